@@ -1,0 +1,49 @@
+//! The number a user wants first: where today's coverage lies at a threshold.
+
+use super::dkw::dkw_half_width;
+use crate::conformal::Threshold;
+use crate::error::Result;
+use crate::level::FailureProbability;
+use crate::sandwich::{Order, Sandwich};
+
+/// Where the coverage on `Q` lies: `[F_upper(t), F_lower(t)]`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CoverageInterval {
+    /// Lowest coverage.
+    pub low: f64,
+    /// Highest coverage.
+    pub high: f64,
+    /// Whether the interval holds without assumption, rests on one, or rests on a violated one.
+    pub order: Order,
+    /// Confidence `1 - d` that it holds for the law behind the unlabeled points, if it was widened for that; without, it
+    /// speaks of those very points.
+    pub confidence: Option<f64>,
+}
+
+/// Coverage on the unlabeled points at `threshold`, whatever their labels are (if the order is guaranteed).
+///
+/// With a failure probability `d` the interval is widened by `sqrt(ln(2/d) / (2 m))` on both sides and holds for the law
+/// the points came from, at every threshold at once, learned ones included. At an infinite threshold coverage is 1.
+pub fn coverage_interval(
+    sandwich: &Sandwich,
+    threshold: Threshold,
+    confidence: Option<FailureProbability>,
+) -> Result<CoverageInterval> {
+    let order = sandwich.order();
+    let level = confidence.map(|d| 1.0 - d.get());
+    let Threshold::Finite(t) = threshold else {
+        return Ok(CoverageInterval { low: 1.0, high: 1.0, order, confidence: level });
+    };
+    let margin = match confidence {
+        Some(d) => dkw_half_width(sandwich.sample_size() as f64, d)?,
+        None => 0.0,
+    };
+    // Where an assumed pair is crossed, the interval spans both readings.
+    let (upper, lower) = (sandwich.upper().cdf(t), sandwich.lower().cdf(t));
+    Ok(CoverageInterval {
+        low: (upper.min(lower) - margin).max(0.0),
+        high: (upper.max(lower) + margin).min(1.0),
+        order,
+        confidence: level,
+    })
+}

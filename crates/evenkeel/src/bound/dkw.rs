@@ -1,0 +1,52 @@
+//! What samples instead of laws cost: the Dvoretzky-Kiefer-Wolfowitz inequality (Thm A.6).
+
+use crate::error::{Error, Result};
+use crate::level::FailureProbability;
+use crate::sandwich::Sandwich;
+
+/// `sqrt(ln(2/d) / (2 n))`: with probability `1 - d` an empirical CDF of `n` independent points is everywhere within
+/// this of the true one. `n` need not be whole: an effective sample size is welcome.
+pub fn dkw_half_width(n: f64, d: FailureProbability) -> Result<f64> {
+    if n.is_finite() && n > 0.0 {
+        Ok(((2.0 / d.get()).ln() / (2.0 * n)).sqrt())
+    } else {
+        Err(Error::OutOfRange {
+            what: "the sample size of a DKW correction",
+            value: n,
+            expected: "positive and finite",
+        })
+    }
+}
+
+/// `sqrt(ln(2/d) / (2 n)) + sqrt(ln(2/d) / (2 m))`, valid with probability `1 - 2 d`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DkwCorrection {
+    /// Half width for the calibration side.
+    pub calibration: f64,
+    /// Half width for today's side.
+    pub target: f64,
+    /// Failure probability `d` of each of the two.
+    pub failure: FailureProbability,
+}
+
+impl DkwCorrection {
+    /// For `n` calibration points (the effective number, if they are weighted) and `m` of today's.
+    pub fn new(n: f64, m: f64, d: FailureProbability) -> Result<Self> {
+        Ok(Self { calibration: dkw_half_width(n, d)?, target: dkw_half_width(m, d)?, failure: d })
+    }
+
+    /// For `n` calibration points and the unlabeled points behind a sandwich.
+    pub fn for_sandwich(n: f64, sandwich: &Sandwich, d: FailureProbability) -> Result<Self> {
+        Self::new(n, sandwich.sample_size() as f64, d)
+    }
+
+    /// Both half widths together.
+    pub fn total(&self) -> f64 {
+        self.calibration + self.target
+    }
+
+    /// `1 - 2 d`, not below zero.
+    pub fn confidence(&self) -> f64 {
+        (1.0 - 2.0 * self.failure.get()).max(0.0)
+    }
+}

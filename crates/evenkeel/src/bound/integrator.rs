@@ -1,0 +1,86 @@
+//! What the distance between CDFs is integrated against.
+
+use super::{Form, Rates};
+use crate::level::MiscoverageRange;
+use crate::measure::{Grid, SmoothedLaw, WeightedEmpirical};
+
+/// Masses on increasing points: `integral g = sum_k masses[k] g(points[k])`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measure {
+    /// Increasing points.
+    pub points: Vec<f64>,
+    /// Mass of each.
+    pub masses: Vec<f64>,
+}
+
+/// The law of scores that a bound averages over, and which miscoverage rates it stands for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Integrator {
+    measure: Measure,
+    form: Form,
+    rates: Rates,
+}
+
+impl Integrator {
+    /// The density of `P` on a grid (eq 5, eq 7): mass `p(t_k) range / K` at `t_k`.
+    pub fn density(p: &SmoothedLaw, grid: &Grid) -> Self {
+        let density = p.density().density_on_grid(grid);
+        let masses = density.into_iter().map(|p| p * grid.weight()).collect();
+        Self {
+            measure: Measure { points: grid.points().to_vec(), masses },
+            form: Form::WeightedCdf { grid: grid.count() },
+            rates: Rates::All,
+        }
+    }
+
+    /// The atoms of `P` (Prop A.3): mass `w_i` at `s_i`.
+    pub fn atoms(p: &WeightedEmpirical) -> Self {
+        let measure = Measure { points: p.atoms().to_vec(), masses: p.masses().to_vec() };
+        Self { measure, form: Form::Expectation, rates: Rates::All }
+    }
+
+    /// The density of `P` on the grid points between the quantiles of the range's levels (Prop A.9).
+    pub fn restricted_density(p: &SmoothedLaw, grid: &Grid, range: MiscoverageRange) -> Self {
+        let mut whole = Self::density(p, grid);
+        let (low, high) = range.levels();
+        let (first, last) = (p.law().quantile(low), p.law().quantile(high));
+        let Measure { points, masses } = &mut whole.measure;
+        for (point, mass) in points.iter().zip(masses) {
+            *mass = if (first..=last).contains(point) { *mass / range.width() } else { 0.0 };
+        }
+        Self { rates: Rates::Within(range), ..whole }
+    }
+
+    /// The atoms of `P`, each with the share of the range's levels that the quantile map sends to it (Prop A.9):
+    ///
+    /// ```text
+    /// o_i = |[1 - a_high, 1 - a_low] intersected with (c_(i-1), c_i]|,   c = running sum of w
+    /// ```
+    pub fn restricted_atoms(p: &WeightedEmpirical, range: MiscoverageRange) -> Self {
+        let (low, high) = range.levels();
+        let mut below = 0.0_f64;
+        let overlap = |cumulative: &f64| {
+            let length = cumulative.min(high.get()) - below.max(low.get());
+            below = *cumulative;
+            length.max(0.0) / range.width()
+        };
+        let masses = p.cumulative().iter().map(overlap).collect();
+        let measure = Measure { points: p.atoms().to_vec(), masses };
+        Self { measure, form: Form::Expectation, rates: Rates::Within(range) }
+    }
+
+    /// The measure itself.
+    pub fn measure(&self) -> &Measure {
+        &self.measure
+    }
+
+    /// The inequality it belongs to.
+    pub fn form(&self) -> Form {
+        self.form
+    }
+
+    /// The miscoverage rates it stands for.
+    pub fn rates(&self) -> Rates {
+        self.rates
+    }
+}

@@ -1,0 +1,42 @@
+//! Bounds when labeled scores from `Q` are at hand (Thm 3.2).
+
+use super::{Form, GapBound, Integrator, Rates, Reference, Terms};
+use crate::measure::{Grid, SmoothedLaw, WeightedEmpirical, wasserstein_1};
+
+/// Average of `|F_P - F_Q|`: eq 5 on a grid, Prop A.3 over the calibration atoms.
+///
+/// Over the atoms, with the empirical law of labeled scores for `Q`, this is also the measured total coverage gap of
+/// the weighted thresholds: the average of `|F_P(q_L) - F_Q(q_L)|` over all levels `L`.
+pub fn integrated_gap(
+    p: &WeightedEmpirical,
+    q: &WeightedEmpirical,
+    integrator: &Integrator,
+) -> GapBound {
+    let measure = integrator.measure();
+    let f_p = p.cdf_at_increasing(&measure.points);
+    let f_q = q.cdf_at_increasing(&measure.points);
+    let distance =
+        measure.masses.iter().zip(&f_p).zip(&f_q).map(|((mass, p), q)| mass * (p - q).abs()).sum();
+    GapBound {
+        value: distance,
+        form: integrator.form(),
+        terms: Terms::ToLabeled { distance },
+        reference: Reference::Labeled,
+        rates: integrator.rates(),
+        correction: None,
+    }
+}
+
+/// `sup p_P * W1(P, Q)` (eq 6), the supremum taken on the grid.
+pub fn wasserstein_gap(p: &SmoothedLaw, q: &WeightedEmpirical, grid: &Grid) -> GapBound {
+    let (_, sup_density) = p.density().largest_on_grid(grid);
+    let w1 = wasserstein_1(p.law(), q);
+    GapBound {
+        value: sup_density * w1,
+        form: Form::Wasserstein { grid: grid.count() },
+        terms: Terms::TransportToLabeled { sup_density, w1 },
+        reference: Reference::Labeled,
+        rates: Rates::All,
+        correction: None,
+    }
+}

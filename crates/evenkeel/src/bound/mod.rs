@@ -1,0 +1,145 @@
+//! Stage 4: bounds on the coverage lost to the shift.
+//!
+//! The total coverage gap is the average over all miscoverage rates of `|coverage under P - coverage under Q|`
+//! (Def 3.1). Every bound on it is an average, over some law of scores, of how far the calibration CDF can be from
+//! today's; or its relaxation by a Wasserstein distance:
+//!
+//! ```text
+//!                 with labels from Q                  without labels, between two laws
+//! integrated      int p_P |F_P - F_Q|        (eq 5)   1/2 int p_P (|F_P-F_up| + |F_P-F_lo| + F_lo-F_up)        (eq 7)
+//! Wasserstein     sup p_P W1(P, Q)           (eq 6)   1/2 sup p_P (W1(P,up) + W1(P,lo) + E_up[S] - E_lo[S])    (eq 8)
+//! ```
+//! What is integrated against is an [`Integrator`]: the density on a grid (eq 5, eq 7), the calibration atoms
+//! (Prop A.3), or either of them restricted to a range of miscoverage rates (Prop A.9).
+
+mod coverage_interval;
+mod dkw;
+mod fixed_alpha;
+mod integrator;
+mod labeled;
+mod resampling;
+mod unlabeled;
+
+pub use coverage_interval::{CoverageInterval, coverage_interval};
+pub use dkw::{DkwCorrection, dkw_half_width};
+pub use fixed_alpha::{labeled_gap_at, unlabeled_gap_at};
+pub use integrator::{Integrator, Measure};
+pub use labeled::{integrated_gap, wasserstein_gap};
+pub use resampling::resample;
+pub use unlabeled::{integrated_gap_between, wasserstein_gap_between};
+
+use crate::level::{Miscoverage, MiscoverageRange};
+use crate::sandwich::{Construction, Order};
+
+/// A bound on a coverage gap, with the evidence behind it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GapBound {
+    /// The bound, before any finite-sample correction.
+    pub value: f64,
+    /// Which inequality it comes from.
+    pub form: Form,
+    /// What it is made of.
+    pub terms: Terms,
+    /// What stands in for the law of today's scores.
+    pub reference: Reference,
+    /// Which miscoverage rates it averages over.
+    pub rates: Rates,
+    /// Finite-sample correction, if one was added.
+    pub correction: Option<DkwCorrection>,
+}
+
+impl GapBound {
+    /// Adds a finite-sample correction.
+    pub fn with_correction(mut self, correction: DkwCorrection) -> Self {
+        self.correction = Some(correction);
+        self
+    }
+
+    /// The bound with its finite-sample correction, if it has one.
+    pub fn corrected(&self) -> f64 {
+        self.value + self.correction.map_or(0.0, |correction| correction.total())
+    }
+}
+
+/// Which inequality a bound comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Integrated against the density on a grid of this many points (eq 5, eq 7).
+    WeightedCdf {
+        /// Grid points `K`.
+        grid: usize,
+    },
+    /// Averaged over the calibration atoms (Prop A.3).
+    Expectation,
+    /// Largest density on a grid of this many points, times a Wasserstein distance (eq 6, eq 8).
+    Wasserstein {
+        /// Grid points `K`.
+        grid: usize,
+    },
+    /// At one threshold (Thm A.11).
+    Pointwise,
+}
+
+/// What a bound is made of.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Terms {
+    /// `value = distance`.
+    ToLabeled {
+        /// Average of `|F_P - F_Q|`.
+        distance: f64,
+    },
+    /// `value = (to_upper + to_lower + width) / 2`.
+    BetweenLaws {
+        /// Average of `|F_P - F_upper|`.
+        to_upper: f64,
+        /// Average of `|F_P - F_lower|`.
+        to_lower: f64,
+        /// Average of `F_lower - F_upper`.
+        width: f64,
+    },
+    /// `value = sup_density * w1`.
+    TransportToLabeled {
+        /// Largest density on the grid.
+        sup_density: f64,
+        /// `W1(P, Q)`.
+        w1: f64,
+    },
+    /// `value = sup_density / 2 * (w1_upper + w1_lower + mean_upper - mean_lower)`.
+    TransportBetweenLaws {
+        /// Largest density on the grid.
+        sup_density: f64,
+        /// `W1(P, upper)`.
+        w1_upper: f64,
+        /// `W1(P, lower)`.
+        w1_lower: f64,
+        /// Mean score under the upper law.
+        mean_upper: f64,
+        /// Mean score under the lower law.
+        mean_lower: f64,
+    },
+}
+
+/// What stands in for the law of today's scores.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Reference {
+    /// Labeled scores from `Q`.
+    Labeled,
+    /// A sandwich.
+    Sandwich {
+        /// How it was made.
+        construction: Construction,
+        /// Whether its order is guaranteed, holds empirically, or is violated.
+        order: Order,
+    },
+}
+
+/// Which miscoverage rates a bound averages over.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Rates {
+    /// All of `[0, 1]`.
+    All,
+    /// A range.
+    Within(MiscoverageRange),
+    /// One.
+    At(Miscoverage),
+}

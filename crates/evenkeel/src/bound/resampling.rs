@@ -1,0 +1,23 @@
+//! Bounds after the weights were learned (Rem A.8).
+
+use crate::error::Result;
+use crate::measure::WeightedEmpirical;
+use crate::seed::Seed;
+
+/// `n_w` independent draws from `P_w`, each with mass `1 / n_w`; `n_w` is rounded down, at least 1.
+///
+/// The DKW inequality speaks of independent points. Learned weights leave `n_w = 1 / sum w_i^2` points' worth of them:
+/// bounds with a correction are evaluated on this sample, with its size for `n`.
+pub fn resample(p: &WeightedEmpirical, seed: Seed) -> Result<WeightedEmpirical> {
+    // An n_w of 299.999999 is 300 points with rounding, not 299.
+    let size = ((p.effective_sample_size() + 1e-6).floor() as usize).max(1);
+    let mut stream = seed.stream("resampling");
+    let draws: Vec<f64> = (0..size)
+        .map(|_| {
+            let u = stream.uniform();
+            let index = p.cumulative().partition_point(|cumulative| *cumulative <= u);
+            p.atoms()[index.min(p.atoms().len() - 1)]
+        })
+        .collect();
+    WeightedEmpirical::uniform(&draws)
+}

@@ -1,0 +1,93 @@
+//! The conformal threshold: a quantile with the test point's own mass at infinity.
+
+use crate::error::{Error, Result};
+use crate::level::Miscoverage;
+use crate::measure::WeightedEmpirical;
+
+/// Share of the total mass that belongs to the test point, in `[0, 1]`.
+///
+/// The test point's score is unknown, so its mass sits at plus infinity.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub struct TestMass(f64);
+
+impl TestMass {
+    /// No test mass: the plain quantile of the calibration law.
+    pub const NONE: Self = Self(0.0);
+
+    /// A given share.
+    pub fn new(share: f64) -> Result<Self> {
+        if (0.0..=1.0).contains(&share) {
+            Ok(Self(share))
+        } else {
+            Err(Error::OutOfRange {
+                what: "the test point's share of the mass",
+                value: share,
+                expected: "between 0 and 1",
+            })
+        }
+    }
+
+    /// `1 / (n + 1)`: the test point is one of `n + 1` exchangeable points (split conformal prediction).
+    pub fn exchangeable(n: usize) -> Self {
+        Self(1.0 / (n as f64 + 1.0))
+    }
+
+    /// `test / (calibration + test)` from unnormalised weights.
+    pub fn from_unnormalised(test: f64, calibration: f64) -> Result<Self> {
+        for value in [test, calibration] {
+            if !(value >= 0.0 && value.is_finite()) {
+                return Err(Error::OutOfRange {
+                    what: "an unnormalised weight",
+                    value,
+                    expected: "zero or positive, and finite",
+                });
+            }
+        }
+        if test + calibration <= 0.0 {
+            return Err(Error::ZeroTotal { what: "calibration and test weights" });
+        }
+        Self::new(test / (calibration + test))
+    }
+
+    /// The share itself.
+    pub fn get(self) -> f64 {
+        self.0
+    }
+}
+
+/// Where a prediction set is cut: labels with scores at or below are in.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Threshold {
+    /// A calibration score.
+    Finite(f64),
+    /// Too little calibration mass to reach the level: every label is in the set.
+    AllLabels,
+}
+
+impl Threshold {
+    /// The threshold as a number, infinite for [`AllLabels`](Self::AllLabels).
+    pub fn get(self) -> f64 {
+        match self {
+            Self::Finite(score) => score,
+            Self::AllLabels => f64::INFINITY,
+        }
+    }
+
+    /// Whether a label with this score is in the set.
+    pub fn admits(self, score: f64) -> bool {
+        score <= self.get()
+    }
+}
+
+/// Smallest calibration score `s` with `(1 - test) F_w(s) >= 1 - alpha`.
+///
+/// With uniform weights and [`TestMass::exchangeable`] this is the `ceil((n + 1)(1 - alpha))`-th smallest score.
+pub fn conformal_threshold(
+    scores: &WeightedEmpirical,
+    test: TestMass,
+    alpha: Miscoverage,
+) -> Threshold {
+    scores
+        .quantile_of_scaled(1.0 - test.get(), alpha.level())
+        .map_or(Threshold::AllLabels, Threshold::Finite)
+}

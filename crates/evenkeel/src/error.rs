@@ -1,0 +1,288 @@
+//! The one error type of the core: data in fields, and in words what was found, where, and what to do.
+
+use std::fmt;
+
+/// Result of every fallible operation of the core.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Where in the input a value stands. Positions count from 0, as in the user's arrays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum At {
+    /// An entry of a vector.
+    Index(usize),
+    /// An entry of a matrix.
+    Cell {
+        /// Row of the entry.
+        row: usize,
+        /// Column of the entry.
+        column: usize,
+    },
+}
+
+impl fmt::Display for At {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Index(index) => write!(f, "[{index}]"),
+            Self::Cell { row, column } => write!(f, "[row {row}, column {column}]"),
+        }
+    }
+}
+
+/// What can be wrong with what the core was given.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Nothing was given where at least one value is needed.
+    #[error("{what} is empty; give at least one value")]
+    Empty {
+        /// Name of the input.
+        what: &'static str,
+    },
+    /// Two inputs that describe the same points have different lengths.
+    #[error(
+        "{what} has {found} entries but {other} has {expected}; the two must describe the same points"
+    )]
+    LengthMismatch {
+        /// Name of the offending input.
+        what: &'static str,
+        /// Its length.
+        found: usize,
+        /// Name of the input it must match.
+        other: &'static str,
+        /// Length of that input.
+        expected: usize,
+    },
+    /// A flat buffer cannot be cut into rows of the stated width.
+    #[error(
+        "{what} holds {values} values, which is not a whole number of rows of {columns} columns; check the shape"
+    )]
+    Ragged {
+        /// Name of the input.
+        what: &'static str,
+        /// Values in the buffer.
+        values: usize,
+        /// Columns asked for.
+        columns: usize,
+    },
+    /// A NaN or an infinity where a finite number is needed.
+    #[error("{what}{at} is {value}; remove the point or impute a finite value")]
+    NotFinite {
+        /// Name of the input.
+        what: &'static str,
+        /// Position of the value.
+        at: At,
+        /// The value found.
+        value: f64,
+    },
+    /// A negative number where a mass, weight or probability is needed.
+    #[error("{what}{at} is {value}; it must be zero or positive{}", logits_hint(what))]
+    Negative {
+        /// Name of the input.
+        what: &'static str,
+        /// Position of the value.
+        at: At,
+        /// The value found.
+        value: f64,
+    },
+    /// A row that should be a probability vector does not sum to one.
+    #[error(
+        "{what} row {row} sums to {sum}; rows must sum to 1 within {tolerance}{}",
+        logits_hint(what)
+    )]
+    NotNormalised {
+        /// Name of the input.
+        what: &'static str,
+        /// The row.
+        row: usize,
+        /// Its sum.
+        sum: f64,
+        /// Largest deviation from one that is accepted.
+        tolerance: f64,
+    },
+    /// All weights are zero, so they cannot be normalised.
+    #[error("{what} sum to zero; at least one must be positive")]
+    ZeroTotal {
+        /// Name of the input.
+        what: &'static str,
+    },
+    /// A sum of finite weights is not finite.
+    #[error(
+        "{what} overflow when added up (their sum is {total}); divide all of them by the largest"
+    )]
+    Overflow {
+        /// Name of the input.
+        what: &'static str,
+        /// The sum reached.
+        total: f64,
+    },
+    /// A label that names no class.
+    #[error(
+        "{what}[{index}] is {label} but there are {classes} classes, so labels run from 0 to {}; \
+         check that labels start at 0 and belong to this matrix",
+        classes.saturating_sub(1)
+    )]
+    LabelOutOfRange {
+        /// Name of the input.
+        what: &'static str,
+        /// Position of the label.
+        index: usize,
+        /// The label found.
+        label: usize,
+        /// Number of classes.
+        classes: usize,
+    },
+    /// A row whose mask forbids every label.
+    #[error("the label mask allows no label in row {row}; allow at least one")]
+    NoAllowedLabel {
+        /// The row.
+        row: usize,
+    },
+    /// A row whose plausibility is zero on every allowed label.
+    #[error(
+        "the plausibility of row {row} is zero on every label the mask allows; widen the mask or raise the temperature"
+    )]
+    NoPlausibleLabel {
+        /// The row.
+        row: usize,
+    },
+    /// A construction that needs plausibilities met a table without them.
+    #[error(
+        "the {construction} sandwich needs a plausibility for every candidate label; \
+         give one (for a classifier, its probabilities) or use min-max"
+    )]
+    NoPlausibility {
+        /// The construction asked for.
+        construction: &'static str,
+    },
+    /// A parameter outside its range.
+    #[error("{what} is {value}; it must be {expected}")]
+    OutOfRange {
+        /// Name of the parameter.
+        what: &'static str,
+        /// The value found.
+        value: f64,
+        /// The range, in words.
+        expected: &'static str,
+    },
+    /// Too few of something for the operation to mean anything.
+    #[error("{what}: {found} given, at least {least} needed")]
+    TooFew {
+        /// Name of the quantity.
+        what: &'static str,
+        /// How many there are.
+        found: usize,
+        /// How many are needed.
+        least: usize,
+    },
+    /// The two ends of an interval are in the wrong order.
+    #[error("{what} runs from {low} to {high}; its low end must be below its high end")]
+    EmptyInterval {
+        /// Name of the interval.
+        what: &'static str,
+        /// Low end.
+        low: f64,
+        /// High end.
+        high: f64,
+    },
+    /// A score outside the range the density, grid or sketch was told to cover.
+    #[error("{what}{at} is {value}, outside the score range [{low}, {high}]; widen the range")]
+    OutsideRange {
+        /// Name of the input.
+        what: &'static str,
+        /// Position of the value.
+        at: At,
+        /// The value found.
+        value: f64,
+        /// Low end of the range.
+        low: f64,
+        /// High end of the range.
+        high: f64,
+    },
+    /// Two sketches that do not describe the same laws at the same points.
+    #[error(
+        "sketches differ in their {what} and cannot be merged; build both with the same settings"
+    )]
+    IncompatibleSketches {
+        /// What differs.
+        what: &'static str,
+    },
+    /// A sketch was asked for a law it was not told to keep.
+    #[error("this sketch does not keep the {law} laws; build it with them")]
+    NotSketched {
+        /// The law asked for.
+        law: &'static str,
+    },
+}
+
+/// The likely mistake behind rows that are no probabilities.
+fn logits_hint(what: &str) -> &'static str {
+    if what.contains("robabilities") {
+        "; if these are logits, say so (--logits) or apply a softmax first"
+    } else {
+        ""
+    }
+}
+
+/// What kind of mistake an error is: exit codes, exceptions and HTTP statuses follow it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Category {
+    /// The data are not what they should be.
+    InvalidInput,
+    /// A setting is out of its range.
+    InvalidParameter,
+    /// The pieces do not fit each other.
+    Incompatible,
+}
+
+impl Error {
+    /// The kind of mistake, for callers that map errors to codes.
+    pub fn category(&self) -> Category {
+        match self {
+            Self::Empty { .. }
+            | Self::LengthMismatch { .. }
+            | Self::Ragged { .. }
+            | Self::NotFinite { .. }
+            | Self::Negative { .. }
+            | Self::NotNormalised { .. }
+            | Self::ZeroTotal { .. }
+            | Self::Overflow { .. }
+            | Self::LabelOutOfRange { .. }
+            | Self::NoAllowedLabel { .. }
+            | Self::NoPlausibleLabel { .. }
+            | Self::OutsideRange { .. } => Category::InvalidInput,
+            Self::OutOfRange { .. } | Self::TooFew { .. } | Self::EmptyInterval { .. } => {
+                Category::InvalidParameter
+            }
+            Self::NoPlausibility { .. }
+            | Self::IncompatibleSketches { .. }
+            | Self::NotSketched { .. } => Category::Incompatible,
+        }
+    }
+}
+
+/// The first entry of `values` that is not finite, as an error.
+pub(crate) fn require_finite(what: &'static str, values: &[f64]) -> Result<()> {
+    match values.iter().position(|value| !value.is_finite()) {
+        None => Ok(()),
+        Some(index) => Err(Error::NotFinite { what, at: At::Index(index), value: values[index] }),
+    }
+}
+
+/// An error unless there is at least one value.
+pub(crate) fn require_some<T>(what: &'static str, values: &[T]) -> Result<()> {
+    if values.is_empty() { Err(Error::Empty { what }) } else { Ok(()) }
+}
+
+/// An error unless two inputs have the same length.
+pub(crate) fn require_same_length(
+    what: &'static str,
+    found: usize,
+    other: &'static str,
+    expected: usize,
+) -> Result<()> {
+    if found == expected {
+        Ok(())
+    } else {
+        Err(Error::LengthMismatch { what, found, other, expected })
+    }
+}

@@ -1,0 +1,125 @@
+//! Levels between 0 and 1 that are easily confused, each with a type of its own.
+
+use crate::error::{Error, Result};
+
+/// Miscoverage rate `alpha`, strictly between 0 and 1: a set should miss the label at most this often.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub struct Miscoverage(f64);
+
+impl Miscoverage {
+    /// Checks that `0 < alpha < 1`.
+    pub fn new(alpha: f64) -> Result<Self> {
+        if alpha > 0.0 && alpha < 1.0 {
+            Ok(Self(alpha))
+        } else {
+            Err(Error::OutOfRange {
+                what: "alpha",
+                value: alpha,
+                expected: "between 0 and 1, both excluded (0.1 asks for 90 % coverage)",
+            })
+        }
+    }
+
+    /// The rate itself.
+    pub fn get(self) -> f64 {
+        self.0
+    }
+
+    /// The quantile level `1 - alpha` that a threshold for this rate sits at.
+    pub fn level(self) -> Level {
+        Level(1.0 - self.0)
+    }
+}
+
+/// Level of a quantile, in `[0, 1]`.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub struct Level(f64);
+
+impl Level {
+    /// Checks that `0 <= level <= 1`.
+    pub fn new(level: f64) -> Result<Self> {
+        if (0.0..=1.0).contains(&level) {
+            Ok(Self(level))
+        } else {
+            Err(Error::OutOfRange {
+                what: "quantile level",
+                value: level,
+                expected: "between 0 and 1",
+            })
+        }
+    }
+
+    /// The level itself.
+    pub fn get(self) -> f64 {
+        self.0
+    }
+}
+
+/// A range `[low, high]` of miscoverage rates, `0 <= low < high <= 1`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MiscoverageRange {
+    low: f64,
+    high: f64,
+}
+
+impl MiscoverageRange {
+    /// Checks that `0 <= low < high <= 1`.
+    pub fn new(low: f64, high: f64) -> Result<Self> {
+        for value in [low, high] {
+            if !(0.0..=1.0).contains(&value) {
+                return Err(Error::OutOfRange {
+                    what: "an end of the miscoverage range",
+                    value,
+                    expected: "between 0 and 1",
+                });
+            }
+        }
+        if low < high {
+            Ok(Self { low, high })
+        } else {
+            Err(Error::EmptyInterval { what: "the miscoverage range", low, high })
+        }
+    }
+
+    /// Smallest and largest miscoverage rate.
+    pub fn ends(self) -> (f64, f64) {
+        (self.low, self.high)
+    }
+
+    /// `high - low`.
+    pub fn width(self) -> f64 {
+        self.high - self.low
+    }
+
+    /// The quantile levels of the range, `[1 - high, 1 - low]`.
+    ///
+    /// The paper's Prop A.9 prints the rates themselves as levels; its `Q_alpha` is the `1 - alpha` quantile,
+    /// so the levels are their complements.
+    pub fn levels(self) -> (Level, Level) {
+        (Level(1.0 - self.high), Level(1.0 - self.low))
+    }
+}
+
+/// Probability `d` with which one confidence statement may fail, strictly between 0 and 1.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub struct FailureProbability(f64);
+
+impl FailureProbability {
+    /// Checks that `0 < d < 1`.
+    pub fn new(d: f64) -> Result<Self> {
+        if d > 0.0 && d < 1.0 {
+            Ok(Self(d))
+        } else {
+            Err(Error::OutOfRange {
+                what: "the failure probability delta",
+                value: d,
+                expected: "between 0 and 1, both excluded",
+            })
+        }
+    }
+
+    /// The probability itself.
+    pub fn get(self) -> f64 {
+        self.0
+    }
+}

@@ -1,0 +1,44 @@
+//! First-order stochastic dominance.
+
+use super::empirical::WeightedEmpirical;
+
+/// A CDF may exceed another by this much through rounding alone.
+pub const DOMINANCE_TOLERANCE: f64 = 1e-12;
+
+/// Whether `upper` dominates `lower`, that is `F_upper <= F_lower` everywhere, and by how much it fails to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Dominance {
+    /// `max(0, max_t F_upper(t) - F_lower(t))`.
+    pub largest_violation: f64,
+    /// Smallest score at which the largest violation occurs; none if there is no violation.
+    pub at: Option<f64>,
+}
+
+impl Dominance {
+    /// Whether the order holds up to [`DOMINANCE_TOLERANCE`].
+    pub fn holds(&self) -> bool {
+        self.largest_violation <= DOMINANCE_TOLERANCE
+    }
+
+    /// Dominance judged at increasing `points` only, from the two CDFs there.
+    pub(crate) fn at_points(points: &[f64], lower_cdf: &[f64], upper_cdf: &[f64]) -> Self {
+        let mut found = Self { largest_violation: 0.0, at: None };
+        for ((point, lower), upper) in points.iter().zip(lower_cdf).zip(upper_cdf) {
+            let violation = upper - lower;
+            if violation > found.largest_violation {
+                found = Self { largest_violation: violation, at: Some(*point) };
+            }
+        }
+        if found.holds() {
+            Self { largest_violation: found.largest_violation, at: None }
+        } else {
+            found
+        }
+    }
+}
+
+/// Compares the two CDFs wherever their difference can be largest: at the atoms of `upper`, where its CDF jumps.
+pub fn dominance(lower: &WeightedEmpirical, upper: &WeightedEmpirical) -> Dominance {
+    let lower_cdf = lower.cdf_at_increasing(upper.atoms());
+    Dominance::at_points(upper.atoms(), &lower_cdf, upper.cumulative())
+}

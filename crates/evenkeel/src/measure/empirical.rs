@@ -1,0 +1,169 @@
+//! Discrete probability measures on the line.
+
+use super::grid::Grid;
+use super::weights::Weights;
+use crate::error::{Result, require_finite, require_same_length, require_some};
+use crate::level::Level;
+
+/// Slack of a quantile's comparison `F(s) >= q`.
+///
+/// It absorbs rounding only: 270 times 1/300 must reach 0.9. It is far below the smallest step of a CDF over any
+/// sample that fits in memory.
+pub const QUANTILE_TOLERANCE: f64 = 1e-12;
+
+/// A probability measure with finitely many atoms, `sum_i w_i delta(s_i)`.
+///
+/// Ties share one jump and atoms without mass are dropped, so [`atoms`](Self::atoms) are strictly increasing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WeightedEmpirical {
+    atoms: Vec<f64>,
+    masses: Vec<f64>,
+    /// `cumulative[k] = F(atoms[k])`; the last one is exactly 1.
+    cumulative: Vec<f64>,
+    points: usize,
+    effective_sample_size: f64,
+}
+
+impl WeightedEmpirical {
+    /// The measure that puts `weights[i]` on `scores[i]`.
+    pub fn new(scores: &[f64], weights: &Weights) -> Result<Self> {
+        require_some("scores", scores)?;
+        require_finite("scores", scores)?;
+        require_same_length("weights", weights.len(), "scores", scores.len())?;
+        let mut pairs: Vec<(f64, f64)> =
+            scores.iter().copied().zip(weights.as_slice().iter().copied()).collect();
+        pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Ok(Self::from_sorted(&pairs, weights.effective_sample_size()))
+    }
+
+    /// The measure that puts `1 / n` on every score.
+    pub fn uniform(scores: &[f64]) -> Result<Self> {
+        require_some("scores", scores)?;
+        Self::new(scores, &Weights::uniform(scores.len())?)
+    }
+
+    /// From `(atom, mass)` pairs sorted by atom, finite, with non-negative masses of positive sum.
+    pub(crate) fn from_sorted(pairs: &[(f64, f64)], effective_sample_size: f64) -> Self {
+        let mut atoms = Vec::with_capacity(pairs.len());
+        let mut masses: Vec<f64> = Vec::with_capacity(pairs.len());
+        for (atom, mass) in pairs.iter().copied().filter(|(_, mass)| *mass > 0.0) {
+            // `==` on purpose: ties are equal scores, and -0.0 ties with 0.0.
+            if atoms.last().is_some_and(|last| *last == atom) {
+                if let Some(last) = masses.last_mut() {
+                    *last += mass;
+                }
+            } else {
+                atoms.push(atom);
+                masses.push(mass);
+            }
+        }
+        let mut cumulative = running_sum(&masses);
+        let total = cumulative.last().copied().unwrap_or(1.0);
+        for value in &mut cumulative {
+            *value /= total;
+        }
+        for mass in &mut masses {
+            *mass /= total;
+        }
+        Self { atoms, masses, cumulative, points: pairs.len(), effective_sample_size }
+    }
+
+    /// Distinct atoms with positive mass, increasing.
+    pub fn atoms(&self) -> &[f64] {
+        &self.atoms
+    }
+
+    /// Mass of each atom.
+    pub fn masses(&self) -> &[f64] {
+        &self.masses
+    }
+
+    /// `F` at each atom.
+    pub fn cumulative(&self) -> &[f64] {
+        &self.cumulative
+    }
+
+    /// Number of points the measure was made from, ties and massless ones counted.
+    pub fn points(&self) -> usize {
+        self.points
+    }
+
+    /// `n_w = 1 / sum_i w_i^2` over the points the measure was made from.
+    pub fn effective_sample_size(&self) -> f64 {
+        self.effective_sample_size
+    }
+
+    /// `F(t)`: total mass of the atoms `<= t` (right-continuous).
+    pub fn cdf(&self, t: f64) -> f64 {
+        match self.atoms.partition_point(|atom| *atom <= t) {
+            0 => 0.0,
+            count => self.cumulative[count - 1],
+        }
+    }
+
+    /// `F` at increasing points, by one merge.
+    pub fn cdf_at_increasing(&self, points: &[f64]) -> Vec<f64> {
+        let mut count = 0;
+        points
+            .iter()
+            .map(|point| {
+                while self.atoms.get(count).is_some_and(|atom| atom <= point) {
+                    count += 1;
+                }
+                if count == 0 { 0.0 } else { self.cumulative[count - 1] }
+            })
+            .collect()
+    }
+
+    /// `F` at every grid point.
+    pub fn cdf_on_grid(&self, grid: &Grid) -> Vec<f64> {
+        self.cdf_at_increasing(grid.points())
+    }
+
+    /// Smallest atom `s` with `F(s) >= level`, up to [`QUANTILE_TOLERANCE`].
+    pub fn quantile(&self, level: Level) -> f64 {
+        self.quantile_of_scaled(1.0, level).unwrap_or(self.largest_atom())
+    }
+
+    /// Smallest atom `s` with `share * F(s) >= level`, up to [`QUANTILE_TOLERANCE`]; none if the rest of the mass,
+    /// `1 - share`, sits at infinity and is needed to reach the level.
+    pub(crate) fn quantile_of_scaled(&self, share: f64, level: Level) -> Option<f64> {
+        let reached = level.get() - QUANTILE_TOLERANCE;
+        let below = self.cumulative.partition_point(|cumulative| share * cumulative < reached);
+        self.atoms.get(below).copied()
+    }
+
+    /// `E[S] = sum_i w_i s_i`.
+    pub fn mean(&self) -> f64 {
+        self.atoms.iter().zip(&self.masses).map(|(atom, mass)| atom * mass).sum()
+    }
+
+    /// Smallest atom.
+    pub fn smallest_atom(&self) -> f64 {
+        self.atoms.first().copied().unwrap_or(f64::NAN)
+    }
+
+    /// Largest atom.
+    pub fn largest_atom(&self) -> f64 {
+        self.atoms.last().copied().unwrap_or(f64::NAN)
+    }
+}
+
+/// Running sums with Neumaier's compensation.
+///
+/// A plain running sum of a million weights of 1e-6 is off by about 1e-11 at its end, ten times the slack of a
+/// quantile: a rank would be lost. Compensated, the error stays below 1e-15.
+pub(crate) fn running_sum(values: &[f64]) -> Vec<f64> {
+    let mut sum = 0.0_f64;
+    let mut lost = 0.0_f64;
+    values
+        .iter()
+        .map(|value| {
+            let next = sum + value;
+            lost +=
+                if sum.abs() >= value.abs() { (sum - next) + value } else { (value - next) + sum };
+            sum = next;
+            sum + lost
+        })
+        .collect()
+}

@@ -1,0 +1,141 @@
+//! Equally spaced points over the range of scores.
+
+use crate::error::{Error, Result};
+
+/// A closed interval of scores with `low < high`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Interval {
+    low: f64,
+    high: f64,
+}
+
+impl Interval {
+    /// `[0, 1]`: the range of `1 - p`.
+    pub const UNIT: Self = Self { low: 0.0, high: 1.0 };
+
+    /// Checks that both ends are finite and in order.
+    pub fn new(low: f64, high: f64) -> Result<Self> {
+        for value in [low, high] {
+            if !value.is_finite() {
+                return Err(Error::OutOfRange {
+                    what: "an end of the score range",
+                    value,
+                    expected: "finite",
+                });
+            }
+        }
+        if low < high && (high - low).is_finite() {
+            Ok(Self { low, high })
+        } else {
+            Err(Error::EmptyInterval { what: "the score range", low, high })
+        }
+    }
+
+    /// For ranges that are valid by construction.
+    pub(crate) const fn between(low: f64, high: f64) -> Self {
+        Self { low, high }
+    }
+
+    /// Low end.
+    pub fn low(self) -> f64 {
+        self.low
+    }
+
+    /// High end.
+    pub fn high(self) -> f64 {
+        self.high
+    }
+
+    /// `high - low`.
+    pub fn width(self) -> f64 {
+        self.high - self.low
+    }
+
+    /// Whether `low <= value <= high`.
+    pub fn contains(self, value: f64) -> bool {
+        (self.low..=self.high).contains(&value)
+    }
+}
+
+/// `K` equally spaced points over a score range, both ends included.
+///
+/// ```text
+/// t_k = low + (high - low) k / (K - 1),   integral g(t) dt ~ (high - low) / K * sum_k g(t_k)
+/// ```
+/// Every point has the same weight, the two ends included: this is the form the paper's objective is learned in,
+/// and its answer depends on `K` (see `docs/paper-map.md`), so `K` is recorded in every result.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Grid {
+    range: Interval,
+    points: Vec<f64>,
+}
+
+/// Largest number of grid points; beyond it a mistake is likelier than a wish.
+const MOST_POINTS: usize = 1 << 24;
+
+impl Grid {
+    /// `K` when weights are learned. Found by looking at test coverage, not derived: see `docs/paper-map.md`.
+    pub const LEARNING_POINTS: usize = 100;
+    /// `K` when bounds are evaluated.
+    pub const BOUND_POINTS: usize = 1000;
+
+    /// `count` points over `range`; at least two.
+    pub fn new(range: Interval, count: usize) -> Result<Self> {
+        if count < 2 {
+            return Err(Error::TooFew { what: "grid points", found: count, least: 2 });
+        }
+        if count > MOST_POINTS {
+            return Err(Error::OutOfRange {
+                what: "the number of grid points",
+                value: count as f64,
+                expected: "at most 16777216",
+            });
+        }
+        let last = (count - 1) as f64;
+        let points = (0..count)
+            .map(|k| {
+                // One division each, so that the points of [0, 1] are exactly the doubles k / (K - 1).
+                if k == count - 1 {
+                    range.high
+                } else {
+                    range.low + range.width() * (k as f64 / last)
+                }
+            })
+            .collect();
+        Ok(Self { range, points })
+    }
+
+    /// The range covered.
+    pub fn range(&self) -> Interval {
+        self.range
+    }
+
+    /// The points, increasing.
+    pub fn points(&self) -> &[f64] {
+        &self.points
+    }
+
+    /// Number of points `K`.
+    pub fn count(&self) -> usize {
+        self.points.len()
+    }
+
+    /// Weight of one point in the integral, `(high - low) / K`.
+    pub fn weight(&self) -> f64 {
+        self.range.width() / self.count() as f64
+    }
+
+    /// Distance between neighbours, `(high - low) / (K - 1)`.
+    pub fn spacing(&self) -> f64 {
+        self.range.width() / (self.count() - 1) as f64
+    }
+
+    /// Indices of the points within `reach` of `centre`, as `start..end`; empty when there are none.
+    pub(crate) fn window(&self, centre: f64, reach: f64) -> std::ops::Range<usize> {
+        // One point of margin on each side costs nothing and absorbs the rounding of the division.
+        let position = |value: f64| (value - self.range.low) / self.spacing();
+        let start = (position(centre - reach) - 1.0).clamp(0.0, self.count() as f64) as usize;
+        let end = (position(centre + reach) + 2.0).clamp(0.0, self.count() as f64) as usize;
+        start..end.max(start)
+    }
+}

@@ -1,0 +1,30 @@
+//! Stage 2: probability measures on the line of scores.
+//!
+//! ```text
+//! F(t)        = mass of the atoms <= t                      empirical
+//! Q(q)        = smallest atom s with F(s) >= q              empirical
+//! W1(A, B)    = integral |F_A - F_B|                        wasserstein
+//! p(t)        = sum_i w_i phi((t - s_i) / h) / h            kde, bandwidth
+//! A dominates B  iff  F_A <= F_B everywhere                 dominance
+//! ```
+
+mod bandwidth;
+mod dominance;
+mod empirical;
+mod grid;
+mod kde;
+mod smoothed;
+mod wasserstein;
+mod weights;
+
+pub use bandwidth::{
+    BANDWIDTH_FACTOR_CLASSIFICATION, BANDWIDTH_FACTOR_REGRESSION, BANDWIDTH_FLOOR, Bandwidth,
+};
+pub use dominance::{DOMINANCE_TOLERANCE, Dominance, dominance};
+pub use empirical::{QUANTILE_TOLERANCE, WeightedEmpirical};
+pub use grid::{Grid, Interval};
+pub use kde::{GaussianKde, KERNEL_REACH, Support};
+pub use smoothed::SmoothedLaw;
+pub use wasserstein::{TransportToFixed, wasserstein_1};
+pub use weights::Weights;
+pub(crate) use weights::softmax_in_place;

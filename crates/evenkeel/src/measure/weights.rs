@@ -1,0 +1,76 @@
+//! Points on the probability simplex.
+
+use crate::error::{At, Error, Result, require_finite, require_some};
+
+/// Non-negative weights that sum to one; one per calibration point.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Weights(Vec<f64>);
+
+impl Weights {
+    /// Divides finite, non-negative `raw` weights by their sum.
+    pub fn normalised(mut raw: Vec<f64>) -> Result<Self> {
+        const WHAT: &str = "weights";
+        require_some(WHAT, &raw)?;
+        require_finite(WHAT, &raw)?;
+        if let Some(index) = raw.iter().position(|weight| *weight < 0.0) {
+            return Err(Error::Negative { what: WHAT, at: At::Index(index), value: raw[index] });
+        }
+        // Scaling by the largest first keeps the sum of huge weights finite and of tiny ones non-zero.
+        let largest = raw.iter().fold(0.0_f64, |largest, weight| largest.max(*weight));
+        if largest <= 0.0 {
+            return Err(Error::ZeroTotal { what: WHAT });
+        }
+        raw.iter_mut().for_each(|weight| *weight /= largest);
+        let total: f64 = raw.iter().sum();
+        raw.iter_mut().for_each(|weight| *weight /= total);
+        Ok(Self(raw))
+    }
+
+    /// `w_i = 1 / n`.
+    pub fn uniform(n: usize) -> Result<Self> {
+        if n == 0 {
+            return Err(Error::Empty { what: "weights" });
+        }
+        Ok(Self(vec![1.0 / n as f64; n]))
+    }
+
+    /// `w = softmax(logits)`: weights from their logarithms, known up to a constant.
+    pub fn softmax(mut logits: Vec<f64>) -> Result<Self> {
+        require_some("log-weights", &logits)?;
+        require_finite("log-weights", &logits)?;
+        softmax_in_place(&mut logits);
+        Ok(Self(logits))
+    }
+
+    /// The weights as a slice.
+    pub fn as_slice(&self) -> &[f64] {
+        &self.0
+    }
+
+    /// Number of points.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Never true: weights describe at least one point.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Kish effective sample size `n_w = 1 / sum_i w_i^2`, in `[1, n]`.
+    pub fn effective_sample_size(&self) -> f64 {
+        1.0 / self.0.iter().map(|weight| weight * weight).sum::<f64>()
+    }
+}
+
+/// `x <- exp(x) / sum exp(x)` for finite `x`.
+pub(crate) fn softmax_in_place(x: &mut [f64]) {
+    // exp overflows above ~709; shifting by the maximum leaves the softmax unchanged.
+    let largest = x.iter().fold(f64::NEG_INFINITY, |largest, value| largest.max(*value));
+    let mut total = 0.0;
+    for value in x.iter_mut() {
+        *value = (*value - largest).exp();
+        total += *value;
+    }
+    x.iter_mut().for_each(|value| *value /= total);
+}

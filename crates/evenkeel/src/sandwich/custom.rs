@@ -1,0 +1,28 @@
+//! Laws the user believes in: from domain knowledge, a perturbation model, another classifier.
+
+use super::{Construction, Sandwich};
+use crate::error::{Error, Result};
+use crate::measure::WeightedEmpirical;
+
+/// A sandwich from two measures; `sample_size` is the number of unlabeled points behind them, for the finite-sample terms.
+pub fn custom(
+    lower: WeightedEmpirical,
+    upper: WeightedEmpirical,
+    sample_size: usize,
+) -> Result<Sandwich> {
+    if sample_size == 0 {
+        return Err(Error::TooFew {
+            what: "unlabeled points behind a sandwich",
+            found: 0,
+            least: 1,
+        });
+    }
+    Ok(Sandwich::new(lower, upper, Construction::Custom, sample_size))
+}
+
+/// A sandwich from two samples of scores with equal weights.
+pub fn custom_from_scores(lower: &[f64], upper: &[f64]) -> Result<Sandwich> {
+    // The smaller sample is the one the finite-sample terms must answer for.
+    let sample_size = lower.len().min(upper.len());
+    custom(WeightedEmpirical::uniform(lower)?, WeightedEmpirical::uniform(upper)?, sample_size)
+}

@@ -1,0 +1,140 @@
+//! Stage 3: two laws around the unseen law of today's scores, `F_upper <= F_Q <= F_lower`.
+//!
+//! ```text
+//! min-max   lower = per-row minimum, upper = per-row maximum over the possible labels      (eq 9)   guaranteed
+//! f-u       lower = label drawn from f, upper = label drawn uniformly                      (eq 10)  assumed
+//! custom    any two laws the user believes in                                                       assumed
+//! ```
+//! `lower` is stochastically smaller: its CDF is the larger one. The order of the pair is measured, never assumed,
+//! and travels with every result.
+
+mod abscissae;
+mod custom;
+mod extremes;
+mod model_uniform;
+mod regression_grid;
+mod sketch;
+mod sketched_law;
+
+pub use abscissae::Abscissae;
+pub use custom::{custom, custom_from_scores};
+pub use extremes::min_max;
+pub use model_uniform::{model_uniform, model_uniform_sampled};
+pub use regression_grid::{LabelBins, residual_candidates};
+pub use sketch::{LawSummary, SandwichSketch, SketchedLaws};
+
+use crate::measure::{Dominance, Grid, WeightedEmpirical, dominance};
+
+/// How a sandwich was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Construction {
+    /// Extremes over the possible labels.
+    MinMax,
+    /// Model and uniform labels, in exact expectation.
+    ModelUniformExact,
+    /// Model and uniform labels, one draw a row.
+    ModelUniformSampled,
+    /// Given by the user.
+    Custom,
+}
+
+impl Construction {
+    /// The name used on the command line and in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::MinMax => "min-max",
+            Self::ModelUniformExact => "f-u",
+            Self::ModelUniformSampled => "f-u sampled",
+            Self::Custom => "custom",
+        }
+    }
+}
+
+/// What is known about `F_upper <= F_Q <= F_lower`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Order {
+    /// It holds for the unlabeled sample whatever its labels are.
+    Guaranteed,
+    /// The pair itself is ordered; that it encloses `Q` is an assumption no unlabeled data can verify.
+    HoldsEmpirically,
+    /// The pair itself is not ordered, so it cannot enclose any law.
+    Violated {
+        /// `max_t F_upper(t) - F_lower(t)`.
+        largest: f64,
+        /// Where.
+        at: f64,
+    },
+}
+
+/// A pair of laws around the law of today's scores.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sandwich {
+    lower: WeightedEmpirical,
+    upper: WeightedEmpirical,
+    construction: Construction,
+    dominance: Dominance,
+    sample_size: usize,
+}
+
+impl Sandwich {
+    /// A pair made from `sample_size` unlabeled points.
+    pub(crate) fn new(
+        lower: WeightedEmpirical,
+        upper: WeightedEmpirical,
+        construction: Construction,
+        sample_size: usize,
+    ) -> Self {
+        let dominance = dominance(&lower, &upper);
+        Self { lower, upper, construction, dominance, sample_size }
+    }
+
+    /// The same with a dominance measured elsewhere (a sketch knows its CDFs exactly only at its abscissae).
+    pub(crate) fn with_dominance(
+        lower: WeightedEmpirical,
+        upper: WeightedEmpirical,
+        construction: Construction,
+        sample_size: usize,
+        dominance: Dominance,
+    ) -> Self {
+        Self { lower, upper, construction, dominance, sample_size }
+    }
+
+    /// The stochastically smaller law: larger CDF, smaller scores.
+    pub fn lower(&self) -> &WeightedEmpirical {
+        &self.lower
+    }
+
+    /// The stochastically larger law: smaller CDF, larger scores.
+    pub fn upper(&self) -> &WeightedEmpirical {
+        &self.upper
+    }
+
+    /// How the pair was made.
+    pub fn construction(&self) -> Construction {
+        self.construction
+    }
+
+    /// Whether `upper` dominates `lower`, and by how much it fails to.
+    pub fn dominance(&self) -> Dominance {
+        self.dominance
+    }
+
+    /// Number `m` of unlabeled points behind the pair.
+    pub fn sample_size(&self) -> usize {
+        self.sample_size
+    }
+
+    /// What is known about the pair enclosing the law of today's scores.
+    pub fn order(&self) -> Order {
+        match (self.construction, self.dominance.at) {
+            (Construction::MinMax, _) => Order::Guaranteed,
+            (_, None) => Order::HoldsEmpirically,
+            (_, Some(at)) => Order::Violated { largest: self.dominance.largest_violation, at },
+        }
+    }
+
+    /// `(F_lower, F_upper)` at every grid point: all that the weighted-CDF objective needs of the unlabeled side.
+    pub fn cdfs_on_grid(&self, grid: &Grid) -> (Vec<f64>, Vec<f64>) {
+        (self.lower.cdf_on_grid(grid), self.upper.cdf_on_grid(grid))
+    }
+}

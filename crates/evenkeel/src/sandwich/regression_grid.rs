@@ -1,0 +1,104 @@
+//! Regression as classification: candidate labels are bins of `y` (Guha et al. 2024).
+
+use crate::error::{Error, Result, require_finite, require_some};
+use crate::measure::Interval;
+use crate::score::{CandidateScores, absolute_residual};
+
+/// Equal bins over the training range of `y`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LabelBins {
+    range: Interval,
+    count: usize,
+}
+
+impl LabelBins {
+    /// Number of bins in the paper's regression experiment.
+    pub const DEFAULT_COUNT: usize = 50;
+
+    /// `count` equal bins over `range`.
+    pub fn new(range: Interval, count: usize) -> Result<Self> {
+        if count == 0 {
+            return Err(Error::TooFew { what: "label bins", found: 0, least: 1 });
+        }
+        Ok(Self { range, count })
+    }
+
+    /// `count` equal bins over the range of `y`.
+    pub fn over(y: &[f64], count: usize) -> Result<Self> {
+        require_some("y", y)?;
+        require_finite("y", y)?;
+        let low = y.iter().fold(f64::INFINITY, |low, y| low.min(*y));
+        let high = y.iter().fold(f64::NEG_INFINITY, |high, y| high.max(*y));
+        Self::new(Interval::new(low, high)?, count)
+    }
+
+    /// Number of bins.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Range covered.
+    pub fn range(&self) -> Interval {
+        self.range
+    }
+
+    /// Width of a bin.
+    pub fn width(&self) -> f64 {
+        self.range.width() / self.count as f64
+    }
+
+    /// The bin of a finite `y`; what lies outside the range goes to the edge bin.
+    pub fn bin_of(&self, y: f64) -> usize {
+        // A saturating cast: everything below the range, and NaN, becomes 0.
+        (((y - self.range.low()) / self.width()).floor() as usize).min(self.count - 1)
+    }
+
+    /// Low edge of bin `index`; `edge(count)` is the high end of the range.
+    pub fn edge(&self, index: usize) -> f64 {
+        self.range.low() + self.width() * index as f64
+    }
+
+    /// Middle of bin `index`.
+    pub fn centre(&self, index: usize) -> f64 {
+        self.range.low() + self.width() * (index as f64 + 0.5)
+    }
+}
+
+/// Candidate scores of a plain point regressor; shape `(m, bins)`.
+///
+/// ```text
+/// S[j][b] = |centre_b - prediction_j|        f[j][b] = share of residuals r_i with prediction_j + r_i in bin b
+/// ```
+/// The signed calibration residuals `r_i = y_i - prediction_i`, placed around each prediction, stand for the model's
+/// belief; what falls outside the range of the bins goes to the edge bins.
+pub fn residual_candidates(
+    predictions: &[f64],
+    calibration_residuals: &[f64],
+    bins: &LabelBins,
+) -> Result<CandidateScores> {
+    require_some("predictions", predictions)?;
+    require_finite("predictions", predictions)?;
+    require_some("calibration residuals", calibration_residuals)?;
+    require_finite("calibration residuals", calibration_residuals)?;
+    let mut residuals = calibration_residuals.to_vec();
+    residuals.sort_unstable_by(f64::total_cmp);
+    let n = residuals.len() as f64;
+
+    let mut scores = Vec::with_capacity(predictions.len() * bins.count());
+    let mut plausibility = Vec::with_capacity(scores.capacity());
+    for prediction in predictions {
+        let mut below = 0;
+        for bin in 0..bins.count() {
+            scores.push(absolute_residual(*prediction, bins.centre(bin)));
+            // The first bin starts at minus infinity and the last ends at infinity.
+            let through = if bin + 1 == bins.count() {
+                residuals.len()
+            } else {
+                residuals.partition_point(|residual| prediction + residual < bins.edge(bin + 1))
+            };
+            plausibility.push((through - below) as f64 / n);
+            below = through;
+        }
+    }
+    CandidateScores::new(scores, bins.count())?.with_plausibility(plausibility)
+}

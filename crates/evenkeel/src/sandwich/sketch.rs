@@ -1,0 +1,317 @@
+//! The unlabeled side as a mergeable one-pass sketch.
+//!
+//! A table of candidate scores enters the bounds through two CDFs. One pass over its rows, in blocks of any size,
+//! leaves all that is needed: the CDFs at fixed abscissae, means, extremes and the row count. Sketches of parts merge
+//! into the sketch of the whole, bit for bit, so a file larger than memory, many threads or a cluster cost one scan.
+
+use super::abscissae::Abscissae;
+use super::extremes::row_range;
+use super::sketched_law::{SketchedLaw, WHOLE, fixed};
+use super::{Construction, Sandwich};
+use crate::error::{At, Error, Result, require_same_length};
+use crate::measure::Dominance;
+use crate::rows::{Real, Rows};
+use crate::score::{
+    LabelMask, RowScratch, Score, is_allowed, row_extremes, row_scale, widen_scaled,
+};
+
+/// Which laws a sketch keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SketchedLaws {
+    /// The extremes of every row: the `min-max` sandwich.
+    Extremes,
+    /// Model and uniform labels in exact expectation: the `f-u` sandwich.
+    ModelUniform,
+    /// Both pairs, from the same pass.
+    Both,
+}
+
+/// A pair of laws, gathered.
+#[derive(Debug, Clone, PartialEq)]
+struct Pair {
+    lower: SketchedLaw,
+    upper: SketchedLaw,
+}
+
+impl Pair {
+    fn new(bins: usize) -> Self {
+        Self { lower: SketchedLaw::new(bins), upper: SketchedLaw::new(bins) }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.lower.merge(&other.lower);
+        self.upper.merge(&other.upper);
+    }
+}
+
+/// Scores further than this many ranges from the low end are refused: their moments would not fit.
+const FARTHEST: f64 = (1u64 << 20) as f64;
+
+/// What one pass over rows of candidate scores leaves behind.
+///
+/// Adding a block consumes the sketch and gives it back, so that none can be used after a block failed half-way.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SandwichSketch {
+    abscissae: Abscissae,
+    rows: u64,
+    extremes: Option<Pair>,
+    model_uniform: Option<Pair>,
+}
+
+/// What a sketch knows about one law.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LawSummary {
+    /// CDF at every abscissa.
+    pub cdf: Vec<f64>,
+    /// Mean score.
+    pub mean: f64,
+    /// Smallest score.
+    pub smallest: f64,
+    /// Largest score.
+    pub largest: f64,
+}
+
+impl SandwichSketch {
+    /// An empty sketch.
+    pub fn new(abscissae: Abscissae, laws: SketchedLaws) -> Self {
+        let pair = || Some(Pair::new(abscissae.points().len() + 1));
+        let (extremes, model_uniform) = match laws {
+            SketchedLaws::Extremes => (pair(), None),
+            SketchedLaws::ModelUniform => (None, pair()),
+            SketchedLaws::Both => (pair(), pair()),
+        };
+        Self { abscissae, rows: 0, extremes, model_uniform }
+    }
+
+    /// Number of rows seen.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// The points at which the CDFs are known exactly.
+    pub fn abscissae(&self) -> &Abscissae {
+        &self.abscissae
+    }
+
+    /// Adds a block of probability rows, scored on the fly and not copied.
+    ///
+    /// `first_row` is the index of the block's first row in the whole input: it addresses random draws and names rows
+    /// in errors.
+    pub fn add_probabilities<T: Real>(
+        mut self,
+        first_row: usize,
+        block: Rows<'_, T>,
+        score: &Score,
+    ) -> Result<Self> {
+        if *score == Score::Lac && self.model_uniform.is_none() {
+            self.add_lac_extremes(first_row, block)?;
+            return Ok(self);
+        }
+        let mut scratch = RowScratch::default();
+        let mut plausibility = vec![0.0; block.columns()];
+        let mut scores = vec![0.0; block.columns()];
+        for (offset, values) in block.iter().enumerate() {
+            let row = first_row + offset;
+            widen_scaled(values, row_scale(block.what(), row, values)?, &mut plausibility);
+            score.score_row(row, &plausibility, &mut scratch, &mut scores);
+            self.add_row(row, &scores, Some(&plausibility), None)?;
+        }
+        Ok(self)
+    }
+
+    /// Adds a block of the user's own candidate scores, with their plausibility (needed for `f-u`) and mask.
+    pub fn add_scores<T: Real>(
+        mut self,
+        first_row: usize,
+        scores: Rows<'_, T>,
+        plausibility: Option<Rows<'_, T>>,
+        mask: Option<&LabelMask>,
+    ) -> Result<Self> {
+        let columns = scores.columns();
+        if let Some(plausibility) = &plausibility {
+            require_same_length(
+                "plausibility rows",
+                plausibility.rows(),
+                "score rows",
+                scores.rows(),
+            )?;
+            require_same_length("plausibility columns", plausibility.columns(), "labels", columns)?;
+        } else if self.model_uniform.is_some() {
+            return Err(Error::NoPlausibility { construction: "f-u" });
+        }
+        if let Some(mask) = mask {
+            require_same_length("label mask rows", mask.rows(), "score rows", scores.rows())?;
+            require_same_length("label mask columns", mask.labels(), "labels", columns)?;
+        }
+        let mut widened = vec![0.0; columns];
+        let mut plausible = vec![0.0; columns];
+        for (offset, values) in scores.iter().enumerate() {
+            let row = first_row + offset;
+            widen_scaled(values, 1.0, &mut widened);
+            if let Some(column) = widened.iter().position(|value| !value.is_finite()) {
+                let (at, value) = (At::Cell { row, column }, widened[column]);
+                return Err(Error::NotFinite { what: scores.what(), at, value });
+            }
+            if let Some(rows) = &plausibility {
+                let given = rows.row(offset);
+                widen_scaled(given, row_scale(rows.what(), row, given)?, &mut plausible);
+            }
+            let plausible = plausibility.is_some().then_some(plausible.as_slice());
+            self.add_row(row, &widened, plausible, mask.map(|mask| mask.row(offset)))?;
+        }
+        Ok(self)
+    }
+
+    /// The sketch of this input followed by the other's, or in the other order: the result is the same.
+    pub fn merge(mut self, other: &Self) -> Result<Self> {
+        if self.abscissae != other.abscissae {
+            return Err(Error::IncompatibleSketches { what: "abscissae" });
+        }
+        merge_pairs(&mut self.extremes, other.extremes.as_ref())?;
+        merge_pairs(&mut self.model_uniform, other.model_uniform.as_ref())?;
+        self.rows += other.rows;
+        Ok(self)
+    }
+
+    /// The `min-max` sandwich. Its CDFs at the abscissae and its means are exact; between abscissae mass is gathered at
+    /// the bin's mean, which moves a W1 distance by at most half the widest bin.
+    pub fn min_max(&self) -> Result<Sandwich> {
+        self.sandwich(self.extremes.as_ref(), Construction::MinMax)
+    }
+
+    /// The `f-u` sandwich in exact expectation, exact where [`min_max`](Self::min_max) is.
+    pub fn model_uniform(&self) -> Result<Sandwich> {
+        self.sandwich(self.model_uniform.as_ref(), Construction::ModelUniformExact)
+    }
+
+    /// Summaries of the `(lower, upper)` laws of the `min-max` pair.
+    pub fn min_max_summary(&self) -> Result<(LawSummary, LawSummary)> {
+        self.summaries(self.extremes.as_ref(), Construction::MinMax)
+    }
+
+    /// Summaries of the `(lower, upper)` laws of the `f-u` pair.
+    pub fn model_uniform_summary(&self) -> Result<(LawSummary, LawSummary)> {
+        self.summaries(self.model_uniform.as_ref(), Construction::ModelUniformExact)
+    }
+
+    fn kept<'a>(&self, pair: Option<&'a Pair>, construction: Construction) -> Result<&'a Pair> {
+        if self.rows == 0 {
+            return Err(Error::Empty { what: "the sketch" });
+        }
+        pair.ok_or(Error::NotSketched { law: construction.name() })
+    }
+
+    fn summaries(
+        &self,
+        pair: Option<&Pair>,
+        construction: Construction,
+    ) -> Result<(LawSummary, LawSummary)> {
+        let pair = self.kept(pair, construction)?;
+        let summary = |law: &SketchedLaw| {
+            let (smallest, largest) = law.extremes();
+            LawSummary { cdf: law.cdf(), mean: law.mean(&self.abscissae), smallest, largest }
+        };
+        Ok((summary(&pair.lower), summary(&pair.upper)))
+    }
+
+    fn sandwich(&self, pair: Option<&Pair>, construction: Construction) -> Result<Sandwich> {
+        let pair = self.kept(pair, construction)?;
+        let (lower, upper) = (pair.lower.cdf(), pair.upper.cdf());
+        let dominance = Dominance::at_points(self.abscissae.points(), &lower, &upper);
+        let m = self.rows as f64;
+        Ok(Sandwich::with_dominance(
+            pair.lower.gathered(&self.abscissae, m),
+            pair.upper.gathered(&self.abscissae, m),
+            construction,
+            self.rows as usize,
+            dominance,
+        ))
+    }
+
+    /// The fast path: one pass over the row gives both extremes of `1 - p` and the check that it is a probability row.
+    fn add_lac_extremes<T: Real>(&mut self, first_row: usize, block: Rows<'_, T>) -> Result<()> {
+        let Some(pair) = &mut self.extremes else { return Ok(()) };
+        for (offset, values) in block.iter().enumerate() {
+            let row = first_row + offset;
+            let extremes = row_extremes(values);
+            let scale = extremes.scale(block.what(), row, values)?;
+            for (law, score) in [
+                (&mut pair.lower, 1.0 - extremes.largest * scale),
+                (&mut pair.upper, 1.0 - extremes.smallest * scale),
+            ] {
+                // Scores 1 - p lie in [0, 1]; the abscissae may cover another range.
+                let position = position(&self.abscissae, row, score)?;
+                law.add(self.abscissae.locate(score), score, position, WHOLE);
+            }
+        }
+        self.rows += block.rows() as u64;
+        Ok(())
+    }
+
+    fn add_row(
+        &mut self,
+        row: usize,
+        scores: &[f64],
+        plausibility: Option<&[f64]>,
+        mask: Option<&[bool]>,
+    ) -> Result<()> {
+        let abscissae = &self.abscissae;
+        if let Some(pair) = &mut self.extremes {
+            let (low, high) = row_range(scores, mask);
+            pair.lower.add(abscissae.locate(low), low, position(abscissae, row, low)?, WHOLE);
+            pair.upper.add(abscissae.locate(high), high, position(abscissae, row, high)?, WHOLE);
+        }
+        if let (Some(pair), Some(plausibility)) = (&mut self.model_uniform, plausibility) {
+            let allowed = (0..scores.len()).filter(|label| is_allowed(mask, *label));
+            let (count, total) = allowed.fold((0u64, 0.0), |(count, total), label| {
+                (count + 1, total + plausibility[label])
+            });
+            if total <= 0.0 {
+                return Err(Error::NoPlausibleLabel { row });
+            }
+            let scale = if mask.is_some() { 1.0 / total } else { 1.0 };
+            let uniform = WHOLE / count;
+            for (label, score) in scores.iter().enumerate() {
+                if is_allowed(mask, label) {
+                    let bin = abscissae.locate(*score);
+                    let position = position(abscissae, row, *score)?;
+                    let plausible = fixed(plausibility[label] * scale);
+                    // A label without mass is no atom of the lower law and must not widen its extremes.
+                    if plausible > 0 {
+                        pair.lower.add(bin, *score, position, plausible);
+                    }
+                    pair.upper.add(bin, *score, position, uniform);
+                }
+            }
+        }
+        self.rows += 1;
+        Ok(())
+    }
+}
+
+/// Where a score lies, from the low end in units of the range.
+#[inline]
+fn position(abscissae: &Abscissae, row: usize, score: f64) -> Result<f64> {
+    let range = abscissae.range();
+    let position = (score - range.low()) / range.width();
+    if position.abs() < FARTHEST {
+        Ok(position)
+    } else {
+        Err(Error::OutsideRange {
+            what: "candidate scores, row ",
+            at: At::Index(row),
+            value: score,
+            low: range.low(),
+            high: range.high(),
+        })
+    }
+}
+
+fn merge_pairs(mine: &mut Option<Pair>, other: Option<&Pair>) -> Result<()> {
+    match (mine, other) {
+        (Some(mine), Some(other)) => mine.merge(other),
+        (None, None) => {}
+        _ => return Err(Error::IncompatibleSketches { what: "laws" }),
+    }
+    Ok(())
+}

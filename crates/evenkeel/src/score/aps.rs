@@ -1,0 +1,59 @@
+//! Adaptive prediction sets (Romano, Sesia & Candès 2020).
+
+use super::RowScratch;
+use crate::measure::Interval;
+use crate::seed::Seed;
+
+/// How much of the label's own probability its score includes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Randomisation {
+    /// All of it: never empty sets, slight overcoverage.
+    #[default]
+    Deterministic,
+    /// A uniform share, one draw per row: exact coverage. Draws are addressed by row, so they do not depend on chunking;
+    /// give calibration and test data seeds of their own.
+    Uniform(Seed),
+}
+
+impl Randomisation {
+    /// The share `u` of row `row`.
+    pub(crate) fn share(self, row: usize) -> f64 {
+        match self {
+            Self::Deterministic => 1.0,
+            Self::Uniform(seed) => {
+                let mut stream = seed.stream("score-randomisation");
+                stream.seek(row as u64);
+                stream.uniform()
+            }
+        }
+    }
+}
+
+/// `s(x, y) = sum of the p_k ranked before y + u p_y`, in `[0, 1]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Aps {
+    /// Whether `u` is 1 or drawn.
+    pub randomisation: Randomisation,
+}
+
+impl Aps {
+    pub(crate) const RANGE: Interval = Interval::UNIT;
+
+    /// Writes the score of every label of one row.
+    pub fn score_row(
+        self,
+        row: usize,
+        probabilities: &[f64],
+        scratch: &mut RowScratch,
+        scores: &mut [f64],
+    ) {
+        let share = self.randomisation.share(row);
+        let mut before = 0.0;
+        for label in scratch.rank(probabilities) {
+            let probability = probabilities[*label];
+            // The probabilities of a row may add up to 1 + 1e-16; the score stays in its range.
+            scores[*label] = (before + share * probability).min(1.0);
+            before += probability;
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! The unlabeled side: the score of every label a point could have.
+
+use super::probabilities::row_scale;
+use crate::error::{At, Error, Result, require_same_length};
+use crate::rows::Rows;
+
+/// Which labels are possible for which row (hierarchies, business rules); shape `(m, C)`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LabelMask {
+    allowed: Vec<bool>,
+    labels: usize,
+}
+
+impl LabelMask {
+    /// From a row-major table of permissions; every row must allow a label.
+    pub fn new(allowed: Vec<bool>, labels: usize) -> Result<Self> {
+        const WHAT: &str = "the label mask";
+        if labels == 0 {
+            return Err(Error::TooFew { what: "labels", found: 0, least: 1 });
+        }
+        if allowed.is_empty() {
+            return Err(Error::Empty { what: WHAT });
+        }
+        if !allowed.len().is_multiple_of(labels) {
+            return Err(Error::Ragged { what: WHAT, values: allowed.len(), columns: labels });
+        }
+        match allowed.chunks_exact(labels).position(|row| !row.contains(&true)) {
+            Some(row) => Err(Error::NoAllowedLabel { row }),
+            None => Ok(Self { allowed, labels }),
+        }
+    }
+
+    /// From the list of labels each row may have.
+    pub fn from_subsets(subsets: &[Vec<usize>], labels: usize) -> Result<Self> {
+        let mut allowed = vec![false; subsets.len() * labels];
+        for (row, subset) in subsets.iter().enumerate() {
+            for label in subset {
+                if *label >= labels {
+                    return Err(Error::LabelOutOfRange {
+                        what: "label subsets",
+                        index: row,
+                        label: *label,
+                        classes: labels,
+                    });
+                }
+                allowed[row * labels + label] = true;
+            }
+        }
+        Self::new(allowed, labels)
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.allowed.len() / self.labels
+    }
+
+    /// Number of labels.
+    pub fn labels(&self) -> usize {
+        self.labels
+    }
+
+    /// Permissions of row `index`.
+    pub fn row(&self, index: usize) -> &[bool] {
+        &self.allowed[index * self.labels..][..self.labels]
+    }
+}
+
+/// Candidate scores `S[j][y] = s(x_j, y)`, with the plausibility `f[j][y]` of each label and the labels possible.
+///
+/// Everything the unlabeled side tells enters through this table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CandidateScores {
+    scores: Vec<f64>,
+    labels: usize,
+    plausibility: Option<Vec<f64>>,
+    mask: Option<LabelMask>,
+}
+
+impl CandidateScores {
+    /// A row-major `(m, labels)` table of finite scores, without plausibility, all labels possible.
+    pub fn new(scores: Vec<f64>, labels: usize) -> Result<Self> {
+        const WHAT: &str = "candidate scores";
+        let rows = Rows::new(WHAT, &scores, labels)?;
+        for (row, values) in rows.iter().enumerate() {
+            if let Some(column) = values.iter().position(|value| !value.is_finite()) {
+                let at = At::Cell { row, column };
+                return Err(Error::NotFinite { what: WHAT, at, value: values[column] });
+            }
+        }
+        Ok(Self { scores, labels, plausibility: None, mask: None })
+    }
+
+    /// Adds a plausibility: rows `>= 0` that sum to one within 1e-3 (then renormalised).
+    pub fn with_plausibility(mut self, mut plausibility: Vec<f64>) -> Result<Self> {
+        const WHAT: &str = "plausibility";
+        require_same_length(WHAT, plausibility.len(), "candidate scores", self.scores.len())?;
+        for (row, values) in plausibility.chunks_exact_mut(self.labels).enumerate() {
+            let scale = row_scale(WHAT, row, values)?;
+            values.iter_mut().for_each(|value| *value *= scale);
+        }
+        self.plausibility = Some(plausibility);
+        Ok(self)
+    }
+
+    /// Restricts each row to the labels the mask allows.
+    pub fn with_mask(mut self, mask: LabelMask) -> Result<Self> {
+        require_same_length("label mask rows", mask.rows(), "candidate score rows", self.rows())?;
+        require_same_length("label mask columns", mask.labels(), "candidate labels", self.labels)?;
+        self.mask = Some(mask);
+        Ok(self)
+    }
+
+    /// Flattens (`temperature > 1`) or sharpens (`< 1`) the plausibility: `f <- f^(1/T)`, renormalised.
+    pub fn tempered(mut self, temperature: f64) -> Result<Self> {
+        if !(temperature.is_finite() && temperature > 0.0) {
+            return Err(Error::OutOfRange {
+                what: "the temperature",
+                value: temperature,
+                expected: "positive and finite",
+            });
+        }
+        let labels = self.labels;
+        let Some(plausibility) = &mut self.plausibility else {
+            return Err(Error::NoPlausibility { construction: "tempered" });
+        };
+        for row in plausibility.chunks_exact_mut(labels) {
+            // Relative to the largest, so that a low temperature cannot underflow the whole row.
+            let largest = row.iter().fold(0.0_f64, |largest, value| largest.max(*value));
+            row.iter_mut().for_each(|value| *value = (*value / largest).powf(1.0 / temperature));
+            let total: f64 = row.iter().sum();
+            row.iter_mut().for_each(|value| *value /= total);
+        }
+        Ok(self)
+    }
+
+    /// Number of rows `m`.
+    pub fn rows(&self) -> usize {
+        self.scores.len() / self.labels
+    }
+
+    /// Number of candidate labels.
+    pub fn labels(&self) -> usize {
+        self.labels
+    }
+
+    /// Scores of row `index`.
+    pub fn row(&self, index: usize) -> &[f64] {
+        &self.scores[index * self.labels..][..self.labels]
+    }
+
+    /// Plausibility of row `index`, if the table has one.
+    pub fn plausibility_row(&self, index: usize) -> Option<&[f64]> {
+        self.plausibility.as_ref().map(|all| &all[index * self.labels..][..self.labels])
+    }
+
+    /// Permissions of row `index`; none if every label is possible.
+    pub fn mask_row(&self, index: usize) -> Option<&[bool]> {
+        self.mask.as_ref().map(|mask| mask.row(index))
+    }
+
+    /// The score of one chosen label per row; shape `(m,)`.
+    pub fn at_labels(&self, labels: &[usize]) -> Result<Vec<f64>> {
+        require_same_length("labels", labels.len(), "candidate score rows", self.rows())?;
+        if let Some(index) = labels.iter().position(|label| *label >= self.labels) {
+            return Err(Error::LabelOutOfRange {
+                what: "labels",
+                index,
+                label: labels[index],
+                classes: self.labels,
+            });
+        }
+        Ok(labels.iter().enumerate().map(|(row, label)| self.row(row)[*label]).collect())
+    }
+}
+
+/// Whether label `index` is possible under a row's permissions.
+pub(crate) fn is_allowed(mask: Option<&[bool]>, index: usize) -> bool {
+    mask.is_none_or(|allowed| allowed[index])
+}

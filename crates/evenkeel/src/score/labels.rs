@@ -1,0 +1,47 @@
+//! Class labels.
+
+use crate::error::{Error, Result, require_some};
+
+/// Labels `0..classes`, one per row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Labels {
+    labels: Vec<usize>,
+}
+
+impl Labels {
+    /// Checks that there is at least one label and that all name one of `classes` classes.
+    pub fn new(labels: Vec<usize>, classes: usize) -> Result<Self> {
+        require_some("labels", &labels)?;
+        let labels = Self { labels };
+        labels.require_below(classes)?;
+        Ok(labels)
+    }
+
+    /// An error naming the first label that is not below `classes`.
+    pub(crate) fn require_below(&self, classes: usize) -> Result<()> {
+        match self.labels.iter().position(|label| *label >= classes) {
+            None => Ok(()),
+            Some(index) => Err(Error::LabelOutOfRange {
+                what: "labels",
+                index,
+                label: self.labels[index],
+                classes,
+            }),
+        }
+    }
+
+    /// The labels as a slice.
+    pub fn as_slice(&self) -> &[usize] {
+        &self.labels
+    }
+
+    /// Number of labels.
+    pub fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// Never true: there is at least one label.
+    pub fn is_empty(&self) -> bool {
+        self.labels.is_empty()
+    }
+}

@@ -1,0 +1,18 @@
+//! One minus the probability of the label (Sadinle, Lei & Wasserman 2019), the paper's score.
+
+use crate::measure::Interval;
+
+/// `s(x, y) = 1 - p_y`, in `[0, 1]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Lac;
+
+impl Lac {
+    pub(crate) const RANGE: Interval = Interval::UNIT;
+
+    /// Writes the score of every label of one row.
+    pub fn score_row(self, probabilities: &[f64], scores: &mut [f64]) {
+        for (score, probability) in scores.iter_mut().zip(probabilities) {
+            *score = 1.0 - probability;
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! How far the label trails its best rival.
+
+use crate::measure::Interval;
+
+/// `s(x, y) = max_{k != y} p_k - p_y`, in `[-1, 1]`; with one class `-p_y`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Margin;
+
+impl Margin {
+    pub(crate) const RANGE: Interval = Interval::between(-1.0, 1.0);
+
+    /// Writes the score of every label of one row.
+    pub fn score_row(self, probabilities: &[f64], scores: &mut [f64]) {
+        // The best rival of every label but the best is the best; the best's rival is the second.
+        let (mut best, mut first, mut second) = (0, f64::NEG_INFINITY, f64::NEG_INFINITY);
+        for (label, probability) in probabilities.iter().enumerate() {
+            if *probability > first {
+                second = first;
+                (best, first) = (label, *probability);
+            } else if *probability > second {
+                second = *probability;
+            }
+        }
+        for (label, (score, probability)) in scores.iter_mut().zip(probabilities).enumerate() {
+            let rival = if label == best { second } else { first };
+            *score = if rival.is_finite() { rival - probability } else { -probability };
+        }
+    }
+}

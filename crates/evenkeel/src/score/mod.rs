@@ -1,0 +1,148 @@
+//! Stage 1: from a classifier's probabilities (or a regressor's predictions) to nonconformity scores.
+//!
+//! ```text
+//! lac      s(x, y) = 1 - p_y                                                      range [0, 1]
+//! aps      s(x, y) = sum of the p_k ranked before y + u p_y                       range [0, 1]
+//! raps     s(x, y) = aps + lambda max(0, rank(y) - k_reg)                         range [0, 1 + lambda (C - k_reg)+]
+//! margin   s(x, y) = max_{k != y} p_k - p_y                                       range [-1, 1]
+//! residual s(x, y) = |y - prediction|                                             range [0, inf)
+//! quantile s(x, y) = max(low - y, y - high)        (CQR)                          the line
+//! ```
+//! Labels are ranked by decreasing probability, equal ones by index. `u` is 1 when deterministic and uniform on
+//! `[0, 1)`, one draw a row, when randomised. The rest of the library only ever sees scores: a user's own table
+//! enters as [`CandidateScores`].
+
+mod ambiguous;
+mod aps;
+mod candidates;
+mod labels;
+mod lac;
+mod margin;
+mod probabilities;
+mod quantile;
+mod raps;
+mod residual;
+
+pub use ambiguous::ambiguous_scores;
+pub use aps::{Aps, Randomisation};
+pub(crate) use candidates::is_allowed;
+pub use candidates::{CandidateScores, LabelMask};
+pub use labels::Labels;
+pub use lac::Lac;
+pub use margin::Margin;
+pub use probabilities::{NORMALISATION_TOLERANCE, Probabilities, softmax_rows};
+pub(crate) use probabilities::{row_extremes, row_scale, widen_scaled};
+pub use quantile::{conformalised_quantile_score, conformalised_quantile_scores};
+pub use raps::Raps;
+pub use residual::{absolute_residual, absolute_residuals};
+
+use crate::error::{Result, require_same_length};
+use crate::measure::Interval;
+use crate::rows::Real;
+
+/// A score function on rows of class probabilities.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Score {
+    /// One minus the probability of the label (the paper's).
+    #[default]
+    Lac,
+    /// Adaptive prediction sets.
+    Aps(Aps),
+    /// Regularised adaptive prediction sets.
+    Raps(Raps),
+    /// Best rival's probability minus the label's.
+    Margin,
+}
+
+/// Memory a score function needs while it works on a row.
+#[derive(Debug, Clone, Default)]
+pub struct RowScratch {
+    order: Vec<usize>,
+}
+
+impl RowScratch {
+    /// The labels of a row by decreasing probability, equal ones by index.
+    fn rank(&mut self, probabilities: &[f64]) -> &[usize] {
+        self.order.clear();
+        self.order.extend(0..probabilities.len());
+        self.order.sort_unstable_by(|a, b| {
+            probabilities[*b].total_cmp(&probabilities[*a]).then_with(|| a.cmp(b))
+        });
+        &self.order
+    }
+}
+
+impl Score {
+    /// The name used on the command line and in results.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Lac => "lac",
+            Self::Aps(_) => "aps",
+            Self::Raps(_) => "raps",
+            Self::Margin => "margin",
+        }
+    }
+
+    /// The scores a problem with this many classes can give.
+    pub fn range(&self, classes: usize) -> Interval {
+        match self {
+            Self::Lac => Lac::RANGE,
+            Self::Aps(_) => Aps::RANGE,
+            Self::Raps(raps) => raps.range(classes),
+            Self::Margin => Margin::RANGE,
+        }
+    }
+
+    /// Writes `s(x, y)` for every label `y` of one row of probabilities; `row` is its index in the whole input, which
+    /// addresses the row's random draw.
+    pub fn score_row(
+        &self,
+        row: usize,
+        probabilities: &[f64],
+        scratch: &mut RowScratch,
+        scores: &mut [f64],
+    ) {
+        match self {
+            Self::Lac => Lac.score_row(probabilities, scores),
+            Self::Aps(aps) => aps.score_row(row, probabilities, scratch, scores),
+            Self::Raps(raps) => raps.score_row(row, probabilities, scratch, scores),
+            Self::Margin => Margin.score_row(probabilities, scores),
+        }
+    }
+
+    /// `s(x_i, y_i)` of labeled points; shape `(n,)`.
+    pub fn label_scores<T: Real>(
+        &self,
+        probabilities: &Probabilities<'_, T>,
+        labels: &Labels,
+    ) -> Result<Vec<f64>> {
+        require_same_length("labels", labels.len(), "probabilities", probabilities.rows())?;
+        labels.require_below(probabilities.classes())?;
+        let mut scratch = RowScratch::default();
+        let mut row = vec![0.0; probabilities.classes()];
+        let mut scores = vec![0.0; probabilities.classes()];
+        let score_of = |(index, label): (usize, &usize)| {
+            probabilities.read_row(index, &mut row);
+            self.score_row(index, &row, &mut scratch, &mut scores);
+            scores[*label]
+        };
+        Ok(labels.as_slice().iter().enumerate().map(score_of).collect())
+    }
+
+    /// `s(x_j, y)` for every row and label, with the probabilities as plausibility; shape `(m, C)`.
+    pub fn candidate_scores<T: Real>(
+        &self,
+        probabilities: &Probabilities<'_, T>,
+    ) -> Result<CandidateScores> {
+        let classes = probabilities.classes();
+        let mut scratch = RowScratch::default();
+        let mut plausibility = vec![0.0; probabilities.rows() * classes];
+        let mut scores = vec![0.0; plausibility.len()];
+        let rows = plausibility.chunks_exact_mut(classes).zip(scores.chunks_exact_mut(classes));
+        for (index, (plausible, scored)) in rows.enumerate() {
+            probabilities.read_row(index, plausible);
+            self.score_row(index, plausible, &mut scratch, scored);
+        }
+        CandidateScores::new(scores, classes)?.with_plausibility(plausibility)
+    }
+}

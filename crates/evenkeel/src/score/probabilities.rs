@@ -1,0 +1,185 @@
+//! Rows of class probabilities, validated once and never copied.
+
+use crate::error::{At, Error, Result};
+use crate::measure::softmax_in_place;
+use crate::rows::{Real, Rows};
+
+/// Rows may miss a sum of one by this much (rounded to three digits on their way here); they are then renormalised.
+pub const NORMALISATION_TOLERANCE: f64 = 1e-3;
+
+/// A row whose sum is this close to one is taken as it is: dividing by `1 + 2e-16` would only move its last digits,
+/// and a score `1 - p` would no longer be the number the user computes.
+const EXACT_TOLERANCE: f64 = 1e-12;
+
+/// A borrowed `(rows, classes)` matrix whose rows are probability vectors.
+#[derive(Debug, Clone)]
+pub struct Probabilities<'a, T> {
+    rows: Rows<'a, T>,
+    /// `1 / sum` of every row; empty when all rows are taken as they are.
+    scales: Vec<f64>,
+}
+
+impl<'a, T: Real> Probabilities<'a, T> {
+    /// Views `values` as rows of `classes` probabilities.
+    ///
+    /// Entries must be finite and not negative, and rows sum to one within [`NORMALISATION_TOLERANCE`].
+    pub fn new(values: &'a [T], classes: usize) -> Result<Self> {
+        Self::from_rows(Rows::new("probabilities", values, classes)?)
+    }
+
+    /// The same for rows that carry their own name in error messages.
+    pub fn from_rows(rows: Rows<'a, T>) -> Result<Self> {
+        let mut scales = Vec::new();
+        for (index, row) in rows.iter().enumerate() {
+            let scale = row_scale(rows.what(), index, row)?;
+            if scale != 1.0 && scales.is_empty() {
+                scales.resize(rows.rows(), 1.0);
+            }
+            if let Some(slot) = scales.get_mut(index) {
+                *slot = scale;
+            }
+        }
+        Ok(Self { rows, scales })
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows.rows()
+    }
+
+    /// Number of classes.
+    pub fn classes(&self) -> usize {
+        self.rows.columns()
+    }
+
+    /// Writes row `index`, normalised.
+    pub fn read_row(&self, index: usize, out: &mut [f64]) {
+        widen_scaled(self.rows.row(index), self.scales.get(index).copied().unwrap_or(1.0), out);
+    }
+}
+
+/// Writes `scale * row` as `f64`.
+pub(crate) fn widen_scaled<T: Real>(row: &[T], scale: f64, out: &mut [f64]) {
+    for (slot, value) in out.iter_mut().zip(row) {
+        let value: f64 = (*value).into();
+        *slot = value * scale;
+    }
+}
+
+/// What a probability row must be multiplied with to sum to one: exactly 1 for rows that do so up to rounding.
+pub(crate) fn row_scale<T: Real>(what: &'static str, row: usize, values: &[T]) -> Result<f64> {
+    row_extremes(values).scale(what, row, values)
+}
+
+/// Smallest entry, largest entry and sum of a row, from one pass.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RowExtremes {
+    pub smallest: f64,
+    pub largest: f64,
+    pub sum: f64,
+}
+
+impl RowExtremes {
+    /// What the row must be multiplied with to sum to one, if it is a probability vector; `what`, `row` and `values`
+    /// are for the error.
+    pub(crate) fn scale<T: Real>(
+        &self,
+        what: &'static str,
+        row: usize,
+        values: &[T],
+    ) -> Result<f64> {
+        // A NaN or infinity anywhere makes the sum NaN or infinite.
+        let off = (self.sum - 1.0).abs();
+        if self.smallest < 0.0 || off.is_nan() || off > NORMALISATION_TOLERANCE {
+            Err(explain_row(what, row, values, self.sum))
+        } else if off <= EXACT_TOLERANCE {
+            Ok(1.0)
+        } else {
+            Ok(1.0 / self.sum)
+        }
+    }
+}
+
+/// Lanes of the row pass: enough independent chains for two-wide to eight-wide vector units.
+const LANES: usize = 16;
+
+/// One pass over a row. The sum is added up in `f64` in a fixed order, whatever the entries' type, so that every path
+/// through the library normalises a row by the same bits.
+#[inline]
+pub(crate) fn row_extremes<T: Real>(values: &[T]) -> RowExtremes {
+    let mut smallest = [values[0]; LANES];
+    let mut largest = [values[0]; LANES];
+    let mut sums = [0.0_f64; LANES];
+    let (chunks, rest) = values.as_chunks::<LANES>();
+    for chunk in chunks {
+        for lane in 0..LANES {
+            let value = chunk[lane];
+            smallest[lane] = if value < smallest[lane] { value } else { smallest[lane] };
+            largest[lane] = if value > largest[lane] { value } else { largest[lane] };
+            sums[lane] += value.into();
+        }
+    }
+    for (lane, value) in rest.iter().enumerate() {
+        smallest[lane] = if *value < smallest[lane] { *value } else { smallest[lane] };
+        largest[lane] = if *value > largest[lane] { *value } else { largest[lane] };
+        sums[lane] += (*value).into();
+    }
+    let mut extremes =
+        RowExtremes { smallest: smallest[0].into(), largest: largest[0].into(), sum: 0.0 };
+    for lane in 0..LANES {
+        extremes.smallest = extremes.smallest.min(smallest[lane].into());
+        extremes.largest = extremes.largest.max(largest[lane].into());
+        extremes.sum += sums[lane];
+    }
+    extremes
+}
+
+/// Why a row is no probability vector, naming the first offending entry.
+#[cold]
+fn explain_row<T: Real>(what: &'static str, row: usize, values: &[T], sum: f64) -> Error {
+    for (column, value) in values.iter().enumerate() {
+        let value: f64 = (*value).into();
+        let at = At::Cell { row, column };
+        if !value.is_finite() {
+            return Error::NotFinite { what, at, value };
+        }
+        if value < 0.0 {
+            return Error::Negative { what, at, value };
+        }
+    }
+    Error::NotNormalised { what, row, sum, tolerance: NORMALISATION_TOLERANCE }
+}
+
+/// `softmax(logits / temperature)` of every row; shape `(rows, classes)`.
+pub fn softmax_rows<T: Real>(logits: Rows<'_, T>, temperature: f64) -> Result<Vec<f64>> {
+    if !(temperature.is_finite() && temperature > 0.0) {
+        return Err(Error::OutOfRange {
+            what: "the temperature",
+            value: temperature,
+            expected: "positive and finite",
+        });
+    }
+    let columns = logits.columns();
+    let mut probabilities = vec![0.0; logits.values().len()];
+    for (row, (logits, out)) in
+        logits.iter().zip(probabilities.chunks_exact_mut(columns)).enumerate()
+    {
+        let mut largest = f64::NEG_INFINITY;
+        for (column, (slot, value)) in out.iter_mut().zip(logits).enumerate() {
+            let value: f64 = (*value).into();
+            if !value.is_finite() {
+                return Err(Error::NotFinite {
+                    what: "logits",
+                    at: At::Cell { row, column },
+                    value,
+                });
+            }
+            *slot = value;
+            largest = largest.max(value);
+        }
+        // Shift before dividing: a logit of 1e308 at temperature 0.1 would overflow.
+        out.iter_mut().for_each(|value| *value = (*value - largest) / temperature);
+        softmax_in_place(out);
+    }
+    Ok(probabilities)
+}
