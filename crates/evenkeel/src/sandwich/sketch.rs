@@ -241,7 +241,8 @@ impl SandwichSketch {
             ] {
                 // Scores 1 - p lie in [0, 1]; the abscissae may cover another range.
                 let position = position(&self.abscissae, row, score)?;
-                law.add(self.abscissae.locate(score), score, position, WHOLE);
+                law.add(self.abscissae.locate(score), position, 1.0, WHOLE);
+                law.saw(score);
             }
         }
         self.rows += block.rows() as u64;
@@ -258,8 +259,10 @@ impl SandwichSketch {
         let abscissae = &self.abscissae;
         if let Some(pair) = &mut self.extremes {
             let (low, high) = row_range(scores, mask);
-            pair.lower.add(abscissae.locate(low), low, position(abscissae, row, low)?, WHOLE);
-            pair.upper.add(abscissae.locate(high), high, position(abscissae, row, high)?, WHOLE);
+            for (law, score) in [(&mut pair.lower, low), (&mut pair.upper, high)] {
+                law.add(abscissae.locate(score), position(abscissae, row, score)?, 1.0, WHOLE);
+                law.saw(score);
+            }
         }
         if let (Some(pair), Some(plausibility)) = (&mut self.model_uniform, plausibility) {
             let allowed = (0..scores.len()).filter(|label| is_allowed(mask, *label));
@@ -270,17 +273,19 @@ impl SandwichSketch {
                 return Err(Error::NoPlausibleLabel { row });
             }
             let scale = if mask.is_some() { 1.0 / total } else { 1.0 };
-            let uniform = WHOLE / count;
+            let (uniform, uniform_mass) = (1.0 / count as f64, WHOLE / count);
             for (label, score) in scores.iter().enumerate() {
                 if is_allowed(mask, label) {
                     let bin = abscissae.locate(*score);
                     let position = position(abscissae, row, *score)?;
-                    let plausible = fixed(plausibility[label] * scale);
+                    let plausible = plausibility[label] * scale;
+                    pair.upper.add(bin, position, uniform, uniform_mass);
+                    pair.upper.saw(*score);
                     // A label without mass is no atom of the lower law and must not widen its extremes.
-                    if plausible > 0 {
-                        pair.lower.add(bin, *score, position, plausible);
+                    if plausible > 0.0 {
+                        pair.lower.add(bin, position, plausible, fixed(plausible));
+                        pair.lower.saw(*score);
                     }
-                    pair.upper.add(bin, *score, position, uniform);
                 }
             }
         }

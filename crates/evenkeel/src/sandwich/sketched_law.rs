@@ -18,12 +18,18 @@ pub(super) fn fixed(mass: f64) -> u64 {
     (mass * UNIT) as u64
 }
 
+/// Mass and first moment between two neighbouring abscissae.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Bin {
+    mass: u128,
+    /// Sum of mass times position, positions counted from the low end in units of the range.
+    moment: i128,
+}
+
 /// A law seen through abscissae `t_0 < .. < t_(K-1)`: bin `k` holds the scores in `(t_(k-1), t_k]`, bin `K` those beyond.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct SketchedLaw {
-    masses: Vec<u128>,
-    /// Sum of mass times position, positions counted from the low end in units of the range.
-    moments: Vec<i128>,
+    bins: Vec<Bin>,
     smallest: f64,
     largest: f64,
 }
@@ -31,31 +37,34 @@ pub(super) struct SketchedLaw {
 impl SketchedLaw {
     pub(super) fn new(bins: usize) -> Self {
         Self {
-            masses: vec![0; bins],
-            moments: vec![0; bins],
+            bins: vec![Bin::default(); bins],
             smallest: f64::INFINITY,
             largest: f64::NEG_INFINITY,
         }
     }
 
-    /// Adds `mass` at `score`, which lies at `position` (from the low end, in units of the range) in `bin`.
+    /// Adds a mass of `share` (also given as the whole number `fixed(share)`) at `position` (from the low end, in units
+    /// of the range) to bin `index`. The score itself must be reported to [`saw`](Self::saw).
     #[inline]
-    pub(super) fn add(&mut self, bin: usize, score: f64, position: f64, mass: u64) {
-        self.masses[bin] += u128::from(mass);
-        // |position| < 2^20 (checked by the sketch) and mass <= 2^62: the product fits with room for 2^45 rows.
-        let moment = position * mass as f64;
-        self.moments[bin] +=
-            if moment.abs() < UNIT * 2.0 { i128::from(moment as i64) } else { moment as i128 };
+    pub(super) fn add(&mut self, index: usize, position: f64, share: f64, mass: u64) {
+        let bin = &mut self.bins[index];
+        bin.mass += u128::from(mass);
+        // |position| < 2^20 (checked by the sketch) and share <= 1: the sum has room for 2^45 rows.
+        let moment = position * share * UNIT;
+        bin.moment += if moment.abs() < UNIT { i128::from(moment as i64) } else { moment as i128 };
+    }
+
+    /// Widens the extremes to include `score`.
+    #[inline]
+    pub(super) fn saw(&mut self, score: f64) {
         self.smallest = if score < self.smallest { score } else { self.smallest };
         self.largest = if score > self.largest { score } else { self.largest };
     }
 
     pub(super) fn merge(&mut self, other: &Self) {
-        for (mass, more) in self.masses.iter_mut().zip(&other.masses) {
-            *mass += more;
-        }
-        for (moment, more) in self.moments.iter_mut().zip(&other.moments) {
-            *moment += more;
+        for (bin, more) in self.bins.iter_mut().zip(&other.bins) {
+            bin.mass += more.mass;
+            bin.moment += more.moment;
         }
         self.smallest = self.smallest.min(other.smallest);
         self.largest = self.largest.max(other.largest);
@@ -67,23 +76,23 @@ impl SketchedLaw {
     }
 
     fn total(&self) -> u128 {
-        self.masses.iter().sum()
+        self.bins.iter().map(|bin| bin.mass).sum()
     }
 
     /// `F` at every abscissa, exact up to the rounding of one division.
     pub(super) fn cdf(&self) -> Vec<f64> {
         let total = self.total() as f64;
         let mut running = 0u128;
-        let at_or_below = |mass: &u128| {
-            running += mass;
+        let at_or_below = |bin: &Bin| {
+            running += bin.mass;
             running as f64 / total
         };
-        self.masses[..self.masses.len() - 1].iter().map(at_or_below).collect()
+        self.bins[..self.bins.len() - 1].iter().map(at_or_below).collect()
     }
 
     /// `E[S]`.
     pub(super) fn mean(&self, abscissae: &Abscissae) -> f64 {
-        let moment: i128 = self.moments.iter().sum();
+        let moment: i128 = self.bins.iter().map(|bin| bin.moment).sum();
         let range = abscissae.range();
         range.low() + range.width() * (moment as f64 / self.total() as f64)
     }
@@ -96,15 +105,15 @@ impl SketchedLaw {
         let range = abscissae.range();
         let points = abscissae.points();
         let mut pairs = Vec::with_capacity(points.len() + 1);
-        for (bin, (mass, moment)) in self.masses.iter().zip(&self.moments).enumerate() {
-            if *mass == 0 {
+        for (bin, Bin { mass, moment }) in self.bins.iter().copied().enumerate() {
+            if mass == 0 {
                 continue;
             }
-            let mean = range.low() + range.width() * (*moment as f64 / *mass as f64);
+            let mean = range.low() + range.width() * (moment as f64 / mass as f64);
             // Rounding must not carry the mean over an abscissa: the CDF there would change by the whole bin.
             let after = if bin == 0 { self.smallest } else { points[bin - 1].next_up() };
             let until = points.get(bin).copied().unwrap_or(self.largest);
-            pairs.push((mean.max(after).min(until), *mass as f64));
+            pairs.push((mean.max(after).min(until), mass as f64));
         }
         WeightedEmpirical::from_sorted(&pairs, sample_size)
     }

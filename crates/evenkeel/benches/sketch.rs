@@ -1,0 +1,75 @@
+//! One pass over an m x C table of f32 probabilities, beside a plain sum over the same memory.
+//!
+//! `cargo bench --bench sketch`; the ratio of two rows of the same column count is the figure in docs/performance.md.
+
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use divan::counter::BytesCount;
+use divan::{Bencher, black_box};
+use evenkeel::measure::{Grid, Interval};
+use evenkeel::rows::Rows;
+use evenkeel::sandwich::{Abscissae, SandwichSketch, SketchedLaws};
+use evenkeel::score::Score;
+use evenkeel::seed::Seed;
+
+const BYTES: usize = 64 << 20;
+const COLUMNS: [usize; 3] = [10, 100, 1000];
+
+fn main() {
+    divan::main();
+}
+
+/// Softmax-like rows: a few large entries, many small ones.
+fn table(columns: usize) -> Vec<f32> {
+    let rows = BYTES / 4 / columns;
+    let mut stream = Seed::new(1).stream("bench-table");
+    let mut values = Vec::with_capacity(rows * columns);
+    for _ in 0..rows {
+        let raw: Vec<f64> = (0..columns).map(|_| stream.uniform().powi(6)).collect();
+        let total: f64 = raw.iter().sum();
+        values.extend(raw.iter().map(|value| (value / total) as f32));
+    }
+    values
+}
+
+/// The yardstick: every byte read once, in as many independent lanes as the sketch uses.
+fn plain_sum(values: &[f32]) -> f32 {
+    let (chunks, rest) = values.as_chunks::<16>();
+    let mut lanes = [0.0f32; 16];
+    for chunk in chunks {
+        for lane in 0..16 {
+            lanes[lane] += chunk[lane];
+        }
+    }
+    lanes.iter().sum::<f32>() + rest.iter().sum::<f32>()
+}
+
+fn sketch(values: &[f32], columns: usize, laws: SketchedLaws) -> SandwichSketch {
+    let grid = Grid::new(Interval::UNIT, Grid::BOUND_POINTS).unwrap();
+    let rows = Rows::new("probabilities", values, columns).unwrap();
+    SandwichSketch::new(Abscissae::of_grid(&grid), laws)
+        .add_probabilities(0, rows, &Score::Lac)
+        .unwrap()
+}
+
+#[divan::bench(args = COLUMNS)]
+fn a_plain_sum(bencher: Bencher, columns: usize) {
+    let values = table(columns);
+    bencher.counter(BytesCount::new(BYTES)).bench_local(|| plain_sum(black_box(&values)));
+}
+
+#[divan::bench(args = COLUMNS)]
+fn b_min_max(bencher: Bencher, columns: usize) {
+    let values = table(columns);
+    bencher
+        .counter(BytesCount::new(BYTES))
+        .bench_local(|| sketch(black_box(&values), columns, SketchedLaws::Extremes));
+}
+
+#[divan::bench(args = COLUMNS, sample_count = 10)]
+fn c_model_uniform(bencher: Bencher, columns: usize) {
+    let values = table(columns);
+    bencher
+        .counter(BytesCount::new(BYTES))
+        .bench_local(|| sketch(black_box(&values), columns, SketchedLaws::ModelUniform));
+}
