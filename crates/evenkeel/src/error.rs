@@ -184,6 +184,14 @@ pub enum Error {
         /// High end.
         high: f64,
     },
+    /// A sequence that should increase does not.
+    #[error("{what}[{index}] is below its predecessor; sort them first")]
+    NotIncreasing {
+        /// Name of the sequence.
+        what: &'static str,
+        /// First entry out of order.
+        index: usize,
+    },
     /// A score outside the range the density, grid or sketch was told to cover.
     #[error("{what}{at} is {value}, outside the score range [{low}, {high}]; widen the range")]
     OutsideRange {
@@ -249,6 +257,7 @@ impl Error {
             | Self::LabelOutOfRange { .. }
             | Self::NoAllowedLabel { .. }
             | Self::NoPlausibleLabel { .. }
+            | Self::NotIncreasing { .. }
             | Self::OutsideRange { .. } => Category::InvalidInput,
             Self::OutOfRange { .. } | Self::TooFew { .. } | Self::EmptyInterval { .. } => {
                 Category::InvalidParameter

@@ -11,7 +11,7 @@ use crate::error::{At, Error, Result};
 /// full sum to 1e-12 whatever the bandwidth above 1e-4.
 pub const KERNEL_REACH: f64 = 8.6;
 
-const INVERSE_SQRT_TWO_PI: f64 = 0.398_942_280_401_432_7;
+pub(crate) const INVERSE_SQRT_TWO_PI: f64 = 0.398_942_280_401_432_7;
 
 /// Where scores can fall.
 #[derive(Debug, Clone, Copy, PartialEq)]

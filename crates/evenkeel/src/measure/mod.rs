@@ -11,6 +11,7 @@
 mod bandwidth;
 mod dominance;
 mod empirical;
+mod exponential;
 mod grid;
 mod kde;
 mod smoothed;
@@ -22,8 +23,12 @@ pub use bandwidth::{
 };
 pub use dominance::{DOMINANCE_TOLERANCE, Dominance, dominance};
 pub use empirical::{QUANTILE_TOLERANCE, WeightedEmpirical};
+pub(crate) use exponential::{
+    add_lanes, dot_in_lanes, exp_of_negative, running_sums, softmax_into,
+};
 pub use grid::{Grid, Interval};
 pub use kde::{GaussianKde, KERNEL_REACH, Support};
+pub(crate) use kde::{INVERSE_SQRT_TWO_PI, largest};
 pub use smoothed::SmoothedLaw;
 pub use wasserstein::{TransportToFixed, wasserstein_1};
 pub use weights::Weights;

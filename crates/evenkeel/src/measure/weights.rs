@@ -1,5 +1,6 @@
 //! Points on the probability simplex.
 
+use super::exponential::softmax_into;
 use crate::error::{At, Error, Result, require_finite, require_some};
 
 /// Non-negative weights that sum to one; one per calibration point.
@@ -65,12 +66,6 @@ impl Weights {
 
 /// `x <- exp(x) / sum exp(x)` for finite `x`.
 pub(crate) fn softmax_in_place(x: &mut [f64]) {
-    // exp overflows above ~709; shifting by the maximum leaves the softmax unchanged.
-    let largest = x.iter().fold(f64::NEG_INFINITY, |largest, value| largest.max(*value));
-    let mut total = 0.0;
-    for value in x.iter_mut() {
-        *value = (*value - largest).exp();
-        total += *value;
-    }
-    x.iter_mut().for_each(|value| *value /= total);
+    let logits = x.to_vec();
+    softmax_into(&logits, x);
 }

@@ -1,0 +1,15 @@
+//! Stage 5: weights on the calibration points that bring their law closer to today's.
+//!
+//! ```text
+//! theta -> log-weights -> w = softmax -> objective (a bound of stage 4) -> closed-form gradient -> Adam
+//! ```
+//! Free-form weights give every calibration point a log-weight of its own; a weight function maps scores to
+//! log-weights. Both are learned from unlabeled data alone.
+
+mod free_form;
+pub mod objective;
+pub mod optimise;
+
+pub use free_form::{
+    FreeFormFit, FreeFormSettings, fit_free_form, free_form_test_mass, initial_log_weights,
+};

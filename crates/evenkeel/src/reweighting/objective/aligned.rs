@@ -1,0 +1,56 @@
+//! Buffers that start on a cache line.
+
+use std::ops::{Deref, DerefMut};
+
+/// Entries of one cache line.
+pub(crate) const LINE: usize = 8;
+
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(64))]
+struct Line([f64; LINE]);
+
+/// A slice of whole cache lines, aligned to them.
+///
+/// A vector load that straddles two lines costs two loads; with buffers and runs that start on a line none does.
+#[derive(Debug, Clone)]
+pub(crate) struct Aligned {
+    lines: Vec<Line>,
+}
+
+impl Aligned {
+    /// Zeros, at least `entries` of them.
+    pub(crate) fn zeros(entries: usize) -> Self {
+        Self { lines: vec![Line([0.0; LINE]); entries.div_ceil(LINE)] }
+    }
+
+    /// Appends one line.
+    pub(crate) fn push_line(&mut self, line: [f64; LINE]) {
+        self.lines.push(Line(line));
+    }
+}
+
+impl Deref for Aligned {
+    type Target = [f64];
+
+    fn deref(&self) -> &[f64] {
+        #[expect(
+            unsafe_code,
+            reason = "a Line is 64 bytes holding eight f64: the lines are one run of f64"
+        )]
+        unsafe {
+            std::slice::from_raw_parts(self.lines.as_ptr().cast(), self.lines.len() * LINE)
+        }
+    }
+}
+
+impl DerefMut for Aligned {
+    fn deref_mut(&mut self) -> &mut [f64] {
+        #[expect(
+            unsafe_code,
+            reason = "a Line is 64 bytes holding eight f64: the lines are one run of f64"
+        )]
+        unsafe {
+            std::slice::from_raw_parts_mut(self.lines.as_mut_ptr().cast(), self.lines.len() * LINE)
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Eq 8: the Wasserstein bound as an objective.
+
+use super::aligned::Aligned;
+use super::{BandedKernel, Objective, ObjectiveInputs};
+use crate::error::Result;
+use crate::measure::{Grid, TransportToFixed, largest};
+use crate::sandwich::Sandwich;
+
+/// Eq 8 as a function of the weights.
+///
+/// ```text
+/// T(w)    = W1(P_w, up) + W1(P_w, lo) + E_up[S] - E_lo[S],      M(w) = max_k p_w(t_k), first attained at k*
+/// L(w)    = 1/2 M T
+/// dL/dw_i = 1/2 ( A[k*][i] T + M (dW1(P_w, up)/dw_i + dW1(P_w, lo)/dw_i) )
+/// ```
+#[derive(Debug, Clone)]
+pub struct WassersteinObjective {
+    kernel: BandedKernel,
+    points: usize,
+    sorted_scores: Vec<f64>,
+    to_lower: TransportToFixed,
+    to_upper: TransportToFixed,
+    /// `E_up[S] - E_lo[S]`.
+    mean_width: f64,
+    weights: Aligned,
+    no_coefficients: Aligned,
+    density: Aligned,
+    transposed: Aligned,
+    transport: Vec<f64>,
+}
+
+impl WassersteinObjective {
+    /// Builds the objective: sorts and merges the supports once.
+    pub fn new(inputs: ObjectiveInputs<'_>) -> Result<Self> {
+        inputs.check()?;
+        let (sorted, grid): (&[f64], &Grid) = (inputs.sorted_scores, inputs.grid);
+        let kernel = BandedKernel::new(sorted, grid, inputs.bandwidth, inputs.support);
+        Ok(Self {
+            points: grid.count(),
+            sorted_scores: sorted.to_vec(),
+            to_lower: TransportToFixed::new(sorted, inputs.sandwich.lower())?,
+            to_upper: TransportToFixed::new(sorted, inputs.sandwich.upper())?,
+            mean_width: inputs.sandwich.upper().mean() - inputs.sandwich.lower().mean(),
+            weights: kernel.over_scores(),
+            no_coefficients: kernel.over_points(),
+            density: kernel.over_points(),
+            transposed: kernel.over_scores(),
+            transport: vec![0.0; sorted.len()],
+            kernel,
+        })
+    }
+}
+
+impl Objective for WassersteinObjective {
+    fn len(&self) -> usize {
+        self.sorted_scores.len()
+    }
+
+    fn value_and_gradient(&mut self, weights: &[f64], gradient: &mut [f64]) -> f64 {
+        self.weights[..weights.len()].copy_from_slice(weights);
+        self.kernel.multiply_both(
+            &self.weights,
+            &self.no_coefficients,
+            &mut self.density,
+            &mut self.transposed,
+        );
+        let (peak, sup_density) = largest(&self.density[..self.points]);
+        self.transport.fill(0.0);
+        let total = self.to_upper.accumulate(weights, 1.0, &mut self.transport)
+            + self.to_lower.accumulate(weights, 1.0, &mut self.transport)
+            + self.mean_width;
+        for (slot, slope) in gradient.iter_mut().zip(&self.transport) {
+            *slot = 0.5 * sup_density * slope;
+        }
+        self.kernel.add_grid_row(peak, 0.5 * total, gradient);
+        0.5 * sup_density * total
+    }
+
+    fn set_sandwich(&mut self, sandwich: &Sandwich) -> Result<()> {
+        self.to_lower = TransportToFixed::new(&self.sorted_scores, sandwich.lower())?;
+        self.to_upper = TransportToFixed::new(&self.sorted_scores, sandwich.upper())?;
+        self.mean_width = sandwich.upper().mean() - sandwich.lower().mean();
+        Ok(())
+    }
+}

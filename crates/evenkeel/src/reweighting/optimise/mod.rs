@@ -1,0 +1,11 @@
+//! The optimiser in three parts: how to step, when to stop, what to remember.
+
+mod adam;
+mod descent;
+mod stopping;
+mod trace;
+
+pub use adam::{Adam, AdamSettings};
+pub(crate) use descent::{Descended, Descent, Parametrisation};
+pub use stopping::{Improvement, StopReason, StoppingRule};
+pub use trace::{Trace, TracePoint};
