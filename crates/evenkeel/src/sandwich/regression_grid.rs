@@ -39,7 +39,12 @@ impl LabelBins {
         require_finite("y", y)?;
         let low = y.iter().fold(f64::INFINITY, |low, y| low.min(*y));
         let high = y.iter().fold(f64::NEG_INFINITY, |high, y| high.max(*y));
-        Self::new(Interval::new(low, high)?, count)
+        let range = Interval::new(low, high).map_err(|_| Error::EmptyInterval {
+            what: "the range of y",
+            low,
+            high,
+        })?;
+        Self::new(range, count)
     }
 
     /// Number of bins.
