@@ -9,8 +9,9 @@ use crate::seed::Seed;
 /// The DKW inequality speaks of independent points. Learned weights leave `n_w = 1 / sum w_i^2` points' worth of them:
 /// bounds with a correction are evaluated on this sample, with its size for `n`.
 pub fn resample(p: &WeightedEmpirical, seed: Seed) -> Result<WeightedEmpirical> {
-    // An n_w of 299.999999 is 300 points with rounding, not 299.
-    let size = ((p.effective_sample_size() + 1e-6).floor() as usize).max(1);
+    // An n_w of 299.999999 is 300 points with rounding, not 299. The slack is relative because rounding is: the sum
+    // of a million squared weights is off by 1e-11 of itself, which is 1e-5 points.
+    let size = ((p.effective_sample_size() * (1.0 + 1e-9)).floor() as usize).max(1);
     let mut stream = seed.stream("resampling");
     let draws: Vec<f64> = (0..size)
         .map(|_| {

@@ -43,9 +43,12 @@ impl TestMass {
                 });
             }
         }
-        if test + calibration <= 0.0 {
+        let largest = test.max(calibration);
+        if largest <= 0.0 {
             return Err(Error::ZeroTotal { what: "calibration and test weights" });
         }
+        // Relative to the larger one: a sum beyond 1.8e308 is infinite, and the test point's share of it would be 0.
+        let (test, calibration) = (test / largest, calibration / largest);
         Self::new(test / (calibration + test))
     }
 

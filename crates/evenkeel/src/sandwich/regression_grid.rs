@@ -11,6 +11,9 @@ pub struct LabelBins {
     count: usize,
 }
 
+/// Largest number of bins; beyond it a mistake is likelier than a wish, and a table of candidates has no room.
+const MOST_BINS: usize = 1 << 24;
+
 impl LabelBins {
     /// Number of bins in the paper's regression experiment.
     pub const DEFAULT_COUNT: usize = 50;
@@ -19,6 +22,13 @@ impl LabelBins {
     pub fn new(range: Interval, count: usize) -> Result<Self> {
         if count == 0 {
             return Err(Error::TooFew { what: "label bins", found: 0, least: 1 });
+        }
+        if count > MOST_BINS {
+            return Err(Error::OutOfRange {
+                what: "the number of label bins",
+                value: count as f64,
+                expected: "at most 16777216",
+            });
         }
         Ok(Self { range, count })
     }
@@ -29,7 +39,12 @@ impl LabelBins {
         require_finite("y", y)?;
         let low = y.iter().fold(f64::INFINITY, |low, y| low.min(*y));
         let high = y.iter().fold(f64::NEG_INFINITY, |high, y| high.max(*y));
-        Self::new(Interval::new(low, high)?, count)
+        let range = Interval::new(low, high).map_err(|_| Error::EmptyInterval {
+            what: "the range of y",
+            low,
+            high,
+        })?;
+        Self::new(range, count)
     }
 
     /// Number of bins.

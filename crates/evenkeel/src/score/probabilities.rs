@@ -92,7 +92,8 @@ impl RowExtremes {
         let off = (self.sum - 1.0).abs();
         if self.smallest < 0.0 || off.is_nan() || off > NORMALISATION_TOLERANCE {
             Err(explain_row(what, row, values, self.sum))
-        } else if off <= EXACT_TOLERANCE {
+        } else if off <= EXACT_TOLERANCE && self.largest <= 1.0 {
+            // An entry of 1 + 2e-16 is not left alone: its score 1 - p would fall out of the range [0, 1].
             Ok(1.0)
         } else {
             Ok(1.0 / self.sum)
