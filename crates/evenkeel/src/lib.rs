@@ -50,6 +50,7 @@ pub mod conformal;
 pub mod error;
 pub mod level;
 pub mod measure;
+pub mod reweighting;
 pub mod rows;
 pub mod sandwich;
 pub mod score;
