@@ -7,6 +7,7 @@
 //! log-weights. Both are learned from unlabeled data alone.
 
 mod free_form;
+pub mod network;
 pub mod objective;
 pub mod optimise;
 
