@@ -92,3 +92,13 @@ proptest! {
         }
     }
 }
+
+/// A value exactly on an edge belongs to the bin above it, in the histogram as in `bin_of`.
+#[test]
+fn a_value_on_an_edge_goes_up() {
+    let bins = LabelBins::new(Interval::UNIT, 4).unwrap();
+    let candidates = residual_candidates(&[0.25], &[0.0, 0.25, -0.25], &bins).unwrap();
+    assert_eq!([0.0, 0.25, 0.5].map(|y| bins.bin_of(y)), [0, 1, 2]);
+    let third = 1.0 / 3.0;
+    assert_eq!(candidates.plausibility_row(0).unwrap(), [third, third, third, 0.0]);
+}
