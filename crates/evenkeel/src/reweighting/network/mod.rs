@@ -8,7 +8,7 @@
 //!
 //! The input is one number, so every unit of the first layer is a hinge: zero on one side of its breakpoint, a line on
 //! the other. Between two neighbouring breakpoints the inputs of the *second* layer are therefore lines in `s`, and one
-//! table of those lines ([`hinges`]) replaces the large matrix product of the network, forward and backward:
+//! table of those lines replaces the large matrix product of the network, forward and backward:
 //! `O(n + 256)` vectors of 16 instead of `O(256 n)`. It is the same function with the same gradient, summed in another
 //! order. One step runs:
 //!
