@@ -147,8 +147,8 @@ fn backward<const H1: usize, const H2: usize, const H3: usize>(
     batch.table.backward(&layers, &batch.scores, &batch.deltas, &mut gradient);
 }
 
-/// The same two functions for processors with 256-bit registers. Multiplications and additions stay separate, so the
-/// results have the same bits on every processor.
+/// The same two functions for processors with 256-bit registers. Multiplications and additions stay separate (no FMA),
+/// so the width changes no bit; only the system's `tanh` can differ between machines.
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
     use super::{Batch, Mlp};
