@@ -8,6 +8,10 @@ use evenkeel::reweighting::network::{Batch, Mlp};
 use evenkeel::reweighting::optimise::{Adam, AdamSettings};
 use evenkeel::seed::Seed;
 
+/// Shows allocations next to the times; a pass has none to show.
+#[global_allocator]
+static ALLOCATIONS: divan::AllocProfiler = divan::AllocProfiler::system();
+
 const SIZES: [usize; 3] = [300, 3_000, 30_000];
 
 fn main() {

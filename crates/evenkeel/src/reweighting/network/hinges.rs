@@ -75,6 +75,7 @@ impl<const H2: usize> HingeTable<H2> {
     }
 
     /// The table of a network. What it holds depends on the parameters only.
+    #[inline(always)]
     pub(super) fn refresh<const H3: usize>(&mut self, layers: &Layers<'_, H2, H3>) {
         let (weights, biases) = (layers.first_weights, layers.first_biases);
         for hinge in &mut self.hinges {
@@ -111,6 +112,7 @@ impl<const H2: usize> HingeTable<H2> {
     }
 
     /// The stretch of a score at or above those of stretch `from`.
+    #[inline(always)]
     pub(super) fn stretch_from(&self, from: usize, score: f64) -> usize {
         let ahead = self.hinges[from..].iter().take_while(|hinge| hinge.at < score);
         from + ahead.count()
@@ -125,6 +127,7 @@ impl<const H2: usize> HingeTable<H2> {
 
     /// Writes the gradient of both layers' weights and of the first biases, from `deltas[i] = dL/dz2(scores[i])` at
     /// increasing scores.
+    #[inline(always)]
     pub(super) fn backward<const H3: usize>(
         &self,
         layers: &Layers<'_, H2, H3>,

@@ -40,10 +40,11 @@ pub(super) fn bounded(z: f64) -> f64 {
 }
 
 /// Writes the gradient of layers 3 and 4 and of the second biases, and `dL/dz2` of every point into `deltas`, from
-/// `slopes[i] = dL/dlog w(s_i)`.
+/// `slopes[i] = dL/dlog w(s_i)`. Uses the activations up.
+#[inline(always)]
 pub(super) fn backward<const H2: usize, const H3: usize>(
     layers: &Layers<'_, H2, H3>,
-    activations: &[Activations<H2, H3>],
+    activations: &mut [Activations<H2, H3>],
     log_weights: &[f64],
     slopes: &[f64],
     deltas: &mut [[f64; H2]],
@@ -53,11 +54,10 @@ pub(super) fn backward<const H2: usize, const H3: usize>(
     let third_transposed: [[f64; H2]; H3] =
         std::array::from_fn(|l| std::array::from_fn(|k| layers.third_weights[k][l]));
     let mut second_biases = [0.0; H2];
-    let mut third_weights = [[0.0; H3]; H2];
     let mut third_biases = [0.0; H3];
     let mut output_weights = [0.0; H3];
     let mut output_bias = 0.0;
-    let points = activations.iter().zip(log_weights).zip(slopes).zip(deltas);
+    let points = activations.iter_mut().zip(log_weights).zip(slopes).zip(deltas);
     for (((point, log_weight), slope), delta) in points {
         let tanh = log_weight / LOG_WEIGHT_LIMIT;
         let to_output = slope * (1.0 - tanh * tanh);
@@ -71,19 +71,42 @@ pub(super) fn backward<const H2: usize, const H3: usize>(
         for (delta, row) in to_third.iter().zip(&third_transposed) {
             add_scaled(&mut behind_second, *delta, row);
         }
-        for (activation, row) in point.second.iter().zip(&mut third_weights) {
-            add_scaled(row, *activation, &to_third);
-        }
         let to_second: [f64; H2] =
             std::array::from_fn(|k| through_relu(point.second[k], behind_second[k]));
         add_scaled(&mut second_biases, 1.0, &to_second);
         *delta = to_second;
+        // The activation has served; its place keeps the delta for the sums below.
+        point.third = to_third;
+    }
+    let (pairs, last) = gradient.third_weights.as_chunks_mut();
+    for (pair, rows) in pairs.iter_mut().enumerate() {
+        *rows = third_gradient::<2, H2, H3>(activations, 2 * pair);
+    }
+    for row in last {
+        [*row] = third_gradient(activations, H2 - 1);
     }
     *gradient.second_biases = second_biases;
-    gradient.third_weights.copy_from_slice(&third_weights);
     *gradient.third_biases = third_biases;
     *gradient.output_weights = output_weights;
     *gradient.output_bias = output_bias;
+}
+
+/// `ROWS` rows of the gradient of the third weights from row `first` on, once `third` holds deltas.
+///
+/// Two rows at a time: their sums stay in registers and do not wait for each other, where all rows at once would be
+/// written back at every point.
+#[inline(always)]
+fn third_gradient<const ROWS: usize, const H2: usize, const H3: usize>(
+    points: &[Activations<H2, H3>],
+    first: usize,
+) -> [[f64; H3]; ROWS] {
+    let mut sums = [[0.0; H3]; ROWS];
+    for point in points {
+        for (row, sum) in sums.iter_mut().enumerate() {
+            add_scaled(sum, point.second[first + row], &point.third);
+        }
+    }
+    sums
 }
 
 /// `max(x, 0)` that lets a NaN through: `f64::max` would hide it.
