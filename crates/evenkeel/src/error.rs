@@ -10,6 +10,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub enum At {
     /// An entry of a vector.
     Index(usize),
+    /// Some entry of a row.
+    Row(usize),
     /// An entry of a matrix.
     Cell {
         /// Row of the entry.
@@ -23,6 +25,7 @@ impl fmt::Display for At {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Index(index) => write!(f, "[{index}]"),
+            Self::Row(row) => write!(f, " of row {row}"),
             Self::Cell { row, column } => write!(f, "[row {row}, column {column}]"),
         }
     }
@@ -65,7 +68,7 @@ pub enum Error {
         columns: usize,
     },
     /// A NaN or an infinity where a finite number is needed.
-    #[error("{what}{at} is {value}; remove the point or impute a finite value")]
+    #[error("{what}{at} is {value:?}; remove the point or impute a finite value")]
     NotFinite {
         /// Name of the input.
         what: &'static str,
@@ -75,7 +78,7 @@ pub enum Error {
         value: f64,
     },
     /// A negative number where a mass, weight or probability is needed.
-    #[error("{what}{at} is {value}; it must be zero or positive{}", logits_hint(what))]
+    #[error("{what}{at} is {value:?}; it must be zero or positive{}", logits_hint(what))]
     Negative {
         /// Name of the input.
         what: &'static str,
@@ -86,7 +89,7 @@ pub enum Error {
     },
     /// A row that should be a probability vector does not sum to one.
     #[error(
-        "{what} row {row} sums to {sum}; rows must sum to 1 within {tolerance}{}",
+        "{what} row {row} sums to {sum:?}; rows must sum to 1 within {tolerance}{}",
         logits_hint(what)
     )]
     NotNormalised {
@@ -104,16 +107,6 @@ pub enum Error {
     ZeroTotal {
         /// Name of the input.
         what: &'static str,
-    },
-    /// A sum of finite weights is not finite.
-    #[error(
-        "{what} overflow when added up (their sum is {total}); divide all of them by the largest"
-    )]
-    Overflow {
-        /// Name of the input.
-        what: &'static str,
-        /// The sum reached.
-        total: f64,
     },
     /// A label that names no class.
     #[error(
@@ -155,7 +148,7 @@ pub enum Error {
         construction: &'static str,
     },
     /// A parameter outside its range.
-    #[error("{what} is {value}; it must be {expected}")]
+    #[error("{what} is {value:?}; it must be {expected}")]
     OutOfRange {
         /// Name of the parameter.
         what: &'static str,
@@ -175,7 +168,9 @@ pub enum Error {
         least: usize,
     },
     /// The two ends of an interval are in the wrong order.
-    #[error("{what} runs from {low} to {high}; its low end must be below its high end")]
+    #[error(
+        "{what} runs from {low:?} to {high:?}; its low end must be below its high end, by a finite width"
+    )]
     EmptyInterval {
         /// Name of the interval.
         what: &'static str,
@@ -193,7 +188,9 @@ pub enum Error {
         index: usize,
     },
     /// A score outside the range the density, grid or sketch was told to cover.
-    #[error("{what}{at} is {value}, outside the score range [{low}, {high}]; widen the range")]
+    #[error(
+        "{what}{at} is {value:?}, outside the score range [{low:?}, {high:?}]; widen the range"
+    )]
     OutsideRange {
         /// Name of the input.
         what: &'static str,
@@ -205,6 +202,32 @@ pub enum Error {
         low: f64,
         /// High end of the range.
         high: f64,
+    },
+    /// A combination of settings that has no meaning or no implementation.
+    #[error("{what} is not available; {instead}")]
+    Unsupported {
+        /// What was asked for.
+        what: &'static str,
+        /// What to do instead.
+        instead: &'static str,
+    },
+    /// Data that should be a calibration say they are something else.
+    #[error(
+        "this is not a calibration: its format is not \"{expected}\"; write one with `calibrate`"
+    )]
+    NotACalibration {
+        /// The format expected.
+        expected: &'static str,
+    },
+    /// A calibration written by another version.
+    #[error(
+        "this calibration has version {found}, and version {supported} can be read; calibrate again"
+    )]
+    UnsupportedVersion {
+        /// Version found.
+        found: u32,
+        /// Version that can be read.
+        supported: u32,
     },
     /// Two sketches that do not describe the same laws at the same points.
     #[error(
@@ -253,7 +276,6 @@ impl Error {
             | Self::Negative { .. }
             | Self::NotNormalised { .. }
             | Self::ZeroTotal { .. }
-            | Self::Overflow { .. }
             | Self::LabelOutOfRange { .. }
             | Self::NoAllowedLabel { .. }
             | Self::NoPlausibleLabel { .. }
@@ -263,6 +285,9 @@ impl Error {
                 Category::InvalidParameter
             }
             Self::NoPlausibility { .. }
+            | Self::Unsupported { .. }
+            | Self::NotACalibration { .. }
+            | Self::UnsupportedVersion { .. }
             | Self::IncompatibleSketches { .. }
             | Self::NotSketched { .. } => Category::Incompatible,
         }

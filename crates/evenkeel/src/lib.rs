@@ -46,10 +46,13 @@
 #![deny(clippy::disallowed_types, clippy::disallowed_methods, clippy::disallowed_macros)]
 
 pub mod bound;
+//pub mod calibration;
+//pub mod calibrator;
 pub mod conformal;
 pub mod error;
 pub mod level;
 pub mod measure;
+mod registers;
 pub mod reweighting;
 pub mod rows;
 pub mod sandwich;

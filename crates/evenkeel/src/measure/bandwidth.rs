@@ -26,7 +26,7 @@ impl Bandwidth {
             Err(Error::OutOfRange {
                 what: "the bandwidth",
                 value: h,
-                expected: "positive and finite",
+                expected: "positive and finite, as must be its inverse",
             })
         }
     }

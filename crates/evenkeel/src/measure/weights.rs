@@ -3,6 +3,9 @@
 use super::exponential::softmax_into;
 use crate::error::{At, Error, Result, require_finite, require_some};
 
+/// How far from one the sum of normalised weights may be.
+pub const SIMPLEX_TOLERANCE: f64 = 1e-9;
+
 /// Non-negative weights that sum to one; one per calibration point.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Weights(Vec<f64>);
@@ -25,6 +28,17 @@ impl Weights {
         let total: f64 = raw.iter().sum();
         raw.iter_mut().for_each(|weight| *weight /= total);
         Ok(Self(raw))
+    }
+
+    /// Takes weights that sum to one already (within [`SIMPLEX_TOLERANCE`]) and leaves their bits alone.
+    pub fn already_normalised(weights: Vec<f64>) -> Result<Self> {
+        Self::normalised(weights.clone())?;
+        let total: f64 = weights.iter().sum();
+        if (total - 1.0).abs() <= SIMPLEX_TOLERANCE {
+            Ok(Self(weights))
+        } else {
+            Err(Error::OutOfRange { what: "the sum of the weights", value: total, expected: "1" })
+        }
     }
 
     /// `w_i = 1 / n`.
@@ -60,7 +74,9 @@ impl Weights {
 
     /// Kish effective sample size `n_w = 1 / sum_i w_i^2`, in `[1, n]`.
     pub fn effective_sample_size(&self) -> f64 {
-        1.0 / self.0.iter().map(|weight| weight * weight).sum::<f64>()
+        let squares: f64 = self.0.iter().map(|weight| weight * weight).sum();
+        // A million roundings can carry the sum past the ends of its range.
+        (1.0 / squares).clamp(1.0, self.0.len() as f64)
     }
 }
 

@@ -90,8 +90,9 @@ impl Parametrisation for FreeForm<'_> {
         out.copy_from_slice(&self.log_weights);
     }
 
-    fn gradient(&mut self, in_log_weights: &[f64], out: &mut [f64]) {
+    fn gradient(&mut self, in_log_weights: &[f64], out: &mut [f64]) -> Result<()> {
         out.copy_from_slice(in_log_weights);
+        Ok(())
     }
 
     fn threshold(&mut self, log_weights: &[f64]) -> Threshold {

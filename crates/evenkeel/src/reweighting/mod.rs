@@ -10,7 +10,12 @@ mod free_form;
 pub mod network;
 pub mod objective;
 pub mod optimise;
+mod weight_function;
 
 pub use free_form::{
     FreeFormFit, FreeFormSettings, fit_free_form, free_form_test_mass, initial_log_weights,
+};
+pub use weight_function::{
+    FunctionWeights, Halves, WeightFunctionFit, WeightFunctionSettings, fit_weight_function,
+    function_weights,
 };

@@ -303,8 +303,8 @@ fn position(abscissae: &Abscissae, row: usize, score: f64) -> Result<f64> {
         Ok(position)
     } else {
         Err(Error::OutsideRange {
-            what: "candidate scores, row ",
-            at: At::Index(row),
+            what: "a candidate score",
+            at: At::Row(row),
             value: score,
             low: range.low(),
             high: range.high(),

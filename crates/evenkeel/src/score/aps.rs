@@ -16,6 +16,14 @@ pub enum Randomisation {
 }
 
 impl Randomisation {
+    /// The same, with draws of its own for `purpose`.
+    pub(crate) fn for_purpose(self, purpose: &str) -> Self {
+        match self {
+            Self::Deterministic => Self::Deterministic,
+            Self::Uniform(seed) => Self::Uniform(seed.child(purpose, 0)),
+        }
+    }
+
     /// The share `u` of row `row`.
     pub(crate) fn share(self, row: usize) -> f64 {
         match self {

@@ -110,7 +110,8 @@ impl CandidateScores {
         Ok(self)
     }
 
-    /// Flattens (`temperature > 1`) or sharpens (`< 1`) the plausibility: `f <- f^(1/T)`, renormalised.
+    /// Flattens (`temperature > 1`) or sharpens (`< 1`) the plausibility: `f <- f^(1/T)`, renormalised. Labels of
+    /// plausibility zero keep it at any temperature.
     pub fn tempered(mut self, temperature: f64) -> Result<Self> {
         if !(temperature.is_finite() && temperature > 0.0) {
             return Err(Error::OutOfRange {

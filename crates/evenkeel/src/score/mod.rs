@@ -83,6 +83,19 @@ impl Score {
         }
     }
 
+    /// The same function with random draws of its own for `purpose`.
+    ///
+    /// Draws are addressed by row, so without this the first calibration point and the first test point would share one.
+    pub fn with_draws_for(&self, purpose: &str) -> Self {
+        match self {
+            Self::Aps(aps) => {
+                Self::Aps(Aps { randomisation: aps.randomisation.for_purpose(purpose) })
+            }
+            Self::Raps(raps) => Self::Raps(raps.with_draws_for(purpose)),
+            Self::Lac | Self::Margin => *self,
+        }
+    }
+
     /// The scores a problem with this many classes can give.
     pub fn range(&self, classes: usize) -> Interval {
         match self {
@@ -94,7 +107,8 @@ impl Score {
     }
 
     /// Writes `s(x, y)` for every label `y` of one row of probabilities; `row` is its index in the whole input, which
-    /// addresses the row's random draw.
+    /// addresses the row's random draw. `scores` must be as long as `probabilities`; what a shorter one has no room for is
+    /// left out.
     pub fn score_row(
         &self,
         row: usize,

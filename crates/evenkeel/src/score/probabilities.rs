@@ -2,6 +2,7 @@
 
 use crate::error::{At, Error, Result};
 use crate::measure::softmax_in_place;
+use crate::registers::in_widest_registers;
 use crate::rows::{Real, Rows};
 
 /// Rows may miss a sum of one by this much (rounded to three digits on their way here); they are then renormalised.
@@ -111,19 +112,7 @@ pub(crate) fn row_extremes<T: Real>(values: &[T]) -> RowExtremes {
     if values.len() < LANES {
         return short_row_extremes(values);
     }
-    #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
-        #[expect(unsafe_code, reason = "the instructions are there: it was asked a line above")]
-        return unsafe { row_extremes_avx2(values) };
-    }
-    row_extremes_in_lanes(values)
-}
-
-/// The same loop compiled for wider registers: twice as fast on long rows, the same bits.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn row_extremes_avx2<T: Real>(values: &[T]) -> RowExtremes {
-    row_extremes_in_lanes(values)
+    in_widest_registers(|| row_extremes_in_lanes(values))
 }
 
 #[inline(always)]

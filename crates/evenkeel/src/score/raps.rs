@@ -5,11 +5,14 @@ use super::aps::{Aps, Randomisation};
 use crate::error::{Error, Result};
 use crate::measure::Interval;
 
+/// With it the range of the scores stays finite whatever the number of classes.
+const LARGEST_PENALTY: f64 = 1e6;
+
 /// `s(x, y) = aps(x, y) + lambda max(0, rank(y) - k_reg)`, ranks from 1.
 ///
 /// | name | default | purpose | range |
 /// |---|---|---|---|
-/// | `lambda` | 0.01 | penalty a rank (the authors' value for ImageNet) | `>= 0` |
+/// | `lambda` | 0.01 | penalty a rank (the authors' value for ImageNet) | `[0, 1e6]` |
 /// | `k_reg` | 5 | ranks without penalty (likewise) | any |
 /// | `randomisation` | deterministic | share of the label's own probability | |
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,15 +31,34 @@ impl Default for Raps {
 impl Raps {
     /// Checks that `lambda` is finite and not negative.
     pub fn new(lambda: f64, k_reg: usize, randomisation: Randomisation) -> Result<Self> {
-        if lambda.is_finite() && lambda >= 0.0 {
+        if (0.0..=LARGEST_PENALTY).contains(&lambda) {
             Ok(Self { aps: Aps { randomisation }, lambda, k_reg })
         } else {
             Err(Error::OutOfRange {
                 what: "the RAPS penalty lambda",
                 value: lambda,
-                expected: "zero or positive, and finite",
+                expected: "between 0 and 1e6",
             })
         }
+    }
+
+    /// Penalty a rank.
+    pub fn lambda(&self) -> f64 {
+        self.lambda
+    }
+
+    /// Ranks without penalty.
+    pub fn k_reg(&self) -> usize {
+        self.k_reg
+    }
+
+    /// Whether the label's own probability counts in full or by a drawn share.
+    pub fn randomisation(&self) -> Randomisation {
+        self.aps.randomisation
+    }
+
+    pub(crate) fn with_draws_for(self, purpose: &str) -> Self {
+        Self { aps: Aps { randomisation: self.aps.randomisation.for_purpose(purpose) }, ..self }
     }
 
     pub(crate) fn range(&self, classes: usize) -> Interval {

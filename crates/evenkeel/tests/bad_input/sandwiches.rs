@@ -146,12 +146,12 @@ fn sketches_of_bad_rows() {
         input(
             "score far outside",
             || add_scores(&[0.5, 1e300], None, None, Extremes).map(drop),
-            &["row [1000] is 1", "[0, 1]", FAR],
+            &["row 1000 is 1", "[0.0, 1.0]", FAR],
         ),
         input(
             "f-u score far outside",
             || add_scores(&[-1e300, 0.5], Some(&[0.5, 0.5]), None, ModelUniform).map(drop),
-            &["row [1000] is -1", FAR],
+            &["row 1000 is -1", FAR],
         ),
         misfit(
             "f-u scores without plausibility",
@@ -210,7 +210,7 @@ fn sketches_that_do_not_fit() {
         input(
             "abscissa outside",
             || abscissae(&[0.5, 1.5]),
-            &["abscissae[1] is 1.5", "[0, 1]", "widen the range"],
+            &["abscissae[1] is 1.5", "[0.0, 1.0]", "widen the range"],
         ),
         input("abscissa nan", || abscissae(&[NAN]), &["abscissae[0] is NaN", "impute"]),
         misfit(
@@ -270,7 +270,7 @@ fn bins_that_cannot_be() {
         parameter(
             "constant y",
             || over(&[3.0, 3.0], 50),
-            &["the range of y runs from 3 to 3", "low end must be below"],
+            &["the range of y runs from 3.0 to 3.0", "low end must be below"],
         ),
         input("no y", || over(&[], 50), &["y is empty", "at least one"]),
         input("nan y", || over(&[1.0, NAN], 50), &["y[1] is NaN", "impute"]),

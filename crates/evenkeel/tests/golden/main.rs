@@ -7,6 +7,7 @@
 
 mod bounds;
 mod case;
+mod learning;
 mod measures;
 mod quantiles;
 mod sandwiches;

@@ -5,22 +5,7 @@ use super::mlp::Mlp;
 use super::parameters::LayersMut;
 use super::tail::{self, Activations};
 use crate::error::{Result, require_finite, require_same_length, require_some};
-
-/// Calls a function of this file as compiled for the widest registers this processor has.
-macro_rules! widest {
-    ($function:ident($($argument:expr),*)) => {{
-        #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("avx2") {
-            #[expect(unsafe_code, reason = "the processor was asked on the line above")]
-            // SAFETY: the function needs AVX2 and nothing else, and this processor has it.
-            unsafe { avx2::$function($($argument),*) };
-        } else {
-            $function($($argument),*);
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        $function($($argument),*);
-    }};
-}
+use crate::registers::in_widest_registers;
 
 /// Scores a network is trained on, sorted once, with room for all that a pass over them leaves behind.
 ///
@@ -74,7 +59,15 @@ impl<const H1: usize, const H2: usize, const H3: usize> Batch<H1, H2, H3> {
     /// Runs the network over the scores. The pass holds on to the network, so that its parameters cannot move between
     /// the way there and the way back.
     pub fn forward<'a>(&'a mut self, network: &'a Mlp<H1, H2, H3>) -> Pass<'a, H1, H2, H3> {
-        widest!(forward(self, network));
+        in_widest_registers(|| forward(self, network));
+        Pass { batch: self, network }
+    }
+
+    /// The last pass again, for a way back that cannot follow at once. The network must be as it was then.
+    pub(crate) fn last_pass<'a>(
+        &'a mut self,
+        network: &'a Mlp<H1, H2, H3>,
+    ) -> Pass<'a, H1, H2, H3> {
         Pass { batch: self, network }
     }
 }
@@ -101,7 +94,7 @@ impl<const H1: usize, const H2: usize, const H3: usize> Pass<'_, H1, H2, H3> {
         for (slope, i) in batch.sorted_slopes.iter_mut().zip(&batch.order) {
             *slope = slopes[*i];
         }
-        widest!(backward(batch, self.network, gradient));
+        in_widest_registers(|| backward(batch, self.network, gradient));
         Ok(())
     }
 }
@@ -145,30 +138,6 @@ fn backward<const H1: usize, const H2: usize, const H3: usize>(
         &mut gradient,
     );
     batch.table.backward(&layers, &batch.scores, &batch.deltas, &mut gradient);
-}
-
-/// The same two functions for processors with 256-bit registers. Multiplications and additions stay separate (no FMA),
-/// so the width changes no bit; only the system's `tanh` can differ between machines.
-#[cfg(target_arch = "x86_64")]
-mod avx2 {
-    use super::{Batch, Mlp};
-
-    #[target_feature(enable = "avx2")]
-    pub(super) fn forward<const H1: usize, const H2: usize, const H3: usize>(
-        batch: &mut Batch<H1, H2, H3>,
-        network: &Mlp<H1, H2, H3>,
-    ) {
-        super::forward(batch, network);
-    }
-
-    #[target_feature(enable = "avx2")]
-    pub(super) fn backward<const H1: usize, const H2: usize, const H3: usize>(
-        batch: &mut Batch<H1, H2, H3>,
-        network: &Mlp<H1, H2, H3>,
-        gradient: &mut [f64],
-    ) {
-        super::backward(batch, network, gradient);
-    }
 }
 
 #[cfg(test)]

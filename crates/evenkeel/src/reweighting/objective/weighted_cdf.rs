@@ -5,6 +5,7 @@ use super::{BandedKernel, Objective, ObjectiveInputs};
 use crate::error::{Error, Result};
 use crate::level::MiscoverageRange;
 use crate::measure::{Grid, QUANTILE_TOLERANCE, dot_in_lanes, running_sums};
+use crate::registers::in_widest_registers;
 use crate::sandwich::Sandwich;
 
 /// Eq 7 as a function of the weights.
@@ -151,13 +152,6 @@ impl WeightedCdfObjective {
             }
         }
     }
-
-    /// The same loop compiled for wider registers. No fused multiply-adds: the bits are those of the portable build.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    fn evaluate_avx2(&mut self, weights: &[f64], gradient: &mut [f64]) -> f64 {
-        self.evaluate(weights, gradient)
-    }
 }
 
 impl Objective for WeightedCdfObjective {
@@ -166,15 +160,7 @@ impl Objective for WeightedCdfObjective {
     }
 
     fn value_and_gradient(&mut self, weights: &[f64], gradient: &mut [f64]) -> f64 {
-        #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("avx2") {
-            #[expect(
-                unsafe_code,
-                reason = "the instructions are there: it was asked a line above"
-            )]
-            return unsafe { self.evaluate_avx2(weights, gradient) };
-        }
-        self.evaluate(weights, gradient)
+        in_widest_registers(|| self.evaluate(weights, gradient))
     }
 
     fn set_sandwich(&mut self, sandwich: &Sandwich) -> Result<()> {

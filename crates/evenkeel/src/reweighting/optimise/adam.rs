@@ -1,6 +1,7 @@
 //! Adam (Kingma & Ba, 2015), as the paper uses it.
 
 use crate::error::{Error, Result, require_same_length};
+use crate::registers::in_widest_registers;
 
 const PAPER_LEARNING_RATE: f64 = 1e-3;
 const PAPER_BETA1: f64 = 0.9;
@@ -137,12 +138,14 @@ impl Adam {
         let rate = learning_rate / (1.0 - self.beta1_power);
         let correction = 1.0 / (1.0 - self.beta2_power);
         let (keep, take) = ((beta1, beta2), (1.0 - beta1, 1.0 - beta2));
-        let state = self.mean.iter_mut().zip(&mut self.square);
-        for ((theta, g), (mean, square)) in parameters.iter_mut().zip(gradient).zip(state) {
-            *mean = keep.0 * *mean + take.0 * g;
-            *square = keep.1 * *square + take.1 * (g * g);
-            *theta -= rate * *mean / ((*square * correction).sqrt() + epsilon);
-        }
+        in_widest_registers(|| {
+            let state = self.mean.iter_mut().zip(&mut self.square);
+            for ((theta, g), (mean, square)) in parameters.iter_mut().zip(gradient).zip(state) {
+                *mean = keep.0 * *mean + take.0 * g;
+                *square = keep.1 * *square + take.1 * (g * g);
+                *theta -= rate * *mean / ((*square * correction).sqrt() + epsilon);
+            }
+        });
         Ok(())
     }
 }

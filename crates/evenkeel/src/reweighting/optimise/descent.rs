@@ -8,6 +8,7 @@ use super::trace::{Trace, TracePoint};
 use crate::conformal::Threshold;
 use crate::error::Result;
 use crate::measure::{dot_in_lanes, softmax_into};
+use crate::registers::in_widest_registers;
 use crate::reweighting::objective::Objective;
 
 /// Where log-weights come from.
@@ -20,7 +21,7 @@ pub(crate) trait Parametrisation {
 
     /// Turns the derivative in the log-weights (at the last [`log_weights`](Self::log_weights)) into that in the
     /// parameters.
-    fn gradient(&mut self, in_log_weights: &[f64], out: &mut [f64]);
+    fn gradient(&mut self, in_log_weights: &[f64], out: &mut [f64]) -> Result<()>;
 
     /// The threshold that the present parameters give, for the trace.
     fn threshold(&mut self, log_weights: &[f64]) -> Threshold;
@@ -99,7 +100,7 @@ impl<O: Objective> Descent<'_, O> {
             }
             // Only these two ways of stopping go back a step; the copy is a small part of one.
             state.last_good.copy_from_slice(parametrisation.parameters());
-            parametrisation.gradient(&state.slopes, &mut state.gradient);
+            parametrisation.gradient(&state.slopes, &mut state.gradient)?;
             adam.step(parametrisation.parameters(), &state.gradient)?;
             step += 1;
         };
@@ -138,9 +139,9 @@ impl State {
         objective: &mut impl Objective,
     ) -> f64 {
         parametrisation.log_weights(&mut self.log_weights);
-        softmax(&self.log_weights, &mut self.weights);
+        in_widest_registers(|| softmax_into(&self.log_weights, &mut self.weights));
         let value = objective.value_and_gradient(&self.weights, &mut self.slopes);
-        through_softmax(&self.weights, &mut self.slopes);
+        in_widest_registers(|| through_softmax(&self.weights, &mut self.slopes));
         value
     }
 
@@ -181,26 +182,8 @@ impl Improving {
     }
 }
 
-/// Softmax in the machine's widest registers; the same bits in all of them.
-fn softmax(x: &[f64], out: &mut [f64]) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        #[target_feature(enable = "avx2")]
-        fn wide(x: &[f64], out: &mut [f64]) {
-            softmax_into(x, out);
-        }
-        if std::arch::is_x86_feature_detected!("avx2") {
-            #[expect(
-                unsafe_code,
-                reason = "the instructions are there: it was asked a line above"
-            )]
-            return unsafe { wide(x, out) };
-        }
-    }
-    softmax_into(x, out);
-}
-
 /// `g_i <- w_i (g_i - sum_k w_k g_k)`.
+#[inline(always)]
 fn through_softmax(weights: &[f64], gradient: &mut [f64]) {
     let mean = dot_in_lanes(weights, gradient);
     for (slope, weight) in gradient.iter_mut().zip(weights) {

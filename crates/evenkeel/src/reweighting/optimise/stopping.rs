@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Error, Result};
 
 /// Stop when the best objective improves by less than `relative` of itself over `window` steps.
@@ -98,7 +100,8 @@ impl StoppingRule {
 }
 
 /// Why a run stopped.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum StopReason {
     /// All steps were taken.
     MaxSteps,

@@ -43,3 +43,9 @@ impl Trace {
         &self.points
     }
 }
+
+impl FromIterator<TracePoint> for Trace {
+    fn from_iter<I: IntoIterator<Item = TracePoint>>(points: I) -> Self {
+        Self { points: points.into_iter().collect() }
+    }
+}

@@ -1,0 +1,154 @@
+//! What a user should know before trusting a calibration, in words.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::conformal::{TestMass, Threshold, conformal_threshold};
+use crate::level::Miscoverage;
+use crate::measure::WeightedEmpirical;
+use crate::reweighting::optimise::StopReason;
+use crate::sandwich::{Order, Sandwich};
+
+/// Something that makes a calibration less trustworthy than its numbers look.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "name", rename_all = "kebab-case")]
+pub enum Warning {
+    /// Today's scores reach beyond every calibration score, so no weighting can match them.
+    SupportTooShort {
+        /// Largest calibration score with weight.
+        largest_score: f64,
+        /// Share of today's points beyond it under the most favourable law.
+        beyond_at_least: f64,
+        /// Share of today's points beyond it under the least favourable law.
+        beyond_at_most: f64,
+        /// Miscoverage rate that share exceeds.
+        alpha: f64,
+    },
+    /// Too little calibration mass for the level: the threshold is infinite and every set holds every label.
+    AllLabels {
+        /// Miscoverage rate asked for.
+        alpha: f64,
+        /// The test point's share of the mass; alpha must not be below it.
+        test_share: f64,
+        /// Number of calibration points.
+        points: usize,
+    },
+    /// The weights lean on very few points.
+    FewEffectivePoints {
+        /// `n_w`.
+        effective: f64,
+        /// Number of calibration points.
+        points: usize,
+    },
+    /// The two laws around today's scores are not ordered.
+    OrderViolated {
+        /// Largest violation.
+        largest: f64,
+        /// Where.
+        at: f64,
+    },
+    /// The optimisation ran into something that is no number.
+    Diverged,
+    /// The optimisation was stopped by the caller.
+    Interrupted,
+}
+
+impl Warning {
+    /// A word for files and filters.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::SupportTooShort { .. } => "support-too-short",
+            Self::AllLabels { .. } => "all-labels",
+            Self::FewEffectivePoints { .. } => "few-effective-points",
+            Self::OrderViolated { .. } => "order-violated",
+            Self::Diverged => "diverged",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::SupportTooShort { largest_score, beyond_at_least, beyond_at_most, alpha } => write!(
+                f,
+                "between {:.1} % and {:.1} % of today's points may score above {largest_score:.4}, the largest \
+                 calibration score, more than the {:.1} % that may be missed: no weighting can reach the target; \
+                 collect labeled points that are as hard as today's",
+                100.0 * beyond_at_least,
+                100.0 * beyond_at_most,
+                100.0 * alpha,
+            ),
+            Self::AllLabels { alpha, test_share, points } => write!(
+                f,
+                "every set holds every label: with {points} calibration points the test point's own share of the \
+                 mass is {test_share:.4}, so alpha = {alpha} cannot be met; use more calibration points or a larger \
+                 alpha (with equal weights at least {} points)",
+                (1.0 / alpha - QUARTER_RANK).ceil() as usize,
+            ),
+            Self::FewEffectivePoints { effective, points } => write!(
+                f,
+                "the weights amount to {effective:.1} points out of {points}: thresholds are as uncertain as with \
+                 that many; use fewer steps, the finite-sample objective or a floor on the effective sample size",
+            ),
+            Self::OrderViolated { largest, at } => write!(
+                f,
+                "the two laws around today's scores cross (by {largest:.4} at score {at:.4}), so they cannot \
+                 enclose today's law: bounds and coverage intervals from them do not hold; use min-max",
+            ),
+            Self::Diverged => write!(
+                f,
+                "the optimisation diverged and the last good weights were kept; use a smaller learning rate",
+            ),
+            Self::Interrupted => {
+                write!(f, "the optimisation was interrupted; the weights of that moment were kept")
+            }
+        }
+    }
+}
+
+/// `n + 1 >= 1 / alpha` points are needed; a quarter of a rank less absorbs the rounding of `1 / alpha`.
+const QUARTER_RANK: f64 = 1.25;
+
+/// Fewer effective points than this are too few to place a quantile.
+const FEW_POINTS: f64 = 30.0;
+/// So is this share of the points there are: most of the labels bought are not used.
+const FEW_SHARE: f64 = 0.1;
+
+/// Looks a calibration over.
+pub(crate) fn diagnose(
+    law: &WeightedEmpirical,
+    test_mass: TestMass,
+    sandwich: &Sandwich,
+    alpha: Miscoverage,
+    stopped: StopReason,
+) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    match stopped {
+        StopReason::Diverged => warnings.push(Warning::Diverged),
+        StopReason::Interrupted => warnings.push(Warning::Interrupted),
+        _ => {}
+    }
+    let points = law.points();
+    if conformal_threshold(law, test_mass, alpha) == Threshold::AllLabels {
+        let test_share = test_mass.get();
+        warnings.push(Warning::AllLabels { alpha: alpha.get(), test_share, points });
+    }
+    let largest_score = law.largest_atom();
+    let beyond_at_most = 1.0 - sandwich.upper().cdf(largest_score);
+    let beyond_at_least = 1.0 - sandwich.lower().cdf(largest_score);
+    if beyond_at_least > alpha.get() {
+        let alpha = alpha.get();
+        warnings.push(Warning::SupportTooShort { largest_score, beyond_at_least, beyond_at_most, alpha });
+    }
+    let effective = law.effective_sample_size();
+    let reweighted = effective < points as f64 * 0.999;
+    if reweighted && (effective < FEW_POINTS || effective < FEW_SHARE * points as f64) {
+        warnings.push(Warning::FewEffectivePoints { effective, points });
+    }
+    if let Order::Violated { largest, at } = sandwich.order() {
+        warnings.push(Warning::OrderViolated { largest, at });
+    }
+    warnings
+}

@@ -1,0 +1,211 @@
+//! A calibration as plain data, for any serialisation format.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Calibration, Learned, MethodName, Provenance, Warning};
+use crate::conformal::{TestMass, Threshold};
+use crate::error::{Error, Result, require_finite};
+use crate::level::Miscoverage;
+use crate::measure::Weights;
+use crate::reweighting::optimise::{StopReason, Trace, TracePoint};
+use crate::score::{Aps, Randomisation, Raps, Score};
+use crate::seed::Seed;
+
+/// What every calibration file says it is.
+pub const FORMAT: &str = "evenkeel/calibration";
+/// Version of the layout below.
+pub const VERSION: u32 = 1;
+
+/// A calibration as it stands in a file. Reading one checks everything again: files are user input.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CalibrationFile {
+    /// Always [`FORMAT`].
+    pub format: String,
+    /// Always [`VERSION`].
+    pub version: u32,
+    /// Name of the method.
+    pub method: MethodName,
+    /// What scores labels.
+    pub score: ScoreFile,
+    /// Number of classes.
+    pub classes: usize,
+    /// Miscoverage rate asked for when none is named.
+    pub alpha: f64,
+    /// Root of all randomness.
+    pub seed: u64,
+    /// Calibration scores, increasing.
+    pub scores: Vec<f64>,
+    /// Their weights, summing to one.
+    pub weights: Vec<f64>,
+    /// The test point's share of the mass.
+    pub test_mass: f64,
+    /// The minimised bound at uniform weights.
+    pub bound_before: Option<f64>,
+    /// The same at the learned weights.
+    pub bound_after: Option<f64>,
+    /// Steps taken.
+    pub steps: usize,
+    /// Why the run stopped.
+    pub stopped: StopReason,
+    /// Recorded states of the run.
+    pub trace: Vec<TraceFile>,
+    /// What a user should know.
+    pub warnings: Vec<Warning>,
+}
+
+/// A score function in a file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "name", rename_all = "kebab-case")]
+pub enum ScoreFile {
+    /// One minus the probability.
+    Lac,
+    /// Adaptive prediction sets.
+    Aps {
+        /// Seed of the randomisation, if there is one.
+        randomised: Option<u64>,
+    },
+    /// Regularised adaptive prediction sets.
+    Raps {
+        /// Penalty a rank.
+        lambda: f64,
+        /// Ranks without penalty.
+        k_reg: usize,
+        /// Seed of the randomisation, if there is one.
+        randomised: Option<u64>,
+    },
+    /// Best rival minus label.
+    Margin,
+}
+
+/// A recorded state of a run in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct TraceFile {
+    /// Steps taken.
+    pub step: usize,
+    /// Objective.
+    pub objective: f64,
+    /// `n_w`.
+    pub effective_sample_size: f64,
+    /// Threshold at the run's alpha; none is infinite.
+    pub threshold: Option<f64>,
+}
+
+impl From<Calibration> for CalibrationFile {
+    fn from(calibration: Calibration) -> Self {
+        let Provenance { method, score, classes, alpha, seed } = *calibration.provenance();
+        let learned = calibration.learned();
+        Self {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            method,
+            score: ScoreFile::from(score),
+            classes,
+            alpha: alpha.get(),
+            seed: seed.get(),
+            scores: calibration.scores().to_vec(),
+            weights: calibration.weights().as_slice().to_vec(),
+            test_mass: calibration.test_mass().get(),
+            bound_before: learned.bound_before,
+            bound_after: learned.bound_after,
+            steps: learned.steps,
+            stopped: learned.stopped,
+            trace: learned.trace.points().iter().map(TraceFile::from).collect(),
+            warnings: learned.warnings.clone(),
+        }
+    }
+}
+
+impl TryFrom<CalibrationFile> for Calibration {
+    type Error = Error;
+
+    fn try_from(file: CalibrationFile) -> Result<Self> {
+        if file.format != FORMAT {
+            return Err(Error::NotACalibration { expected: FORMAT });
+        }
+        if file.version != VERSION {
+            return Err(Error::UnsupportedVersion { found: file.version, supported: VERSION });
+        }
+        if file.classes == 0 {
+            return Err(Error::TooFew { what: "classes of a calibration", found: 0, least: 1 });
+        }
+        require_finite("calibration scores", &file.scores)?;
+        if let Some(index) = file.scores.windows(2).position(|pair| pair[0] > pair[1]) {
+            return Err(Error::NotIncreasing { what: "calibration scores", index: index + 1 });
+        }
+        let provenance = Provenance {
+            method: file.method,
+            score: Score::try_from(file.score)?,
+            classes: file.classes,
+            alpha: Miscoverage::new(file.alpha)?,
+            seed: Seed::new(file.seed),
+        };
+        let learned = Learned {
+            bound_before: file.bound_before,
+            bound_after: file.bound_after,
+            steps: file.steps,
+            stopped: file.stopped,
+            trace: file.trace.iter().map(TracePoint::from).collect::<Trace>(),
+            warnings: file.warnings,
+        };
+        let weights = Weights::already_normalised(file.weights)?;
+        Self::new(provenance, file.scores, weights, TestMass::new(file.test_mass)?, learned)
+    }
+}
+
+impl From<Score> for ScoreFile {
+    fn from(score: Score) -> Self {
+        let seed_of = |randomisation| match randomisation {
+            Randomisation::Deterministic => None,
+            Randomisation::Uniform(seed) => Some(Seed::get(seed)),
+        };
+        match score {
+            Score::Lac => Self::Lac,
+            Score::Aps(aps) => Self::Aps { randomised: seed_of(aps.randomisation) },
+            Score::Raps(raps) => Self::Raps {
+                lambda: raps.lambda(),
+                k_reg: raps.k_reg(),
+                randomised: seed_of(raps.randomisation()),
+            },
+            Score::Margin => Self::Margin,
+        }
+    }
+}
+
+impl TryFrom<ScoreFile> for Score {
+    type Error = Error;
+
+    fn try_from(file: ScoreFile) -> Result<Self> {
+        let randomisation = |seed: Option<u64>| {
+            seed.map_or(Randomisation::Deterministic, |seed| Randomisation::Uniform(Seed::new(seed)))
+        };
+        Ok(match file {
+            ScoreFile::Lac => Self::Lac,
+            ScoreFile::Aps { randomised } => {
+                Self::Aps(Aps { randomisation: randomisation(randomised) })
+            }
+            ScoreFile::Raps { lambda, k_reg, randomised } => {
+                Self::Raps(Raps::new(lambda, k_reg, randomisation(randomised))?)
+            }
+            ScoreFile::Margin => Self::Margin,
+        })
+    }
+}
+
+impl From<&TracePoint> for TraceFile {
+    fn from(point: &TracePoint) -> Self {
+        let threshold = match point.threshold {
+            Threshold::Finite(score) => Some(score),
+            Threshold::AllLabels => None,
+        };
+        let TracePoint { step, objective, effective_sample_size, .. } = *point;
+        Self { step, objective, effective_sample_size, threshold }
+    }
+}
+
+impl From<&TraceFile> for TracePoint {
+    fn from(file: &TraceFile) -> Self {
+        let TraceFile { step, objective, effective_sample_size, threshold } = *file;
+        let threshold = threshold.map_or(Threshold::AllLabels, Threshold::Finite);
+        Self { step, objective, effective_sample_size, threshold }
+    }
+}
