@@ -112,7 +112,13 @@ pub(crate) fn row_extremes<T: Real>(values: &[T]) -> RowExtremes {
     if values.len() < LANES {
         return short_row_extremes(values);
     }
-    in_widest_registers(|| row_extremes_in_lanes(values))
+    row_extremes_in_wide_lanes(values)
+}
+
+in_widest_registers! {
+    fn row_extremes_in_wide_lanes[T: Real](values: &[T]) -> RowExtremes {
+        row_extremes_in_lanes(values)
+    }
 }
 
 #[inline(always)]

@@ -59,7 +59,7 @@ impl<const H1: usize, const H2: usize, const H3: usize> Batch<H1, H2, H3> {
     /// Runs the network over the scores. The pass holds on to the network, so that its parameters cannot move between
     /// the way there and the way back.
     pub fn forward<'a>(&'a mut self, network: &'a Mlp<H1, H2, H3>) -> Pass<'a, H1, H2, H3> {
-        in_widest_registers(|| forward(self, network));
+        run_forward(self, network);
         Pass { batch: self, network }
     }
 
@@ -94,7 +94,7 @@ impl<const H1: usize, const H2: usize, const H3: usize> Pass<'_, H1, H2, H3> {
         for (slope, i) in batch.sorted_slopes.iter_mut().zip(&batch.order) {
             *slope = slopes[*i];
         }
-        in_widest_registers(|| backward(batch, self.network, gradient));
+        run_backward(batch, self.network, gradient);
         Ok(())
     }
 }
@@ -138,6 +138,25 @@ fn backward<const H1: usize, const H2: usize, const H3: usize>(
         &mut gradient,
     );
     batch.table.backward(&layers, &batch.scores, &batch.deltas, &mut gradient);
+}
+
+in_widest_registers! {
+    fn run_forward[const H1: usize, const H2: usize, const H3: usize](
+        batch: &mut Batch<H1, H2, H3>,
+        network: &Mlp<H1, H2, H3>,
+    ) -> () {
+        forward(batch, network);
+    }
+}
+
+in_widest_registers! {
+    fn run_backward[const H1: usize, const H2: usize, const H3: usize](
+        batch: &mut Batch<H1, H2, H3>,
+        network: &Mlp<H1, H2, H3>,
+        gradient: &mut [f64],
+    ) -> () {
+        backward(batch, network, gradient);
+    }
 }
 
 #[cfg(test)]

@@ -137,9 +137,18 @@ impl BandedKernel {
                 *out = sums;
             }
             // Half a pair is left at the most.
-            for (lane, ((a, y), out)) in value_rest.iter().zip(y_rest).zip(out_rest).enumerate() {
-                lanes[lane] += a * y;
-                *out += a * x;
+            let (value_rest, _) = value_rest.as_chunks::<LINE>();
+            let (y_rest, _) = y_rest.as_chunks::<LINE>();
+            let (out_rest, _) = out_rest.as_chunks_mut::<LINE>();
+            for ((a, y), out) in value_rest.iter().zip(y_rest).zip(out_rest) {
+                let (a, y, mut sums) = (*a, *y, *out);
+                for lane in 0..LINE {
+                    lanes[lane] += a[lane] * y[lane];
+                }
+                for lane in 0..LINE {
+                    sums[lane] += a[lane] * x;
+                }
+                *out = sums;
             }
             let (first, second) = lanes.split_at(LINE);
             let mut halves = [0.0; LINE];

@@ -160,7 +160,7 @@ impl Objective for WeightedCdfObjective {
     }
 
     fn value_and_gradient(&mut self, weights: &[f64], gradient: &mut [f64]) -> f64 {
-        in_widest_registers(|| self.evaluate(weights, gradient))
+        evaluate(self, weights, gradient)
     }
 
     fn set_sandwich(&mut self, sandwich: &Sandwich) -> Result<()> {
@@ -170,6 +170,16 @@ impl Objective for WeightedCdfObjective {
         }
         self.set_cdfs(&lower, &upper);
         Ok(())
+    }
+}
+
+in_widest_registers! {
+    fn evaluate[](
+        objective: &mut WeightedCdfObjective,
+        weights: &[f64],
+        gradient: &mut [f64],
+    ) -> f64 {
+        objective.evaluate(weights, gradient)
     }
 }
 

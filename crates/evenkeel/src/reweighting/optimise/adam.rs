@@ -130,23 +130,28 @@ impl Adam {
         let n = self.mean.len();
         require_same_length("the parameters", parameters.len(), "Adam's state", n)?;
         require_same_length("the gradient", gradient.len(), "Adam's state", n)?;
-        let AdamSettings { learning_rate, beta1, beta2, epsilon } = self.settings;
-        self.beta1_power *= beta1;
-        self.beta2_power *= beta2;
+        self.beta1_power *= self.settings.beta1;
+        self.beta2_power *= self.settings.beta2;
+        move_all(self, parameters, gradient);
+        Ok(())
+    }
+}
+
+in_widest_registers! {
+    /// One step on every parameter; the lengths were checked.
+    fn move_all[](adam: &mut Adam, parameters: &mut [f64], gradient: &[f64]) -> () {
+        let AdamSettings { learning_rate, beta1, beta2, epsilon } = adam.settings;
         // Both corrections are the same for every parameter: taken out of the loop they leave it one division and
         // one square root, which is what it costs.
-        let rate = learning_rate / (1.0 - self.beta1_power);
-        let correction = 1.0 / (1.0 - self.beta2_power);
+        let rate = learning_rate / (1.0 - adam.beta1_power);
+        let correction = 1.0 / (1.0 - adam.beta2_power);
         let (keep, take) = ((beta1, beta2), (1.0 - beta1, 1.0 - beta2));
-        in_widest_registers(|| {
-            let state = self.mean.iter_mut().zip(&mut self.square);
-            for ((theta, g), (mean, square)) in parameters.iter_mut().zip(gradient).zip(state) {
-                *mean = keep.0 * *mean + take.0 * g;
-                *square = keep.1 * *square + take.1 * (g * g);
-                *theta -= rate * *mean / ((*square * correction).sqrt() + epsilon);
-            }
-        });
-        Ok(())
+        let state = adam.mean.iter_mut().zip(&mut adam.square);
+        for ((theta, g), (mean, square)) in parameters.iter_mut().zip(gradient).zip(state) {
+            *mean = keep.0 * *mean + take.0 * g;
+            *square = keep.1 * *square + take.1 * (g * g);
+            *theta -= rate * *mean / ((*square * correction).sqrt() + epsilon);
+        }
     }
 }
 

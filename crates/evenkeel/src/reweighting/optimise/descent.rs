@@ -139,9 +139,9 @@ impl State {
         objective: &mut impl Objective,
     ) -> f64 {
         parametrisation.log_weights(&mut self.log_weights);
-        in_widest_registers(|| softmax_into(&self.log_weights, &mut self.weights));
+        softmax(&self.log_weights, &mut self.weights);
         let value = objective.value_and_gradient(&self.weights, &mut self.slopes);
-        in_widest_registers(|| through_softmax(&self.weights, &mut self.slopes));
+        through_softmax(&self.weights, &mut self.slopes);
         value
     }
 
@@ -182,11 +182,18 @@ impl Improving {
     }
 }
 
-/// `g_i <- w_i (g_i - sum_k w_k g_k)`.
-#[inline(always)]
-fn through_softmax(weights: &[f64], gradient: &mut [f64]) {
-    let mean = dot_in_lanes(weights, gradient);
-    for (slope, weight) in gradient.iter_mut().zip(weights) {
-        *slope = weight * (*slope - mean);
+in_widest_registers! {
+    fn softmax[](x: &[f64], out: &mut [f64]) -> f64 {
+        softmax_into(x, out)
+    }
+}
+
+in_widest_registers! {
+    /// `g_i <- w_i (g_i - sum_k w_k g_k)`.
+    fn through_softmax[](weights: &[f64], gradient: &mut [f64]) -> () {
+        let mean = dot_in_lanes(weights, gradient);
+        for (slope, weight) in gradient.iter_mut().zip(weights) {
+            *slope = weight * (*slope - mean);
+        }
     }
 }
