@@ -207,7 +207,12 @@ impl ShiftCalibrator {
         }
     }
 
-    fn uncorrected(&self, sorted: Vec<f64>, today: Today<'_>, classes: usize) -> Result<Calibration> {
+    fn uncorrected(
+        &self,
+        sorted: Vec<f64>,
+        today: Today<'_>,
+        classes: usize,
+    ) -> Result<Calibration> {
         let n = sorted.len();
         let sandwich = match today {
             Today::Candidates(candidates) => min_max(candidates)?,
@@ -363,12 +368,10 @@ impl Problem {
     /// The laws around today's scores; for the sampled choice its exact expectation, which bounds are reported for.
     fn sandwich(&self, today: Today<'_>) -> Result<Sandwich> {
         match (today, self.settings.sandwich) {
-            (Today::Sandwich(_), SandwichChoice::ModelUniformSampled) => {
-                Err(Error::Unsupported {
-                    what: "a sandwich drawn anew in each step from two fixed laws",
-                    instead: "give the candidate scores, or choose the exact expectation",
-                })
-            }
+            (Today::Sandwich(_), SandwichChoice::ModelUniformSampled) => Err(Error::Unsupported {
+                what: "a sandwich drawn anew in each step from two fixed laws",
+                instead: "give the candidate scores, or choose the exact expectation",
+            }),
             (Today::Sandwich(sandwich), _) => Ok(sandwich.clone()),
             (Today::Candidates(candidates), SandwichChoice::MinMax) => min_max(candidates),
             (Today::Candidates(candidates), _) => model_uniform(candidates),

@@ -46,8 +46,9 @@
 #![deny(clippy::disallowed_types, clippy::disallowed_methods, clippy::disallowed_macros)]
 
 pub mod bound;
-//pub mod calibration;
-//pub mod calibrator;
+pub mod calibration;
+pub mod calibrator;
+pub mod cells;
 pub mod conformal;
 pub mod error;
 pub mod level;

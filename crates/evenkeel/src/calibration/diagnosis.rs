@@ -71,15 +71,17 @@ impl Warning {
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::SupportTooShort { largest_score, beyond_at_least, beyond_at_most, alpha } => write!(
-                f,
-                "between {:.1} % and {:.1} % of today's points may score above {largest_score:.4}, the largest \
+            Self::SupportTooShort { largest_score, beyond_at_least, beyond_at_most, alpha } => {
+                write!(
+                    f,
+                    "between {:.1} % and {:.1} % of today's points may score above {largest_score:.4}, the largest \
                  calibration score, more than the {:.1} % that may be missed: no weighting can reach the target; \
                  collect labeled points that are as hard as today's",
-                100.0 * beyond_at_least,
-                100.0 * beyond_at_most,
-                100.0 * alpha,
-            ),
+                    100.0 * beyond_at_least,
+                    100.0 * beyond_at_most,
+                    100.0 * alpha,
+                )
+            }
             Self::AllLabels { alpha, test_share, points } => write!(
                 f,
                 "every set holds every label: with {points} calibration points the test point's own share of the \
@@ -140,7 +142,12 @@ pub(crate) fn diagnose(
     let beyond_at_least = 1.0 - sandwich.lower().cdf(largest_score);
     if beyond_at_least > alpha.get() {
         let alpha = alpha.get();
-        warnings.push(Warning::SupportTooShort { largest_score, beyond_at_least, beyond_at_most, alpha });
+        warnings.push(Warning::SupportTooShort {
+            largest_score,
+            beyond_at_least,
+            beyond_at_most,
+            alpha,
+        });
     }
     let effective = law.effective_sample_size();
     let reweighted = effective < points as f64 * 0.999;

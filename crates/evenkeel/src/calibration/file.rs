@@ -176,7 +176,9 @@ impl TryFrom<ScoreFile> for Score {
 
     fn try_from(file: ScoreFile) -> Result<Self> {
         let randomisation = |seed: Option<u64>| {
-            seed.map_or(Randomisation::Deterministic, |seed| Randomisation::Uniform(Seed::new(seed)))
+            seed.map_or(Randomisation::Deterministic, |seed| {
+                Randomisation::Uniform(Seed::new(seed))
+            })
         };
         Ok(match file {
             ScoreFile::Lac => Self::Lac,

@@ -3,8 +3,8 @@
 mod diagnosis;
 mod file;
 
-pub(crate) use diagnosis::diagnose;
 pub use diagnosis::Warning;
+pub(crate) use diagnosis::diagnose;
 pub use file::{CalibrationFile, FORMAT, ScoreFile, TraceFile, VERSION};
 
 use serde::{Deserialize, Serialize};

@@ -1,20 +1,29 @@
 //! Objectives, gradients and whole learning paths.
 
-use crate::case::{Case, TOLERANCE, assert_close, for_every_pair, number, numbers};
+use crate::case::{
+    Case, TOLERANCE, assert_close, for_every_pair, miscoverages, number, numbers, read,
+};
 use evenkeel::bound::{Integrator, integrated_gap};
 use evenkeel::conformal::conformal_threshold;
-use evenkeel::measure::{WeightedEmpirical, Weights};
+use evenkeel::measure::{Bandwidth, Grid, Interval, Support, WeightedEmpirical, Weights};
+use evenkeel::reweighting::network::{LayerArrays, Mlp};
 use evenkeel::reweighting::objective::{
     Objective, ObjectiveInputs, WassersteinObjective, WeightedCdfObjective,
 };
 use evenkeel::reweighting::optimise::{AdamSettings, StopReason, StoppingRule};
-use evenkeel::reweighting::{FreeFormFit, FreeFormSettings, fit_free_form, free_form_test_mass};
-use evenkeel::sandwich::Sandwich;
+use evenkeel::reweighting::{
+    FreeFormFit, FreeFormSettings, WeightFunctionSettings, fit_free_form, fit_weight_function,
+    free_form_test_mass, function_weights,
+};
+use evenkeel::sandwich::{Sandwich, model_uniform};
+use evenkeel::score::{Probabilities, Score};
 use serde_json::Value;
 use std::ops::ControlFlow;
 
 /// The paths amplify rounding about a thousand times at learning rate 0.1.
 const LONG_PATH_TOLERANCE: f64 = 1e-8;
+/// Stated for the weight function.
+const FUNCTION_TOLERANCE: f64 = 1e-9;
 
 /// Scores in increasing order, and where each came from.
 fn sorted(scores: &[f64]) -> (Vec<f64>, Vec<usize>) {
@@ -125,4 +134,75 @@ fn check_run(case: &Case, pair: &str, name: &str, sandwich: &Sandwich, run: &Val
     let thresholds: Vec<f64> =
         case.alphas().iter().map(|a| conformal_threshold(&law, test, *a).get()).collect();
     assert_eq!(thresholds, numbers(&run["thresholds"]), "{what}: thresholds");
+}
+
+#[test]
+fn the_weight_function_and_what_follows_from_it() {
+    let json = read("weight_function");
+    let inputs = &json["inputs"];
+    let classes = inputs["probs_q"][0].as_array().unwrap().len();
+    let rows = inputs["probs_q"].as_array().unwrap();
+    let probabilities: Vec<f64> = rows.iter().flat_map(numbers).collect();
+    let table = Probabilities::new(&probabilities, classes).unwrap();
+    let sandwich = model_uniform(&Score::Lac.candidate_scores(&table).unwrap()).unwrap();
+    let grid = Grid::new(Interval::UNIT, inputs["K"].as_u64().unwrap() as usize).unwrap();
+    let (fitted, _) = sorted(&numbers(&inputs["s_fit"]));
+    let calibration = numbers(&inputs["s_cal"]);
+    let alphas = miscoverages(&inputs["alphas"]);
+    for steps in [1, 10, 100] {
+        let objective = WeightedCdfObjective::new(ObjectiveInputs {
+            sorted_scores: &fitted,
+            sandwich: &sandwich,
+            grid: &grid,
+            bandwidth: Bandwidth::new(number(&inputs["h"])).unwrap(),
+            support: Support::Bounded(Interval::UNIT),
+        });
+        let fit = fit_weight_function(
+            &fitted,
+            &calibration,
+            &grid,
+            objective.unwrap(),
+            network(inputs),
+            WeightFunctionSettings {
+                adam: AdamSettings::new(number(&inputs["lr"])).unwrap(),
+                stopping: StoppingRule::after(steps).unwrap(),
+            },
+            alphas[1],
+            &mut |_, _| Ok(()),
+            &mut |_| ControlFlow::Continue(()),
+        )
+        .unwrap();
+        let expected = &json[format!("after_{steps}")];
+        let curve = fit.network.curve();
+        for (key, scores) in [("logw_cal", &calibration), ("logw_grid", &grid.points().to_vec())] {
+            let found: Vec<f64> = scores.iter().map(|s| curve.log_weight(*s)).collect();
+            let what = format!("{key} after {steps}");
+            assert_close(&what, &found, &numbers(&expected[key]), FUNCTION_TOLERANCE);
+        }
+        let weighted = function_weights(&fit.network, &calibration, &grid).unwrap();
+        let share = 1.0 - weighted.test_mass.get();
+        let with_test: Vec<f64> = weighted.weights.as_slice().iter().map(|w| w * share).collect();
+        let test_weights = numbers(&expected["test_weights"]);
+        assert_close("test weights", &with_test, &test_weights, FUNCTION_TOLERANCE);
+        let law = WeightedEmpirical::new(&calibration, &weighted.weights).unwrap();
+        let thresholds: Vec<f64> = alphas
+            .iter()
+            .map(|a| conformal_threshold(&law, weighted.test_mass, *a).get())
+            .collect();
+        assert_eq!(thresholds, numbers(&expected["thresholds"]), "thresholds after {steps}");
+    }
+}
+
+fn network(inputs: &Value) -> Mlp {
+    let flat = |value: &Value| -> Vec<f64> {
+        value.as_array().unwrap().iter().flat_map(numbers).collect()
+    };
+    let layers = |key: &str, read: &dyn Fn(&Value) -> Vec<f64>| -> [Vec<f64>; 4] {
+        std::array::from_fn(|layer| read(&inputs[key][layer]))
+    };
+    Mlp::from_layers(&LayerArrays {
+        weights: layers("weights", &flat),
+        biases: layers("biases", &|value| numbers(value)),
+    })
+    .unwrap()
 }

@@ -104,14 +104,12 @@ impl<O: Objective> Descent<'_, O> {
             adam.step(parametrisation.parameters(), &state.gradient)?;
             step += 1;
         };
-        if trace.last_step() != Some(step) {
-            (self.before_step)(step, &mut self.objective)?;
-            let objective = state.evaluate(parametrisation, &mut self.objective);
+        // Two ways of stopping went back a step: the buffers and the trace must show the parameters that were kept.
+        let objective = state.evaluate(parametrisation, &mut self.objective);
+        if trace.last_step() != Some(step) && objective.is_finite() {
             let effective_sample_size = 1.0 / dot_in_lanes(&state.weights, &state.weights);
             let threshold = parametrisation.threshold(&state.log_weights);
-            if objective.is_finite() {
-                trace.push(TracePoint { step, objective, effective_sample_size, threshold });
-            }
+            trace.push(TracePoint { step, objective, effective_sample_size, threshold });
         }
         Ok(Descended { log_weights: state.log_weights, steps: step, stopped, trace })
     }

@@ -1,0 +1,79 @@
+//! Same inputs, same seed, same bytes: across runs, threads and orders of the calibration points.
+
+use crate::transport;
+use crate::world::{CLASSES, sample};
+use evenkeel::calibration::Calibration;
+use evenkeel::calibrator::{
+    ObjectiveChoice, SandwichChoice, Today, TransportSettings, WeightsChoice,
+};
+use evenkeel::cells::{Cell, calibrate_cells};
+use evenkeel::reweighting::optimise::StoppingRule;
+use evenkeel::score::Score;
+use evenkeel::seed::Seed;
+
+fn variants() -> Vec<TransportSettings> {
+    let stopping = StoppingRule::after(60).unwrap();
+    let base = TransportSettings { stopping, ..TransportSettings::default() };
+    vec![
+        base,
+        TransportSettings { sandwich: SandwichChoice::MinMax, ..base },
+        TransportSettings { sandwich: SandwichChoice::ModelUniformSampled, ..base },
+        TransportSettings { objective: ObjectiveChoice::Wasserstein, ..base },
+        TransportSettings { weights: WeightsChoice::Function, ..base },
+    ]
+}
+
+fn bytes(calibration: &Calibration) -> String {
+    serde_json::to_string(calibration).unwrap()
+}
+
+fn run(threads: usize) -> Vec<String> {
+    let (yesterday, today) = (sample(120, 1.0, 1), sample(150, 0.7, 2));
+    let scores = yesterday.scores();
+    let candidates = Score::Lac.candidate_scores(&today.probabilities()).unwrap();
+    let seeds: Vec<Seed> = (0..4).map(Seed::new).collect();
+    let cells: Vec<Cell<'_>> = variants()
+        .into_iter()
+        .flat_map(|settings| {
+            let cell = Cell {
+                calibrator: transport(settings, 0),
+                scores: &scores,
+                today: Today::Candidates(&candidates),
+                classes: CLASSES,
+                range: Score::Lac.range(CLASSES),
+            };
+            cell.with_seeds(&seeds)
+        })
+        .collect();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    let fitted = pool.install(|| calibrate_cells(&cells));
+    fitted.iter().map(|calibration| bytes(calibration.as_ref().unwrap())).collect()
+}
+
+#[test]
+fn one_thread_and_several_give_the_same_bytes_in_every_run() {
+    let once = run(1);
+    assert_eq!(once, run(1));
+    assert_eq!(once, run(2));
+    assert_eq!(once, run(5));
+    // Different seeds are different runs, or the comparison above would show nothing.
+    assert_ne!(once[0], once[1]);
+}
+
+/// Scores are sorted before anything is drawn, so the order of the calibration points does not matter.
+#[test]
+fn the_order_of_the_calibration_points_does_not_matter() {
+    let (yesterday, today) = (sample(120, 1.0, 1), sample(150, 0.7, 2));
+    let candidates = Score::Lac.candidate_scores(&today.probabilities()).unwrap();
+    let mut scores = yesterday.scores();
+    for settings in variants() {
+        let fit = |scores: &[f64]| {
+            let today = Today::Candidates(&candidates);
+            let range = Score::Lac.range(CLASSES);
+            transport(settings, 5).calibrate_scores(scores, today, CLASSES, range).unwrap()
+        };
+        let forward = bytes(&fit(&scores));
+        scores.reverse();
+        assert_eq!(forward, bytes(&fit(&scores)));
+    }
+}
