@@ -1,7 +1,7 @@
 //! docs/paper-map.md names functions and tests that exist, and leaves out no equation of the method.
 
 #![allow(missing_docs)]
-#![allow(clippy::disallowed_methods, clippy::unwrap_used, clippy::expect_used)]
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
