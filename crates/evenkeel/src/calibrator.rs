@@ -25,7 +25,10 @@ use crate::reweighting::{
     free_form_test_mass, function_weights, initial_log_weights,
 };
 use crate::rows::Real;
-use crate::sandwich::{Sandwich, min_max, model_uniform, model_uniform_sampled};
+use crate::sandwich::{
+    Abscissae, Sandwich, SandwichSketch, SketchedLaws, min_max, model_uniform,
+    model_uniform_sampled,
+};
 use crate::score::{CandidateScores, Labels, Probabilities, Score};
 use crate::seed::Seed;
 
@@ -134,6 +137,10 @@ impl Default for TransportSettings {
     }
 }
 
+/// Candidate scores kept one by one; more of them are sketched where that gives the same answer. As atoms with masses
+/// they take 48 bytes each.
+const MOST_CANDIDATES: usize = 1 << 21;
+
 /// Today's unlabeled side.
 #[derive(Debug, Clone, Copy)]
 pub enum Today<'a> {
@@ -167,9 +174,46 @@ impl ShiftCalibrator {
         let classes = yesterday.classes();
         require_same_length("today's classes", today.classes(), "yesterday's classes", classes)?;
         let scores = self.score.with_draws_for("calibration").label_scores(yesterday, labels)?;
-        let candidates = self.score.with_draws_for("today").candidate_scores(today)?;
+        let score = self.score.with_draws_for("today");
         let range = self.score.range(classes);
+        if let Some(laws) = self.sketched_laws(today.rows() * classes) {
+            let abscissae = self.abscissae(&scores, range)?;
+            let sketch = SandwichSketch::of_probabilities(abscissae, laws, today.table(), &score)?;
+            let sandwich = match laws {
+                SketchedLaws::Extremes => sketch.min_max()?,
+                _ => sketch.model_uniform()?,
+            };
+            return self.calibrate_scores(&scores, Today::Sandwich(&sandwich), classes, range);
+        }
+        let candidates = score.candidate_scores(today)?;
         self.calibrate_scores(&scores, Today::Candidates(&candidates), classes, range)
+    }
+
+    /// The laws to sketch instead of keeping every candidate score, where the method needs no more than their CDFs on
+    /// the grids and there are many.
+    fn sketched_laws(&self, candidates: usize) -> Option<SketchedLaws> {
+        let Method::OptimalTransport(settings) = self.method else {
+            return (candidates > MOST_CANDIDATES).then_some(SketchedLaws::Extremes);
+        };
+        match (settings.objective, settings.sandwich) {
+            _ if candidates <= MOST_CANDIDATES => None,
+            (ObjectiveChoice::Wasserstein, _) | (_, SandwichChoice::ModelUniformSampled) => None,
+            (ObjectiveChoice::WeightedCdf, SandwichChoice::MinMax) => Some(SketchedLaws::Extremes),
+            (ObjectiveChoice::WeightedCdf, SandwichChoice::ModelUniform) => {
+                Some(SketchedLaws::ModelUniform)
+            }
+        }
+    }
+
+    /// Where the CDFs must be exact: on both grids, and at the largest calibration score.
+    fn abscissae(&self, scores: &[f64], range: Interval) -> Result<Abscissae> {
+        let settings = match self.method {
+            Method::Uncorrected => TransportSettings::default(),
+            Method::OptimalTransport(settings) => settings,
+        };
+        let mut further = Grid::new(range, settings.learning_grid)?.points().to_vec();
+        further.extend(scores.iter().copied().reduce(f64::max));
+        Abscissae::of_grid_and_points(&Grid::new(range, settings.bound_grid)?, &further)
     }
 
     /// From scores: `(n,)` of yesterday's labels, and today's candidates or the laws around today's scores. `range` must

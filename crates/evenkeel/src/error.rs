@@ -307,6 +307,16 @@ pub(crate) fn require_some<T>(what: &'static str, values: &[T]) -> Result<()> {
     if values.is_empty() { Err(Error::Empty { what }) } else { Ok(()) }
 }
 
+/// An error unless there is at least one value, all are finite, and none is below its predecessor.
+pub(crate) fn require_increasing(what: &'static str, values: &[f64]) -> Result<()> {
+    require_some(what, values)?;
+    require_finite(what, values)?;
+    match values.windows(2).position(|pair| pair[0] > pair[1]) {
+        None => Ok(()),
+        Some(index) => Err(Error::NotIncreasing { what, index: index + 1 }),
+    }
+}
+
 /// An error unless two inputs have the same length.
 pub(crate) fn require_same_length(
     what: &'static str,

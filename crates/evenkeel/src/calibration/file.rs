@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Calibration, Learned, MethodName, Provenance, Warning};
 use crate::conformal::{TestMass, Threshold};
-use crate::error::{Error, Result, require_finite};
+use crate::error::{Error, Result, require_increasing};
 use crate::level::Miscoverage;
 use crate::measure::Weights;
 use crate::reweighting::optimise::{StopReason, Trace, TracePoint};
@@ -128,10 +128,7 @@ impl TryFrom<CalibrationFile> for Calibration {
         if file.classes == 0 {
             return Err(Error::TooFew { what: "classes of a calibration", found: 0, least: 1 });
         }
-        require_finite("calibration scores", &file.scores)?;
-        if let Some(index) = file.scores.windows(2).position(|pair| pair[0] > pair[1]) {
-            return Err(Error::NotIncreasing { what: "calibration scores", index: index + 1 });
-        }
+        require_increasing("calibration scores", &file.scores)?;
         let provenance = Provenance {
             method: file.method,
             score: Score::try_from(file.score)?,

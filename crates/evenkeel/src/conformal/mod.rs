@@ -16,5 +16,6 @@ mod thresholds;
 
 pub use label_sets::{LabelSets, SetLabels};
 pub use prediction::{label_scores_of_rows, predict_rows};
+pub(crate) use threshold::threshold_of_sorted;
 pub use threshold::{TestMass, Threshold, conformal_threshold};
 pub use thresholds::Thresholds;

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::level::Miscoverage;
-use crate::measure::WeightedEmpirical;
+use crate::measure::{WeightedEmpirical, quantile_of_sorted};
 
 /// Share of the total mass that belongs to the test point, in `[0, 1]`.
 ///
@@ -80,6 +80,17 @@ impl Threshold {
     pub fn admits(self, score: f64) -> bool {
         score <= self.get()
     }
+}
+
+/// [`conformal_threshold`] straight from weights of increasing scores.
+pub(crate) fn threshold_of_sorted(
+    sorted_scores: &[f64],
+    weights: &[f64],
+    test: TestMass,
+    alpha: Miscoverage,
+) -> Threshold {
+    quantile_of_sorted(sorted_scores, weights, 1.0 - test.get(), alpha.level())
+        .map_or(Threshold::AllLabels, Threshold::Finite)
 }
 
 /// Smallest calibration score `s` with `(1 - test) F_w(s) >= 1 - alpha`.

@@ -153,17 +153,47 @@ impl WeightedEmpirical {
 ///
 /// A plain running sum of 1 599 999 equal weights is off by more than the slack of a quantile at the level 0.9: a rank
 /// would be lost. Compensated, the error stays below 1e-15.
-pub(crate) fn running_sum(values: &[f64]) -> Vec<f64> {
-    let mut sum = 0.0_f64;
-    let mut lost = 0.0_f64;
-    values
-        .iter()
-        .map(|value| {
-            let next = sum + value;
-            lost +=
-                if sum.abs() >= value.abs() { (sum - next) + value } else { (value - next) + sum };
-            sum = next;
-            sum + lost
-        })
-        .collect()
+fn running_sum(values: &[f64]) -> Vec<f64> {
+    let mut sum = CompensatedSum::default();
+    values.iter().map(|value| sum.add(*value)).collect()
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct CompensatedSum {
+    sum: f64,
+    lost: f64,
+}
+
+impl CompensatedSum {
+    /// Adds a value and returns the sum so far.
+    #[inline]
+    fn add(&mut self, value: f64) -> f64 {
+        let next = self.sum + value;
+        self.lost += if self.sum.abs() >= value.abs() {
+            (self.sum - next) + value
+        } else {
+            (value - next) + self.sum
+        };
+        self.sum = next;
+        self.sum + self.lost
+    }
+}
+
+/// [`WeightedEmpirical::quantile_of_scaled`] without building the measure, for weights of increasing scores.
+///
+/// A trace asks for a threshold at every recorded step; building and sorting a law of a million points each time would
+/// cost more than the steps.
+pub(crate) fn quantile_of_sorted(
+    sorted_scores: &[f64],
+    weights: &[f64],
+    share: f64,
+    level: Level,
+) -> Option<f64> {
+    let mut sum = CompensatedSum::default();
+    let total = weights.iter().fold(0.0, |_, weight| sum.add(*weight));
+    let reached = level.get() - QUANTILE_TOLERANCE;
+    let mut sum = CompensatedSum::default();
+    // Among ties any may be the one that reaches the level: they are the same score.
+    let reaches = |weight: &f64| *weight > 0.0 && share * (sum.add(*weight) / total) >= reached;
+    weights.iter().position(reaches).map(|index| sorted_scores[index])
 }

@@ -22,6 +22,7 @@ pub use bandwidth::{
     BANDWIDTH_FACTOR_CLASSIFICATION, BANDWIDTH_FACTOR_REGRESSION, BANDWIDTH_FLOOR, Bandwidth,
 };
 pub use dominance::{DOMINANCE_TOLERANCE, Dominance, dominance};
+pub(crate) use empirical::quantile_of_sorted;
 pub use empirical::{QUANTILE_TOLERANCE, WeightedEmpirical};
 pub(crate) use exponential::{
     add_lanes, dot_in_lanes, exp_of_negative, running_sums, softmax_into,

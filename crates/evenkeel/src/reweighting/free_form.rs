@@ -6,10 +6,9 @@ use super::objective::Objective;
 use super::optimise::{
     AdamSettings, Descended, Descent, Parametrisation, StoppingRule, TracePoint,
 };
-use crate::conformal::{TestMass, Threshold, conformal_threshold};
-use crate::error::{Result, require_finite, require_same_length};
+use crate::conformal::{TestMass, Threshold, threshold_of_sorted};
+use crate::error::{Result, require_finite, require_increasing, require_same_length};
 use crate::level::Miscoverage;
-use crate::measure::{WeightedEmpirical, Weights};
 use crate::seed::Seed;
 
 /// The paper's starting point: `theta_i = log u_i`, `u_i` uniform on `(0, 1)`.
@@ -65,6 +64,7 @@ pub fn fit_free_form<O: Objective>(
     before_step: &mut dyn FnMut(usize, &mut O) -> Result<()>,
     observer: &mut dyn FnMut(&TracePoint) -> ControlFlow<()>,
 ) -> Result<FreeFormFit> {
+    require_increasing("sorted scores", sorted_scores)?;
     require_same_length("scores", sorted_scores.len(), "the objective", objective.len())?;
     require_same_length("initial log-weights", initial.len(), "scores", sorted_scores.len())?;
     require_finite("initial log-weights", initial)?;
@@ -95,13 +95,10 @@ impl Parametrisation for FreeForm<'_> {
         Ok(())
     }
 
-    fn threshold(&mut self, log_weights: &[f64]) -> Threshold {
-        let law = Weights::softmax(log_weights.to_vec())
-            .and_then(|weights| WeightedEmpirical::new(self.sorted_scores, &weights));
-        match (law, free_form_test_mass(log_weights)) {
-            (Ok(law), Ok(test)) => conformal_threshold(&law, test, self.alpha),
-            // Log-weights that are no numbers end the run as diverged; no threshold is the cautious one.
-            _ => Threshold::AllLabels,
-        }
+    fn threshold(&mut self, log_weights: &[f64], weights: &[f64]) -> Threshold {
+        // Log-weights that are no numbers end the run as diverged; no threshold is the cautious one.
+        free_form_test_mass(log_weights).map_or(Threshold::AllLabels, |test| {
+            threshold_of_sorted(self.sorted_scores, weights, test, self.alpha)
+        })
     }
 }

@@ -7,10 +7,10 @@ use super::objective::Objective;
 use super::optimise::{
     AdamSettings, Descended, Descent, Parametrisation, StopReason, StoppingRule, Trace, TracePoint,
 };
-use crate::conformal::{TestMass, Threshold, conformal_threshold};
-use crate::error::{Error, Result, require_finite, require_same_length, require_some};
+use crate::conformal::{TestMass, Threshold, threshold_of_sorted};
+use crate::error::{Error, Result, require_increasing, require_same_length, require_some};
 use crate::level::Miscoverage;
-use crate::measure::{Grid, WeightedEmpirical, Weights};
+use crate::measure::{Grid, Weights};
 use crate::seed::Seed;
 
 /// Calibration points split at random into one half to fit on and one to calibrate on.
@@ -92,7 +92,7 @@ pub fn function_weights(network: &Mlp, scores: &[f64], grid: &Grid) -> Result<Fu
 
 /// Minimises `objective` (built on `sorted_fit`, increasing) over the network's parameters.
 ///
-/// The trace's thresholds are those of `calibration_scores` at `alpha`, with test weights over `grid`; `before_step` and
+/// The trace's thresholds are those of `calibration_scores` (increasing too) at `alpha`, with test weights over `grid`; `before_step` and
 /// `observer` are as in [`fit_free_form`](super::fit_free_form).
 #[expect(clippy::too_many_arguments, reason = "the inputs of Alg 1, each used once")]
 pub fn fit_weight_function<O: Objective>(
@@ -107,8 +107,7 @@ pub fn fit_weight_function<O: Objective>(
     observer: &mut dyn FnMut(&TracePoint) -> ControlFlow<()>,
 ) -> Result<WeightFunctionFit> {
     require_same_length("fit scores", sorted_fit.len(), "the objective", objective.len())?;
-    require_finite("calibration scores", calibration_scores)?;
-    require_some("calibration scores", calibration_scores)?;
+    require_increasing("calibration scores", calibration_scores)?;
     let mut function = WeightFunction {
         batch: Batch::new(sorted_fit)?,
         network: initial,
@@ -144,12 +143,12 @@ impl Parametrisation for WeightFunction<'_> {
         self.batch.last_pass(&self.network).backward(in_log_weights, out)
     }
 
-    fn threshold(&mut self, _: &[f64]) -> Threshold {
+    fn threshold(&mut self, _: &[f64], _: &[f64]) -> Threshold {
         let weighted = function_weights(&self.network, self.calibration_scores, self.grid);
-        let law = weighted.and_then(|FunctionWeights { weights, test_mass }| {
-            Ok((WeightedEmpirical::new(self.calibration_scores, &weights)?, test_mass))
-        });
         // A network that gives no numbers ends the run as diverged; no threshold is the cautious one.
-        law.map_or(Threshold::AllLabels, |(law, test)| conformal_threshold(&law, test, self.alpha))
+        weighted.map_or(Threshold::AllLabels, |FunctionWeights { weights, test_mass }| {
+            let weights = weights.as_slice();
+            threshold_of_sorted(self.calibration_scores, weights, test_mass, self.alpha)
+        })
     }
 }

@@ -4,6 +4,8 @@
 //! leaves all that is needed: the CDFs at fixed abscissae, means, extremes and the row count. Sketches of parts merge
 //! into the sketch of the whole, bit for bit, so a file larger than memory, many threads or a cluster cost one scan.
 
+use rayon::prelude::*;
+
 use super::abscissae::Abscissae;
 use super::extremes::row_range;
 use super::sketched_law::{SketchedLaw, WHOLE, fixed};
@@ -47,6 +49,9 @@ impl Pair {
 /// Scores further than this many ranges from the low end are refused: their moments would not fit.
 const FARTHEST: f64 = (1u64 << 20) as f64;
 
+/// Rows a thread sketches at a time: enough for the merge to cost nothing beside them.
+const BLOCK_ROWS: usize = 1 << 14;
+
 /// What one pass over rows of candidate scores leaves behind.
 ///
 /// Adding a block consumes the sketch and gives it back, so that none can be used after a block failed half-way.
@@ -81,6 +86,25 @@ impl SandwichSketch {
             SketchedLaws::Both => (pair(), pair()),
         };
         Self { abscissae, rows: 0, extremes, model_uniform }
+    }
+
+    /// The sketch of a whole table of probabilities, read in blocks by the threads of the current rayon pool.
+    ///
+    /// Merging is exact in any order, so the result does not depend on the number of threads.
+    pub fn of_probabilities<T: Real>(
+        abscissae: Abscissae,
+        laws: SketchedLaws,
+        table: Rows<'_, T>,
+        score: &Score,
+    ) -> Result<Self> {
+        let empty = Self::new(abscissae, laws);
+        let blocks = table.values().par_chunks(BLOCK_ROWS * table.columns()).enumerate();
+        blocks
+            .map(|(index, values)| {
+                let block = Rows::new(table.what(), values, table.columns())?;
+                empty.clone().add_probabilities(index * BLOCK_ROWS, block, score)
+            })
+            .try_reduce(|| empty.clone(), |merged, block| merged.merge(&block))
     }
 
     /// Number of rows seen.

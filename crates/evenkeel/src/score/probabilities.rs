@@ -43,6 +43,11 @@ impl<'a, T: Real> Probabilities<'a, T> {
         Ok(Self { rows, scales })
     }
 
+    /// The rows as they were given, not renormalised.
+    pub(crate) fn table(&self) -> Rows<'a, T> {
+        self.rows
+    }
+
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.rows.rows()

@@ -159,7 +159,7 @@ fn the_weight_function_and_what_follows_from_it() {
         });
         let fit = fit_weight_function(
             &fitted,
-            &calibration,
+            &sorted(&calibration).0,
             &grid,
             objective.unwrap(),
             network(inputs),

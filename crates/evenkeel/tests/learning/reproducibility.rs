@@ -77,3 +77,32 @@ fn the_order_of_the_calibration_points_does_not_matter() {
         assert_eq!(forward, bytes(&fit(&scores)));
     }
 }
+
+/// Tables of more than two million candidate scores are sketched; the weights are those of the whole table.
+#[test]
+fn a_table_large_enough_to_be_sketched_gives_the_same_weights() {
+    let (yesterday, today) = (sample(60, 1.0, 1), sample(210_000, 0.7, 2));
+    let stopping = StoppingRule::after(50).unwrap();
+    for sandwich in [SandwichChoice::ModelUniform, SandwichChoice::MinMax] {
+        let settings = TransportSettings { sandwich, stopping, ..TransportSettings::default() };
+        let calibrator = transport(settings, 0);
+        let sketched = calibrator
+            .calibrate(&yesterday.probabilities(), &yesterday.labels(), &today.probabilities())
+            .unwrap();
+        let candidates = Score::Lac.candidate_scores(&today.probabilities()).unwrap();
+        let whole = calibrator
+            .calibrate_scores(
+                &yesterday.scores(),
+                Today::Candidates(&candidates),
+                CLASSES,
+                Score::Lac.range(CLASSES),
+            )
+            .unwrap();
+        for (a, b) in sketched.weights().as_slice().iter().zip(whole.weights().as_slice()) {
+            assert!((a - b).abs() < 1e-11, "{a} sketched, {b} from the whole table");
+        }
+        assert_eq!(sketched.threshold(None), whole.threshold(None));
+        let bounds = |calibration: &Calibration| calibration.learned().bound_after.unwrap();
+        assert!((bounds(&sketched) - bounds(&whole)).abs() < 1e-10);
+    }
+}

@@ -13,7 +13,7 @@ pub(crate) use banded_kernel::BandedKernel;
 pub use wasserstein::WassersteinObjective;
 pub use weighted_cdf::WeightedCdfObjective;
 
-use crate::error::{At, Error, Result, require_finite, require_some};
+use crate::error::{At, Error, Result, require_increasing};
 use crate::level::FailureProbability;
 use crate::measure::{Bandwidth, Grid, Support};
 use crate::sandwich::Sandwich;
@@ -53,14 +53,7 @@ pub struct ObjectiveInputs<'a> {
 
 impl ObjectiveInputs<'_> {
     fn check(&self) -> Result<()> {
-        require_some("scores", self.sorted_scores)?;
-        require_finite("scores", self.sorted_scores)?;
-        match self.sorted_scores.windows(2).position(|pair| pair[0] > pair[1]) {
-            None => {}
-            Some(index) => {
-                return Err(Error::NotIncreasing { what: "sorted scores", index: index + 1 });
-            }
-        }
+        require_increasing("sorted scores", self.sorted_scores)?;
         let Support::Bounded(range) = self.support else { return Ok(()) };
         // Mirrored kernels are laid out for points inside the support only.
         let grid = self.grid.range();

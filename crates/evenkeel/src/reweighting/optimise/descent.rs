@@ -23,8 +23,8 @@ pub(crate) trait Parametrisation {
     /// parameters.
     fn gradient(&mut self, in_log_weights: &[f64], out: &mut [f64]) -> Result<()>;
 
-    /// The threshold that the present parameters give, for the trace.
-    fn threshold(&mut self, log_weights: &[f64]) -> Threshold;
+    /// The threshold that the present parameters give, for the trace; `weights` is the softmax of `log_weights`.
+    fn threshold(&mut self, log_weights: &[f64], weights: &[f64]) -> Threshold;
 }
 
 /// A descent ready to run.
@@ -84,7 +84,7 @@ impl<O: Objective> Descent<'_, O> {
             let finished = step == self.stopping.max_steps();
             let converged = improving.as_mut().is_some_and(|rule| rule.is_over(value));
             if step % interval == 0 || finished || converged {
-                let threshold = parametrisation.threshold(&state.log_weights);
+                let threshold = parametrisation.threshold(&state.log_weights, &state.weights);
                 let effective_sample_size = effective();
                 let point = TracePoint { step, objective: value, effective_sample_size, threshold };
                 trace.push(point);
@@ -108,7 +108,7 @@ impl<O: Objective> Descent<'_, O> {
         let objective = state.evaluate(parametrisation, &mut self.objective);
         if trace.last_step() != Some(step) && objective.is_finite() {
             let effective_sample_size = 1.0 / dot_in_lanes(&state.weights, &state.weights);
-            let threshold = parametrisation.threshold(&state.log_weights);
+            let threshold = parametrisation.threshold(&state.log_weights, &state.weights);
             trace.push(TracePoint { step, objective, effective_sample_size, threshold });
         }
         Ok(Descended { log_weights: state.log_weights, steps: step, stopped, trace })
