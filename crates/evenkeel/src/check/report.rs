@@ -1,0 +1,324 @@
+//! The answer, with the field names people's scripts rely on.
+
+use serde::Serialize;
+
+use super::shift_test::{DEFAULT_PERMUTATIONS, ShiftTest, shift_test};
+use super::today::TodaySketch;
+use crate::bound::{
+    DkwCorrection, Integrator, coverage_interval, integrated_gap_between, wasserstein_gap_between,
+};
+use crate::conformal::{TestMass, Threshold, conformal_threshold};
+use crate::error::Result;
+use crate::level::{FailureProbability, Miscoverage};
+use crate::measure::{
+    BANDWIDTH_FACTOR_CLASSIFICATION, BANDWIDTH_FLOOR, Bandwidth, Grid, Interval, SmoothedLaw,
+    Support, WeightedEmpirical,
+};
+use crate::sandwich::Sandwich;
+use crate::seed::Seed;
+
+/// How a check is made.
+///
+/// | name | default | purpose | range |
+/// |---|---|---|---|
+/// | `alpha` | 0.1 | miscoverage rate of the uncorrected threshold | `(0, 1)` |
+/// | `delta` | 0.05 | failure probability of each confidence statement, and level of the shift test | `(0, 1)` |
+/// | `permutations` | 999 | relabelings of the shift test | `>= 1` |
+/// | `bound_grid` | 1000 | grid of the bounds | `>= 2` |
+/// | `bandwidth_factor` | 0.1 | factor of Scott's rule | `>= 0` |
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CheckSettings {
+    /// Miscoverage rate.
+    pub alpha: Miscoverage,
+    /// Failure probability and test level.
+    pub delta: FailureProbability,
+    /// Relabelings.
+    pub permutations: usize,
+    /// Grid points of the bounds.
+    pub bound_grid: usize,
+    /// Factor of the bandwidth rule.
+    pub bandwidth_factor: f64,
+    /// Root of all randomness.
+    pub seed: Seed,
+}
+
+impl CheckSettings {
+    /// The defaults at these two rates.
+    pub fn new(alpha: Miscoverage, delta: FailureProbability, seed: Seed) -> Self {
+        Self {
+            alpha,
+            delta,
+            permutations: DEFAULT_PERMUTATIONS,
+            bound_grid: Grid::BOUND_POINTS,
+            bandwidth_factor: BANDWIDTH_FACTOR_CLASSIFICATION,
+            seed,
+        }
+    }
+}
+
+/// Everything a check found. Serialises under the names of the command line's JSON.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ShiftReport {
+    /// Labeled points of yesterday.
+    pub n: usize,
+    /// Unlabeled points of today.
+    pub m: u64,
+    /// Number of classes.
+    pub classes: usize,
+    /// Miscoverage rate.
+    pub alpha: f64,
+    /// Failure probability of each confidence statement, and level of the shift test.
+    pub delta: f64,
+    /// The shift test.
+    pub shift: ShiftOutcome,
+    /// Uncorrected threshold; none is infinite.
+    pub threshold: Option<f64>,
+    /// Where today's coverage lies at that threshold.
+    pub coverage_interval: CoverageIntervals,
+    /// Bounds on the total coverage gap.
+    pub bounds: SandwichReports,
+    /// Whether the pairs of laws are ordered.
+    pub dominance: DominanceReports,
+    /// Grid points of the bounds.
+    pub bound_grid: usize,
+    /// What to do, in one sentence.
+    pub advice: String,
+    /// What a user should know.
+    pub warnings: Vec<String>,
+}
+
+/// Outcome of the shift test.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct ShiftOutcome {
+    /// KS distance of the confidences.
+    pub statistic: f64,
+    /// Permutation p-value.
+    pub p_value: f64,
+    /// Whether the p-value is at most `delta`.
+    pub detected: bool,
+    /// Relabelings drawn.
+    pub permutations: usize,
+}
+
+/// Where today's coverage lies at the uncorrected threshold.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct CoverageIntervals {
+    /// Of the unlabeled points at hand, whatever their labels are.
+    pub guaranteed: [f64; 2],
+    /// Under the assumption that model and uniform labels enclose the truth.
+    pub assumed: [f64; 2],
+    /// Of the law behind the points.
+    pub with_confidence: ConfidentInterval,
+}
+
+/// An interval that holds with a confidence level.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct ConfidentInterval {
+    /// `1 - delta`.
+    pub level: f64,
+    /// Without assumption.
+    pub guaranteed: [f64; 2],
+    /// Under the assumption.
+    pub assumed: [f64; 2],
+}
+
+/// One value per sandwich.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct SandwichReports {
+    /// Extremes over the labels.
+    pub min_max: SandwichBounds,
+    /// Model and uniform labels.
+    pub f_u: SandwichBounds,
+}
+
+/// Bounds on the total coverage gap between two laws.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct SandwichBounds {
+    /// Eq 7.
+    pub weighted_cdf: f64,
+    /// Eq 8.
+    pub wasserstein: f64,
+    /// Eq 7 with the DKW correction, confidence `1 - 2 delta`.
+    pub weighted_cdf_dkw: f64,
+    /// Eq 8 with the DKW correction, confidence `1 - 2 delta`.
+    pub wasserstein_dkw: f64,
+}
+
+/// Dominance of the pairs whose order is assumed.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct DominanceReports {
+    /// Model and uniform labels.
+    pub f_u: DominanceReport,
+}
+
+/// Whether a pair is ordered.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct DominanceReport {
+    /// Whether it is.
+    pub holds: bool,
+    /// Largest violation.
+    pub largest_violation: f64,
+    /// Where; none without violation.
+    pub at: Option<f64>,
+}
+
+/// Looks at yesterday's scores and confidences (shapes `(n,)`) and a sketch of today, and answers.
+pub fn check(
+    scores: &[f64],
+    confidences: &[f64],
+    today: &TodaySketch,
+    classes: usize,
+    range: Interval,
+    settings: &CheckSettings,
+) -> Result<ShiftReport> {
+    let law = WeightedEmpirical::uniform(scores)?;
+    let (min_max, f_u) = (today.sandwiches().min_max()?, today.sandwiches().model_uniform()?);
+    let test = shift_test(confidences, &today.confidences(), settings.permutations, settings.seed)?;
+    let threshold = conformal_threshold(&law, TestMass::exchangeable(scores.len()), settings.alpha);
+    let intervals = coverage_intervals(&min_max, &f_u, threshold, settings)?;
+    let shift = ShiftOutcome {
+        statistic: test.statistic,
+        p_value: test.p_value,
+        detected: test.p_value <= settings.delta.get(),
+        permutations: test.permutations,
+    };
+    let dominance = f_u.dominance();
+    let floor = BANDWIDTH_FLOOR * range.width();
+    let bandwidth = Bandwidth::scott(scores, settings.bandwidth_factor, floor)?;
+    let p = SmoothedLaw::new(law, bandwidth, Support::Bounded(range))?;
+    let bounds = |sandwich: &Sandwich| bounds_of(&p, sandwich, range, scores.len(), settings);
+    let mut report = ShiftReport {
+        n: scores.len(),
+        m: today.rows(),
+        classes,
+        alpha: settings.alpha.get(),
+        delta: settings.delta.get(),
+        shift,
+        threshold: match threshold {
+            Threshold::Finite(score) => Some(score),
+            Threshold::AllLabels => None,
+        },
+        coverage_interval: intervals,
+        bounds: SandwichReports { min_max: bounds(&min_max)?, f_u: bounds(&f_u)? },
+        dominance: DominanceReports {
+            f_u: DominanceReport {
+                holds: dominance.holds(),
+                largest_violation: dominance.largest_violation,
+                at: dominance.at,
+            },
+        },
+        bound_grid: settings.bound_grid,
+        advice: String::new(),
+        warnings: Vec::new(),
+    };
+    report.warnings = warnings(&report, &p, &f_u, &test, today);
+    report.advice = advice(&report);
+    Ok(report)
+}
+
+fn coverage_intervals(
+    min_max: &Sandwich,
+    f_u: &Sandwich,
+    threshold: Threshold,
+    settings: &CheckSettings,
+) -> Result<CoverageIntervals> {
+    let interval = |sandwich: &Sandwich, confidence: Option<FailureProbability>| {
+        coverage_interval(sandwich, threshold, confidence).map(|found| [found.low, found.high])
+    };
+    let delta = Some(settings.delta);
+    Ok(CoverageIntervals {
+        guaranteed: interval(min_max, None)?,
+        assumed: interval(f_u, None)?,
+        with_confidence: ConfidentInterval {
+            level: 1.0 - settings.delta.get(),
+            guaranteed: interval(min_max, delta)?,
+            assumed: interval(f_u, delta)?,
+        },
+    })
+}
+
+fn bounds_of(
+    p: &SmoothedLaw,
+    sandwich: &Sandwich,
+    range: Interval,
+    n: usize,
+    settings: &CheckSettings,
+) -> Result<SandwichBounds> {
+    let grid = Grid::new(range, settings.bound_grid)?;
+    let correction = DkwCorrection::for_sandwich(n as f64, sandwich, settings.delta)?;
+    let integrated = integrated_gap_between(p.law(), sandwich, &Integrator::density(p, &grid));
+    let transport = wasserstein_gap_between(p, sandwich, &grid);
+    Ok(SandwichBounds {
+        weighted_cdf: integrated.value,
+        wasserstein: transport.value,
+        weighted_cdf_dkw: integrated.with_correction(correction).corrected(),
+        wasserstein_dkw: transport.with_correction(correction).corrected(),
+    })
+}
+
+fn warnings(
+    report: &ShiftReport,
+    p: &SmoothedLaw,
+    f_u: &Sandwich,
+    test: &ShiftTest,
+    today: &TodaySketch,
+) -> Vec<String> {
+    let mut said = Vec::new();
+    if report.threshold.is_none() {
+        said.push(format!(
+            "{} calibration points are too few for alpha = {}: every set holds every label",
+            report.n, report.alpha
+        ));
+    }
+    if !report.dominance.f_u.holds {
+        said.push(format!(
+            "the assumed laws cross by {:.3}: what is said under the assumption does not hold",
+            report.dominance.f_u.largest_violation
+        ));
+    }
+    let largest = p.law().largest_atom();
+    let beyond = 1.0 - f_u.lower().cdf(largest);
+    if beyond > report.alpha {
+        said.push(format!(
+            "by the model's own belief {:.1} % of today's points score above every calibration score: no reweighting \
+             can reach the target",
+            100.0 * beyond
+        ));
+    }
+    if !report.shift.detected && report.shift.statistic < 0.05 && report.m < 100 {
+        said.push(format!("{} unlabeled points are few: a shift could go unseen", report.m));
+    }
+    let kept = today.confidences().len() as u64;
+    if kept < report.m {
+        said.push(format!(
+            "the shift test used a random sample of {kept} of today's {} points ({} permutations)",
+            report.m, test.permutations
+        ));
+    }
+    said
+}
+
+fn advice(report: &ShiftReport) -> String {
+    let assumed = report.coverage_interval.assumed;
+    let target = 100.0 * (1.0 - report.alpha);
+    if !report.shift.detected {
+        return format!(
+            "No shift was found (p = {:.3}): keep the uncorrected threshold, whose {target:.0} % guarantee holds as long as \
+             nothing changed.",
+            report.shift.p_value
+        );
+    }
+    if 100.0 * assumed[0] >= target {
+        return format!(
+            "The confidence distribution moved (p = {:.3}), but coverage of {target:.0} % holds even at the low end of the \
+             assumed interval: keep the threshold and watch.",
+            report.shift.p_value
+        );
+    }
+    format!(
+        "The confidence distribution moved (p = {:.3}) and coverage may be as low as {:.0} %: recalibrate on today's \
+         unlabeled points, and label a few hundred of them to be sure.",
+        report.shift.p_value,
+        100.0 * assumed[0]
+    )
+}
