@@ -12,7 +12,7 @@
 //! 2 measure      scores, weights            -> laws on the line: CDF, quantile, density, W1
 //! 3 sandwich     candidate scores           -> two laws around the unseen law of today's scores
 //! 4 bound        laws                       -> bounds on the lost coverage, coverage interval
-//! 6 conformal    weighted scores, alpha     -> threshold
+//! 6 conformal    weighted scores, alpha     -> threshold, prediction sets
 //! ```
 //! The core computes and does nothing else: no files, clock, environment or printing.
 //!

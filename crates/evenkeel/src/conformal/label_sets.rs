@@ -1,0 +1,201 @@
+//! Prediction sets of many points, one bit a label.
+
+use super::thresholds::Thresholds;
+use crate::error::{Error, Result, require_same_length};
+use crate::score::{CandidateScores, is_allowed};
+
+/// Labels in one word of a row.
+pub(crate) const WORD: usize = u64::BITS as usize;
+
+/// Prediction sets over labels `0..classes`, one a row, packed into bits.
+///
+/// Rows start at a word, so sets of later rows can be [appended](Self::append) without moving a bit. Bits at and above
+/// `classes` are zero: equal sets have equal words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LabelSets {
+    words: Vec<u64>,
+    classes: usize,
+}
+
+impl LabelSets {
+    /// No rows yet, over `classes` labels; `append` adds some.
+    pub fn empty(classes: usize) -> Result<Self> {
+        if classes == 0 {
+            return Err(Error::TooFew { what: "classes", found: 0, least: 1 });
+        }
+        Ok(Self { words: Vec::new(), classes })
+    }
+
+    /// From row-major membership; shape `(rows, classes)`.
+    pub fn from_bools(members: &[bool], classes: usize) -> Result<Self> {
+        let mut sets = Self::empty(classes)?;
+        if !members.len().is_multiple_of(classes) {
+            let (what, values) = ("the label sets", members.len());
+            return Err(Error::Ragged { what, values, columns: classes });
+        }
+        for row in members.chunks_exact(classes) {
+            sets.push_row(|label| row[label]);
+        }
+        Ok(sets)
+    }
+
+    /// `C(x_j) = {y : S[j][y] <= threshold}` over the labels that are possible for `j`.
+    ///
+    /// With a threshold per row there must be as many thresholds as rows.
+    pub fn from_candidate_scores<'a>(
+        candidates: &CandidateScores,
+        thresholds: impl Into<Thresholds<'a>>,
+    ) -> Result<Self> {
+        let thresholds = thresholds.into();
+        thresholds.require_rows(candidates.rows())?;
+        let mut sets = Self::with_capacity(candidates.rows(), candidates.labels());
+        for row in 0..candidates.rows() {
+            let (scores, mask) = (candidates.row(row), candidates.mask_row(row));
+            let threshold = thresholds.of(row);
+            sets.push_row(|label| is_allowed(mask, label) && threshold.admits(scores[label]));
+        }
+        Ok(sets)
+    }
+
+    /// Room for `rows` sets; `classes` is positive.
+    pub(crate) fn with_capacity(rows: usize, classes: usize) -> Self {
+        Self { words: Vec::with_capacity(rows * classes.div_ceil(WORD)), classes }
+    }
+
+    /// Adds the set of the labels that `contains` says yes to.
+    pub(crate) fn push_row(&mut self, contains: impl Fn(usize) -> bool) {
+        for first in (0..self.classes).step_by(WORD) {
+            let labels = first..self.classes.min(first + WORD);
+            let bits = labels.map(|label| u64::from(contains(label)) << (label - first));
+            self.words.push(bits.fold(0, |word, bit| word | bit));
+        }
+    }
+
+    /// Adds `rows` empty sets and gives their words, row after row, to be filled in; bits above `classes` stay zero.
+    pub(crate) fn extend(&mut self, rows: usize) -> &mut [u64] {
+        let filled = self.words.len();
+        self.words.resize(filled + rows * self.words_per_row(), 0);
+        &mut self.words[filled..]
+    }
+
+    fn words_per_row(&self) -> usize {
+        self.classes.div_ceil(WORD)
+    }
+
+    fn row_words(&self, row: usize) -> &[u64] {
+        &self.words[row * self.words_per_row()..][..self.words_per_row()]
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.words.len() / self.words_per_row()
+    }
+
+    /// Number of labels a set chooses from.
+    pub fn classes(&self) -> usize {
+        self.classes
+    }
+
+    /// Whether the set of `row` contains `label`; a label that names no class is in no set.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn contains(&self, row: usize, label: usize) -> bool {
+        let word = self.row_words(row).get(label / WORD);
+        word.is_some_and(|word| word >> (label % WORD) & 1 == 1)
+    }
+
+    /// Number of labels in the set of `row`.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn size(&self, row: usize) -> usize {
+        self.row_words(row).iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    /// The labels in the set of `row`, increasing.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn labels(&self, row: usize) -> SetLabels<'_> {
+        SetLabels::new(self.row_words(row))
+    }
+
+    /// The labels of every set, row after row.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = SetLabels<'_>> {
+        self.words.chunks_exact(self.words_per_row()).map(SetLabels::new)
+    }
+
+    /// Row-major membership; shape `(rows, classes)`.
+    pub fn to_bools(&self) -> Vec<bool> {
+        let mut members = vec![false; self.rows() * self.classes];
+        for (labels, row) in self.iter().zip(members.chunks_exact_mut(self.classes)) {
+            for label in labels {
+                row[label] = true;
+            }
+        }
+        members
+    }
+
+    /// Adds the sets of later rows.
+    pub fn append(&mut self, later: &Self) -> Result<()> {
+        require_same_length(
+            "classes of the appended sets",
+            later.classes,
+            "classes of the sets",
+            self.classes,
+        )?;
+        self.words.extend_from_slice(&later.words);
+        Ok(())
+    }
+
+    /// The sets of consecutive blocks of rows as one.
+    pub fn concatenate(blocks: &[Self]) -> Result<Self> {
+        let Some((first, later)) = blocks.split_first() else {
+            return Err(Error::Empty { what: "blocks of label sets" });
+        };
+        let mut sets = first.clone();
+        sets.words.reserve_exact(later.iter().map(|block| block.words.len()).sum());
+        later.iter().try_for_each(|block| sets.append(block))?;
+        Ok(sets)
+    }
+}
+
+/// The labels in one set, increasing.
+#[derive(Debug, Clone)]
+pub struct SetLabels<'a> {
+    /// What is left of the current word.
+    word: u64,
+    /// Label of its lowest bit.
+    first: usize,
+    later: std::slice::Iter<'a, u64>,
+}
+
+impl<'a> SetLabels<'a> {
+    fn new(words: &'a [u64]) -> Self {
+        let mut later = words.iter();
+        Self { word: later.next().copied().unwrap_or(0), first: 0, later }
+    }
+}
+
+impl Iterator for SetLabels<'_> {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        while self.word == 0 {
+            self.word = *self.later.next()?;
+            self.first += WORD;
+        }
+        let label = self.first + self.word.trailing_zeros() as usize;
+        self.word &= self.word - 1;
+        Some(label)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let later = self.later.clone().map(|word| word.count_ones() as usize).sum::<usize>();
+        let left = self.word.count_ones() as usize + later;
+        (left, Some(left))
+    }
+}
+
+impl ExactSizeIterator for SetLabels<'_> {}
