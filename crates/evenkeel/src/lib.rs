@@ -13,6 +13,7 @@
 //! 3 sandwich     candidate scores           -> two laws around the unseen law of today's scores
 //! 4 bound        laws                       -> bounds on the lost coverage, coverage interval
 //! 6 conformal    weighted scores, alpha     -> threshold, prediction sets
+//! 7 evaluation   sets, labels               -> coverage, set sizes, coverage gap
 //! ```
 //! The core computes and does nothing else: no files, clock, environment or printing.
 //!
@@ -48,6 +49,7 @@
 pub mod bound;
 pub mod conformal;
 pub mod error;
+pub mod evaluation;
 pub mod level;
 pub mod measure;
 pub mod rows;
