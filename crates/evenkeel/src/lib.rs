@@ -12,7 +12,8 @@
 //! 2 measure      scores, weights            -> laws on the line: CDF, quantile, density, W1
 //! 3 sandwich     candidate scores           -> two laws around the unseen law of today's scores
 //! 4 bound        laws                       -> bounds on the lost coverage, coverage interval
-//! 6 conformal    weighted scores, alpha     -> threshold
+//! 6 conformal    weighted scores, alpha     -> threshold, prediction sets
+//! 7 evaluation   sets, labels               -> coverage, set sizes, coverage gap
 //! ```
 //! The core computes and does nothing else: no files, clock, environment or printing.
 //!
@@ -52,6 +53,7 @@ pub mod cells;
 pub mod check;
 pub mod conformal;
 pub mod error;
+pub mod evaluation;
 pub mod level;
 pub mod measure;
 mod registers;

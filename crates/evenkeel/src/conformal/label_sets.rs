@@ -78,11 +78,6 @@ impl LabelSets {
         &mut self.words[filled..]
     }
 
-    /// Keeps the first `rows` sets.
-    pub(crate) fn truncate(&mut self, rows: usize) {
-        self.words.truncate(rows * self.words_per_row());
-    }
-
     fn words_per_row(&self) -> usize {
         self.classes.div_ceil(WORD)
     }

@@ -167,7 +167,7 @@ fn settle_with<T: Real, F: Lane>(
         }
         let sum = tally.sums.into_iter().fold(F::nearest(0.0), |sum, lane| sum + lane);
         let fair = stretch.sums.0 <= sum && sum <= stretch.sums.1;
-        if !fair || tally.doubts != [0; WINDOW] {
+        if !fair || tally.doubts != [F::nearest(0.0); WINDOW] {
             return Stop { rows: settled, sum };
         }
         settled += 1;
@@ -179,13 +179,13 @@ fn settle_with<T: Real, F: Lane>(
 struct Tally<F> {
     band: Band<F>,
     sums: [F; WINDOW],
-    /// Not zero where an entry was negative or fell into the band.
-    doubts: [u8; WINDOW],
+    /// Not zero where an entry was negative or fell into the band. (In the entries' type: masks of one width vectorise.)
+    doubts: [F; WINDOW],
 }
 
 impl<F: Lane> Tally<F> {
     fn new(band: Band<F>) -> Self {
-        Self { band, sums: [F::nearest(0.0); WINDOW], doubts: [0; WINDOW] }
+        Self { band, sums: [F::nearest(0.0); WINDOW], doubts: [F::nearest(0.0); WINDOW] }
     }
 
     /// Takes a window in; bit `k` of the result says whether its entry `k` is in the set.
@@ -194,13 +194,16 @@ impl<F: Lane> Tally<F> {
         // Multiplied with this, byte k of a word moves to bit 56 + k if it is 0 or 1, and no two of them meet.
         const GATHER: u64 = 0x0102_0408_1020_4080;
         let Band { low, high } = self.band;
-        let members = window.map(|value| u8::from(value >= high));
-        for lane in 0..WINDOW {
-            let value = window[lane];
-            self.sums[lane] = self.sums[lane] + value;
-            let perhaps = u8::from(value >= low);
-            self.doubts[lane] |= (members[lane] ^ perhaps) | u8::from(value < F::nearest(0.0));
+        let (zero, one) = (F::nearest(0.0), F::nearest(1.0));
+        // One thing at a time: loops over lanes that do two compile to scalar code.
+        for (sum, value) in self.sums.iter_mut().zip(window) {
+            *sum = *sum + *value;
         }
+        for (doubt, value) in self.doubts.iter_mut().zip(window) {
+            let here = ((*value >= low) != (*value >= high)) | (*value < zero);
+            *doubt = if here { one } else { *doubt };
+        }
+        let members = window.map(|value| u8::from(value >= high));
         u64::from_le_bytes(members).wrapping_mul(GATHER) >> 56
     }
 }

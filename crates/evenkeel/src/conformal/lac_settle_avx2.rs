@@ -1,12 +1,12 @@
 //! [`Settle`] for single precision in the 256-bit registers of x86-64 processors.
 
 use std::arch::x86_64::{
-    __m256, __m256i, _CMP_GE_OQ, _CMP_LT_OQ, _MM_HINT_T0, _mm_add_ps, _mm_add_ss, _mm_and_ps,
-    _mm_cmple_ps, _mm_cvtss_f32, _mm_movehl_ps, _mm_movemask_ps, _mm_prefetch, _mm_set1_ps,
-    _mm_shuffle_ps, _mm256_add_ps, _mm256_and_ps, _mm256_castps_si256, _mm256_castps256_ps128,
-    _mm256_cmp_ps, _mm256_extractf128_ps, _mm256_hadd_ps, _mm256_movemask_epi8, _mm256_movemask_ps,
-    _mm256_or_ps, _mm256_packs_epi16, _mm256_packs_epi32, _mm256_permutevar8x32_epi32,
-    _mm256_set1_ps, _mm256_setr_epi32, _mm256_setr_ps, _mm256_setzero_ps, _mm256_xor_ps,
+    __m256, _CMP_GE_OQ, _CMP_LT_OQ, _mm_add_ps, _mm_add_ss, _mm_and_ps, _mm_cmple_ps,
+    _mm_cvtss_f32, _mm_movehl_ps, _mm_movemask_ps, _mm_set1_ps, _mm_shuffle_ps, _mm256_add_ps,
+    _mm256_and_ps, _mm256_castps_si256, _mm256_castps256_ps128, _mm256_cmp_ps,
+    _mm256_extractf128_ps, _mm256_hadd_ps, _mm256_movemask_epi8, _mm256_movemask_ps, _mm256_or_ps,
+    _mm256_packs_epi16, _mm256_packs_epi32, _mm256_permutevar8x32_epi32, _mm256_set1_ps,
+    _mm256_setr_epi32, _mm256_setr_ps, _mm256_setzero_ps, _mm256_xor_ps,
 };
 
 use super::label_sets::WORD;
@@ -15,12 +15,6 @@ use crate::rows::Real;
 
 /// Narrow rows are done this many at a time.
 const ROWS: usize = 4;
-
-/// Entries of a cache line.
-const LINE: usize = 16;
-
-/// Entries between what is worked on and what is fetched.
-const AHEAD: usize = 1024;
 
 /// The way through AVX2, on processors that have it.
 pub(super) fn if_available<T: Real>() -> Option<Settle<T, f32>> {
@@ -34,16 +28,12 @@ pub(super) fn if_available<T: Real>() -> Option<Settle<T, f32>> {
 
 #[target_feature(enable = "avx2")]
 fn settle<T: Real>(stretch: &Stretch<'_, T, f32>, words: &mut [u64]) -> Stop<f32> {
-    if stretch.columns <= 2 * WINDOW && words.len() >= ROWS {
-        match stretch.bands {
-            Bands::Shared(band) => narrow(stretch, band, words),
-            Bands::PerRow(each) => narrow(stretch, each, words),
-        }
-    } else {
-        match stretch.bands {
-            Bands::Shared(band) => wide(stretch, band, words),
-            Bands::PerRow(each) => wide(stretch, each, words),
-        }
+    let narrow_rows = stretch.columns <= 2 * WINDOW && words.len() >= ROWS;
+    match stretch.bands {
+        Bands::Shared(band) if narrow_rows => narrow(stretch, band, words),
+        Bands::PerRow(each) if narrow_rows => narrow(stretch, each, words),
+        Bands::Shared(band) => wide(stretch, band, words),
+        Bands::PerRow(each) => wide(stretch, each, words),
     }
 }
 
@@ -66,21 +56,17 @@ fn narrow<T: Real>(
         else {
             break;
         };
-        for line in (0..ROWS * columns).step_by(LINE) {
-            fetch_ahead(&rows[line]);
-        }
         let mut doubt = _mm256_setzero_ps();
         let mut sums = [_mm256_setzero_ps(); ROWS];
         for pair in 0..ROWS / 2 {
             let mut sets = [[_mm256_setzero_ps(); 2]; 2];
             for (row, set) in (2 * pair..).zip(&mut sets) {
-                let band = Edges::of(bands.of(settled + row));
+                let edges = Edges::of(bands.of(settled + row));
                 let (windows, _) = rows[row * columns..].as_chunks::<WINDOW>();
                 let low = _mm256_and_ps(load(&windows[0]), inside[0]);
                 let high = _mm256_and_ps(load(&windows[1]), inside[1]);
                 sums[row] = _mm256_add_ps(low, high);
-                (set[0], doubt) = band.compare(low, doubt);
-                (set[1], doubt) = band.compare(high, doubt);
+                *set = [edges.compare(low, &mut doubt), edges.compare(high, &mut doubt)];
             }
             let bits = u64::from(pack(sets));
             words[2 * pair] = bits & members;
@@ -91,7 +77,7 @@ fn narrow<T: Real>(
         let sums = _mm_add_ps(_mm256_castps256_ps128(halves), _mm256_extractf128_ps::<1>(halves));
         let fair = _mm_and_ps(_mm_cmple_ps(least, sums), _mm_cmple_ps(sums, largest));
         if _mm_movemask_ps(fair) != 0b1111 || _mm256_movemask_ps(doubt) != 0 {
-            break;
+            return Stop { rows: settled, sum: _mm_cvtss_f32(sums) };
         }
         settled += ROWS;
     }
@@ -120,33 +106,27 @@ fn wide<T: Real>(
         else {
             break;
         };
-        let band = Edges::of(bands.of(settled));
+        let edges = Edges::of(bands.of(settled));
         let mut doubt = _mm256_setzero_ps();
         let mut sums = [_mm256_setzero_ps(); 2];
         let (full, rest) = windows.as_chunks::<{ WORD / WINDOW }>();
         for (word, windows) in words.iter_mut().zip(full) {
             *word = 0;
             for (k, window) in windows.iter().enumerate() {
-                let (values, set);
-                values = load(window);
+                let values = load(window);
                 sums[k % 2] = _mm256_add_ps(sums[k % 2], values);
-                (set, doubt) = band.compare(values, doubt);
-                *word |= bits(set) << (k * WINDOW);
+                *word |= signs(edges.compare(values, &mut doubt)) << (k * WINDOW);
             }
         }
         *last_word = 0;
         for (k, window) in rest.iter().enumerate() {
-            let (values, set);
-            values = load(window);
+            let values = load(window);
             sums[0] = _mm256_add_ps(sums[0], values);
-            (set, doubt) = band.compare(values, doubt);
-            *last_word |= bits(set) << (k * WINDOW);
+            *last_word |= signs(edges.compare(values, &mut doubt)) << (k * WINDOW);
         }
-        let (values, set);
-        values = _mm256_and_ps(load(last), inside);
+        let values = _mm256_and_ps(load(last), inside);
         sums[1] = _mm256_add_ps(sums[1], values);
-        (set, doubt) = band.compare(values, doubt);
-        *last_word |= bits(set) << (rest.len() * WINDOW);
+        *last_word |= signs(edges.compare(values, &mut doubt)) << (rest.len() * WINDOW);
         *last_word &= members;
         let sum = total(_mm256_add_ps(sums[0], sums[1]));
         let fair = stretch.sums.0 <= sum && sum <= stretch.sums.1;
@@ -171,15 +151,14 @@ impl Edges {
         Self { low: _mm256_set1_ps(band.low), high: _mm256_set1_ps(band.high) }
     }
 
-    /// Which values are in the set, and the doubts so far: a lane's sign says that a value in it fell into the band or was
-    /// negative.
+    /// Which values are in the set. The sign of a lane of `doubt` is set where a value fell into the band or was negative.
     #[target_feature(enable = "avx2")]
     #[inline]
-    fn compare(&self, values: __m256, doubt: __m256) -> (__m256, __m256) {
+    fn compare(&self, values: __m256, doubt: &mut __m256) -> __m256 {
         let surely = _mm256_cmp_ps::<_CMP_GE_OQ>(values, self.high);
         let perhaps = _mm256_cmp_ps::<_CMP_GE_OQ>(values, self.low);
-        let here = _mm256_or_ps(values, _mm256_xor_ps(surely, perhaps));
-        (surely, _mm256_or_ps(doubt, here))
+        *doubt = _mm256_or_ps(*doubt, _mm256_or_ps(values, _mm256_xor_ps(surely, perhaps)));
+        surely
     }
 }
 
@@ -191,25 +170,12 @@ fn load<T: Real>(window: &[T; WINDOW]) -> __m256 {
     _mm256_setr_ps(v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7])
 }
 
-/// Asks for the memory that will be needed soon.
-#[inline(always)]
-fn fetch_ahead<T>(value: &T) {
-    let ahead = std::ptr::from_ref(value).wrapping_add(AHEAD).cast();
-    #[expect(
-        unsafe_code,
-        reason = "a prefetch reads nothing, and is ignored where there is nothing to read"
-    )]
-    unsafe {
-        _mm_prefetch::<_MM_HINT_T0>(ahead);
-    }
-}
-
 /// All bits of the first `count` lanes.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn first_lanes(count: usize) -> __m256 {
     let lanes = _mm256_setr_ps(0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0);
-    _mm256_cmp_ps::<_CMP_LT_OQ>(lanes, _mm256_set1_ps(count.min(WINDOW) as f32))
+    _mm256_cmp_ps::<_CMP_LT_OQ>(lanes, _mm256_set1_ps(count as f32))
 }
 
 #[target_feature(enable = "avx2")]
@@ -223,18 +189,17 @@ fn total(lanes: __m256) -> f32 {
 /// Bit `k` is the sign of lane `k`.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn bits(lanes: __m256) -> u64 {
+fn signs(lanes: __m256) -> u64 {
     u64::from(_mm256_movemask_ps(lanes).cast_unsigned())
 }
 
-/// The signs of four windows of comparisons, in order.
+/// The signs of two windows of two rows, in order.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn pack([first, second]: [[__m256; 2]; 2]) -> u32 {
-    let narrowed = |[low, high]: [__m256; 2]| -> __m256i {
-        _mm256_packs_epi32(_mm256_castps_si256(low), _mm256_castps_si256(high))
-    };
-    let bytes = _mm256_packs_epi16(narrowed(first), narrowed(second));
+fn pack(rows: [[__m256; 2]; 2]) -> u32 {
+    let [first, second] = rows
+        .map(|[low, high]| _mm256_packs_epi32(_mm256_castps_si256(low), _mm256_castps_si256(high)));
+    let bytes = _mm256_packs_epi16(first, second);
     // Packing works within halves of the register and leaves groups of four values as 0 2 4 6 1 3 5 7.
     let order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
     _mm256_movemask_epi8(_mm256_permutevar8x32_epi32(bytes, order)).cast_unsigned()

@@ -1,0 +1,96 @@
+//! Prediction sets from a table that does not fit the caches near the core, next to a plain sum of the same memory.
+//!
+//! `cargo bench --bench prediction`; the target is that `lac_sets` takes at most twice the time of `plain_sum`.
+
+#![allow(clippy::expect_used)]
+
+use divan::counter::BytesCount;
+use divan::{Bencher, black_box};
+use evenkeel::conformal::{Threshold, predict_rows};
+use evenkeel::rows::Rows;
+use evenkeel::score::Score;
+use evenkeel::seed::Seed;
+
+const BYTES: usize = 32 << 20;
+const CLASSES: [usize; 3] = [10, 100, 1000];
+
+fn main() {
+    divan::main();
+}
+
+/// Rows of single-precision probabilities, a few of them large in every row, as a softmax gives them.
+fn probabilities(classes: usize) -> Vec<f32> {
+    let mut stream = Seed::new(7).stream("bench");
+    let rows = BYTES / size_of::<f32>() / classes;
+    let mut table = Vec::with_capacity(rows * classes);
+    for _ in 0..rows {
+        let raw: Vec<f64> = (0..classes).map(|_| (6.0 * stream.uniform()).exp()).collect();
+        let total: f64 = raw.iter().sum();
+        table.extend(raw.iter().map(|value| (value / total) as f32));
+    }
+    table
+}
+
+/// A threshold that about a tenth of the labels pass.
+fn threshold(classes: usize) -> Threshold {
+    Threshold::Finite(1.0 - 3.0 / classes as f64)
+}
+
+#[divan::bench(args = CLASSES)]
+fn lac_sets(bencher: Bencher, classes: usize) {
+    let table = probabilities(classes);
+    let rows = Rows::new("probabilities", &table, classes).expect("a table");
+    bencher
+        .counter(BytesCount::of_slice(&table))
+        .bench_local(|| predict_rows(0, black_box(rows), &Score::Lac, threshold(classes)));
+}
+
+/// The same with a threshold for each row.
+#[divan::bench(args = CLASSES)]
+fn lac_sets_threshold_per_row(bencher: Bencher, classes: usize) {
+    let table = probabilities(classes);
+    let rows = Rows::new("probabilities", &table, classes).expect("a table");
+    let thresholds = vec![threshold(classes); rows.rows()];
+    bencher
+        .counter(BytesCount::of_slice(&table))
+        .bench_local(|| predict_rows(0, black_box(rows), &Score::Lac, &thresholds));
+}
+
+/// The same rows in double precision, twice the memory, which take the way that every processor has.
+#[divan::bench(args = CLASSES)]
+fn lac_sets_double(bencher: Bencher, classes: usize) {
+    let table: Vec<f64> = probabilities(classes).into_iter().map(f64::from).collect();
+    let rows = Rows::new("probabilities", &table, classes).expect("a table");
+    bencher
+        .counter(BytesCount::of_slice(&table))
+        .bench_local(|| predict_rows(0, black_box(rows), &Score::Lac, threshold(classes)));
+}
+
+/// Rows that sum to one only up to 5e-4, as after rounding to half precision.
+#[divan::bench(args = CLASSES)]
+fn lac_sets_rounded_rows(bencher: Bencher, classes: usize) {
+    let mut table = probabilities(classes);
+    for (index, row) in table.chunks_exact_mut(classes).enumerate() {
+        let off = 1.0 + 1e-4 * ((index % 11) as f32 - 5.5);
+        row.iter_mut().for_each(|value| *value *= off);
+    }
+    let rows = Rows::new("probabilities", &table, classes).expect("a table");
+    bencher
+        .counter(BytesCount::of_slice(&table))
+        .bench_local(|| predict_rows(0, black_box(rows), &Score::Lac, threshold(classes)));
+}
+
+/// The yardstick: independent lanes, so that nothing but reading the memory is measured.
+#[divan::bench(args = CLASSES)]
+fn plain_sum(bencher: Bencher, classes: usize) {
+    let table = probabilities(classes);
+    bencher.counter(BytesCount::of_slice(&table)).bench_local(|| {
+        let mut lanes = [0.0_f32; 64];
+        for chunk in black_box(&table).as_chunks::<64>().0 {
+            for (lane, value) in lanes.iter_mut().zip(chunk) {
+                *lane += value;
+            }
+        }
+        lanes.iter().sum::<f32>()
+    });
+}

@@ -1,0 +1,68 @@
+//! How often the label is in the set: over all points, by class, and by set size.
+
+use super::summary::EvaluationCounts;
+use crate::conformal::LabelSets;
+use crate::error::Result;
+use crate::score::Labels;
+
+/// Points, and those among them whose label is in their set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Hits {
+    pub(super) points: u64,
+    pub(super) covered: u64,
+}
+
+impl Hits {
+    /// One more point.
+    pub(super) fn count(&mut self, covered: u64) {
+        self.points += 1;
+        self.covered += covered;
+    }
+
+    pub(super) fn merge(&mut self, other: Self) {
+        self.points += other.points;
+        self.covered += other.covered;
+    }
+
+    /// `covered / points`; none without points.
+    pub(super) fn share(self) -> Option<f64> {
+        (self.points > 0).then(|| self.covered as f64 / self.points as f64)
+    }
+}
+
+/// Coverage of the points of one class.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ClassCoverage {
+    /// The class.
+    pub label: usize,
+    /// Its points.
+    pub n: u64,
+    /// Share of them whose set contains it.
+    pub coverage: f64,
+}
+
+/// Coverage of the points whose sets have one size.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SizeCoverage {
+    /// The size.
+    pub size: usize,
+    /// Points with a set of this size.
+    pub n: u64,
+    /// Share of them whose label is in their set.
+    pub coverage: f64,
+}
+
+/// Share of the points whose label is in their set.
+pub fn coverage(sets: &LabelSets, labels: &Labels) -> Result<f64> {
+    EvaluationCounts::of(sets, labels)?.coverage()
+}
+
+/// Coverage of every class that occurs among the labels, by increasing label.
+pub fn coverage_by_class(sets: &LabelSets, labels: &Labels) -> Result<Vec<ClassCoverage>> {
+    Ok(EvaluationCounts::of(sets, labels)?.by_class())
+}
+
+/// Coverage of every set size that occurs, by increasing size.
+pub fn coverage_by_size(sets: &LabelSets, labels: &Labels) -> Result<Vec<SizeCoverage>> {
+    Ok(EvaluationCounts::of(sets, labels)?.by_size())
+}

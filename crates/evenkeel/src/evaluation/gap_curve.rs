@@ -1,0 +1,42 @@
+//! Nominal against measured coverage, over miscoverage rates.
+
+use crate::conformal::{TestMass, Threshold, conformal_threshold};
+use crate::level::Miscoverage;
+use crate::measure::WeightedEmpirical;
+
+/// What one miscoverage rate asks for and gets.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GapPoint {
+    /// The miscoverage rate; the nominal coverage is `1 - alpha`.
+    pub alpha: Miscoverage,
+    /// The threshold calibrated for it.
+    pub threshold: Threshold,
+    /// Coverage at the threshold, `F_Q(threshold)`.
+    pub coverage: f64,
+    /// `|1 - alpha - coverage|`.
+    pub gap: f64,
+}
+
+/// Nominal and measured coverage for each of `rates`.
+///
+/// `p` is the weighted calibration law and `q` the law of labeled test scores (uniform over them, or
+/// [counted](super::LabelScoreCounts) block by block).
+pub fn gap_curve(
+    p: &WeightedEmpirical,
+    test: TestMass,
+    q: &WeightedEmpirical,
+    rates: &[Miscoverage],
+) -> Vec<GapPoint> {
+    let point = |alpha: &Miscoverage| {
+        let threshold = conformal_threshold(p, test, *alpha);
+        let coverage = q.cdf(threshold.get());
+        let gap = (alpha.level().get() - coverage).abs();
+        GapPoint { alpha: *alpha, threshold, coverage, gap }
+    };
+    rates.iter().map(point).collect()
+}
+
+/// The rates 0.01, 0.02, ..., 0.99.
+pub fn percent_rates() -> Vec<Miscoverage> {
+    (1..100).filter_map(|percent| Miscoverage::new(f64::from(percent) / 100.0).ok()).collect()
+}

@@ -1,0 +1,144 @@
+//! Everything about the sets of labeled points, counted block by block.
+
+use super::coverage::{ClassCoverage, Hits, SizeCoverage};
+use super::set_size::SetSizes;
+use crate::conformal::LabelSets;
+use crate::error::{Error, Result, require_same_length};
+use crate::level::Miscoverage;
+use crate::score::Labels;
+
+/// How prediction sets did on labeled points.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evaluation {
+    /// Points.
+    pub n: u64,
+    /// The miscoverage rate the sets were made for.
+    pub alpha: Miscoverage,
+    /// Share of the points whose label is in their set.
+    pub coverage: f64,
+    /// Mean set size.
+    pub mean_size: f64,
+    /// Median set size: of an even number of sets, the average of the middle two.
+    pub median_size: f64,
+    /// Sets without any label.
+    pub empty: u64,
+    /// Sets with every label.
+    pub full: u64,
+    /// Measured total coverage gap; none where there is no one calibration law (a threshold per point).
+    pub total_coverage_gap: Option<f64>,
+    /// Coverage of every class that occurs, by increasing label.
+    pub per_class: Vec<ClassCoverage>,
+    /// Coverage of every set size that occurs, by increasing size.
+    pub by_size: Vec<SizeCoverage>,
+}
+
+/// What is counted on the way to an [`Evaluation`]. Parts merge into the whole, bit for bit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EvaluationCounts {
+    /// One for each class.
+    classes: Vec<Hits>,
+    /// One for each size `0..=classes`.
+    sizes: Vec<Hits>,
+}
+
+impl EvaluationCounts {
+    /// Nothing counted yet, over `classes` classes.
+    pub fn new(classes: usize) -> Result<Self> {
+        if classes == 0 {
+            return Err(Error::TooFew { what: "classes", found: 0, least: 1 });
+        }
+        Ok(Self {
+            classes: vec![Hits::default(); classes],
+            sizes: vec![Hits::default(); classes + 1],
+        })
+    }
+
+    /// The counts of one table.
+    pub fn of(sets: &LabelSets, labels: &Labels) -> Result<Self> {
+        Self::new(sets.classes())?.add(0, sets, labels.as_slice())
+    }
+
+    /// Adds a block of sets with their labels; `first_row` is the index of the block's first row in the whole input, for
+    /// errors.
+    ///
+    /// Adding consumes the counts and gives them back, so that none can be used after a block failed half-way.
+    pub fn add(mut self, first_row: usize, sets: &LabelSets, labels: &[usize]) -> Result<Self> {
+        let classes = self.classes.len();
+        require_same_length("classes of the sets", sets.classes(), "the evaluation", classes)?;
+        require_same_length("labels", labels.len(), "the evaluated sets", sets.rows())?;
+        for (row, label) in labels.iter().enumerate() {
+            let Some(class) = self.classes.get_mut(*label) else {
+                let (index, label) = (first_row + row, *label);
+                return Err(Error::LabelOutOfRange { what: "labels", index, label, classes });
+            };
+            let covered = u64::from(sets.contains(row, *label));
+            class.count(covered);
+            self.sizes[sets.size(row)].count(covered);
+        }
+        Ok(self)
+    }
+
+    /// The counts of these points and the other's.
+    pub fn merge(mut self, other: &Self) -> Result<Self> {
+        require_same_length(
+            "the merged evaluation's classes",
+            other.classes.len(),
+            "the evaluation",
+            self.classes.len(),
+        )?;
+        for (mine, theirs) in self.classes.iter_mut().zip(&other.classes) {
+            mine.merge(*theirs);
+        }
+        for (mine, theirs) in self.sizes.iter_mut().zip(&other.sizes) {
+            mine.merge(*theirs);
+        }
+        Ok(self)
+    }
+
+    /// The evaluation of what was counted; the total coverage gap comes from the scores
+    /// ([`total_coverage_gap`](super::total_coverage_gap)), if there is a calibration law.
+    pub fn finish(
+        &self,
+        alpha: Miscoverage,
+        total_coverage_gap: Option<f64>,
+    ) -> Result<Evaluation> {
+        let counts: Vec<u64> = self.sizes.iter().map(|hits| hits.points).collect();
+        let sizes = SetSizes::from_counts(&counts)?;
+        Ok(Evaluation {
+            n: self.all().points,
+            alpha,
+            coverage: self.coverage()?,
+            mean_size: sizes.mean,
+            median_size: sizes.median,
+            empty: sizes.empty,
+            full: sizes.full,
+            total_coverage_gap,
+            per_class: self.by_class(),
+            by_size: self.by_size(),
+        })
+    }
+
+    fn all(&self) -> Hits {
+        let mut all = Hits::default();
+        self.classes.iter().for_each(|hits| all.merge(*hits));
+        all
+    }
+
+    pub(super) fn coverage(&self) -> Result<f64> {
+        self.all().share().ok_or(Error::Empty { what: "the evaluated sets" })
+    }
+
+    pub(super) fn by_class(&self) -> Vec<ClassCoverage> {
+        let class = |(label, hits): (usize, &Hits)| {
+            hits.share().map(|coverage| ClassCoverage { label, n: hits.points, coverage })
+        };
+        self.classes.iter().enumerate().filter_map(class).collect()
+    }
+
+    pub(super) fn by_size(&self) -> Vec<SizeCoverage> {
+        let size = |(size, hits): (usize, &Hits)| {
+            hits.share().map(|coverage| SizeCoverage { size, n: hits.points, coverage })
+        };
+        self.sizes.iter().enumerate().filter_map(size).collect()
+    }
+}

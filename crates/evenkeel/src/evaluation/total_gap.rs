@@ -1,0 +1,68 @@
+//! The measured total coverage gap, from labeled scores in memory or counted block by block.
+
+use crate::bound::{Integrator, integrated_gap};
+use crate::error::{At, Error, Result};
+use crate::measure::WeightedEmpirical;
+
+/// Average over all miscoverage rates of how far the coverage on `Q` is from the nominal one:
+///
+/// ```text
+/// sum_i w_i |F_P(s_i) - F_Q(s_i)|
+/// ```
+/// with `P` the weighted calibration law and `Q` the law of the scores at the true labels (Prop A.3).
+pub fn total_coverage_gap(p: &WeightedEmpirical, q: &WeightedEmpirical) -> f64 {
+    integrated_gap(p, q, &Integrator::atoms(p)).value
+}
+
+/// Labeled scores as counts between the calibration scores: all that the total coverage gap and the gap curve ask of
+/// them, in memory that does not grow with their number. Parts merge into the whole, bit for bit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LabelScoreCounts {
+    atoms: Vec<f64>,
+    /// Scores in `(atoms[k - 1], atoms[k]]`; the last count is of those above all atoms.
+    counts: Vec<u64>,
+}
+
+impl LabelScoreCounts {
+    /// Nothing counted yet, against a calibration law.
+    pub fn new(p: &WeightedEmpirical) -> Self {
+        Self { atoms: p.atoms().to_vec(), counts: vec![0; p.atoms().len() + 1] }
+    }
+
+    /// Adds the scores of a block at its true labels; `first_row` is the index of the block's first row in the whole
+    /// input, for errors.
+    pub fn add(mut self, first_row: usize, scores: &[f64]) -> Result<Self> {
+        for (row, score) in scores.iter().enumerate() {
+            if !score.is_finite() {
+                let at = At::Index(first_row + row);
+                return Err(Error::NotFinite { what: "scores", at, value: *score });
+            }
+            self.counts[self.atoms.partition_point(|atom| atom < score)] += 1;
+        }
+        Ok(self)
+    }
+
+    /// The counts of these scores and the other's, made against the same calibration law.
+    pub fn merge(mut self, other: &Self) -> Result<Self> {
+        if self.atoms != other.atoms {
+            return Err(Error::IncompatibleSketches { what: "calibration scores" });
+        }
+        self.counts.iter_mut().zip(&other.counts).for_each(|(mine, theirs)| *mine += theirs);
+        Ok(self)
+    }
+
+    /// A law whose CDF is that of the scores at every calibration score, with each score moved up to the next of them.
+    ///
+    /// Its effective sample size is the number of scores; its points are the places they were moved to.
+    pub fn law(&self) -> Result<WeightedEmpirical> {
+        let n: u64 = self.counts.iter().sum();
+        if n == 0 {
+            return Err(Error::Empty { what: "scores" });
+        }
+        let beyond = self.atoms.last().map(|atom| atom.next_up());
+        let places = self.atoms.iter().copied().chain(beyond);
+        let pairs: Vec<(f64, f64)> =
+            places.zip(self.counts.iter().map(|count| *count as f64)).collect();
+        Ok(WeightedEmpirical::from_sorted(&pairs, n as f64))
+    }
+}
