@@ -105,8 +105,8 @@ fn bounds(
     let p = SmoothedLaw::new(split.law().clone(), bandwidth, Support::Bounded(Interval::UNIT))?;
     let correction = DkwCorrection::for_sandwich(split.scores().len() as f64, sandwich, delta)?;
     Ok([
-        integrated_gap_between(p.law(), sandwich, &Integrator::density(&p, &grid)),
-        wasserstein_gap_between(&p, sandwich, &grid),
+        integrated_gap_between(p.law(), sandwich, &Integrator::density(&p, &grid)?),
+        wasserstein_gap_between(&p, sandwich, &grid)?,
     ]
     .map(|bound| bound.with_correction(correction)))
 }

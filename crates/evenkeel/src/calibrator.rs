@@ -139,7 +139,7 @@ impl Default for TransportSettings {
 
 /// Candidate scores kept one by one; more of them are sketched where that gives the same answer. As atoms with masses
 /// they take 48 bytes each.
-const MOST_CANDIDATES: usize = 1 << 21;
+pub const MOST_CANDIDATES: usize = 1 << 21;
 
 /// Today's unlabeled side.
 #[derive(Debug, Clone, Copy)]
@@ -176,27 +176,51 @@ impl ShiftCalibrator {
         let scores = self.score.with_draws_for("calibration").label_scores(yesterday, labels)?;
         let score = self.score.with_draws_for("today");
         let range = self.score.range(classes);
-        if let Some(laws) = self.sketched_laws(today.rows() * classes) {
+        if today.rows() * classes > MOST_CANDIDATES
+            && let Some(laws) = self.sketchable_laws()
+        {
             let abscissae = self.abscissae(&scores, range)?;
             let sketch = SandwichSketch::of_probabilities(abscissae, laws, today.table(), &score)?;
-            let sandwich = match laws {
-                SketchedLaws::Extremes => sketch.min_max()?,
-                _ => sketch.model_uniform()?,
-            };
-            return self.calibrate_scores(&scores, Today::Sandwich(&sandwich), classes, range);
+            return self.calibrate_sketched(&scores, &sketch, classes);
         }
         let candidates = score.candidate_scores(today)?;
         self.calibrate_scores(&scores, Today::Candidates(&candidates), classes, range)
     }
 
+    /// An empty sketch for a table of more than [`MOST_CANDIDATES`] candidate scores that is read in blocks, with the score
+    /// function to add them by; none where the method needs every candidate.
+    pub fn empty_sketch(
+        &self,
+        scores: &[f64],
+        classes: usize,
+    ) -> Result<Option<(SandwichSketch, Score)>> {
+        let Some(laws) = self.sketchable_laws() else { return Ok(None) };
+        let abscissae = self.abscissae(scores, self.score.range(classes))?;
+        Ok(Some((SandwichSketch::new(abscissae, laws), self.score.with_draws_for("today"))))
+    }
+
+    /// From scores and a filled [`empty_sketch`](Self::empty_sketch).
+    pub fn calibrate_sketched(
+        &self,
+        scores: &[f64],
+        sketch: &SandwichSketch,
+        classes: usize,
+    ) -> Result<Calibration> {
+        let sandwich = match self.sketchable_laws() {
+            Some(SketchedLaws::Extremes) => sketch.min_max()?,
+            _ => sketch.model_uniform()?,
+        };
+        let range = self.score.range(classes);
+        self.calibrate_scores(scores, Today::Sandwich(&sandwich), classes, range)
+    }
+
     /// The laws to sketch instead of keeping every candidate score, where the method needs no more than their CDFs on
-    /// the grids and there are many.
-    fn sketched_laws(&self, candidates: usize) -> Option<SketchedLaws> {
+    /// the grids.
+    fn sketchable_laws(&self) -> Option<SketchedLaws> {
         let Method::OptimalTransport(settings) = self.method else {
-            return (candidates > MOST_CANDIDATES).then_some(SketchedLaws::Extremes);
+            return Some(SketchedLaws::Extremes);
         };
         match (settings.objective, settings.sandwich) {
-            _ if candidates <= MOST_CANDIDATES => None,
             (ObjectiveChoice::Wasserstein, _) | (_, SandwichChoice::ModelUniformSampled) => None,
             (ObjectiveChoice::WeightedCdf, SandwichChoice::MinMax) => Some(SketchedLaws::Extremes),
             (ObjectiveChoice::WeightedCdf, SandwichChoice::ModelUniform) => {
@@ -498,11 +522,11 @@ impl Problem {
             let smoothed = SmoothedLaw::new(law, bandwidth, self.support())?;
             Ok(match self.settings.objective {
                 ObjectiveChoice::WeightedCdf => {
-                    let integrator = Integrator::density(&smoothed, &grid);
+                    let integrator = Integrator::density(&smoothed, &grid)?;
                     integrated_gap_between(smoothed.law(), sandwich, &integrator).value
                 }
                 ObjectiveChoice::Wasserstein => {
-                    wasserstein_gap_between(&smoothed, sandwich, &grid).value
+                    wasserstein_gap_between(&smoothed, sandwich, &grid)?.value
                 }
             })
         };

@@ -10,6 +10,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub enum At {
     /// An entry of a vector.
     Index(usize),
+    /// Somewhere: the name says it all.
+    Anywhere,
     /// Some entry of a row.
     Row(usize),
     /// An entry of a matrix.
@@ -25,6 +27,7 @@ impl fmt::Display for At {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Index(index) => write!(f, "[{index}]"),
+            Self::Anywhere => Ok(()),
             Self::Row(row) => write!(f, " of row {row}"),
             Self::Cell { row, column } => write!(f, "[row {row}, column {column}]"),
         }

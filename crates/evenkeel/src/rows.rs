@@ -57,6 +57,9 @@ impl<'a, T: Real> Rows<'a, T> {
     }
 
     /// Row `index`.
+    ///
+    /// # Panics
+    /// If there is no such row.
     pub fn row(&self, index: usize) -> &'a [T] {
         &self.values[index * self.columns..][..self.columns]
     }

@@ -54,9 +54,8 @@ impl Stream {
         (self.generator.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// The next number, uniform on `0..bound`; `bound` must be positive.
+    /// The next number, uniform on `0..bound`; 0 if `bound` is 0.
     pub fn below(&mut self, bound: usize) -> usize {
-        debug_assert!(bound > 0);
         // Multiply-shift (Lemire): the bias is below bound / 2^64, invisible at any sample size.
         ((u128::from(self.generator.next_u64()) * bound as u128) >> 64) as usize
     }

@@ -208,8 +208,8 @@ fn corrected_labeled_bounds_hold_as_often_as_promised() {
                 let truth_at = (t.powf(1.0 / p_power) - t.powf(1.0 / q_power)).abs();
                 let bounds = [
                     (expectation, truth),
-                    (integrated_gap(p.law(), &q, &Integrator::density(&p, &grid)), truth),
-                    (wasserstein_gap(&p, &q, &grid), truth),
+                    (integrated_gap(p.law(), &q, &Integrator::density(&p, &grid).unwrap()), truth),
+                    (wasserstein_gap(&p, &q, &grid).unwrap(), truth),
                     (at, truth_at),
                 ];
                 for (misses, (bound, truth)) in misses.iter_mut().zip(bounds) {
@@ -271,8 +271,15 @@ fn corrected_unlabeled_min_max_bounds_hold_as_often_as_promised() {
             let (f_p, f_q) = (t.powf(1.0 / p_power), t.powf(1.0 / q_power));
             let bounds = [
                 (expectation, truth),
-                (integrated_gap_between(p.law(), &pair, &Integrator::density(&p, &grid)), truth),
-                (wasserstein_gap_between(&p, &pair, &grid), truth),
+                (
+                    integrated_gap_between(
+                        p.law(),
+                        &pair,
+                        &Integrator::density(&p, &grid).unwrap(),
+                    ),
+                    truth,
+                ),
+                (wasserstein_gap_between(&p, &pair, &grid).unwrap(), truth),
                 (unlabeled_gap_at(p.law(), &pair, alpha), (f_p - f_q).abs()),
             ];
             for (misses, (bound, truth)) in misses.iter_mut().zip(bounds) {

@@ -7,8 +7,10 @@ use crate::sandwich::Sandwich;
 /// `sqrt(ln(2/d) / (2 n))`: with probability `1 - d` an empirical CDF of `n` independent points is everywhere within
 /// this of the true one. `n` need not be whole: an effective sample size is welcome.
 pub fn dkw_half_width(n: f64, d: FailureProbability) -> Result<f64> {
-    if n.is_finite() && n > 0.0 {
-        Ok(((2.0 / d.get()).ln() / (2.0 * n)).sqrt())
+    // ln(2/d) as a difference: 2/d overflows for the smallest d.
+    let half_width = ((std::f64::consts::LN_2 - d.get().ln()) / (2.0 * n)).sqrt();
+    if n.is_finite() && n > 0.0 && half_width.is_finite() {
+        Ok(half_width)
     } else {
         Err(Error::OutOfRange {
             what: "the sample size of a DKW correction",

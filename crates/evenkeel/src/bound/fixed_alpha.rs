@@ -25,6 +25,7 @@ pub fn labeled_gap_at(
         terms: Terms::ToLabeled { distance },
         reference: Reference::Labeled,
         rates: Rates::At(alpha),
+        mass: 1.0,
         correction: None,
     }
 }
@@ -48,6 +49,7 @@ pub fn unlabeled_gap_at(
         terms: Terms::BetweenLaws { to_upper, to_lower, width },
         reference: reference(sandwich),
         rates: Rates::At(alpha),
+        mass: 1.0,
         correction: None,
     }
 }

@@ -1,6 +1,7 @@
 //! What the distance between CDFs is integrated against.
 
-use super::{Form, Rates};
+use super::{DensityGrid, Form, Rates};
+use crate::error::Result;
 use crate::level::MiscoverageRange;
 use crate::measure::{Grid, SmoothedLaw, WeightedEmpirical};
 
@@ -22,15 +23,15 @@ pub struct Integrator {
 }
 
 impl Integrator {
-    /// The density of `P` on a grid (eq 5, eq 7): mass `p(t_k) range / K` at `t_k`.
-    pub fn density(p: &SmoothedLaw, grid: &Grid) -> Self {
+    /// The density of `P` on a grid (eq 5, eq 7): mass `p(t_k) range / K` at `t_k`. The grid must cover `P`.
+    pub fn density(p: &SmoothedLaw, grid: &Grid) -> Result<Self> {
         let density = p.density().density_on_grid(grid);
         let masses = density.into_iter().map(|p| p * grid.weight()).collect();
-        Self {
+        Ok(Self {
             measure: Measure { points: grid.points().to_vec(), masses },
-            form: Form::WeightedCdf { grid: grid.count() },
+            form: Form::WeightedCdf(DensityGrid::of(p, grid)?),
             rates: Rates::All,
-        }
+        })
     }
 
     /// The atoms of `P` (Prop A.3): mass `w_i` at `s_i`.
@@ -40,15 +41,21 @@ impl Integrator {
     }
 
     /// The density of `P` on the grid points between the quantiles of the range's levels (Prop A.9).
-    pub fn restricted_density(p: &SmoothedLaw, grid: &Grid, range: MiscoverageRange) -> Self {
-        let mut whole = Self::density(p, grid);
+    ///
+    /// Where no grid point lies between them (tied scores, a coarse grid), nothing is integrated and the bound's mass is 0.
+    pub fn restricted_density(
+        p: &SmoothedLaw,
+        grid: &Grid,
+        range: MiscoverageRange,
+    ) -> Result<Self> {
+        let mut whole = Self::density(p, grid)?;
         let (low, high) = range.levels();
         let (first, last) = (p.law().quantile(low), p.law().quantile(high));
         let Measure { points, masses } = &mut whole.measure;
         for (point, mass) in points.iter().zip(masses) {
             *mass = if (first..=last).contains(point) { *mass / range.width() } else { 0.0 };
         }
-        Self { rates: Rates::Within(range), ..whole }
+        Ok(Self { rates: Rates::Within(range), ..whole })
     }
 
     /// The atoms of `P`, each with the share of the range's levels that the quantile map sends to it (Prop A.9):
@@ -67,6 +74,11 @@ impl Integrator {
         let masses = p.cumulative().iter().map(overlap).collect();
         let measure = Measure { points: p.atoms().to_vec(), masses };
         Self { measure, form: Form::Expectation, rates: Rates::Within(range) }
+    }
+
+    /// Its total mass.
+    pub fn mass(&self) -> f64 {
+        self.measure.masses.iter().sum()
     }
 
     /// The measure itself.

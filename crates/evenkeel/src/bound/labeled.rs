@@ -1,6 +1,7 @@
 //! Bounds when labeled scores from `Q` are at hand (Thm 3.2).
 
-use super::{Form, GapBound, Integrator, Rates, Reference, Terms};
+use super::{DensityGrid, Form, GapBound, Integrator, Rates, Reference, Terms};
+use crate::error::Result;
 use crate::measure::{Grid, SmoothedLaw, WeightedEmpirical, wasserstein_1};
 
 /// Average of `|F_P - F_Q|`: eq 5 on a grid, Prop A.3 over the calibration atoms.
@@ -23,20 +24,22 @@ pub fn integrated_gap(
         terms: Terms::ToLabeled { distance },
         reference: Reference::Labeled,
         rates: integrator.rates(),
+        mass: integrator.mass(),
         correction: None,
     }
 }
 
 /// `sup p_P * W1(P, Q)` (eq 6), the supremum taken on the grid.
-pub fn wasserstein_gap(p: &SmoothedLaw, q: &WeightedEmpirical, grid: &Grid) -> GapBound {
+pub fn wasserstein_gap(p: &SmoothedLaw, q: &WeightedEmpirical, grid: &Grid) -> Result<GapBound> {
     let (_, sup_density) = p.density().largest_on_grid(grid);
     let w1 = wasserstein_1(p.law(), q);
-    GapBound {
+    Ok(GapBound {
         value: sup_density * w1,
-        form: Form::Wasserstein { grid: grid.count() },
+        form: Form::Wasserstein(DensityGrid::of(p, grid)?),
         terms: Terms::TransportToLabeled { sup_density, w1 },
         reference: Reference::Labeled,
         rates: Rates::All,
+        mass: 1.0,
         correction: None,
-    }
+    })
 }

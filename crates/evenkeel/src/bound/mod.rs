@@ -28,7 +28,9 @@ pub use labeled::{integrated_gap, wasserstein_gap};
 pub use resampling::resample;
 pub use unlabeled::{integrated_gap_between, wasserstein_gap_between};
 
+use crate::error::{At, Error, Result};
 use crate::level::{Miscoverage, MiscoverageRange};
+use crate::measure::{Grid, Interval, SmoothedLaw};
 use crate::sandwich::{Construction, Order};
 
 /// A bound on a coverage gap, with the evidence behind it.
@@ -44,6 +46,9 @@ pub struct GapBound {
     pub reference: Reference,
     /// Which miscoverage rates it averages over.
     pub rates: Rates,
+    /// Mass of the law that was integrated against: near 1 where the grid resolves the density (and the range's rates all
+    /// fall on the grid). A bound whose mass is far from 1 says little; use more grid points or a wider bandwidth.
+    pub mass: f64,
     /// Finite-sample correction, if one was added.
     pub correction: Option<DkwCorrection>,
 }
@@ -61,21 +66,46 @@ impl GapBound {
     }
 }
 
+/// Where a density was evaluated, and with which kernels.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DensityGrid {
+    /// Grid points `K`.
+    pub points: usize,
+    /// Range they cover.
+    pub range: Interval,
+    /// Width of the kernels.
+    pub bandwidth: f64,
+}
+
+impl DensityGrid {
+    /// Describes the grid of a density; an error if the grid does not cover the law, whose part outside would count for
+    /// nothing.
+    fn of(p: &SmoothedLaw, grid: &Grid) -> Result<Self> {
+        let range = grid.range();
+        for value in [p.law().smallest_atom(), p.law().largest_atom()] {
+            if !range.contains(value) {
+                return Err(Error::OutsideRange {
+                    what: "a calibration score",
+                    at: At::Anywhere,
+                    value,
+                    low: range.low(),
+                    high: range.high(),
+                });
+            }
+        }
+        Ok(Self { points: grid.count(), range, bandwidth: p.density().bandwidth().get() })
+    }
+}
+
 /// Which inequality a bound comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Form {
-    /// Integrated against the density on a grid of this many points (eq 5, eq 7).
-    WeightedCdf {
-        /// Grid points `K`.
-        grid: usize,
-    },
+    /// Integrated against the density on a grid (eq 5, eq 7).
+    WeightedCdf(DensityGrid),
     /// Averaged over the calibration atoms (Prop A.3).
     Expectation,
-    /// Largest density on a grid of this many points, times a Wasserstein distance (eq 6, eq 8).
-    Wasserstein {
-        /// Grid points `K`.
-        grid: usize,
-    },
+    /// Largest density on a grid, times a Wasserstein distance (eq 6, eq 8).
+    Wasserstein(DensityGrid),
     /// At one threshold (Thm A.11).
     Pointwise,
 }

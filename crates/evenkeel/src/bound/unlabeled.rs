@@ -1,6 +1,7 @@
 //! Bounds without a single label from `Q` (Thm 3.3).
 
-use super::{Form, GapBound, Integrator, Rates, Reference, Terms};
+use super::{DensityGrid, Form, GapBound, Integrator, Rates, Reference, Terms};
+use crate::error::Result;
 use crate::measure::{Grid, SmoothedLaw, WeightedEmpirical, wasserstein_1};
 use crate::sandwich::Sandwich;
 
@@ -28,19 +29,24 @@ pub fn integrated_gap_between(
         terms: Terms::BetweenLaws { to_upper, to_lower, width },
         reference: reference(sandwich),
         rates: integrator.rates(),
+        mass: integrator.mass(),
         correction: None,
     }
 }
 
 /// `1/2 sup p_P (W1(P, up) + W1(P, lo) + E_up[S] - E_lo[S])` (eq 8), the supremum taken on the grid.
-pub fn wasserstein_gap_between(p: &SmoothedLaw, sandwich: &Sandwich, grid: &Grid) -> GapBound {
+pub fn wasserstein_gap_between(
+    p: &SmoothedLaw,
+    sandwich: &Sandwich,
+    grid: &Grid,
+) -> Result<GapBound> {
     let (_, sup_density) = p.density().largest_on_grid(grid);
     let w1_upper = wasserstein_1(p.law(), sandwich.upper());
     let w1_lower = wasserstein_1(p.law(), sandwich.lower());
     let (mean_upper, mean_lower) = (sandwich.upper().mean(), sandwich.lower().mean());
-    GapBound {
+    Ok(GapBound {
         value: 0.5 * sup_density * (w1_upper + w1_lower + mean_upper - mean_lower),
-        form: Form::Wasserstein { grid: grid.count() },
+        form: Form::Wasserstein(DensityGrid::of(p, grid)?),
         terms: Terms::TransportBetweenLaws {
             sup_density,
             w1_upper,
@@ -50,8 +56,9 @@ pub fn wasserstein_gap_between(p: &SmoothedLaw, sandwich: &Sandwich, grid: &Grid
         },
         reference: reference(sandwich),
         rates: Rates::All,
+        mass: 1.0,
         correction: None,
-    }
+    })
 }
 
 /// What a result says about the sandwich it rests on.

@@ -246,8 +246,8 @@ fn bounds_of(
 ) -> Result<SandwichBounds> {
     let grid = Grid::new(range, settings.bound_grid)?;
     let correction = DkwCorrection::for_sandwich(n as f64, sandwich, settings.delta)?;
-    let integrated = integrated_gap_between(p.law(), sandwich, &Integrator::density(p, &grid));
-    let transport = wasserstein_gap_between(p, sandwich, &grid);
+    let integrated = integrated_gap_between(p.law(), sandwich, &Integrator::density(p, &grid)?);
+    let transport = wasserstein_gap_between(p, sandwich, &grid)?;
     Ok(SandwichBounds {
         weighted_cdf: integrated.value,
         wasserstein: transport.value,

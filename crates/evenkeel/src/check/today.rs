@@ -37,7 +37,7 @@ impl TodaySketch {
     ) -> Result<Self> {
         self.sandwiches = self.sandwiches.add_probabilities(first_row, block, score)?;
         for (offset, values) in block.iter().enumerate() {
-            let row = first_row + offset;
+            let row = first_row.saturating_add(offset);
             let extremes = row_extremes(values);
             let scale = extremes.scale(block.what(), row, values)?;
             self.confidences.add(row as u64, extremes.largest * scale);

@@ -134,7 +134,7 @@ impl<T: Real> LacPass<'_, T> {
     /// The row by the definition.
     fn define(&self, row: usize, words: &mut [u64]) -> Result<()> {
         let values = self.block.row(row);
-        let scale = row_scale(self.block.what(), self.first_row + row, values)?;
+        let scale = row_scale(self.block.what(), self.first_row.saturating_add(row), values)?;
         let threshold = self.thresholds.of(row);
         for (chunk, word) in values.chunks(WORD).zip(words) {
             *word = 0;

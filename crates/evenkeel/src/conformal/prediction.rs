@@ -26,7 +26,7 @@ pub fn predict_rows<'a, T: Real>(
     let mut sets = LabelSets::with_capacity(block.rows(), block.columns());
     let mut rows = RowScorer::new(score, block.columns());
     for (offset, values) in block.iter().enumerate() {
-        let scores = rows.score(block.what(), first_row + offset, values)?;
+        let scores = rows.score(block.what(), first_row.saturating_add(offset), values)?;
         let threshold = thresholds.of(offset);
         sets.push_row(|label| threshold.admits(scores[label]));
     }
@@ -46,7 +46,7 @@ pub fn label_scores_of_rows<T: Real>(
     let classes = block.columns();
     let mut rows = RowScorer::new(score, classes);
     let score_of = |(offset, (values, label)): (usize, (&[T], &usize))| {
-        let index = first_row + offset;
+        let index = first_row.saturating_add(offset);
         let scores = rows.score(block.what(), index, values)?;
         let out_of_range = Error::LabelOutOfRange { what: "labels", index, label: *label, classes };
         scores.get(*label).copied().ok_or(out_of_range)

@@ -68,7 +68,7 @@ impl EvaluationCounts {
         require_same_length("labels", labels.len(), "the evaluated sets", sets.rows())?;
         for (row, label) in labels.iter().enumerate() {
             let Some(class) = self.classes.get_mut(*label) else {
-                let (index, label) = (first_row + row, *label);
+                let (index, label) = (first_row.saturating_add(row), *label);
                 return Err(Error::LabelOutOfRange { what: "labels", index, label, classes });
             };
             let covered = u64::from(sets.contains(row, *label));

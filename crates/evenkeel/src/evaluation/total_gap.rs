@@ -34,7 +34,7 @@ impl LabelScoreCounts {
     pub fn add(mut self, first_row: usize, scores: &[f64]) -> Result<Self> {
         for (row, score) in scores.iter().enumerate() {
             if !score.is_finite() {
-                let at = At::Index(first_row + row);
+                let at = At::Index(first_row.saturating_add(row));
                 return Err(Error::NotFinite { what: "scores", at, value: *score });
             }
             self.counts[self.atoms.partition_point(|atom| atom < score)] += 1;

@@ -49,7 +49,9 @@ impl Bandwidth {
         }
         let floor = Self::new(floor)?.0;
         let n = scores.len() as f64;
-        Self::new((factor * standard_deviation(scores) * n.powf(-0.2)).max(floor))
+        // Not `max` alone, which would turn the NaN of scores too far apart for f64 into the floor.
+        let scaled = factor * standard_deviation(scores) * n.powf(-0.2);
+        Self::new(if scaled < floor { floor } else { scaled })
     }
 
     /// The bandwidth itself.

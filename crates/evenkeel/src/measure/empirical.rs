@@ -46,24 +46,26 @@ impl WeightedEmpirical {
     pub(crate) fn from_sorted(pairs: &[(f64, f64)], effective_sample_size: f64) -> Self {
         let mut atoms = Vec::with_capacity(pairs.len());
         let mut masses: Vec<f64> = Vec::with_capacity(pairs.len());
+        let mut cumulative: Vec<f64> = Vec::with_capacity(pairs.len());
+        let mut sum = CompensatedSum::default();
         for (atom, mass) in pairs.iter().copied().filter(|(_, mass)| *mass > 0.0) {
-            // `==` on purpose: ties are equal scores, and -0.0 ties with 0.0.
-            if atoms.last().is_some_and(|last| *last == atom) {
-                if let Some(last) = masses.last_mut() {
-                    *last += mass;
+            let reached = sum.add(mass);
+            match (atoms.last(), masses.last_mut(), cumulative.last_mut()) {
+                // `==` on purpose: ties are equal scores, and -0.0 ties with 0.0.
+                (Some(last), Some(tied), Some(before)) if *last == atom => {
+                    *tied += mass;
+                    *before = reached;
                 }
-            } else {
-                atoms.push(atom);
-                masses.push(mass);
+                _ => {
+                    atoms.push(atom);
+                    masses.push(mass);
+                    cumulative.push(reached);
+                }
             }
         }
-        let mut cumulative = running_sum(&masses);
         let total = cumulative.last().copied().unwrap_or(1.0);
-        for value in &mut cumulative {
+        for value in cumulative.iter_mut().chain(&mut masses) {
             *value /= total;
-        }
-        for mass in &mut masses {
-            *mass /= total;
         }
         Self { atoms, masses, cumulative, points: pairs.len(), effective_sample_size }
     }
@@ -149,15 +151,10 @@ impl WeightedEmpirical {
     }
 }
 
-/// Running sums with Neumaier's compensation.
+/// A running sum with Neumaier's compensation.
 ///
 /// A plain running sum of 1 599 999 equal weights is off by more than the slack of a quantile at the level 0.9: a rank
 /// would be lost. Compensated, the error stays below 1e-15.
-fn running_sum(values: &[f64]) -> Vec<f64> {
-    let mut sum = CompensatedSum::default();
-    values.iter().map(|value| sum.add(*value)).collect()
-}
-
 #[derive(Debug, Clone, Copy, Default)]
 struct CompensatedSum {
     sum: f64,

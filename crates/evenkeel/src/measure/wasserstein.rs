@@ -120,7 +120,8 @@ impl TransportToFixed {
             gradient[i] += scale * slope_above;
             above += weights[i];
         }
-        value
+        // Differences of prefix sums may round below zero where the two laws are all but equal.
+        if value < 0.0 { 0.0 } else { value }
     }
 
     /// Distance and slope contributed by the intervals with exactly `r` scores at or below, where `F_w = level`.

@@ -65,11 +65,22 @@ impl LabelBins {
     /// The bin of a finite `y`; what lies outside the range goes to the edge bin.
     pub fn bin_of(&self, y: f64) -> usize {
         // A saturating cast: everything below the range, and NaN, becomes 0.
-        (((y - self.range.low()) / self.width()).floor() as usize).min(self.count - 1)
+        let mut bin = (((y - self.range.low()) / self.width()) as usize).min(self.count - 1);
+        // The division may round across an edge; the edges themselves decide.
+        while bin > 0 && y < self.edge(bin) {
+            bin -= 1;
+        }
+        while bin + 1 < self.count && y >= self.edge(bin + 1) {
+            bin += 1;
+        }
+        bin
     }
 
     /// Low edge of bin `index`; `edge(count)` is the high end of the range.
     pub fn edge(&self, index: usize) -> f64 {
+        if index == self.count {
+            return self.range.high();
+        }
         self.range.low() + self.width() * index as f64
     }
 

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::abscissae::Abscissae;
 use super::extremes::row_range;
-use super::sketched_law::{SketchedLaw, WHOLE, fixed};
+use super::sketched_law::{Rounding, SketchedLaw, WHOLE, fixed};
 use super::{Construction, Sandwich};
 use crate::error::{At, Error, Result, require_same_length};
 use crate::measure::Dominance;
@@ -40,11 +40,14 @@ impl Pair {
         Self { lower: SketchedLaw::new(bins), upper: SketchedLaw::new(bins) }
     }
 
-    fn merge(&mut self, other: &Self) {
-        self.lower.merge(&other.lower);
-        self.upper.merge(&other.upper);
+    fn merge(&mut self, other: &Self) -> Result<()> {
+        let merged = self.lower.merge(&other.lower).and(self.upper.merge(&other.upper));
+        merged.ok_or(TOO_MANY_ROWS)
     }
 }
+
+const TOO_MANY_ROWS: Error =
+    Error::IncompatibleSketches { what: "row counts, which add up to too many," };
 
 /// Scores further than this many ranges from the low end are refused: their moments would not fit.
 const FARTHEST: f64 = (1u64 << 20) as f64;
@@ -59,6 +62,8 @@ const BLOCK_ROWS: usize = 1 << 14;
 pub struct SandwichSketch {
     abscissae: Abscissae,
     rows: u64,
+    /// Columns of the rows seen.
+    labels: Option<usize>,
     extremes: Option<Pair>,
     model_uniform: Option<Pair>,
 }
@@ -85,7 +90,7 @@ impl SandwichSketch {
             SketchedLaws::ModelUniform => (None, pair()),
             SketchedLaws::Both => (pair(), pair()),
         };
-        Self { abscissae, rows: 0, extremes, model_uniform }
+        Self { abscissae, rows: 0, labels: None, extremes, model_uniform }
     }
 
     /// The sketch of a whole table of probabilities, read in blocks by the threads of the current rayon pool.
@@ -127,6 +132,7 @@ impl SandwichSketch {
         block: Rows<'_, T>,
         score: &Score,
     ) -> Result<Self> {
+        self.require_labels(block.columns())?;
         if *score == Score::Lac && self.model_uniform.is_none() {
             self.add_lac_extremes(first_row, block)?;
             return Ok(self);
@@ -135,7 +141,7 @@ impl SandwichSketch {
         let mut plausibility = vec![0.0; block.columns()];
         let mut scores = vec![0.0; block.columns()];
         for (offset, values) in block.iter().enumerate() {
-            let row = first_row + offset;
+            let row = first_row.saturating_add(offset);
             widen_scaled(values, row_scale(block.what(), row, values)?, &mut plausibility);
             score.score_row(row, &plausibility, &mut scratch, &mut scores);
             self.add_row(row, &scores, Some(&plausibility), None)?;
@@ -152,6 +158,7 @@ impl SandwichSketch {
         mask: Option<&LabelMask>,
     ) -> Result<Self> {
         let columns = scores.columns();
+        self.require_labels(columns)?;
         if let Some(plausibility) = &plausibility {
             require_same_length(
                 "plausibility rows",
@@ -170,7 +177,7 @@ impl SandwichSketch {
         let mut widened = vec![0.0; columns];
         let mut plausible = vec![0.0; columns];
         for (offset, values) in scores.iter().enumerate() {
-            let row = first_row + offset;
+            let row = first_row.saturating_add(offset);
             widen_scaled(values, 1.0, &mut widened);
             if let Some(column) = widened.iter().position(|value| !value.is_finite()) {
                 let (at, value) = (At::Cell { row, column }, widened[column]);
@@ -191,19 +198,26 @@ impl SandwichSketch {
         if self.abscissae != other.abscissae {
             return Err(Error::IncompatibleSketches { what: "abscissae" });
         }
+        if let (Some(mine), Some(theirs)) = (self.labels, other.labels)
+            && mine != theirs
+        {
+            return Err(Error::IncompatibleSketches { what: "number of labels" });
+        }
+        self.labels = self.labels.or(other.labels);
         merge_pairs(&mut self.extremes, other.extremes.as_ref())?;
         merge_pairs(&mut self.model_uniform, other.model_uniform.as_ref())?;
-        self.rows += other.rows;
+        self.rows = self.rows.checked_add(other.rows).ok_or(TOO_MANY_ROWS)?;
         Ok(self)
     }
 
-    /// The `min-max` sandwich. Its CDFs at the abscissae and its means are exact; between abscissae mass is gathered at
-    /// the bin's mean, which moves a W1 distance by at most half the widest bin.
+    /// The `min-max` sandwich, rounded outward: exact at the abscissae, and between them the lower law's mass is moved down
+    /// to the abscissa before it and the upper law's up to the one after. What the exact pair encloses, this one does
+    /// too, at every score; a W1 distance moves by at most the widest bin. Exact means are in the summaries.
     pub fn min_max(&self) -> Result<Sandwich> {
         self.sandwich(self.extremes.as_ref(), Construction::MinMax)
     }
 
-    /// The `f-u` sandwich in exact expectation, exact where [`min_max`](Self::min_max) is.
+    /// The `f-u` sandwich in exact expectation, rounded outward as [`min_max`](Self::min_max) is.
     pub fn model_uniform(&self) -> Result<Sandwich> {
         self.sandwich(self.model_uniform.as_ref(), Construction::ModelUniformExact)
     }
@@ -244,19 +258,27 @@ impl SandwichSketch {
         let dominance = Dominance::at_points(self.abscissae.points(), &lower, &upper);
         let m = self.rows as f64;
         Ok(Sandwich::with_dominance(
-            pair.lower.gathered(&self.abscissae, m),
-            pair.upper.gathered(&self.abscissae, m),
+            pair.lower.rounded(&self.abscissae, Rounding::Down, m),
+            pair.upper.rounded(&self.abscissae, Rounding::Up, m),
             construction,
             self.rows as usize,
             dominance,
         ))
     }
 
+    /// All rows of a sketch have the same labels.
+    fn require_labels(&mut self, labels: usize) -> Result<()> {
+        if *self.labels.get_or_insert(labels) == labels {
+            return Ok(());
+        }
+        Err(Error::IncompatibleSketches { what: "number of labels" })
+    }
+
     /// The fast path: one pass over the row gives both extremes of `1 - p` and the check that it is a probability row.
     fn add_lac_extremes<T: Real>(&mut self, first_row: usize, block: Rows<'_, T>) -> Result<()> {
         let Some(pair) = &mut self.extremes else { return Ok(()) };
         for (offset, values) in block.iter().enumerate() {
-            let row = first_row + offset;
+            let row = first_row.saturating_add(offset);
             let extremes = row_extremes(values);
             let scale = extremes.scale(block.what(), row, values)?;
             for (law, score) in [
@@ -296,13 +318,14 @@ impl SandwichSketch {
             if total <= 0.0 {
                 return Err(Error::NoPlausibleLabel { row });
             }
-            let scale = if mask.is_some() { 1.0 / total } else { 1.0 };
+            // Divided, not multiplied by an inverse, which overflows where the allowed labels are all but impossible.
+            let total = if mask.is_some() { total } else { 1.0 };
             let (uniform, uniform_mass) = (1.0 / count as f64, WHOLE / count);
             for (label, score) in scores.iter().enumerate() {
                 if is_allowed(mask, label) {
                     let bin = abscissae.locate(*score);
                     let position = position(abscissae, row, *score)?;
-                    let plausible = plausibility[label] * scale;
+                    let plausible = plausibility[label] / total;
                     pair.upper.add(bin, position, uniform, uniform_mass);
                     pair.upper.saw(*score);
                     // A label without mass is no atom of the lower law and must not widen its extremes.
@@ -338,7 +361,7 @@ fn position(abscissae: &Abscissae, row: usize, score: f64) -> Result<f64> {
 
 fn merge_pairs(mine: &mut Option<Pair>, other: Option<&Pair>) -> Result<()> {
     match (mine, other) {
-        (Some(mine), Some(other)) => mine.merge(other),
+        (Some(mine), Some(other)) => mine.merge(other)?,
         (None, None) => {}
         _ => return Err(Error::IncompatibleSketches { what: "laws" }),
     }

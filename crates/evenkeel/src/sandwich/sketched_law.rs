@@ -61,13 +61,15 @@ impl SketchedLaw {
         self.largest = if score > self.largest { score } else { self.largest };
     }
 
-    pub(super) fn merge(&mut self, other: &Self) {
+    /// None if there are more rows than the whole numbers hold.
+    pub(super) fn merge(&mut self, other: &Self) -> Option<()> {
         for (bin, more) in self.bins.iter_mut().zip(&other.bins) {
-            bin.mass += more.mass;
-            bin.moment += more.moment;
+            bin.mass = bin.mass.checked_add(more.mass)?;
+            bin.moment = bin.moment.checked_add(more.moment)?;
         }
         self.smallest = self.smallest.min(other.smallest);
         self.largest = self.largest.max(other.largest);
+        Some(())
     }
 
     /// Smallest and largest score seen.
@@ -97,24 +99,33 @@ impl SketchedLaw {
         range.low() + range.width() * (moment as f64 / self.total() as f64)
     }
 
-    /// The law with the mass of every bin gathered at the bin's mean.
-    ///
-    /// Its CDF at the abscissae and its mean are those of the law itself; a W1 distance to it differs from the distance
-    /// to the law by at most half the widest bin.
-    pub(super) fn gathered(&self, abscissae: &Abscissae, sample_size: f64) -> WeightedEmpirical {
-        let range = abscissae.range();
+    /// The law with the mass of every bin moved to one of its ends; its CDF at the abscissae does not change.
+    pub(super) fn rounded(
+        &self,
+        abscissae: &Abscissae,
+        rounding: Rounding,
+        sample_size: f64,
+    ) -> WeightedEmpirical {
         let points = abscissae.points();
         let mut pairs = Vec::with_capacity(points.len() + 1);
-        for (bin, Bin { mass, moment }) in self.bins.iter().copied().enumerate() {
-            if mass == 0 {
-                continue;
-            }
-            let mean = range.low() + range.width() * (moment as f64 / mass as f64);
-            // Rounding must not carry the mean over an abscissa: the CDF there would change by the whole bin.
-            let after = if bin == 0 { self.smallest } else { points[bin - 1].next_up() };
-            let until = points.get(bin).copied().unwrap_or(self.largest);
-            pairs.push((mean.max(after).min(until), mass as f64));
+        for (index, bin) in self.bins.iter().enumerate().filter(|(_, bin)| bin.mass > 0) {
+            let end = match rounding {
+                // The bin holds what lies above the abscissa before it.
+                Rounding::Down if index == 0 => self.smallest,
+                Rounding::Down => points[index - 1].next_up(),
+                Rounding::Up => points.get(index).copied().unwrap_or(self.largest),
+            };
+            pairs.push((end, bin.mass as f64));
         }
         WeightedEmpirical::from_sorted(&pairs, sample_size)
     }
+}
+
+/// Which end of its bin a mass is moved to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rounding {
+    /// To the low end: the CDF can only grow.
+    Down,
+    /// To the high end: the CDF can only shrink.
+    Up,
 }

@@ -60,7 +60,9 @@ impl Aps {
         for label in scratch.rank(probabilities) {
             let probability = probabilities[*label];
             // The probabilities of a row may add up to 1 + 1e-16; the score stays in its range.
-            scores[*label] = (before + share * probability).min(1.0);
+            if let Some(score) = scores.get_mut(*label) {
+                *score = (before + share * probability).min(1.0);
+            }
             before += probability;
         }
     }

@@ -4,6 +4,9 @@ use super::probabilities::row_scale;
 use crate::error::{At, Error, Result, require_same_length};
 use crate::rows::Rows;
 
+/// Largest mask that is made from a list: a terabyte of permissions is a mistake.
+const MOST_CELLS: usize = 1 << 40;
+
 /// Which labels are possible for which row (hierarchies, business rules); shape `(m, C)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LabelMask {
@@ -32,7 +35,15 @@ impl LabelMask {
 
     /// From the list of labels each row may have.
     pub fn from_subsets(subsets: &[Vec<usize>], labels: usize) -> Result<Self> {
-        let mut allowed = vec![false; subsets.len() * labels];
+        let cells = subsets.len().checked_mul(labels).filter(|cells| *cells <= MOST_CELLS);
+        let Some(cells) = cells else {
+            return Err(Error::OutOfRange {
+                what: "the number of labels",
+                value: labels as f64,
+                expected: "small enough for a table of rows times labels",
+            });
+        };
+        let mut allowed = vec![false; cells];
         for (row, subset) in subsets.iter().enumerate() {
             for label in subset {
                 if *label >= labels {
@@ -60,6 +71,9 @@ impl LabelMask {
     }
 
     /// Permissions of row `index`.
+    ///
+    /// # Panics
+    /// If there is no such row.
     pub fn row(&self, index: usize) -> &[bool] {
         &self.allowed[index * self.labels..][..self.labels]
     }
@@ -124,10 +138,18 @@ impl CandidateScores {
         let Some(plausibility) = &mut self.plausibility else {
             return Err(Error::NoPlausibility { construction: "tempered" });
         };
-        for row in plausibility.chunks_exact_mut(labels) {
-            // Relative to the largest, so that a low temperature cannot underflow the whole row.
-            let largest = row.iter().fold(0.0_f64, |largest, value| largest.max(*value));
-            row.iter_mut().for_each(|value| *value = (*value / largest).powf(1.0 / temperature));
+        for (index, row) in plausibility.chunks_exact_mut(labels).enumerate() {
+            // Relative to the largest allowed one, so that a low temperature cannot underflow all that count.
+            let mask = self.mask.as_ref().map(|mask| mask.row(index));
+            let possible = row.iter().enumerate().filter(|(label, _)| is_allowed(mask, *label));
+            let largest = possible.fold(0.0_f64, |largest, (_, value)| largest.max(*value));
+            if largest <= 0.0 {
+                return Err(Error::NoPlausibleLabel { row: index });
+            }
+            // Labels the mask forbids may overflow; they do not count, and a finite number keeps the sum one.
+            row.iter_mut().for_each(|value| {
+                *value = (*value / largest).powf(1.0 / temperature).min(f64::MAX / labels as f64)
+            });
             let total: f64 = row.iter().sum();
             row.iter_mut().for_each(|value| *value /= total);
         }
@@ -145,16 +167,25 @@ impl CandidateScores {
     }
 
     /// Scores of row `index`.
+    ///
+    /// # Panics
+    /// If there is no such row.
     pub fn row(&self, index: usize) -> &[f64] {
         &self.scores[index * self.labels..][..self.labels]
     }
 
     /// Plausibility of row `index`, if the table has one.
+    ///
+    /// # Panics
+    /// If there is no such row.
     pub fn plausibility_row(&self, index: usize) -> Option<&[f64]> {
         self.plausibility.as_ref().map(|all| &all[index * self.labels..][..self.labels])
     }
 
     /// Permissions of row `index`; none if every label is possible.
+    ///
+    /// # Panics
+    /// If there is no such row.
     pub fn mask_row(&self, index: usize) -> Option<&[bool]> {
         self.mask.as_ref().map(|mask| mask.row(index))
     }

@@ -12,6 +12,9 @@ impl Labels {
     /// Checks that there is at least one label and that all name one of `classes` classes.
     pub fn new(labels: Vec<usize>, classes: usize) -> Result<Self> {
         require_some("labels", &labels)?;
+        if classes == 0 {
+            return Err(Error::TooFew { what: "classes", found: 0, least: 1 });
+        }
         let labels = Self { labels };
         labels.require_below(classes)?;
         Ok(labels)

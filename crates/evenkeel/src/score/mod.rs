@@ -66,7 +66,9 @@ impl RowScratch {
         self.order.clear();
         self.order.extend(0..probabilities.len());
         self.order.sort_unstable_by(|a, b| {
-            probabilities[*b].total_cmp(&probabilities[*a]).then_with(|| a.cmp(b))
+            // Not total_cmp, which ranks -0.0 after 0.0.
+            let (a_p, b_p) = (probabilities[*a], probabilities[*b]);
+            b_p.partial_cmp(&a_p).unwrap_or(std::cmp::Ordering::Equal).then_with(|| a.cmp(b))
         });
         &self.order
     }

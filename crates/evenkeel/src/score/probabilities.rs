@@ -59,6 +59,9 @@ impl<'a, T: Real> Probabilities<'a, T> {
     }
 
     /// Writes row `index`, normalised.
+    ///
+    /// # Panics
+    /// If there is no such row.
     pub fn read_row(&self, index: usize, out: &mut [f64]) {
         widen_scaled(self.rows.row(index), self.scales.get(index).copied().unwrap_or(1.0), out);
     }

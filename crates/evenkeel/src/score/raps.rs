@@ -75,7 +75,10 @@ impl Raps {
     ) {
         self.aps.score_row(row, probabilities, scratch, scores);
         for (position, label) in scratch.order.iter().enumerate() {
-            scores[*label] += self.lambda * (position + 1).saturating_sub(self.k_reg) as f64;
+            let penalty = self.lambda * (position + 1).saturating_sub(self.k_reg) as f64;
+            if let Some(score) = scores.get_mut(*label) {
+                *score += penalty;
+            }
         }
     }
 }

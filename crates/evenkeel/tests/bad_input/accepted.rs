@@ -146,12 +146,12 @@ fn scores_at_the_ends_of_the_line() {
     for support in [Support::Line, Support::Bounded(range)] {
         let p = SmoothedLaw::new(p.clone(), bandwidth, support).unwrap();
         let pair = custom(p.law().clone(), q.clone(), 2).unwrap();
-        let density = Integrator::density(&p, &grid);
+        let density = Integrator::density(&p, &grid).unwrap();
         for bound in [
             integrated_gap(p.law(), &q, &density),
             integrated_gap_between(p.law(), &pair, &density),
-            wasserstein_gap(&p, &q, &grid),
-            wasserstein_gap_between(&p, &pair, &grid),
+            wasserstein_gap(&p, &q, &grid).unwrap(),
+            wasserstein_gap_between(&p, &pair, &grid).unwrap(),
         ] {
             assert!(bound.value.is_finite() && bound.value > 0.0, "{bound:?}");
         }

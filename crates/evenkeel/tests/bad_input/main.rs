@@ -5,6 +5,7 @@
 
 mod accepted;
 mod candidates;
+mod edges;
 mod laws;
 mod sandwiches;
 mod tables;

@@ -71,7 +71,7 @@ fn bounds_from_a_sketch_are_the_bounds_from_the_table() {
                 assert_close(&what, &cdf, &expected, SKETCH_TOLERANCE);
             }
             for (key, integrator) in [
-                ("wcdf_grid", Integrator::density(&case.p, &case.grid)),
+                ("wcdf_grid", Integrator::density(&case.p, &case.grid).unwrap()),
                 ("expectation", Integrator::atoms(case.p.law())),
             ] {
                 let found = integrated_gap_between(case.p.law(), &sandwich, &integrator).value;

@@ -144,18 +144,18 @@ proptest! {
         let sandwich = custom_from_scores(&case.lower, &case.upper).unwrap();
         let mut gradient = vec![0.0; case.scores.len()];
 
-        let expected = integrated_gap_between(p.law(), &sandwich, &Integrator::density(&p, &grid));
+        let expected = integrated_gap_between(p.law(), &sandwich, &Integrator::density(&p, &grid).unwrap());
         let value = build(&case, |inputs| WeightedCdfObjective::new(inputs).unwrap())
             .value_and_gradient(weights.as_slice(), &mut gradient);
         prop_assert!((value - expected.value).abs() <= 1e-10 * (1.0 + expected.value.abs()));
 
-        let expected = wasserstein_gap_between(&p, &sandwich, &grid);
+        let expected = wasserstein_gap_between(&p, &sandwich, &grid).unwrap();
         let value = build(&case, |inputs| WassersteinObjective::new(inputs).unwrap())
             .value_and_gradient(weights.as_slice(), &mut gradient);
         prop_assert!((value - expected.value).abs() <= 1e-10 * (1.0 + expected.value.abs()));
 
         let range = MiscoverageRange::new(0.05, 0.4).unwrap();
-        let integrator = Integrator::restricted_density(&p, &grid, range);
+        let integrator = Integrator::restricted_density(&p, &grid, range).unwrap();
         let expected = integrated_gap_between(p.law(), &sandwich, &integrator);
         let value = build(&case, |inputs| WeightedCdfObjective::new(inputs).unwrap().restricted(range))
             .value_and_gradient(weights.as_slice(), &mut gradient);

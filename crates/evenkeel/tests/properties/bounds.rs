@@ -40,9 +40,9 @@ fn weighted_truth(table: &Table, score: &Score) -> WeightedEmpirical {
 /// Every law the library integrates over.
 fn integrators(p: &SmoothedLaw, grid: &Grid, range: MiscoverageRange) -> [Integrator; 4] {
     [
-        Integrator::density(p, grid),
+        Integrator::density(p, grid).unwrap(),
         Integrator::atoms(p.law()),
-        Integrator::restricted_density(p, grid, range),
+        Integrator::restricted_density(p, grid, range).unwrap(),
         Integrator::restricted_atoms(p.law(), range),
     ]
 }
@@ -71,18 +71,18 @@ proptest! {
     ) {
         let grid = Grid::new(Score::Lac.range(2), count).unwrap();
         let p = smoothed(law(&a), 10f64.powf(log_h), &Score::Lac, 2);
-        let integrator = Integrator::density(&p, &grid);
+        let integrator = Integrator::density(&p, &grid).unwrap();
         let (_, sup) = p.density().largest_on_grid(&grid);
         let (b, c) = (law(&b), law(&c));
 
         let eq_5 = integrated_gap(p.law(), &b, &integrator).value;
-        let eq_6 = wasserstein_gap(&p, &b, &grid).value;
+        let eq_6 = wasserstein_gap(&p, &b, &grid).unwrap().value;
         prop_assert!(eq_5 <= eq_6 + sup * 2.0 * grid.spacing() + ROUNDING * (1.0 + sup));
 
         // Ordered or not: |F_P-F_up| + |F_P-F_lo| >= |F_up-F_lo|, so eq 7's integrand is never negative.
         let pair = custom(b, c, 10).unwrap();
         let eq_7 = integrated_gap_between(p.law(), &pair, &integrator).value;
-        let eq_8 = wasserstein_gap_between(&p, &pair, &grid).value;
+        let eq_8 = wasserstein_gap_between(&p, &pair, &grid).unwrap().value;
         prop_assert!(eq_7 >= -ROUNDING);
         prop_assert!(eq_7 <= eq_8 + sup * 3.0 * grid.spacing() + ROUNDING * (1.0 + sup));
     }
@@ -94,8 +94,8 @@ proptest! {
     ) {
         let grid = Grid::new(Score::Lac.range(2), 20_001).unwrap();
         let p = smoothed(law(&a), 0.05, &Score::Lac, 2);
-        let eq_5 = integrated_gap(p.law(), &law(&b), &Integrator::density(&p, &grid)).value;
-        let eq_6 = wasserstein_gap(&p, &law(&b), &grid).value;
+        let eq_5 = integrated_gap(p.law(), &law(&b), &Integrator::density(&p, &grid).unwrap()).value;
+        let eq_6 = wasserstein_gap(&p, &law(&b), &grid).unwrap().value;
         // 2 M step <= 2 * 16 / 20 000 with kernels of height 0.4 / 0.05, doubled by reflection.
         prop_assert!(eq_5 <= eq_6 + 0.0016, "{eq_5} {eq_6}");
     }
@@ -125,8 +125,8 @@ proptest! {
         let measured = labeled_gap_at(p.law(), &q, alpha).value;
         prop_assert!(measured <= unlabeled_gap_at(p.law(), &pair, alpha).value + ROUNDING);
         // The Wasserstein forms inherit it: their integrals are exact.
-        let measured = wasserstein_gap(&p, &q, &grid).value;
-        let bound = wasserstein_gap_between(&p, &pair, &grid).value;
+        let measured = wasserstein_gap(&p, &q, &grid).unwrap().value;
+        let bound = wasserstein_gap_between(&p, &pair, &grid).unwrap().value;
         prop_assert!(measured <= bound * (1.0 + ROUNDING) + ROUNDING * 100.0);
     }
 
@@ -184,11 +184,11 @@ proptest! {
         let p = smoothed(table.truth(&score), 0.05, &score, table.classes);
         let grid = Grid::new(score.range(table.classes), 100).unwrap();
         let closed: Sandwich = custom(p.law().clone(), p.law().clone(), table.rows()).unwrap();
-        let integrator = Integrator::density(&p, &grid);
+        let integrator = Integrator::density(&p, &grid).unwrap();
         prop_assert_eq!(integrated_gap(p.law(), p.law(), &integrator).value, 0.0);
         prop_assert_eq!(integrated_gap_between(p.law(), &closed, &integrator).value, 0.0);
-        prop_assert_eq!(wasserstein_gap(&p, p.law(), &grid).value, 0.0);
-        prop_assert_eq!(wasserstein_gap_between(&p, &closed, &grid).value, 0.0);
+        prop_assert_eq!(wasserstein_gap(&p, p.law(), &grid).unwrap().value, 0.0);
+        prop_assert_eq!(wasserstein_gap_between(&p, &closed, &grid).unwrap().value, 0.0);
     }
 
     /// Averages of differences of CDFs cannot exceed one when averaged over atoms.

@@ -31,11 +31,11 @@ fn results(
         p.law().mean(),
         p.law().effective_sample_size(),
         wasserstein_1(p.law(), lower),
-        wasserstein_gap(&p, lower, &grid).value,
-        wasserstein_gap_between(&p, &pair, &grid).value,
+        wasserstein_gap(&p, lower, &grid).unwrap().value,
+        wasserstein_gap_between(&p, &pair, &grid).unwrap().value,
     ];
     for integrator in [
-        Integrator::density(&p, &grid),
+        Integrator::density(&p, &grid).unwrap(),
         Integrator::atoms(p.law()),
         Integrator::restricted_atoms(p.law(), range),
     ] {
