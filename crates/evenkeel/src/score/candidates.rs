@@ -146,10 +146,11 @@ impl CandidateScores {
             if largest <= 0.0 {
                 return Err(Error::NoPlausibleLabel { row: index });
             }
-            // Labels the mask forbids may overflow; they do not count, and a finite number keeps the sum one.
-            row.iter_mut().for_each(|value| {
-                *value = (*value / largest).powf(1.0 / temperature).min(f64::MAX / labels as f64)
-            });
+            for (label, value) in row.iter_mut().enumerate() {
+                // What the mask forbids does not count, and could be so much larger that nothing else would be left.
+                let relative = if is_allowed(mask, label) { *value / largest } else { 0.0 };
+                *value = relative.powf(1.0 / temperature);
+            }
             let total: f64 = row.iter().sum();
             row.iter_mut().for_each(|value| *value /= total);
         }

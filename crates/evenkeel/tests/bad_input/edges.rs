@@ -140,10 +140,10 @@ fn a_grid_that_cannot_see_the_law_says_so() {
     assert!(error.to_string().contains("outside the score range"), "{error}");
     assert!(wasserstein_gap(&p, &law, &grid(100)).is_err());
     // Kernels far narrower than a cell fall between the points: the mass of the result tells.
-    let narrow = WeightedEmpirical::uniform(&[0.4004, 0.5005]).unwrap();
+    let narrow = WeightedEmpirical::uniform(&[400.5 / 999.0, 500.5 / 999.0]).unwrap();
     let p = SmoothedLaw::new(narrow, Bandwidth::new(1e-5).unwrap(), Support::Line).unwrap();
     assert!(Integrator::density(&p, &grid(1000)).unwrap().mass() < 0.01);
-    let wide = WeightedEmpirical::uniform(&[0.4004, 0.5005]).unwrap();
+    let wide = WeightedEmpirical::uniform(&[400.5 / 999.0, 500.5 / 999.0]).unwrap();
     let p = SmoothedLaw::new(wide, Bandwidth::new(0.01).unwrap(), Support::Line).unwrap();
     assert!((Integrator::density(&p, &grid(1000)).unwrap().mass() - 1.0).abs() < 0.01);
 }
