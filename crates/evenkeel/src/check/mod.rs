@@ -17,4 +17,4 @@ pub use report::{
     SandwichBounds, SandwichReports, ShiftReport, check,
 };
 pub use shift_test::{DEFAULT_PERMUTATIONS, ShiftTest, shift_test};
-pub use today::{TodaySketch, confidences};
+pub use today::{TodayLaws, TodaySketch, confidences};

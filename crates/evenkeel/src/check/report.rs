@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::shift_test::{DEFAULT_PERMUTATIONS, ShiftTest, shift_test};
-use super::today::TodaySketch;
+use super::today::TodayLaws;
 use crate::bound::{
     DkwCorrection, Integrator, coverage_interval, integrated_gap_between, wasserstein_gap_between,
 };
@@ -162,20 +162,20 @@ pub struct DominanceReport {
     pub at: Option<f64>,
 }
 
-/// Looks at yesterday's scores and confidences (shapes `(n,)`) and a sketch of today, and answers.
+/// Looks at yesterday's scores and confidences (shapes `(n,)`) and at today's laws, and answers.
 pub fn check(
     scores: &[f64],
     confidences: &[f64],
-    today: &TodaySketch,
+    today: &TodayLaws,
     classes: usize,
     range: Interval,
     settings: &CheckSettings,
 ) -> Result<ShiftReport> {
     let law = WeightedEmpirical::uniform(scores)?;
-    let (min_max, f_u) = (today.sandwiches().min_max()?, today.sandwiches().model_uniform()?);
-    let test = shift_test(confidences, &today.confidences(), settings.permutations, settings.seed)?;
+    let TodayLaws { min_max, f_u, .. } = today;
+    let test = shift_test(confidences, &today.confidences, settings.permutations, settings.seed)?;
     let threshold = conformal_threshold(&law, TestMass::exchangeable(scores.len()), settings.alpha);
-    let intervals = coverage_intervals(&min_max, &f_u, threshold, settings)?;
+    let intervals = coverage_intervals(min_max, f_u, threshold, settings)?;
     let shift = ShiftOutcome {
         statistic: test.statistic,
         p_value: test.p_value,
@@ -189,7 +189,7 @@ pub fn check(
     let bounds = |sandwich: &Sandwich| bounds_of(&p, sandwich, range, scores.len(), settings);
     let mut report = ShiftReport {
         n: scores.len(),
-        m: today.rows(),
+        m: today.rows,
         classes,
         alpha: settings.alpha.get(),
         delta: settings.delta.get(),
@@ -199,7 +199,7 @@ pub fn check(
             Threshold::AllLabels => None,
         },
         coverage_interval: intervals,
-        bounds: SandwichReports { min_max: bounds(&min_max)?, f_u: bounds(&f_u)? },
+        bounds: SandwichReports { min_max: bounds(min_max)?, f_u: bounds(f_u)? },
         dominance: DominanceReports {
             f_u: DominanceReport {
                 holds: dominance.holds(),
@@ -211,7 +211,7 @@ pub fn check(
         advice: String::new(),
         warnings: Vec::new(),
     };
-    report.warnings = warnings(&report, &p, &f_u, &test, today);
+    report.warnings = warnings(&report, &p, &test, today);
     report.advice = advice(&report);
     Ok(report)
 }
@@ -259,9 +259,8 @@ fn bounds_of(
 fn warnings(
     report: &ShiftReport,
     p: &SmoothedLaw,
-    f_u: &Sandwich,
     test: &ShiftTest,
-    today: &TodaySketch,
+    today: &TodayLaws,
 ) -> Vec<String> {
     let mut said = Vec::new();
     if report.threshold.is_none() {
@@ -277,7 +276,7 @@ fn warnings(
         ));
     }
     let largest = p.law().largest_atom();
-    let beyond = 1.0 - f_u.lower().cdf(largest);
+    let beyond = 1.0 - today.f_u.lower().cdf(largest);
     if beyond > report.alpha {
         said.push(format!(
             "by the model's own belief {:.1} % of today's points score above every calibration score: no reweighting \
@@ -288,7 +287,7 @@ fn warnings(
     if !report.shift.detected && report.shift.statistic < 0.05 && report.m < 100 {
         said.push(format!("{} unlabeled points are few: a shift could go unseen", report.m));
     }
-    let kept = today.confidences().len() as u64;
+    let kept = today.confidences.len() as u64;
     if kept < report.m {
         said.push(format!(
             "the shift test used a random sample of {kept} of today's {} points ({} permutations)",
@@ -308,17 +307,22 @@ fn advice(report: &ShiftReport) -> String {
             report.shift.p_value
         );
     }
+    let moved = format!("The model's confidence moved (p = {:.3})", report.shift.p_value);
     if 100.0 * assumed[0] >= target {
         return format!(
-            "The confidence distribution moved (p = {:.3}), but coverage of {target:.0} % holds even at the low end of the \
-             assumed interval: keep the threshold and watch.",
-            report.shift.p_value
+            "{moved}, but {target:.0} % coverage holds even if the model knows nothing: keep the threshold and watch."
+        );
+    }
+    let best = 100.0 * assumed[1];
+    if best < target {
+        return format!(
+            "{moved} and even by the model's own belief coverage is only {best:.1} %: recalibrate on today's unlabeled points, \
+             and label a few hundred of them to be sure."
         );
     }
     format!(
-        "The confidence distribution moved (p = {:.3}) and coverage may be as low as {:.0} %: recalibrate on today's \
-         unlabeled points, and label a few hundred of them to be sure.",
-        report.shift.p_value,
+        "{moved}; coverage lies between {:.1} % (the model knows nothing) and {best:.1} % (the model is right): recalibrate on \
+         today's unlabeled points, and label a few hundred of them to be sure.",
         100.0 * assumed[0]
     )
 }

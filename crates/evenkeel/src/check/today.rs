@@ -4,12 +4,50 @@ use super::bottom_k::BottomK;
 use crate::error::Result;
 use crate::measure::{Grid, Interval};
 use crate::rows::{Real, Rows};
-use crate::sandwich::{Abscissae, SandwichSketch, SketchedLaws};
+use crate::sandwich::{Abscissae, Sandwich, SandwichSketch, SketchedLaws, min_max, model_uniform};
 use crate::score::{Probabilities, Score, row_extremes};
 use crate::seed::Seed;
 
 /// Confidences kept for the shift test; a uniform sample of this many rows when there are more.
 const KEPT_CONFIDENCES: usize = 10_000;
+
+/// What a check takes of today: both pairs of laws, and a sample of the confidences.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TodayLaws {
+    /// Extremes over the labels.
+    pub min_max: Sandwich,
+    /// Model and uniform labels.
+    pub f_u: Sandwich,
+    /// Confidences of all rows, or of a uniform sample of ten thousand, in the order of the rows.
+    pub confidences: Vec<f64>,
+    /// Number of rows.
+    pub rows: u64,
+}
+
+impl TodayLaws {
+    /// The exact laws of a table in memory.
+    pub fn of_probabilities<T: Real>(
+        probabilities: &Probabilities<'_, T>,
+        score: &Score,
+        seed: Seed,
+    ) -> Result<Self> {
+        let candidates = score.candidate_scores(probabilities)?;
+        let mut kept = kept_confidences(seed);
+        for (row, confidence) in confidences(probabilities).into_iter().enumerate() {
+            kept.add(row as u64, confidence);
+        }
+        Ok(Self {
+            min_max: min_max(&candidates)?,
+            f_u: model_uniform(&candidates)?,
+            confidences: kept.values(),
+            rows: probabilities.rows() as u64,
+        })
+    }
+}
+
+fn kept_confidences(seed: Seed) -> BottomK {
+    BottomK::new(seed.child("kept-confidences", 0).get(), KEPT_CONFIDENCES)
+}
 
 /// Both sandwiches of today's rows and a sample of their confidences, from one pass; mergeable.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,7 +62,7 @@ impl TodaySketch {
         let abscissae = Abscissae::of_grid_and_points(&Grid::new(range, points)?, scores)?;
         Ok(Self {
             sandwiches: SandwichSketch::new(abscissae, SketchedLaws::Both),
-            confidences: BottomK::new(seed.child("kept-confidences", 0).get(), KEPT_CONFIDENCES),
+            confidences: kept_confidences(seed),
         })
     }
 
@@ -57,14 +95,15 @@ impl TodaySketch {
         self.sandwiches.rows()
     }
 
-    /// Both pairs of laws.
-    pub fn sandwiches(&self) -> &SandwichSketch {
-        &self.sandwiches
-    }
-
-    /// The kept confidences, in the order of their rows.
-    pub fn confidences(&self) -> Vec<f64> {
-        self.confidences.values()
+    /// What a check takes: the laws, exact at the grid and the calibration scores and rounded outward between, and the
+    /// kept confidences.
+    pub fn laws(&self) -> Result<TodayLaws> {
+        Ok(TodayLaws {
+            min_max: self.sandwiches.min_max()?,
+            f_u: self.sandwiches.model_uniform()?,
+            confidences: self.confidences.values(),
+            rows: self.rows(),
+        })
     }
 }
 

@@ -1,0 +1,117 @@
+//! The check a person on call reads: exact where it can be, and right about the worlds it is told of.
+
+#![allow(missing_docs, unreachable_pub, clippy::unwrap_used, clippy::expect_used)]
+
+#[path = "../examples/world/mod.rs"]
+mod world;
+
+use evenkeel::bound::{Integrator, integrated_gap_between, wasserstein_gap_between};
+use evenkeel::check::{CheckSettings, ShiftReport, TodayLaws, TodaySketch, check, confidences};
+use evenkeel::level::{FailureProbability, Miscoverage};
+use evenkeel::measure::{Bandwidth, Grid, Interval, SmoothedLaw, Support, WeightedEmpirical};
+use evenkeel::rows::Rows;
+use evenkeel::sandwich::{min_max, model_uniform};
+use evenkeel::score::Score;
+use evenkeel::seed::Seed;
+use world::{CLASSES, Sample, sample};
+
+fn settings() -> CheckSettings {
+    let alpha = Miscoverage::new(0.1).unwrap();
+    CheckSettings::new(alpha, FailureProbability::new(0.05).unwrap(), Seed::new(0))
+}
+
+fn report(yesterday: &Sample, today: &TodayLaws) -> ShiftReport {
+    let confidences = confidences(&yesterday.probabilities());
+    let range = Score::Lac.range(CLASSES);
+    check(&yesterday.scores(), &confidences, today, CLASSES, range, &settings()).unwrap()
+}
+
+fn exact(today: &Sample) -> TodayLaws {
+    TodayLaws::of_probabilities(&today.probabilities(), &Score::Lac, Seed::new(0)).unwrap()
+}
+
+fn sketched(yesterday: &Sample, today: &Sample, blocks: usize) -> TodayLaws {
+    let range = Score::Lac.range(CLASSES);
+    let empty = TodaySketch::new(&yesterday.scores(), range, 1000, Seed::new(0)).unwrap();
+    let size = today.labels.len().div_ceil(blocks) * CLASSES;
+    let parts = today.probabilities.chunks(size).enumerate().map(|(index, values)| {
+        let rows = Rows::new("probabilities", values, CLASSES).unwrap();
+        empty.clone().add_probabilities(index * size / CLASSES, rows, &Score::Lac).unwrap()
+    });
+    let whole = parts.rev().fold(empty.clone(), |whole, part| whole.merge(&part).unwrap());
+    whole.laws().unwrap()
+}
+
+#[test]
+fn the_reported_bounds_are_the_bounds() {
+    let (yesterday, today) = (sample(300, 1.0, 1), sample(400, 0.7, 2));
+    let found = report(&yesterday, &exact(&today));
+    let scores = yesterday.scores();
+    let law = WeightedEmpirical::uniform(&scores).unwrap();
+    let bandwidth = Bandwidth::scott(&scores, 0.1, 0.001).unwrap();
+    let p = SmoothedLaw::new(law, bandwidth, Support::Bounded(Interval::UNIT)).unwrap();
+    let grid = Grid::new(Interval::UNIT, 1000).unwrap();
+    let candidates = Score::Lac.candidate_scores(&today.probabilities()).unwrap();
+    for (pair, bounds) in [
+        (min_max(&candidates).unwrap(), found.bounds.min_max),
+        (model_uniform(&candidates).unwrap(), found.bounds.f_u),
+    ] {
+        let eq_7 = integrated_gap_between(p.law(), &pair, &Integrator::density(&p, &grid).unwrap());
+        assert_eq!(bounds.weighted_cdf, eq_7.value);
+        assert_eq!(bounds.wasserstein, wasserstein_gap_between(&p, &pair, &grid).unwrap().value);
+        let dkw = (40f64.ln() / 600.0).sqrt() + (40f64.ln() / 800.0).sqrt();
+        assert!((bounds.weighted_cdf_dkw - bounds.weighted_cdf - dkw).abs() < 1e-12);
+        assert!((bounds.wasserstein_dkw - bounds.wasserstein - dkw).abs() < 1e-12);
+    }
+}
+
+/// A sketch is exact at the threshold and on the grid, cautious for W1, and the same however it was put together.
+#[test]
+fn a_sketch_gives_the_same_answer() {
+    let (yesterday, today) = (sample(300, 1.0, 1), sample(5000, 0.7, 2));
+    let (whole, parts) = (report(&yesterday, &exact(&today)), sketched(&yesterday, &today, 7));
+    assert_eq!(parts, sketched(&yesterday, &today, 3));
+    let parts = report(&yesterday, &parts);
+    assert_eq!((whole.shift, whole.threshold), (parts.shift, parts.threshold));
+    let close = |a: f64, b: f64| (a - b).abs() < 1e-12;
+    for end in 0..2 {
+        let (a, b) = (&whole.coverage_interval, &parts.coverage_interval);
+        assert!(close(a.guaranteed[end], b.guaranteed[end]));
+        assert!(close(a.assumed[end], b.assumed[end]));
+    }
+    for (a, b) in
+        [(whole.bounds.f_u, parts.bounds.f_u), (whole.bounds.min_max, parts.bounds.min_max)]
+    {
+        assert!(close(a.weighted_cdf, b.weighted_cdf));
+        // Half the largest density times four roundings of at most one cell each.
+        assert!(b.wasserstein >= a.wasserstein - 1e-9 && b.wasserstein < a.wasserstein * 1.05);
+    }
+}
+
+#[test]
+fn the_advice_fits_the_world() {
+    let calm = report(&sample(300, 1.0, 1), &exact(&sample(300, 1.0, 2)));
+    assert!(!calm.shift.detected, "p = {}", calm.shift.p_value);
+    assert!(calm.advice.starts_with("No shift was found"), "{}", calm.advice);
+    let stormy = report(&sample(300, 1.0, 1), &exact(&sample(300, 0.5, 2)));
+    assert!(stormy.shift.detected);
+    assert!(stormy.advice.contains("recalibrate"), "{}", stormy.advice);
+    // By the model's own belief coverage fell.
+    assert!(stormy.coverage_interval.assumed[1] < calm.coverage_interval.assumed[1]);
+    let json = serde_json::to_value(&stormy).unwrap();
+    for key in [
+        "n",
+        "m",
+        "classes",
+        "alpha",
+        "shift",
+        "threshold",
+        "coverage_interval",
+        "bounds",
+        "dominance",
+        "advice",
+        "warnings",
+    ] {
+        assert!(json.get(key).is_some(), "no {key}");
+    }
+}
