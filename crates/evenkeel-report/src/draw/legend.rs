@@ -61,7 +61,7 @@ pub(crate) fn draw_legend(canvas: &mut Canvas, entries: &[Entry], top: f64) -> f
         canvas.text(at, &label, Ink::Text, Anchor::Start, Weight::Regular);
         x += taken + BETWEEN;
     }
-    y + ROW / 2.0 + 4.0
+    y + ROW / 2.0 + 8.0
 }
 
 fn draw_swatch(canvas: &mut Canvas, swatch: Swatch, (x, y): (f64, f64)) {
@@ -85,5 +85,5 @@ fn draw_swatch(canvas: &mut Canvas, swatch: Swatch, (x, y): (f64, f64)) {
 
 /// The entry of the target line.
 pub(crate) fn target_stroke() -> Stroke {
-    Stroke::new(Ink::Text, 1.2, Dash::Dotted)
+    Stroke::new(Ink::Text, 1.4, Dash::Dotted)
 }

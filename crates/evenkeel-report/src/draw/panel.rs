@@ -5,10 +5,10 @@ use super::ink::{Dash, Ink, Stroke};
 use super::range::Range;
 use super::ticks::{TickText, Ticks};
 use super::{Point, WIDTH};
-use crate::text::width;
+use crate::text::{shorten, width};
 
 /// Room for the vertical axis' title, which stands upright above the plot.
-const TITLE_ROOM: f64 = 22.0;
+const TITLE_ROOM: f64 = 25.0;
 /// Room right of the plot, for half a tick label.
 const RIGHT: f64 = 16.0;
 /// Ticks of an axis at most.
@@ -130,13 +130,15 @@ impl<'a> Panel<'a> {
         }
         if !self.y.title.is_empty() {
             let at = (2.0, self.title_top + 11.0);
-            canvas.text(at, self.y.title, Ink::Muted, Anchor::Start, Weight::Regular);
+            let title = shorten(self.y.title, FONT_SIZE, WIDTH - 4.0);
+            canvas.text(at, &title, Ink::Muted, Anchor::Start, Weight::Regular);
         }
         if self.x.title.is_empty() {
             return self.bottom + 24.0;
         }
         let at = (self.right(), self.bottom + 36.0);
-        canvas.text(at, self.x.title, Ink::Muted, Anchor::End, Weight::Regular);
+        let title = shorten(self.x.title, FONT_SIZE, self.right() - 4.0);
+        canvas.text(at, &title, Ink::Muted, Anchor::End, Weight::Regular);
         self.bottom + 44.0
     }
 }

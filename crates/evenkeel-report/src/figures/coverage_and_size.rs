@@ -3,8 +3,8 @@
 use super::{Figure, MethodStyles};
 use crate::content::Report;
 use crate::draw::{
-    Axis, Canvas, Dash, Entry, Ink, Obstacle, Panel, PlacedLabel, Point, Range, Stroke,
-    Swatch, TickText, Weight, draw_legend, place_labels, target_stroke,
+    Axis, Canvas, Dash, Entry, Ink, Obstacle, Panel, PlacedLabel, Point, Range, Stroke, Swatch,
+    TickText, Weight, draw_legend, place_labels, target_stroke,
 };
 use crate::text::{decimal, percent};
 

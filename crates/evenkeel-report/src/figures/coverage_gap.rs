@@ -6,7 +6,7 @@ use crate::draw::{
     Axis, Canvas, Dash, Entry, Ink, MOST_POINTS, Panel, Point, Range, StripMark, Stroke, Swatch,
     TickText, draw_legend, draw_strip, thin_curve,
 };
-use crate::text::{decimal, significant};
+use crate::text::decimal;
 
 const HEIGHT: f64 = 210.0;
 
@@ -40,7 +40,7 @@ pub(super) fn draw(report: &Report, styles: &MethodStyles<'_>) -> Option<Figure>
     let alpha = report.alpha.get();
     let mark = StripMark {
         x: alpha,
-        label: format!("alpha {}", significant(alpha, 2)),
+        label: format!("alpha {alpha}"),
         stroke: Stroke::new(Ink::Text, 1.3, Dash::Dashed),
     };
     draw_strip(&mut lines, &mut panel, &[mark]);

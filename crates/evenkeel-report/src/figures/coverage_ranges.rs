@@ -4,20 +4,22 @@ use super::Figure;
 use crate::content::{CoverageRange, Report};
 use crate::draw::{
     Anchor, Axis, Canvas, Dash, Entry, FONT_SIZE, Ink, Marker, Panel, Range, Stroke, Swatch,
-    TickText, WIDTH, Weight, draw_legend, target_stroke,
+    TickText, Weight, draw_legend, target_stroke,
 };
 use crate::text::{percent, percent_range, shorten, width};
 use evenkeel::sandwich::Order;
 
 /// Height of a range with its name.
 const ROW: f64 = 46.0;
+/// From the upper edge of a row to its bar.
+const BAR_TOP: f64 = 21.0;
 /// Height of its bar.
 const BAR: f64 = 14.0;
 
 /// Outline and opacity: the less is known, the paler.
 fn look(order: Order) -> (Stroke, f64) {
     match order {
-        Order::Guaranteed => (Stroke::new(Ink::Series(0), 1.4, Dash::Solid), 0.85),
+        Order::Guaranteed => (Stroke::new(Ink::Series(0), 1.4, Dash::Solid), 0.6),
         Order::HoldsEmpirically => (Stroke::new(Ink::Series(2), 1.6, Dash::Solid), 0.28),
         Order::Violated { .. } => (Stroke::new(Ink::Series(7), 1.6, Dash::Dashed), 0.08),
     }
@@ -61,34 +63,48 @@ pub(super) fn draw(report: &Report) -> Option<Figure> {
         Axis::new("", Range::UNIT, TickText::Nothing),
     );
     let height = panel.draw(&mut canvas);
+    for (row, y) in rows.iter().zip(tops(&panel)) {
+        draw_bar(&mut canvas, &panel, row, y);
+    }
+    // Over the bars and under the words, whose rims keep it off them.
     let (target, _) = panel.at(report.target(), 0.0);
     canvas.line((target, panel.top()), (target, panel.bottom()), target_stroke());
-    for (index, row) in rows.iter().enumerate() {
-        let y = panel.top() + ROW * index as f64;
-        draw_row(&mut canvas, &panel, row, y);
+    for (row, y) in rows.iter().zip(tops(&panel)) {
+        draw_words(&mut canvas, &panel, row, y);
     }
     let caption = caption(&rows);
     let (name, title) = ("coverage-ranges", "Where coverage lies");
     Some(Figure { name, title, svg: canvas.finish(name, title, &caption, height), caption })
 }
 
-fn draw_row(canvas: &mut Canvas, panel: &Panel<'_>, row: &CoverageRange, y: f64) {
-    let numbers = percent_range(row.interval.low, row.interval.high);
-    let room = WIDTH - panel.left() - 24.0 - width(&numbers, FONT_SIZE) * 1.1;
-    let name = shorten(&row.label, FONT_SIZE, room);
-    let (baseline, top) = (y + 15.0, y + 21.0);
-    canvas.text((panel.left(), baseline), &name, Ink::Text, Anchor::Start, Weight::Regular);
-    canvas.text((panel.right(), baseline), &numbers, Ink::Text, Anchor::End, Weight::Bold);
+/// Upper edges of the rows.
+fn tops(panel: &Panel<'_>) -> impl Iterator<Item = f64> {
+    let top = panel.top();
+    (0..).map(move |index: u32| top + ROW * f64::from(index))
+}
+
+fn draw_bar(canvas: &mut Canvas, panel: &Panel<'_>, row: &CoverageRange, y: f64) {
     let (low, _) = panel.at(row.interval.low, 0.0);
     let (high, _) = panel.at(row.interval.high, 0.0);
     let (outline, opacity) = look(row.interval.order);
+    let top = y + BAR_TOP;
     // A range of one point is still to be seen.
-    let high = high.max(low + 2.0);
-    canvas.bar((low, top), (high, top + BAR), outline, opacity);
+    canvas.bar((low, top), (high.max(low + 2.0), top + BAR), outline, opacity);
+}
+
+/// Name, numbers and the measured coverage.
+fn draw_words(canvas: &mut Canvas, panel: &Panel<'_>, row: &CoverageRange, y: f64) {
+    let numbers = percent_range(row.interval.low, row.interval.high);
+    let room = panel.right() - panel.left() - 8.0 - width(&numbers, FONT_SIZE) * 1.1;
+    let name = shorten(&row.label, FONT_SIZE, room);
+    let baseline = y + 15.0;
+    canvas.text((panel.left(), baseline), &name, Ink::Text, Anchor::Start, Weight::Regular);
+    canvas.text((panel.right(), baseline), &numbers, Ink::Text, Anchor::End, Weight::Bold);
     if let Some(measured) = row.measured.filter(|measured| measured.is_finite()) {
         let (x, _) = panel.at(measured, 0.0);
         let title = format!("measured: {}", percent(measured, 1));
-        canvas.marker(Marker::Diamond, (x, top + BAR / 2.0), 6.0, Ink::Text, &title);
+        let at = (x, y + BAR_TOP + BAR / 2.0);
+        canvas.marker(Marker::Diamond, at, 6.0, Ink::Text, &title);
     }
 }
 

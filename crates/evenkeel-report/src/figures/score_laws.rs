@@ -3,12 +3,12 @@
 use super::Figure;
 use crate::content::{Report, ScoreLaws, StepCurve};
 use crate::draw::{
-    Axis, Canvas, Dash, Entry, Ink, MOST_POINTS, Panel, Point, Range, StripMark, Stroke, Swatch,
-    TickText, draw_legend, draw_strip, target_stroke, thin_curve,
+    Axis, Canvas, Dash, Entry, FONT_SIZE, Ink, MOST_POINTS, Panel, Point, Range, StripMark, Stroke,
+    Swatch, TickText, draw_legend, draw_strip, target_stroke, thin_curve,
 };
-use crate::text::{percent, significant};
+use crate::text::{percent, shorten, significant};
 
-const HEIGHT: f64 = 230.0;
+const HEIGHT: f64 = 280.0;
 /// Series numbers of the pairs of laws, then again from the start.
 const PAIRS: [usize; 2] = [1, 2];
 
@@ -115,8 +115,10 @@ fn threshold_marks(laws: &ScoreLaws, range: Range) -> Vec<StripMark> {
             } else {
                 (range.high(), "∞ →".to_owned())
             };
+            // Shortened here, so that a long name does not cost its number.
+            let name = shorten(&mark.label, FONT_SIZE, 220.0);
             let stroke = Stroke::new(Ink::Text, 1.3, Dash::Dashed);
-            StripMark { x, label: format!("{} {value}", mark.label), stroke }
+            StripMark { x, label: format!("{name} {value}"), stroke }
         })
         .collect()
 }
@@ -131,7 +133,7 @@ fn legend(report: &Report, laws: &ScoreLaws) -> Vec<Entry> {
     }
     for (index, pair) in laws.sandwiches.iter().enumerate() {
         let (lower, upper) = pair_strokes(index);
-        entries.push(Entry::new(Swatch::Band(lower, upper), format!("between {}", pair.name)));
+        entries.push(Entry::new(Swatch::Band(lower, upper), format!("{} band", pair.name)));
     }
     let target = format!("target {}", percent(report.target(), 0));
     entries.push(Entry::new(Swatch::Line(target_stroke()), target));

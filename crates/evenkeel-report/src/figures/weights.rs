@@ -62,7 +62,7 @@ pub(super) fn draw(report: &Report, styles: &MethodStyles<'_>) -> Option<Figure>
     let effective = decimal(weights.effective_sample_size, 1);
     let caption = format!(
         "What each of the {} calibration points counts, at its score; 1 is what it would count without a shift. \
-         Together they are worth n_w = {effective} equally weighted points.",
+         Together they are worth n_w\u{a0}=\u{a0}{effective} equally weighted points.",
         grouped(n)
     );
     let (name, title) = ("weights", "Weights over scores");

@@ -1,6 +1,6 @@
 //! Coverage of each class.
 
-use super::table::{Cell, Column, table};
+use super::table::{Cell, Column, Sorting, table};
 use crate::content::{ClassRow, Report};
 use crate::text::{decimal, grouped, percent};
 
@@ -26,7 +26,7 @@ pub(super) fn class_table(report: &Report) -> String {
         "Coverage of each class".to_owned()
     };
     let rows: Vec<Vec<Cell>> = rows.into_iter().map(cells).collect();
-    table(&label, &COLUMNS, &rows)
+    table(&label, Sorting::ByHeading, &COLUMNS, &rows)
 }
 
 fn cells(row: &ClassRow) -> Vec<Cell> {

@@ -2,7 +2,7 @@
 
 use evenkeel::sandwich::Order;
 
-use super::table::{Cell, Column, table};
+use super::table::{Cell, Column, Sorting, table};
 use crate::content::{BoundRow, DominanceRow, Report};
 use crate::text::{decimal, significant};
 
@@ -28,7 +28,7 @@ pub(super) fn both(report: &Report) -> String {
     if !bounds.is_empty() {
         out.push_str(&card(
             "Bounds on the total coverage gap",
-            &table("Bounds on the total coverage gap", &BOUNDS, &bounds),
+            &table("Bounds on the total coverage gap", Sorting::Fixed, &BOUNDS, &bounds),
             "No more coverage than this is lost on average over all alpha, if the laws enclose today's scores. Corrected \
              bounds allow for the sample sizes. A bound of 1 or more says nothing.",
         ));
@@ -36,7 +36,7 @@ pub(super) fn both(report: &Report) -> String {
     if !dominance.is_empty() {
         out.push_str(&card(
             "Order of the laws",
-            &table("Order of the laws", &DOMINANCE, &dominance),
+            &table("Order of the laws", Sorting::Fixed, &DOMINANCE, &dominance),
             "Bounds and ranges rest on today's scores lying between the lower and the upper law. Laws that cross cannot \
              enclose anything.",
         ));
@@ -51,7 +51,10 @@ fn card(heading: &str, table: &str, note: &str) -> String {
 }
 
 fn bound_cells(row: &BoundRow) -> Vec<Cell> {
-    let number = |value: Option<f64>| Cell::number(value, |bound| decimal(bound, 3));
+    let number = |value: Option<f64>| {
+        let cell = Cell::number(value, |bound| decimal(bound, 3));
+        if value.is_some_and(|bound| bound >= 1.0) { cell.void() } else { cell }
+    };
     vec![
         Cell::words(&row.label),
         number(Some(row.weighted_cdf)),

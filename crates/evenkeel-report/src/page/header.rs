@@ -11,14 +11,14 @@ pub(super) fn header(report: &Report) -> String {
     };
     let title = escape(&report.title);
     let subtitle =
-        report.subtitle.as_ref().map_or(String::new(), |text| format!("{} \u{b7} ", escape(text)));
+        report.subtitle.as_ref().map_or(String::new(), |text| format!("{} \u{b7} ", words(text)));
     let target = percent(report.target(), 0);
-    let headline = escape(&report.answer.headline);
+    let headline = words(&report.answer.headline);
     let sentences: String = report
         .answer
         .sentences
         .iter()
-        .map(|sentence| format!("<p>{}</p>\n", escape(sentence)))
+        .map(|sentence| format!("<p>{}</p>\n", words(sentence)))
         .collect();
     format!(
         "<header>\n<p class=\"brand\">Evenkeel</p>\n<h1>{title}</h1>\n<p class=\"subtitle\">{subtitle}target coverage {target}</p>\n\
@@ -35,7 +35,7 @@ fn warnings(report: &Report) -> String {
     let items: String = report
         .warnings
         .iter()
-        .map(|warning| format!("<li>{}</li>\n", escape(&sentence(warning))))
+        .map(|warning| format!("<li>{}</li>\n", words(&sentence(warning))))
         .collect();
     format!(
         "<section class=\"warnings\" aria-labelledby=\"warnings-heading\">\n<h2 id=\"warnings-heading\">Before you trust this</h2>\n\
@@ -50,4 +50,9 @@ fn sentence(warning: &str) -> String {
         characters.next().map(|first| first.to_uppercase().collect()).unwrap_or_default();
     let stop = if warning.ends_with(['.', '!', '?']) { "" } else { "." };
     format!("{first}{}{stop}", characters.as_str())
+}
+
+/// Escaped, with percent signs that stay with their numbers.
+fn words(text: &str) -> String {
+    escape(&text.replace(" %", "\u{202f}%"))
 }

@@ -1,6 +1,6 @@
 //! The methods side by side.
 
-use super::table::{Cell, Column, table};
+use super::table::{Cell, Column, Sorting, table};
 use crate::content::{MethodRow, MethodThreshold, Report};
 use crate::text::{decimal, percent, significant};
 
@@ -17,7 +17,7 @@ const COLUMNS: [Column; 8] = [
 
 pub(super) fn method_table(report: &Report) -> String {
     let rows: Vec<Vec<Cell>> = report.methods.iter().map(cells).collect();
-    table("Methods: select a heading to sort", &COLUMNS, &rows)
+    table("Methods: select a heading to sort", Sorting::ByHeading, &COLUMNS, &rows)
 }
 
 fn cells(row: &MethodRow) -> Vec<Cell> {
@@ -43,5 +43,5 @@ fn threshold(threshold: MethodThreshold) -> Cell {
 }
 
 fn seconds(value: f64) -> String {
-    if value < 0.0005 { "< 0.001".to_owned() } else { significant(value, 2) }
+    if value < 0.001 { "< 0.001".to_owned() } else { significant(value, 2) }
 }

@@ -28,14 +28,14 @@ pub(crate) fn page(report: &Report) -> String {
         section(
             "expectation",
             "What coverage to expect",
-            &[grid(&pick(Place::Expectation), &evidence_tables::both(report))],
+            &[cards(&pick(Place::Expectation), &evidence_tables::both(report))],
         ),
         section(
             "methods",
             "Methods side by side",
-            &[method_table::method_table(report), grid(&pick(Place::Comparison), "")],
+            &[method_table::method_table(report), cards(&pick(Place::Comparison), "")],
         ),
-        section("evidence", "Behind the numbers", &[grid(&pick(Place::Evidence), "")]),
+        section("evidence", "Behind the numbers", &[cards(&pick(Place::Evidence), "")]),
         section("classes", "Class by class", &[class_table::class_table(report)]),
         footer::footer(report),
     ];
@@ -64,13 +64,11 @@ fn section(id: &str, heading: &str, parts: &[String]) -> String {
     )
 }
 
-/// Figures and a column of something else, side by side where there is room.
-fn grid(figures: &[&Figure], beside: &str) -> String {
+/// Figures and other cards, in two columns where there is room.
+fn cards(figures: &[&Figure], others: &str) -> String {
     let mut cards: String = figures.iter().map(|figure| card(figure)).collect();
-    if !beside.is_empty() {
-        cards.push_str(&format!("<div class=\"stack\">\n{beside}</div>\n"));
-    }
-    if cards.is_empty() { cards } else { format!("<div class=\"grid\">\n{cards}</div>\n") }
+    cards.push_str(others);
+    if cards.is_empty() { cards } else { format!("<div class=\"cards\">\n{cards}</div>\n") }
 }
 
 /// A figure with its heading, its caption and a button that the script brings to life.
