@@ -1,0 +1,275 @@
+//! A full page from generated data: `cargo run --release -p evenkeel-report --example demo_page -- report.html`.
+//!
+//! The world of the core's examples: a classifier calibrated on 600 labeled points, and a weaker signal today.
+
+#![allow(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::expect_used,
+    missing_docs,
+    unreachable_pub
+)]
+
+use std::time::Instant;
+
+use evenkeel::bound::{
+    DkwCorrection, Integrator, coverage_interval, integrated_gap, integrated_gap_between,
+    wasserstein_gap_between,
+};
+use evenkeel::calibration::Calibration;
+use evenkeel::calibrator::{Method, SandwichChoice, ShiftCalibrator, TransportSettings};
+use evenkeel::level::{FailureProbability, Miscoverage};
+use evenkeel::measure::{
+    BANDWIDTH_FACTOR_CLASSIFICATION, BANDWIDTH_FLOOR, Bandwidth, Grid, Interval, SmoothedLaw,
+    Support, WeightedEmpirical,
+};
+use evenkeel::rows::Rows;
+use evenkeel::sandwich::{Sandwich, min_max, model_uniform};
+use evenkeel::score::Score;
+use evenkeel::seed::Seed;
+use evenkeel_report::{
+    Answer, BoundRow, ClassRow, CoverageRange, DominanceRow, GapCurve, Input, MethodRow,
+    Provenance, Report, ScoreLaws, ThresholdMark, TraceCurve, Verdict, WeightsOverScores, render,
+};
+use world::{CLASSES, Sample, sample};
+
+#[path = "../../evenkeel/examples/world/mod.rs"]
+mod world;
+
+const GARMENTS: [&str; CLASSES] = [
+    "T-shirt/top",
+    "Trouser",
+    "Pullover",
+    "Dress",
+    "Coat",
+    "Sandal",
+    "Shirt",
+    "Sneaker",
+    "Bag",
+    "Ankle boot",
+];
+
+fn main() -> evenkeel::Result<()> {
+    let path = std::env::args().nth(1).unwrap_or_else(|| "report.html".to_owned());
+    let page = render(&report()?);
+    std::fs::write(&path, &page).expect("the page can be written");
+    println!("{path}: {} bytes", page.len());
+    Ok(())
+}
+
+/// A method's name, what it assumes, and its calibration with the time it took.
+struct Run {
+    name: &'static str,
+    assumption: &'static str,
+    calibration: Calibration,
+    seconds: f64,
+}
+
+fn report() -> evenkeel::Result<Report> {
+    let alpha = Miscoverage::new(0.1)?;
+    let delta = FailureProbability::new(0.05)?;
+    let (yesterday, today, test) =
+        (sample(600, 1.0, 1), sample(2000, 0.75, 2), sample(5000, 0.75, 3));
+    let candidates = Score::Lac.candidate_scores(&today.probabilities())?;
+    let pairs = [min_max(&candidates)?, model_uniform(&candidates)?];
+    let runs = runs(alpha, &yesterday, &today)?;
+    let (split, learned) = (&runs[0].calibration, &runs[1].calibration);
+    let truth = WeightedEmpirical::uniform(&test.scores())?;
+
+    let mut report = Report::new("Demo: a weaker signal than yesterday", alpha, answer());
+    report.subtitle = Some("600 labeled points, 2000 unlabeled points, 10 classes".into());
+    report.warnings = learned.learned().warnings.iter().map(ToString::to_string).collect();
+    report
+        .warnings
+        .push("the f-u range rests on an assumption that unlabeled data cannot verify".into());
+    for (pair, words) in pairs.iter().zip(["guaranteed (min-max)", "assumed (f-u)"]) {
+        for run in &runs[..2] {
+            let threshold = run.calibration.threshold(None);
+            report.coverage_ranges.push(CoverageRange {
+                label: format!("{}, {words}", run.name),
+                interval: coverage_interval(pair, threshold, Some(delta))?,
+                measured: Some(truth.cdf(threshold.get())),
+            });
+        }
+        report.bounds.push(bounds(split, pair, delta)?);
+        let pair_name = pair.construction().name().to_owned();
+        report.dominance.push(DominanceRow { pair: pair_name, order: pair.order() });
+    }
+    for run in &runs {
+        report.methods.push(method_row(run, &test, &truth)?);
+        report.gap_curves.push(gap_curve(run, &truth)?);
+    }
+    report.score_laws = Some(ScoreLaws {
+        score: "lac".into(),
+        calibration: split.law().into(),
+        reweighted: Some(learned.law().into()),
+        sandwiches: pairs.iter().map(Into::into).collect(),
+        test: Some((&truth).into()),
+        thresholds: runs[..2]
+            .iter()
+            .map(|run| ThresholdMark {
+                label: run.name.into(),
+                threshold: run.calibration.threshold(None),
+            })
+            .collect(),
+    });
+    report.weights = Some(WeightsOverScores {
+        method: runs[1].name.into(),
+        scores: learned.scores().to_vec(),
+        weights: learned.weights().as_slice().to_vec(),
+        effective_sample_size: learned.effective_sample_size(),
+    });
+    report.traces = runs[1..].iter().map(trace).collect();
+    report.classes = classes(learned, &test)?;
+    report.provenance = provenance();
+    Ok(report)
+}
+
+fn answer() -> Answer {
+    Answer {
+        verdict: Verdict::Caution,
+        headline: "The data shifted and coverage is at risk".into(),
+        sentences: vec![
+            "Today's confidence differs from yesterday's (permutation test, p = 0.001).".into(),
+            "At the old threshold, coverage is expected between 70 % and 86 % instead of 90 %."
+                .into(),
+            "Use the reweighted threshold (method ot), and collect labels to confirm.".into(),
+        ],
+    }
+}
+
+fn runs(alpha: Miscoverage, yesterday: &Sample, today: &Sample) -> evenkeel::Result<Vec<Run>> {
+    let transport = TransportSettings::default();
+    let methods = [
+        ("uncorrected", "today is like yesterday", Method::Uncorrected),
+        ("ot", "scores lie between model and uniform labels", Method::OptimalTransport(transport)),
+        (
+            "ot min-max",
+            "none; weights lean on the worst and best case",
+            Method::OptimalTransport(TransportSettings {
+                sandwich: SandwichChoice::MinMax,
+                ..transport
+            }),
+        ),
+    ];
+    let run = |(name, assumption, method)| {
+        let calibrator = ShiftCalibrator { method, score: Score::Lac, alpha, seed: Seed::new(0) };
+        let start = Instant::now();
+        let calibration = calibrator.calibrate(
+            &yesterday.probabilities(),
+            &yesterday.labels(),
+            &today.probabilities(),
+        )?;
+        Ok(Run { name, assumption, calibration, seconds: start.elapsed().as_secs_f64() })
+    };
+    methods.into_iter().map(run).collect()
+}
+
+/// Eq 7 and eq 8 for the uncorrected calibration, with their finite-sample correction.
+fn bounds(
+    split: &Calibration,
+    sandwich: &Sandwich,
+    delta: FailureProbability,
+) -> evenkeel::Result<BoundRow> {
+    let grid = Grid::new(Interval::UNIT, Grid::BOUND_POINTS)?;
+    let factor = BANDWIDTH_FACTOR_CLASSIFICATION;
+    let bandwidth = Bandwidth::scott(split.scores(), factor, BANDWIDTH_FLOOR)?;
+    let p = SmoothedLaw::new(split.law().clone(), bandwidth, Support::Bounded(Interval::UNIT))?;
+    let correction = DkwCorrection::for_sandwich(split.scores().len() as f64, sandwich, delta)?;
+    let cdf = integrated_gap_between(p.law(), sandwich, &Integrator::density(&p, &grid));
+    let wasserstein = wasserstein_gap_between(&p, sandwich, &grid);
+    Ok(BoundRow {
+        label: sandwich.construction().name().into(),
+        weighted_cdf: cdf.value,
+        weighted_cdf_dkw: Some(cdf.with_correction(correction).corrected()),
+        wasserstein: wasserstein.value,
+        wasserstein_dkw: Some(wasserstein.with_correction(correction).corrected()),
+    })
+}
+
+fn method_row(run: &Run, test: &Sample, truth: &WeightedEmpirical) -> evenkeel::Result<MethodRow> {
+    let calibration = &run.calibration;
+    let rows = Rows::new("probabilities", &test.probabilities, CLASSES)?;
+    let sets = calibration.predict(0, rows, None)?;
+    let total: usize = (0..sets.rows()).map(|row| sets.size(row)).sum();
+    let threshold = calibration.threshold(None);
+    let law = calibration.law();
+    Ok(MethodRow {
+        method: run.name.into(),
+        assumption: run.assumption.into(),
+        threshold: threshold.into(),
+        coverage: Some(truth.cdf(threshold.get())),
+        mean_size: Some(total as f64 / sets.rows() as f64),
+        total_coverage_gap: Some(integrated_gap(law, truth, &Integrator::atoms(law)).value),
+        effective_sample_size: Some(calibration.effective_sample_size()),
+        seconds: Some(run.seconds),
+    })
+}
+
+fn gap_curve(run: &Run, truth: &WeightedEmpirical) -> evenkeel::Result<GapCurve> {
+    let point = |step: u32| {
+        let alpha = f64::from(step) / 400.0;
+        let threshold = run.calibration.threshold(Some(Miscoverage::new(alpha)?));
+        Ok((alpha, (truth.cdf(threshold.get()) - (1.0 - alpha)).abs()))
+    };
+    let points: evenkeel::Result<Vec<(f64, f64)>> = (1..400).map(point).collect();
+    Ok(GapCurve { method: run.name.into(), points: points? })
+}
+
+fn trace(run: &Run) -> TraceCurve {
+    let learned = run.calibration.learned();
+    TraceCurve {
+        method: run.name.into(),
+        points: learned.trace.points().to_vec(),
+        stopped: learned.stopped.to_string(),
+    }
+}
+
+fn classes(calibration: &Calibration, test: &Sample) -> evenkeel::Result<Vec<ClassRow>> {
+    let rows = Rows::new("probabilities", &test.probabilities, CLASSES)?;
+    let sets = calibration.predict(0, rows, None)?;
+    let class = |(class, name): (usize, &&str)| {
+        let members: Vec<usize> =
+            (0..sets.rows()).filter(|row| test.labels[*row] == class).collect();
+        let covered = members.iter().filter(|row| sets.contains(**row, class)).count();
+        let labels: usize = members.iter().map(|row| sets.size(*row)).sum();
+        let points = members.len();
+        let share = |count: usize| (points > 0).then(|| count as f64 / points as f64);
+        ClassRow {
+            name: (*name).into(),
+            points,
+            coverage: share(covered),
+            mean_size: share(labels),
+        }
+    };
+    Ok(GARMENTS.iter().enumerate().map(class).collect())
+}
+
+fn provenance() -> Provenance {
+    let input = |role: &str, path: &str, shape: &[usize]| Input {
+        role: role.into(),
+        path: path.into(),
+        shape: shape.to_vec(),
+        checksum: Some(
+            "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08".into(),
+        ),
+    };
+    let options =
+        [("score", "lac"), ("sandwich", "f-u"), ("objective", "weighted-cdf"), ("steps", "1000")];
+    Provenance {
+        command: Some(
+            "evenkeel compare --cal-probs yesterday.npy --cal-labels labels.npy --unlabeled today.npy --test-probs \
+             test.npy --test-labels test-labels.npy --methods uncorrected,ot --html report.html"
+                .into(),
+        ),
+        inputs: vec![
+            input("calibration probabilities", "yesterday.npy", &[600, 10]),
+            input("calibration labels", "labels.npy", &[600]),
+            input("unlabeled probabilities", "today.npy", &[2000, 10]),
+        ],
+        options: options.map(|(name, value)| (name.into(), value.into())).to_vec(),
+        version: Some(format!("evenkeel {}", env!("CARGO_PKG_VERSION"))),
+        seed: Some(0),
+    }
+}

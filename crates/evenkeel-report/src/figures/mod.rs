@@ -1,0 +1,50 @@
+//! The figures, one a file.
+
+mod coverage_and_size;
+mod coverage_gap;
+mod coverage_ranges;
+mod method_styles;
+mod score_laws;
+mod trace;
+mod weights;
+
+use crate::content::Report;
+use method_styles::MethodStyles;
+
+/// A figure that stands alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Figure {
+    /// A short name, fit for a file: `score-laws`.
+    pub name: &'static str,
+    /// Its heading.
+    pub title: &'static str,
+    /// What it shows and how to read it, as plain text.
+    pub caption: String,
+    /// The drawing, an SVG document.
+    pub svg: String,
+}
+
+/// Where on the page a figure belongs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// What coverage to expect.
+    Expectation,
+    /// Methods side by side.
+    Comparison,
+    /// Behind the numbers.
+    Evidence,
+}
+
+/// All figures there is data for, in the order of the page.
+pub(crate) fn placed(report: &Report) -> Vec<(Place, Figure)> {
+    let styles = MethodStyles::of(report);
+    let figures = [
+        (Place::Expectation, coverage_ranges::draw(report)),
+        (Place::Comparison, coverage_and_size::draw(report, &styles)),
+        (Place::Comparison, coverage_gap::draw(report, &styles)),
+        (Place::Evidence, score_laws::draw(report)),
+        (Place::Evidence, weights::draw(report, &styles)),
+        (Place::Evidence, trace::draw(report, &styles)),
+    ];
+    figures.into_iter().filter_map(|(place, figure)| Some((place, figure?))).collect()
+}

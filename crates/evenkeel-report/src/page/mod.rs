@@ -1,0 +1,83 @@
+//! The page around the figures.
+
+mod class_table;
+mod evidence_tables;
+mod footer;
+mod header;
+mod method_table;
+mod table;
+
+use crate::content::Report;
+use crate::draw::style_sheet;
+use crate::figures::{Figure, Place, placed};
+use crate::text::escape;
+
+const STYLE: &str = include_str!("style.css");
+const SCRIPT: &str = include_str!("script.js");
+
+/// What the page may load: nothing. What it may run: what is written in it.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+
+/// The whole page.
+pub(crate) fn page(report: &Report) -> String {
+    let figures = placed(report);
+    let pick = |place: Place| -> Vec<&Figure> {
+        figures.iter().filter(|(at, _)| *at == place).map(|(_, figure)| figure).collect()
+    };
+    let sections = [
+        section(
+            "expectation",
+            "What coverage to expect",
+            &[cards(&pick(Place::Expectation), &evidence_tables::both(report))],
+        ),
+        section(
+            "methods",
+            "Methods side by side",
+            &[method_table::method_table(report), cards(&pick(Place::Comparison), "")],
+        ),
+        section("evidence", "Behind the numbers", &[cards(&pick(Place::Evidence), "")]),
+        section("classes", "Class by class", &[class_table::class_table(report)]),
+        footer::footer(report),
+    ];
+    let (title, colours, body) = (escape(&report.title), style_sheet(), sections.concat());
+    let header = header::header(report);
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <meta name=\"generator\" content=\"evenkeel-report {}\">\n\
+         <title>{title}</title>\n<style>\n{colours}{STYLE}</style>\n</head>\n<body>\n{header}<main>\n{body}</main>\n\
+         <script>\n{SCRIPT}</script>\n</body>\n</html>\n",
+        env!("CARGO_PKG_VERSION"),
+    )
+}
+
+/// A section with a heading; nothing if all its parts are empty.
+fn section(id: &str, heading: &str, parts: &[String]) -> String {
+    let body = parts.concat();
+    if body.is_empty() {
+        return body;
+    }
+    format!(
+        "<section id=\"{id}\" aria-labelledby=\"{id}-heading\">\n<h2 id=\"{id}-heading\">{heading}</h2>\n{body}</section>\n"
+    )
+}
+
+/// Figures and other cards, in two columns where there is room.
+fn cards(figures: &[&Figure], others: &str) -> String {
+    let mut cards: String = figures.iter().map(|figure| card(figure)).collect();
+    cards.push_str(others);
+    if cards.is_empty() { cards } else { format!("<div class=\"cards\">\n{cards}</div>\n") }
+}
+
+/// A figure with its heading, its caption and a button that the script brings to life.
+fn card(figure: &Figure) -> String {
+    let Figure { name, title, caption, svg } = figure;
+    let caption = escape(caption);
+    format!(
+        "<figure class=\"card\" id=\"figure-{name}\">\n<div class=\"card-head\"><h3>{title}</h3>\
+         <button type=\"button\" class=\"download\" data-name=\"{name}\" aria-label=\"Download {title} as SVG\" hidden>SVG \
+         <span aria-hidden=\"true\">\u{2193}</span></button></div>\n{svg}\n<figcaption>{caption}</figcaption>\n</figure>\n"
+    )
+}

@@ -1,0 +1,53 @@
+"use strict";
+// Tables sort by a heading: numbers by value, words by letters, missing values last. Without this script they stay as
+// they are.
+for (const table of document.querySelectorAll("table.sortable")) {
+  const headings = [...table.tHead.rows[0].cells];
+  const body = table.tBodies[0];
+  if (body.rows.length < 2) continue;
+  headings.forEach((heading, column) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = heading.textContent;
+    heading.replaceChildren(button);
+    heading.setAttribute("aria-sort", "none");
+    button.addEventListener("click", () => {
+      const up = heading.getAttribute("aria-sort") !== "ascending";
+      const numeric = heading.classList.contains("n");
+      const key = (row) => {
+        const cell = row.cells[column];
+        if (!numeric) return cell.textContent;
+        return cell.dataset.v === undefined ? null : Number(cell.dataset.v);
+      };
+      const compare = (a, b) => {
+        if (a === null || b === null) return (a === null) - (b === null);
+        const order = numeric ? (a > b) - (a < b) : a.localeCompare(b);
+        return up ? order : -order;
+      };
+      const rows = [...body.rows].map((row) => [key(row), row]);
+      rows.sort((a, b) => compare(a[0], b[0]));
+      body.append(...rows.map((pair) => pair[1]));
+      for (const other of headings) other.setAttribute("aria-sort", "none");
+      heading.setAttribute("aria-sort", up ? "ascending" : "descending");
+    });
+  });
+}
+// A figure's own attributes hold its colours on white; without the page's classes they are what counts.
+for (const button of document.querySelectorAll("button.download")) {
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    const svg = button.closest("figure").querySelector("svg").cloneNode(true);
+    for (const element of svg.querySelectorAll("[class]")) element.removeAttribute("class");
+    const paper = document.createElementNS(svg.namespaceURI, "rect");
+    for (const [name, value] of [["width", "100%"], ["height", "100%"], ["fill", "#ffffff"]]) paper.setAttribute(name, value);
+    svg.querySelector("desc").after(paper);
+    const text = '<?xml version="1.0" encoding="UTF-8"?>\n' + new XMLSerializer().serializeToString(svg) + "\n";
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
+    link.download = "evenkeel-" + button.dataset.name + ".svg";
+    document.body.append(link);
+    link.click();
+    link.remove();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  });
+}

@@ -1,0 +1,107 @@
+//! Numbers for people and for paths.
+
+/// A space that neither breaks nor stretches, between digits and in front of `%`.
+const NARROW: char = '\u{202f}';
+/// A minus as wide as a plus.
+const MINUS: char = '\u{2212}';
+/// Shown where there is no number.
+pub(crate) const NOTHING: &str = "\u{2013}";
+
+/// A coordinate in user units: two decimals, no trailing zeros, never `-0`.
+pub(crate) fn coordinate(value: f64) -> String {
+    let text = format!("{value:.2}");
+    let text =
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    if text == "-0" { "0".to_owned() } else { text.to_owned() }
+}
+
+/// A number with fixed decimals, grouped thousands and a real minus; `∞` if infinite, a dash if no number.
+pub(crate) fn decimal(value: f64, decimals: usize) -> String {
+    if value.is_nan() {
+        return NOTHING.to_owned();
+    }
+    let sign = if value < 0.0 { MINUS.to_string() } else { String::new() };
+    if value.is_infinite() {
+        return format!("{sign}∞");
+    }
+    if value.abs() >= 1e15 {
+        return scientific(value, decimals.min(3));
+    }
+    let text = format!("{:.decimals$}", value.abs());
+    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+    let zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
+    let sign = if zero { "" } else { &sign };
+    let point = if fraction.is_empty() { "" } else { "." };
+    format!("{sign}{}{point}{fraction}", group(whole))
+}
+
+/// `1.5e-7`, with a real minus.
+pub(crate) fn scientific(value: f64, decimals: usize) -> String {
+    format!("{value:.decimals$e}").replace('-', &MINUS.to_string())
+}
+
+/// About this many significant digits, without an exponent unless the number is very small or large.
+pub(crate) fn significant(value: f64, digits: usize) -> String {
+    if !value.is_finite() || value.abs() < f64::MIN_POSITIVE {
+        return decimal(value, 0);
+    }
+    let magnitude = value.abs().log10().floor();
+    if !(-5.0..15.0).contains(&magnitude) {
+        return scientific(value, digits.saturating_sub(1));
+    }
+    decimal(value, (digits as f64 - 1.0 - magnitude).max(0.0) as usize)
+}
+
+/// A whole number with grouped thousands.
+pub(crate) fn grouped(value: usize) -> String {
+    group(&value.to_string())
+}
+
+/// A share as a percentage.
+pub(crate) fn percent(share: f64, decimals: usize) -> String {
+    if share.is_finite() {
+        format!("{}{NARROW}%", decimal(100.0 * share, decimals))
+    } else {
+        decimal(share, 0)
+    }
+}
+
+/// Two shares as a range of percentages.
+pub(crate) fn percent_range(low: f64, high: f64) -> String {
+    format!("{}\u{2013}{}", decimal(100.0 * low, 1), percent(high, 1))
+}
+
+/// Thousands apart, from five digits on.
+fn group(digits: &str) -> String {
+    if digits.len() < 5 {
+        return digits.to_owned();
+    }
+    let mut out = String::with_capacity(digits.len() * 2);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(NARROW);
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!(coordinate(12.0), "12");
+        assert_eq!(coordinate(-0.001), "0");
+        assert_eq!(coordinate(100.0), "100");
+        assert_eq!(decimal(-0.04, 1), "0.0");
+        assert_eq!(decimal(f64::NEG_INFINITY, 2), "−∞");
+        assert_eq!(decimal(1_234_567.25, 1), "1\u{202f}234\u{202f}567.2");
+        assert_eq!(significant(0.012345, 3), "0.0123");
+        assert_eq!(significant(300.0, 3), "300");
+        assert_eq!(significant(-1.5e-9, 2), "−1.5e−9");
+        assert_eq!(percent(0.893, 1), "89.3\u{202f}%");
+        assert_eq!(grouped(10_000), "10\u{202f}000");
+    }
+}

@@ -1,0 +1,139 @@
+//! A report with every section, and ways to look into a page.
+
+use evenkeel::bound::CoverageInterval;
+use evenkeel::conformal::Threshold;
+use evenkeel::level::Miscoverage;
+use evenkeel::reweighting::optimise::TracePoint;
+use evenkeel::sandwich::Order;
+use evenkeel_report::{
+    Answer, BoundRow, ClassRow, CoverageRange, DominanceRow, GapCurve, Input, MethodRow,
+    MethodThreshold, Provenance, Report, SandwichLaws, ScoreLaws, StepCurve, ThresholdMark,
+    TraceCurve, Verdict, WeightsOverScores,
+};
+
+/// A report that says nothing but its answer.
+pub(crate) fn bare() -> Report {
+    let answer = Answer {
+        verdict: Verdict::Fine,
+        headline: "No shift".into(),
+        sentences: vec!["All is well.".into()],
+    };
+    Report::new("A check", Miscoverage::new(0.1).unwrap(), answer)
+}
+
+/// A report with every section filled; `name` is the text of every name in it.
+pub(crate) fn full(name: &str) -> Report {
+    let mut report = bare();
+    report.title = name.into();
+    report.subtitle = Some(name.into());
+    report.answer.headline = name.into();
+    report.answer.sentences = vec![name.into(); 3];
+    report.warnings = vec![name.into()];
+    report.coverage_ranges =
+        [Order::Guaranteed, Order::HoldsEmpirically, Order::Violated { largest: 0.1, at: 0.4 }]
+            .map(|order| CoverageRange {
+                label: name.into(),
+                interval: CoverageInterval { low: 0.6, high: 0.95, order, confidence: Some(0.95) },
+                measured: Some(0.8),
+            })
+            .to_vec();
+    report.bounds = vec![BoundRow {
+        label: name.into(),
+        weighted_cdf: 0.2,
+        weighted_cdf_dkw: Some(0.3),
+        wasserstein: 1.4,
+        wasserstein_dkw: None,
+    }];
+    let order = Order::Violated { largest: 0.1, at: 0.4 };
+    report.dominance = vec![DominanceRow { pair: name.into(), order }];
+    report.methods = methods(name);
+    report.gap_curves = vec![GapCurve {
+        method: name.into(),
+        points: (1..50_u32).map(|i| (f64::from(i) / 50.0, f64::from(i % 7) / 70.0)).collect(),
+    }];
+    report.score_laws = Some(laws(name, 40));
+    report.weights = Some(WeightsOverScores {
+        method: name.into(),
+        scores: (0..40_u32).map(|i| f64::from(i) / 40.0).collect(),
+        weights: vec![1.0 / 40.0; 40],
+        effective_sample_size: 40.0,
+    });
+    report.traces = vec![TraceCurve {
+        method: name.into(),
+        points: (0..=10).map(|step| trace_point(step * 100)).collect(),
+        stopped: name.into(),
+    }];
+    report.classes =
+        vec![ClassRow { name: name.into(), points: 12, coverage: Some(0.75), mean_size: None }];
+    report.provenance = Provenance {
+        command: Some(name.into()),
+        inputs: vec![Input {
+            role: name.into(),
+            path: name.into(),
+            shape: vec![3, 4],
+            checksum: Some(name.into()),
+        }],
+        options: vec![(name.into(), name.into())],
+        version: Some(name.into()),
+        seed: Some(7),
+    };
+    report
+}
+
+fn methods(name: &str) -> Vec<MethodRow> {
+    let row = |method: String, threshold, coverage| MethodRow {
+        method,
+        assumption: name.into(),
+        threshold,
+        coverage,
+        mean_size: Some(1.5),
+        total_coverage_gap: Some(0.05),
+        effective_sample_size: Some(40.0),
+        seconds: Some(0.01),
+    };
+    vec![
+        row(name.into(), Threshold::Finite(0.7).into(), Some(0.8)),
+        row(format!("{name} 2"), Threshold::AllLabels.into(), Some(1.0)),
+        row(format!("{name} 3"), MethodThreshold::PerPoint, None),
+    ]
+}
+
+/// Laws of `n` atoms each.
+pub(crate) fn laws(name: &str, n: usize) -> ScoreLaws {
+    let law = |power: f64| StepCurve {
+        atoms: (1..=n).map(|i| (i as f64 / n as f64).powf(power)).collect(),
+        cumulative: (1..=n).map(|i| i as f64 / n as f64).collect(),
+    };
+    let pair =
+        |low: f64, high: f64| SandwichLaws { name: name.into(), lower: law(low), upper: law(high) };
+    ScoreLaws {
+        score: name.into(),
+        calibration: law(1.0),
+        reweighted: Some(law(0.9)),
+        sandwiches: vec![pair(3.0, 0.2), pair(2.0, 0.5)],
+        test: Some(law(0.8)),
+        thresholds: [Threshold::Finite(0.8), Threshold::Finite(0.82), Threshold::AllLabels]
+            .map(|threshold| ThresholdMark { label: name.into(), threshold })
+            .to_vec(),
+    }
+}
+
+/// A point of a run that improves.
+pub(crate) fn trace_point(step: usize) -> TracePoint {
+    TracePoint {
+        step,
+        objective: 1.0 / (1.0 + step as f64),
+        effective_sample_size: 40.0 - step as f64 / 100.0,
+        threshold: Threshold::Finite(0.5),
+    }
+}
+
+/// Everything from `<svg` to `</svg>`, for each figure of a page.
+pub(crate) fn drawings(page: &str) -> Vec<&str> {
+    page.match_indices("<svg")
+        .map(|(start, _)| {
+            let length = page[start..].find("</svg>").expect("a drawing ends") + "</svg>".len();
+            &page[start..start + length]
+        })
+        .collect()
+}
