@@ -38,6 +38,16 @@ impl MethodName {
     }
 }
 
+impl MethodName {
+    /// What must hold for the method's coverage to be right, in a few words.
+    pub fn assumption(self) -> &'static str {
+        match self {
+            Self::Uncorrected => "no shift",
+            Self::Ot => "laws enclose today's scores",
+        }
+    }
+}
+
 /// Where a calibration comes from.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Provenance {
