@@ -1,0 +1,138 @@
+//! Damaged files give errors or numbers, never a panic, and never more memory than their size warrants.
+#![allow(unsafe_code, clippy::unwrap_used)]
+
+mod corpus;
+
+use corpus::{Scratch, all_fixtures, fixture, read_in_blocks};
+use proptest::prelude::*;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+/// A few hundred bytes of file must not take more.
+const MEMORY_LIMIT: usize = 64 << 20;
+
+thread_local! {
+    static LIVE: Cell<isize> = const { Cell::new(0) };
+    static PEAK: Cell<isize> = const { Cell::new(0) };
+}
+
+/// Counts the bytes that are live in each thread.
+struct Counting;
+
+fn count(bytes: isize) {
+    // The counters are gone while a thread ends.
+    drop(LIVE.try_with(|live| {
+        live.set(live.get() + bytes);
+        let _ = PEAK.try_with(|peak| peak.set(peak.get().max(live.get())));
+    }));
+}
+
+// SAFETY: every call is handed to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size().cast_signed());
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        count(-layout.size().cast_signed());
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Reads a file and gives whether that worked, and the most memory it took.
+fn read_and_measure(path: &str) -> (bool, usize) {
+    let before = LIVE.get();
+    PEAK.set(before);
+    let good = read_in_blocks(path, 64).is_ok();
+    (good, (PEAK.get() - before).unsigned_abs())
+}
+
+/// Reads every array of a fixture that may have several.
+fn arguments(name: &str, path: &str) -> Vec<String> {
+    match name {
+        "stored.npz" | "deflated.npz" => vec![format!("{path}:probs"), format!("{path}:labels")],
+        "list-and-label.parquet" => vec![format!("{path}:probs"), path.to_owned()],
+        _ => vec![path.to_owned()],
+    }
+}
+
+#[test]
+fn files_cut_off_at_every_eighth_are_refused() {
+    let scratch = Scratch::new();
+    for name in all_fixtures() {
+        let bytes = std::fs::read(fixture(&name)).unwrap();
+        for eighth in 0..8 {
+            let path = scratch.file(&name, &bytes[..bytes.len() * eighth / 8]);
+            for argument in arguments(&name, &path) {
+                let (good, memory) = read_and_measure(&argument);
+                // Half a csv file is a csv file, as long as it ends at the end of a number.
+                assert!(!good || name.ends_with(".csv"), "{name} cut at {eighth}/8 was read");
+                assert!(memory < MEMORY_LIMIT, "{name} cut at {eighth}/8 took {memory} bytes");
+            }
+        }
+    }
+}
+
+/// How a file is damaged: a place (as a share of the file), and the byte to put there.
+fn damage() -> impl Strategy<Value = Vec<(f64, u8)>> {
+    let byte = prop_oneof![any::<u8>(), Just(0xff), Just(0x7f), Just(0x00), Just(0x80)];
+    prop::collection::vec((0.0..1.0_f64, byte), 1..6)
+}
+
+/// Damages fixtures with an extension again and again.
+fn survives(extension: &str, cases: u32) {
+    let scratch = Scratch::new();
+    let mut names = all_fixtures();
+    names.retain(|name| name.ends_with(extension));
+    let files: Vec<Vec<u8>> =
+        names.iter().map(|name| std::fs::read(fixture(name)).unwrap()).collect();
+    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
+        cases,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    });
+    let case = (prop::sample::select((0..names.len()).collect::<Vec<_>>()), damage());
+    let outcome = runner.run(&case, |(which, damage)| {
+        let mut bytes = files[which].clone();
+        for (place, byte) in &damage {
+            let place = (place * bytes.len() as f64) as usize;
+            bytes[place] = *byte;
+        }
+        let path = scratch.file(&names[which], &bytes);
+        for argument in arguments(&names[which], &path) {
+            let (_, memory) = read_and_measure(&argument);
+            prop_assert!(memory < MEMORY_LIMIT, "{} took {memory} bytes", names[which]);
+        }
+        Ok(())
+    });
+    outcome.unwrap();
+}
+
+/// More cases for a long look: `EVENKEEL_DAMAGE_CASES=100000 cargo test --test damage`.
+fn cases() -> u32 {
+    std::env::var("EVENKEEL_DAMAGE_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(1500)
+}
+
+#[test]
+fn damaged_npy_files_do_no_harm() {
+    survives(".npy", cases());
+}
+
+#[test]
+fn damaged_npz_files_do_no_harm() {
+    survives(".npz", cases());
+}
+
+#[test]
+fn damaged_csv_files_do_no_harm() {
+    survives(".csv", cases());
+}
+
+#[test]
+fn damaged_parquet_files_do_no_harm() {
+    survives(".parquet", cases());
+}
