@@ -1,0 +1,15 @@
+//! What Evenkeel's image experiments and its demo are made of.
+//!
+//! ```text
+//! fashion_mnist   files of the Debian package     -> images and labels
+//! ```
+//! Everything random comes from a [`Seed`](evenkeel::seed::Seed) and is addressed by image id or position, so results
+//! are the same bytes for any number of threads.
+
+pub mod draws;
+pub mod error;
+pub mod fashion_mnist;
+pub mod image;
+pub mod npy;
+
+pub use error::{Error, Result};
