@@ -2,10 +2,12 @@
 //!
 //! ```text
 //! fashion_mnist   files of the Debian package     -> images and labels
+//! corruption      image, severity, image id       -> the image a worse camera would have sent
 //! ```
 //! Everything random comes from a [`Seed`](evenkeel::seed::Seed) and is addressed by image id or position, so results
 //! are the same bytes for any number of threads.
 
+pub mod corruption;
 pub mod draws;
 pub mod error;
 pub mod fashion_mnist;
