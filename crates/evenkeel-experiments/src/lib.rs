@@ -3,15 +3,19 @@
 //! ```text
 //! fashion_mnist   files of the Debian package     -> images and labels
 //! corruption      image, severity, image id       -> the image a worse camera would have sent
+//! classifier      training images                 -> a small convolutional network, kept in a safetensors file
+//! performance     images, condition, classifier   -> how often it is right, and how sure
 //! ```
 //! Everything random comes from a [`Seed`](evenkeel::seed::Seed) and is addressed by image id or position, so results
 //! are the same bytes for any number of threads.
 
+pub mod classifier;
 pub mod corruption;
 pub mod draws;
 pub mod error;
 pub mod fashion_mnist;
 pub mod image;
 pub mod npy;
+pub mod performance;
 
 pub use error::{Error, Result};
