@@ -1,0 +1,149 @@
+//! The one error type of the experiments: what was found, where, and what to do.
+
+use std::path::{Path, PathBuf};
+
+use crate::fashion_mnist::DEFAULT_DIRECTORY;
+
+/// Result of every fallible operation of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What can go wrong between the files and the numbers.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file of the data set is not where it was looked for.
+    #[error(
+        "{} was not found, with or without .gz; `apt-get install dataset-fashion-mnist` puts the data set in \
+         {DEFAULT_DIRECTORY}, or name the folder that holds it", path.display()
+    )]
+    MissingDataSet {
+        /// The path without `.gz`.
+        path: PathBuf,
+    },
+    /// A file that starts like no IDX file of the expected kind.
+    #[error(
+        "{} starts with {found:#010x} where an IDX file of {kind} starts with {expected:#010x}; \
+         reinstall the package dataset-fashion-mnist", path.display()
+    )]
+    NotIdx {
+        /// The file.
+        path: PathBuf,
+        /// What the file should hold.
+        kind: &'static str,
+        /// Its first four bytes.
+        found: u32,
+        /// The four bytes of such a file.
+        expected: u32,
+    },
+    /// An IDX file that is shorter or longer than its header says.
+    #[error(
+        "{} holds {found} bytes where its header asks for {expected}; reinstall the package dataset-fashion-mnist",
+        path.display()
+    )]
+    WrongLength {
+        /// The file.
+        path: PathBuf,
+        /// Bytes found; at most one more than expected are counted.
+        found: usize,
+        /// Bytes the header asks for.
+        expected: usize,
+    },
+    /// Images of another size.
+    #[error("{} holds images of {rows} x {columns} pixels; expected 28 x 28", path.display())]
+    WrongImageSize {
+        /// The file.
+        path: PathBuf,
+        /// Rows of an image.
+        rows: usize,
+        /// Columns of an image.
+        columns: usize,
+    },
+    /// As many labels as images are needed.
+    #[error("{images} images came with {labels} labels; the two files must be of the same split")]
+    CountMismatch {
+        /// Number of images.
+        images: usize,
+        /// Number of labels.
+        labels: usize,
+    },
+    /// An image id beyond the data set.
+    #[error("image {id} was asked for, but the data set ends at image {}", count - 1)]
+    NoSuchImage {
+        /// The id asked for.
+        id: usize,
+        /// Number of images.
+        count: usize,
+    },
+    /// Fewer images than the demo's roles need.
+    #[error("the demo needs {needed} images, found {found}; give the whole test split")]
+    TooFewImages {
+        /// Images needed.
+        needed: usize,
+        /// Images found.
+        found: usize,
+    },
+    /// A severity that is no whole number from 0 to 5.
+    #[error("severity {found} is out of range; expected 0 (clean) to 5")]
+    NoSuchSeverity {
+        /// The number found.
+        found: u8,
+    },
+    /// A name that is no condition.
+    #[error(
+        "{found:?} is no condition; expected `clean` or a corruption and a severity, as in `fog_3`"
+    )]
+    NoSuchCondition {
+        /// The name found.
+        found: String,
+    },
+    /// A file that cannot be parsed as safetensors.
+    #[error(
+        "the classifier file cannot be read: {source}; retrain it with the example train_classifier"
+    )]
+    NotSafetensors {
+        /// What the parser says.
+        source: safetensors::SafeTensorError,
+    },
+    /// A tensor of another shape or type.
+    #[error(
+        "tensor {name} of the classifier file is {found}; expected {expected}; \
+         retrain it with the example train_classifier"
+    )]
+    WrongTensor {
+        /// Name of the tensor.
+        name: &'static str,
+        /// Type and shape found.
+        found: String,
+        /// Type and shape expected.
+        expected: String,
+    },
+    /// A training setting outside its range.
+    #[error("{what} is {found}; expected {expected}")]
+    BadSetting {
+        /// Name of the setting.
+        what: &'static str,
+        /// The value found.
+        found: f64,
+        /// The range.
+        expected: &'static str,
+    },
+    /// A file that cannot be read or written.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// What the core refuses.
+    #[error(transparent)]
+    Core(#[from] evenkeel::Error),
+}
+
+impl Error {
+    /// For `map_err`: an input or output error at `path`.
+    pub fn at(path: &Path) -> impl FnOnce(std::io::Error) -> Self + use<> {
+        let path = path.to_path_buf();
+        move |source| Self::Io { path, source }
+    }
+}
