@@ -1,11 +1,12 @@
-//! Results as one self-contained HTML page: the answer first, then figures, tables and what is needed to repeat the run.
+//! Results as one self-contained HTML page: the answer first, then figures, tables and what is needed to repeat the
+//! run.
 //!
-//! The page needs no network: styles, script and figures are inside it, and its policy forbids loading anything. It is
-//! readable on a phone, in print, in light and dark mode. Every figure is an SVG of its own, with a button to
-//! download it; [`figures`] gives the same drawings to programs.
+//! The page needs no network: styles, script and figures are inside it, and its policy forbids loading anything. It
+//! is readable on a phone, in print, in light and dark mode. Every figure is an SVG of its own, with a button to
+//! download it; [`figures()`] gives the same drawings to programs.
 //!
-//! Values in, text out: whoever calls reads the inputs, runs the job and writes the file. The same report gives the same
-//! bytes.
+//! Values in, text out: whoever calls reads the inputs, runs the job and writes the file. The same report gives the
+//! same bytes.
 //!
 //! ```
 //! use evenkeel::level::Miscoverage;

@@ -1,7 +1,7 @@
 //! What a report says: plain values that whoever ran the job fills in.
 //!
-//! Everything but title, level and answer may stay empty; a section without content is left out of the page. Texts may
-//! hold anything, they are escaped. Numbers that are not finite are left out of figures.
+//! Everything but title, level and answer may stay empty; a section without content is left out of the page. Texts
+//! may hold anything, they are escaped. Numbers that are not finite are left out of figures.
 
 mod answer;
 mod evidence;

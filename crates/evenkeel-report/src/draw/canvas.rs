@@ -121,8 +121,8 @@ impl Canvas {
         let (width, height) = (coordinate(to.0 - from.0), coordinate(to.1 - from.1));
         let opacity = coordinate(opacity);
         self.put(format_args!(
-            "<rect {class} fill-opacity=\"{opacity}\" stroke=\"{colour}\" stroke-width=\"{line}\"{dash} x=\"{x}\" y=\"{y}\" \
-             width=\"{width}\" height=\"{height}\" rx=\"2\"/>"
+            "<rect {class} fill-opacity=\"{opacity}\" stroke=\"{colour}\" stroke-width=\"{line}\"{dash} \
+             x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"2\"/>"
         ));
     }
 
@@ -145,8 +145,8 @@ impl Canvas {
         let weight = if weight == Weight::Bold { " font-weight=\"600\"" } else { "" };
         let (x, y, words) = (coordinate(at.0), coordinate(at.1), escape(words));
         self.put(format_args!(
-            "<text {fill} stroke=\"{rim}\" stroke-width=\"{HALO}\" paint-order=\"stroke\" font-size=\"{size}\"{anchor}{weight} \
-             x=\"{x}\" y=\"{y}\">{words}</text>"
+            "<text {fill} stroke=\"{rim}\" stroke-width=\"{HALO}\" paint-order=\"stroke\" \
+             font-size=\"{size}\"{anchor}{weight} x=\"{x}\" y=\"{y}\">{words}</text>"
         ));
     }
 

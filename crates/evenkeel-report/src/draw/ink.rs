@@ -1,7 +1,7 @@
 //! Colours, dashes and what belongs together.
 //!
-//! Series colours are the Okabe-Ito hues, darkened on white and lightened on black until each stands out from the paper by
-//! 3 : 1 or more. Series also differ by dash and marker, for readers and printers without colour.
+//! Series colours are the Okabe-Ito hues, darkened on white and lightened on black until each stands out from the
+//! paper by 3 : 1 or more. Series also differ by dash and marker, for readers and printers without colour.
 
 use super::marker::Marker;
 
@@ -146,7 +146,9 @@ pub(crate) fn style_sheet() -> String {
     let classes: String = shades
         .iter()
         .map(|(class, ..)| {
-            format!(".f-{class}{{fill:var(--{class})}}.s-{class}{{stroke:var(--{class})}}")
+            format!(
+                ".f-{class},.sf-{class}{{fill:var(--{class})}}.s-{class},.sf-{class}{{stroke:var(--{class})}}"
+            )
         })
         .collect();
     format!(

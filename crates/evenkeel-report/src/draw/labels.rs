@@ -42,12 +42,9 @@ pub(crate) struct PlacedLabel {
     pub(crate) at: Point,
     /// Which end stands there.
     pub(crate) anchor: Anchor,
-    /// From the point to the name, if it stands away from it.
-    pub(crate) leader: Option<(Point, Point)>,
 }
 
-/// Places a name near each point, in turn: beside it, above, below, then farther away with a leader; none where nothing
-/// is free.
+/// Places a name next to each point, in turn: beside it, above, below or at a corner; none where nothing is free.
 pub(crate) fn place_labels(
     panel: &Panel<'_>,
     points: &[(Point, &str)],
@@ -93,7 +90,7 @@ const DIRECTIONS: [(f64, f64); 8] = [
 
 fn candidates((x, y): Point, text: &str) -> impl Iterator<Item = (PlacedLabel, Obstacle)> {
     let (wide, text) = (width(text, FONT_SIZE), text.to_owned());
-    [10.0, 18.0, 28.0, 40.0, 54.0, 70.0].into_iter().flat_map(move |radius| {
+    [10.0, 16.0].into_iter().flat_map(move |radius| {
         let text = text.clone();
         DIRECTIONS.into_iter().map(move |(dx, dy)| {
             // The middle of the name's near edge; beside a point it is level with it.
@@ -111,8 +108,7 @@ fn candidates((x, y): Point, text: &str) -> impl Iterator<Item = (PlacedLabel, O
                 right: left + wide + 2.0,
                 bottom: edge_y + 7.0,
             };
-            let leader = (radius > 20.0).then_some(((x, y), (edge_x, edge_y)));
-            (PlacedLabel { text: text.clone(), at: (edge_x, edge_y + 4.2), anchor, leader }, box_)
+            (PlacedLabel { text: text.clone(), at: (edge_x, edge_y + 4.2), anchor }, box_)
         })
     })
 }

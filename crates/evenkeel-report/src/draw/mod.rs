@@ -1,8 +1,8 @@
 //! A small SVG writer: marks, scales, axes, legends and labels that keep out of each other's way.
 //!
-//! All figures are [`WIDTH`] units wide, about the width of a phone or of half a desktop page, so that text set in units
-//! is readable on both. Colours are written twice: as an attribute, so that a figure stands alone, and as a class, so
-//! that the page's style sheet can follow the reader's light or dark mode.
+//! All figures are [`WIDTH`] units wide, about the width of a phone or of half a desktop page, so that text set in
+//! units is readable on both. Colours are written twice: as an attribute, so that a figure stands alone, and as a
+//! class, so that the page's style sheet can follow the reader's light or dark mode.
 
 mod canvas;
 mod ink;

@@ -3,12 +3,14 @@
 use super::{Figure, MethodStyles};
 use crate::content::Report;
 use crate::draw::{
-    Axis, Canvas, Dash, Entry, Ink, Obstacle, Panel, PlacedLabel, Point, Range, Stroke, Swatch,
-    TickText, Weight, draw_legend, place_labels, target_stroke,
+    Axis, Canvas, Entry, Ink, Obstacle, Panel, PlacedLabel, Point, Range, Swatch, TickText, Weight,
+    draw_legend, place_labels, target_stroke,
 };
 use crate::text::{decimal, percent};
 
 const HEIGHT: f64 = 230.0;
+const CAPTION: &str = "Each method's coverage and what it costs. On the dotted line or just above it, and far to the left, \
+    is best; below it, sets miss the label more often than was asked for.";
 
 /// A method with both coordinates.
 struct Spot<'a> {
@@ -53,9 +55,6 @@ pub(super) fn draw(report: &Report, styles: &MethodStyles<'_>) -> Option<Figure>
     let height = panel.draw(&mut canvas);
     panel.across(&mut canvas, report.target(), target_stroke());
     let placed = labels(report, &panel, &spots);
-    for (from, to) in placed.iter().flatten().filter_map(|label| label.leader) {
-        canvas.line(from, to, Stroke::new(Ink::Axis, 1.0, Dash::Solid));
-    }
     for (spot, label) in spots.iter().zip(&placed) {
         let (style, at) = (styles.get(spot.method), panel.at(spot.size, spot.coverage));
         let title = format!(
@@ -69,9 +68,7 @@ pub(super) fn draw(report: &Report, styles: &MethodStyles<'_>) -> Option<Figure>
             canvas.text(label.at, &label.text, Ink::Text, label.anchor, Weight::Regular);
         }
     }
-    let caption = "Each method's coverage and what it costs. On the dotted line or just above it, and far to the left, is best; \
-                   below it, sets miss the label more often than was asked for."
-        .to_owned();
+    let caption = CAPTION.to_owned();
     let (name, title) = ("coverage-and-size", "Coverage against set size");
     Some(Figure { name, title, svg: canvas.finish(name, title, &caption, height), caption })
 }

@@ -9,6 +9,10 @@ use crate::draw::{
 use crate::text::decimal;
 
 const HEIGHT: f64 = 210.0;
+const CAPTION: &str = "How far coverage is from what was asked for, |coverage \u{2212} (1 \u{2212} alpha)|, at every alpha: \
+    lower is better.";
+const NUMBERS: &str =
+    " A number in the legend is the average over all alpha, the total coverage gap.";
 
 pub(super) fn draw(report: &Report, styles: &MethodStyles<'_>) -> Option<Figure> {
     let finite = |point: &&(f64, f64)| point.0.is_finite() && point.1.is_finite();
@@ -55,18 +59,23 @@ pub(super) fn draw(report: &Report, styles: &MethodStyles<'_>) -> Option<Figure>
         }
         canvas.curve(&thin_curve(&points, MOST_POINTS), style.stroke);
     }
-    let caption = "How far coverage is from what was asked for, |coverage \u{2212} (1 \u{2212} alpha)|, at every alpha: \
-                   lower is better. The number in the legend is the average over all alpha, the total coverage gap."
-        .to_owned();
+    let mut caption = CAPTION.to_owned();
+    if report.gap_curves.iter().any(|curve| total_gap(report, &curve.method).is_some()) {
+        caption.push_str(NUMBERS);
+    }
     let (name, title) = ("coverage-gap", "Coverage gap at every level");
     Some(Figure { name, title, svg: canvas.finish(name, title, &caption, height), caption })
 }
 
 /// The method and its total gap, if the table has it.
 fn label(report: &Report, method: &str) -> String {
-    let row = report.methods.iter().find(|row| row.method == method);
-    match row.and_then(|row| row.total_coverage_gap).filter(|gap| gap.is_finite()) {
+    match total_gap(report, method) {
         Some(gap) => format!("{method} {}", decimal(gap, 3)),
         None => method.to_owned(),
     }
+}
+
+fn total_gap(report: &Report, method: &str) -> Option<f64> {
+    let row = report.methods.iter().find(|row| row.method == method)?;
+    row.total_coverage_gap.filter(|gap| gap.is_finite())
 }

@@ -134,7 +134,9 @@ fn caption(rows: &[&CoverageRange]) -> String {
             Order::HoldsEmpirically => {
                 " Assumed ranges hold if today's scores lie between the two laws, which no unlabeled data can verify."
             }
-            Order::Violated { .. } => " Where the two laws cross, the assumption is violated and the range does not hold.",
+            Order::Violated { .. } => {
+                " Where the two laws cross, the assumption is violated and the range does not hold."
+            }
         });
     }
     let levels: Vec<f64> = rows.iter().filter_map(|row| row.interval.confidence).collect();

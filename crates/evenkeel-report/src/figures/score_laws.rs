@@ -8,7 +8,7 @@ use crate::draw::{
 };
 use crate::text::{percent, shorten, significant};
 
-const HEIGHT: f64 = 280.0;
+const HEIGHT: f64 = 245.0;
 /// Series numbers of the pairs of laws, then again from the start.
 const PAIRS: [usize; 2] = [1, 2];
 

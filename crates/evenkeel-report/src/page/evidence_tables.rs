@@ -9,9 +9,9 @@ use crate::text::{decimal, significant};
 const BOUNDS: [Column; 5] = [
     Column::words("laws"),
     Column::number("weighted CDF"),
-    Column::number("corrected"),
+    Column::number("+ DKW"),
     Column::number("Wasserstein"),
-    Column::number("corrected"),
+    Column::number("+ DKW"),
 ];
 const DOMINANCE: [Column; 4] = [
     Column::words("laws"),
@@ -29,16 +29,16 @@ pub(super) fn both(report: &Report) -> String {
         out.push_str(&card(
             "Bounds on the total coverage gap",
             &table("Bounds on the total coverage gap", Sorting::Fixed, &BOUNDS, &bounds),
-            "No more coverage than this is lost on average over all alpha, if the laws enclose today's scores. Corrected \
-             bounds allow for the sample sizes. A bound of 1 or more says nothing.",
+            "No more coverage than this is lost on average over all alpha, if the laws enclose today's scores. \
+             The columns + DKW allow for the sample sizes. A bound of 1 or more says nothing.",
         ));
     }
     if !dominance.is_empty() {
         out.push_str(&card(
             "Order of the laws",
             &table("Order of the laws", Sorting::Fixed, &DOMINANCE, &dominance),
-            "Bounds and ranges rest on today's scores lying between the lower and the upper law. Laws that cross cannot \
-             enclose anything.",
+            "Bounds and ranges rest on today's scores lying between the lower and the upper law. \
+             Laws that cross cannot enclose anything.",
         ));
     }
     out
@@ -46,13 +46,16 @@ pub(super) fn both(report: &Report) -> String {
 
 fn card(heading: &str, table: &str, note: &str) -> String {
     format!(
-        "<div class=\"card\">\n<div class=\"card-head\"><h3>{heading}</h3></div>\n{table}<p class=\"note\">{note}</p>\n</div>\n"
+        "<div class=\"card\">\n<div class=\"card-head\"><h3>{heading}</h3></div>\n{table}\
+         <p class=\"note\">{note}</p>\n</div>\n"
     )
 }
 
 fn bound_cells(row: &BoundRow) -> Vec<Cell> {
     let number = |value: Option<f64>| {
-        let cell = Cell::number(value, |bound| decimal(bound, 3));
+        let cell = Cell::number(value, |bound| {
+            if bound < 1.0 { decimal(bound, 3) } else { significant(bound, 3) }
+        });
         if value.is_some_and(|bound| bound >= 1.0) { cell.void() } else { cell }
     };
     vec![

@@ -27,7 +27,8 @@ pub(super) fn footer(report: &Report) -> String {
         body.push_str(&format!("<h3>Inputs</h3>\n<ul class=\"inputs\">\n{items}</ul>\n"));
     }
     format!(
-        "<section id=\"repeat\" class=\"repeat\" aria-labelledby=\"repeat-heading\">\n<h2 id=\"repeat-heading\">Repeat it</h2>\n\
+        "<section id=\"repeat\" class=\"repeat\" aria-labelledby=\"repeat-heading\">\n\
+         <h2 id=\"repeat-heading\">Repeat it</h2>\n\
          {body}</section>\n"
     )
 }

@@ -21,8 +21,10 @@ pub(super) fn header(report: &Report) -> String {
         .map(|sentence| format!("<p>{}</p>\n", words(sentence)))
         .collect();
     format!(
-        "<header>\n<p class=\"brand\">Evenkeel</p>\n<h1>{title}</h1>\n<p class=\"subtitle\">{subtitle}target coverage {target}</p>\n\
-         <div class=\"answer {class}\">\n<p class=\"verdict\"><span class=\"light\" role=\"img\" aria-label=\"{word}\">{sign}</span>\
+        "<header>\n<p class=\"brand\">Evenkeel</p>\n<h1>{title}</h1>\n\
+         <p class=\"subtitle\">{subtitle}target coverage {target}</p>\n\
+         <div class=\"answer {class}\">\n<p class=\"verdict\"><span class=\"light\" role=\"img\" \
+         aria-label=\"{word}\">{sign}</span>\
          <strong>{headline}</strong></p>\n{sentences}</div>\n{}</header>\n",
         warnings(report)
     )
@@ -38,7 +40,8 @@ fn warnings(report: &Report) -> String {
         .map(|warning| format!("<li>{}</li>\n", words(&sentence(warning))))
         .collect();
     format!(
-        "<section class=\"warnings\" aria-labelledby=\"warnings-heading\">\n<h2 id=\"warnings-heading\">Before you trust this</h2>\n\
+        "<section class=\"warnings\" aria-labelledby=\"warnings-heading\">\n\
+         <h2 id=\"warnings-heading\">Before you trust this</h2>\n\
          <ul>\n{items}</ul>\n</section>\n"
     )
 }

@@ -16,7 +16,8 @@ const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 
 /// What the page may load: nothing. What it may run: what is written in it.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
+    base-uri 'none'; form-action 'none'";
 
 /// The whole page.
 pub(crate) fn page(report: &Report) -> String {
@@ -60,7 +61,8 @@ fn section(id: &str, heading: &str, parts: &[String]) -> String {
         return body;
     }
     format!(
-        "<section id=\"{id}\" aria-labelledby=\"{id}-heading\">\n<h2 id=\"{id}-heading\">{heading}</h2>\n{body}</section>\n"
+        "<section id=\"{id}\" aria-labelledby=\"{id}-heading\">\n\
+         <h2 id=\"{id}-heading\">{heading}</h2>\n{body}</section>\n"
     )
 }
 
@@ -77,7 +79,7 @@ fn card(figure: &Figure) -> String {
     let caption = escape(caption);
     format!(
         "<figure class=\"card\" id=\"figure-{name}\">\n<div class=\"card-head\"><h3>{title}</h3>\
-         <button type=\"button\" class=\"download\" data-name=\"{name}\" aria-label=\"Download {title} as SVG\" hidden>SVG \
-         <span aria-hidden=\"true\">\u{2193}</span></button></div>\n{svg}\n<figcaption>{caption}</figcaption>\n</figure>\n"
+         <button type=\"button\" class=\"download\" data-name=\"{name}\" aria-label=\"Download {title} as SVG\" hidden>\
+         SVG <span aria-hidden=\"true\">\u{2193}</span></button></div>\n{svg}\n<figcaption>{caption}</figcaption>\n</figure>\n"
     )
 }

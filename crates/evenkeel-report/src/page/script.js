@@ -38,8 +38,14 @@ for (const button of document.querySelectorAll("button.download")) {
   button.addEventListener("click", () => {
     const svg = button.closest("figure").querySelector("svg").cloneNode(true);
     for (const element of svg.querySelectorAll("[class]")) element.removeAttribute("class");
+    const margin = 12;
+    const { width, height } = svg.viewBox.baseVal;
+    const frame = { x: -margin, y: -margin, width: width + 2 * margin, height: height + 2 * margin };
+    svg.setAttribute("viewBox", Object.values(frame).join(" "));
+    svg.setAttribute("width", frame.width);
+    svg.setAttribute("height", frame.height);
     const paper = document.createElementNS(svg.namespaceURI, "rect");
-    for (const [name, value] of [["width", "100%"], ["height", "100%"], ["fill", "#ffffff"]]) paper.setAttribute(name, value);
+    for (const [name, value] of Object.entries({ ...frame, fill: "#ffffff" })) paper.setAttribute(name, value);
     svg.querySelector("desc").after(paper);
     const text = '<?xml version="1.0" encoding="UTF-8"?>\n' + new XMLSerializer().serializeToString(svg) + "\n";
     const link = document.createElement("a");

@@ -2,8 +2,8 @@
 
 /// Escapes text for element content and quoted attributes of HTML and XML alike.
 ///
-/// Characters that XML 1.0 cannot hold in any form (control characters, non-characters) become U+FFFD: one of them in a
-/// path would make a downloaded figure unreadable. Directional overrides become visible too, lest a path read
+/// Characters that XML 1.0 cannot hold in any form (control characters, non-characters) become U+FFFD: one of them in
+/// a path would make a downloaded figure unreadable. Directional overrides become visible too, lest a path read
 /// backwards.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 8);

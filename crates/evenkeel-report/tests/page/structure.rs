@@ -106,7 +106,7 @@ fn numbers_in_tables_carry_the_value_they_sort_by() {
         "data-v=\"Infinity\">∞<",
         "<td class=\"n\">per point</td>",
         "<td class=\"n\">–</td>",
-        "<td class=\"n void\" data-v=\"1.4e0\">1.400</td>",
+        "<td class=\"n void\" data-v=\"1.4e0\">1.40</td>",
     ] {
         assert!(page.contains(cell), "{cell}");
     }
