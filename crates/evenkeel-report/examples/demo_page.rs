@@ -189,8 +189,8 @@ fn bounds(
     let bandwidth = Bandwidth::scott(split.scores(), factor, BANDWIDTH_FLOOR)?;
     let p = SmoothedLaw::new(split.law().clone(), bandwidth, Support::Bounded(Interval::UNIT))?;
     let correction = DkwCorrection::for_sandwich(split.scores().len() as f64, sandwich, delta)?;
-    let cdf = integrated_gap_between(p.law(), sandwich, &Integrator::density(&p, &grid));
-    let wasserstein = wasserstein_gap_between(&p, sandwich, &grid);
+    let cdf = integrated_gap_between(p.law(), sandwich, &Integrator::density(&p, &grid)?);
+    let wasserstein = wasserstein_gap_between(&p, sandwich, &grid)?;
     Ok(BoundRow {
         label: sandwich.construction().name().into(),
         weighted_cdf: cdf.value,
