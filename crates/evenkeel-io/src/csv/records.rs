@@ -104,7 +104,7 @@ mod tests {
     use super::super::dialect::{is_default_header, may_be_header};
     use super::*;
 
-    fn cells<'a>(text: &'a str) -> impl Iterator<Item = &'a [u8]> + Clone {
+    fn cells(text: &str) -> impl Iterator<Item = &[u8]> + Clone {
         text.split(',').map(str::as_bytes)
     }
 

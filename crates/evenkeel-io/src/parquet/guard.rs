@@ -1,10 +1,11 @@
 //! Pages checked before the decoder allocates what they claim.
 
 use super::number::{from_zigzag, varint};
+use ::parquet::basic::{Encoding, Type};
 use ::parquet::column::page::{Page, PageMetadata, PageReader};
 use ::parquet::errors::{ParquetError, Result};
 use ::parquet::file::reader::{ChunkReader, Length};
-use ::parquet::schema::types::ColumnDescriptor;
+use ::parquet::schema::types::{ColumnDescPtr, ColumnDescriptor};
 use bytes::Bytes;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -66,28 +67,41 @@ pub(super) struct PageHeaderReader {
 impl Read for PageHeaderReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if !self.checked {
-            check_sizes(self.input.fill_buf()?)?;
+            check_header(self.input.fill_buf()?)?;
             self.checked = true;
         }
         self.input.read(buffer)
     }
 }
 
-/// A page header starts with its type, its uncompressed and its compressed size, each required and an `i32`.
-fn check_sizes(header: &[u8]) -> io::Result<()> {
+/// A page header starts with its type, its uncompressed and its compressed size; a checksum may follow, then comes the
+/// structure that belongs to the type. The decoder takes that order for granted, so it is checked here.
+///
+/// ```text
+/// 1 type  2 uncompressed size  3 compressed size  [4 checksum]  5 data page | 6 index | 7 dictionary | 8 data page v2
+/// ```
+fn check_header(header: &[u8]) -> io::Result<()> {
     const NEXT_FIELD_I32: u8 = 0x15;
-    let damaged = || io::Error::new(io::ErrorKind::InvalidData, "a page header is damaged");
+    const STRUCTURE: u8 = 12;
     let mut bytes = header.iter().copied();
-    let mut sizes = [0_u64; 3];
-    for size in &mut sizes {
-        let mut next = || bytes.next().ok_or_else(damaged);
+    let mut next = || bytes.next().ok_or_else(damaged);
+    let mut integers = [0_u64; 3];
+    for integer in &mut integers {
         if next()? != NEXT_FIELD_I32 {
             return Err(damaged());
         }
         let value = varint(&mut next)?.map(from_zigzag).ok_or_else(damaged)?;
-        *size = u64::try_from(value).map_err(|_| damaged())?;
+        *integer = u64::try_from(value).map_err(|_| damaged())?;
     }
-    let [_, uncompressed, compressed] = sizes;
+    let [kind, uncompressed, compressed] = integers;
+    let (mut field, mut head) = (3, next()?);
+    if head == NEXT_FIELD_I32 {
+        varint(&mut next)?.ok_or_else(damaged)?;
+        (field, head) = (4, next()?);
+    }
+    if head & 0x0f != STRUCTURE || u64::from(field + (head >> 4)) != kind + 5 {
+        return Err(damaged());
+    }
     let plausible = MODEST_PAGE_BYTES.max(compressed.saturating_mul(LARGEST_RATIO));
     if uncompressed > plausible.min(MAX_PAGE_BYTES) {
         let message = format!("a page of {compressed} bytes claims to hold {uncompressed}");
@@ -96,42 +110,101 @@ fn check_sizes(header: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Pages of a column chunk that together hold no more values than the footer says, and dictionaries no more than
-/// their bytes can.
+fn damaged() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "a page header is damaged")
+}
+
+/// Pages of a column chunk that together hold no more values than the footer says, dictionaries no more than their
+/// bytes can, and nothing that the decoder takes for granted and a damaged file lacks.
 pub(super) struct GuardedPages<P> {
     pages: P,
     values_left: u64,
-    page_limit: u64,
+    column: ColumnDescPtr,
+    has_dictionary: bool,
 }
 
 impl<P: PageReader> GuardedPages<P> {
-    pub(super) fn new(pages: P, values: u64, column: &ColumnDescriptor) -> Self {
-        let page_limit = if column.max_rep_level() > 0 { MAX_LIST_PAGE_VALUES } else { u64::MAX };
-        Self { pages, values_left: values, page_limit }
+    pub(super) fn new(pages: P, values: u64, column: &ColumnDescPtr) -> Self {
+        Self { pages, values_left: values, column: column.clone(), has_dictionary: false }
     }
 
     fn check(&mut self, page: &Page) -> Result<()> {
         let values = u64::from(page.num_values());
-        if let Page::DictionaryPage { buf, .. } = page {
-            // Even booleans take a bit.
-            if values > 8 * buf.len() as u64 {
-                return Err(ParquetError::General("a dictionary is shorter than it claims".into()));
+        let fail = |message: String| Err(ParquetError::General(message));
+        match page {
+            Page::DictionaryPage { buf, .. } => {
+                self.has_dictionary = true;
+                // Even booleans take a bit.
+                return if values <= 8 * buf.len() as u64 {
+                    Ok(())
+                } else {
+                    fail("a dictionary is shorter than it claims".into())
+                };
             }
-            return Ok(());
+            Page::DataPageV2 { buf, def_levels_byte_len, rep_levels_byte_len, .. } => {
+                let levels = u64::from(*def_levels_byte_len) + u64::from(*rep_levels_byte_len);
+                if levels > buf.len() as u64 {
+                    return fail("the levels of a page are longer than the page".into());
+                }
+            }
+            Page::DataPage { .. } => {}
         }
-        if values > self.page_limit {
-            let message =
-                format!("a page claims {values} numbers, at most {} are read", self.page_limit);
-            return Err(ParquetError::General(message));
+        let encoding = page.encoding();
+        if encoding == Encoding::BYTE_STREAM_SPLIT
+            && values * value_bytes(&self.column) > data_bytes(page, &self.column)
+        {
+            return fail(
+                "a page is too short for its numbers; it is damaged or holds nulls".into(),
+            );
+        }
+        if matches!(encoding, Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY)
+            && !self.has_dictionary
+        {
+            return fail("a page refers to a dictionary that is not there".into());
+        }
+        let limit = MAX_LIST_PAGE_VALUES;
+        if self.column.max_rep_level() > 0 && values > limit {
+            return fail(format!("a page claims {values} numbers, at most {limit} are read"));
         }
         match self.values_left.checked_sub(values) {
             Some(left) => {
                 self.values_left = left;
                 Ok(())
             }
-            None => Err(ParquetError::General("a column holds more values than it says".into())),
+            None => fail("a column holds more values than it says".into()),
         }
     }
+}
+
+/// Bytes of one number.
+fn value_bytes(column: &ColumnDescriptor) -> u64 {
+    match column.physical_type() {
+        Type::INT32 | Type::FLOAT => 4,
+        Type::INT64 | Type::DOUBLE => 8,
+        _ => u64::try_from(column.type_length()).unwrap_or(1),
+    }
+}
+
+/// Bytes of a data page behind its levels.
+fn data_bytes(page: &Page, column: &ColumnDescriptor) -> u64 {
+    let mut rest = &page.buffer()[..];
+    match page {
+        Page::DataPageV2 { def_levels_byte_len, rep_levels_byte_len, .. } => {
+            let levels = u64::from(*def_levels_byte_len) + u64::from(*rep_levels_byte_len);
+            return (rest.len() as u64).saturating_sub(levels);
+        }
+        _ => {
+            // Each kind of level is led by its length.
+            for levels in [column.max_rep_level(), column.max_def_level()] {
+                if levels > 0 {
+                    let Some((length, behind)) = rest.split_first_chunk() else { return 0 };
+                    let length = u32::from_le_bytes(*length) as usize;
+                    rest = behind.get(length..).unwrap_or_default();
+                }
+            }
+        }
+    }
+    rest.len() as u64
 }
 
 impl<P: PageReader> Iterator for GuardedPages<P> {

@@ -42,9 +42,9 @@ impl LeafReader {
         first_row: u64,
         count: usize,
     ) -> Result<(), ParquetProblem> {
-        let records = self.read(count)?;
+        let found = self.read(count)?;
         self.check_nulls(first_row)?;
-        if records == count { Ok(()) } else { Err(FEWER_ROWS) }
+        found.require(count, count)
     }
 
     /// Reads `count` lists of `width` numbers each.
@@ -54,24 +54,26 @@ impl LeafReader {
         count: usize,
         width: usize,
     ) -> Result<(), ParquetProblem> {
-        let records = self.read(count)?;
+        let found = self.read(count)?;
         self.check_lengths(first_row, width)?;
         self.check_nulls(first_row)?;
-        if records == count { Ok(()) } else { Err(FEWER_ROWS) }
+        found.require(count, count * width)
     }
 
     /// Length of the next list.
     pub(super) fn first_length(mut self) -> Result<u64, ParquetProblem> {
-        let records = self.read(1)?;
+        let found = self.read(1)?;
         self.check_nulls(0)?;
-        if records == 1 { Ok(self.batch.repetitions.len() as u64) } else { Err(FEWER_ROWS) }
+        let length = self.batch.repetitions.len();
+        found.require(1, length)?;
+        Ok(length as u64)
     }
 
-    fn read(&mut self, count: usize) -> Result<usize, ParquetProblem> {
+    fn read(&mut self, count: usize) -> Result<Found, ParquetProblem> {
         let Batch { bools, i32s, i64s, f32s, f64s, bytes, definitions, repetitions } =
             &mut self.batch;
         let levels = (definitions, repetitions);
-        let records = match &mut self.reader {
+        let found = match &mut self.reader {
             ColumnReader::BoolColumnReader(reader) => read_typed(reader, count, levels, bools),
             ColumnReader::Int32ColumnReader(reader) => read_typed(reader, count, levels, i32s),
             ColumnReader::Int64ColumnReader(reader) => read_typed(reader, count, levels, i64s),
@@ -84,13 +86,13 @@ impl LeafReader {
                 return Err(ParquetProblem::Damaged { what: "a column changed its type" });
             }
         };
-        Ok(records?)
+        Ok(found?)
     }
 
     /// An error at the first value that is missing.
     fn check_nulls(&self, first_row: u64) -> Result<(), ParquetProblem> {
         let definitions = &self.batch.definitions;
-        match definitions.iter().position(|level| *level < self.max_definition) {
+        match definitions.iter().position(|level| *level != self.max_definition) {
             None => Ok(()),
             Some(at) => {
                 let row = match &self.batch.repetitions[..] {
@@ -166,32 +168,52 @@ impl LeafReader {
     }
 }
 
-const FEWER_ROWS: ParquetProblem =
-    ParquetProblem::Damaged { what: "a column has fewer rows than the table" };
+/// How much a read brought.
+struct Found {
+    records: usize,
+    values: usize,
+}
+
+impl Found {
+    fn require(&self, records: usize, values: usize) -> Result<(), ParquetProblem> {
+        match (self.records == records, self.values == values) {
+            (true, true) => Ok(()),
+            (false, _) => {
+                Err(ParquetProblem::Damaged { what: "a column is shorter than the table" })
+            }
+            (true, false) => Err(ParquetProblem::Damaged { what: "a column lost values" }),
+        }
+    }
+}
 
 fn half_of(bytes: &FixedLenByteArray) -> f16 {
     bytes.data().first_chunk().map_or(f16::NAN, |bytes| f16::from_le_bytes(*bytes))
 }
 
-/// Replaces levels and values by those of the next `count` records; returns how many there were.
+/// Replaces levels and values by those of the next `count` records; returns what there was.
 fn read_typed<T: DataType>(
     reader: &mut ColumnReaderImpl<T>,
     count: usize,
     (definitions, repetitions): (&mut Vec<i16>, &mut Vec<i16>),
     values: &mut Vec<T::T>,
-) -> ::parquet::errors::Result<usize> {
+) -> ::parquet::errors::Result<Found> {
     definitions.clear();
     repetitions.clear();
     values.clear();
-    let mut records = 0;
+    let mut found = Found { records: 0, values: 0 };
     // A call may stop at the end of a page.
-    while records < count {
-        let (read, _, levels) =
-            reader.read_records(count - records, Some(definitions), Some(repetitions), values)?;
-        records += read;
+    while found.records < count {
+        let (records, read, levels) = reader.read_records(
+            count - found.records,
+            Some(definitions),
+            Some(repetitions),
+            values,
+        )?;
+        found.records += records;
+        found.values += read;
         if levels == 0 {
             break;
         }
     }
-    Ok(records)
+    Ok(found)
 }
