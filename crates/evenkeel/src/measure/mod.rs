@@ -32,5 +32,4 @@ pub use kde::{GaussianKde, KERNEL_REACH, Support};
 pub(crate) use kde::{INVERSE_SQRT_TWO_PI, largest};
 pub use smoothed::SmoothedLaw;
 pub use wasserstein::{TransportToFixed, wasserstein_1};
-pub(crate) use weights::softmax_in_place;
 pub use weights::{SIMPLEX_TOLERANCE, Weights};

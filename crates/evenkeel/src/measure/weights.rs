@@ -81,7 +81,7 @@ impl Weights {
 }
 
 /// `x <- exp(x) / sum exp(x)` for finite `x`.
-pub(crate) fn softmax_in_place(x: &mut [f64]) {
+fn softmax_in_place(x: &mut [f64]) {
     let logits = x.to_vec();
     softmax_into(&logits, x);
 }

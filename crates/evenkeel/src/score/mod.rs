@@ -30,7 +30,7 @@ pub use candidates::{CandidateScores, LabelMask};
 pub use labels::Labels;
 pub use lac::Lac;
 pub use margin::Margin;
-pub use probabilities::{NORMALISATION_TOLERANCE, Probabilities, softmax_rows};
+pub use probabilities::{NORMALISATION_TOLERANCE, Probabilities, softmax_rows, softmax_rows_into};
 pub(crate) use probabilities::{row_extremes, row_scale, widen_scaled};
 pub use quantile::{conformalised_quantile_score, conformalised_quantile_scores};
 pub use raps::Raps;

@@ -1,7 +1,7 @@
 //! Rows of class probabilities, validated once and never copied.
 
 use crate::error::{At, Error, Result};
-use crate::measure::softmax_in_place;
+use crate::measure::softmax_into;
 use crate::registers::in_widest_registers;
 use crate::rows::{Real, Rows};
 
@@ -190,6 +190,17 @@ fn explain_row<T: Real>(what: &'static str, row: usize, values: &[T], sum: f64) 
 
 /// `softmax(logits / temperature)` of every row; shape `(rows, classes)`.
 pub fn softmax_rows<T: Real>(logits: Rows<'_, T>, temperature: f64) -> Result<Vec<f64>> {
+    let mut probabilities = Vec::new();
+    softmax_rows_into(logits, temperature, &mut probabilities)?;
+    Ok(probabilities)
+}
+
+/// [`softmax_rows`] into a buffer that is resized to fit, so that a stream of blocks allocates once.
+pub fn softmax_rows_into<T: Real>(
+    logits: Rows<'_, T>,
+    temperature: f64,
+    probabilities: &mut Vec<f64>,
+) -> Result<()> {
     if !(temperature.is_finite() && temperature > 0.0) {
         return Err(Error::OutOfRange {
             what: "the temperature",
@@ -198,12 +209,13 @@ pub fn softmax_rows<T: Real>(logits: Rows<'_, T>, temperature: f64) -> Result<Ve
         });
     }
     let columns = logits.columns();
-    let mut probabilities = vec![0.0; logits.values().len()];
+    let mut scaled = vec![0.0; columns];
+    probabilities.resize(logits.values().len(), 0.0);
     for (row, (logits, out)) in
         logits.iter().zip(probabilities.chunks_exact_mut(columns)).enumerate()
     {
         let mut largest = f64::NEG_INFINITY;
-        for (column, (slot, value)) in out.iter_mut().zip(logits).enumerate() {
+        for (column, (slot, value)) in scaled.iter_mut().zip(logits).enumerate() {
             let value: f64 = (*value).into();
             if !value.is_finite() {
                 return Err(Error::NotFinite {
@@ -216,8 +228,8 @@ pub fn softmax_rows<T: Real>(logits: Rows<'_, T>, temperature: f64) -> Result<Ve
             largest = largest.max(value);
         }
         // Shift before dividing: a logit of 1e308 at temperature 0.1 would overflow.
-        out.iter_mut().for_each(|value| *value = (*value - largest) / temperature);
-        softmax_in_place(out);
+        scaled.iter_mut().for_each(|value| *value = (*value - largest) / temperature);
+        softmax_into(&scaled, out);
     }
-    Ok(probabilities)
+    Ok(())
 }

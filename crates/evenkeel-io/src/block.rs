@@ -1,0 +1,165 @@
+//! A block of consecutive rows of a file.
+
+use crate::error::{IoError, Result};
+use evenkeel::rows::Rows;
+use std::sync::Arc;
+
+/// Row-major numbers in the precision they are worked with.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Values {
+    /// Files of float16 and float32.
+    F32(Vec<f32>),
+    /// Files of float64, integers, booleans and text.
+    F64(Vec<f64>),
+}
+
+impl Values {
+    /// No values yet, of the given precision.
+    pub(crate) fn none(precision: Precision) -> Self {
+        match precision {
+            Precision::Single => Self::F32(Vec::new()),
+            Precision::Double => Self::F64(Vec::new()),
+        }
+    }
+
+    /// How many numbers there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::F32(values) => values.len(),
+            Self::F64(values) => values.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The numbers as f64, copied.
+    pub fn to_f64(&self) -> Vec<f64> {
+        match self {
+            Self::F32(values) => values.iter().copied().map(f64::from).collect(),
+            Self::F64(values) => values.clone(),
+        }
+    }
+
+    /// Adds the numbers of a block of the same precision.
+    pub(crate) fn extend(&mut self, later: &Self) {
+        match (self, later) {
+            (Self::F32(values), Self::F32(later)) => values.extend_from_slice(later),
+            (Self::F64(values), Self::F64(later)) => values.extend_from_slice(later),
+            (Self::F64(values), Self::F32(later)) => {
+                values.extend(later.iter().copied().map(f64::from));
+            }
+            // A reader keeps its precision; narrowing here would lose digits silently.
+            (values @ Self::F32(_), later @ Self::F64(_)) => {
+                *values = Self::F64(values.to_f64());
+                values.extend(later);
+            }
+        }
+    }
+}
+
+/// The precision of a file's numbers once they are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Precision {
+    /// `f32`.
+    Single,
+    /// `f64`.
+    Double,
+}
+
+impl Precision {
+    /// Bytes of one number.
+    pub(crate) fn bytes(self) -> usize {
+        match self {
+            Self::Single => size_of::<f32>(),
+            Self::Double => size_of::<f64>(),
+        }
+    }
+}
+
+/// Consecutive rows of a file: at least one, all of the same width. The buffer is reused from block to block.
+#[derive(Debug, Clone)]
+pub struct Block {
+    pub(crate) origin: Arc<str>,
+    pub(crate) first_row: usize,
+    pub(crate) columns: usize,
+    pub(crate) values: Values,
+}
+
+impl Block {
+    /// The input as the user typed it.
+    pub fn origin(&self) -> &Arc<str> {
+        &self.origin
+    }
+
+    /// Index in the file of the block's first row.
+    pub fn first_row(&self) -> usize {
+        self.first_row
+    }
+
+    /// Number of columns.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Number of rows.
+    pub fn row_count(&self) -> usize {
+        self.values.len() / self.columns
+    }
+
+    /// The numbers, row after row.
+    pub fn values(&self) -> &Values {
+        &self.values
+    }
+
+    /// Takes the numbers out of the block.
+    pub fn into_values(self) -> Values {
+        self.values
+    }
+
+    /// The rows as the core takes them; `what` names them in errors ("probabilities").
+    pub fn rows(&self, what: &'static str) -> Result<BlockRows<'_>> {
+        let rows = match &self.values {
+            Values::F32(values) => Rows::new(what, values, self.columns).map(BlockRows::F32),
+            Values::F64(values) => Rows::new(what, values, self.columns).map(BlockRows::F64),
+        };
+        rows.map_err(|error| self.error(error))
+    }
+
+    /// An error of the core about these rows, with the file's name and rows counted in the file.
+    ///
+    /// For functions that count rows from the start of the block; those that were told `first_row` count in the file
+    /// already: [`IoError::from_core`] with 0 fits them.
+    pub fn error(&self, error: evenkeel::Error) -> IoError {
+        IoError::from_core(&self.origin, self.first_row, error)
+    }
+}
+
+/// Rows borrowed from a block, in its precision.
+#[derive(Debug, Clone, Copy)]
+pub enum BlockRows<'a> {
+    /// Single precision.
+    F32(Rows<'a, f32>),
+    /// Double precision.
+    F64(Rows<'a, f64>),
+}
+
+impl BlockRows<'_> {
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        match self {
+            Self::F32(rows) => rows.rows(),
+            Self::F64(rows) => rows.rows(),
+        }
+    }
+
+    /// Number of columns.
+    pub fn columns(&self) -> usize {
+        match self {
+            Self::F32(rows) => rows.columns(),
+            Self::F64(rows) => rows.columns(),
+        }
+    }
+}

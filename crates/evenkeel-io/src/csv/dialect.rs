@@ -1,0 +1,48 @@
+//! What a csv file looks like, from its first line.
+
+/// The number in a cell, white space around it aside.
+pub(super) fn number(cell: &[u8]) -> Option<f64> {
+    std::str::from_utf8(cell.trim_ascii()).ok()?.parse().ok()
+}
+
+/// The delimiter of a file that starts with `text`: tab before `;` before `,` as they stand in the first line outside
+/// quotes, because `;` and tab are chosen where the comma is taken by decimals.
+pub(super) fn delimiter(text: &[u8]) -> u8 {
+    let mut quoted = false;
+    let (mut tab, mut semicolon) = (false, false);
+    for byte in text {
+        match byte {
+            b'"' => quoted = !quoted,
+            b'\n' | b'\r' if !quoted => break,
+            b'\t' if !quoted => tab = true,
+            b';' if !quoted => semicolon = true,
+            _ => {}
+        }
+    }
+    match (tab, semicolon) {
+        (true, _) => b'\t',
+        (false, true) => b';',
+        (false, false) => b',',
+    }
+}
+
+/// Whether the first row is a header: some cell is no number, and no other cell can only be data.
+///
+/// `a,b,c` and `,0,1,2` (an index column without a name) are headers. `0.1,oops,0.7` is a row with a mistake in it:
+/// taking it for a header would drop it in silence.
+pub(super) fn may_be_header<'a>(mut cells: impl Iterator<Item = &'a [u8]> + Clone) -> bool {
+    cells.clone().any(|cell| number(cell).is_none())
+        && !cells.any(|cell| number(cell).is_some() && cell.contains(&b'.'))
+}
+
+/// Whether the first row reads `0,1,2,...`, the column names of a table that was given none.
+pub(super) fn is_default_header<'a>(cells: impl Iterator<Item = &'a [u8]>) -> bool {
+    let mut count = 0;
+    for cell in cells {
+        if cell != count.to_string().as_bytes() {
+            return false;
+        }
+        count += 1;
+    }
+    count >= 2
+}

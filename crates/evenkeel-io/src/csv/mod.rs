@@ -1,0 +1,148 @@
+//! Numbers as text: one row a line, cells between `,` `;` or tabs, with or without a header.
+
+mod dialect;
+mod records;
+
+pub use records::MAX_RECORD_BYTES;
+
+use crate::block::{Precision, Values};
+use crate::error::{IoError, Result};
+use crate::input::open_file;
+use crate::reader::{RowStream, check_columns};
+use dialect::{is_default_header, may_be_header, number};
+use records::Records;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What was found in a line of a csv file, and what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CsvProblem {
+    /// A line with more or fewer cells than the first.
+    #[error("{found} cells where the first line has {expected}; give every row the same columns")]
+    Ragged {
+        /// Cells found.
+        found: usize,
+        /// Cells of the first line.
+        expected: usize,
+    },
+    /// A cell that is not a number.
+    #[error("column {column} is {found:?}, not a number; {}", hint(found))]
+    NotANumber {
+        /// The column, counted from 0.
+        column: usize,
+        /// The start of what the cell holds.
+        found: String,
+    },
+    /// A line that does not end.
+    #[error("the row is longer than {limit} bytes; look for a quote that is not closed")]
+    RowTooLong {
+        /// Bytes that are read at most.
+        limit: usize,
+    },
+    /// Bytes that are no text.
+    #[error("this is not text; save the table as plain CSV in UTF-8")]
+    NotText,
+}
+
+/// The likely mistake behind a cell that is no number.
+fn hint(found: &str) -> &'static str {
+    if found.is_empty() {
+        "fill the empty cell or remove the row"
+    } else if found.contains(',') {
+        "write decimals with a point"
+    } else if found.contains(' ') {
+        "separate cells by ',' ';' or tab"
+    } else {
+        "only numbers are read; remove columns of text"
+    }
+}
+
+/// Opens a csv file: finds delimiter, header and width from its first lines.
+pub(crate) fn open(path: &Path, origin: &Arc<str>) -> Result<Box<dyn RowStream>> {
+    let (file, _) = open_file(path)?;
+    let mut records = Records::new(file, origin)?;
+    let Some(line) = records.next()? else {
+        return Err(IoError::NoRows { origin: Arc::clone(origin) });
+    };
+    let columns = check_columns(origin, records.cell_count() as u64)?;
+    let mut rows = CsvRows { records, columns, ahead: Vec::new(), origin: Arc::clone(origin) };
+    if may_be_header(rows.records.cells()) {
+        return Ok(Box::new(rows));
+    }
+    let is_header = is_default_header(rows.records.cells());
+    let mut values = Vec::new();
+    rows.push_row(line, &mut values)?;
+    if is_header && let Some(line) = rows.records.next()? {
+        // 0,1,2 over 0.7,0.2,0.1 is the header pandas writes for an unnamed table; over 3,1,2 it may be a row.
+        let fractions = rows.records.cells().any(|cell| cell.contains(&b'.'));
+        if fractions {
+            values.clear();
+        }
+        rows.push_row(line, &mut values)?;
+    }
+    rows.ahead = values;
+    Ok(Box::new(rows))
+}
+
+/// Rows of a csv file.
+struct CsvRows {
+    records: Records,
+    columns: usize,
+    /// Rows already read to understand the file.
+    ahead: Vec<f64>,
+    origin: Arc<str>,
+}
+
+impl CsvRows {
+    /// Adds the numbers of the current record.
+    fn push_row(&self, line: u64, values: &mut Vec<f64>) -> Result<()> {
+        let fail = |problem| IoError::Csv { origin: Arc::clone(&self.origin), line, problem };
+        let (found, expected) = (self.records.cell_count(), self.columns);
+        if found != expected {
+            return Err(fail(CsvProblem::Ragged { found, expected }));
+        }
+        for (column, cell) in self.records.cells().enumerate() {
+            let value = number(cell).ok_or_else(|| {
+                let text = String::from_utf8_lossy(cell.trim_ascii());
+                let found = text.chars().take(30).collect();
+                fail(CsvProblem::NotANumber { column, found })
+            })?;
+            values.push(value);
+        }
+        Ok(())
+    }
+}
+
+impl RowStream for CsvRows {
+    fn columns(&self) -> usize {
+        self.columns
+    }
+
+    fn rows(&self) -> Option<u64> {
+        None
+    }
+
+    fn precision(&self) -> Precision {
+        Precision::Double
+    }
+
+    fn fill(&mut self, rows: usize, values: &mut Values) -> Result<usize> {
+        let mut buffer = match values {
+            Values::F64(values) => std::mem::take(values),
+            Values::F32(_) => Vec::new(),
+        };
+        buffer.clear();
+        let ahead = rows.min(self.ahead.len() / self.columns);
+        buffer.extend(self.ahead.drain(..ahead * self.columns));
+        let mut filled = ahead;
+        while filled < rows
+            && let Some(line) = self.records.next()?
+        {
+            self.push_row(line, &mut buffer)?;
+            filled += 1;
+        }
+        *values = Values::F64(buffer);
+        Ok(filled)
+    }
+}

@@ -1,0 +1,296 @@
+//! The one error type of reading and writing: which file, where in it, what was found, what to do.
+
+use crate::class_names::ClassNameProblem;
+use crate::csv::CsvProblem;
+use crate::npy::NpyProblem;
+use crate::npz::NpzProblem;
+use crate::parquet::ParquetProblem;
+use crate::source::Format;
+use evenkeel::error::At;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Result of every fallible operation of this crate.
+pub type Result<T, E = IoError> = std::result::Result<T, E>;
+
+/// What can go wrong between a path and a matrix, or between sets and a file.
+///
+/// `origin` is the input as the user typed it, selector included; rows and columns count from 0, lines from 1.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum IoError {
+    /// The name of an input does not say what it is.
+    #[error(
+        "{origin}: its name does not say what it is; inputs end in .npy, .npz, .csv or .parquet \
+         (file.npz:key and file.parquet:column select a part)"
+    )]
+    UnknownFormat {
+        /// The argument.
+        origin: String,
+    },
+    /// A selector after a file that has nothing to select from.
+    #[error("{}: a {format} file holds one matrix; drop ':{selector}'", path.display())]
+    UnexpectedSelector {
+        /// The file.
+        path: PathBuf,
+        /// What stands after the colon.
+        selector: String,
+        /// Format of the file.
+        format: Format,
+    },
+    /// A colon with nothing after it.
+    #[error("{}: nothing stands after the ':'; name {} or drop the colon", path.display(), format.part())]
+    EmptySelector {
+        /// The file.
+        path: PathBuf,
+        /// Format of the file.
+        format: Format,
+    },
+    /// The system would not open a file.
+    #[error("{}: cannot be opened: {}; check the path and its permissions", path.display(), reason(error))]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// A path that leads to something else than a file.
+    #[error("{}: is {found}, not a file; give the path of a file", path.display())]
+    NotAFile {
+        /// The path.
+        path: PathBuf,
+        /// What it leads to.
+        found: &'static str,
+    },
+    /// Reading failed after the file was opened.
+    #[error("{origin}: cannot be read: {}; the file may be damaged", reason(error))]
+    Read {
+        /// The input.
+        origin: Arc<str>,
+        /// What the system or the decoder said.
+        error: io::Error,
+    },
+    /// A file without a single row.
+    #[error("{origin}: holds no rows; give at least one")]
+    NoRows {
+        /// The input.
+        origin: Arc<str>,
+    },
+    /// More columns than a row may have.
+    #[error(
+        "{origin}: a row of {columns} columns; at most {limit} can be read; is the matrix transposed?"
+    )]
+    TooWide {
+        /// The input.
+        origin: Arc<str>,
+        /// Columns found.
+        columns: u64,
+        /// Columns that can be read.
+        limit: usize,
+    },
+    /// Something is wrong in an npy array.
+    #[error("{origin}: {problem}")]
+    Npy {
+        /// The input.
+        origin: Arc<str>,
+        /// What was found.
+        problem: NpyProblem,
+    },
+    /// Something is wrong in an npz archive.
+    #[error("{origin}: {problem}")]
+    Npz {
+        /// The input.
+        origin: Arc<str>,
+        /// What was found.
+        problem: NpzProblem,
+    },
+    /// Something is wrong in a line of a csv file.
+    #[error("{origin}, line {line}: {problem}")]
+    Csv {
+        /// The input.
+        origin: Arc<str>,
+        /// The line, counted from 1.
+        line: u64,
+        /// What was found.
+        problem: CsvProblem,
+    },
+    /// Something is wrong in a parquet file.
+    #[error("{origin}: {problem}")]
+    Parquet {
+        /// The input.
+        origin: Arc<str>,
+        /// What was found.
+        problem: ParquetProblem,
+    },
+    /// Several columns where one is needed.
+    #[error(
+        "{origin}: {what} need one column, found {columns}; select one (file.npz:key, file.parquet:column), \
+         and check that this is not the matrix of probabilities"
+    )]
+    NotOneColumn {
+        /// The input.
+        origin: Arc<str>,
+        /// What was to be read.
+        what: &'static str,
+        /// Columns found.
+        columns: usize,
+    },
+    /// A number that is no label.
+    #[error("{origin}: labels[{row}] is {value:?}; labels are whole numbers from 0")]
+    NotALabel {
+        /// The input.
+        origin: Arc<str>,
+        /// The row.
+        row: usize,
+        /// What was found there.
+        value: f64,
+    },
+    /// Fewer or more entries than the rows or classes they belong to.
+    #[error("{origin}: {found} {what}, but {expected} are needed; do the files belong together?")]
+    WrongCount {
+        /// The input.
+        origin: Arc<str>,
+        /// What was counted.
+        what: &'static str,
+        /// Entries found.
+        found: usize,
+        /// Entries needed.
+        expected: usize,
+    },
+    /// Something is wrong in a file of class names.
+    #[error("{}, line {line}: {problem}", path.display())]
+    ClassName {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: usize,
+        /// What was found.
+        problem: ClassNameProblem,
+    },
+    /// The core refused what the file holds.
+    #[error("{origin}: {error}")]
+    Core {
+        /// The input.
+        origin: Arc<str>,
+        /// What the core found, rows counted in the file.
+        error: evenkeel::Error,
+    },
+    /// The name of an output does not say what to write.
+    #[error("{}: prediction sets are written to .npy, .csv, .jsonl or .parquet; choose one of these", path.display())]
+    UnknownOutputFormat {
+        /// The path.
+        path: PathBuf,
+    },
+    /// An output could not be written; nothing was left behind.
+    #[error("{}: cannot be written: {}; {}", path.display(), reason(error), remedy(error))]
+    Write {
+        /// The target.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// A class name that the format cannot hold unambiguously.
+    #[error(
+        "{}: class name {name:?} contains '{separator}', which separates labels here; write .jsonl or .parquet",
+        path.display()
+    )]
+    NameWithSeparator {
+        /// The target.
+        path: PathBuf,
+        /// The name.
+        name: String,
+        /// The separator.
+        separator: char,
+    },
+}
+
+/// What kind of trouble an error is: exit codes and exceptions follow it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Category {
+    /// The argument itself is wrong: path, selector or file name extension.
+    Argument,
+    /// The file holds something else than it should.
+    Content,
+    /// Several inputs do not fit each other.
+    Incompatible,
+    /// The system refused: permissions, space, devices.
+    System,
+    /// The core refused the numbers.
+    Core(evenkeel::error::Category),
+}
+
+impl IoError {
+    /// The kind of trouble, for callers that map errors to codes.
+    pub fn category(&self) -> Category {
+        match self {
+            Self::UnknownFormat { .. }
+            | Self::UnexpectedSelector { .. }
+            | Self::EmptySelector { .. }
+            | Self::NotAFile { .. }
+            | Self::UnknownOutputFormat { .. }
+            | Self::NameWithSeparator { .. } => Category::Argument,
+            Self::Open { .. } | Self::Write { .. } => Category::System,
+            Self::Read { .. }
+            | Self::NoRows { .. }
+            | Self::TooWide { .. }
+            | Self::Npy { .. }
+            | Self::Npz { .. }
+            | Self::Csv { .. }
+            | Self::Parquet { .. }
+            | Self::NotOneColumn { .. }
+            | Self::NotALabel { .. }
+            | Self::ClassName { .. } => Category::Content,
+            Self::WrongCount { .. } => Category::Incompatible,
+            Self::Core { error, .. } => Category::Core(error.category()),
+        }
+    }
+
+    /// An error of the core about rows that start at `first_row` of the input.
+    ///
+    /// The core counts rows from the start of what it was given; with `first_row > 0` they are counted in the file.
+    pub fn from_core(origin: &Arc<str>, first_row: usize, error: evenkeel::Error) -> Self {
+        Self::Core { origin: Arc::clone(origin), error: in_file_rows(first_row, error) }
+    }
+}
+
+/// The same error with its rows counted from the start of the file.
+fn in_file_rows(first_row: usize, mut error: evenkeel::Error) -> evenkeel::Error {
+    use evenkeel::Error as Core;
+    match &mut error {
+        Core::NotFinite { at, .. } | Core::Negative { at, .. } | Core::OutsideRange { at, .. } => {
+            match at {
+                // The name says it all: there is no row to count.
+                At::Anywhere => {}
+                At::Index(row) | At::Row(row) | At::Cell { row, .. } => *row += first_row,
+            }
+        }
+        Core::NotNormalised { row, .. }
+        | Core::NoAllowedLabel { row }
+        | Core::NoPlausibleLabel { row }
+        | Core::LabelOutOfRange { index: row, .. } => *row += first_row,
+        _ => {}
+    }
+    error
+}
+
+/// The system's words without "(os error 2)", which tells a user nothing.
+fn reason(error: &io::Error) -> String {
+    let words = error.to_string();
+    match words.find(" (os error") {
+        Some(end) => words[..end].to_owned(),
+        None => words,
+    }
+}
+
+/// What to do about a failed write.
+fn remedy(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::NotFound => "create the directory first",
+        io::ErrorKind::IsADirectory => "name a file in it",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "free some space or write elsewhere"
+        }
+        _ => "check the path and its permissions",
+    }
+}

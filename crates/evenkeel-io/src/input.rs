@@ -1,0 +1,20 @@
+//! Opening input files.
+
+use crate::error::{IoError, Result};
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+/// An open file and its length in bytes. Directories, pipes and devices are refused: their length is no promise.
+pub(crate) fn open_file(path: &Path) -> Result<(File, u64)> {
+    let failed = |error: io::Error| IoError::Open { path: path.to_path_buf(), error };
+    // Asked before opening: opening a pipe without a writer would wait forever.
+    let metadata = std::fs::metadata(path).map_err(failed)?;
+    if !metadata.is_file() {
+        let found = if metadata.is_dir() { "a directory" } else { "a pipe or device" };
+        return Err(IoError::NotAFile { path: path.to_path_buf(), found });
+    }
+    let file = File::open(path).map_err(failed)?;
+    let length = file.metadata().map_err(failed)?.len();
+    Ok((file, length))
+}

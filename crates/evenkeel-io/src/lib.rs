@@ -1,0 +1,55 @@
+//! # Files in and out: npy, npz, csv and parquet matrices, labels, prediction sets
+//!
+//! ```text
+//! MatrixSource   "probs.npz:test"           what was typed            -> file, selector, format
+//! MatrixReader   npy npz csv parquet        streams rows              -> Block (f32 or f64), memory of the block
+//! ValueKind      probabilities or logits    a Block                   -> the core's Rows
+//! read_*         small inputs               whole in memory           -> matrix, labels, weights, class names
+//! SetWriter      .npy .csv .jsonl .parquet  the core's LabelSets      -> a file, written atomically
+//! ```
+//!
+//! What a file says about itself is a claim: shapes, lengths and counts are checked against the bytes that are there
+//! before anything is allocated for them. Every error names the file, and the row and column where there is one.
+//!
+//! ```no_run
+//! use evenkeel_io::{MatrixReader, MatrixSource, ValueKind};
+//!
+//! # fn main() -> evenkeel_io::Result<()> {
+//! let mut reader = MatrixReader::open(&MatrixSource::parse("today.npz:probs")?)?;
+//! let (rows, mut softmax) = (reader.rows_within(8 << 20), Vec::new());
+//! while let Some(block) = reader.next_block(rows)? {
+//!     let probabilities = ValueKind::Logits.probabilities(block, &mut softmax)?;
+//!     assert_eq!(probabilities.columns(), block.columns());
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+mod block;
+mod class_names;
+mod csv;
+mod error;
+mod input;
+mod matrix;
+mod npy;
+mod npz;
+mod parquet;
+mod reader;
+mod source;
+mod value_kind;
+mod vectors;
+pub mod write;
+
+pub use block::{Block, BlockRows, Values};
+pub use class_names::{ClassNameProblem, MAX_CLASS_NAMES_BYTES, read_class_names};
+pub use csv::{CsvProblem, MAX_RECORD_BYTES};
+pub use error::{Category, IoError, Result};
+pub use matrix::{Matrix, read_matrix};
+pub use npy::{MAX_HEADER_BYTES, NpyProblem};
+pub use npz::{FORTRAN_MEMORY_CAP, NpzProblem};
+pub use parquet::{MAX_PAGE_BYTES, ParquetProblem};
+pub use reader::{MAX_COLUMNS, MatrixReader};
+pub use source::{Format, MatrixSource};
+pub use value_kind::ValueKind;
+pub use vectors::{read_labels, read_weights};
+pub use write::{AtomicFile, SetFormat, SetWriter, write_file};

@@ -1,0 +1,30 @@
+//! Whole matrices, for the calibration side.
+
+use crate::block::Block;
+use crate::error::{IoError, Result};
+use crate::reader::MatrixReader;
+use crate::source::MatrixSource;
+
+/// A matrix whole in memory is the block that holds all rows.
+pub type Matrix = Block;
+
+/// Bytes read at a time: the matrix grows with what is there, not with what the file claims.
+const STEP_BYTES: usize = 4 << 20;
+
+/// Reads all rows.
+pub fn read_matrix(source: &MatrixSource) -> Result<Matrix> {
+    read_all(&mut MatrixReader::open(source)?)
+}
+
+/// The rest of a reader in one block.
+pub(crate) fn read_all(reader: &mut MatrixReader) -> Result<Matrix> {
+    let rows = reader.rows_within(STEP_BYTES);
+    let mut matrix = reader.empty_block();
+    while let Some(block) = reader.next_block(rows)? {
+        matrix.values.extend(&block.values);
+    }
+    if matrix.values.is_empty() {
+        return Err(IoError::NoRows { origin: matrix.origin });
+    }
+    Ok(matrix)
+}

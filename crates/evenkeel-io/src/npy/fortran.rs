@@ -1,0 +1,136 @@
+//! Arrays that lie column after column, read in strips of rows with one seek a column.
+
+use super::element::ElementReader;
+use super::header::Header;
+use super::read_error;
+use crate::block::{Precision, Values};
+use crate::error::Result;
+use crate::reader::RowStream;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::sync::Arc;
+
+/// Memory of a strip: long enough for pieces of columns that are worth a seek, whatever the caller's blocks.
+const STRIP_BYTES: usize = 16 << 20;
+
+/// Rows of an array in Fortran order, by way of strips that are transposed in memory.
+pub(crate) struct FortranRows<R> {
+    input: R,
+    /// Offset of the first element.
+    start: u64,
+    header: Header,
+    elements: ElementReader,
+    /// Row-major rows from `strip_first` on.
+    strip: Values,
+    strip_first: u64,
+    strip_rows: u64,
+    next_row: u64,
+    /// A piece of one column.
+    piece: Values,
+    origin: Arc<str>,
+}
+
+impl<R: Read + Seek + Send> FortranRows<R> {
+    pub(crate) fn new(input: R, start: u64, header: Header, origin: &Arc<str>) -> Self {
+        let precision = header.element.precision();
+        Self {
+            input,
+            start,
+            header,
+            elements: ElementReader::new(header.element),
+            strip: Values::none(precision),
+            strip_first: 0,
+            strip_rows: 0,
+            next_row: 0,
+            piece: Values::none(precision),
+            origin: Arc::clone(origin),
+        }
+    }
+
+    /// Reads the strip that starts at the next row.
+    fn load_strip(&mut self) -> io::Result<()> {
+        let columns = self.header.columns;
+        let fitting = STRIP_BYTES / (columns * self.precision().bytes());
+        let rows = (fitting.max(1) as u64).min(self.header.rows - self.next_row);
+        let count = usize::try_from(rows).map_err(io::Error::other)?;
+        for column in 0..columns {
+            let element = column as u64 * self.header.rows + self.next_row;
+            let offset = self.start + element * self.header.element.bytes() as u64;
+            self.input.seek(SeekFrom::Start(offset))?;
+            match (&mut self.piece, &mut self.strip) {
+                (Values::F32(piece), Values::F32(strip)) => {
+                    piece.resize(count, 0.0);
+                    self.elements.read_f32(&mut self.input, piece)?;
+                    scatter(piece, strip, columns, column);
+                }
+                (Values::F64(piece), Values::F64(strip)) => {
+                    piece.resize(count, 0.0);
+                    self.elements.read_f64(&mut self.input, piece)?;
+                    scatter(piece, strip, columns, column);
+                }
+                _ => return Err(io::Error::other("strip and piece differ in precision")),
+            }
+        }
+        (self.strip_first, self.strip_rows) = (self.next_row, rows);
+        Ok(())
+    }
+}
+
+/// Writes a piece of a column into its place in row-major rows.
+fn scatter<T: Copy + Default>(piece: &[T], rows: &mut Vec<T>, columns: usize, column: usize) {
+    rows.resize(piece.len() * columns, T::default());
+    for (row, value) in rows.chunks_exact_mut(columns).zip(piece) {
+        row[column] = *value;
+    }
+}
+
+impl<R: Read + Seek + Send> RowStream for FortranRows<R> {
+    fn columns(&self) -> usize {
+        self.header.columns
+    }
+
+    fn rows(&self) -> Option<u64> {
+        Some(self.header.rows)
+    }
+
+    fn precision(&self) -> Precision {
+        self.header.element.precision()
+    }
+
+    fn fill(&mut self, rows: usize, values: &mut Values) -> Result<usize> {
+        let columns = self.header.columns;
+        let left = self.header.rows - self.next_row;
+        let wanted = usize::try_from(left).map_or(rows, |left| left.min(rows));
+        let mut filled = 0;
+        clear(values);
+        while filled < wanted {
+            if self.next_row >= self.strip_first + self.strip_rows {
+                self.load_strip().map_err(|error| read_error(&self.origin, error))?;
+            }
+            // Both lie within the strip, which is in memory.
+            let skip = (self.next_row - self.strip_first) as usize;
+            let take = (wanted - filled).min(self.strip_rows as usize - skip);
+            match (&mut *values, &self.strip) {
+                (Values::F32(values), Values::F32(strip)) => {
+                    values.extend_from_slice(&strip[skip * columns..][..take * columns]);
+                }
+                (Values::F64(values), Values::F64(strip)) => {
+                    values.extend_from_slice(&strip[skip * columns..][..take * columns]);
+                }
+                _ => {
+                    let error = io::Error::other("block and strip differ in precision");
+                    return Err(read_error(&self.origin, error));
+                }
+            }
+            self.next_row += take as u64;
+            filled += take;
+        }
+        Ok(filled)
+    }
+}
+
+fn clear(values: &mut Values) {
+    match values {
+        Values::F32(values) => values.clear(),
+        Values::F64(values) => values.clear(),
+    }
+}

@@ -1,0 +1,177 @@
+//! Which columns of a table make the matrix.
+
+use super::problem::ParquetProblem;
+use crate::block::Precision;
+use ::parquet::basic::{ConvertedType, LogicalType, Type as Physical};
+use ::parquet::file::metadata::ParquetMetaData;
+use ::parquet::schema::types::{ColumnDescPtr, ColumnDescriptor};
+
+/// How the bits of a numeric column are to be understood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Number {
+    Bool,
+    I32,
+    U32,
+    I64,
+    U64,
+    F16,
+    F32,
+    F64,
+}
+
+impl Number {
+    fn of(column: &ColumnDescriptor) -> Option<Self> {
+        let logical = column.logical_type_ref();
+        let unsigned = match (logical, column.converted_type()) {
+            (Some(LogicalType::Integer(integer)), _) => Some(!integer.is_signed),
+            (
+                None,
+                ConvertedType::UINT_8
+                | ConvertedType::UINT_16
+                | ConvertedType::UINT_32
+                | ConvertedType::UINT_64,
+            ) => Some(true),
+            (
+                None,
+                ConvertedType::NONE
+                | ConvertedType::INT_8
+                | ConvertedType::INT_16
+                | ConvertedType::INT_32
+                | ConvertedType::INT_64,
+            ) => Some(false),
+            // Dates, times and decimals are integers in disguise.
+            _ => None,
+        };
+        match (column.physical_type(), unsigned) {
+            (Physical::BOOLEAN, _) => Some(Self::Bool),
+            (Physical::FLOAT, _) => Some(Self::F32),
+            (Physical::DOUBLE, _) => Some(Self::F64),
+            (Physical::INT32, Some(unsigned)) => Some(if unsigned { Self::U32 } else { Self::I32 }),
+            (Physical::INT64, Some(unsigned)) => Some(if unsigned { Self::U64 } else { Self::I64 }),
+            (Physical::FIXED_LEN_BYTE_ARRAY, _)
+                if logical == Some(&LogicalType::Float16) && column.type_length() == 2 =>
+            {
+                Some(Self::F16)
+            }
+            _ => None,
+        }
+    }
+
+    fn precision(self) -> Precision {
+        match self {
+            Self::F16 | Self::F32 => Precision::Single,
+            _ => Precision::Double,
+        }
+    }
+}
+
+/// A leaf column of numbers.
+#[derive(Debug, Clone)]
+pub(super) struct Leaf {
+    pub(super) index: usize,
+    pub(super) name: String,
+    pub(super) number: Number,
+    pub(super) descriptor: ColumnDescPtr,
+}
+
+/// The columns that make the matrix.
+#[derive(Debug, Clone)]
+pub(super) enum Layout {
+    /// Numeric columns side by side, at least one.
+    Columns(Vec<Leaf>),
+    /// One column of lists, each a row.
+    Lists(Leaf),
+}
+
+impl Layout {
+    /// The column of this name, or without one: all numeric columns in order, or else the one list column.
+    pub(super) fn choose(
+        metadata: &ParquetMetaData,
+        selector: Option<&str>,
+    ) -> Result<Self, ParquetProblem> {
+        let schema = metadata.file_metadata().schema_descr();
+        let columns =
+            || schema.root_schema().get_fields().iter().map(|f| f.name().to_owned()).collect();
+        let leaves = schema.columns().iter().enumerate();
+        let of_root = |name: &str| {
+            leaves
+                .clone()
+                .filter(|(index, _)| schema.get_column_root(*index).name() == name)
+                .map(|(index, leaf)| (index, leaf.clone()))
+                .collect::<Vec<_>>()
+        };
+        if let Some(name) = selector {
+            let chosen = of_root(name);
+            return match &chosen[..] {
+                [] => Err(ParquetProblem::NoSuchColumn { column: name.into(), columns: columns() }),
+                [(index, leaf)] => Self::single(name, *index, leaf),
+                _ => {
+                    Err(ParquetProblem::NotNumeric { column: name.into(), found: "records".into() })
+                }
+            };
+        }
+        let (mut plain, mut lists) = (Vec::new(), Vec::new());
+        for field in schema.root_schema().get_fields() {
+            // The index that pandas adds to a table it did not number itself.
+            if field.name().starts_with("__index_level_") {
+                continue;
+            }
+            if let [(index, leaf)] = &of_root(field.name())[..] {
+                match Self::single(field.name(), *index, leaf) {
+                    Ok(Self::Columns(mut leaf)) => plain.append(&mut leaf),
+                    Ok(Self::Lists(leaf)) => lists.push(leaf),
+                    Err(_) => {}
+                }
+            }
+        }
+        match (plain.is_empty(), lists.len()) {
+            (false, _) => Ok(Self::Columns(plain)),
+            (true, 1) => Ok(Self::Lists(lists.remove(0))),
+            (true, 0) => Err(ParquetProblem::NoNumericColumn { columns: columns() }),
+            (true, _) => {
+                let columns = lists.into_iter().map(|leaf| leaf.name).collect();
+                Err(ParquetProblem::SeveralLists { columns })
+            }
+        }
+    }
+
+    fn single(name: &str, index: usize, leaf: &ColumnDescPtr) -> Result<Self, ParquetProblem> {
+        let not_numeric = |found: String| ParquetProblem::NotNumeric { column: name.into(), found };
+        let number = Number::of(leaf).ok_or_else(|| not_numeric(type_words(leaf)))?;
+        let (name, descriptor) = (name.to_owned(), leaf.clone());
+        let leaf = Leaf { index, name, number, descriptor };
+        match (leaf.descriptor.max_rep_level(), leaf.descriptor.path().parts().len()) {
+            (0, 1) => Ok(Self::Columns(vec![leaf])),
+            (1, _) => Ok(Self::Lists(leaf)),
+            (0, _) => Err(not_numeric("records".into())),
+            _ => Err(not_numeric("lists of lists".into())),
+        }
+    }
+
+    /// Single only where every column is.
+    pub(super) fn precision(&self) -> Precision {
+        let leaves = self.leaves();
+        match leaves.iter().all(|leaf| leaf.number.precision() == Precision::Single) {
+            true => Precision::Single,
+            false => Precision::Double,
+        }
+    }
+
+    /// The leaf columns that are read.
+    pub(super) fn leaves(&self) -> &[Leaf] {
+        match self {
+            Self::Columns(leaves) => leaves,
+            Self::Lists(leaf) => std::slice::from_ref(leaf),
+        }
+    }
+}
+
+/// What a column holds, for the error.
+fn type_words(column: &ColumnDescriptor) -> String {
+    match (column.logical_type_ref(), column.converted_type()) {
+        (Some(LogicalType::String), _) | (None, ConvertedType::UTF8) => "text".into(),
+        (Some(logical), _) => format!("{logical:?}").to_lowercase(),
+        (None, ConvertedType::NONE) => format!("{:?}", column.physical_type()).to_lowercase(),
+        (None, converted) => format!("{converted:?}").to_lowercase(),
+    }
+}

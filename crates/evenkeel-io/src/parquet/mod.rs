@@ -1,0 +1,45 @@
+//! Parquet tables: numeric columns side by side, or one column of lists.
+//!
+//! Read with the column readers of the `parquet` crate (no arrow). Memory is that of the block and of one page a
+//! column: a file of a thousand plain columns holds a thousand open pages, where one list column holds one.
+
+mod columns;
+mod footer;
+mod guard;
+mod leaf_reader;
+mod number;
+mod problem;
+mod rows;
+
+pub use guard::MAX_PAGE_BYTES;
+pub use problem::ParquetProblem;
+
+use crate::error::{IoError, Result};
+use crate::input::open_file;
+use crate::reader::RowStream;
+use ::parquet::file::metadata::ParquetMetaDataReader;
+use columns::Layout;
+use guard::GuardedFile;
+use rows::ParquetRows;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Opens a parquet file: the column or list column `selector`, or without one all numeric columns.
+pub(crate) fn open(
+    path: &Path,
+    selector: Option<&str>,
+    origin: &Arc<str>,
+) -> Result<Box<dyn RowStream>> {
+    let (file, length) = open_file(path)?;
+    let fail = |problem| IoError::Parquet { origin: Arc::clone(origin), problem };
+    footer::check(&file, length).map_err(fail)?;
+    let metadata = ParquetMetaDataReader::new()
+        .parse_and_finish(&file)
+        .map_err(|error| fail(ParquetProblem::from(error)))?;
+    if metadata.row_groups().iter().all(|group| group.num_rows() == 0) {
+        return Err(IoError::NoRows { origin: Arc::clone(origin) });
+    }
+    let layout = Layout::choose(&metadata, selector).map_err(fail)?;
+    let rows = ParquetRows::new(GuardedFile::new(file, length), metadata, layout, origin)?;
+    Ok(Box::new(rows))
+}

@@ -1,0 +1,198 @@
+//! Rows from the columns of row groups.
+
+use super::columns::{Layout, Leaf};
+use super::guard::{GuardedFile, GuardedPages};
+use super::leaf_reader::LeafReader;
+use super::problem::ParquetProblem;
+use crate::block::{Precision, Values};
+use crate::error::{IoError, Result};
+use crate::reader::{RowStream, check_columns};
+use ::parquet::column::reader::get_column_reader;
+use ::parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
+use ::parquet::file::serialized_reader::SerializedPageReader;
+use std::sync::Arc;
+
+/// Values read from a column at a time, so that the memory of levels and of claimed row counts stays small.
+const STEP_VALUES: usize = 1 << 18;
+
+/// Rows of a parquet file, one row group after the other.
+pub(super) struct ParquetRows {
+    file: Arc<GuardedFile>,
+    metadata: ParquetMetaData,
+    layout: Layout,
+    columns: usize,
+    rows: u64,
+    next_row: u64,
+    next_group: usize,
+    /// Readers of the current row group, one a leaf, and the rows left in it.
+    readers: Vec<LeafReader>,
+    group_left: u64,
+    origin: Arc<str>,
+}
+
+impl ParquetRows {
+    pub(super) fn new(
+        file: GuardedFile,
+        metadata: ParquetMetaData,
+        layout: Layout,
+        origin: &Arc<str>,
+    ) -> Result<Self> {
+        let fail = |problem| IoError::Parquet { origin: Arc::clone(origin), problem };
+        let file = Arc::new(file);
+        let mut rows = 0_u64;
+        for group in metadata.row_groups() {
+            let count = u64::try_from(group.num_rows()).ok();
+            rows = count.and_then(|count| rows.checked_add(count)).ok_or_else(|| {
+                fail(ParquetProblem::Damaged { what: "its row counts make no sense" })
+            })?;
+        }
+        let width = match &layout {
+            Layout::Columns(leaves) => leaves.len() as u64,
+            Layout::Lists(leaf) => list_width(&file, &metadata, leaf).map_err(fail)?,
+        };
+        let columns = check_columns(origin, width)?;
+        let (readers, origin) = (Vec::new(), Arc::clone(origin));
+        let (next_row, next_group, group_left) = (0, 0, 0);
+        Ok(Self {
+            file,
+            metadata,
+            layout,
+            columns,
+            rows,
+            next_row,
+            next_group,
+            readers,
+            group_left,
+            origin,
+        })
+    }
+
+    /// Opens the next row group that has rows; false after the last.
+    fn open_group(&mut self) -> Result<bool, ParquetProblem> {
+        while self.group_left == 0 {
+            if self.next_group == self.metadata.num_row_groups() {
+                return Ok(false);
+            }
+            let group = self.metadata.row_group(self.next_group);
+            self.next_group += 1;
+            self.group_left = group.num_rows().unsigned_abs();
+            if self.group_left > 0 {
+                let open = |leaf| open_leaf(&self.file, group, leaf);
+                self.readers = self.layout.leaves().iter().map(open).collect::<Result<_, _>>()?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Rows read at a time.
+    fn step_rows(&self) -> usize {
+        match &self.layout {
+            Layout::Columns(_) => STEP_VALUES,
+            Layout::Lists(_) => (STEP_VALUES / self.columns).max(1),
+        }
+    }
+
+    /// Adds `count` rows of the current group to `values`, row-major.
+    fn read_rows(&mut self, count: usize, values: &mut Values) -> Result<(), ParquetProblem> {
+        let (first_row, columns) = (self.next_row, self.columns);
+        match &self.layout {
+            Layout::Lists(_) => {
+                for reader in &mut self.readers {
+                    reader.read_lists(first_row, count, columns)?;
+                    reader.append(values);
+                }
+            }
+            Layout::Columns(_) => {
+                let start = values.len();
+                match values {
+                    Values::F32(values) => values.resize(start + count * columns, 0.0),
+                    Values::F64(values) => values.resize(start + count * columns, 0.0),
+                }
+                for (column, reader) in self.readers.iter_mut().enumerate() {
+                    reader.read_column(first_row, count)?;
+                    reader.scatter(values, start + column, columns);
+                }
+            }
+        }
+        self.next_row += count as u64;
+        self.group_left -= count as u64;
+        Ok(())
+    }
+}
+
+/// Numbers in the first list; the others are held to it as they are read.
+fn list_width(
+    file: &Arc<GuardedFile>,
+    metadata: &ParquetMetaData,
+    leaf: &Leaf,
+) -> Result<u64, ParquetProblem> {
+    match metadata.row_groups().iter().find(|group| group.num_rows() > 0) {
+        Some(group) => open_leaf(file, group, leaf)?.first_length(),
+        None => Ok(0),
+    }
+}
+
+/// Opens a leaf column of a row group, after a look at where it says it lies.
+fn open_leaf(
+    file: &Arc<GuardedFile>,
+    group: &RowGroupMetaData,
+    leaf: &Leaf,
+) -> Result<LeafReader, ParquetProblem> {
+    let damaged = ParquetProblem::Damaged { what: "a column lies outside the file" };
+    let Some(chunk) = group.columns().get(leaf.index) else { return Err(damaged) };
+    let start = chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset());
+    let (Ok(_), Ok(_), Ok(values)) = (
+        u64::try_from(start),
+        u64::try_from(chunk.compressed_size()),
+        u64::try_from(chunk.num_values()),
+    ) else {
+        return Err(damaged);
+    };
+    let rows = usize::try_from(group.num_rows()).map_err(|_| damaged)?;
+    let pages = SerializedPageReader::new(Arc::clone(file), chunk, rows, None)?;
+    let pages = GuardedPages::new(pages, values, &leaf.descriptor);
+    let reader = get_column_reader(leaf.descriptor.clone(), Box::new(pages));
+    Ok(LeafReader::new(reader, leaf))
+}
+
+impl RowStream for ParquetRows {
+    fn columns(&self) -> usize {
+        self.columns
+    }
+
+    fn rows(&self) -> Option<u64> {
+        Some(self.rows)
+    }
+
+    fn precision(&self) -> Precision {
+        self.layout.precision()
+    }
+
+    fn fill(&mut self, rows: usize, values: &mut Values) -> Result<usize> {
+        match values {
+            Values::F32(values) => values.clear(),
+            Values::F64(values) => values.clear(),
+        }
+        let mut filled = 0;
+        let outcome = loop {
+            if filled == rows {
+                break Ok(());
+            }
+            match self.open_group() {
+                Ok(true) => {}
+                Ok(false) => break Ok(()),
+                Err(problem) => break Err(problem),
+            }
+            let left = usize::try_from(self.group_left).unwrap_or(usize::MAX);
+            let count = left.min(rows - filled).min(self.step_rows());
+            if let Err(problem) = self.read_rows(count, values) {
+                break Err(problem);
+            }
+            filled += count;
+        };
+        match outcome {
+            Ok(()) => Ok(filled),
+            Err(problem) => Err(IoError::Parquet { origin: Arc::clone(&self.origin), problem }),
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! One reader for all formats: rows in blocks, memory of the block.
+
+use crate::block::{Block, Precision, Values};
+use crate::error::{IoError, Result};
+use crate::source::{Format, MatrixSource};
+use crate::{csv, npy, npz, parquet};
+use std::sync::Arc;
+
+/// Widest row that is read: 32 MB of `f64`. Extreme classification has a few million labels; a wider "row" is a
+/// transposed matrix or a lie.
+pub const MAX_COLUMNS: usize = 1 << 22;
+
+/// What every format provides: rows in order, in one precision.
+pub(crate) trait RowStream: Send {
+    /// Number of columns, from 1 to [`MAX_COLUMNS`].
+    fn columns(&self) -> usize;
+    /// Number of rows in the file, where the format tells.
+    fn rows(&self) -> Option<u64>;
+    /// Precision of the numbers.
+    fn precision(&self) -> Precision;
+    /// Replaces `values` by the next rows, at most `rows` of them; returns how many there are, 0 only at the end.
+    fn fill(&mut self, rows: usize, values: &mut Values) -> Result<usize>;
+}
+
+/// Reads a matrix file in blocks of rows.
+pub struct MatrixReader {
+    stream: Box<dyn RowStream>,
+    block: Block,
+    next_row: usize,
+}
+
+impl MatrixReader {
+    /// Opens a source and reads what it says about itself. A file without rows is an error.
+    pub fn open(source: &MatrixSource) -> Result<Self> {
+        let origin: Arc<str> = source.to_string().into();
+        let stream = match source.format() {
+            Format::Npy => npy::open(source.path(), &origin)?,
+            Format::Npz => npz::open(source.path(), source.selector(), &origin)?,
+            Format::Csv => csv::open(source.path(), &origin)?,
+            Format::Parquet => parquet::open(source.path(), source.selector(), &origin)?,
+        };
+        let block = Block {
+            origin,
+            first_row: 0,
+            columns: stream.columns(),
+            values: Values::none(stream.precision()),
+        };
+        Ok(Self { stream, block, next_row: 0 })
+    }
+
+    /// The input as the user typed it.
+    pub fn origin(&self) -> &Arc<str> {
+        &self.block.origin
+    }
+
+    /// Number of columns.
+    pub fn columns(&self) -> usize {
+        self.block.columns
+    }
+
+    /// Number of rows in the file, where that is known without reading it: always but for csv.
+    pub fn rows(&self) -> Option<u64> {
+        self.stream.rows()
+    }
+
+    /// How many rows fit into `bytes`; at least one.
+    pub fn rows_within(&self, bytes: usize) -> usize {
+        (bytes / (self.columns() * self.stream.precision().bytes())).max(1)
+    }
+
+    /// The next rows, at most `rows` of them (at least one is read), in a buffer that the next call overwrites.
+    /// `None` after the last row.
+    pub fn next_block(&mut self, rows: usize) -> Result<Option<&Block>> {
+        let (stream, block) = (&mut *self.stream, &mut self.block);
+        let filled = fill_from(stream, &mut self.next_row, rows, block)?;
+        Ok(filled.then_some(&self.block))
+    }
+
+    /// The same into a block of the caller's (from [`Self::empty_block`]), so that one can be read while others are
+    /// worked on. Says whether there were rows.
+    pub fn fill_block(&mut self, rows: usize, block: &mut Block) -> Result<bool> {
+        block.origin = Arc::clone(&self.block.origin);
+        block.columns = self.block.columns;
+        fill_from(&mut *self.stream, &mut self.next_row, rows, block)
+    }
+
+    /// A block of this file's width and precision without rows, to be filled.
+    pub fn empty_block(&self) -> Block {
+        Block { values: Values::none(self.stream.precision()), first_row: 0, ..self.block.clone() }
+    }
+}
+
+fn fill_from(
+    stream: &mut dyn RowStream,
+    next_row: &mut usize,
+    rows: usize,
+    block: &mut Block,
+) -> Result<bool> {
+    let found = stream.fill(rows.max(1), &mut block.values)?;
+    block.first_row = *next_row;
+    *next_row += found;
+    Ok(found > 0)
+}
+
+impl std::fmt::Debug for MatrixReader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MatrixReader")
+            .field("origin", &self.block.origin)
+            .field("columns", &self.block.columns)
+            .field("rows", &self.stream.rows())
+            .field("next_row", &self.next_row)
+            .finish()
+    }
+}
+
+/// Checks a width that a file claims.
+pub(crate) fn check_columns(origin: &Arc<str>, columns: u64) -> Result<usize> {
+    match usize::try_from(columns) {
+        Ok(columns) if (1..=MAX_COLUMNS).contains(&columns) => Ok(columns),
+        Ok(0) => Err(IoError::NoRows { origin: Arc::clone(origin) }),
+        _ => Err(IoError::TooWide { origin: Arc::clone(origin), columns, limit: MAX_COLUMNS }),
+    }
+}

@@ -1,0 +1,64 @@
+//! One number a row: labels and weights.
+
+use crate::error::{IoError, Result};
+use crate::matrix::read_all;
+use crate::reader::MatrixReader;
+use crate::source::MatrixSource;
+use evenkeel::error::At;
+use std::sync::Arc;
+
+/// Above this, f64 no longer holds every integer.
+const LARGEST_LABEL: f64 = 9_007_199_254_740_992.0;
+
+/// Reads labels: whole numbers from 0, one a row, as integers or floats. With `expected`, there must be so many.
+pub fn read_labels(source: &MatrixSource, expected: Option<usize>) -> Result<Vec<usize>> {
+    let (origin, values) = read_column(source, "labels", expected)?;
+    let label = |(row, value): (usize, f64)| {
+        // A NaN fails the comparison too.
+        if (0.0..=LARGEST_LABEL).contains(&value) && value.fract() == 0.0 {
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked")]
+            Ok(value as usize)
+        } else {
+            Err(IoError::NotALabel { origin: Arc::clone(&origin), row, value })
+        }
+    };
+    values.into_iter().enumerate().map(label).collect()
+}
+
+/// Reads weights: finite and not negative, one a row. They need not sum to one.
+pub fn read_weights(source: &MatrixSource) -> Result<Vec<f64>> {
+    let (origin, values) = read_column(source, "weights", None)?;
+    for (row, value) in values.iter().copied().enumerate() {
+        let (what, at) = ("weights", At::Index(row));
+        if !value.is_finite() {
+            let error = evenkeel::Error::NotFinite { what, at, value };
+            return Err(IoError::from_core(&origin, 0, error));
+        }
+        if value < 0.0 {
+            let error = evenkeel::Error::Negative { what, at, value };
+            return Err(IoError::from_core(&origin, 0, error));
+        }
+    }
+    Ok(values)
+}
+
+/// All numbers of a source that must have one column; `what` names them.
+fn read_column(
+    source: &MatrixSource,
+    what: &'static str,
+    expected: Option<usize>,
+) -> Result<(Arc<str>, Vec<f64>)> {
+    let mut reader = MatrixReader::open(source)?;
+    let origin = Arc::clone(reader.origin());
+    let columns = reader.columns();
+    if columns != 1 {
+        return Err(IoError::NotOneColumn { origin, what, columns });
+    }
+    let values = read_all(&mut reader)?.into_values().to_f64();
+    match expected {
+        Some(expected) if expected != values.len() => {
+            Err(IoError::WrongCount { origin, what, found: values.len(), expected })
+        }
+        _ => Ok((origin, values)),
+    }
+}

@@ -1,0 +1,143 @@
+//! Files that appear whole or not at all.
+
+use crate::error::{IoError, Result};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+const BUFFER_BYTES: usize = 1 << 18;
+
+/// Distinguishes the temporary files of one process.
+static COUNTER: AtomicU32 = AtomicU32::new(0);
+
+/// A file being written beside its target, which it replaces on [`commit`](Self::commit). Until then the target stays
+/// as it is; a file that is dropped before is removed.
+///
+/// A target that is a device or a pipe (`/dev/stdout`) is written to directly: renaming would replace the device.
+#[derive(Debug)]
+pub struct AtomicFile {
+    writer: BufWriter<File>,
+    /// The path as it was given, for errors.
+    path: PathBuf,
+    target: PathBuf,
+    /// The file to be renamed; none once that is done, or when writing to a device.
+    temporary: Option<PathBuf>,
+    seekable: bool,
+}
+
+impl AtomicFile {
+    /// Starts a file that will become `target`. Fails at once where it could not be written.
+    pub fn create(target: &Path) -> Result<Self> {
+        Self::start(target).map_err(|error| IoError::Write { path: target.to_path_buf(), error })
+    }
+
+    fn start(path: &Path) -> io::Result<Self> {
+        let existing = fs::metadata(path).ok();
+        if existing.as_ref().is_some_and(fs::Metadata::is_dir) {
+            return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"));
+        }
+        if existing.as_ref().is_some_and(|found| !found.is_file()) {
+            let file = OpenOptions::new().write(true).open(path)?;
+            let writer = BufWriter::with_capacity(BUFFER_BYTES, file);
+            let (path, target) = (path.to_path_buf(), path.to_path_buf());
+            return Ok(Self { writer, path, target, temporary: None, seekable: false });
+        }
+        // A link stays a link: the file it leads to is replaced.
+        let target = match &existing {
+            Some(_) => fs::canonicalize(path)?,
+            None => path.to_path_buf(),
+        };
+        let (file, temporary) = create_beside(&target)?;
+        // From here on the temporary file is removed if anything fails.
+        let writer = BufWriter::with_capacity(BUFFER_BYTES, file);
+        let (path, temporary) = (path.to_path_buf(), Some(temporary));
+        let started = Self { writer, path, target, temporary, seekable: true };
+        if let Some(existing) = existing {
+            started.writer.get_ref().set_permissions(existing.permissions())?;
+        }
+        Ok(started)
+    }
+
+    /// Whether earlier bytes can be written over.
+    pub(super) fn is_seekable(&self) -> bool {
+        self.seekable
+    }
+
+    /// Writes over bytes at `offset`, then returns to the end.
+    pub(super) fn overwrite(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        self.writer.seek(SeekFrom::Start(offset))?;
+        self.writer.write_all(bytes)?;
+        self.writer.seek(SeekFrom::End(0)).map(drop)
+    }
+
+    /// Puts the finished file in the target's place.
+    pub fn commit(mut self) -> Result<()> {
+        let done = self.finish();
+        done.map_err(|error| self.error(error))
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.writer.flush()?;
+        if let Some(temporary) = &self.temporary {
+            fs::rename(temporary, &self.target)?;
+        }
+        self.temporary = None;
+        Ok(())
+    }
+
+    /// A failed write, with the target's name.
+    pub fn error(&self, error: io::Error) -> IoError {
+        IoError::Write { path: self.path.clone(), error }
+    }
+}
+
+impl Write for AtomicFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.writer.write(bytes)
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.writer.write_all(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+}
+
+impl Drop for AtomicFile {
+    fn drop(&mut self) {
+        if let Some(temporary) = self.temporary.take() {
+            // Nothing sensible can be done if this fails too; the error that led here is the one to report.
+            drop(fs::remove_file(temporary));
+        }
+    }
+}
+
+/// A new file in the directory of `target`, under a name that nobody else has.
+fn create_beside(target: &Path) -> io::Result<(File, PathBuf)> {
+    let Some(name) = target.file_name() else {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it does not name a file"));
+    };
+    loop {
+        let count = COUNTER.fetch_add(1, Ordering::Relaxed);
+        let mut temporary_name = std::ffi::OsString::from(".");
+        temporary_name.push(name);
+        temporary_name.push(format!(".{}-{count}.tmp", std::process::id()));
+        let temporary = target.with_file_name(temporary_name);
+        match OpenOptions::new().write(true).create_new(true).open(&temporary) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            opened => return opened.map(|file| (file, temporary)),
+        }
+    }
+}
+
+/// Writes a whole file (JSON, HTML, text) atomically.
+pub fn write_file(target: &Path, contents: impl AsRef<[u8]>) -> Result<()> {
+    let mut file = AtomicFile::create(target)?;
+    if let Err(error) = file.write_all(contents.as_ref()) {
+        return Err(file.error(error));
+    }
+    file.commit()
+}

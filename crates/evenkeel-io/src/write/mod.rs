@@ -1,0 +1,10 @@
+//! Output files, written atomically: they appear whole or not at all.
+
+mod atomic;
+mod npy_sets;
+mod parquet_sets;
+mod sets;
+mod text_sets;
+
+pub use atomic::{AtomicFile, write_file};
+pub use sets::{SetFormat, SetWriter};

@@ -1,0 +1,119 @@
+//! Prediction sets to a file, in the format its name asks for.
+
+use super::atomic::AtomicFile;
+use super::npy_sets::NpySets;
+use super::parquet_sets::ParquetSets;
+use super::text_sets::{CsvSets, JsonlSets};
+use crate::error::{IoError, Result};
+use evenkeel::conformal::LabelSets;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The formats prediction sets can be written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SetFormat {
+    /// A bool array of shape (rows, classes).
+    Npy,
+    /// `row,size,labels`, labels separated by `;`.
+    Csv,
+    /// One JSON list a line.
+    Jsonl,
+    /// One list column `labels`.
+    Parquet,
+}
+
+impl SetFormat {
+    /// The format a file name asks for, by its extension in any case.
+    pub fn of(path: &Path) -> Result<Self> {
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        match extension.map(str::to_ascii_lowercase).as_deref() {
+            Some("npy") => Ok(Self::Npy),
+            Some("csv") => Ok(Self::Csv),
+            Some("jsonl") => Ok(Self::Jsonl),
+            Some("parquet") => Ok(Self::Parquet),
+            _ => Err(IoError::UnknownOutputFormat { path: path.to_path_buf() }),
+        }
+    }
+}
+
+/// What every format provides. I/O errors are named by the caller.
+pub(super) trait SetSink {
+    /// Adds a block of sets.
+    fn write(&mut self, sets: &LabelSets) -> std::io::Result<()>;
+    /// Writes what is still missing and hands the file back.
+    fn finish(self: Box<Self>) -> std::io::Result<AtomicFile>;
+}
+
+/// Writes prediction sets block by block; the file appears on [`finish`](Self::finish).
+pub struct SetWriter {
+    sink: Box<dyn SetSink>,
+    path: Arc<Path>,
+    classes: usize,
+    rows: usize,
+}
+
+impl SetWriter {
+    /// Starts a file of sets over `classes` labels, in the format of its name. Class names, where given, stand for
+    /// the labels in csv, jsonl and parquet.
+    pub fn create(path: &Path, classes: usize, names: Option<&[String]>) -> Result<Self> {
+        let format = SetFormat::of(path)?;
+        if let Some(names) = names
+            && names.len() != classes
+        {
+            let (origin, what) = (path.display().to_string().into(), "class names");
+            return Err(IoError::WrongCount {
+                origin,
+                what,
+                found: names.len(),
+                expected: classes,
+            });
+        }
+        let path: Arc<Path> = path.into();
+        let failed = |error| IoError::Write { path: path.to_path_buf(), error };
+        let sink: Box<dyn SetSink> = match format {
+            SetFormat::Npy => {
+                let file = AtomicFile::create(&path)?;
+                Box::new(NpySets::new(file, classes).map_err(failed)?)
+            }
+            SetFormat::Csv => {
+                CsvSets::check_names(&path, names)?;
+                Box::new(CsvSets::new(AtomicFile::create(&path)?, names).map_err(failed)?)
+            }
+            SetFormat::Jsonl => Box::new(JsonlSets::new(AtomicFile::create(&path)?, names)),
+            SetFormat::Parquet => {
+                Box::new(ParquetSets::new(AtomicFile::create(&path)?, names).map_err(failed)?)
+            }
+        };
+        Ok(Self { sink, path, classes, rows: 0 })
+    }
+
+    /// Adds the sets of the next rows.
+    pub fn write(&mut self, sets: &LabelSets) -> Result<()> {
+        if sets.classes() != self.classes {
+            let origin: Arc<str> = self.path.display().to_string().into();
+            let error = evenkeel::Error::LengthMismatch {
+                what: "classes of the sets",
+                found: sets.classes(),
+                other: "classes of the file",
+                expected: self.classes,
+            };
+            return Err(IoError::from_core(&origin, 0, error));
+        }
+        self.rows += sets.rows();
+        let failed = |error| IoError::Write { path: self.path.to_path_buf(), error };
+        self.sink.write(sets).map_err(failed)
+    }
+
+    /// Completes the file, puts it in place, and returns how many rows it has.
+    pub fn finish(self) -> Result<usize> {
+        let failed = |error| IoError::Write { path: self.path.to_path_buf(), error };
+        self.sink.finish().map_err(failed)?.commit()?;
+        Ok(self.rows)
+    }
+}
+
+impl std::fmt::Debug for SetWriter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SetWriter").field("path", &self.path).field("rows", &self.rows).finish()
+    }
+}
