@@ -38,6 +38,7 @@ pub(crate) enum Command {
     /// Completions for a shell, on stdout.
     Completions(CompletionsArgs),
     /// The manual page, on stdout.
+    #[command(after_help = "Example:\n  evenkeel manual | man -l -")]
     Manual,
 }
 

@@ -79,7 +79,7 @@ pub(crate) fn compare(
 ) -> Result<Vec<Compared>, Failure> {
     let (transport, score, rates) = settings;
     let classes = yesterday.classes();
-    let labels = StreamedLabels::read(files.test_labels, classes)?;
+    let labels = StreamedLabels::read(files.test_labels, files.test_probs, classes)?;
     let mut fitted = Vec::new();
     for method in methods {
         let calibrator = calibrator(*method, transport, score, rates)?;

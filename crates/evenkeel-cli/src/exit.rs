@@ -18,8 +18,6 @@ pub(crate) fn of_outcome(outcome: Result<Outcome, Failure>) -> ExitCode {
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::ConditionHolds) => ExitCode::from(1),
-        // The reader of our output went away (`| head`): not worth a word.
-        Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
         Err(failure) => {
             eprintln!("error: {failure}");
             ExitCode::from(2)

@@ -19,7 +19,7 @@ use evenkeel_io::{
 use rayon::prelude::*;
 
 use crate::args::Reading;
-use crate::job::Failure;
+use crate::job::{Failure, system_words};
 use crate::progress::Verbosity;
 
 /// Bytes of a file read at a time: memory is bounded by this, not by the file.
@@ -47,6 +47,7 @@ pub(crate) struct Labeled {
     origin: String,
     values: Vec<f64>,
     classes: usize,
+    labels_origin: String,
     labels: Vec<usize>,
 }
 
@@ -59,9 +60,11 @@ impl Labeled {
             BlockRows::F32(rows) => rows.values().iter().copied().map(f64::from).collect(),
             BlockRows::F64(rows) => rows.values().to_vec(),
         };
+        let labels_origin = labels.to_owned();
         let labels = read_labels(&MatrixSource::parse(labels)?, Some(block.row_count()))
             .map_err(|error| swapped(error, matrix, labels))?;
-        let read = Self { origin: matrix.to_owned(), values, classes: block.columns(), labels };
+        let (origin, classes) = (matrix.to_owned(), block.columns());
+        let read = Self { origin, values, classes, labels_origin, labels };
         // Checked here, so that later errors can only be about something else.
         read.probabilities()?;
         read.checked_labels()?;
@@ -81,7 +84,8 @@ impl Labeled {
     }
 
     fn checked_labels(&self) -> Result<Labels, Failure> {
-        Labels::new(self.labels.clone(), self.classes).map_err(|error| in_file(&self.origin, error))
+        Labels::new(self.labels.clone(), self.classes)
+            .map_err(|error| in_file(&self.labels_origin, error))
     }
 
     /// `s(x_i, y_i)`.
@@ -338,10 +342,10 @@ pub(crate) struct StreamedLabels<'a> {
 }
 
 impl<'a> StreamedLabels<'a> {
-    /// Reads the labels and checks that each names one of `classes` classes.
-    pub(crate) fn read(origin: &'a str, classes: usize) -> Result<Self, Failure> {
+    /// Reads the labels of the rows of `matrix` and checks that each names one of `classes` classes.
+    pub(crate) fn read(origin: &'a str, matrix: &str, classes: usize) -> Result<Self, Failure> {
         let labels = read_labels(&MatrixSource::parse(origin)?, None)
-            .map_err(|error| swapped(error, "the matrix", origin))?;
+            .map_err(|error| swapped(error, matrix, origin))?;
         let labels = Labels::new(labels, classes).map_err(|error| in_file(origin, error))?;
         Ok(Self { origin, labels: labels.as_slice().to_vec() })
     }
@@ -379,16 +383,21 @@ impl<'a> StreamedLabels<'a> {
 /// Reads and checks a file written by `calibrate`.
 pub(crate) fn load_calibration(path: &Path) -> Result<Calibration, Failure> {
     let failed = |reason: String| Failure::Calibration { path: path.to_owned(), reason };
-    let metadata = std::fs::metadata(path).map_err(|error| failed(error.to_string()))?;
+    let metadata = std::fs::metadata(path).map_err(|error| failed(unreadable(&error)))?;
     if !metadata.is_file() {
         return Err(failed("is not a file; give a file written by `evenkeel calibrate`".into()));
     }
     if metadata.len() > LARGEST_CALIBRATION {
         return Err(failed(format!("is {} bytes, too large for a calibration", metadata.len())));
     }
-    let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
+    let text = std::fs::read_to_string(path).map_err(|error| failed(unreadable(&error)))?;
     serde_json::from_str(&text)
         .map_err(|error| failed(format!("{error}; give a file written by `evenkeel calibrate`")))
+}
+
+/// Why a calibration cannot be read, and what to do.
+fn unreadable(error: &std::io::Error) -> String {
+    format!("cannot be read: {}; give a file written by `evenkeel calibrate`", system_words(error))
 }
 
 /// A calibration of ten million points is about 400 MB.

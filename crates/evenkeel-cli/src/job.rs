@@ -59,12 +59,15 @@ pub(crate) enum Failure {
     /// A result that has no JSON form.
     #[error("could not write JSON: {0}")]
     Json(serde_json::Error),
-    /// stdout was closed by its reader.
-    #[error("stdout was closed")]
-    ClosedPipe,
     /// stdout cannot be written.
-    #[error("could not write to stdout: {0}; send the output elsewhere")]
+    #[error("could not write to stdout: {}; send the output elsewhere", system_words(.0))]
     Stdout(std::io::Error),
+}
+
+/// The system's words without "(os error 2)", which tells a user nothing.
+pub(crate) fn system_words(error: &std::io::Error) -> String {
+    let words = error.to_string();
+    words.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
 /// Settings every command resolves first.
@@ -177,14 +180,15 @@ pub(crate) fn calibrator(
     Ok(ShiftCalibrator { method, score, alpha: rates.alpha, seed: rates.seed })
 }
 
-/// Prints to stdout; a reader that went away is not an error of ours.
+/// Prints to stdout. A reader that went away (`| head`) is not an error of ours, and the exit code still tells it what
+/// it asked for.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut stdout = std::io::stdout().lock();
     let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
-    written.map_err(|error| match error.kind() {
-        std::io::ErrorKind::BrokenPipe => Failure::ClosedPipe,
-        _ => Failure::Stdout(error),
-    })
+    match written {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::Stdout(error)),
+        _ => Ok(()),
+    }
 }
 
 /// Prints one JSON document.

@@ -24,8 +24,12 @@ fn run_on_pool(args: &CheckArgs) -> Result<Outcome, Failure> {
         permutations: args.permutations,
         ..CheckSettings::new(rates.alpha, delta, rates.seed)
     };
-    for floor in [args.fail_below, args.fail_below_guaranteed].into_iter().flatten() {
-        require_share("--fail-below", floor)?;
+    let floors = [
+        ("--fail-below", args.fail_below),
+        ("--fail-below-guaranteed", args.fail_below_guaranteed),
+    ];
+    for (option, floor) in floors {
+        floor.map_or(Ok(()), |floor| require_share(option, floor))?;
     }
     let score = score(&args.scoring, rates.seed)?;
     let verbosity = Verbosity::of(args.common.quiet);

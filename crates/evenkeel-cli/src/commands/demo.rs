@@ -15,7 +15,7 @@ use crate::args::{DemoArgs, MethodArg, Reading, TransportArgs};
 use crate::comparison::{Compared, Files, Row, compare};
 use crate::exit::Outcome;
 use crate::inputs::Labeled;
-use crate::job::{Failure, Rates, on_threads, print, print_json};
+use crate::job::{Failure, Rates, on_threads, print, print_json, system_words};
 use crate::page::{add_check, add_comparison, check_answer, provenance};
 use crate::progress::Verbosity;
 use crate::table::{Align, Table, colour_on_stdout, percent};
@@ -88,8 +88,9 @@ fn run_on_pool(args: &DemoArgs) -> Result<Outcome, Failure> {
     let folder = args.out.join("data");
     fs::create_dir_all(&folder).map_err(|error| {
         Failure::Argument(format!(
-            "could not make {}: {error}; choose another --out",
-            folder.display()
+            "could not make {}: {}; choose another --out",
+            folder.display(),
+            system_words(&error)
         ))
     })?;
     for (name, bytes) in FILES {

@@ -25,7 +25,7 @@ fn run_on_pool(args: &EvaluateArgs) -> Result<Outcome, Failure> {
     let calibration = load_calibration(&args.calibration)?;
     let classes = calibration.provenance().classes;
     let names = args.reading.names(classes)?;
-    let labels = StreamedLabels::read(&args.labels, classes)?;
+    let labels = StreamedLabels::read(&args.labels, &args.probs, classes)?;
     let verbosity = Verbosity::of(args.common.quiet);
     let mut tally = Some(Tally::new(&calibration, alpha)?);
     let rows = each_block(
