@@ -1,0 +1,404 @@
+//! Arguments as typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Conformal prediction sets that stay honest when the world changes.
+#[derive(Debug, Parser)]
+#[command(name = "evenkeel", version, about, arg_required_else_help = true)]
+#[command(after_help = "\
+Start with:
+  evenkeel demo
+  evenkeel check --cal-probs cal.npy --cal-labels labels.npy --unlabeled today.npy
+
+A matrix is a path to .npy, .npz, .csv or .parquet; FILE.npz:KEY and FILE.parquet:COLUMN select an array or a list column.
+Exit codes: 0 done; 1 done, and a condition you asked to fail on holds; 2 could not run.")]
+pub(crate) struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// The whole job on real data that ships with the program.
+    Demo(DemoArgs),
+    /// Is there a shift, how much coverage is at risk, what to do: without labels.
+    Check(CheckArgs),
+    /// Learn calibration weights once and store them.
+    Calibrate(CalibrateArgs),
+    /// Prediction sets from a stored calibration.
+    Predict(PredictArgs),
+    /// Coverage, sizes and gap of a stored calibration on labeled data.
+    Evaluate(EvaluateArgs),
+    /// Methods side by side on labeled test data.
+    Compare(CompareArgs),
+    /// Completions for a shell, on stdout.
+    Completions(CompletionsArgs),
+    /// The manual page, on stdout.
+    #[command(after_help = "Example:\n  evenkeel manual | man -l -")]
+    Manual,
+}
+
+/// What every command takes.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Common {
+    /// Miscoverage rate: sets may miss the label this often.
+    #[arg(long, default_value_t = 0.1)]
+    pub alpha: f64,
+    /// Root of all randomness: the same seed and inputs give the same bytes.
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+    /// Threads to use; results do not depend on it [default: all cores].
+    #[arg(long)]
+    pub threads: Option<usize>,
+    /// One JSON document on stdout and nothing else.
+    #[arg(long)]
+    pub json: bool,
+    /// No progress bars and no notes on stderr.
+    #[arg(long)]
+    pub quiet: bool,
+}
+
+/// How the matrices are to be read.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Reading {
+    /// Every matrix given holds logits; a softmax is applied.
+    #[arg(long)]
+    pub logits: bool,
+    /// File with one class name a line, used in every output.
+    #[arg(long, value_name = "FILE")]
+    pub class_names: Option<PathBuf>,
+}
+
+/// Labeled data of the world the model was calibrated on.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Yesterday {
+    /// Class probabilities of the calibration points, one row each.
+    #[arg(long, value_name = "MATRIX")]
+    pub cal_probs: String,
+    /// Their labels, integers from 0.
+    #[arg(long, value_name = "LABELS")]
+    pub cal_labels: String,
+}
+
+/// What scores labels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ScoreName {
+    /// One minus the probability.
+    Lac,
+    /// Adaptive prediction sets.
+    Aps,
+    /// Regularised adaptive prediction sets.
+    Raps,
+    /// Best rival minus label.
+    Margin,
+}
+
+/// The score function and its settings.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Scoring {
+    /// Score function.
+    #[arg(long, value_enum, default_value_t = ScoreName::Lac)]
+    pub score: ScoreName,
+    /// Randomise aps and raps: exact coverage instead of slight overcoverage.
+    #[arg(long)]
+    pub randomised: bool,
+    /// Penalty a rank of raps.
+    #[arg(long, default_value_t = 0.01, value_name = "LAMBDA")]
+    pub raps_lambda: f64,
+    /// Ranks without penalty of raps.
+    #[arg(long, default_value_t = 5, value_name = "K")]
+    pub raps_k: usize,
+}
+
+/// How calibration weights are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MethodArg {
+    /// Weights that minimise a bound on the lost coverage (Correia & Louizos 2025).
+    Ot,
+    /// Split conformal prediction.
+    Uncorrected,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SandwichArg {
+    /// Model and uniform labels.
+    FU,
+    /// Extremes over the labels.
+    MinMax,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SamplingArg {
+    /// Exact expectation.
+    Exact,
+    /// Fresh draws in each step.
+    Sampled,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ObjectiveArg {
+    /// Eq 7 of the paper.
+    WeightedCdf,
+    /// Eq 8 of the paper.
+    Wasserstein,
+    /// Eq 7 plus what a weighting pays for leaning on few points; can be run to convergence.
+    FiniteSample,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WeightsArg {
+    /// One weight per calibration point.
+    FreeForm,
+    /// A function of the score, fitted on one half of the calibration points.
+    Function,
+}
+
+/// Settings of `--method ot`.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Options of --method ot")]
+pub(crate) struct TransportArgs {
+    /// Laws put around today's unseen scores.
+    #[arg(long, value_enum, default_value_t = SandwichArg::FU)]
+    pub sandwich: SandwichArg,
+    /// How model and uniform labels enter.
+    #[arg(long, value_enum, default_value_t = SamplingArg::Exact)]
+    pub sampling: SamplingArg,
+    /// Bound that is minimised.
+    #[arg(long, value_enum, default_value_t = ObjectiveArg::WeightedCdf)]
+    pub objective: ObjectiveArg,
+    /// What the weights are made of.
+    #[arg(long, value_enum, default_value_t = WeightsArg::FreeForm)]
+    pub weights: WeightsArg,
+    /// Optimisation steps (the paper: 1000 for mild shift, 5000 for severe).
+    #[arg(long, default_value_t = 1000)]
+    pub steps: usize,
+    /// Step size of Adam.
+    #[arg(long, default_value_t = 0.001)]
+    pub learning_rate: f64,
+    /// Grid points of the objective; the answer depends on it.
+    #[arg(long, default_value_t = 100)]
+    pub grid: usize,
+    /// Grid points of the reported bounds.
+    #[arg(long, default_value_t = 1000)]
+    pub bound_grid: usize,
+    /// Factor of the bandwidth rule.
+    #[arg(long, default_value_t = 0.1)]
+    pub bandwidth_factor: f64,
+    /// Stop before the effective sample size falls below this.
+    #[arg(long, value_name = "N")]
+    pub min_effective: Option<f64>,
+    /// Stop when the objective gains less than this share of itself over 500 steps.
+    #[arg(long, value_name = "SHARE")]
+    pub tolerance: Option<f64>,
+}
+
+impl Default for TransportArgs {
+    fn default() -> Self {
+        Self {
+            sandwich: SandwichArg::FU,
+            sampling: SamplingArg::Exact,
+            objective: ObjectiveArg::WeightedCdf,
+            weights: WeightsArg::FreeForm,
+            steps: 1000,
+            learning_rate: 0.001,
+            grid: 100,
+            bound_grid: 1000,
+            bandwidth_factor: 0.1,
+            min_effective: None,
+            tolerance: None,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  evenkeel demo --out report")]
+pub(crate) struct DemoArgs {
+    /// Folder for the data and report.html.
+    #[arg(long, value_name = "DIR", default_value = "evenkeel-demo")]
+    pub out: PathBuf,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  evenkeel check --cal-probs cal.npy --cal-labels labels.npy --unlabeled last_night.parquet:probs --fail-below 0.85
+
+Exits with 1 if --fail-below is given and today's coverage may be below it under the assumption that the model's and
+uniform labels enclose the truth; without the assumption with --fail-below-guaranteed.")]
+pub(crate) struct CheckArgs {
+    #[command(flatten)]
+    pub yesterday: Yesterday,
+    /// Class probabilities of today's points, without labels.
+    #[arg(long, value_name = "MATRIX")]
+    pub unlabeled: String,
+    /// Failure probability of each confidence statement, and level of the shift test.
+    #[arg(long, default_value_t = 0.05)]
+    pub delta: f64,
+    /// Write a self-contained page.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Exit with 1 if the assumed coverage may be below this.
+    #[arg(long, value_name = "COVERAGE")]
+    pub fail_below: Option<f64>,
+    /// Exit with 1 if the guaranteed coverage may be below this.
+    #[arg(long, value_name = "COVERAGE")]
+    pub fail_below_guaranteed: Option<f64>,
+    /// Exit with 1 if a shift was detected.
+    #[arg(long)]
+    pub fail_on_shift: bool,
+    /// Grid points of the bounds.
+    #[arg(long, default_value_t = 1000)]
+    pub bound_grid: usize,
+    /// Relabelings of the shift test.
+    #[arg(long, default_value_t = 999)]
+    pub permutations: usize,
+    #[command(flatten)]
+    pub scoring: Scoring,
+    #[command(flatten)]
+    pub reading: Reading,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  evenkeel calibrate --cal-probs cal.npy --cal-labels labels.npy --unlabeled today.npy --method ot --out cal.json")]
+pub(crate) struct CalibrateArgs {
+    #[command(flatten)]
+    pub yesterday: Yesterday,
+    /// Class probabilities of today's points, without labels.
+    #[arg(long, value_name = "MATRIX")]
+    pub unlabeled: String,
+    /// How weights are found.
+    #[arg(long, value_enum, default_value_t = MethodArg::Ot)]
+    pub method: MethodArg,
+    /// Where the calibration goes.
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+    #[command(flatten)]
+    pub transport: TransportArgs,
+    #[command(flatten)]
+    pub scoring: Scoring,
+    #[command(flatten)]
+    pub reading: Reading,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  evenkeel predict --calibration cal.json --probs today.npy --out sets.csv
+
+The format follows the name: .npy a bool matrix, .csv and .jsonl lists of labels, .parquet a list column.")]
+pub(crate) struct PredictArgs {
+    /// A file written by `calibrate`.
+    #[arg(long, value_name = "FILE")]
+    pub calibration: PathBuf,
+    /// Class probabilities to predict sets for.
+    #[arg(long, value_name = "MATRIX")]
+    pub probs: String,
+    /// Where the sets go: .npy, .csv, .jsonl or .parquet.
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+    #[command(flatten)]
+    pub reading: Reading,
+    #[command(flatten)]
+    pub common: StoredCommon,
+}
+
+/// As [`Common`], with the stored miscoverage rate for a default.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct StoredCommon {
+    /// Miscoverage rate [default: the calibration's].
+    #[arg(long)]
+    pub alpha: Option<f64>,
+    /// Accepted for symmetry; sets take their randomness from the calibration's seed.
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+    /// Threads to use; results do not depend on it [default: all cores].
+    #[arg(long)]
+    pub threads: Option<usize>,
+    /// One JSON document on stdout and nothing else.
+    #[arg(long)]
+    pub json: bool,
+    /// No progress bars and no notes on stderr.
+    #[arg(long)]
+    pub quiet: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  evenkeel evaluate --calibration cal.json --probs test.npy --labels test_labels.npy")]
+pub(crate) struct EvaluateArgs {
+    /// A file written by `calibrate`.
+    #[arg(long, value_name = "FILE")]
+    pub calibration: PathBuf,
+    /// Class probabilities of labeled points.
+    #[arg(long, value_name = "MATRIX")]
+    pub probs: String,
+    /// Their labels.
+    #[arg(long, value_name = "LABELS")]
+    pub labels: String,
+    /// Exit with 1 if the measured coverage is below this.
+    #[arg(long, value_name = "COVERAGE")]
+    pub fail_below: Option<f64>,
+    #[command(flatten)]
+    pub reading: Reading,
+    #[command(flatten)]
+    pub common: StoredCommon,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  evenkeel compare --cal-probs cal.npy --cal-labels cal_labels.npy --unlabeled today.npy \\
+    --test-probs test.npy --test-labels test_labels.npy --html comparison.html")]
+pub(crate) struct CompareArgs {
+    #[command(flatten)]
+    pub yesterday: Yesterday,
+    /// Class probabilities of today's points, without labels.
+    #[arg(long, value_name = "MATRIX")]
+    pub unlabeled: String,
+    /// Class probabilities of today's labeled points.
+    #[arg(long, value_name = "MATRIX")]
+    pub test_probs: String,
+    /// Their labels.
+    #[arg(long, value_name = "LABELS")]
+    pub test_labels: String,
+    /// Methods, separated by commas, or all.
+    #[arg(long, default_value = "all", value_name = "NAMES")]
+    pub methods: String,
+    /// Write a self-contained page.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Write the table.
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+    #[command(flatten)]
+    pub transport: TransportArgs,
+    #[command(flatten)]
+    pub scoring: Scoring,
+    #[command(flatten)]
+    pub reading: Reading,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  evenkeel completions bash > ~/.local/share/bash-completion/completions/evenkeel"
+)]
+pub(crate) struct CompletionsArgs {
+    /// The shell.
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}

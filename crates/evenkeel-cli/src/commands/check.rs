@@ -1,0 +1,141 @@
+//! `evenkeel check`: is there a shift, how much coverage is at risk, what to do.
+
+use evenkeel::check::{CheckSettings, ShiftReport, check, confidences};
+use evenkeel::level::FailureProbability;
+use evenkeel_io::write_file;
+
+use crate::args::CheckArgs;
+use crate::exit::Outcome;
+use crate::inputs::{Labeled, check_laws};
+use crate::job::{Failure, Rates, on_threads, print, print_json, score};
+use crate::page::check_page;
+use crate::progress::Verbosity;
+use crate::table::{Align, Table, colour_on_stdout, percent, percent_range, threshold};
+
+pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, Failure> {
+    on_threads(args.common.threads, || run_on_pool(args))
+}
+
+fn run_on_pool(args: &CheckArgs) -> Result<Outcome, Failure> {
+    let rates = Rates::of(&args.common)?;
+    let delta = FailureProbability::new(args.delta)?;
+    let settings = CheckSettings {
+        bound_grid: args.bound_grid,
+        permutations: args.permutations,
+        ..CheckSettings::new(rates.alpha, delta, rates.seed)
+    };
+    let floors = [
+        ("--fail-below", args.fail_below),
+        ("--fail-below-guaranteed", args.fail_below_guaranteed),
+    ];
+    for (option, floor) in floors {
+        floor.map_or(Ok(()), |floor| require_share(option, floor))?;
+    }
+    let score = score(&args.scoring, rates.seed)?;
+    let verbosity = Verbosity::of(args.common.quiet);
+    let yesterday =
+        Labeled::read(&args.yesterday.cal_probs, &args.yesterday.cal_labels, &args.reading)?;
+    args.reading.names(yesterday.classes())?;
+    let scores = yesterday.scores(&score.with_draws_for("calibration"))?;
+    let range = score.range(yesterday.classes());
+    let today = check_laws(
+        &args.unlabeled,
+        &args.reading,
+        yesterday.classes(),
+        (&scores, range, settings.bound_grid, rates.seed),
+        &score.with_draws_for("today"),
+        verbosity,
+    )?;
+    let confidences = confidences(&yesterday.probabilities()?);
+    let report = check(&scores, &confidences, &today, yesterday.classes(), range, &settings)?;
+    if let Some(path) = &args.html {
+        let page = check_page(args, &report, &scores, &today)?;
+        write_file(path, evenkeel_report::render(&page).as_bytes())?;
+        verbosity.note(&format!("wrote {}", path.display()));
+    }
+    if args.common.json {
+        print_json(&report)?;
+    } else {
+        print(&text(&report))?;
+    }
+    Ok(outcome(args, &report))
+}
+
+/// Whether a condition of a `--fail-...` option holds.
+fn outcome(args: &CheckArgs, report: &ShiftReport) -> Outcome {
+    let interval = &report.coverage_interval;
+    let below = |floor: Option<f64>, low: f64| floor.is_some_and(|floor| low < floor);
+    let holds = below(args.fail_below, interval.assumed[0])
+        || below(args.fail_below_guaranteed, interval.guaranteed[0])
+        || (args.fail_on_shift && report.shift.detected);
+    if holds { Outcome::ConditionHolds } else { Outcome::Done }
+}
+
+/// An error unless a floor on coverage is a share.
+pub(crate) fn require_share(option: &str, value: f64) -> Result<(), Failure> {
+    if (0.0..=1.0).contains(&value) {
+        return Ok(());
+    }
+    Err(Failure::Argument(format!(
+        "{option} is {value}; it is a share between 0 and 1 (0.85 for 85 %)"
+    )))
+}
+
+/// The answer in three sentences: shift or not, what coverage to expect, what to do.
+pub(crate) fn sentences(report: &ShiftReport) -> [String; 3] {
+    let interval = &report.coverage_interval;
+    let shift = if report.shift.detected { "Shift detected" } else { "No shift detected" };
+    [
+        format!(
+            "{shift}: confidence moved by {:.3} (KS distance, p = {:.3}) between {} labeled points and {} unlabeled ones.",
+            report.shift.statistic, report.shift.p_value, report.n, report.m,
+        ),
+        format!(
+            "Coverage to expect at the uncorrected threshold {} (target {}): {} if the model's and uniform labels enclose \
+             the truth, {} in any case ({} at {:.0} % confidence).",
+            threshold(report.threshold),
+            percent(1.0 - report.alpha),
+            percent_range(interval.assumed),
+            percent_range(interval.guaranteed),
+            percent_range(interval.with_confidence.guaranteed),
+            100.0 * interval.with_confidence.level,
+        ),
+        report.advice.clone(),
+    ]
+}
+
+/// The three sentences first, then the evidence.
+pub(crate) fn text(report: &ShiftReport) -> String {
+    let mut text = sentences(report).join("\n") + "\n\n";
+    let mut bounds = Table::new(&[
+        ("bound on the total coverage gap", Align::Left),
+        ("weighted-CDF", Align::Right),
+        ("with DKW", Align::Right),
+        ("Wasserstein", Align::Right),
+        ("with DKW", Align::Right),
+    ]);
+    for (name, values) in
+        [("min-max (guaranteed)", &report.bounds.min_max), ("f-u (assumed)", &report.bounds.f_u)]
+    {
+        let number = |value: f64| format!("{value:.3}");
+        bounds.push(vec![
+            name.to_owned(),
+            number(values.weighted_cdf),
+            number(values.weighted_cdf_dkw),
+            number(values.wasserstein),
+            number(values.wasserstein_dkw),
+        ]);
+    }
+    text += &bounds.render(colour_on_stdout());
+    text += &match report.dominance.f_u.at {
+        None => "\nThe assumed laws are ordered; whether they enclose today's cannot be verified without labels.\n".into(),
+        Some(at) => format!(
+            "\nThe assumed laws cross by {:.4} at score {at:.4}: what is said under the assumption does not hold.\n",
+            report.dominance.f_u.largest_violation
+        ),
+    };
+    for warning in &report.warnings {
+        text += &format!("Warning: {warning}.\n");
+    }
+    text
+}

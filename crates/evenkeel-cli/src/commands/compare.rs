@@ -1,0 +1,138 @@
+//! `evenkeel compare`: methods side by side on labeled test data.
+
+use clap::ValueEnum;
+use evenkeel_io::write_file;
+use serde::Serialize;
+
+use crate::args::{CompareArgs, MethodArg};
+use crate::comparison::{Compared, Files, Row, compare, table};
+use crate::exit::Outcome;
+use crate::inputs::Labeled;
+use crate::job::{Failure, Rates, on_threads, print, print_json, score};
+use crate::page::compare_page;
+use crate::progress::Verbosity;
+use crate::table::{colour_on_stdout, percent};
+
+#[derive(Debug, Serialize)]
+struct Document {
+    alpha: f64,
+    n: u64,
+    rows: Vec<Row>,
+    warnings: Vec<String>,
+}
+
+pub(crate) fn run(args: &CompareArgs) -> Result<Outcome, Failure> {
+    on_threads(args.common.threads, || run_on_pool(args))
+}
+
+fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
+    let rates = Rates::of(&args.common)?;
+    let score = score(&args.scoring, rates.seed)?;
+    let methods = methods(&args.methods)?;
+    let verbosity = Verbosity::of(args.common.quiet);
+    let yesterday =
+        Labeled::read(&args.yesterday.cal_probs, &args.yesterday.cal_labels, &args.reading)?;
+    let names = args.reading.names(yesterday.classes())?;
+    let files = Files {
+        unlabeled: &args.unlabeled,
+        test_probs: &args.test_probs,
+        test_labels: &args.test_labels,
+    };
+    let settings = (&args.transport, score, rates);
+    let compared = compare(&methods, &yesterday, files, settings, &args.reading, verbosity)?;
+    let document = Document {
+        alpha: rates.alpha.get(),
+        n: compared.first().map_or(0, |first| first.evaluation.n),
+        rows: compared.iter().map(Compared::row).collect(),
+        warnings: warnings(&compared),
+    };
+    if let Some(path) = &args.csv {
+        write_file(path, csv(&document.rows).as_bytes())?;
+        verbosity.note(&format!("wrote {}", path.display()));
+    }
+    if let Some(path) = &args.html {
+        let page = compare_page(args, &compared, &yesterday, names.as_deref())?;
+        write_file(path, evenkeel_report::render(&page).as_bytes())?;
+        verbosity.note(&format!("wrote {}", path.display()));
+    }
+    if args.common.json {
+        print_json(&document)?;
+    } else {
+        let mut text = format!(
+            "{} labeled test points, target {}.\n\n{}",
+            document.n,
+            percent(1.0 - document.alpha),
+            table(&document.rows).render(colour_on_stdout())
+        );
+        for warning in &document.warnings {
+            text += &format!("Warning: {warning}.\n");
+        }
+        print(&text)?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// Warnings of all methods, each with its method.
+pub(crate) fn warnings(compared: &[Compared]) -> Vec<String> {
+    let of_one = |one: &Compared| -> Vec<String> {
+        let method = one.calibration.provenance().method.as_str();
+        one.calibration
+            .learned()
+            .warnings
+            .iter()
+            .map(|warning| format!("{method}: {warning}"))
+            .collect()
+    };
+    compared.iter().flat_map(of_one).collect()
+}
+
+/// The methods of a comma-separated list, or all of them; each once.
+fn methods(list: &str) -> Result<Vec<MethodArg>, Failure> {
+    if list.trim() == "all" {
+        return Ok(vec![MethodArg::Uncorrected, MethodArg::Ot]);
+    }
+    let known = || {
+        let names = MethodArg::value_variants().iter().filter_map(|method| {
+            method.to_possible_value().map(|value| value.get_name().to_owned())
+        });
+        names.collect::<Vec<String>>().join(", ")
+    };
+    let mut methods = Vec::new();
+    for name in list.split(',').map(str::trim) {
+        let method = MethodArg::from_str(name, false).map_err(|_| {
+            Failure::Argument(format!(
+                "--methods names \"{name}\"; the methods are {}, or all",
+                known()
+            ))
+        })?;
+        if methods.contains(&method) {
+            return Err(Failure::Argument(format!(
+                "--methods names \"{name}\" twice; name each once"
+            )));
+        }
+        methods.push(method);
+    }
+    Ok(methods)
+}
+
+/// The table as CSV, numbers as they round-trip.
+fn csv(rows: &[Row]) -> String {
+    let mut text =
+        "method,threshold,coverage,mean_size,total_coverage_gap,effective_sample_size,seconds,assumption\n".to_owned();
+    for row in rows {
+        let optional =
+            |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
+        text += &format!(
+            "{},{},{},{},{},{},{},{}\n",
+            row.method,
+            optional(row.threshold),
+            row.coverage,
+            row.mean_size,
+            optional(row.total_coverage_gap),
+            row.effective_sample_size,
+            row.seconds,
+            row.assumption,
+        );
+    }
+    text
+}

@@ -1,0 +1,32 @@
+//! One file per subcommand, named as typed.
+
+mod calibrate;
+mod check;
+mod compare;
+mod completions;
+mod demo;
+mod evaluate;
+mod manual;
+mod predict;
+
+pub(crate) use calibrate::fit;
+pub(crate) use check::sentences;
+pub(crate) use compare::warnings;
+
+use crate::args::Command;
+use crate::exit::Outcome;
+use crate::job::Failure;
+
+/// Runs a command to its end.
+pub(crate) fn run(command: &Command) -> Result<Outcome, Failure> {
+    match command {
+        Command::Demo(args) => demo::run(args),
+        Command::Check(args) => check::run(args),
+        Command::Calibrate(args) => calibrate::run(args),
+        Command::Predict(args) => predict::run(args),
+        Command::Evaluate(args) => evaluate::run(args),
+        Command::Compare(args) => compare::run(args),
+        Command::Completions(args) => completions::run(args),
+        Command::Manual => manual::run(),
+    }
+}

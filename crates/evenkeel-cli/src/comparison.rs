@@ -1,0 +1,149 @@
+//! Methods side by side on labeled test data: what `compare` and `demo` share.
+
+use std::time::Instant;
+
+use evenkeel::calibration::Calibration;
+use evenkeel::conformal::Threshold;
+use evenkeel::evaluation::{Evaluation, GapPoint, gap_curve, percent_rates};
+use evenkeel::measure::WeightedEmpirical;
+use serde::Serialize;
+
+use crate::args::{MethodArg, Reading, TransportArgs};
+use crate::commands::fit;
+use crate::inputs::{Labeled, StreamedLabels, each_block};
+use crate::job::{Failure, Rates, calibrator};
+use crate::progress::Verbosity;
+use crate::table::{Align, Table, percent, threshold};
+use crate::tally::Tally;
+use evenkeel::score::Score;
+
+/// Files of a comparison, as typed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Files<'a> {
+    pub unlabeled: &'a str,
+    pub test_probs: &'a str,
+    pub test_labels: &'a str,
+}
+
+/// One method's outcome.
+pub(crate) struct Compared {
+    pub calibration: Calibration,
+    pub evaluation: Evaluation,
+    /// Scores of the test points at their labels, exact at every calibration score.
+    pub label_law: WeightedEmpirical,
+    pub gap_curve: Vec<GapPoint>,
+    pub seconds: f64,
+}
+
+/// A row of the table, under the names of the JSON.
+#[derive(Debug, Serialize)]
+pub(crate) struct Row {
+    pub method: &'static str,
+    /// None is infinite.
+    pub threshold: Option<f64>,
+    pub coverage: f64,
+    pub mean_size: f64,
+    pub total_coverage_gap: Option<f64>,
+    pub effective_sample_size: f64,
+    pub seconds: f64,
+    pub assumption: &'static str,
+}
+
+impl Compared {
+    pub(crate) fn row(&self) -> Row {
+        let method = self.calibration.provenance().method;
+        Row {
+            method: method.as_str(),
+            threshold: match self.calibration.threshold(None) {
+                Threshold::Finite(score) => Some(score),
+                Threshold::AllLabels => None,
+            },
+            coverage: self.evaluation.coverage,
+            mean_size: self.evaluation.mean_size,
+            total_coverage_gap: self.evaluation.total_coverage_gap,
+            effective_sample_size: self.calibration.effective_sample_size(),
+            seconds: self.seconds,
+            assumption: method.assumption(),
+        }
+    }
+}
+
+/// Calibrates every method and evaluates all of them in one pass over the test rows.
+pub(crate) fn compare(
+    methods: &[MethodArg],
+    yesterday: &Labeled,
+    files: Files<'_>,
+    settings: (&TransportArgs, Score, Rates),
+    reading: &Reading,
+    verbosity: Verbosity,
+) -> Result<Vec<Compared>, Failure> {
+    let (transport, score, rates) = settings;
+    let classes = yesterday.classes();
+    let labels = StreamedLabels::read(files.test_labels, files.test_probs, classes)?;
+    let mut fitted = Vec::new();
+    for method in methods {
+        let calibrator = calibrator(*method, transport, score, rates)?;
+        fitted.push(fit(&calibrator, yesterday, files.unlabeled, reading, verbosity)?);
+    }
+    let mut tallies: Vec<Option<Tally<'_>>> = Vec::new();
+    for (calibration, _) in &fitted {
+        tallies.push(Some(Tally::new(calibration, None)?));
+    }
+    let mut seconds = vec![0.0; fitted.len()];
+    let rows =
+        each_block(files.test_probs, reading, classes, "testing", verbosity, |first, block| {
+            let part = labels.of(first, block.rows(), files.test_probs)?;
+            for (tally, seconds) in tallies.iter_mut().zip(&mut seconds) {
+                let started = Instant::now();
+                *tally = tally.take().map(|tally| tally.add(first, block, part)).transpose()?;
+                *seconds += started.elapsed().as_secs_f64();
+            }
+            Ok(())
+        })?;
+    labels.require_rows(rows, files.test_probs)?;
+    let finished = tallies.iter().flatten().map(|tally| Ok((tally.finish()?, tally.label_law()?)));
+    let finished: Vec<(Evaluation, WeightedEmpirical)> =
+        finished.collect::<Result<_, Failure>>()?;
+    drop(tallies);
+    let rates = percent_rates();
+    let outcomes = fitted.into_iter().zip(finished).zip(seconds);
+    Ok(outcomes
+        .map(|(((calibration, fitting), (evaluation, label_law)), testing)| {
+            let curve = gap_curve(calibration.law(), calibration.test_mass(), &label_law, &rates);
+            Compared {
+                gap_curve: curve,
+                calibration,
+                evaluation,
+                label_law,
+                seconds: fitting + testing,
+            }
+        })
+        .collect())
+}
+
+/// The table of a comparison.
+pub(crate) fn table(rows: &[Row]) -> Table {
+    let mut table = Table::new(&[
+        ("method", Align::Left),
+        ("coverage", Align::Right),
+        ("mean size", Align::Right),
+        ("total gap", Align::Right),
+        ("threshold", Align::Right),
+        ("n_w", Align::Right),
+        ("seconds", Align::Right),
+        ("assumes", Align::Left),
+    ]);
+    for row in rows {
+        table.push(vec![
+            row.method.to_owned(),
+            percent(row.coverage),
+            format!("{:.2}", row.mean_size),
+            row.total_coverage_gap.map_or_else(|| "-".to_owned(), |gap| format!("{gap:.3}")),
+            threshold(row.threshold),
+            format!("{:.1}", row.effective_sample_size),
+            format!("{:.3}", row.seconds),
+            row.assumption.to_owned(),
+        ]);
+    }
+    table
+}

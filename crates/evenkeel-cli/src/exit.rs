@@ -1,0 +1,33 @@
+//! Exit codes: 0 done; 1 done, and a condition the user asked to fail on holds; 2 could not run.
+
+use std::process::ExitCode;
+
+use crate::job::Failure;
+
+/// How a command that ran to its end turned out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// All is well, or nothing was asked for.
+    Done,
+    /// A condition of a `--fail-...` option holds.
+    ConditionHolds,
+}
+
+/// Reports a failure on stderr and chooses the code.
+pub(crate) fn of_outcome(outcome: Result<Outcome, Failure>) -> ExitCode {
+    match outcome {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::ConditionHolds) => ExitCode::from(1),
+        Err(failure) => {
+            eprintln!("error: {failure}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Help and version are successes; anything else that clap says is a failure to run.
+pub(crate) fn of_usage(error: &clap::Error) -> ExitCode {
+    // Printing can only fail when the terminal is gone.
+    let _ = error.print();
+    ExitCode::from(if error.use_stderr() { 2 } else { 0 })
+}

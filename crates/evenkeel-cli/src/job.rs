@@ -1,0 +1,203 @@
+//! Arguments resolved: checked settings, and what can go wrong.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use evenkeel::calibrator::{
+    Method, ObjectiveChoice, SandwichChoice, ShiftCalibrator, TransportSettings, WeightsChoice,
+};
+use evenkeel::level::{FailureProbability, Miscoverage};
+use evenkeel::reweighting::optimise::{AdamSettings, Improvement, StoppingRule};
+use evenkeel::score::{Aps, Randomisation, Raps, Score};
+use evenkeel::seed::Seed;
+use evenkeel_io::IoError;
+
+use crate::args::{
+    Common, MethodArg, ObjectiveArg, SamplingArg, SandwichArg, ScoreName, Scoring, TransportArgs,
+    WeightsArg,
+};
+
+/// Why a command could not run.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    /// Something about a setting, or about data whose file is clear from the words.
+    #[error("{0}")]
+    Core(#[from] evenkeel::Error),
+    /// Something about a file.
+    #[error("{0}")]
+    Io(#[from] IoError),
+    /// Data that came from a file the core knows nothing of.
+    #[error("{path}: {error}")]
+    InFile {
+        /// The file, as typed.
+        path: String,
+        /// What is wrong.
+        error: evenkeel::Error,
+    },
+    /// Two files that do not fit each other.
+    #[error("{0}")]
+    Mismatch(String),
+    /// A calibration file that cannot be read.
+    #[error("{}: {reason}", path.display())]
+    Calibration {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// An argument clap could not judge.
+    #[error("{0}")]
+    Argument(String),
+    /// Threads could not be started.
+    #[error("could not start {threads} threads: {reason}; use fewer with --threads")]
+    Threads {
+        /// How many were asked for.
+        threads: usize,
+        /// What the system said.
+        reason: String,
+    },
+    /// A result that has no JSON form.
+    #[error("could not write JSON: {0}")]
+    Json(serde_json::Error),
+    /// stdout cannot be written.
+    #[error("could not write to stdout: {}; send the output elsewhere", system_words(.0))]
+    Stdout(std::io::Error),
+}
+
+/// The system's words without "(os error 2)", which tells a user nothing.
+pub(crate) fn system_words(error: &std::io::Error) -> String {
+    let words = error.to_string();
+    words.split(" (os error").next().unwrap_or_default().to_owned()
+}
+
+/// Settings every command resolves first.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rates {
+    pub alpha: Miscoverage,
+    pub seed: Seed,
+}
+
+impl Rates {
+    pub(crate) fn of(common: &Common) -> Result<Self, Failure> {
+        Ok(Self { alpha: Miscoverage::new(common.alpha)?, seed: Seed::new(common.seed) })
+    }
+}
+
+/// Runs `work` on a pool of the asked-for size.
+pub(crate) fn on_threads<R: Send>(
+    threads: Option<usize>,
+    work: impl FnOnce() -> Result<R, Failure> + Send,
+) -> Result<R, Failure> {
+    if threads == Some(0) {
+        return Err(Failure::Argument(
+            "--threads is 0; use at least 1, or leave it out for all cores".into(),
+        ));
+    }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build();
+    let pool = pool.map_err(|error| Failure::Threads {
+        threads: threads.unwrap_or(0),
+        reason: error.to_string(),
+    })?;
+    pool.install(work)
+}
+
+/// The score function as asked for.
+pub(crate) fn score(scoring: &Scoring, seed: Seed) -> Result<Score, Failure> {
+    let randomisation = if scoring.randomised {
+        Randomisation::Uniform(seed.child("randomised-scores", 0))
+    } else {
+        Randomisation::Deterministic
+    };
+    Ok(match scoring.score {
+        ScoreName::Lac => Score::Lac,
+        ScoreName::Margin => Score::Margin,
+        ScoreName::Aps => Score::Aps(Aps { randomisation }),
+        ScoreName::Raps => {
+            Score::Raps(Raps::new(scoring.raps_lambda, scoring.raps_k, randomisation)?)
+        }
+    })
+}
+
+/// Failure probability of the finite-sample objective.
+const OBJECTIVE_DELTA: f64 = 0.05;
+/// Steps over which `--tolerance` is measured.
+const TOLERANCE_WINDOW: usize = 500;
+
+/// The settings of `--method ot`.
+pub(crate) fn transport(args: &TransportArgs) -> Result<TransportSettings, Failure> {
+    let mut stopping = StoppingRule::after(args.steps)?;
+    if let Some(floor) = args.min_effective {
+        stopping = stopping.with_effective_sample_size_floor(floor)?;
+    }
+    if let Some(relative) = args.tolerance {
+        stopping = stopping.with_improvement(Improvement { window: TOLERANCE_WINDOW, relative })?;
+    }
+    let sandwich = match (args.sandwich, args.sampling) {
+        (SandwichArg::MinMax, SamplingArg::Exact) => SandwichChoice::MinMax,
+        (SandwichArg::MinMax, SamplingArg::Sampled) => {
+            return Err(Failure::Argument(
+                "--sampling sampled draws labels, which --sandwich min-max has none of; use --sandwich f-u".into(),
+            ));
+        }
+        (SandwichArg::FU, SamplingArg::Exact) => SandwichChoice::ModelUniform,
+        (SandwichArg::FU, SamplingArg::Sampled) => SandwichChoice::ModelUniformSampled,
+    };
+    let (objective, finite_sample) = match args.objective {
+        ObjectiveArg::WeightedCdf => (ObjectiveChoice::WeightedCdf, None),
+        ObjectiveArg::Wasserstein => (ObjectiveChoice::Wasserstein, None),
+        ObjectiveArg::FiniteSample => {
+            (ObjectiveChoice::WeightedCdf, Some(FailureProbability::new(OBJECTIVE_DELTA)?))
+        }
+    };
+    Ok(TransportSettings {
+        sandwich,
+        objective,
+        finite_sample,
+        restriction: None,
+        weights: match args.weights {
+            WeightsArg::FreeForm => WeightsChoice::FreeForm,
+            WeightsArg::Function => WeightsChoice::Function,
+        },
+        adam: AdamSettings::new(args.learning_rate)?,
+        stopping,
+        learning_grid: args.grid,
+        bound_grid: args.bound_grid,
+        bandwidth_factor: args.bandwidth_factor,
+    })
+}
+
+/// The calibrator of a method.
+pub(crate) fn calibrator(
+    method: MethodArg,
+    args: &TransportArgs,
+    score: Score,
+    rates: Rates,
+) -> Result<ShiftCalibrator, Failure> {
+    let method = match method {
+        MethodArg::Uncorrected => Method::Uncorrected,
+        MethodArg::Ot => Method::OptimalTransport(transport(args)?),
+    };
+    Ok(ShiftCalibrator { method, score, alpha: rates.alpha, seed: rates.seed })
+}
+
+/// Prints to stdout. A reader that went away (`| head`) is not an error of ours, and the exit code still tells it what
+/// it asked for.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    let mut stdout = std::io::stdout().lock();
+    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    match written {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::Stdout(error)),
+        _ => Ok(()),
+    }
+}
+
+/// Prints one JSON document.
+pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(value).map_err(Failure::Json)?;
+    print(&format!("{text}\n"))
+}
+
+/// One line of JSON.
+pub(crate) fn to_json(value: &impl serde::Serialize) -> Result<String, Failure> {
+    serde_json::to_string(value).map_err(Failure::Json)
+}

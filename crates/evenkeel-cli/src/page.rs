@@ -1,0 +1,270 @@
+//! Results -> the contents of a page.
+
+use evenkeel::bound::coverage_interval;
+use evenkeel::check::{ShiftReport, TodayLaws};
+use evenkeel::conformal::Threshold;
+use evenkeel::level::{FailureProbability, Miscoverage};
+use evenkeel::measure::WeightedEmpirical;
+use evenkeel::sandwich::Sandwich;
+use evenkeel_report::{
+    Answer, BoundRow, ClassRow, CoverageRange, DominanceRow, GapCurve, Input, MethodRow,
+    Provenance, Report, ScoreLaws, StepCurve, ThresholdMark, TraceCurve, Verdict,
+    WeightsOverScores,
+};
+
+use crate::args::{CheckArgs, CompareArgs};
+use crate::commands::{sentences, warnings};
+use crate::comparison::Compared;
+use crate::inputs::{Labeled, shape_of};
+use crate::job::Failure;
+use crate::table::percent;
+
+/// The page of a check.
+pub(crate) fn check_page(
+    args: &CheckArgs,
+    found: &ShiftReport,
+    scores: &[f64],
+    today: &TodayLaws,
+) -> Result<Report, Failure> {
+    let alpha = Miscoverage::new(found.alpha)?;
+    let mut report = Report::new("Is coverage at risk?", alpha, check_answer(found));
+    report.subtitle = Some(format!(
+        "{} labeled points of yesterday, {} unlabeled ones of today, {} classes",
+        found.n, found.m, found.classes
+    ));
+    add_check(
+        &mut report,
+        found,
+        scores,
+        today,
+        &format!("{:?}", args.scoring.score).to_lowercase(),
+    )?;
+    report.provenance = provenance(
+        &[
+            ("calibration probabilities", &args.yesterday.cal_probs),
+            ("calibration labels", &args.yesterday.cal_labels),
+            ("unlabeled probabilities of today", &args.unlabeled),
+        ],
+        vec![
+            ("alpha".into(), args.common.alpha.to_string()),
+            ("delta".into(), args.delta.to_string()),
+            ("bound grid".into(), args.bound_grid.to_string()),
+            ("permutations".into(), args.permutations.to_string()),
+            ("score".into(), format!("{:?}", args.scoring.score).to_lowercase()),
+        ],
+        args.common.seed,
+    );
+    Ok(report)
+}
+
+/// A verdict, a headline and the three sentences of a check.
+pub(crate) fn check_answer(found: &ShiftReport) -> Answer {
+    let best = found.coverage_interval.assumed[1];
+    let (verdict, headline) = match (found.shift.detected, best < 1.0 - found.alpha) {
+        (false, _) => (Verdict::Fine, "No shift was found"),
+        (true, false) => (Verdict::Caution, "The data shifted; coverage may be lost"),
+        (true, true) => (Verdict::Alarm, "The data shifted and coverage is lost"),
+    };
+    Answer { verdict, headline: headline.into(), sentences: sentences(found).to_vec() }
+}
+
+/// Adds what a check found: laws, intervals, bounds, order and warnings.
+pub(crate) fn add_check(
+    report: &mut Report,
+    found: &ShiftReport,
+    scores: &[f64],
+    today: &TodayLaws,
+    score: &str,
+) -> Result<(), Failure> {
+    let threshold = found.threshold.map_or(Threshold::AllLabels, Threshold::Finite);
+    let delta = FailureProbability::new(found.delta)?;
+    let pairs: [(&str, &Sandwich); 2] = [("min-max", &today.min_max), ("f-u", &today.f_u)];
+    for (name, sandwich) in pairs {
+        for (confidence, words) in [(None, "these points"), (Some(delta), "their law")] {
+            report.coverage_ranges.push(CoverageRange {
+                label: format!("{name}, {words}"),
+                interval: coverage_interval(sandwich, threshold, confidence)?,
+                measured: None,
+            });
+        }
+        report.dominance.push(DominanceRow { pair: name.into(), order: sandwich.order() });
+    }
+    for (name, bounds) in [("min-max", &found.bounds.min_max), ("f-u", &found.bounds.f_u)] {
+        report.bounds.push(BoundRow {
+            label: format!("{name}, equal weights"),
+            weighted_cdf: bounds.weighted_cdf,
+            weighted_cdf_dkw: Some(bounds.weighted_cdf_dkw),
+            wasserstein: bounds.wasserstein,
+            wasserstein_dkw: Some(bounds.wasserstein_dkw),
+        });
+    }
+    report.score_laws = Some(ScoreLaws {
+        score: score.into(),
+        calibration: StepCurve::from(&WeightedEmpirical::uniform(scores)?),
+        reweighted: None,
+        sandwiches: pairs.iter().map(|(_, sandwich)| (*sandwich).into()).collect(),
+        test: None,
+        thresholds: vec![ThresholdMark { label: "uncorrected".into(), threshold }],
+    });
+    report.warnings.extend(found.warnings.iter().map(|warning| format!("{warning}.")));
+    Ok(())
+}
+
+/// The page of a comparison.
+pub(crate) fn compare_page(
+    args: &CompareArgs,
+    compared: &[Compared],
+    yesterday: &Labeled,
+    names: Option<&[String]>,
+) -> Result<Report, Failure> {
+    let alpha = Miscoverage::new(args.common.alpha)?;
+    let mut report = Report::new("Methods side by side", alpha, compare_answer(compared, alpha));
+    report.subtitle = Some(format!(
+        "{} labeled points of yesterday, {} labeled test points of today",
+        yesterday.rows(),
+        compared.first().map_or(0, |first| first.evaluation.n),
+    ));
+    add_comparison(&mut report, compared, names);
+    let score = format!("{:?}", args.scoring.score).to_lowercase();
+    if let Some(first) = compared.first() {
+        let laws = report.score_laws.get_or_insert_with(ScoreLaws::default);
+        laws.score.clone_from(&score);
+        laws.calibration =
+            StepCurve::from(&WeightedEmpirical::uniform(first.calibration.scores())?);
+        laws.test = Some(StepCurve::from(&first.label_law));
+    }
+    report.provenance = provenance(
+        &[
+            ("calibration probabilities", &args.yesterday.cal_probs),
+            ("calibration labels", &args.yesterday.cal_labels),
+            ("unlabeled probabilities of today", &args.unlabeled),
+            ("test probabilities", &args.test_probs),
+            ("test labels", &args.test_labels),
+        ],
+        vec![
+            ("alpha".into(), args.common.alpha.to_string()),
+            ("methods".into(), args.methods.clone()),
+            ("score".into(), score),
+            ("steps".into(), args.transport.steps.to_string()),
+            ("learning rate".into(), args.transport.learning_rate.to_string()),
+            ("grid".into(), args.transport.grid.to_string()),
+            ("bound grid".into(), args.transport.bound_grid.to_string()),
+        ],
+        args.common.seed,
+    );
+    Ok(report)
+}
+
+/// Which method came closest, in words.
+fn compare_answer(compared: &[Compared], alpha: Miscoverage) -> Answer {
+    let target = 1.0 - alpha.get();
+    let miss = |one: &&Compared| (one.evaluation.coverage - target).abs();
+    let best = compared.iter().min_by(|a, b| miss(a).total_cmp(&miss(b)));
+    let sentences = compared
+        .iter()
+        .map(|one| {
+            format!(
+                "{} covers {} with {:.2} labels on average (target {}).",
+                one.calibration.provenance().method.as_str(),
+                percent(one.evaluation.coverage),
+                one.evaluation.mean_size,
+                percent(target),
+            )
+        })
+        .collect();
+    let off = best.map_or(1.0, |best| miss(&best));
+    let verdict = if off <= 0.02 {
+        Verdict::Fine
+    } else if off <= 0.05 {
+        Verdict::Caution
+    } else {
+        Verdict::Alarm
+    };
+    let headline = best.map_or_else(String::new, |best| {
+        format!(
+            "{} comes closest to {}",
+            best.calibration.provenance().method.as_str(),
+            percent(target)
+        )
+    });
+    Answer { verdict, headline, sentences }
+}
+
+/// Adds the methods: table, gap curves, weights, traces, thresholds, classes and warnings.
+pub(crate) fn add_comparison(report: &mut Report, compared: &[Compared], names: Option<&[String]>) {
+    let mut laws = report.score_laws.take().unwrap_or_default();
+    laws.thresholds.clear();
+    for one in compared {
+        let calibration = &one.calibration;
+        let (method, learned) = (calibration.provenance().method, calibration.learned());
+        let name = method.as_str().to_owned();
+        report.methods.push(MethodRow {
+            method: name.clone(),
+            assumption: method.assumption().into(),
+            threshold: calibration.threshold(None).into(),
+            coverage: Some(one.evaluation.coverage),
+            mean_size: Some(one.evaluation.mean_size),
+            total_coverage_gap: one.evaluation.total_coverage_gap,
+            effective_sample_size: Some(calibration.effective_sample_size()),
+            seconds: Some(one.seconds),
+        });
+        let points = one.gap_curve.iter().map(|point| (point.alpha.get(), point.gap)).collect();
+        report.gap_curves.push(GapCurve { method: name.clone(), points });
+        laws.thresholds
+            .push(ThresholdMark { label: name.clone(), threshold: calibration.threshold(None) });
+        if !learned.trace.points().is_empty() {
+            laws.reweighted = Some(StepCurve::from(calibration.law()));
+            report.traces.push(TraceCurve {
+                method: name.clone(),
+                points: learned.trace.points().to_vec(),
+                stopped: learned.stopped.to_string(),
+            });
+            report.weights = Some(WeightsOverScores {
+                method: name,
+                scores: calibration.scores().to_vec(),
+                weights: calibration.weights().as_slice().to_vec(),
+                effective_sample_size: calibration.effective_sample_size(),
+            });
+        }
+    }
+    report.score_laws = Some(laws);
+    // Classes under the last method: the one a user would take home.
+    if let Some(last) = compared.last() {
+        report.classes = last
+            .evaluation
+            .per_class
+            .iter()
+            .map(|class| ClassRow {
+                name: names
+                    .and_then(|names| names.get(class.label))
+                    .cloned()
+                    .unwrap_or_else(|| class.label.to_string()),
+                points: class.n as usize,
+                coverage: Some(class.coverage),
+                mean_size: None,
+            })
+            .collect();
+    }
+    report.warnings.extend(warnings(compared).into_iter().map(|warning| format!("{warning}.")));
+}
+
+/// What a colleague needs to repeat the run.
+pub(crate) fn provenance(
+    inputs: &[(&str, &String)],
+    options: Vec<(String, String)>,
+    seed: u64,
+) -> Provenance {
+    let input = |(role, path): &(&str, &String)| Input {
+        role: (*role).to_owned(),
+        path: (*path).clone(),
+        shape: shape_of(path),
+        checksum: None,
+    };
+    Provenance {
+        command: Some(std::env::args().collect::<Vec<String>>().join(" ")),
+        inputs: inputs.iter().map(input).collect(),
+        options,
+        version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+        seed: Some(seed),
+    }
+}

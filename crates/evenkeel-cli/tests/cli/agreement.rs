@@ -1,0 +1,120 @@
+//! Commands agree with each other, with themselves on any number of threads, and with a count by hand.
+
+use serde_json::Value;
+
+use crate::FOG;
+use crate::running::{Array, Ran, Scratch};
+
+/// The document without what differs from run to run.
+fn without_seconds(ran: &Ran) -> Value {
+    let mut found = ran.json();
+    let strip = |row: &mut Value| drop(row.as_object_mut().unwrap().remove("seconds"));
+    strip(&mut found);
+    if let Some(rows) = found.get_mut("rows").and_then(Value::as_array_mut) {
+        rows.iter_mut().for_each(strip);
+    }
+    found
+}
+
+/// Coverage and mean size, counted from a bool matrix.
+fn counted(sets: &str, labels: &str) -> (f64, f64) {
+    let (sets, labels) = (Array::read(sets), Array::read(labels));
+    assert!(sets.header.contains("'|b1'"), "{}", sets.header);
+    assert_eq!(sets.rows, labels.rows);
+    let rows = sets.data.chunks_exact(sets.columns).zip(labels.integers());
+    let covered = rows.filter(|(row, label)| row[usize::try_from(*label).unwrap()] == 1).count();
+    let members = sets.data.iter().filter(|member| **member == 1).count();
+    (covered as f64 / sets.rows as f64, members as f64 / sets.rows as f64)
+}
+
+#[test]
+fn threads_change_no_byte() {
+    let scratch = Scratch::new();
+    for score in [&["--score", "lac"][..], &["--score", "raps", "--randomised"]] {
+        let of = |threads: &str| {
+            let more = |command: &str| -> Vec<&str> {
+                let mut more = vec!["--json", "--threads"];
+                more.push(if threads == "1" { "1" } else { "2" });
+                if command != "stored" {
+                    more.extend_from_slice(score);
+                }
+                more
+            };
+            let (calibration, sets) =
+                (scratch.at(&format!("{threads}.json")), scratch.at(&format!("{threads}.npy")));
+            let calibrated = FOG.calibrate(&calibration, &more("calibrate")).done();
+            let answers = [
+                FOG.check(&more("check")).done().stdout,
+                without_seconds(&calibrated).to_string(),
+                FOG.predict(&calibration, &sets, &more("stored")).done().stdout,
+                FOG.evaluate(&calibration, &more("stored")).done().stdout,
+                without_seconds(&FOG.compare(&more("compare")).done()).to_string(),
+            ];
+            let files = [std::fs::read(calibration).unwrap(), std::fs::read(sets).unwrap()];
+            (answers, files)
+        };
+        let (one, two) = (of("1"), of("2"));
+        assert_eq!(one.0, two.0);
+        assert!(one.1 == two.1, "files differ");
+    }
+}
+
+#[test]
+fn predict_evaluate_and_compare_tell_the_same_story() {
+    let scratch = Scratch::new();
+    for method in ["uncorrected", "ot"] {
+        for score in ["lac", "aps", "raps", "margin"] {
+            let (calibration, sets) = (scratch.at("cal.json"), scratch.at("sets.npy"));
+            let more = ["--method", method, "--score", score];
+            FOG.calibrate(&calibration, &more).done();
+            let predicted = FOG.predict(&calibration, &sets, &["--json"]).done().json();
+            let evaluated = FOG.evaluate(&calibration, &["--json"]).done().json();
+            let more = ["--json", "--methods", method, "--score", score];
+            let compared = FOG.compare(&more).done().json();
+            let row = &compared["rows"][0];
+            let (coverage, mean_size) = counted(&sets, &FOG.test_labels());
+            assert_eq!(evaluated["coverage"], coverage, "{method} {score}");
+            assert_eq!(evaluated["mean_size"], mean_size, "{method} {score}");
+            assert_eq!(predicted["mean_size"], mean_size, "{method} {score}");
+            assert_eq!(predicted["threshold"], row["threshold"], "{method} {score}");
+            for field in ["coverage", "mean_size", "total_coverage_gap"] {
+                assert_eq!(evaluated[field], row[field], "{method} {score} {field}");
+            }
+        }
+    }
+}
+
+#[test]
+fn one_calibration_serves_every_alpha() {
+    let scratch = Scratch::new();
+    let (calibration, sets) = (scratch.at("cal.json"), scratch.at("sets.npy"));
+    FOG.calibrate(&calibration, &["--method", "uncorrected"]).done();
+    let mut last = 1.0;
+    for alpha in ["0.01", "0.05", "0.1", "0.2", "0.5", "0.9"] {
+        let found = FOG.evaluate(&calibration, &["--json", "--alpha", alpha]).done().json();
+        assert_eq!(found["alpha"].as_f64(), alpha.parse().ok());
+        // The weights of `uncorrected` do not depend on alpha, so a calibration made for it gives the same.
+        let other = scratch.at("other.json");
+        FOG.calibrate(&other, &["--method", "uncorrected", "--alpha", alpha]).done();
+        assert_eq!(found, FOG.evaluate(&other, &["--json"]).done().json());
+        FOG.predict(&calibration, &sets, &["--alpha", alpha]).done();
+        assert_eq!(found["coverage"], counted(&sets, &FOG.test_labels()).0);
+        let coverage = found["coverage"].as_f64().unwrap();
+        assert!(coverage <= last, "smaller sets cover no more");
+        last = coverage;
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_and_another_seed_others() {
+    let scratch = Scratch::new();
+    let of = |name: &str, seed: &str| {
+        let path = scratch.at(name);
+        let more = ["--seed", seed, "--score", "aps", "--randomised"];
+        FOG.calibrate(&path, &more).done();
+        std::fs::read(path).unwrap()
+    };
+    let first = of("a.json", "7");
+    assert!(first == of("b.json", "7"));
+    assert!(first != of("c.json", "8"));
+}

@@ -1,0 +1,125 @@
+//! The command line as people call it: what it prints, what it writes, how it ends.
+//!
+//! Golden texts are in `snapshots`; `EVENKEEL_UPDATE_SNAPSHOTS=1` writes them anew.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod agreement;
+mod commands;
+mod formats;
+mod json;
+mod manners;
+#[path = "../running/mod.rs"]
+mod running;
+
+use running::{Ran, Scratch, demo, run};
+
+/// Files of one day of the demo data, as options of a command.
+pub(crate) struct Day(&'static str);
+
+/// The day with a clear shift.
+pub(crate) const FOG: Day = Day("fog_3");
+/// The day without one.
+pub(crate) const CLEAN: Day = Day("clean");
+
+impl Day {
+    pub(crate) fn yesterday_and_unlabeled(&self) -> Vec<String> {
+        options(&[
+            ("--cal-probs", demo("calibration_probs")),
+            ("--cal-labels", demo("calibration_labels")),
+            ("--unlabeled", demo(&format!("{}_unlabeled", self.0))),
+        ])
+    }
+
+    pub(crate) fn test_probs(&self) -> String {
+        demo(&format!("{}_test_probs", self.0))
+    }
+
+    pub(crate) fn test_labels(&self) -> String {
+        demo(&format!("{}_test_labels", self.0))
+    }
+
+    pub(crate) fn check(&self, more: &[&str]) -> Ran {
+        run(&call("check", self.yesterday_and_unlabeled(), more))
+    }
+
+    /// Calibrates in few steps.
+    pub(crate) fn calibrate(&self, out: &str, more: &[&str]) -> Ran {
+        let few = [&["--steps", "50", "--out", out], more].concat();
+        run(&call("calibrate", self.yesterday_and_unlabeled(), &few))
+    }
+
+    pub(crate) fn evaluate(&self, calibration: &str, more: &[&str]) -> Ran {
+        let files = options(&[
+            ("--calibration", calibration.to_owned()),
+            ("--probs", self.test_probs()),
+            ("--labels", self.test_labels()),
+        ]);
+        run(&call("evaluate", files, more))
+    }
+
+    pub(crate) fn predict(&self, calibration: &str, out: &str, more: &[&str]) -> Ran {
+        let files = options(&[
+            ("--calibration", calibration.to_owned()),
+            ("--probs", self.test_probs()),
+            ("--out", out.to_owned()),
+        ]);
+        run(&call("predict", files, more))
+    }
+
+    /// Compares in few steps.
+    pub(crate) fn compare(&self, more: &[&str]) -> Ran {
+        let mut files = self.yesterday_and_unlabeled();
+        files.extend(options(&[
+            ("--test-probs", self.test_probs()),
+            ("--test-labels", self.test_labels()),
+        ]));
+        run(&call("compare", files, &[&["--steps", "50"], more].concat()))
+    }
+}
+
+/// Options and their values, one after the other.
+pub(crate) fn options(pairs: &[(&str, String)]) -> Vec<String> {
+    pairs.iter().flat_map(|(option, value)| [(*option).to_owned(), value.clone()]).collect()
+}
+
+/// A command, its files and more.
+pub(crate) fn call(command: &str, files: Vec<String>, more: &[&str]) -> Vec<String> {
+    let mut arguments = vec![command.to_owned()];
+    arguments.extend(files);
+    arguments.extend(more.iter().map(|word| (*word).to_owned()));
+    arguments
+}
+
+/// A run as a text: exit code, stdout, stderr, without this machine's paths and this run's seconds.
+pub(crate) fn normalise(ran: &Ran, scratch: &Scratch) -> String {
+    let folder = scratch.path().display().to_string();
+    let data = demo("").trim_end_matches(".npy").to_owned();
+    let clean = |text: &str| -> String {
+        let text = text.replace(&folder, "DIR").replace(&data, "DEMO/");
+        text.lines().map(|line| without_seconds(line) + "\n").collect()
+    };
+    format!(
+        "exit code {}\n--- stdout\n{}--- stderr\n{}",
+        ran.code,
+        clean(&ran.stdout),
+        clean(&ran.stderr)
+    )
+}
+
+/// A line with `in 1.234 s` made `in SECONDS s`, and the column before `assumes` (three digits after the point, between
+/// n_w and words) made blank.
+fn without_seconds(line: &str) -> String {
+    if let Some((before, after)) = line.rsplit_once(" in ")
+        && let Some(seconds) = after.strip_suffix(" s.")
+        && seconds.parse::<f64>().is_ok()
+    {
+        return format!("{before} in SECONDS s.");
+    }
+    // A row of `compare`: method, coverage, "%", size, gap, threshold, n_w, seconds, assumption.
+    let words: Vec<&str> = line.split_whitespace().collect();
+    if words.len() > 8 && words[2] == "%" && words[7].parse::<f64>().is_ok() {
+        let at = line.find(&format!(" {}  ", words[7])).map_or(0, |at| at + 1);
+        return format!("{}SECONDS{}", &line[..at], &line[at + words[7].len()..]);
+    }
+    line.to_owned()
+}

@@ -1,0 +1,149 @@
+//! How the program behaves among others: pipes, colours, quiet runs, files that were there before.
+
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
+use crate::running::{Scratch, demo, finish, program, run};
+use crate::{CLEAN, FOG, call, options};
+
+#[test]
+fn no_escape_codes_in_pipes() {
+    let scratch = Scratch::new();
+    let calibration = scratch.at("cal.json");
+    let ran = [
+        FOG.calibrate(&calibration, &[]),
+        FOG.check(&[]),
+        FOG.predict(&calibration, &scratch.at("sets.csv"), &[]),
+        FOG.evaluate(&calibration, &[]),
+        FOG.compare(&[]),
+        run(&["check", "--help"]),
+        run(&["check"]),
+        run(&["manual"]),
+    ];
+    for ran in ran {
+        assert!(!ran.stdout.contains('\x1b') && !ran.stderr.contains('\x1b'), "{ran:?}");
+    }
+    let plain = FOG.check(&[]);
+    let arguments = call("check", FOG.yesterday_and_unlabeled(), &[]);
+    for value in ["1", "0", ""] {
+        assert_eq!(finish(program().args(&arguments).env("NO_COLOR", value)), plain);
+    }
+}
+
+#[test]
+fn quiet_runs_say_nothing_on_stderr() {
+    let scratch = Scratch::new();
+    let page = scratch.at("page.html");
+    let loud = FOG.check(&["--html", &page]).done();
+    assert_eq!(loud.stderr, format!("wrote {page}\n"));
+    let quiet = FOG.check(&["--html", &page, "--quiet"]).done();
+    assert_eq!((quiet.stderr.as_str(), &quiet.stdout), ("", &loud.stdout));
+    let table = scratch.at("rows.csv");
+    assert_eq!(FOG.compare(&["--quiet", "--csv", &table, "--html", &page]).done().stderr, "");
+}
+
+#[test]
+fn json_is_all_there_is() {
+    let scratch = Scratch::new();
+    let (page, table) = (scratch.at("page.html"), scratch.at("rows.csv"));
+    // `json` fails on anything around the document, and on any word on stderr.
+    FOG.check(&["--json", "--quiet", "--html", &page]).done().json();
+    FOG.compare(&["--json", "--quiet", "--html", &page, "--csv", &table]).done().json();
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_error() {
+    let scratch = Scratch::new();
+    let calibration = scratch.at("cal.json");
+    FOG.calibrate(&calibration, &[]).done();
+    let evaluate = options(&[
+        ("--calibration", calibration),
+        ("--probs", FOG.test_probs()),
+        ("--labels", FOG.test_labels()),
+    ]);
+    for arguments in [
+        call("check", FOG.yesterday_and_unlabeled(), &[]),
+        call("check", FOG.yesterday_and_unlabeled(), &["--json"]),
+        call("evaluate", evaluate, &[]),
+        call("completions", vec![], &["bash"]),
+        call("manual", vec![], &[]),
+        call("compare", vec![], &["--help"]),
+    ] {
+        // The reader is gone before the first byte, and after the first line.
+        for lines in [0, 1] {
+            let mut child = program()
+                .args(&arguments)
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap();
+            let mut reader = BufReader::new(child.stdout.take().unwrap());
+            for _ in 0..lines {
+                reader.read_line(&mut String::new()).unwrap();
+            }
+            drop(reader);
+            let output = child.wait_with_output().unwrap();
+            let stderr = String::from_utf8(output.stderr).unwrap();
+            assert_eq!((output.status.code(), stderr.as_str()), (Some(0), ""), "{arguments:?}");
+        }
+    }
+}
+
+#[test]
+fn conditions_hold_even_when_nobody_reads() {
+    let mut child = program()
+        .args(call("check", FOG.yesterday_and_unlabeled(), &["--fail-on-shift"]))
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+}
+
+#[test]
+fn failed_runs_leave_earlier_files_alone_and_nothing_behind() {
+    let scratch = Scratch::new();
+    let calibration = scratch.at("cal.json");
+    FOG.calibrate(&calibration, &[]).done();
+    // The last row is broken, so the failure comes after rows were written.
+    let mut bytes = std::fs::read(FOG.test_probs()).unwrap();
+    let end = bytes.len();
+    bytes[end - 4..].copy_from_slice(&f32::NAN.to_le_bytes());
+    let broken = scratch.file("broken.npy", bytes);
+    let earlier = |name: &str| scratch.file(name, "an earlier result");
+    let (probs, labels) = (demo("calibration_probs"), demo("calibration_labels"));
+    let yesterday = ["--cal-probs", &probs, "--cal-labels", &labels, "--unlabeled", &broken];
+    let calls = [
+        call("calibrate", vec![], &yesterday),
+        call("predict", vec![], &["--calibration", &calibration, "--probs", &broken]),
+    ];
+    for name in ["sets.npy", "sets.csv", "sets.jsonl", "sets.parquet"] {
+        earlier(name);
+    }
+    let before = scratch.contents();
+    for arguments in calls {
+        for name in ["sets.npy", "sets.csv", "sets.jsonl", "sets.parquet", "new.npy", "new.csv"] {
+            let out = scratch.at(name);
+            let mut arguments = arguments.clone();
+            arguments.extend(["--out".into(), out]);
+            let ran = run(&arguments);
+            assert_eq!(ran.code, 2, "{ran:?}");
+            assert!(ran.stderr.contains("broken.npy") && ran.stderr.contains("NaN"), "{ran:?}");
+            assert_eq!(before, scratch.contents(), "{arguments:?}");
+        }
+    }
+}
+
+#[test]
+fn a_file_can_be_replaced_and_results_can_go_to_a_pipe() {
+    let scratch = Scratch::new();
+    let calibration = scratch.file("cal.json", "an earlier result");
+    FOG.calibrate(&calibration, &[]).done();
+    let before = std::fs::read(&calibration).unwrap();
+    CLEAN.calibrate(&calibration, &[]).done();
+    assert!(before != std::fs::read(&calibration).unwrap());
+    let folder: Vec<_> = scratch.contents().into_keys().collect();
+    assert_eq!(folder.len(), 1, "{folder:?}");
+    let stored = FOG.calibrate("/dev/stdout", &["--quiet"]).done().stdout;
+    assert!(stored.starts_with("{\"format\":\"evenkeel/calibration\""), "{stored}");
+}
