@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use evenkeel::calibration::Calibration;
+use evenkeel::calibration::{Calibration, CalibrationHeader};
 use evenkeel::calibrator::{MOST_CANDIDATES, ShiftCalibrator};
 use evenkeel::check::{TodayLaws, TodaySketch};
 use evenkeel::conformal::{LabelSets, label_scores_of_rows};
@@ -391,6 +391,10 @@ pub(crate) fn load_calibration(path: &Path) -> Result<Calibration, Failure> {
         return Err(failed(format!("is {} bytes, too large for a calibration", metadata.len())));
     }
     let text = std::fs::read_to_string(path).map_err(|error| failed(unreadable(&error)))?;
+    // What it is comes first: a file of a later version should not be called one with missing fields.
+    if let Ok(header) = serde_json::from_str::<CalibrationHeader>(&text) {
+        header.check().map_err(|error| failed(error.to_string()))?;
+    }
     serde_json::from_str(&text)
         .map_err(|error| failed(format!("{error}; give a file written by `evenkeel calibrate`")))
 }

@@ -27,7 +27,7 @@ impl World {
     pub(crate) fn new() -> Self {
         let scratch = Scratch::new();
         let probabilities = probabilities(ROWS);
-        let labels: Vec<i64> = (0..ROWS).map(|row| (row % CLASSES) as i64).collect();
+        let labels: Vec<i64> = (0..ROWS).map(|row| i64::try_from(row % CLASSES).unwrap()).collect();
         scratch.file("cal.npy", npy_f64(&probabilities, CLASSES));
         scratch.file("labels.npy", npy_i64(&labels));
         scratch.file("today.npy", npy_f64(&probabilities, CLASSES));

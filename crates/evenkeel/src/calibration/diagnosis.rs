@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::conformal::{TestMass, Threshold, conformal_threshold};
 use crate::level::Miscoverage;
 use crate::measure::WeightedEmpirical;
-use crate::reweighting::optimise::StopReason;
+use crate::reweighting::optimise::{StopReason, Trace};
 use crate::sandwich::{Order, Sandwich};
 
 /// Something that makes a calibration less trustworthy than its numbers look.
@@ -48,6 +48,15 @@ pub enum Warning {
         /// Where.
         at: f64,
     },
+    /// Learning raised the bound it should have lowered.
+    BoundRose {
+        /// Before.
+        before: f64,
+        /// After.
+        after: f64,
+    },
+    /// Learning left all weights equal.
+    NothingLearned,
     /// The optimisation ran into something that is no number.
     Diverged,
     /// The optimisation was stopped by the caller.
@@ -62,6 +71,8 @@ impl Warning {
             Self::AllLabels { .. } => "all-labels",
             Self::FewEffectivePoints { .. } => "few-effective-points",
             Self::OrderViolated { .. } => "order-violated",
+            Self::BoundRose { .. } => "bound-rose",
+            Self::NothingLearned => "nothing-learned",
             Self::Diverged => "diverged",
             Self::Interrupted => "interrupted",
         }
@@ -99,6 +110,15 @@ impl fmt::Display for Warning {
                 "the two laws around today's scores cross (by {largest:.4} at score {at:.4}), so they cannot \
                  enclose today's law: bounds and coverage intervals from them do not hold; use min-max",
             ),
+            Self::BoundRose { before, after } => write!(
+                f,
+                "learning raised what it should have lowered, from {before:.4} to {after:.4}: do not use these weights; use a \
+                 smaller learning rate, or leave the threshold uncorrected",
+            ),
+            Self::NothingLearned => write!(
+                f,
+                "all weights are equal after learning: nothing was learned; use a smaller learning rate",
+            ),
             Self::Diverged => write!(
                 f,
                 "the optimisation diverged and the last good weights were kept; use a smaller learning rate",
@@ -118,15 +138,31 @@ const FEW_POINTS: f64 = 30.0;
 /// So is this share of the points there are: most of the labels bought are not used.
 const FEW_SHARE: f64 = 0.1;
 
-/// Looks a calibration over.
+/// An objective may rise by this share of itself and still be where it started.
+const RISE: f64 = 1e-3;
+
+/// Looks a calibration over; `largest_score` is the largest calibration score, whatever its weight.
 pub(crate) fn diagnose(
     law: &WeightedEmpirical,
+    largest_score: f64,
     test_mass: TestMass,
     sandwich: &Sandwich,
     alpha: Miscoverage,
-    stopped: StopReason,
+    (stopped, trace): (StopReason, &Trace),
 ) -> Vec<Warning> {
     let mut warnings = Vec::new();
+    if let (Some(first), Some(last)) = (trace.points().first(), trace.points().last()) {
+        let (before, after) = (first.objective, last.objective);
+        if after > before + RISE * before.abs() {
+            warnings.push(Warning::BoundRose { before, after });
+        }
+        if last.step > 0
+            && law.effective_sample_size() > law.points() as f64 * (1.0 - 1e-9)
+            && law.points() > 1
+        {
+            warnings.push(Warning::NothingLearned);
+        }
+    }
     match stopped {
         StopReason::Diverged => warnings.push(Warning::Diverged),
         StopReason::Interrupted => warnings.push(Warning::Interrupted),
@@ -137,7 +173,6 @@ pub(crate) fn diagnose(
         let test_share = test_mass.get();
         warnings.push(Warning::AllLabels { alpha: alpha.get(), test_share, points });
     }
-    let largest_score = law.largest_atom();
     let beyond_at_most = 1.0 - sandwich.upper().cdf(largest_score);
     let beyond_at_least = 1.0 - sandwich.lower().cdf(largest_score);
     if beyond_at_least > alpha.get() {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Calibration, Learned, MethodName, Provenance, Warning};
+use super::{Calibration, Learned, MethodName, Provenance, RecordedOptions, Warning};
 use crate::conformal::{TestMass, Threshold};
 use crate::error::{Error, Result, require_increasing};
 use crate::level::Miscoverage;
@@ -39,10 +39,12 @@ pub struct CalibrationFile {
     pub weights: Vec<f64>,
     /// The test point's share of the mass.
     pub test_mass: f64,
-    /// The minimised bound at uniform weights.
+    /// Eq 7 or eq 8 at uniform weights.
     pub bound_before: Option<f64>,
     /// The same at the learned weights.
     pub bound_after: Option<f64>,
+    /// Options in effect.
+    pub options: Option<RecordedOptions>,
     /// Steps taken.
     pub steps: usize,
     /// Why the run stopped.
@@ -51,6 +53,28 @@ pub struct CalibrationFile {
     pub trace: Vec<TraceFile>,
     /// What a user should know.
     pub warnings: Vec<Warning>,
+}
+
+/// What stands first in every calibration: read it alone to say what a file is before reading the rest.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CalibrationHeader {
+    /// Should be [`FORMAT`].
+    pub format: String,
+    /// Should be [`VERSION`].
+    pub version: u32,
+}
+
+impl CalibrationHeader {
+    /// An error unless format and version are those this library reads.
+    pub fn check(&self) -> Result<()> {
+        if self.format != FORMAT {
+            return Err(Error::NotACalibration { expected: FORMAT });
+        }
+        if self.version != VERSION {
+            return Err(Error::UnsupportedVersion { found: self.version, supported: VERSION });
+        }
+        Ok(())
+    }
 }
 
 /// A score function in a file.
@@ -107,6 +131,7 @@ impl From<Calibration> for CalibrationFile {
             test_mass: calibration.test_mass().get(),
             bound_before: learned.bound_before,
             bound_after: learned.bound_after,
+            options: learned.options.clone(),
             steps: learned.steps,
             stopped: learned.stopped,
             trace: learned.trace.points().iter().map(TraceFile::from).collect(),
@@ -119,12 +144,7 @@ impl TryFrom<CalibrationFile> for Calibration {
     type Error = Error;
 
     fn try_from(file: CalibrationFile) -> Result<Self> {
-        if file.format != FORMAT {
-            return Err(Error::NotACalibration { expected: FORMAT });
-        }
-        if file.version != VERSION {
-            return Err(Error::UnsupportedVersion { found: file.version, supported: VERSION });
-        }
+        CalibrationHeader { format: file.format, version: file.version }.check()?;
         if file.classes == 0 {
             return Err(Error::TooFew { what: "classes of a calibration", found: 0, least: 1 });
         }
@@ -139,6 +159,7 @@ impl TryFrom<CalibrationFile> for Calibration {
         let learned = Learned {
             bound_before: file.bound_before,
             bound_after: file.bound_after,
+            options: file.options,
             steps: file.steps,
             stopped: file.stopped,
             trace: file.trace.iter().map(TracePoint::from).collect::<Trace>(),

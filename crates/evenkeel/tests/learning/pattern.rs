@@ -130,3 +130,19 @@ fn the_wasserstein_objective_lowers_its_bound() {
         assert!(learned.bound_after.unwrap() < learned.bound_before.unwrap());
     }
 }
+
+/// Restricted to the rates of interest, learning lowers what it minimises and does not hurt.
+#[test]
+fn a_restricted_range_lowers_its_objective() {
+    let range = evenkeel::level::MiscoverageRange::new(0.05, 0.2).unwrap();
+    let settings = TransportSettings { restriction: Some(range), ..steps(1000) };
+    for day in 0..3 {
+        let (yesterday, today) = (sample(300, 1.0, 100 + day), sample(300, 0.7, 200 + day));
+        let calibration = transport(settings, day)
+            .calibrate(&yesterday.probabilities(), &yesterday.labels(), &today.probabilities())
+            .unwrap();
+        let trace = calibration.learned().trace.points();
+        let (first, last) = (trace[0].objective, trace[trace.len() - 1].objective);
+        assert!(last < first, "objective {first} at the start, {last} at the end");
+    }
+}

@@ -100,3 +100,16 @@ fn an_ordinary_run_says_nothing() {
         .unwrap();
     assert_eq!(calibration.learned().warnings, []);
 }
+
+/// Finite but far too large a step size: the bound rises, and the user is told not to use the weights.
+#[test]
+fn a_bound_that_rose() {
+    let (yesterday, today) = (sample(300, 1.0, 1), sample(300, 0.7, 2));
+    let adam = AdamSettings::new(10.0).unwrap();
+    let wild = TransportSettings { adam, ..settings(300) };
+    let calibration = transport(wild, 1)
+        .calibrate(&yesterday.probabilities(), &yesterday.labels(), &today.probabilities())
+        .unwrap();
+    let said = find(&calibration, "bound-rose").expect("a warning");
+    assert!(said.contains("do not use these weights"), "{said}");
+}

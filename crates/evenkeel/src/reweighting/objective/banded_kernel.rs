@@ -83,9 +83,9 @@ impl BandedKernel {
         Aligned::zeros(self.points)
     }
 
-    /// Entries kept, padding included: the multiply-adds of one product.
+    /// Entries kept: the multiply-adds of one product.
     pub(crate) fn entries(&self) -> usize {
-        self.values.len()
+        self.values.iter().filter(|value| **value > 0.0).count()
     }
 
     /// One sweep for two products: `density = A w` and `transposed = A' c`.

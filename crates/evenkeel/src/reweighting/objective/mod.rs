@@ -6,10 +6,12 @@
 
 mod aligned;
 mod banded_kernel;
+mod restricted;
 mod wasserstein;
 mod weighted_cdf;
 
 pub(crate) use banded_kernel::BandedKernel;
+pub use restricted::RestrictedObjective;
 pub use wasserstein::WassersteinObjective;
 pub use weighted_cdf::WeightedCdfObjective;
 
@@ -126,4 +128,10 @@ impl<O: Objective + ?Sized> Objective for Box<O> {
     fn set_sandwich(&mut self, sandwich: &Sandwich) -> Result<()> {
         (**self).set_sandwich(sandwich)
     }
+}
+
+/// -1, 0 or 1; unlike `signum` it is 0 at 0, where `|x|` has slopes on both sides.
+#[inline(always)]
+fn sign(x: f64) -> f64 {
+    f64::from(u8::from(x > 0.0)) - f64::from(u8::from(x < 0.0))
 }

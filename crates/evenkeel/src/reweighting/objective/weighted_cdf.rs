@@ -1,10 +1,9 @@
 //! Eq 7 on a grid: the weighted-CDF bound as an objective.
 
 use super::aligned::Aligned;
-use super::{BandedKernel, Objective, ObjectiveInputs};
+use super::{BandedKernel, Objective, ObjectiveInputs, sign};
 use crate::error::{Error, Result};
-use crate::level::MiscoverageRange;
-use crate::measure::{Grid, QUANTILE_TOLERANCE, dot_in_lanes, running_sums};
+use crate::measure::{Grid, dot_in_lanes, running_sums};
 use crate::registers::in_widest_registers;
 use crate::sandwich::Sandwich;
 
@@ -15,8 +14,6 @@ use crate::sandwich::Sandwich;
 /// L(w)     = step sum_k p_w(t_k) G(t_k),                                       step = range / K
 /// dL/dw_i  = step [ sum_k A[k][i] G(t_k) + 1/2 sum over t_k >= s_i of p_w(t_k) (sgn(F_w - U) + sgn(F_w - D))(t_k) ]
 /// ```
-/// Restricted to miscoverage rates `[a, b]` (Prop A.9), only the grid points between the quantiles of `P_w` at levels
-/// `1 - b` and `1 - a` count and the sum is divided by `b - a`; the gradient treats the set of points as constant.
 #[derive(Debug, Clone)]
 pub struct WeightedCdfObjective {
     kernel: BandedKernel,
@@ -25,11 +22,8 @@ pub struct WeightedCdfObjective {
     upper: Vec<f64>,
     /// Number of scores at or below each grid point.
     through: Vec<u32>,
-    /// Number of scores below each grid point.
-    below: Vec<u32>,
     /// First grid point at or after each score, counted from the end of the grid: 0 is past the end.
     from_end: Vec<u32>,
-    restriction: Option<MiscoverageRange>,
     // What one evaluation writes.
     weights: Aligned,
     cumulative: Vec<f64>,
@@ -49,20 +43,15 @@ impl WeightedCdfObjective {
         inputs.check()?;
         let (sorted, grid) = (inputs.sorted_scores, inputs.grid);
         let kernel = BandedKernel::new(sorted, grid, inputs.bandwidth, inputs.support);
-        let counts = |keep: fn(f64, f64) -> bool| -> Result<Vec<u32>> {
-            let count = |t: &f64| index_u32(sorted.partition_point(|s| keep(*s, *t)));
-            grid.points().iter().map(count).collect()
-        };
+        let through = |t: &f64| index_u32(sorted.partition_point(|s| s <= t));
         let points = grid.count();
         let first = |s: &f64| index_u32(points - grid.points().partition_point(|t| *t < *s));
         let (lower, upper) = inputs.sandwich.cdfs_on_grid(grid);
         Ok(Self {
             lower,
             upper,
-            through: counts(|s, t| s <= t)?,
-            below: counts(|s, t| s < t)?,
+            through: grid.points().iter().map(through).collect::<Result<_>>()?,
             from_end: sorted.iter().map(first).collect::<Result<_>>()?,
-            restriction: None,
             weights: kernel.over_scores(),
             cumulative: vec![0.0; sorted.len() + 1],
             coefficients: kernel.over_points(),
@@ -76,13 +65,7 @@ impl WeightedCdfObjective {
         })
     }
 
-    /// Restricts the objective to a range of miscoverage rates (Prop A.9).
-    pub fn restricted(mut self, range: MiscoverageRange) -> Self {
-        self.restriction = Some(range);
-        self
-    }
-
-    /// Entries of the kernel that an evaluation multiplies and adds, twice each.
+    /// Entries of the kernel that an evaluation multiplies and adds, twice each, padding left out.
     pub fn kernel_entries(&self) -> usize {
         self.kernel.entries()
     }
@@ -99,7 +82,7 @@ impl WeightedCdfObjective {
         let points = self.grid.count();
         self.weights[..n].copy_from_slice(weights);
         running_sums(weights, &mut self.cumulative[1..]);
-        let step = self.grid.weight() / self.restriction.map_or(1.0, MiscoverageRange::width);
+        let step = self.grid.weight();
         // The CDF is gathered first, so that the arithmetic after it runs in vectors.
         for (slot, through) in self.density.iter_mut().zip(&self.through) {
             *slot = self.cumulative[*through as usize];
@@ -110,9 +93,6 @@ impl WeightedCdfObjective {
             let (to_upper, to_lower) = (cdf - upper, cdf - lower);
             *coefficient = 0.5 * step * (to_upper.abs() + to_lower.abs() + (lower - upper));
             *slope = 0.5 * step * (sign(to_upper) + sign(to_lower));
-        }
-        if let Some(range) = self.restriction {
-            self.restrict(range);
         }
 
         self.kernel.multiply_both(
@@ -134,23 +114,6 @@ impl WeightedCdfObjective {
             *slot = transposed + self.tails[*from_end as usize];
         }
         value
-    }
-
-    /// Zeroes what lies outside the quantiles of the range's levels.
-    fn restrict(&mut self, range: MiscoverageRange) {
-        let (low, high) = range.levels();
-        let (low, high) = (low.get() - QUANTILE_TOLERANCE, high.get() - QUANTILE_TOLERANCE);
-        let last = self.grid.count() - 1;
-        for k in 0..=last {
-            // t_k is at least the quantile of `low` iff F(t_k) reaches it, and at most the quantile of `high` iff no
-            // score before t_k reached that.
-            let reached = self.cumulative[self.through[k] as usize] >= low;
-            let not_passed = self.cumulative[self.below[k] as usize] < high || self.below[k] == 0;
-            if !(reached && not_passed) {
-                self.coefficients[k] = 0.0;
-                self.slopes[last - k] = 0.0;
-            }
-        }
     }
 }
 
@@ -190,10 +153,4 @@ fn index_u32(index: usize) -> Result<u32> {
         value: index as f64,
         expected: "below 2^32",
     })
-}
-
-/// -1, 0 or 1; unlike `signum` it is 0 at 0, where `|x|` has slopes on both sides.
-#[inline(always)]
-fn sign(x: f64) -> f64 {
-    f64::from(u8::from(x > 0.0)) - f64::from(u8::from(x < 0.0))
 }

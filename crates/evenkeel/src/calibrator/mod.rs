@@ -1,0 +1,225 @@
+//! The whole algorithm, one call per stage (the paper's Alg 2). Read this first.
+//!
+//! ```text
+//! scores -> measures -> sandwich -> bound before -> weights -> bound after -> calibration (thresholds, sets)
+//! ```
+
+use std::ops::ControlFlow;
+
+use crate::calibration::{Calibration, Learned, Provenance, diagnose};
+use crate::conformal::TestMass;
+use crate::error::{Error, Result, require_finite, require_same_length, require_some};
+use crate::level::Miscoverage;
+use crate::measure::{Grid, Interval, WeightedEmpirical, Weights};
+use crate::reweighting::optimise::{StopReason, Trace, TracePoint};
+use crate::rows::Real;
+use crate::sandwich::{Abscissae, Sandwich, SandwichSketch, SketchedLaws, min_max};
+use crate::score::{CandidateScores, Labels, Probabilities, Score};
+use crate::seed::Seed;
+
+mod settings;
+mod transport;
+
+pub use settings::{Method, ObjectiveChoice, SandwichChoice, TransportSettings, WeightsChoice};
+use transport::{Problem, Weighted};
+
+/// Candidate scores kept one by one; more of them are sketched where that gives the same answer. As atoms with masses
+/// they take 48 bytes each.
+pub const MOST_CANDIDATES: usize = 1 << 21;
+
+/// Today's unlabeled side.
+#[derive(Debug, Clone, Copy)]
+pub enum Today<'a> {
+    /// The score of every label every point could have.
+    Candidates(&'a CandidateScores),
+    /// Two laws made elsewhere: a sketch of a file larger than memory, or the user's own.
+    Sandwich(&'a Sandwich),
+}
+
+/// Turns labeled scores of yesterday and unlabeled ones of today into a [`Calibration`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ShiftCalibrator {
+    /// How weights are found.
+    pub method: Method,
+    /// What scores labels.
+    pub score: Score,
+    /// Miscoverage rate of the traced thresholds and the default of the calibration; any other can be asked for later.
+    pub alpha: Miscoverage,
+    /// Root of all randomness.
+    pub seed: Seed,
+}
+
+impl ShiftCalibrator {
+    /// From probabilities: `(n, C)` labeled ones of yesterday and `(m, C)` unlabeled ones of today.
+    pub fn calibrate<T: Real, U: Real>(
+        &self,
+        yesterday: &Probabilities<'_, T>,
+        labels: &Labels,
+        today: &Probabilities<'_, U>,
+    ) -> Result<Calibration> {
+        let classes = yesterday.classes();
+        require_same_length("today's classes", today.classes(), "yesterday's classes", classes)?;
+        let scores = self.score.with_draws_for("calibration").label_scores(yesterday, labels)?;
+        let score = self.score.with_draws_for("today");
+        let range = self.score.range(classes);
+        if today.rows() * classes > MOST_CANDIDATES
+            && let Some(laws) = self.sketchable_laws()
+        {
+            let abscissae = self.abscissae(&scores, range)?;
+            let sketch = SandwichSketch::of_probabilities(abscissae, laws, today.table(), &score)?;
+            return self.calibrate_sketched(&scores, &sketch, classes);
+        }
+        let candidates = score.candidate_scores(today)?;
+        self.calibrate_scores(&scores, Today::Candidates(&candidates), classes, range)
+    }
+
+    /// An empty sketch for a table of more than [`MOST_CANDIDATES`] candidate scores that is read in blocks, with the score
+    /// function to add them by; none where the method needs every candidate.
+    pub fn empty_sketch(
+        &self,
+        scores: &[f64],
+        classes: usize,
+    ) -> Result<Option<(SandwichSketch, Score)>> {
+        let Some(laws) = self.sketchable_laws() else { return Ok(None) };
+        let abscissae = self.abscissae(scores, self.score.range(classes))?;
+        Ok(Some((SandwichSketch::new(abscissae, laws), self.score.with_draws_for("today"))))
+    }
+
+    /// From scores and a filled [`empty_sketch`](Self::empty_sketch).
+    pub fn calibrate_sketched(
+        &self,
+        scores: &[f64],
+        sketch: &SandwichSketch,
+        classes: usize,
+    ) -> Result<Calibration> {
+        let sandwich = match self.sketchable_laws() {
+            Some(SketchedLaws::Extremes) => sketch.min_max()?,
+            _ => sketch.model_uniform()?,
+        };
+        let range = self.score.range(classes);
+        self.calibrate_scores(scores, Today::Sandwich(&sandwich), classes, range)
+    }
+
+    /// The laws to sketch instead of keeping every candidate score, where the method needs no more than their CDFs on
+    /// the grids.
+    fn sketchable_laws(&self) -> Option<SketchedLaws> {
+        let Method::OptimalTransport(settings) = self.method else {
+            return Some(SketchedLaws::Extremes);
+        };
+        match (settings.objective, settings.sandwich) {
+            (ObjectiveChoice::Wasserstein, _) | (_, SandwichChoice::ModelUniformSampled) => None,
+            (ObjectiveChoice::WeightedCdf, SandwichChoice::MinMax) => Some(SketchedLaws::Extremes),
+            (ObjectiveChoice::WeightedCdf, SandwichChoice::ModelUniform) => {
+                Some(SketchedLaws::ModelUniform)
+            }
+        }
+    }
+
+    /// Where the CDFs must be exact: on both grids, and at the largest calibration score.
+    fn abscissae(&self, scores: &[f64], range: Interval) -> Result<Abscissae> {
+        let settings = match self.method {
+            Method::Uncorrected => TransportSettings::default(),
+            Method::OptimalTransport(settings) => settings,
+        };
+        let mut further = Grid::new(range, settings.learning_grid)?.points().to_vec();
+        further.extend(scores.iter().copied().reduce(f64::max));
+        Abscissae::of_grid_and_points(&Grid::new(range, settings.bound_grid)?, &further)
+    }
+
+    /// From scores: `(n,)` of yesterday's labels, and today's candidates or the laws around today's scores. `range` must
+    /// contain all of yesterday's scores; the grids cover it.
+    pub fn calibrate_scores(
+        &self,
+        scores: &[f64],
+        today: Today<'_>,
+        classes: usize,
+        range: Interval,
+    ) -> Result<Calibration> {
+        self.calibrate_observed(scores, today, classes, range, &mut |_| ControlFlow::Continue(()))
+    }
+
+    /// The same; `observer` sees every recorded point of the optimisation and may end it.
+    pub fn calibrate_observed(
+        &self,
+        scores: &[f64],
+        today: Today<'_>,
+        classes: usize,
+        range: Interval,
+        observer: &mut dyn FnMut(&TracePoint) -> ControlFlow<()>,
+    ) -> Result<Calibration> {
+        require_some("calibration scores", scores)?;
+        require_finite("calibration scores", scores)?;
+        if classes == 0 {
+            return Err(Error::TooFew { what: "classes", found: 0, least: 1 });
+        }
+        if let Today::Candidates(candidates) = today {
+            require_same_length("candidate labels", candidates.labels(), "classes", classes)?;
+        }
+        let mut sorted = scores.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        match self.method {
+            Method::Uncorrected => self.uncorrected(sorted, today, classes),
+            Method::OptimalTransport(settings) => {
+                let problem = Problem { seed: self.seed, alpha: self.alpha, settings, range };
+                let learned = problem.learn(sorted, today, observer)?;
+                self.finish(learned, classes)
+            }
+        }
+    }
+
+    fn uncorrected(
+        &self,
+        sorted: Vec<f64>,
+        today: Today<'_>,
+        classes: usize,
+    ) -> Result<Calibration> {
+        let n = sorted.len();
+        let sandwich = match today {
+            Today::Candidates(candidates) => min_max(candidates)?,
+            Today::Sandwich(sandwich) => sandwich.clone(),
+        };
+        let learned = Weighted {
+            weights: Weights::uniform(n)?,
+            test_mass: TestMass::exchangeable(n),
+            bounds: None,
+            options: None,
+            steps: 0,
+            stopped: StopReason::NotIterative,
+            trace: Trace::default(),
+            sandwich,
+            scores: sorted,
+        };
+        self.finish(learned, classes)
+    }
+
+    /// Weights, thresholds and what a user should know about them.
+    fn finish(&self, weighted: Weighted, classes: usize) -> Result<Calibration> {
+        let law = WeightedEmpirical::new(&weighted.scores, &weighted.weights)?;
+        let largest_score = weighted.scores.last().copied().unwrap_or(f64::NAN);
+        let warnings = diagnose(
+            &law,
+            largest_score,
+            weighted.test_mass,
+            &weighted.sandwich,
+            self.alpha,
+            (weighted.stopped, &weighted.trace),
+        );
+        let provenance = Provenance {
+            method: self.method.name(),
+            score: self.score,
+            classes,
+            alpha: self.alpha,
+            seed: self.seed,
+        };
+        let learned = Learned {
+            bound_before: weighted.bounds.map(|(before, _)| before),
+            bound_after: weighted.bounds.map(|(_, after)| after),
+            options: weighted.options,
+            steps: weighted.steps,
+            stopped: weighted.stopped,
+            trace: weighted.trace,
+            warnings,
+        };
+        Calibration::new(provenance, weighted.scores, weighted.weights, weighted.test_mass, learned)
+    }
+}

@@ -1,0 +1,108 @@
+//! Eq 7 over a range of miscoverage rates, in the expectation form of Prop A.9.
+
+use super::{Objective, ObjectiveInputs, sign};
+use crate::error::Result;
+use crate::level::MiscoverageRange;
+use crate::sandwich::Sandwich;
+
+/// The restricted bound as a function of the weights of increasing scores.
+///
+/// ```text
+/// c_i      = w_1 + .. + w_i,     a_i = clip(c_i, low, high),     levels [low, high] = [1 - a_high, 1 - a_low]
+/// L(w)     = 1/(high - low) sum_i (a_i - a_(i-1)) G(s_i)
+/// dL/dw_j  = 1/(high - low) [ sum_{i >= j, low < c_i < high} (G(s_i) - G(s_(i+1)))
+///                             + 1/2 sum over s_i >= s_j of (a_i - a_(i-1)) (sgn(F_w - U) + sgn(F_w - D))(s_i) ]
+/// ```
+/// On a grid the same bound jumps whenever a quantile passes a grid point, and a descent that does not see the jumps
+/// climbs. Here the share of the levels that falls to a score moves continuously with the weights.
+#[derive(Debug, Clone)]
+pub struct RestrictedObjective {
+    scores: Vec<f64>,
+    lower: Vec<f64>,
+    upper: Vec<f64>,
+    /// Last index of the ties of each score.
+    last_tie: Vec<usize>,
+    /// First index of the ties of each score.
+    first_tie: Vec<usize>,
+    levels: (f64, f64),
+    cumulative: Vec<f64>,
+    gaps: Vec<f64>,
+    shares: Vec<f64>,
+    tails: Vec<f64>,
+}
+
+impl RestrictedObjective {
+    /// Builds the objective; grid, bandwidth and support of the inputs play no role.
+    pub fn new(inputs: ObjectiveInputs<'_>, range: MiscoverageRange) -> Result<Self> {
+        inputs.check()?;
+        let scores = inputs.sorted_scores.to_vec();
+        let n = scores.len();
+        let (low, high) = range.levels();
+        let ties = |keep: fn(f64, f64) -> bool| -> Vec<usize> {
+            scores.iter().map(|s| scores.partition_point(|other| keep(*other, *s))).collect()
+        };
+        let mut objective = Self {
+            last_tie: ties(|other, s| other <= s).into_iter().map(|count| count - 1).collect(),
+            first_tie: ties(|other, s| other < s),
+            lower: Vec::new(),
+            upper: Vec::new(),
+            levels: (low.get(), high.get()),
+            cumulative: vec![0.0; n],
+            gaps: vec![0.0; n],
+            shares: vec![0.0; n],
+            tails: vec![0.0; n + 1],
+            scores,
+        };
+        objective.set_sandwich(inputs.sandwich)?;
+        Ok(objective)
+    }
+}
+
+impl Objective for RestrictedObjective {
+    fn len(&self) -> usize {
+        self.scores.len()
+    }
+
+    fn value_and_gradient(&mut self, weights: &[f64], gradient: &mut [f64]) -> f64 {
+        let n = self.scores.len();
+        let (low, high) = self.levels;
+        let scale = 1.0 / (high - low);
+        let mut running = 0.0;
+        for (slot, weight) in self.cumulative.iter_mut().zip(weights) {
+            running += weight;
+            *slot = running;
+        }
+        let mut value = 0.0;
+        let mut before = 0.0_f64.clamp(low, high);
+        for i in 0..n {
+            let cdf = self.cumulative[self.last_tie[i]];
+            let (to_upper, to_lower) = (cdf - self.upper[i], cdf - self.lower[i]);
+            self.gaps[i] =
+                0.5 * (to_upper.abs() + to_lower.abs() + (self.lower[i] - self.upper[i]));
+            let reached = self.cumulative[i].clamp(low, high);
+            let share = reached - before;
+            before = reached;
+            value += share * self.gaps[i];
+            // The slope of G at this score, weighted: summed below over the scores at or after each one.
+            self.shares[i] = 0.5 * share * (sign(to_upper) + sign(to_lower));
+        }
+        for i in (0..n).rev() {
+            self.tails[i] = self.tails[i + 1] + self.shares[i];
+        }
+        let mut moved = 0.0;
+        for j in (0..n).rev() {
+            if self.cumulative[j] > low && self.cumulative[j] < high && j + 1 < n {
+                moved += self.gaps[j] - self.gaps[j + 1];
+            }
+            // G at a tie sees all of the ties' weights, whichever of them comes first.
+            gradient[j] = scale * (moved + self.tails[self.first_tie[j]]);
+        }
+        scale * value
+    }
+
+    fn set_sandwich(&mut self, sandwich: &Sandwich) -> Result<()> {
+        self.lower = sandwich.lower().cdf_at_increasing(&self.scores);
+        self.upper = sandwich.upper().cdf_at_increasing(&self.scores);
+        Ok(())
+    }
+}
