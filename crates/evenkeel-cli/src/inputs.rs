@@ -201,6 +201,10 @@ pub(crate) fn each_block(
         bar.set_position(seen as u64);
     }
     bar.finish_and_clear();
+    if seen == 0 {
+        // A table can have a header and nothing below it: means over no rows would be NaN.
+        return Err(IoError::NoRows { origin: matrix.into() }.into());
+    }
     Ok(seen)
 }
 

@@ -106,8 +106,7 @@ pub(crate) fn normalise(ran: &Ran, scratch: &Scratch) -> String {
     )
 }
 
-/// A line with `in 1.234 s` made `in SECONDS s`, and the column before `assumes` (three digits after the point, between
-/// n_w and words) made blank.
+/// A line with `in 1.234 s` made `in SECONDS s`, and the column `seconds` of a row of `compare` likewise.
 fn without_seconds(line: &str) -> String {
     if let Some((before, after)) = line.rsplit_once(" in ")
         && let Some(seconds) = after.strip_suffix(" s.")
@@ -119,7 +118,7 @@ fn without_seconds(line: &str) -> String {
     let words: Vec<&str> = line.split_whitespace().collect();
     if words.len() > 8 && words[2] == "%" && words[7].parse::<f64>().is_ok() {
         let at = line.find(&format!(" {}  ", words[7])).map_or(0, |at| at + 1);
-        return format!("{}SECONDS{}", &line[..at], &line[at + words[7].len()..]);
+        return format!("{}  SECONDS{}", line[..at].trim_end(), &line[at + words[7].len()..]);
     }
     line.to_owned()
 }

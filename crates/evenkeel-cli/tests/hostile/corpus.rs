@@ -283,7 +283,20 @@ fn archives_and_tables(world: &World) -> Vec<Row> {
     let refused = |(title, path, says): (&str, String, &[&str])| {
         row(title, world.check(&[("--unlabeled", &path)], &[]), says)
     };
-    cases.into_iter().map(refused).collect()
+    let header = world.scratch.at("header.csv");
+    let says = ["header.csv", "no rows"];
+    let mut rows: Vec<Row> = cases.into_iter().map(refused).collect();
+    rows.push(row(
+        "header and no rows (predict)",
+        world.predict(&[("--probs", &header)], &[]),
+        &says,
+    ));
+    rows.push(row(
+        "header and no rows (evaluate)",
+        world.evaluate(&[("--probs", &header)], &[]),
+        &says,
+    ));
+    rows
 }
 
 /// Numbers that are no probabilities or no labels, in every file that holds some.
@@ -607,7 +620,7 @@ fn calibrations(world: &World) -> Vec<Row> {
         ("not JSON".into(), "weights: [1, 2]".into(), "evenkeel calibrate"),
         ("other JSON".into(), "{\"weights\": [1, 2]}".into(), "format"),
         ("a list".into(), "[1, 2, 3]".into(), "evenkeel calibrate"),
-        ("deeply nested".into(), format!("{{\"x\":{}", "[".repeat(100_000)), "recursion"),
+        ("deeply nested".into(), format!("{{\"x\":{}", "[".repeat(100_000)), "EOF while parsing"),
         ("cut off".into(), good[..good.len() / 2].into(), "evenkeel calibrate"),
         ("something after".into(), format!("{good}{good}"), "trailing"),
     ];
