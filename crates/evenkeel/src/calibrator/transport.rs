@@ -7,7 +7,7 @@ use crate::bound::{Integrator, integrated_gap_between, wasserstein_gap_between};
 use crate::calibration::RecordedOptions;
 use crate::conformal::TestMass;
 use crate::error::{Error, Result};
-use crate::level::Miscoverage;
+use crate::level::{FailureProbability, Miscoverage};
 use crate::measure::{
     BANDWIDTH_FLOOR, Bandwidth, Grid, Interval, SmoothedLaw, Support, WeightedEmpirical, Weights,
 };
@@ -186,7 +186,7 @@ impl Problem {
                 ObjectiveChoice::Wasserstein => "wasserstein",
             }
             .to_owned(),
-            finite_sample_delta: settings.finite_sample.map(|d| d.get()),
+            finite_sample_delta: settings.finite_sample.map(FailureProbability::get),
             restriction: settings.restriction.map(|range| range.ends().into()),
             weights: match settings.weights {
                 WeightsChoice::FreeForm => "free-form",
