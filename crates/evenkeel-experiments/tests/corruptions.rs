@@ -136,3 +136,13 @@ fn an_image_beyond_the_data_set_is_an_error() {
     let error = images_under(Condition::Clean, &bars(3, 7), &[0, 3], Seed::new(0)).unwrap_err();
     assert_eq!(error.to_string(), "image 3 was asked for, but the data set ends at image 2");
 }
+
+#[test]
+fn the_documented_parameters_are_the_ones_used() {
+    let page = include_str!("../../../docs/images.md");
+    for row in &PARAMETERS {
+        let values = row.values.map(|value| value.to_string()).join(" | ");
+        let line = format!("| {} | {} | {values} |", row.corruption.name(), row.meaning);
+        assert!(page.contains(&line), "docs/images.md lacks: {line}");
+    }
+}
