@@ -12,8 +12,12 @@
 //! 2 measure      scores, weights            -> laws on the line: CDF, quantile, density, W1
 //! 3 sandwich     candidate scores           -> two laws around the unseen law of today's scores
 //! 4 bound        laws                       -> bounds on the lost coverage, coverage interval
+//! 5 reweighting  bound as an objective      -> weights on the calibration points
 //! 6 conformal    weighted scores, alpha     -> threshold, prediction sets
 //! 7 evaluation   sets, labels               -> coverage, set sizes, coverage gap
+//!
+//! calibrator     all of it, one call per stage: read first       calibration  its result: thresholds, sets, file
+//! check          is there a shift, what is at risk, what to do   cells        many fits at once
 //! ```
 //! The core computes and does nothing else: no files, clock, environment or printing.
 //!
