@@ -294,3 +294,13 @@ fn remedy(error: &io::Error) -> &'static str {
         _ => "check the path and its permissions",
     }
 }
+
+/// A few names in words; files may hold thousands.
+pub(crate) fn some_of(names: &[String]) -> String {
+    const SHOWN: usize = 20;
+    let shown = names[..names.len().min(SHOWN)].join(", ");
+    match names.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}

@@ -3,7 +3,7 @@
 //! The `zip` crate reads the directory; the array is then streamed straight from the file, so that nothing borrows
 //! from the archive and stored members can be read in any order.
 
-use crate::error::{IoError, Result};
+use crate::error::{IoError, Result, some_of};
 use crate::input::open_file;
 use crate::npy::{CRows, FortranRows, Header, Order};
 use crate::reader::RowStream;
@@ -40,14 +40,14 @@ pub enum NpzProblem {
     /// Several arrays and no key.
     #[error(
         "the archive holds several arrays; choose one with file.npz:key, where key is one of {}",
-        list(keys)
+        some_of(keys)
     )]
     SeveralArrays {
         /// The keys.
         keys: Vec<String>,
     },
     /// A key that is not there.
-    #[error("the archive holds no array {key:?}; it holds {}", list(keys))]
+    #[error("the archive holds no array {key:?}; it holds {}", some_of(keys))]
     NoSuchKey {
         /// The key asked for.
         key: String,
@@ -89,16 +89,6 @@ pub enum NpzProblem {
         /// Largest size that is read.
         cap: u64,
     },
-}
-
-/// A few keys in words; archives may hold thousands.
-fn list(keys: &[String]) -> String {
-    const SHOWN: usize = 20;
-    let mut words = keys.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
-    if keys.len() > SHOWN {
-        words += &format!(" and {} more", keys.len() - SHOWN);
-    }
-    words
 }
 
 /// Opens the array `key` of an archive; without a key there must be only one.

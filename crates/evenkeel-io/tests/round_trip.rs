@@ -26,7 +26,7 @@ fn header(descr: &str, order: &str, rows: usize, columns: usize) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn npy_doubles_keep_their_bits((rows, columns, words) in any_matrix(), block in 1..50_usize) {

@@ -142,7 +142,7 @@ fn a_full_device_is_one_clear_error_and_stays_a_device() {
     }
 }
 
-/// Needs a tiny file system, which `EVENKEEL_TINY_TMPFS` names (see the crate's docs).
+/// Needs a tiny file system: `mount -t tmpfs -o size=1m tmpfs /mnt/tiny`, then `EVENKEEL_TINY_TMPFS=/mnt/tiny`.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_full_disk_leaves_nothing_behind() {

@@ -12,6 +12,9 @@ use std::sync::Arc;
 /// Memory of a strip: long enough for pieces of columns that are worth a seek, whatever the caller's blocks.
 const STRIP_BYTES: usize = 16 << 20;
 
+/// Columns transposed at a time: a row takes a cache line of them, not one value a line.
+const TILE: usize = 16;
+
 /// Rows of an array in Fortran order, by way of strips that are transposed in memory.
 pub(crate) struct FortranRows<R> {
     input: R,
@@ -24,8 +27,8 @@ pub(crate) struct FortranRows<R> {
     strip_first: u64,
     strip_rows: u64,
     next_row: u64,
-    /// A piece of one column.
-    piece: Values,
+    /// Pieces of a few columns.
+    pieces: Values,
     origin: Arc<str>,
 }
 
@@ -41,7 +44,7 @@ impl<R: Read + Seek + Send> FortranRows<R> {
             strip_first: 0,
             strip_rows: 0,
             next_row: 0,
-            piece: Values::none(precision),
+            pieces: Values::none(precision),
             origin: Arc::clone(origin),
         }
     }
@@ -52,22 +55,30 @@ impl<R: Read + Seek + Send> FortranRows<R> {
         let fitting = STRIP_BYTES / (columns * self.precision().bytes());
         let rows = (fitting.max(1) as u64).min(self.header.rows - self.next_row);
         let count = usize::try_from(rows).map_err(io::Error::other)?;
-        for column in 0..columns {
-            let element = column as u64 * self.header.rows + self.next_row;
-            let offset = self.start + element * self.header.element.bytes() as u64;
-            self.input.seek(SeekFrom::Start(offset))?;
-            match (&mut self.piece, &mut self.strip) {
-                (Values::F32(piece), Values::F32(strip)) => {
-                    piece.resize(count, 0.0);
-                    self.elements.read_f32(&mut self.input, piece)?;
-                    scatter(piece, strip, columns, column);
+        match &mut self.strip {
+            Values::F32(strip) => strip.resize(count * columns, 0.0),
+            Values::F64(strip) => strip.resize(count * columns, 0.0),
+        }
+        for first in (0..columns).step_by(TILE) {
+            let tile = TILE.min(columns - first);
+            match (&mut self.pieces, &mut self.strip) {
+                (Values::F32(pieces), Values::F32(strip)) => {
+                    pieces.resize(tile * count, 0.0);
+                    for (column, piece) in (first..).zip(pieces.chunks_exact_mut(count)) {
+                        seek(&mut self.input, self.start, &self.header, column, self.next_row)?;
+                        self.elements.read_f32(&mut self.input, piece)?;
+                    }
+                    transpose(pieces, strip, columns, first);
                 }
-                (Values::F64(piece), Values::F64(strip)) => {
-                    piece.resize(count, 0.0);
-                    self.elements.read_f64(&mut self.input, piece)?;
-                    scatter(piece, strip, columns, column);
+                (Values::F64(pieces), Values::F64(strip)) => {
+                    pieces.resize(tile * count, 0.0);
+                    for (column, piece) in (first..).zip(pieces.chunks_exact_mut(count)) {
+                        seek(&mut self.input, self.start, &self.header, column, self.next_row)?;
+                        self.elements.read_f64(&mut self.input, piece)?;
+                    }
+                    transpose(pieces, strip, columns, first);
                 }
-                _ => return Err(io::Error::other("strip and piece differ in precision")),
+                _ => return Err(io::Error::other("strip and pieces differ in precision")),
             }
         }
         (self.strip_first, self.strip_rows) = (self.next_row, rows);
@@ -75,11 +86,25 @@ impl<R: Read + Seek + Send> FortranRows<R> {
     }
 }
 
-/// Writes a piece of a column into its place in row-major rows.
-fn scatter<T: Copy + Default>(piece: &[T], rows: &mut Vec<T>, columns: usize, column: usize) {
-    rows.resize(piece.len() * columns, T::default());
-    for (row, value) in rows.chunks_exact_mut(columns).zip(piece) {
-        row[column] = *value;
+/// Moves to row `row` of a column.
+fn seek(
+    input: &mut impl Seek,
+    start: u64,
+    header: &Header,
+    column: usize,
+    row: u64,
+) -> io::Result<()> {
+    let element = column as u64 * header.rows + row;
+    input.seek(SeekFrom::Start(start + element * header.element.bytes() as u64)).map(drop)
+}
+
+/// Writes pieces of consecutive columns, one after the other in `pieces`, into their places from column `first` on.
+fn transpose<T: Copy>(pieces: &[T], rows: &mut [T], columns: usize, first: usize) {
+    let count = rows.len() / columns;
+    for (index, row) in rows.chunks_exact_mut(columns).enumerate() {
+        for (slot, value) in row[first..].iter_mut().zip(pieces[index..].iter().step_by(count)) {
+            *slot = *value;
+        }
     }
 }
 

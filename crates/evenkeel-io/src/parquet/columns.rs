@@ -90,38 +90,42 @@ impl Layout {
         selector: Option<&str>,
     ) -> Result<Self, ParquetProblem> {
         let schema = metadata.file_metadata().schema_descr();
-        let columns =
-            || schema.root_schema().get_fields().iter().map(|f| f.name().to_owned()).collect();
-        let leaves = schema.columns().iter().enumerate();
-        let of_root = |name: &str| {
-            leaves
-                .clone()
-                .filter(|(index, _)| schema.get_column_root(*index).name() == name)
-                .map(|(index, leaf)| (index, leaf.clone()))
-                .collect::<Vec<_>>()
-        };
-        if let Some(name) = selector {
-            let chosen = of_root(name);
-            return match &chosen[..] {
-                [] => Err(ParquetProblem::NoSuchColumn { column: name.into(), columns: columns() }),
-                [(index, leaf)] => Self::single(name, *index, leaf),
+        let fields = schema.root_schema().get_fields();
+        let columns = || fields.iter().map(|field| field.name().to_owned()).collect();
+        // The leaves below every field; plain columns and lists of numbers have one.
+        let mut leaves = vec![Vec::new(); fields.len()];
+        for (index, leaf) in schema.columns().iter().enumerate() {
+            if let Some(below) = leaves.get_mut(schema.get_column_root_idx(index)) {
+                below.push((index, leaf));
+            }
+        }
+        let layout_of = |field: usize| {
+            let name = fields[field].name();
+            match leaves[field][..] {
+                [(index, leaf)] => Self::single(name, index, leaf),
                 _ => {
                     Err(ParquetProblem::NotNumeric { column: name.into(), found: "records".into() })
+                }
+            }
+        };
+        if let Some(name) = selector {
+            return match fields.iter().position(|field| field.name() == name) {
+                Some(field) => layout_of(field),
+                None => {
+                    Err(ParquetProblem::NoSuchColumn { column: name.into(), columns: columns() })
                 }
             };
         }
         let (mut plain, mut lists) = (Vec::new(), Vec::new());
-        for field in schema.root_schema().get_fields() {
+        for (field, kind) in fields.iter().enumerate() {
             // The index that pandas adds to a table it did not number itself.
-            if field.name().starts_with("__index_level_") {
+            if kind.name().starts_with("__index_level_") {
                 continue;
             }
-            if let [(index, leaf)] = &of_root(field.name())[..] {
-                match Self::single(field.name(), *index, leaf) {
-                    Ok(Self::Columns(mut leaf)) => plain.append(&mut leaf),
-                    Ok(Self::Lists(leaf)) => lists.push(leaf),
-                    Err(_) => {}
-                }
+            match layout_of(field) {
+                Ok(Self::Columns(mut leaf)) => plain.append(&mut leaf),
+                Ok(Self::Lists(leaf)) => lists.push(leaf),
+                Err(_) => {}
             }
         }
         match (plain.is_empty(), lists.len()) {

@@ -1,5 +1,6 @@
 //! What can be wrong in a parquet file.
 
+use crate::error::some_of;
 use ::parquet::errors::ParquetError;
 
 /// What was found in a parquet file, and what to do about it.
@@ -24,7 +25,7 @@ pub enum ParquetProblem {
         reason: String,
     },
     /// A column that is not there.
-    #[error("there is no column {column:?}; the table has {}", columns.join(", "))]
+    #[error("there is no column {column:?}; the table has {}", some_of(columns))]
     NoSuchColumn {
         /// The column asked for.
         column: String,
@@ -40,13 +41,16 @@ pub enum ParquetProblem {
         found: String,
     },
     /// A table without numbers.
-    #[error("the table has no numeric column; it has {}", columns.join(", "))]
+    #[error("the table has no numeric column; it has {}", some_of(columns))]
     NoNumericColumn {
         /// The columns there are.
         columns: Vec<String>,
     },
     /// Several list columns and no choice.
-    #[error("the table has several columns of lists; choose one with file.parquet:column, one of {}", columns.join(", "))]
+    #[error(
+        "the table has several columns of lists; choose one with file.parquet:column, one of {}",
+        some_of(columns)
+    )]
     SeveralLists {
         /// The list columns.
         columns: Vec<String>,

@@ -156,8 +156,8 @@ fn open_leaf(
     Ok(LeafReader::new(reader, leaf))
 }
 
-/// The decoder still panics on some damaged pages that [`super::guard`] does not know of (one file in 10^5 with random
-/// bytes, before the last known way was closed); a panic must not end the program. The reader is not used after an error.
+/// A net under the decoder: it has panicked on damaged pages in a few ways, which [`super::guard`] now refuses, and a
+/// way not yet known must not end the program. A reader is not used again after an error.
 fn no_panic<T>(decode: impl FnOnce() -> Result<T, ParquetProblem>) -> Result<T, ParquetProblem> {
     let undecodable = ParquetProblem::Damaged { what: "a page cannot be decoded" };
     catch_unwind(AssertUnwindSafe(decode)).unwrap_or(Err(undecodable))
