@@ -46,7 +46,6 @@ pub(crate) fn check_page(
             ("unlabeled probabilities of today", &args.unlabeled),
         ],
         vec![
-            ("alpha".into(), args.common.alpha.to_string()),
             ("delta".into(), args.delta.to_string()),
             ("bound grid".into(), args.bound_grid.to_string()),
             ("permutations".into(), args.permutations.to_string()),
@@ -142,7 +141,6 @@ pub(crate) fn compare_page(
             ("test labels", &args.test_labels),
         ],
         vec![
-            ("alpha".into(), args.common.alpha.to_string()),
             ("methods".into(), args.methods.clone()),
             ("score".into(), score),
             ("steps".into(), args.transport.steps.to_string()),

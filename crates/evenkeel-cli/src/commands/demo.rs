@@ -220,7 +220,10 @@ impl Job<'_> {
                 ("test probabilities", &path(&format!("{day}_test_probs.npy"))),
                 ("test labels", &path(&format!("{day}_test_labels.npy"))),
             ],
-            vec![("alpha".into(), self.rates.alpha.get().to_string())],
+            vec![(
+                "rows used".into(),
+                format!("the first {FEW_ROWS} for calibration and of today"),
+            )],
             self.args.common.seed,
         );
         Ok(report)
