@@ -28,7 +28,7 @@ pub enum SketchedLaws {
     Both,
 }
 
-/// A pair of laws, gathered.
+/// A pair of laws, sketched.
 #[derive(Debug, Clone, PartialEq)]
 struct Pair {
     lower: SketchedLaw,

@@ -61,8 +61,8 @@ fn steps(steps: usize) -> TransportSettings {
 /// Under shift the uncorrected threshold undercovers; weights learned with (f, U) shrink the measured total gap and bring
 /// coverage nearer to its target, free-form and as a function, in exact expectation and sampled.
 ///
-/// (min, max) does not do so with ten classes: its laws are too far apart to say where the mass belongs. See
-/// docs/learning.md.
+/// (min, max) does not do so with ten classes: its laws are too far apart to say where the mass belongs. Nor does (f, U)
+/// in every world: docs/learning.md shows one in which it lowers coverage throughout.
 #[test]
 fn under_shift_the_gap_falls_and_coverage_moves_toward_its_target() {
     let before = over_days(0.7, uncorrected);
