@@ -1,0 +1,77 @@
+"""The shipped demo data, and the command line to compare with."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from types import SimpleNamespace
+
+import matplotlib
+import numpy as np
+import pytest
+
+matplotlib.use("Agg")
+
+ROOT = Path(__file__).resolve().parents[2]
+DEMO = ROOT / "data" / "demo"
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def fog() -> SimpleNamespace:
+    """300 labeled clean images, 300 unlabeled foggy ones, 2000 labeled foggy ones."""
+
+    def read(name: str) -> np.ndarray:
+        return np.load(DEMO / f"{name}.npy")
+
+    return SimpleNamespace(
+        probs_cal=np.ascontiguousarray(read("calibration_probs")[:300]),
+        y_cal=read("calibration_labels")[:300],
+        probs_target=np.ascontiguousarray(read("fog_3_unlabeled")[:300]),
+        probs_test=read("fog_3_test_probs"),
+        y_test=read("fog_3_test_labels"),
+    )
+
+
+@pytest.fixture(scope="session")
+def binary() -> str:
+    """The command line, built from this repository."""
+    given = os.environ.get("EVENKEEL_CLI")
+    if given:
+        return given
+    built = subprocess.run(
+        ["cargo", "build", "-q", "-p", "evenkeel-cli", "--message-format=json"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    messages = [json.loads(line) for line in built.stdout.splitlines() if line.startswith("{")]
+    return next(message["executable"] for message in messages if message.get("executable"))
+
+
+@pytest.fixture(scope="session")
+def run(binary):
+    """Runs the command line; gives exit code, stdout and stderr."""
+
+    def call(*arguments: object) -> SimpleNamespace:
+        done = subprocess.run([binary, *map(str, arguments)], capture_output=True, text=True, check=False)
+        return SimpleNamespace(code=done.returncode, stdout=done.stdout, stderr=done.stderr)
+
+    return call
+
+
+@pytest.fixture
+def fog_files(fog, tmp_path) -> SimpleNamespace:
+    """The same data as files."""
+    files = {}
+    for name, array in vars(fog).items():
+        files[name] = tmp_path / f"{name}.npy"
+        np.save(files[name], array)
+    return SimpleNamespace(**files)

@@ -1,0 +1,152 @@
+"""Same inputs, same seed: the Rust library, the command line and Python give the same bits.
+
+The Rust library is asked through its example `calibration_bits`.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import evenkeel as ek
+
+CALIBRATIONS = [
+    {"method": "uncorrected"},
+    {"method": "ot"},
+    {"method": "ot", "sandwich": "min-max", "steps": 200},
+    {"method": "ot", "sampling": "sampled", "steps": 30},
+    {"method": "ot", "objective": "wasserstein", "steps": 100, "learning_rate": 0.01},
+    {"method": "ot", "objective": "finite-sample", "steps": 300},
+    {"method": "ot", "weights": "function", "steps": 100},
+    {"method": "ot", "grid": 200, "bound_grid": 500, "bandwidth_factor": 0.3, "steps": 100},
+    {"method": "ot", "min_effective": 200, "steps": 2000},
+    {"method": "ot", "tolerance": 1e-3, "steps": 3000},
+    {"method": "ot", "score": "aps", "steps": 100},
+    {"method": "ot", "score": "raps", "randomised": True, "raps_lambda": 0.05, "raps_k": 2, "steps": 100},
+    {"method": "uncorrected", "score": "margin"},
+]
+
+
+def arguments(options):
+    words = []
+    for name, value in options.items():
+        option = "--" + name.replace("_", "-")
+        words += [option] if value is True else [option, value]
+    return words
+
+
+def calibrated(run, files, out, options, *more):
+    ran = run(
+        "calibrate", "--cal-probs", files.probs_cal, "--cal-labels", files.y_cal, "--unlabeled", files.probs_target,
+        "--out", out, "--json", *arguments(options), *more,
+    )  # fmt: skip
+    assert ran.code == 0, ran.stderr
+    return json.loads(ran.stdout)
+
+
+@pytest.mark.parametrize("options", CALIBRATIONS, ids=lambda options: " ".join(map(str, options.values())))
+@pytest.mark.parametrize("seed", [0, 7])
+def test_a_calibration_is_the_command_lines_bit_for_bit(run, fog, fog_files, tmp_path, options, seed):
+    out = tmp_path / "cal.json"
+    summary = calibrated(run, fog_files, out, options, "--seed", seed, "--alpha", 0.2)
+    ours = ek.calibrate(fog.probs_cal, fog.y_cal, fog.probs_target, alpha=0.2, random_state=seed, **options)
+    theirs = ek.load(out)
+    assert ours == theirs  # Every number of the file: threshold, weights, trace, bounds.
+    assert ours.threshold() == summary["threshold"]
+    assert np.array_equal(np.sort(ours.scores_[np.isfinite(ours.scores_)]), theirs.scores_)
+    used = np.isfinite(ours.scores_)
+    assert np.array_equal(ours.weights_[used][np.argsort(ours.scores_[used], kind="stable")], theirs.weights_)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_logits_agree(run, fog, tmp_path, kind):
+    from types import SimpleNamespace
+
+    logits = {name: np.log(getattr(fog, name) + 1e-9).astype(kind) for name in ("probs_cal", "probs_target", "probs_test")}
+    files = SimpleNamespace(y_cal=tmp_path / "y.npy", **{name: tmp_path / f"{name}.npy" for name in logits})
+    np.save(files.y_cal, fog.y_cal)
+    for name, array in logits.items():
+        np.save(getattr(files, name), array)
+    calibrated(run, files, tmp_path / "cal.json", {"method": "ot", "steps": 50}, "--logits")
+    ours = ek.calibrate(logits["probs_cal"], fog.y_cal, logits["probs_target"], method="ot", steps=50, logits=True)
+    assert ours == ek.load(tmp_path / "cal.json")
+    ran = run("predict", "--calibration", tmp_path / "cal.json", "--probs", files.probs_test, "--out", tmp_path / "s.npy",
+              "--logits")  # fmt: skip
+    assert ran.code == 0, ran.stderr
+    assert np.array_equal(np.load(tmp_path / "s.npy"), ours.predict_set(logits["probs_test"], logits=True))
+
+
+def test_more_rows_than_are_kept_agree(run, fog, tmp_path):
+    """Today's table is sketched above 2**21 candidate scores; both sides must do so alike."""
+    from types import SimpleNamespace
+
+    target = np.ascontiguousarray(np.tile(fog.probs_test, (120, 1)))
+    files = SimpleNamespace(probs_cal=tmp_path / "c.npy", y_cal=tmp_path / "y.npy", probs_target=tmp_path / "t.npy")
+    for path, array in ((files.probs_cal, fog.probs_cal), (files.y_cal, fog.y_cal), (files.probs_target, target)):
+        np.save(path, array)
+    for options in ({"method": "ot", "steps": 50}, {"method": "ot", "sandwich": "min-max", "steps": 20},
+                    {"method": "uncorrected"}):  # fmt: skip
+        calibrated(run, files, tmp_path / "cal.json", options)
+        assert ek.calibrate(fog.probs_cal, fog.y_cal, target, **options) == ek.load(tmp_path / "cal.json")
+    ran = run("check", "--cal-probs", files.probs_cal, "--cal-labels", files.y_cal, "--unlabeled", files.probs_target, "--json")
+    assert ek.check(fog.probs_cal, fog.y_cal, target).to_dict() == json.loads(ran.stdout)
+
+
+@pytest.mark.parametrize("alpha", [None, 0.05, 0.3])
+def test_sets_and_evaluation_agree(run, fog, fog_files, tmp_path, alpha):
+    cal = ek.calibrate(fog.probs_cal, fog.y_cal, fog.probs_target, method="ot", steps=100, score="raps", randomised=True)
+    cal.save(tmp_path / "cal.json")
+    more = [] if alpha is None else ["--alpha", alpha]
+    ran = run("predict", "--calibration", tmp_path / "cal.json", "--probs", fog_files.probs_test, "--out",
+              tmp_path / "sets.npy", *more)  # fmt: skip
+    assert ran.code == 0, ran.stderr
+    assert np.array_equal(np.load(tmp_path / "sets.npy"), cal.predict_set(fog.probs_test, alpha))
+    ran = run("evaluate", "--calibration", tmp_path / "cal.json", "--probs", fog_files.probs_test, "--labels",
+              fog_files.y_test, "--json", *more)  # fmt: skip
+    assert json.loads(ran.stdout) == cal.evaluate(fog.probs_test, fog.y_test, alpha)
+
+
+def test_a_check_agrees(run, fog, fog_files):
+    words = ["check", "--cal-probs", fog_files.probs_cal, "--cal-labels", fog_files.y_cal, "--unlabeled",
+             fog_files.probs_target, "--delta", 0.1, "--bound-grid", 300, "--permutations", 99, "--seed", 3]  # fmt: skip
+    report = ek.check(
+        fog.probs_cal, fog.y_cal, fog.probs_target, delta=0.1, bound_grid=300, permutations=99, random_state=3
+    )
+    assert report.to_dict() == json.loads(run(*words, "--json").stdout)
+    assert repr(report) == run(*words).stdout.rstrip("\n")
+
+
+def test_a_comparison_agrees(run, fog, fog_files):
+    ran = run("compare", "--cal-probs", fog_files.probs_cal, "--cal-labels", fog_files.y_cal, "--unlabeled",
+              fog_files.probs_target, "--test-probs", fog_files.probs_test, "--test-labels", fog_files.y_test,
+              "--methods", "uncorrected,ot", "--steps", 200, "--json")  # fmt: skip
+    assert ran.code == 0, ran.stderr
+    theirs = json.loads(ran.stdout)
+    ours = ek.compare(
+        fog.probs_cal, fog.y_cal, fog.probs_target, fog.probs_test, fog.y_test, "uncorrected,ot", steps=200
+    ).to_dict()
+    for document in (ours, theirs):
+        for row in document["rows"]:
+            assert row.pop("seconds") >= 0
+    assert ours == theirs
+
+
+def test_the_rust_library_agrees(root, binary, fog, tmp_path):
+    """Through the example that prints what `ShiftCalibrator::calibrate` returns."""
+    example = Path(binary).parent / "examples" / "calibration_bits"
+    if not example.exists():
+        subprocess.run(["cargo", "build", "-q", "-p", "evenkeel", "--example", "calibration_bits"], cwd=root, check=True)
+    fog.probs_cal.astype("<f8").tofile(tmp_path / "cal.f64")
+    fog.y_cal.astype("<u8").tofile(tmp_path / "labels.u64")
+    fog.probs_target.astype("<f8").tofile(tmp_path / "today.f64")
+    ran = subprocess.run(
+        [example, tmp_path / "cal.f64", tmp_path / "labels.u64", tmp_path / "today.f64", "10"],
+        check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    (tmp_path / "cal.json").write_text(ran.stdout)
+    ours = ek.calibrate(fog.probs_cal, fog.y_cal, fog.probs_target, method="ot")
+    assert ours == ek.load(tmp_path / "cal.json")
