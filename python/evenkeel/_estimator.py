@@ -8,6 +8,7 @@ from typing import Any, Dict, List, Optional
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
+from sklearn.utils import get_tags
 
 from evenkeel import _inputs
 from evenkeel._errors import InvalidParameterError
@@ -61,6 +62,15 @@ class ShiftConformalEstimator(BaseEstimator):
 
     def _options(self) -> Dict[str, Any]:
         return dict(self.method_options or {})
+
+    def __sklearn_tags__(self) -> Any:
+        """What kinds of inputs are taken is up to the estimator inside."""
+        tags = super().__sklearn_tags__()
+        try:
+            tags.input_tags = get_tags(self.estimator).input_tags
+        except (AttributeError, TypeError):
+            pass  # No estimator of scikit-learn: nothing is known about it.
+        return tags
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "calibration_") or hasattr(self, "estimator_")

@@ -6,6 +6,7 @@ from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 from sklearn.base import RegressorMixin, is_classifier
+from sklearn.utils import column_or_1d
 
 from evenkeel import _evenkeel, _inputs
 from evenkeel._errors import InvalidInputError, InvalidParameterError
@@ -80,7 +81,7 @@ class ShiftConformalRegressor(RegressorMixin, ShiftConformalEstimator):
             self._fit(X, labels, fit_params)
             self.bin_edges_ = edges
         else:
-            self._fit(X, y, fit_params)
+            self._fit(X, column_or_1d(y, warn=True), fit_params)
         if hasattr(self, "calibration_"):
             del self.calibration_  # It belonged to the model before.
         return self

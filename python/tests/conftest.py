@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
+
+# scikit-learn leaves out its checks of array API inputs without this.
+os.environ["SCIPY_ARRAY_API"] = "1"
+
+import json
 import subprocess
 from pathlib import Path
 from types import SimpleNamespace
