@@ -4,6 +4,22 @@ from typing import Any, Dict, List, Optional, Tuple, final
 
 import numpy as np
 
+__all__ = [
+    "FittedCalibration",
+    "__version__",
+    "address",
+    "bin_labels",
+    "calibrate",
+    "calibrate_residuals",
+    "check",
+    "compare",
+    "compared_methods",
+    "coverage",
+    "method_names",
+    "option_names",
+    "total_coverage_gap",
+]
+
 __version__: str
 
 def method_names() -> List[str]: ...

@@ -43,21 +43,25 @@ def fog() -> SimpleNamespace:
     )
 
 
+def built(*what: str) -> str:
+    """Builds a program of this repository and says where it is."""
+    done = subprocess.run(
+        ["cargo", "build", "-q", "--message-format=json", *what], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    messages = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    return next(message["executable"] for message in messages if message.get("executable"))
+
+
 @pytest.fixture(scope="session")
 def binary() -> str:
     """The command line, built from this repository."""
-    given = os.environ.get("EVENKEEL_CLI")
-    if given:
-        return given
-    built = subprocess.run(
-        ["cargo", "build", "-q", "-p", "evenkeel-cli", "--message-format=json"],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    messages = [json.loads(line) for line in built.stdout.splitlines() if line.startswith("{")]
-    return next(message["executable"] for message in messages if message.get("executable"))
+    return os.environ.get("EVENKEEL_CLI") or built("-p", "evenkeel-cli")
+
+
+@pytest.fixture(scope="session")
+def library() -> str:
+    """The example that prints what the Rust library learns from raw arrays."""
+    return os.environ.get("EVENKEEL_BITS") or built("-p", "evenkeel", "--example", "calibration_bits")
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -135,16 +134,13 @@ def test_a_comparison_agrees(run, fog, fog_files):
     assert ours == theirs
 
 
-def test_the_rust_library_agrees(root, binary, fog, tmp_path):
+def test_the_rust_library_agrees(library, fog, tmp_path):
     """Through the example that prints what `ShiftCalibrator::calibrate` returns."""
-    example = Path(binary).parent / "examples" / "calibration_bits"
-    if not example.exists():
-        subprocess.run(["cargo", "build", "-q", "-p", "evenkeel", "--example", "calibration_bits"], cwd=root, check=True)
     fog.probs_cal.astype("<f8").tofile(tmp_path / "cal.f64")
     fog.y_cal.astype("<u8").tofile(tmp_path / "labels.u64")
     fog.probs_target.astype("<f8").tofile(tmp_path / "today.f64")
     ran = subprocess.run(
-        [example, tmp_path / "cal.f64", tmp_path / "labels.u64", tmp_path / "today.f64", "10"],
+        [library, tmp_path / "cal.f64", tmp_path / "labels.u64", tmp_path / "today.f64", "10"],
         check=True, capture_output=True, text=True,
     )  # fmt: skip
     (tmp_path / "cal.json").write_text(ran.stdout)
