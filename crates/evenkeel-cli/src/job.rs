@@ -175,6 +175,7 @@ pub(crate) fn calibrator(
 ) -> Result<ShiftCalibrator, Failure> {
     let method = match method {
         MethodArg::Uncorrected => Method::Uncorrected,
+        MethodArg::Fixed => Method::Fixed,
         MethodArg::Ot => Method::OptimalTransport(transport(args)?),
     };
     Ok(ShiftCalibrator { method, score, alpha: rates.alpha, seed: rates.seed })

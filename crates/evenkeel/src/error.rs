@@ -206,6 +206,26 @@ pub enum Error {
         /// High end of the range.
         high: f64,
     },
+    /// A method was not given what it works on.
+    #[error("`{whose}` needs {what}; {instead}")]
+    Missing {
+        /// What is missing.
+        what: &'static str,
+        /// The method.
+        whose: &'static str,
+        /// What to do.
+        instead: &'static str,
+    },
+    /// Something was given that the calibration has no use for.
+    #[error("{what} were given, but `{whose}` does not use them here; {instead}")]
+    NotUsed {
+        /// What was given.
+        what: &'static str,
+        /// The method.
+        whose: &'static str,
+        /// What to do.
+        instead: &'static str,
+    },
     /// A combination of settings that has no meaning or no implementation.
     #[error("{what} is not available; {instead}")]
     Unsupported {
@@ -288,6 +308,8 @@ impl Error {
                 Category::InvalidParameter
             }
             Self::NoPlausibility { .. }
+            | Self::Missing { .. }
+            | Self::NotUsed { .. }
             | Self::Unsupported { .. }
             | Self::NotACalibration { .. }
             | Self::UnsupportedVersion { .. }

@@ -11,6 +11,7 @@ use crate::inputs::Labeled;
 use crate::job::{Failure, Rates, on_threads, print, print_json, score};
 use crate::page::compare_page;
 use crate::progress::Verbosity;
+use crate::streams::PointFiles;
 use crate::table::{colour_on_stdout, percent};
 
 #[derive(Debug, Serialize)]
@@ -31,12 +32,20 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
     let methods = methods(&args.methods)?;
     let verbosity = Verbosity::of(args.common.quiet);
     let yesterday =
-        Labeled::read(&args.yesterday.cal_probs, &args.yesterday.cal_labels, &args.reading)?;
+        Labeled::read(&args.yesterday.cal_probs, &args.yesterday.cal_labels, &args.reading)?
+            .with(&args.beside)?;
     let names = args.reading.names(yesterday.classes())?;
     let files = Files {
-        unlabeled: &args.unlabeled,
-        test_probs: &args.test_probs,
-        test_labels: &args.test_labels,
+        today: PointFiles {
+            features: args.beside.unlabeled_features.as_deref(),
+            ..PointFiles::probs(&args.unlabeled)
+        },
+        test: PointFiles {
+            probs: &args.test_probs,
+            labels: Some(&args.test_labels),
+            features: args.test_features.as_deref(),
+            ratios: args.test_ratios.as_deref(),
+        },
     };
     let settings = (&args.transport, score, rates);
     let compared = compare(&methods, &yesterday, files, settings, &args.reading, verbosity)?;

@@ -18,6 +18,7 @@ use crate::inputs::Labeled;
 use crate::job::{Failure, Rates, on_threads, print, print_json, system_words};
 use crate::page::{add_check, add_comparison, check_answer, provenance};
 use crate::progress::Verbosity;
+use crate::streams::PointFiles;
 use crate::table::{Align, Table, colour_on_stdout, percent};
 
 /// The data that ship: softmax outputs of the project's classifier on Fashion-MNIST, clean and corrupted.
@@ -165,8 +166,10 @@ impl Job<'_> {
         let path = |name: &str| self.folder.join(format!("{day}_{name}.npy")).display().to_string();
         let (unlabeled, test_probs, test_labels) =
             (path("unlabeled"), path("test_probs"), path("test_labels"));
-        let files =
-            Files { unlabeled: &unlabeled, test_probs: &test_probs, test_labels: &test_labels };
+        let files = Files {
+            today: PointFiles::probs(&unlabeled),
+            test: PointFiles { labels: Some(&test_labels), ..PointFiles::probs(&test_probs) },
+        };
         let verbosity = Verbosity::of(self.args.common.quiet);
         let delta = FailureProbability::new(0.05)?;
         let settings = CheckSettings::new(self.rates.alpha, delta, self.rates.seed);
