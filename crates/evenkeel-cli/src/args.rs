@@ -141,6 +141,8 @@ pub(crate) enum MethodArg {
     Uncorrected,
     /// Weights of --weights-file.
     Fixed,
+    /// Split conformal prediction on the labels of the test points themselves (compare only).
+    Oracle,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

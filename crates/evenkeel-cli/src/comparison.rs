@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use evenkeel::calibration::Calibration;
+use evenkeel::calibrator::{Method, ShiftCalibrator};
 use evenkeel::conformal::Threshold;
 use evenkeel::evaluation::{Evaluation, GapPoint, percent_rates};
 use evenkeel::measure::WeightedEmpirical;
@@ -10,7 +11,7 @@ use serde::Serialize;
 
 use crate::args::{MethodArg, Reading, TransportArgs};
 use crate::commands::fit;
-use crate::inputs::Labeled;
+use crate::inputs::{BlockWork, Labeled};
 use crate::job::{Failure, Rates, calibrator};
 use crate::progress::Verbosity;
 use crate::streams::{PointFiles, each_block};
@@ -81,6 +82,10 @@ pub(crate) fn compare(
     let classes = yesterday.classes();
     let mut fitted = Vec::new();
     for method in methods {
+        if *method == MethodArg::Oracle {
+            fitted.push(oracle(files.test, classes, (score, rates), reading, verbosity)?);
+            continue;
+        }
         let calibrator = calibrator(*method, transport, score, rates)?;
         fitted.push(fit(&calibrator, yesterday, files.today, reading, verbosity)?);
     }
@@ -115,6 +120,27 @@ pub(crate) fn compare(
             }
         })
         .collect())
+}
+
+/// Split conformal prediction on the test points' own labels, and its seconds: a pass of its own over them.
+fn oracle(
+    test: PointFiles<'_>,
+    classes: usize,
+    (score, rates): (Score, Rates),
+    reading: &Reading,
+    verbosity: Verbosity,
+) -> Result<(Calibration, f64), Failure> {
+    let started = Instant::now();
+    let drawn = score.with_draws_for("test");
+    let mut scores = Vec::new();
+    let files = PointFiles { features: None, ratios: None, ..test };
+    each_block(files, reading, classes, "testing", verbosity, |points| {
+        scores.extend(points.block.label_scores(points.first_row, &drawn, points.labels)?);
+        Ok(())
+    })?;
+    let method = Method::Uncorrected;
+    let calibrator = ShiftCalibrator { method, score, alpha: rates.alpha, seed: rates.seed };
+    Ok((calibrator.oracle(&scores, classes)?, started.elapsed().as_secs_f64()))
 }
 
 /// The table of a comparison.

@@ -7,7 +7,7 @@ use evenkeel::calibration::Calibration;
 use evenkeel::calibrator::{Method, ShiftCalibrator, Yesterday};
 use evenkeel::conformal::Threshold;
 use evenkeel::error::Category;
-use evenkeel_io::{BlockRows, write_file};
+use evenkeel_io::{AtomicFile, BlockRows};
 use serde::Serialize;
 
 use crate::args::{CalibrateArgs, Reading};
@@ -74,8 +74,10 @@ fn run_on_pool(args: &CalibrateArgs) -> Result<Outcome, Failure> {
         features: args.beside.unlabeled_features.as_deref(),
         ..PointFiles::probs(&args.unlabeled)
     };
+    // Started before the fit: a place that cannot be written to should not cost one.
+    let out = AtomicFile::create(&args.out)?;
     let (calibration, seconds) = fit(&calibrator, &yesterday, today, &args.reading, verbosity)?;
-    write_file(&args.out, format!("{}\n", to_json(&calibration)?).as_bytes())?;
+    out.write_whole(format!("{}\n", to_json(&calibration)?))?;
     let summary = Summary::of(&calibration, seconds);
     if args.common.json {
         print_json(&summary)?;

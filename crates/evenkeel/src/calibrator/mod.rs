@@ -6,12 +6,12 @@
 
 use std::ops::ControlFlow;
 
-use crate::calibration::{Calibration, Learned, Provenance, Rule, diagnose};
+use crate::calibration::{Calibration, Learned, MethodName, Provenance, Rule, diagnose};
 use crate::conformal::TestMass;
 use crate::error::{Error, Result, require_finite, require_same_length, require_some};
 use crate::level::Miscoverage;
 use crate::measure::{Grid, Interval, WeightedEmpirical, Weights};
-use crate::reweighting::optimise::{StopReason, Trace, TracePoint};
+use crate::reweighting::optimise::TracePoint;
 use crate::rows::Real;
 use crate::sandwich::{Abscissae, Sandwich, SandwichSketch, SketchedLaws, min_max};
 use crate::score::{CandidateScores, Labels, Probabilities, Score};
@@ -170,9 +170,22 @@ impl ShiftCalibrator {
             Method::OptimalTransport(settings) => {
                 let problem = Problem { seed: self.seed, alpha: self.alpha, settings, range };
                 let learned = problem.learn(sorted, today, observer)?;
-                self.finish(learned, classes)
+                self.finish(self.method.name(), learned, Rule::Quantile, classes)
             }
         }
+    }
+
+    /// Split conformal prediction from labeled scores alone, whatever the method: with today's labels this is the
+    /// oracle that other methods try to match without them.
+    pub fn oracle(&self, scores: &[f64], classes: usize) -> Result<Calibration> {
+        require_some("calibration scores", scores)?;
+        require_finite("calibration scores", scores)?;
+        let mut sorted = scores.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let n = sorted.len();
+        let weights = (Weights::uniform(n)?, TestMass::exchangeable(n));
+        let weighted = Weighted::given(sorted, weights, None);
+        self.finish(MethodName::Oracle, weighted, Rule::Quantile, classes)
     }
 
     /// The user's weights, and 1 for the test point (Barber et al. 2023).
@@ -202,39 +215,30 @@ impl ShiftCalibrator {
             Today::Candidates(candidates) => min_max(candidates)?,
             Today::Sandwich(sandwich) => sandwich.clone(),
         };
-        let learned = Weighted {
-            weights,
-            test_mass,
-            bounds: None,
-            options: None,
-            steps: 0,
-            stopped: StopReason::NotIterative,
-            trace: Trace::default(),
-            sandwich,
-            scores: sorted,
-        };
-        self.finish(learned, classes)
+        let weighted = Weighted::given(sorted, (weights, test_mass), Some(sandwich));
+        self.finish(self.method.name(), weighted, Rule::Quantile, classes)
     }
 
     /// Weights, thresholds and what a user should know about them.
-    fn finish(&self, weighted: Weighted, classes: usize) -> Result<Calibration> {
+    fn finish(
+        &self,
+        method: MethodName,
+        weighted: Weighted,
+        rule: Rule,
+        classes: usize,
+    ) -> Result<Calibration> {
         let law = WeightedEmpirical::new(&weighted.scores, &weighted.weights)?;
         let largest_score = weighted.scores.last().copied().unwrap_or(f64::NAN);
         let warnings = diagnose(
             &law,
             largest_score,
             weighted.test_mass,
-            &weighted.sandwich,
+            weighted.sandwich.as_ref(),
             self.alpha,
             (weighted.stopped, &weighted.trace),
         );
-        let provenance = Provenance {
-            method: self.method.name(),
-            score: self.score,
-            classes,
-            alpha: self.alpha,
-            seed: self.seed,
-        };
+        let provenance =
+            Provenance { method, score: self.score, classes, alpha: self.alpha, seed: self.seed };
         let learned = Learned {
             bound_before: weighted.bounds.map(|(before, _)| before),
             bound_after: weighted.bounds.map(|(_, after)| after),
@@ -245,7 +249,7 @@ impl ShiftCalibrator {
             warnings,
         };
         let Weighted { scores, weights, test_mass, .. } = weighted;
-        Calibration::new(provenance, scores, weights, test_mass, Rule::Quantile, learned)
+        Calibration::new(provenance, scores, weights, test_mass, rule, learned)
     }
 }
 
