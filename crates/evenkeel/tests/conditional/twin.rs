@@ -91,11 +91,8 @@ fn the_cutoff_is_the_one_bisection_finds() {
             let (mut low, mut high) = (-5.0, 30.0);
             while high - low > 1e-9 {
                 let middle = 0.5 * (low + high);
-                if test_dual(&problem, point, middle) < upper {
-                    low = middle
-                } else {
-                    high = middle
-                }
+                let inside = test_dual(&problem, point, middle) < upper;
+                (low, high) = if inside { (middle, high) } else { (low, middle) };
             }
             assert!((cutoff - low).abs() < 1e-7, "seed {seed}: {cutoff}, bisection {low}");
         }

@@ -2,9 +2,10 @@
 
 use rayon::prelude::*;
 
-use super::active_set::{ActiveSet, Program};
+use super::active_set::ActiveSet;
 use super::kernel::KernelMatrix;
 use super::model::intercept;
+use super::program::Program;
 use crate::error::{Error, Result};
 use crate::level::Miscoverage;
 use crate::measure::dot_in_lanes;

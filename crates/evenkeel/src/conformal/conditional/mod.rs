@@ -33,6 +33,7 @@ mod cross_validation;
 mod free_factor;
 mod kernel;
 mod model;
+mod program;
 mod record;
 mod settings;
 

@@ -2,9 +2,10 @@
 
 use rayon::prelude::*;
 
-use super::active_set::{ActiveSet, Program};
+use super::active_set::ActiveSet;
 use super::cross_validation::choose_lambda;
 use super::kernel::{KernelMatrix, finite_features};
+use super::program::Program;
 use super::settings::{ConditionalSettings, FlatIntercept, LambdaChoice};
 use crate::conformal::Threshold;
 use crate::error::{Error, Result, require_finite, require_same_length};
