@@ -170,6 +170,33 @@ pub enum Error {
         /// How many are needed.
         least: usize,
     },
+    /// More of something than memory or time allow.
+    #[error("{what}: {found} given, at most {most} are possible; {instead}")]
+    TooMany {
+        /// Name of the quantity.
+        what: &'static str,
+        /// How many there are.
+        found: usize,
+        /// How many are possible.
+        most: usize,
+        /// What to do.
+        instead: &'static str,
+    },
+    /// An iteration that ends on every well-scaled problem did not.
+    #[error(
+        "{what} did not converge: after {steps} steps their optimality conditions are off by {remaining:e}, \
+         and {tolerance:e} is needed; rescale features and scores to about one, or raise the penalty"
+    )]
+    NotConverged {
+        /// What was computed.
+        what: &'static str,
+        /// Steps taken.
+        steps: usize,
+        /// What is still wrong.
+        remaining: f64,
+        /// What would have been accepted.
+        tolerance: f64,
+    },
     /// The two ends of an interval are in the wrong order.
     #[error(
         "{what} runs from {low:?} to {high:?}; its low end must be below its high end, by a finite width"
@@ -303,6 +330,8 @@ impl Error {
             | Self::NoAllowedLabel { .. }
             | Self::NoPlausibleLabel { .. }
             | Self::NotIncreasing { .. }
+            | Self::TooMany { .. }
+            | Self::NotConverged { .. }
             | Self::OutsideRange { .. } => Category::InvalidInput,
             Self::OutOfRange { .. } | Self::TooFew { .. } | Self::EmptyInterval { .. } => {
                 Category::InvalidParameter

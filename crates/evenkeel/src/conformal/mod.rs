@@ -5,6 +5,7 @@
 //! sets        C(x) = {y : s(x, y) <= threshold}
 //! ```
 
+pub mod conditional;
 mod label_sets;
 mod lac_rows;
 mod lac_settle;
