@@ -39,10 +39,35 @@ pub enum EntropyPower {
 /// are the above. Up to [`MOST_EXACT_VALUES`](super::MOST_EXACT_VALUES) entropies are kept; more are counted in `2^16`
 /// cells of `[0, ln C]`, and `u` is then rounded up, toward larger sets, by less than `ln(C) / 2^16`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Stored", into = "Stored")]
 pub struct EntropyScaling {
     classes: usize,
     power: EntropyPower,
     entropies: IntervalSample,
+}
+
+/// As it is stored; checked when read back.
+#[derive(Clone, Serialize, Deserialize)]
+struct Stored {
+    classes: usize,
+    power: EntropyPower,
+    entropies: IntervalSample,
+}
+
+impl From<EntropyScaling> for Stored {
+    fn from(EntropyScaling { classes, power, entropies }: EntropyScaling) -> Self {
+        Self { classes, power, entropies }
+    }
+}
+
+impl TryFrom<Stored> for EntropyScaling {
+    type Error = Error;
+
+    fn try_from(Stored { classes, power, entropies }: Stored) -> Result<Self> {
+        let mut scaling = Self::new(classes, power)?;
+        scaling.entropies.merge(&entropies)?;
+        Ok(scaling)
+    }
 }
 
 impl EntropyScaling {

@@ -58,9 +58,34 @@ impl TransferredRate {
 /// Up to [`MOST_EXACT_VALUES`](super::MOST_EXACT_VALUES) confidences of a side are kept; more are counted in `2^16` cells
 /// of `[0, 1]`, and quantiles and shares are then rounded toward larger sets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Stored", into = "Stored")]
 pub struct QuantileTransfer {
     yesterday: IntervalSample,
     today: IntervalSample,
+}
+
+/// As it is stored; checked when read back.
+#[derive(Clone, Serialize, Deserialize)]
+struct Stored {
+    yesterday: IntervalSample,
+    today: IntervalSample,
+}
+
+impl From<QuantileTransfer> for Stored {
+    fn from(QuantileTransfer { yesterday, today }: QuantileTransfer) -> Self {
+        Self { yesterday, today }
+    }
+}
+
+impl TryFrom<Stored> for QuantileTransfer {
+    type Error = Error;
+
+    fn try_from(Stored { yesterday, today }: Stored) -> Result<Self> {
+        let mut transfer = Self::default();
+        transfer.yesterday.merge(&yesterday)?;
+        transfer.today.merge(&today)?;
+        Ok(transfer)
+    }
 }
 
 impl Default for QuantileTransfer {
