@@ -287,6 +287,34 @@ pub enum Error {
         /// What differs.
         what: &'static str,
     },
+    /// A classifier tells calibration points from today's without error, so no weighting of the former can stand for the latter.
+    #[error(
+        "the features of the calibration points and of today's do not overlap: a classifier tells them apart without error, and \
+         likelihood ratios mean nothing; use fewer or coarser features, or a method that needs no overlap"
+    )]
+    NoOverlap,
+    /// A class that no calibration label names, so that nothing is known about its points.
+    #[error(
+        "class {class} never occurs among the calibration labels, so its weight Q(y) / P(y) is undefined; \
+         add labeled points of it, or leave the class out of the table"
+    )]
+    UnseenClass {
+        /// The class.
+        class: usize,
+    },
+    /// A confusion matrix that cannot be inverted, or only by blowing up its noise.
+    #[error(
+        "the confusion matrix cannot be inverted: its condition is {condition:e}, at most {most} is accepted; the predictions \
+         hardly tell class {class} from the others; use the EM estimate, merge classes, or label more calibration points"
+    )]
+    SingularConfusion {
+        /// The class whose share is least determined.
+        class: usize,
+        /// Condition number in the 1-norm; infinite when the matrix is singular.
+        condition: f64,
+        /// Largest condition accepted.
+        most: f64,
+    },
     /// A sketch was asked for a law it was not told to keep.
     #[error("this sketch does not keep the {law} laws; build it with them")]
     NotSketched {
@@ -332,6 +360,9 @@ impl Error {
             | Self::NotIncreasing { .. }
             | Self::TooMany { .. }
             | Self::NotConverged { .. }
+            | Self::NoOverlap
+            | Self::UnseenClass { .. }
+            | Self::SingularConfusion { .. }
             | Self::OutsideRange { .. } => Category::InvalidInput,
             Self::OutOfRange { .. } | Self::TooFew { .. } | Self::EmptyInterval { .. } => {
                 Category::InvalidParameter

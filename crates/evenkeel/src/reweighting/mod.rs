@@ -4,9 +4,12 @@
 //! theta -> log-weights -> w = softmax -> objective (a bound of stage 4) -> closed-form gradient -> Adam
 //! ```
 //! Free-form weights give every calibration point a log-weight of its own; a weight function maps scores to
-//! log-weights. Both are learned from unlabeled data alone.
+//! log-weights. Both are learned from unlabeled data alone. The baselines weigh by `dQ/dP` at every point
+//! ([`likelihood_ratio`]) or at every label ([`label_shift`]).
 
 mod free_form;
+pub mod label_shift;
+pub mod likelihood_ratio;
 pub mod network;
 pub mod objective;
 pub mod optimise;

@@ -7,6 +7,7 @@
 
 mod bounds;
 mod case;
+mod entropy_scaling;
 mod learning;
 mod measures;
 mod quantiles;
