@@ -62,6 +62,7 @@ pub mod level;
 pub mod measure;
 mod registers;
 pub mod reweighting;
+mod row_sample;
 pub mod rows;
 pub mod sandwich;
 pub mod score;

@@ -7,7 +7,6 @@
 //! advice         one sentence
 //! ```
 
-mod bottom_k;
 mod report;
 mod shift_test;
 mod today;

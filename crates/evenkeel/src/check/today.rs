@@ -1,8 +1,8 @@
 //! What one pass over today's rows keeps for a check.
 
-use super::bottom_k::BottomK;
 use crate::error::Result;
 use crate::measure::{Grid, Interval};
+use crate::row_sample::BottomK;
 use crate::rows::{Real, Rows};
 use crate::sandwich::{Abscissae, Sandwich, SandwichSketch, SketchedLaws, min_max, model_uniform};
 use crate::score::{Probabilities, Score, row_extremes};
@@ -45,7 +45,7 @@ impl TodayLaws {
     }
 }
 
-fn kept_confidences(seed: Seed) -> BottomK {
+fn kept_confidences(seed: Seed) -> BottomK<f64> {
     BottomK::new(seed.child("kept-confidences", 0).get(), KEPT_CONFIDENCES)
 }
 
@@ -53,7 +53,7 @@ fn kept_confidences(seed: Seed) -> BottomK {
 #[derive(Debug, Clone, PartialEq)]
 pub struct TodaySketch {
     sandwiches: SandwichSketch,
-    confidences: BottomK,
+    confidences: BottomK<f64>,
 }
 
 impl TodaySketch {

@@ -7,6 +7,7 @@
 
 mod bounds;
 mod case;
+mod label_plan;
 mod learning;
 mod measures;
 mod quantiles;
