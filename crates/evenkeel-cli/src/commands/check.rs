@@ -1,6 +1,6 @@
 //! `evenkeel check`: is there a shift, how much coverage is at risk, what to do.
 
-use evenkeel::check::{CheckSettings, ShiftReport, check, confidences};
+use evenkeel::check::{CheckSettings, ShiftReport, check, predictions};
 use evenkeel::level::FailureProbability;
 use evenkeel_io::write_file;
 
@@ -46,8 +46,8 @@ fn run_on_pool(args: &CheckArgs) -> Result<Outcome, Failure> {
         &score.with_draws_for("today"),
         verbosity,
     )?;
-    let confidences = confidences(&yesterday.probabilities()?);
-    let report = check(&scores, &confidences, &today, yesterday.classes(), range, &settings)?;
+    let predictions = predictions(&yesterday.probabilities()?);
+    let report = check(&scores, &predictions, &today, yesterday.classes(), range, &settings)?;
     if let Some(path) = &args.html {
         let page = check_page(args, &report, &scores, &today)?;
         write_file(path, evenkeel_report::render(&page).as_bytes())?;
