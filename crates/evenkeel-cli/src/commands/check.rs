@@ -1,6 +1,6 @@
 //! `evenkeel check`: is there a shift, how much coverage is at risk, what to do.
 
-use evenkeel::check::{CheckSettings, ShiftReport, check, confidences};
+use evenkeel::check::{CheckSettings, ShiftReport, check, predictions};
 use evenkeel::level::FailureProbability;
 use evenkeel_io::AtomicFile;
 
@@ -47,8 +47,8 @@ fn run_on_pool(args: &CheckArgs) -> Result<Outcome, Failure> {
         &score.with_draws_for("today"),
         verbosity,
     )?;
-    let confidences = confidences(&yesterday.probabilities()?);
-    let report = check(&scores, &confidences, &today, yesterday.classes(), range, &settings)?;
+    let predictions = predictions(&yesterday.probabilities()?);
+    let report = check(&scores, &predictions, &today, yesterday.classes(), range, &settings)?;
     if let Some((file, path)) = html.zip(args.html.as_ref()) {
         let page = check_page(args, &report, &scores, &today)?;
         file.write_whole(evenkeel_report::render(&page))?;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use evenkeel::check::{CheckSettings, TodayLaws, check, confidences};
+use evenkeel::check::{CheckSettings, TodayLaws, check, predictions};
 use evenkeel::level::FailureProbability;
 use evenkeel::score::Score;
 use evenkeel_io::write_file;
@@ -184,8 +184,8 @@ impl Job<'_> {
             &Score::Lac,
             verbosity,
         )?;
-        let confidences = confidences(&self.yesterday.probabilities()?);
-        let found = check(&scores, &confidences, &today, classes, range, &settings)?;
+        let predictions = predictions(&self.yesterday.probabilities()?);
+        let found = check(&scores, &predictions, &today, classes, range, &settings)?;
         let methods = [MethodArg::Uncorrected, MethodArg::Ot];
         let settings = (&TransportArgs::default(), Score::Lac, self.rates);
         let compared = compare(&methods, self.yesterday, files, settings, self.reading, verbosity)?;
