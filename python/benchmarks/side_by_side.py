@@ -13,6 +13,7 @@ import json
 import resource
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -96,9 +97,9 @@ def crepes(probs, labels, many):
 PACKAGES = {"evenkeel": evenkeel, "evenkeel, method ot": evenkeel_ot, "MAPIE": mapie, "crepes": crepes}
 
 
-def measure(name: str, rows: int, classes: int, calibration: int) -> dict:
-    many, _ = data(rows, classes, 1)
-    probs, labels = data(calibration, classes, 2)
+def measure(name: str, folder: Path) -> dict:
+    many = np.load(folder / "many.npy")
+    probs, labels = np.load(folder / "probs.npy"), np.load(folder / "labels.npy")
     run = PACKAGES[name](probs, labels, many)
     next(run)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -119,16 +120,25 @@ def main() -> None:
     parser.add_argument("--classes", type=int, default=100)
     parser.add_argument("--calibration", type=int, default=1000)
     parser.add_argument("--package", choices=PACKAGES, help="measure one in this process and print JSON")
+    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    sizes = (options.rows, options.classes, options.calibration)
     if options.package:
-        print(json.dumps(measure(options.package, *sizes)))
+        print(json.dumps(measure(options.package, options.folder)))
         return
+    with tempfile.TemporaryDirectory() as folder:
+        side_by_side(options, Path(folder))
+
+
+def side_by_side(options: argparse.Namespace, folder: Path) -> None:
+    # Made here and read there, so that making them does not count as memory of the package.
+    np.save(folder / "many.npy", data(options.rows, options.classes, 1)[0])
+    probs, labels = data(options.calibration, options.classes, 2)
+    np.save(folder / "probs.npy", probs)
+    np.save(folder / "labels.npy", labels)
     print(f"{options.rows} x {options.classes} probabilities, {options.calibration} calibration points, target {LEVEL:.0%}\n")
     print("| package | calibrate (s) | sets (s) | peak memory on top (MB) | labels in all sets |\n|---|---|---|---|---|")
     for name in PACKAGES:
-        words = [sys.executable, Path(__file__), "--package", name, "--rows", str(options.rows), "--classes",
-                 str(options.classes), "--calibration", str(options.calibration)]  # fmt: skip
+        words = [sys.executable, Path(__file__), "--package", name, "--folder", folder]
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             reason = (done.stderr.strip().splitlines() or [f"ended by signal {-done.returncode}"])[-1]

@@ -30,6 +30,8 @@ def calibrate(
     probs_cal: np.ndarray,
     y_cal: np.ndarray,
     probs_target: np.ndarray,
+    beside_cal: Dict[str, Any],
+    beside_target: Dict[str, Any],
     method: str,
     alpha: float,
     seed: int,
@@ -46,13 +48,16 @@ def check(
     seed: int,
     logits: bool,
     options: Dict[str, Any],
-) -> Tuple[str, List[Tuple[np.ndarray, np.ndarray]]]: ...
+) -> Tuple[str, List[str], List[Tuple[np.ndarray, np.ndarray]]]: ...
 def compare(
     probs_cal: np.ndarray,
     y_cal: np.ndarray,
     probs_target: np.ndarray,
     probs_test: np.ndarray,
     y_test: np.ndarray,
+    beside_cal: Dict[str, Any],
+    beside_target: Dict[str, Any],
+    beside_test: Dict[str, Any],
     methods: List[str],
     alpha: float,
     seed: int,
@@ -115,8 +120,10 @@ class FittedCalibration:
     def row_count(self) -> int: ...
     @property
     def trace(self) -> Tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]: ...
-    def threshold(self, alpha: Optional[float] = None) -> float: ...
-    def predict(self, probs: np.ndarray, alpha: Optional[float], logits: bool) -> np.ndarray: ...
+    def threshold(self, alpha: Optional[float] = None) -> Optional[float]: ...
+    def predict(
+        self, probs: np.ndarray, beside: Dict[str, Any], alpha: Optional[float], logits: bool
+    ) -> np.ndarray: ...
     def evaluate(
-        self, probs: np.ndarray, y: np.ndarray, alpha: Optional[float], logits: bool
+        self, probs: np.ndarray, y: np.ndarray, beside: Dict[str, Any], alpha: Optional[float], logits: bool
     ) -> Dict[str, Any]: ...

@@ -179,3 +179,16 @@ def count(argument: str, value: Any) -> int:
     if not 0 <= whole < 2**63:
         raise InvalidParameterError(f"{argument} is {value!r}; it must be a whole number from 0")
     return whole
+
+
+def beside(where: str, features: Any = None, ratios: Any = None, weights: Any = None) -> dict:
+    """What stands beside the probabilities of some points; `where` ends the names of the arguments ("_cal")."""
+    return {
+        "features": None if features is None else _features(f"features{where}", features),
+        "ratios": None if ratios is None else vector(f"ratios{where}", ratios),
+        "weights": None if weights is None else vector(f"weights{where}", weights),
+    }
+
+
+def _features(argument: str, values: Any) -> np.ndarray:
+    return np.ascontiguousarray(matrix(argument, values), dtype=np.float64)

@@ -32,6 +32,10 @@ def calibrate(
     random_state: Any = 0,
     *,
     logits: bool = False,
+    features_cal: Any = None,
+    features_target: Any = None,
+    ratios_cal: Any = None,
+    weights_cal: Any = None,
     **options: Any,
 ) -> "Calibration":
     """Learns weights or thresholds once; they serve every alpha.
@@ -51,7 +55,13 @@ def calibrate(
     random_state : int
         Root of all randomness: the same seed and inputs give the same bits as the command line.
     logits : bool
-        Every matrix given holds logits; a stable softmax is applied.
+        Every matrix of probabilities given holds logits; a stable softmax is applied.
+    features_cal, features_target : array (n, d), (m, d)
+        Features that some methods work on; without them they work on the vector of scores.
+    ratios_cal : array (n,)
+        Known likelihood ratios dQ/dP of the calibration points.
+    weights_cal : array (n,)
+        Weights of the calibration points for method "fixed".
     **options
         The command line's, with underscores: `score`, `randomised`, `raps_lambda`, `raps_k`, and of method ot
         `sandwich`, `sampling`, `objective`, `weights`, `steps`, `learning_rate`, `grid`, `bound_grid`,
@@ -61,6 +71,8 @@ def calibrate(
         _inputs.matrix("probs_cal", probs_cal),
         _inputs.labels("y_cal", y_cal, "probs_cal"),
         _inputs.matrix("probs_target", probs_target),
+        _inputs.beside("_cal", features_cal, ratios_cal, weights_cal),
+        _inputs.beside("_target", features_target),
         str(method),
         _inputs.number("alpha", alpha),
         _inputs.seed(random_state),
@@ -178,23 +190,48 @@ class Calibration:
         """What to know before trusting it."""
         return self._core.warnings
 
-    def threshold(self, alpha: Optional[float] = None) -> float:
-        """The score up to which labels are in a set; infinite if every set holds every label."""
+    def threshold(self, alpha: Optional[float] = None) -> Optional[float]:
+        """The score up to which labels are in a set; infinite if every set holds every label.
+
+        None for methods that give every point or every label a threshold of its own.
+        """
         return self._core.threshold(_inputs.optional_number("alpha", alpha))
 
-    def predict_set(self, probs: Any, alpha: Optional[float] = None, *, logits: bool = False) -> np.ndarray:
-        """Which labels are in the sets of rows of probabilities; bool (n, C)."""
+    def predict_set(
+        self,
+        probs: Any,
+        alpha: Optional[float] = None,
+        *,
+        logits: bool = False,
+        features: Any = None,
+        ratios: Any = None,
+    ) -> np.ndarray:
+        """Which labels are in the sets of rows of probabilities; bool (n, C).
+
+        `features` or `ratios` of the rows are needed where the calibration was made with them.
+        """
         return self._core.predict(
-            _inputs.matrix("probs", probs), _inputs.optional_number("alpha", alpha), bool(logits)
+            _inputs.matrix("probs", probs),
+            _inputs.beside("", features, ratios),
+            _inputs.optional_number("alpha", alpha),
+            bool(logits),
         )
 
     def evaluate(
-        self, probs: Any, y: Any, alpha: Optional[float] = None, *, logits: bool = False
+        self,
+        probs: Any,
+        y: Any,
+        alpha: Optional[float] = None,
+        *,
+        logits: bool = False,
+        features: Any = None,
+        ratios: Any = None,
     ) -> Dict[str, Any]:
         """Coverage, sizes and gap on labeled rows, under the names of `evenkeel evaluate --json`."""
         return self._core.evaluate(
             _inputs.matrix("probs", probs),
             _inputs.labels("y", y, "probs"),
+            _inputs.beside("", features, ratios),
             _inputs.optional_number("alpha", alpha),
             bool(logits),
         )
@@ -222,8 +259,10 @@ class Calibration:
         return hash(self._core.to_json())
 
     def _facts(self) -> List[str]:
+        threshold = self.threshold()
+        cut = "A threshold for each point" if threshold is None else f"Threshold {_words.threshold(threshold)}"
         facts = [
-            f"Threshold {_words.threshold(self.threshold())} at alpha = {self.alpha:g} by {self.method} "
+            f"{cut} at alpha = {self.alpha:g} by {self.method} "
             f"({self.effective_sample_size_:.1f} of {len(self._core.scores)} points effective)."
         ]
         if self.bound_before_ is not None and self.bound_after_ is not None:
@@ -238,12 +277,12 @@ class Calibration:
         return "\n".join(lines + [f"Warning: {warning}." for warning in self.warnings_])
 
     def _repr_html_(self) -> str:
-        rates = (0.01, 0.05, 0.1, 0.2)
-        rows = [(percent, _words.threshold(self.threshold(rate))) for rate in rates for percent in [_words.percent(1 - rate)]]
         title = f"Calibration of {self.n_classes} classes, score {self.score}"
-        return _words.html_page(
-            title, self._facts(), _words.html_table(("target", "threshold"), rows), warnings=self.warnings_
-        )
+        tables = []
+        if self.threshold() is not None:
+            rows = [(_words.percent(1 - rate), _words.threshold(self.threshold(rate))) for rate in (0.01, 0.05, 0.1, 0.2)]
+            tables.append(_words.html_table(("target", "threshold"), rows))
+        return _words.html_page(title, self._facts(), *tables, warnings=self.warnings_)
 
 
 def _restored(text: str, rows: Optional[List[int]], row_count: int) -> Calibration:

@@ -133,11 +133,18 @@ def compare(
     random_state: Any = 0,
     *,
     logits: bool = False,
+    features_cal: Any = None,
+    features_target: Any = None,
+    features_test: Any = None,
+    ratios_cal: Any = None,
+    ratios_test: Any = None,
+    weights_cal: Any = None,
     **options: Any,
 ) -> Comparison:
     """Fits every method and measures all of them on labeled test points.
 
-    `methods` is "all", names separated by commas, or a sequence of names. Options are those of `evenkeel.calibrate`.
+    `methods` is "all", names separated by commas, or a sequence of names ("oracle" is split conformal prediction on
+    the test labels themselves). Options are those of `evenkeel.calibrate`.
     """
     compared = _evenkeel.compare(
         _inputs.matrix("probs_cal", probs_cal),
@@ -145,6 +152,9 @@ def compare(
         _inputs.matrix("probs_target", probs_target),
         _inputs.matrix("probs_test", probs_test),
         _inputs.labels("y_test", y_test, "probs_test"),
+        _inputs.beside("_cal", features_cal, ratios_cal, weights_cal),
+        _inputs.beside("_target", features_target),
+        _inputs.beside("_test", features_test, ratios_test),
         _names(methods),
         _inputs.number("alpha", alpha),
         _inputs.seed(random_state),
@@ -176,7 +186,7 @@ def _row(one: Dict[str, Any]) -> ComparisonRow:
     threshold = core.threshold()
     return ComparisonRow(
         method=core.method,
-        threshold=threshold if math.isfinite(threshold) else None,
+        threshold=threshold if threshold is not None and math.isfinite(threshold) else None,
         coverage=evaluation["coverage"],
         mean_size=evaluation["mean_size"],
         total_coverage_gap=evaluation["total_coverage_gap"],

@@ -121,7 +121,7 @@ class ShiftConformalRegressor(RegressorMixin, ShiftConformalEstimator):
             edges = self._edges()
             return prediction, np.stack([_hulls(sets, edges) for sets in self._bin_sets(X)], axis=2)
         calibration: Calibration = self.calibration_
-        half = [calibration.threshold(alpha) for alpha in self._alphas()]
+        half = [_half_width(calibration, alpha) for alpha in self._alphas()]
         return prediction, np.stack([np.stack([prediction - one, prediction + one], axis=1) for one in half], axis=2)
 
     def predict_union(self, X: Any) -> Tuple[np.ndarray, List[List[np.ndarray]]]:
@@ -207,6 +207,13 @@ class ShiftConformalRegressor(RegressorMixin, ShiftConformalEstimator):
     def _bin_sets(self, X: Any) -> List[np.ndarray]:
         probs, calibration = self._bin_probabilities(X, "X"), self.calibration_
         return [calibration.predict_set(probs, alpha) for alpha in self._alphas()]
+
+
+def _half_width(calibration: Calibration, alpha: float) -> float:
+    threshold = calibration.threshold(alpha)
+    if threshold is None:
+        raise InvalidParameterError(f"method {calibration.method} gives no one threshold; use ot or uncorrected")
+    return threshold
 
 
 def _checked_edges(edges: Any) -> np.ndarray:

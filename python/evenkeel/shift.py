@@ -23,12 +23,14 @@ class _Fields:
 
 @dataclass(frozen=True)
 class ShiftTest(_Fields):
-    """KS distance of the model's confidence, yesterday against today, and its permutation p-value."""
+    """Distances of the model's confidences and predicted classes, yesterday against today, and a permutation p-value."""
 
     statistic: float
     p_value: float
     detected: bool
     permutations: int
+    confidence_distance: float
+    class_distance: float
 
 
 @dataclass(frozen=True)
@@ -110,26 +112,14 @@ class ShiftReport(_Fields):
     warnings: List[str]
     #: CDFs of the calibration scores and of the laws around today's, for figures.
     laws_: Dict[str, StepCurve] = field(default_factory=dict)
+    #: Shift or not, what coverage to expect, what to do, and whether the assumed laws are ordered.
+    sentences_: List[str] = field(default_factory=list)
 
     def to_dict(self) -> Dict[str, Any]:
         """The document `evenkeel check --json` prints."""
         document = asdict(self)
-        del document["laws_"]
+        del document["laws_"], document["sentences_"]
         return json.loads(json.dumps(document))  # tuples -> lists, as in JSON
-
-    def _sentences(self) -> List[str]:
-        found = "Shift detected" if self.shift.detected else "No shift detected"
-        interval = self.coverage_interval
-        return [
-            f"{found}: confidence moved by {self.shift.statistic:.3f} (KS distance, p = {self.shift.p_value:.3f}) between "
-            f"{self.n} labeled points and {self.m} unlabeled ones.",
-            f"Coverage to expect at the uncorrected threshold {_words.threshold(self.threshold)} (target "
-            f"{_words.percent(1 - self.alpha)}): {_words.percent_range(interval.assumed)} if the model's and uniform labels "
-            f"enclose the truth, {_words.percent_range(interval.guaranteed)} in any case "
-            f"({_words.percent_range(interval.with_confidence.guaranteed)} at {100 * interval.with_confidence.level:.0f} % "
-            "confidence).",
-            self.advice,
-        ]
 
     def _bound_rows(self) -> List[List[str]]:
         pairs = (("min-max (guaranteed)", self.bounds.min_max), ("f-u (assumed)", self.bounds.f_u))
@@ -146,22 +136,15 @@ class ShiftReport(_Fields):
 
     _BOUND_HEADER = ("bound on the total coverage gap", "weighted-CDF", "with DKW", "Wasserstein", "with DKW")
 
-    def _order(self) -> str:
-        if self.dominance.f_u.at is None:
-            return "The assumed laws are ordered; whether they enclose today's cannot be verified without labels."
-        return (
-            f"The assumed laws cross by {self.dominance.f_u.largest_violation:.4f} at score {self.dominance.f_u.at:.4f}: "
-            "what is said under the assumption does not hold."
-        )
-
     def __repr__(self) -> str:
-        lines = [*self._sentences(), "", _words.table(self._BOUND_HEADER, self._bound_rows()), "", self._order()]
+        *answer, order = self.sentences_
+        lines = [*answer, "", _words.table(self._BOUND_HEADER, self._bound_rows()), "", order]
         return "\n".join(lines + [f"Warning: {warning}." for warning in self.warnings])
 
     def _repr_html_(self) -> str:
         bounds = _words.html_table(self._BOUND_HEADER, self._bound_rows())
-        first, *more = self._sentences()
-        return _words.html_page(first, [*more, self._order()], bounds, warnings=self.warnings)
+        first, *more = self.sentences_
+        return _words.html_page(first, more, bounds, warnings=self.warnings)
 
 
 def check(
@@ -182,7 +165,7 @@ def check(
     `delta` is the failure probability of each confidence statement and the level of the shift test. Options: `score`,
     `randomised`, `raps_lambda`, `raps_k`, `bound_grid`.
     """
-    text, curves = _evenkeel.check(
+    text, sentences, curves = _evenkeel.check(
         _inputs.matrix("probs_cal", probs_cal),
         _inputs.labels("y_cal", y_cal, "probs_cal"),
         _inputs.matrix("probs_target", probs_target),
@@ -195,10 +178,10 @@ def check(
     )
     names = ("calibration", "min_max_lower", "min_max_upper", "f_u_lower", "f_u_upper")
     laws = {name: StepCurve(*curve) for name, curve in zip(names, curves)}
-    return _report(json.loads(text), laws)
+    return _report(json.loads(text), laws, sentences)
 
 
-def _report(document: Dict[str, Any], laws: Dict[str, StepCurve]) -> ShiftReport:
+def _report(document: Dict[str, Any], laws: Dict[str, StepCurve], sentences: List[str]) -> ShiftReport:
     interval = document["coverage_interval"]
     confident = interval["with_confidence"]
     return ShiftReport(
@@ -218,4 +201,5 @@ def _report(document: Dict[str, Any], laws: Dict[str, StepCurve]) -> ShiftReport
             "dominance": DominanceReport(f_u=Dominance(**document["dominance"]["f_u"])),
         },
         laws_=laws,
+        sentences_=sentences,
     )

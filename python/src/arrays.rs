@@ -137,7 +137,12 @@ impl<'a> Table<'a> {
     }
 
     /// The same with `rows` rows from `first` on.
-    fn block<W: RowsWork>(&self, first: usize, rows: usize, work: W) -> Result<W::Output, Failure> {
+    pub(crate) fn block<W: RowsWork>(
+        &self,
+        first: usize,
+        rows: usize,
+        work: W,
+    ) -> Result<W::Output, Failure> {
         let part = first * self.columns..(first + rows) * self.columns;
         let done = match self.values {
             Values::Single(values) => self.typed(first, &values[part], work),

@@ -1,9 +1,11 @@
 //! A calibration: thresholds, sets, evaluation, file.
 
 use evenkeel::calibration::{Calibration, CalibrationHeader};
-use evenkeel::conformal::{LabelSets, label_scores_of_rows};
-use evenkeel::evaluation::{Evaluation, GapPoint, total_coverage_gap};
-use evenkeel::evaluation::{EvaluationCounts, LabelScoreCounts, gap_curve, percent_rates};
+use evenkeel::calibrator::Beside;
+use evenkeel::conformal::{LabelSets, Threshold, label_scores_of_rows};
+use evenkeel::evaluation::{
+    Evaluation, EvaluationCounts, GapPoint, LabelScoreCounts, percent_rates,
+};
 use evenkeel::level::Miscoverage;
 use evenkeel::rows::{Real, Rows};
 use numpy::{PyArray1, PyArray2};
@@ -11,7 +13,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::prelude::*;
 
-use crate::arrays::{LabelArray, Matrix, RowsWork, Table, ValueKind, matrix, vector};
+use crate::arrays::{LabelArray, Matrix, RowsWork, SHARE_ROWS, Table, ValueKind, matrix, vector};
+use crate::beside::{self, BesideArrays};
 use crate::door::{Stop, enter};
 use crate::errors::Failure;
 
@@ -196,10 +199,11 @@ impl FittedCalibration {
         )
     }
 
-    /// The threshold at a miscoverage rate; infinite where every label is in every set.
+    /// The threshold at a miscoverage rate; infinite where every label is in every set, none where points or labels have
+    /// their own.
     #[pyo3(signature = (alpha=None))]
-    fn threshold(&self, alpha: Option<f64>) -> PyResult<f64> {
-        Ok(self.calibration.threshold(rate(alpha)?).get())
+    fn threshold(&self, alpha: Option<f64>) -> PyResult<Option<f64>> {
+        Ok(self.calibration.threshold(rate(alpha)?).map(Threshold::get))
     }
 
     /// The sets of rows of probabilities; bool `(n, C)`.
@@ -207,13 +211,17 @@ impl FittedCalibration {
         &self,
         py: Python<'py>,
         probs: Matrix<'_>,
+        beside: &Bound<'py, PyDict>,
         alpha: Option<f64>,
         logits: bool,
     ) -> PyResult<Bound<'py, PyArray2<bool>>> {
         let alpha = rate(alpha)?;
         let table = probs.table("probs", ValueKind::of(logits))?;
         table.require_classes(self.calibration.provenance().classes)?;
-        let sets = enter(py, |stop| predict(&self.calibration, &table, alpha, stop))?;
+        let beside = BesideArrays::of(beside)?;
+        let beside = beside.checked(beside::POINTS, &table)?;
+        let asked = Asked { calibration: &self.calibration, beside, alpha };
+        let sets = enter(py, |stop| predict(&asked, &table, stop))?;
         matrix(py, sets, table.columns())
     }
 
@@ -223,6 +231,7 @@ impl FittedCalibration {
         py: Python<'py>,
         probs: Matrix<'_>,
         y: LabelArray<'_>,
+        beside: &Bound<'py, PyDict>,
         alpha: Option<f64>,
         logits: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
@@ -230,34 +239,40 @@ impl FittedCalibration {
         let table = probs.table("probs", ValueKind::of(logits))?;
         table.require_classes(self.calibration.provenance().classes)?;
         let labels = y.labels("y", &table)?;
-        let work =
-            |stop: &Stop| evaluate(&self.calibration, &table, labels.as_slice(), alpha, stop);
+        let beside = BesideArrays::of(beside)?;
+        let beside = beside.checked(beside::POINTS, &table)?;
+        let asked = Asked { calibration: &self.calibration, beside, alpha };
+        let work = |stop: &Stop| evaluate(&asked, &table, labels.as_slice(), stop);
         evaluation_dict(py, &enter(py, work)?.evaluation)
     }
 }
 
+/// What sets are asked for.
+pub(crate) struct Asked<'a> {
+    pub calibration: &'a Calibration,
+    /// Of all rows.
+    pub beside: Beside<'a>,
+    pub alpha: Option<Miscoverage>,
+}
+
 /// Sets of one share of the rows.
 struct Sets<'a> {
-    calibration: &'a Calibration,
+    asked: &'a Asked<'a>,
     first: usize,
-    alpha: Option<Miscoverage>,
 }
 
 impl RowsWork for Sets<'_> {
     type Output = LabelSets;
 
     fn run<T: Real>(self, rows: Rows<'_, T>) -> evenkeel::Result<LabelSets> {
-        self.calibration.predict(self.first, rows, self.alpha)
+        let Asked { calibration, beside, alpha } = self.asked;
+        let beside = beside.of_rows(self.first..self.first + rows.rows())?;
+        calibration.predict_beside(self.first, rows, beside, *alpha)
     }
 }
 
 /// Row-major membership of every label in every set.
-fn predict(
-    calibration: &Calibration,
-    table: &Table<'_>,
-    alpha: Option<Miscoverage>,
-    stop: &Stop,
-) -> Result<Vec<bool>, Failure> {
+fn predict(asked: &Asked<'_>, table: &Table<'_>, stop: &Stop) -> Result<Vec<bool>, Failure> {
     let (columns, rows) = (table.columns(), table.rows());
     let mut members = vec![false; rows * columns];
     for (block, out) in members.chunks_mut(BLOCK_ROWS * columns).enumerate() {
@@ -266,8 +281,8 @@ fn predict(
         }
         let start = block * BLOCK_ROWS;
         let part = table.part(start, out.len() / columns);
-        let sets = part.shares(|first| Sets { calibration, first: start + first, alpha });
-        let shares = out.par_chunks_mut(crate::arrays::SHARE_ROWS * columns);
+        let sets = part.shares(|first| Sets { asked, first: start + first });
+        let shares = out.par_chunks_mut(SHARE_ROWS * columns);
         sets.zip(shares).try_for_each(|(sets, out)| {
             for (labels, row) in sets?.iter().zip(out.chunks_exact_mut(columns)) {
                 for label in labels {
@@ -295,37 +310,36 @@ impl RowsWork for Count<'_> {
     type Output = (EvaluationCounts, LabelScoreCounts);
 
     fn run<T: Real>(self, rows: Rows<'_, T>) -> evenkeel::Result<Self::Output> {
-        let Sets { calibration, first, .. } = self.sets;
+        let (calibration, first) = (self.sets.asked.calibration, self.sets.first);
         let score = calibration.provenance().score.with_draws_for("test");
         let scores = label_scores_of_rows(first, rows, &score, self.labels)?;
         let sets = self.sets.run(rows)?;
         Ok((
             EvaluationCounts::new(rows.columns())?.add(first, &sets, self.labels)?,
-            LabelScoreCounts::new(calibration.law()).add(first, &scores)?,
+            calibration.label_score_counts().add(first, &scores)?,
         ))
     }
 }
 
 /// Evaluates a calibration on labeled rows, on all threads; counts are whole, so their number changes nothing.
 pub(crate) fn evaluate(
-    calibration: &Calibration,
+    asked: &Asked<'_>,
     table: &Table<'_>,
     labels: &[usize],
-    alpha: Option<Miscoverage>,
     stop: &Stop,
 ) -> Result<Measured, Failure> {
+    let calibration = asked.calibration;
     let mut counts = EvaluationCounts::new(table.columns())?;
-    let mut scores = LabelScoreCounts::new(calibration.law());
+    let mut scores = calibration.label_score_counts();
     for start in (0..table.rows()).step_by(BLOCK_ROWS) {
         if stop.is_asked() {
             break;
         }
-        let part = table.part(start, BLOCK_ROWS.min(table.rows() - start));
-        let end = |first: usize| labels.len().min(first + crate::arrays::SHARE_ROWS);
+        let end = table.rows().min(start + BLOCK_ROWS);
+        let part = table.part(start, end - start);
         let counted = part.shares(|first| {
-            let first = start + first;
-            let sets = Sets { calibration, first, alpha };
-            Count { sets, labels: &labels[first..end(first).min(start + part.rows())] }
+            let rows = start + first..end.min(start + first + SHARE_ROWS);
+            Count { sets: Sets { asked, first: rows.start }, labels: &labels[rows] }
         });
         for share in counted.collect::<Result<Vec<_>, _>>()? {
             counts = counts.merge(&share.0)?;
@@ -333,11 +347,10 @@ pub(crate) fn evaluate(
         }
     }
     let law = scores.law()?;
-    let gap = total_coverage_gap(calibration.law(), &law);
-    let alpha = alpha.unwrap_or(calibration.provenance().alpha);
+    let alpha = asked.alpha.unwrap_or(calibration.provenance().alpha);
     Ok(Measured {
-        evaluation: counts.finish(alpha, Some(gap))?,
-        gap_curve: gap_curve(calibration.law(), calibration.test_mass(), &law, &percent_rates()),
+        evaluation: counts.finish(alpha, calibration.total_gap(&law))?,
+        gap_curve: calibration.gap_curve(&law, &percent_rates()),
     })
 }
 

@@ -2,7 +2,8 @@
 
 use evenkeel::calibrator::MOST_CANDIDATES;
 use evenkeel::check::{
-    CheckSettings, ShiftReport, TodayLaws, TodaySketch, check as check_laws, confidences,
+    CheckSettings, Prediction, ShiftReport, TodayLaws, TodaySketch, check as check_laws,
+    predictions,
 };
 use evenkeel::level::FailureProbability;
 use evenkeel::measure::WeightedEmpirical;
@@ -23,7 +24,7 @@ use crate::methods::Settings;
 /// Atoms and CDF of a law on the line.
 type Curve<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
 
-/// The report as JSON, and the laws it speaks of: calibration, then lower and upper of min-max and of f-u.
+/// The report as JSON, its sentences, and the laws it speaks of: calibration, then lower and upper of min-max and of f-u.
 #[pyfunction]
 #[pyo3(signature = (probs_cal, y_cal, probs_target, alpha, delta, permutations, seed, logits, options))]
 #[allow(clippy::too_many_arguments, reason = "the keywords of a Python function")]
@@ -38,7 +39,7 @@ pub(crate) fn check<'py>(
     seed: u64,
     logits: bool,
     options: &Bound<'py, PyDict>,
-) -> PyResult<(String, Vec<Curve<'py>>)> {
+) -> PyResult<(String, Vec<String>, Vec<Curve<'py>>)> {
     let asked = Settings::new(alpha, seed, options)?;
     let delta = FailureProbability::new(delta).map_err(Failure::from)?;
     let settings = CheckSettings {
@@ -53,10 +54,12 @@ pub(crate) fn check<'py>(
     let today = probs_target.table("probs_target", kind)?;
     let (report, laws) =
         enter(py, |_| report_and_laws(&score, &settings, &yesterday, &labels, &today))?;
-    let report = serde_json::to_string(&report)
+    let document = serde_json::to_string(&report)
         .map_err(|error| Failure::Data(format!("could not write JSON: {error}")))?;
+    let mut sentences = report.sentences().to_vec();
+    sentences.push(report.order_sentence());
     let curve = |(atoms, cdf)| (vector(py, atoms), vector(py, cdf));
-    Ok((report, laws.into_iter().map(curve).collect()))
+    Ok((document, sentences, laws.into_iter().map(curve).collect()))
 }
 
 type Laws = Vec<(Vec<f64>, Vec<f64>)>;
@@ -73,9 +76,9 @@ fn report_and_laws(
     let scores = yesterday.probabilities(LabelScores { score: &drawn, labels })?;
     today.require_classes(classes)?;
     let laws = today_laws(&score.with_draws_for("today"), &scores, settings, today)?;
-    let confidences = yesterday.probabilities(Confidences)?;
+    let predictions = yesterday.probabilities(Predictions)?;
     let range = score.range(classes);
-    let report = check_laws(&scores, &confidences, &laws, classes, range, settings)?;
+    let report = check_laws(&scores, &predictions, &laws, classes, range, settings)?;
     let calibration = WeightedEmpirical::uniform(&scores)?;
     let all = [
         &calibration,
@@ -136,12 +139,12 @@ impl RowsWork for Sketched<'_> {
     }
 }
 
-struct Confidences;
+struct Predictions;
 
-impl RowsWork for Confidences {
-    type Output = Vec<f64>;
+impl RowsWork for Predictions {
+    type Output = Vec<Prediction>;
 
-    fn run<T: Real>(self, rows: Rows<'_, T>) -> evenkeel::Result<Vec<f64>> {
-        Ok(confidences(&Probabilities::from_rows(rows)?))
+    fn run<T: Real>(self, rows: Rows<'_, T>) -> evenkeel::Result<Vec<Prediction>> {
+        Ok(predictions(&Probabilities::from_rows(rows)?))
     }
 }

@@ -2,20 +2,24 @@
 
 use std::time::Instant;
 
+use evenkeel::calibrator::ShiftCalibrator;
+use evenkeel::score::Labels;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::arrays::{LabelArray, Matrix, ValueKind, vector};
-use crate::calibration::{FittedCalibration, Measured, evaluate, evaluation_dict};
+use crate::arrays::{LabelArray, Matrix, Table, ValueKind, vector};
+use crate::beside::{self, BesideArrays};
+use crate::calibration::{Asked, FittedCalibration, Measured, evaluate, evaluation_dict};
 use crate::door::enter;
 use crate::errors::Failure;
-use crate::fitting::fit;
-use crate::methods::{Settings, method_names};
+use crate::fitting::{LabelScores, LabeledTable, fit, row_order};
+use crate::methods::{Compared, Settings, comparable_methods};
 
 /// Fits every method and measures it: a dict a method, with its calibration, evaluation, gap curve and seconds.
 #[pyfunction]
 #[pyo3(signature = (
-    probs_cal, y_cal, probs_target, probs_test, y_test, methods, alpha, seed, logits, options
+    probs_cal, y_cal, probs_target, probs_test, y_test, beside_cal, beside_target, beside_test, methods, alpha, seed,
+    logits, options
 ))]
 #[allow(clippy::too_many_arguments, reason = "the keywords of a Python function")]
 pub(crate) fn compare<'py>(
@@ -25,6 +29,9 @@ pub(crate) fn compare<'py>(
     probs_target: Matrix<'_>,
     probs_test: Matrix<'_>,
     y_test: LabelArray<'_>,
+    beside_cal: &Bound<'py, PyDict>,
+    beside_target: &Bound<'py, PyDict>,
+    beside_test: &Bound<'py, PyDict>,
     methods: Vec<String>,
     alpha: f64,
     seed: u64,
@@ -34,21 +41,31 @@ pub(crate) fn compare<'py>(
     let settings = Settings::new(alpha, seed, options)?;
     let mut calibrators = Vec::new();
     for method in checked(&methods)? {
-        calibrators.push(settings.calibrator(method)?);
+        calibrators.push(settings.compared(method)?);
     }
     let kind = ValueKind::of(logits);
-    let yesterday = probs_cal.table("probs_cal", kind)?;
-    let labels = y_cal.labels("y_cal", &yesterday)?;
+    let table = probs_cal.table("probs_cal", kind)?;
+    let labels = y_cal.labels("y_cal", &table)?;
+    let beside = BesideArrays::of(beside_cal)?;
+    let beside = beside.checked(beside::CALIBRATION, &table)?;
+    let yesterday = LabeledTable { table, labels: &labels, beside };
     let today = probs_target.table("probs_target", kind)?;
+    let beside = BesideArrays::of(beside_target)?;
+    let today = (today, beside.checked(beside::TARGET, &today)?);
     let test = probs_test.table("probs_test", kind)?;
-    test.require_classes(yesterday.columns())?;
+    test.require_classes(table.columns())?;
     let test_labels = y_test.labels("y_test", &test)?;
+    let beside = BesideArrays::of(beside_test)?;
+    let beside = beside.checked(beside::TEST, &test)?;
     let compared: Vec<(FittedCalibration, Measured, f64)> = enter(py, |stop| {
-        let one = |calibrator| {
+        let one = |compared: &Compared| {
             let started = Instant::now();
-            let fitted = fit(calibrator, &yesterday, &labels, &today, stop)?;
-            let measured =
-                evaluate(fitted.calibration(), &test, test_labels.as_slice(), None, stop)?;
+            let fitted = match compared {
+                Compared::Method(calibrator) => fit(calibrator, &yesterday, today, stop)?,
+                Compared::Oracle(calibrator) => oracle(calibrator, &test, &test_labels)?,
+            };
+            let asked = Asked { calibration: fitted.calibration(), beside, alpha: None };
+            let measured = evaluate(&asked, &test, test_labels.as_slice(), stop)?;
             Ok((fitted, measured, started.elapsed().as_secs_f64()))
         };
         calibrators.iter().map(one).collect::<Result<_, Failure>>()
@@ -56,9 +73,21 @@ pub(crate) fn compare<'py>(
     compared.into_iter().map(|one| dict(py, one)).collect()
 }
 
+/// Split conformal prediction on the test points' own labels.
+fn oracle(
+    calibrator: &ShiftCalibrator,
+    test: &Table<'_>,
+    labels: &Labels,
+) -> Result<FittedCalibration, Failure> {
+    let score = calibrator.score.with_draws_for("test");
+    let scores = test.probabilities(LabelScores { score: &score, labels })?;
+    let rows = row_order(calibrator, &scores)?;
+    Ok(FittedCalibration::new(calibrator.oracle(&scores, test.columns())?, rows))
+}
+
 /// Each name once, and known.
 fn checked(methods: &[String]) -> Result<Vec<&str>, Failure> {
-    let known = method_names();
+    let known = comparable_methods();
     for (index, name) in methods.iter().enumerate() {
         if !known.contains(&name.as_str()) {
             return Err(Failure::Setting(format!(

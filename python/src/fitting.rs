@@ -2,30 +2,36 @@
 
 use std::ops::ControlFlow;
 
-use evenkeel::calibration::Calibration;
-use evenkeel::calibrator::{MOST_CANDIDATES, Method, ShiftCalibrator, Today, WeightsChoice};
+use evenkeel::calibrator::{Beside, Fit, Method, ShiftCalibrator, WeightsChoice, Yesterday};
 use evenkeel::reweighting::Halves;
 use evenkeel::rows::{Real, Rows};
-use evenkeel::sandwich::SandwichSketch;
-use evenkeel::score::{CandidateScores, Labels, Probabilities, Score};
+use evenkeel::score::{Labels, Probabilities, Score};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arrays::{LabelArray, Matrix, RowsWork, Table, ValueKind};
+use crate::beside::{self, BesideArrays};
 use crate::calibration::{FittedCalibration, ScoredRows};
 use crate::door::{Stop, enter};
 use crate::errors::Failure;
 use crate::methods::Settings;
 
+/// Rows of today between two looks at Ctrl-C.
+const BLOCK_ROWS: usize = 1 << 16;
+
 /// Learns a calibration from labeled probabilities of yesterday and unlabeled ones of today.
 #[pyfunction]
-#[pyo3(signature = (probs_cal, y_cal, probs_target, method, alpha, seed, logits, options))]
+#[pyo3(signature = (
+    probs_cal, y_cal, probs_target, beside_cal, beside_target, method, alpha, seed, logits, options
+))]
 #[allow(clippy::too_many_arguments, reason = "the keywords of a Python function")]
 pub(crate) fn calibrate(
     py: Python<'_>,
     probs_cal: Matrix<'_>,
     y_cal: LabelArray<'_>,
     probs_target: Matrix<'_>,
+    beside_cal: &Bound<'_, PyDict>,
+    beside_target: &Bound<'_, PyDict>,
     method: &str,
     alpha: f64,
     seed: u64,
@@ -34,47 +40,47 @@ pub(crate) fn calibrate(
 ) -> PyResult<FittedCalibration> {
     let calibrator = Settings::new(alpha, seed, options)?.calibrator(method)?;
     let kind = ValueKind::of(logits);
-    let yesterday = probs_cal.table("probs_cal", kind)?;
-    let labels = y_cal.labels("y_cal", &yesterday)?;
+    let table = probs_cal.table("probs_cal", kind)?;
+    let labels = y_cal.labels("y_cal", &table)?;
+    let beside = BesideArrays::of(beside_cal)?;
+    let beside = beside.checked(beside::CALIBRATION, &table)?;
+    let yesterday = LabeledTable { table, labels: &labels, beside };
     let today = probs_target.table("probs_target", kind)?;
-    enter(py, |stop| fit(&calibrator, &yesterday, &labels, &today, stop))
+    let beside = BesideArrays::of(beside_target)?;
+    let today = (today, beside.checked(beside::TARGET, &today)?);
+    enter(py, |stop| fit(&calibrator, &yesterday, today, stop))
+}
+
+/// Labeled points of yesterday.
+#[derive(Clone, Copy)]
+pub(crate) struct LabeledTable<'a> {
+    pub table: Table<'a>,
+    pub labels: &'a Labels,
+    pub beside: Beside<'a>,
 }
 
 /// The same for checked inputs.
 pub(crate) fn fit(
     calibrator: &ShiftCalibrator,
-    yesterday: &Table<'_>,
-    labels: &Labels,
-    today: &Table<'_>,
+    yesterday: &LabeledTable<'_>,
+    (today, beside): (Table<'_>, Beside<'_>),
     stop: &Stop,
 ) -> Result<FittedCalibration, Failure> {
-    let classes = yesterday.columns();
+    let LabeledTable { table, labels, .. } = yesterday;
+    let mut fit = table.probabilities(Begin { calibrator, yesterday })?;
+    today.require_classes(table.columns())?;
+    for first in (0..today.rows()).step_by(BLOCK_ROWS) {
+        if stop.is_asked() {
+            break;
+        }
+        let rows = first..today.rows().min(first + BLOCK_ROWS);
+        let beside = beside.of_rows(rows.clone())?;
+        today.block(first, rows.len(), Add { fit: &mut fit, beside })?;
+    }
+    let calibration = fit.finish(&mut |_| go_on_unless(stop))?;
     let score = calibrator.score.with_draws_for("calibration");
-    let scores = yesterday.probabilities(LabelScores { score: &score, labels })?;
-    today.require_classes(classes)?;
-    let calibration = match today_of(calibrator, &scores, today)? {
-        TodaySide::Candidates(candidates) => {
-            fit_scores(calibrator, &scores, Today::Candidates(&candidates), classes, stop)?
-        }
-        TodaySide::Sketch(sketch) => {
-            // The sketch holds the pair of laws the method asked for, and only that one.
-            let sandwich = sketch.min_max().or_else(|_| sketch.model_uniform())?;
-            fit_scores(calibrator, &scores, Today::Sandwich(&sandwich), classes, stop)?
-        }
-    };
+    let scores = table.probabilities(LabelScores { score: &score, labels })?;
     Ok(FittedCalibration::new(calibration, row_order(calibrator, &scores)?))
-}
-
-fn fit_scores(
-    calibrator: &ShiftCalibrator,
-    scores: &[f64],
-    today: Today<'_>,
-    classes: usize,
-    stop: &Stop,
-) -> Result<Calibration, Failure> {
-    let range = calibrator.score.range(classes);
-    let observer = &mut |_: &_| go_on_unless(stop);
-    Ok(calibrator.calibrate_observed(scores, today, classes, range, observer)?)
 }
 
 /// What an observer of a fit answers.
@@ -82,25 +88,32 @@ pub(crate) fn go_on_unless(stop: &Stop) -> ControlFlow<()> {
     if stop.is_asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 
-/// Today's side: every candidate score, or a sketch of more of them than are kept, as on the command line.
-enum TodaySide {
-    Candidates(CandidateScores),
-    Sketch(SandwichSketch),
+struct Begin<'a> {
+    calibrator: &'a ShiftCalibrator,
+    yesterday: &'a LabeledTable<'a>,
 }
 
-fn today_of(
-    calibrator: &ShiftCalibrator,
-    scores: &[f64],
-    today: &Table<'_>,
-) -> Result<TodaySide, Failure> {
-    let classes = today.columns();
-    if today.rows() * classes > MOST_CANDIDATES
-        && let Some((empty, score)) = calibrator.empty_sketch(scores, classes)?
-    {
-        return Ok(TodaySide::Sketch(today.probabilities(Sketch { empty, score: &score })?));
+impl RowsWork for Begin<'_> {
+    type Output = Fit;
+
+    fn run<T: Real>(self, rows: Rows<'_, T>) -> evenkeel::Result<Fit> {
+        let LabeledTable { labels, beside, .. } = *self.yesterday;
+        let probabilities = &Probabilities::from_rows(rows)?;
+        self.calibrator.begin(&Yesterday { probabilities, labels, beside })
     }
-    let score = calibrator.score.with_draws_for("today");
-    Ok(TodaySide::Candidates(today.probabilities(Candidates { score: &score })?))
+}
+
+struct Add<'a> {
+    fit: &'a mut Fit,
+    beside: Beside<'a>,
+}
+
+impl RowsWork for Add<'_> {
+    type Output = ();
+
+    fn run<T: Real>(self, rows: Rows<'_, T>) -> evenkeel::Result<()> {
+        self.fit.add(rows, self.beside)
+    }
 }
 
 /// `s(x_i, y_i)`.
@@ -114,31 +127,6 @@ impl RowsWork for LabelScores<'_> {
 
     fn run<T: Real>(self, rows: Rows<'_, T>) -> evenkeel::Result<Vec<f64>> {
         self.score.label_scores(&Probabilities::from_rows(rows)?, self.labels)
-    }
-}
-
-struct Candidates<'a> {
-    score: &'a Score,
-}
-
-impl RowsWork for Candidates<'_> {
-    type Output = CandidateScores;
-
-    fn run<T: Real>(self, rows: Rows<'_, T>) -> evenkeel::Result<CandidateScores> {
-        self.score.candidate_scores(&Probabilities::from_rows(rows)?)
-    }
-}
-
-struct Sketch<'a> {
-    empty: SandwichSketch,
-    score: &'a Score,
-}
-
-impl RowsWork for Sketch<'_> {
-    type Output = SandwichSketch;
-
-    fn run<T: Real>(self, rows: Rows<'_, T>) -> evenkeel::Result<SandwichSketch> {
-        self.empty.add_probabilities(0, rows, self.score)
     }
 }
 

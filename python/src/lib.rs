@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! arrays        NumPy arrays -> the core's rows, without a copy; results -> NumPy arrays
+//! beside        features, ratios and weights that some methods take beside the probabilities
 //! door          one way in: releases the interpreter, listens to Ctrl-C, turns failures into exceptions
 //! methods       names and options as typed in Python -> the core's settings
 //! fitting       probabilities -> a calibration
@@ -15,6 +16,7 @@
 //! Everything here is thin: what a Python user sees is `python/evenkeel/*.py`.
 
 mod arrays;
+mod beside;
 mod calibration;
 mod check;
 mod compare;

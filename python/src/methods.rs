@@ -14,7 +14,7 @@ use pyo3::types::{PyDict, PyString};
 use crate::errors::Failure;
 
 /// The methods that can be asked for, the default first.
-const METHODS: [MethodName; 2] = [MethodName::Ot, MethodName::Uncorrected];
+const METHODS: [MethodName; 3] = [MethodName::Ot, MethodName::Uncorrected, MethodName::Fixed];
 
 /// Those of a comparison of all, in the order of its table.
 const COMPARED: [MethodName; 2] = [MethodName::Uncorrected, MethodName::Ot];
@@ -49,6 +49,11 @@ pub(crate) fn method_names() -> Vec<&'static str> {
     METHODS.iter().map(|method| method.as_str()).collect()
 }
 
+/// Names of the methods that `compare` knows.
+pub(crate) fn comparable_methods() -> Vec<&'static str> {
+    METHODS.into_iter().chain([MethodName::Oracle]).map(MethodName::as_str).collect()
+}
+
 /// Names of the methods that `compare` takes when asked for all.
 #[pyfunction]
 pub(crate) fn compared_methods() -> Vec<&'static str> {
@@ -59,6 +64,14 @@ pub(crate) fn compared_methods() -> Vec<&'static str> {
 #[pyfunction]
 pub(crate) fn option_names() -> Vec<&'static str> {
     OPTIONS.to_vec()
+}
+
+/// What a comparison fits.
+pub(crate) enum Compared {
+    /// A method, on yesterday's labels.
+    Method(ShiftCalibrator),
+    /// Split conformal prediction, on the labels of the test points.
+    Oracle(ShiftCalibrator),
 }
 
 /// What every call resolves first.
@@ -81,13 +94,28 @@ impl<'a, 'py> Settings<'a, 'py> {
     /// The calibrator of a method.
     pub(crate) fn calibrator(&self, method: &str) -> Result<ShiftCalibrator, Failure> {
         let method = match self.method_name(method)? {
-            MethodName::Uncorrected => Method::Uncorrected,
             MethodName::Ot => Method::OptimalTransport(self.transport()?),
+            MethodName::Fixed => Method::Fixed,
+            _ => Method::Uncorrected,
         };
         Ok(ShiftCalibrator { method, score: self.score()?, alpha: self.alpha, seed: self.seed })
     }
 
+    /// A method of a comparison.
+    pub(crate) fn compared(&self, method: &str) -> Result<Compared, Failure> {
+        if method == MethodName::Oracle.as_str() {
+            return Ok(Compared::Oracle(self.calibrator(MethodName::Uncorrected.as_str())?));
+        }
+        Ok(Compared::Method(self.calibrator(method)?))
+    }
+
     fn method_name(&self, name: &str) -> Result<MethodName, Failure> {
+        if name == MethodName::Oracle.as_str() {
+            return Err(Failure::Setting(
+                "oracle calibrates on the labels of the test points, which only `compare` has; choose another method"
+                    .into(),
+            ));
+        }
         METHODS.into_iter().find(|method| method.as_str() == name).ok_or_else(|| {
             Failure::Setting(format!(
                 "method is \"{name}\"; the methods are {}",

@@ -79,6 +79,15 @@ def test_logits_agree(run, fog, tmp_path, kind):
     assert np.array_equal(np.load(tmp_path / "s.npy"), ours.predict_set(logits["probs_test"], logits=True))
 
 
+def test_fixed_weights_agree(run, fog, fog_files, tmp_path):
+    weights = np.linspace(0, 2, 300)
+    np.save(tmp_path / "w.npy", weights)
+    calibrated(run, fog_files, tmp_path / "cal.json", {"method": "fixed"}, "--weights-file", tmp_path / "w.npy")
+    ours = ek.calibrate(fog.probs_cal, fog.y_cal, fog.probs_target, method="fixed", weights_cal=weights)
+    assert ours == ek.load(tmp_path / "cal.json")
+    assert np.allclose(ours.weights_, weights / weights.sum(), atol=1e-15)  # In the order of the rows.
+
+
 def test_more_rows_than_are_kept_agree(run, fog, tmp_path):
     """Today's table is sketched above 2**21 candidate scores; both sides must do so alike."""
     from types import SimpleNamespace
@@ -122,11 +131,11 @@ def test_a_check_agrees(run, fog, fog_files):
 def test_a_comparison_agrees(run, fog, fog_files):
     ran = run("compare", "--cal-probs", fog_files.probs_cal, "--cal-labels", fog_files.y_cal, "--unlabeled",
               fog_files.probs_target, "--test-probs", fog_files.probs_test, "--test-labels", fog_files.y_test,
-              "--methods", "uncorrected,ot", "--steps", 200, "--json")  # fmt: skip
+              "--methods", "uncorrected,ot,oracle", "--steps", 200, "--json")  # fmt: skip
     assert ran.code == 0, ran.stderr
     theirs = json.loads(ran.stdout)
     ours = ek.compare(
-        fog.probs_cal, fog.y_cal, fog.probs_target, fog.probs_test, fog.y_test, "uncorrected,ot", steps=200
+        fog.probs_cal, fog.y_cal, fog.probs_target, fog.probs_test, fog.y_test, "uncorrected,ot,oracle", steps=200
     ).to_dict()
     for document in (ours, theirs):
         for row in document["rows"]:

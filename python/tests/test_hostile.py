@@ -248,6 +248,31 @@ def test_settings_only_python_can_spell(world, keywords, says):
     assert says in refused(ek.calibrate, probs, labels, probs, **keywords)
 
 
+@pytest.mark.parametrize(
+    "weights", [None, [1.0] * 39, [-1.0] + [1.0] * 39, [np.nan] + [1.0] * 39, [0.0] * 40, "heavy"], ids=str
+)
+def test_weights_that_are_none(world, run, tmp_path, weights):
+    folder, probs, labels = world
+    message = refused(ek.calibrate, probs, labels, probs, method="fixed", weights_cal=weights)
+    if isinstance(weights, list) and len(weights) == 40:
+        np.save(tmp_path / "w.npy", weights)
+        ran = run("calibrate", "--cal-probs", folder / "probs.npy", "--cal-labels", folder / "labels.npy", "--unlabeled",
+                  folder / "probs.npy", "--out", tmp_path / "x.json", "--method", "fixed", "--weights-file",
+                  tmp_path / "w.npy")  # fmt: skip
+        assert message == words(ran, {tmp_path / "w.npy": "weights_cal"})
+    assert "weights" in message
+
+
+def test_features_nobody_asked_for(world):
+    folder, probs, labels = world
+    cal = ek.load(folder / "cal.json")
+    assert "features" in refused(cal.predict_set, probs, features=np.zeros((ROWS, 2)))
+    assert refused(cal.predict_set, probs, features=np.zeros((3, 2))) == (
+        "features has 3 rows of features but probs has 40 rows; give one row of features a row"
+    )
+    assert "features[row 0, column 1] is NaN" in refused(cal.predict_set, probs, features=[[0, np.nan]] * ROWS)
+
+
 def test_methods_of_a_comparison(world, run):
     folder, probs, labels = world
     for methods in ("best", "ot,ot", "", "ot,", "all,ot"):

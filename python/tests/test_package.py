@@ -34,8 +34,8 @@ def test_a_callers_mistake_is_seen(tmp_path):
     (tmp_path / "caller.py").write_text(
         "import evenkeel as ek\n"
         "cal = ek.load('cal.json')\n"
-        "ok: float = cal.threshold(0.1)\n"
-        "wrong: str = cal.threshold(0.1)\n"
+        "ok: float = cal.effective_sample_size_\n"
+        "wrong: str = cal.effective_sample_size_\n"
         "ek.ShiftConformalClassifier(None, confidence=0.9)\n"
     )
     code, said = module("mypy", "--ignore-missing-imports", "caller.py", folder=tmp_path)

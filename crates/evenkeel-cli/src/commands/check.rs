@@ -1,8 +1,8 @@
 //! `evenkeel check`: is there a shift, how much coverage is at risk, what to do.
 
-use evenkeel::check::{CheckSettings, ShiftReport, check, confidences};
+use evenkeel::check::{CheckSettings, ShiftReport, check, predictions};
 use evenkeel::level::FailureProbability;
-use evenkeel_io::write_file;
+use evenkeel_io::AtomicFile;
 
 use crate::args::CheckArgs;
 use crate::exit::Outcome;
@@ -10,7 +10,7 @@ use crate::inputs::{Labeled, check_laws};
 use crate::job::{Failure, Rates, on_threads, print, print_json, score};
 use crate::page::check_page;
 use crate::progress::Verbosity;
-use crate::table::{Align, Table, colour_on_stdout, percent, percent_range, threshold};
+use crate::table::{Align, Table, colour_on_stdout};
 
 pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, Failure> {
     on_threads(args.common.threads, || run_on_pool(args))
@@ -38,6 +38,7 @@ fn run_on_pool(args: &CheckArgs) -> Result<Outcome, Failure> {
     args.reading.names(yesterday.classes())?;
     let scores = yesterday.scores(&score.with_draws_for("calibration"))?;
     let range = score.range(yesterday.classes());
+    let html = args.html.as_deref().map(AtomicFile::create).transpose()?;
     let today = check_laws(
         &args.unlabeled,
         &args.reading,
@@ -46,11 +47,11 @@ fn run_on_pool(args: &CheckArgs) -> Result<Outcome, Failure> {
         &score.with_draws_for("today"),
         verbosity,
     )?;
-    let confidences = confidences(&yesterday.probabilities()?);
-    let report = check(&scores, &confidences, &today, yesterday.classes(), range, &settings)?;
-    if let Some(path) = &args.html {
+    let predictions = predictions(&yesterday.probabilities()?);
+    let report = check(&scores, &predictions, &today, yesterday.classes(), range, &settings)?;
+    if let Some((file, path)) = html.zip(args.html.as_ref()) {
         let page = check_page(args, &report, &scores, &today)?;
-        write_file(path, evenkeel_report::render(&page).as_bytes())?;
+        file.write_whole(evenkeel_report::render(&page))?;
         verbosity.note(&format!("wrote {}", path.display()));
     }
     if args.common.json {
@@ -83,25 +84,7 @@ pub(crate) fn require_share(option: &str, value: f64) -> Result<(), Failure> {
 
 /// The answer in three sentences: shift or not, what coverage to expect, what to do.
 pub(crate) fn sentences(report: &ShiftReport) -> [String; 3] {
-    let interval = &report.coverage_interval;
-    let shift = if report.shift.detected { "Shift detected" } else { "No shift detected" };
-    [
-        format!(
-            "{shift}: confidence moved by {:.3} (KS distance, p = {:.3}) between {} labeled points and {} unlabeled ones.",
-            report.shift.statistic, report.shift.p_value, report.n, report.m,
-        ),
-        format!(
-            "Coverage to expect at the uncorrected threshold {} (target {}): {} if the model's and uniform labels enclose \
-             the truth, {} in any case ({} at {:.0} % confidence).",
-            threshold(report.threshold),
-            percent(1.0 - report.alpha),
-            percent_range(interval.assumed),
-            percent_range(interval.guaranteed),
-            percent_range(interval.with_confidence.guaranteed),
-            100.0 * interval.with_confidence.level,
-        ),
-        report.advice.clone(),
-    ]
+    report.sentences()
 }
 
 /// The three sentences first, then the evidence.
@@ -127,13 +110,7 @@ pub(crate) fn text(report: &ShiftReport) -> String {
         ]);
     }
     text += &bounds.render(colour_on_stdout());
-    text += &match report.dominance.f_u.at {
-        None => "\nThe assumed laws are ordered; whether they enclose today's cannot be verified without labels.\n".into(),
-        Some(at) => format!(
-            "\nThe assumed laws cross by {:.4} at score {at:.4}: what is said under the assumption does not hold.\n",
-            report.dominance.f_u.largest_violation
-        ),
-    };
+    text += &format!("\n{}\n", report.order_sentence());
     for warning in &report.warnings {
         text += &format!("Warning: {warning}.\n");
     }
