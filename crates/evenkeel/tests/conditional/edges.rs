@@ -125,3 +125,17 @@ fn features_of_all_sizes() {
     let problem = one_column(features, (0..11).map(f64::from).collect(), 0.3);
     assert!(problem.cutoffs().iter().all(|cutoff| cutoff.is_finite()));
 }
+
+/// A dual that meets its own bound in the step in which the last free one meets its: once taken to be at the other bound.
+#[test]
+fn two_bounds_met_at_once() {
+    let third = 1.0 / 3.0;
+    let features =
+        vec![0.0, 0.0, 0.0, 1.0, third, 1.0, third, third, 0.7995421064469062, 0.7109789398451848];
+    let mut scores = vec![0.0; 10];
+    (scores[3], scores[5]) = (2.0 / 3.0, 2.0 / 3.0);
+    let mut problem = one_column(features, scores, 0.2);
+    problem.lambda = 0.002_020_179_884_017_005;
+    let solution = problem.model().solution(&[0.0], problem.alpha()).unwrap().unwrap();
+    problem.assert_optimal(&[0.0], &solution, 1e-9);
+}

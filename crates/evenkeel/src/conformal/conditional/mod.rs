@@ -35,6 +35,7 @@ mod kernel;
 mod model;
 mod program;
 mod record;
+mod run;
 mod settings;
 
 pub use kernel::LARGEST_CALIBRATION;
