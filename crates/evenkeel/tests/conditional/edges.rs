@@ -104,6 +104,20 @@ fn duplicated_points() {
     }
 }
 
+/// Rounding does not gather with the size of the problem.
+#[test]
+fn several_hundred_points() {
+    for (n, lambda) in [(500, 0.005), (500, 0.0005)] {
+        let mut problem = softmax_problem(n, 4, 11);
+        problem.lambda = lambda;
+        let model = problem.model();
+        for point in problem.test_points() {
+            let solution = model.solution(point, problem.alpha()).unwrap().unwrap();
+            problem.assert_optimal(point, &solution, 1e-10);
+        }
+    }
+}
+
 /// From a fit that interpolates to one that is constant.
 #[test]
 fn penalties_of_all_sizes() {
