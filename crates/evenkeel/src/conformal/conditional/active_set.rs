@@ -25,8 +25,9 @@ use crate::measure::dot_in_lanes;
 
 /// Pivots below are rounding noise: the point is a combination of free ones. It then counts as this much apart from them.
 const SMALLEST_PIVOT: f64 = 1e-14;
-/// How far from its bound, as a share of the box, the test dual may end: `(n + 1) alpha = 1` holds up to rounding only.
-const SHORT_OF_BOUND: f64 = 1e-8;
+/// How far, as a share of the box, the sum of the duals may be from zero and the test dual from its bound: rounding adds up
+/// over the moves, and `(n + 1) alpha = 1` holds up to rounding only.
+const OFF_BALANCE: f64 = 1e-8;
 /// Moves a point may take on average. Problems of all kinds stay below 5.
 const MOVES_PER_POINT: usize = 200;
 
@@ -104,9 +105,10 @@ impl ActiveSet {
         let mut run =
             Run { kernel, sign: 1.0, room: program.upper, violation: f64::INFINITY, index: None };
         self.advance(program, kernel, &mut run);
-        let short = program.upper - self.test_dual;
-        if short > SHORT_OF_BOUND * (program.upper - program.lower) {
-            return Err(self.not_converged(short, 0.0));
+        let (short, slack) =
+            (program.upper - self.test_dual, OFF_BALANCE * (program.upper - program.lower));
+        if short > slack {
+            return Err(self.not_converged(short, slack));
         }
         self.repair(program, kernel)?;
         match self.certify(program) {
@@ -130,6 +132,11 @@ impl ActiveSet {
     /// The optimality conditions told from the duals alone, so that no slip in the bookkeeping of places passes for an
     /// optimum; an error unless they hold.
     fn certify(&self, program: &Program<'_>) -> Result<()> {
+        let sum = self.duals.iter().sum::<f64>() + self.test_dual;
+        let slack = OFF_BALANCE * (program.upper - program.lower);
+        if sum.is_nan() || sum.abs() > slack {
+            return Err(self.not_converged(sum.abs(), slack));
+        }
         let (mut above, mut below) = (f64::NEG_INFINITY, f64::INFINITY);
         for (gradient, dual) in self.gradient.iter().zip(&self.duals) {
             if *dual < program.upper && *gradient > above {
@@ -286,6 +293,8 @@ impl ActiveSet {
         } else if end == End::Arrives {
             self.test_dual = program.upper;
         }
+        // Once more: settling on the way has forgotten it, and it was put on its bound since.
+        self.touched.extend(run.index);
         self.settle(program, test_kernel);
         self.refine(program, test_kernel);
     }

@@ -2,7 +2,7 @@
 
 use super::at_rate::{ConditionalAtRate, ConditionalSolution};
 use super::cross_validation::choose_lambda;
-use super::kernel::{KernelMatrix, finite_features};
+use super::kernel::{KernelMatrix, finite_features, require_size};
 use super::settings::{ConditionalSettings, FlatIntercept, LambdaChoice};
 use crate::conformal::Threshold;
 use crate::error::{Error, Result, require_finite, require_same_length};
@@ -31,6 +31,7 @@ impl ConditionalModel {
         let columns = features.columns();
         let features = finite_features(&features)?;
         check_scores(scores, features.len() / columns)?;
+        require_size(scores.len())?;
         let lambda = match &settings.lambda {
             LambdaChoice::Fixed(lambda) => *lambda,
             LambdaChoice::CrossValidated { folds, candidates, alpha, seed } => {
