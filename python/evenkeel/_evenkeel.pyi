@@ -13,7 +13,6 @@ __all__ = [
     "calibrate_residuals",
     "check",
     "compare",
-    "compared_methods",
     "coverage",
     "method_names",
     "option_names",
@@ -23,7 +22,6 @@ __all__ = [
 __version__: str
 
 def method_names() -> List[str]: ...
-def compared_methods() -> List[str]: ...
 def option_names() -> List[str]: ...
 def address(matrix: np.ndarray) -> int: ...
 def calibrate(
@@ -58,12 +56,12 @@ def compare(
     beside_cal: Dict[str, Any],
     beside_target: Dict[str, Any],
     beside_test: Dict[str, Any],
-    methods: List[str],
+    methods: Optional[List[str]],
     alpha: float,
     seed: int,
     logits: bool,
     options: Dict[str, Any],
-) -> List[Dict[str, Any]]: ...
+) -> Tuple[List[Dict[str, Any]], List[str]]: ...
 def coverage(sets: np.ndarray, y: np.ndarray) -> float: ...
 def total_coverage_gap(
     scores_cal: np.ndarray, scores_test: np.ndarray, weights: Optional[np.ndarray] = None
@@ -110,6 +108,10 @@ class FittedCalibration:
     def stopped(self) -> str: ...
     @property
     def warnings(self) -> List[str]: ...
+    @property
+    def account(self) -> Optional[str]: ...
+    @property
+    def evidence(self) -> Optional[str]: ...
     @property
     def scores(self) -> np.ndarray: ...
     @property

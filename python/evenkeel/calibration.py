@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import Any, Dict, List, NamedTuple, Optional, Union
 
@@ -10,8 +11,8 @@ import numpy as np
 from evenkeel import _evenkeel, _files, _inputs, _words
 from evenkeel._errors import EvenkeelError
 
-#: What `method=None` and the estimators take.
-DEFAULT_METHOD: str = "ot"
+#: What `calibrate` and the classifier do unless told otherwise.
+DEFAULT_METHOD: str = "auto"
 
 
 class Trace(NamedTuple):
@@ -65,7 +66,8 @@ def calibrate(
     **options
         The command line's, with underscores: `score`, `randomised`, `raps_lambda`, `raps_k`, and of method ot
         `sandwich`, `sampling`, `objective`, `weights`, `steps`, `learning_rate`, `grid`, `bound_grid`,
-        `bandwidth_factor`, `min_effective`, `tolerance`.
+        `bandwidth_factor`, `min_effective`, `tolerance`; of auto `shift_level`; of likelihood-ratio `ratio`; of ecp
+        `ecp_power`; of qtc `qtc_rule`; of label-shift `label_shift`; of conditional `gamma` and `lambda_`.
     """
     core = _evenkeel.calibrate(
         _inputs.matrix("probs_cal", probs_cal),
@@ -190,6 +192,17 @@ class Calibration:
         """What to know before trusting it."""
         return self._core.warnings
 
+    @property
+    def account_(self) -> Optional[str]:
+        """What was done and why, for methods that decide something themselves (auto, label-plan)."""
+        return self._core.account
+
+    @property
+    def evidence_(self) -> Optional[Dict[str, Any]]:
+        """What such a method measured on its way."""
+        evidence = self._core.evidence
+        return None if evidence is None else json.loads(evidence)
+
     def threshold(self, alpha: Optional[float] = None) -> Optional[float]:
         """The score up to which labels are in a set; infinite if every set holds every label.
 
@@ -270,6 +283,8 @@ class Calibration:
                 f"Bound on the total coverage gap: {self.bound_before_:.3f} before, {self.bound_after_:.3f} after "
                 f"{self.steps_} steps ({self.stopped_})."
             )
+        if self.account_ is not None:
+            facts.append(self.account_)
         return facts
 
     def __repr__(self) -> str:

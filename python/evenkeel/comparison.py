@@ -50,17 +50,20 @@ class Comparison(Sequence[ComparisonRow]):
         calibrations: Dict[str, Calibration],
         evaluations: Dict[str, Dict[str, Any]],
         gap_curves: Dict[str, GapCurve],
+        left_out: Sequence[str] = (),
     ) -> None:
         self.alpha = alpha
         self.rows = rows
         self.calibrations = calibrations
         self.evaluations = evaluations
         self.gap_curves = gap_curves
+        self.left_out = list(left_out)
 
     @property
     def warnings(self) -> List[str]:
-        """Warnings of all methods, each with its method."""
-        return [f"{name}: {warning}" for name, one in self.calibrations.items() for warning in one.warnings_]
+        """Warnings of all methods, each with its method, and which methods could not apply."""
+        said = [f"{name}: {warning}" for name, one in self.calibrations.items() for warning in one.warnings_]
+        return said + self.left_out
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -102,13 +105,17 @@ class Comparison(Sequence[ComparisonRow]):
                 _words.percent(row.coverage),
                 f"{row.mean_size:.2f}",
                 "-" if row.total_coverage_gap is None else f"{row.total_coverage_gap:.3f}",
-                _words.threshold(row.threshold),
+                self._cut(row),
                 f"{row.effective_sample_size:.1f}",
                 f"{row.seconds:.3f}",
                 row.assumption,
             ]
             for row in self.rows
         ]
+
+    def _cut(self, row: ComparisonRow) -> str:
+        own = self.calibrations[row.method].threshold() is None
+        return "each its own" if own else _words.threshold(row.threshold)
 
     def _title(self) -> str:
         return f"{self.to_dict()['n']} labeled test points, target {_words.percent(1 - self.alpha)}."
@@ -143,10 +150,10 @@ def compare(
 ) -> Comparison:
     """Fits every method and measures all of them on labeled test points.
 
-    `methods` is "all", names separated by commas, or a sequence of names ("oracle" is split conformal prediction on
+    `methods` is "all" that can be applied, names separated by commas, or a sequence of names ("oracle" is split conformal prediction on
     the test labels themselves). Options are those of `evenkeel.calibrate`.
     """
-    compared = _evenkeel.compare(
+    compared, left_out = _evenkeel.compare(
         _inputs.matrix("probs_cal", probs_cal),
         _inputs.labels("y_cal", y_cal, "probs_cal"),
         _inputs.matrix("probs_target", probs_target),
@@ -161,23 +168,25 @@ def compare(
         bool(logits),
         options,
     )
-    calibrations = {one["calibration"].method: Calibration(one["calibration"]) for one in compared}
+    names = [one["calibration"].method for one in compared]
+    calibrations = {name: Calibration(one["calibration"]) for name, one in zip(names, compared)}
     rows = [_row(one) for one in compared]
-    names = list(calibrations)
     return Comparison(
         alpha=float(alpha),
         rows=rows,
         calibrations=calibrations,
         evaluations={name: one["evaluation"] for name, one in zip(names, compared)},
         gap_curves={name: GapCurve(one["alphas"], one["coverages"]) for name, one in zip(names, compared)},
+        left_out=left_out,
     )
 
 
-def _names(methods: Union[str, Sequence[str]]) -> List[str]:
+def _names(methods: Union[str, Sequence[str]]) -> Optional[List[str]]:
+    """None for all of them."""
     if not isinstance(methods, str):
         return [str(name) for name in methods]
     if methods.strip() == "all":
-        return _evenkeel.compared_methods()
+        return None
     return [name.strip() for name in methods.split(",")]
 
 

@@ -8,6 +8,7 @@ use pyo3::types::PyDict;
 
 use crate::arrays::{Table, slice};
 use crate::errors::{Failure, about};
+use crate::methods::Ratios;
 
 /// Features, known ratios and fixed weights of one set of points; each may be absent.
 #[derive(FromPyObject)]
@@ -43,6 +44,16 @@ impl<'py> BesideArrays<'py> {
     /// From the dict that `evenkeel._inputs.beside` makes.
     pub(crate) fn of(given: &Bound<'py, PyDict>) -> PyResult<Self> {
         given.extract()
+    }
+
+    /// Whether there are known likelihood ratios.
+    pub(crate) fn ratios(&self) -> Ratios {
+        if self.ratios.is_some() { Ratios::Given } else { Ratios::Absent }
+    }
+
+    /// Whether there are weights of the user's own.
+    pub(crate) fn has_weights(&self) -> bool {
+        self.weights.is_some()
     }
 
     /// As the core takes them, one for each row of `table`.

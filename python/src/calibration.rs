@@ -38,17 +38,23 @@ pub(crate) struct ScoredRows {
 }
 
 impl ScoredRows {
-    /// None unless there is a row for each score, and no other.
-    fn checked(self, scores: usize) -> Option<Self> {
-        let fits =
-            self.of_score.len() == scores && self.of_score.iter().all(|row| *row < self.count);
-        fits.then_some(self)
+    /// None unless there is a row for each stored score, and no other.
+    fn checked(self, stored: &[f64]) -> Option<Self> {
+        let known = self.of_score.iter().all(|row| *row < self.count);
+        (known && self.of_score.len() == stored.len()).then_some(self)
     }
 }
 
 impl FittedCalibration {
-    pub(crate) fn new(calibration: Calibration, rows: ScoredRows) -> Self {
-        let rows = rows.checked(calibration.scores().len());
+    /// `scores` are those of the caller's rows; where a method stored others, in another order, none is claimed.
+    pub(crate) fn new(calibration: Calibration, rows: ScoredRows, scores: &[f64]) -> Self {
+        let stored = calibration.scores();
+        let rows = rows.checked(stored).filter(|rows| {
+            let mut pairs = rows.of_score.iter().zip(stored);
+            pairs.all(|(row, score)| {
+                scores.get(*row).is_some_and(|own| own.to_bits() == score.to_bits())
+            })
+        });
         Self { calibration, rows }
     }
 
@@ -76,7 +82,7 @@ impl FittedCalibration {
             Failure::Calibration(reason)
         })?;
         let rows = rows.map(|of_score| ScoredRows { of_score, count: row_count });
-        let rows = rows.and_then(|rows| rows.checked(calibration.scores().len()));
+        let rows = rows.and_then(|rows| rows.checked(calibration.scores()));
         Ok(Self { calibration, rows })
     }
 
@@ -148,7 +154,22 @@ impl FittedCalibration {
 
     #[getter]
     fn warnings(&self) -> Vec<String> {
-        self.calibration.learned().warnings.iter().map(ToString::to_string).collect()
+        self.calibration.warnings()
+    }
+
+    /// What was done and why, for the methods that decide something themselves.
+    #[getter]
+    fn account(&self) -> Option<String> {
+        self.calibration.account()
+    }
+
+    /// What the method measured on its way, as JSON.
+    #[getter]
+    fn evidence(&self) -> PyResult<Option<String>> {
+        let evidence = self.calibration.learned().evidence.as_ref().map(serde_json::to_string);
+        evidence
+            .transpose()
+            .map_err(|error| Failure::Calibration(format!("could not write JSON: {error}")).into())
     }
 
     /// Scores as they are stored, increasing.

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use evenkeel::calibration::MethodName;
 use evenkeel::calibrator::ShiftCalibrator;
 use evenkeel::score::Labels;
 use pyo3::prelude::*;
@@ -15,7 +16,8 @@ use crate::errors::Failure;
 use crate::fitting::{LabelScores, LabeledTable, fit, row_order};
 use crate::methods::{Compared, Settings, comparable_methods};
 
-/// Fits every method and measures it: a dict a method, with its calibration, evaluation, gap curve and seconds.
+/// Fits every method and measures it: a dict a method, with its calibration, evaluation, gap curve and seconds. Without
+/// `methods` all that what was given allows; also, in words, which of them could not apply.
 #[pyfunction]
 #[pyo3(signature = (
     probs_cal, y_cal, probs_target, probs_test, y_test, beside_cal, beside_target, beside_test, methods, alpha, seed,
@@ -32,21 +34,22 @@ pub(crate) fn compare<'py>(
     beside_cal: &Bound<'py, PyDict>,
     beside_target: &Bound<'py, PyDict>,
     beside_test: &Bound<'py, PyDict>,
-    methods: Vec<String>,
+    methods: Option<Vec<String>>,
     alpha: f64,
     seed: u64,
     logits: bool,
     options: &Bound<'py, PyDict>,
-) -> PyResult<Vec<Bound<'py, PyDict>>> {
+) -> PyResult<(Vec<Bound<'py, PyDict>>, Vec<String>)> {
     let settings = Settings::new(alpha, seed, options)?;
+    let beside = BesideArrays::of(beside_cal)?;
+    let all = methods.is_none();
     let mut calibrators = Vec::new();
-    for method in checked(&methods)? {
-        calibrators.push(settings.compared(method)?);
+    for method in checked(methods, &beside)? {
+        calibrators.push((settings.compared(&method, beside.ratios())?, method));
     }
     let kind = ValueKind::of(logits);
     let table = probs_cal.table("probs_cal", kind)?;
     let labels = y_cal.labels("y_cal", &table)?;
-    let beside = BesideArrays::of(beside_cal)?;
     let beside = beside.checked(beside::CALIBRATION, &table)?;
     let yesterday = LabeledTable { table, labels: &labels, beside };
     let today = probs_target.table("probs_target", kind)?;
@@ -57,20 +60,31 @@ pub(crate) fn compare<'py>(
     let test_labels = y_test.labels("y_test", &test)?;
     let beside = BesideArrays::of(beside_test)?;
     let beside = beside.checked(beside::TEST, &test)?;
-    let compared: Vec<(FittedCalibration, Measured, f64)> = enter(py, |stop| {
-        let one = |compared: &Compared| {
+    let (compared, left_out) = enter(py, |stop| {
+        let (mut compared, mut left_out) = (Vec::new(), Vec::new());
+        for (method, name) in &calibrators {
             let started = Instant::now();
-            let fitted = match compared {
-                Compared::Method(calibrator) => fit(calibrator, &yesterday, today, stop)?,
-                Compared::Oracle(calibrator) => oracle(calibrator, &test, &test_labels)?,
+            let fitted = match method {
+                Compared::Method(calibrator) => fit(calibrator, &yesterday, today, stop),
+                Compared::Oracle(calibrator) => oracle(calibrator, &test, &test_labels),
+            };
+            let fitted = match fitted {
+                Ok(fitted) => fitted,
+                // Asked for by name, a method that cannot apply is an error; among all of them it is left out.
+                Err(failure) if all && failure.is_about_data() => {
+                    left_out.push(format!("{name} is left out: {failure}"));
+                    continue;
+                }
+                Err(failure) => return Err(failure),
             };
             let asked = Asked { calibration: fitted.calibration(), beside, alpha: None };
             let measured = evaluate(&asked, &test, test_labels.as_slice(), stop)?;
-            Ok((fitted, measured, started.elapsed().as_secs_f64()))
-        };
-        calibrators.iter().map(one).collect::<Result<_, Failure>>()
+            compared.push((fitted, measured, started.elapsed().as_secs_f64()));
+        }
+        Ok((compared, left_out))
     })?;
-    compared.into_iter().map(|one| dict(py, one)).collect()
+    let rows = compared.into_iter().map(|one| dict(py, one)).collect::<PyResult<_>>()?;
+    Ok((rows, left_out))
 }
 
 /// Split conformal prediction on the test points' own labels.
@@ -82,12 +96,19 @@ fn oracle(
     let score = calibrator.score.with_draws_for("test");
     let scores = test.probabilities(LabelScores { score: &score, labels })?;
     let rows = row_order(calibrator, &scores)?;
-    Ok(FittedCalibration::new(calibrator.oracle(&scores, test.columns())?, rows))
+    Ok(FittedCalibration::new(calibrator.oracle(&scores, test.columns())?, rows, &scores))
 }
 
-/// Each name once, and known.
-fn checked(methods: &[String]) -> Result<Vec<&str>, Failure> {
+/// Each name once, and known; or all that what was given allows.
+fn checked(
+    methods: Option<Vec<String>>,
+    beside: &BesideArrays<'_>,
+) -> Result<Vec<String>, Failure> {
     let known = comparable_methods();
+    let Some(methods) = methods else {
+        let allowed = |name: &&str| *name != MethodName::Fixed.as_str() || beside.has_weights();
+        return Ok(known.into_iter().filter(allowed).map(str::to_owned).collect());
+    };
     for (index, name) in methods.iter().enumerate() {
         if !known.contains(&name.as_str()) {
             return Err(Failure::Setting(format!(
@@ -101,7 +122,7 @@ fn checked(methods: &[String]) -> Result<Vec<&str>, Failure> {
             )));
         }
     }
-    Ok(methods.iter().map(String::as_str).collect())
+    Ok(methods)
 }
 
 fn dict<'py>(

@@ -2,6 +2,8 @@
 //!
 //! Where a message of the command line names a file, the same message names the argument here.
 
+use std::fmt;
+
 use evenkeel::error::Category;
 use pyo3::PyErr;
 
@@ -31,6 +33,11 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
+    /// Whether the data were the reason, not an argument.
+    pub(crate) fn is_about_data(&self) -> bool {
+        matches!(self, Self::Core(_) | Self::In { .. })
+    }
+
     /// An array that `evenkeel._inputs` should have made contiguous.
     pub(crate) fn not_contiguous(argument: &str) -> Self {
         Self::Data(format!(
@@ -45,16 +52,29 @@ impl From<evenkeel::Error> for Failure {
     }
 }
 
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Core(error) => write!(f, "{error}"),
+            Self::In { argument, error } => write!(f, "{argument}: {error}"),
+            Self::Data(message) | Self::Setting(message) | Self::Calibration(message) => {
+                f.write_str(message)
+            }
+            Self::Interrupted(raised) => write!(f, "{raised}"),
+        }
+    }
+}
+
 impl From<Failure> for PyErr {
     fn from(failure: Failure) -> Self {
+        let message = failure.to_string();
         match failure {
-            Failure::Core(error) => of_category(error.category(), error.to_string()),
-            Failure::In { argument, error } => {
-                of_category(error.category(), format!("{argument}: {error}"))
+            Failure::Core(error) | Failure::In { error, .. } => {
+                of_category(error.category(), message)
             }
-            Failure::Data(message) => python::InvalidInputError::new_err(message),
-            Failure::Setting(message) => python::InvalidParameterError::new_err(message),
-            Failure::Calibration(message) => python::IncompatibleError::new_err(message),
+            Failure::Data(_) => python::InvalidInputError::new_err(message),
+            Failure::Setting(_) => python::InvalidParameterError::new_err(message),
+            Failure::Calibration(_) => python::IncompatibleError::new_err(message),
             Failure::Interrupted(raised) => raised,
         }
     }

@@ -38,11 +38,11 @@ pub(crate) fn calibrate(
     logits: bool,
     options: &Bound<'_, PyDict>,
 ) -> PyResult<FittedCalibration> {
-    let calibrator = Settings::new(alpha, seed, options)?.calibrator(method)?;
+    let beside = BesideArrays::of(beside_cal)?;
+    let calibrator = Settings::new(alpha, seed, options)?.calibrator(method, beside.ratios())?;
     let kind = ValueKind::of(logits);
     let table = probs_cal.table("probs_cal", kind)?;
     let labels = y_cal.labels("y_cal", &table)?;
-    let beside = BesideArrays::of(beside_cal)?;
     let beside = beside.checked(beside::CALIBRATION, &table)?;
     let yesterday = LabeledTable { table, labels: &labels, beside };
     let today = probs_target.table("probs_target", kind)?;
@@ -80,7 +80,7 @@ pub(crate) fn fit(
     let calibration = fit.finish(&mut |_| go_on_unless(stop))?;
     let score = calibrator.score.with_draws_for("calibration");
     let scores = table.probabilities(LabelScores { score: &score, labels })?;
-    Ok(FittedCalibration::new(calibration, row_order(calibrator, &scores)?))
+    Ok(FittedCalibration::new(calibration, row_order(calibrator, &scores)?, &scores))
 }
 
 /// What an observer of a fit answers.

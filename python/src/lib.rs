@@ -41,7 +41,7 @@ mod _evenkeel {
     #[pymodule_export]
     use crate::fitting::calibrate;
     #[pymodule_export]
-    use crate::methods::{compared_methods, method_names, option_names};
+    use crate::methods::{method_names, option_names};
     #[pymodule_export]
     use crate::metrics::{coverage, total_coverage_gap};
     #[pymodule_export]

@@ -1,10 +1,18 @@
 //! Names and options as typed in Python -> the core's settings. The only file that knows them by name.
 
+use evenkeel::auto::AutoSettings;
 use evenkeel::calibration::MethodName;
 use evenkeel::calibrator::{
-    Method, ObjectiveChoice, SandwichChoice, ShiftCalibrator, TransportSettings, WeightsChoice,
+    ConditionalChoice, LabelShiftChoice, Method, ObjectiveChoice, PenaltyChoice, RatioChoice,
+    SandwichChoice, ShiftCalibrator, TransportSettings, WeightsChoice,
 };
+use evenkeel::conformal::{EntropyPower, TransferRule};
 use evenkeel::level::{FailureProbability, Miscoverage};
+use evenkeel::reweighting::label_plan::LabelPlanSettings;
+use evenkeel::reweighting::label_shift::EmSettings;
+use evenkeel::reweighting::likelihood_ratio::{
+    NetworkSettings, RatioEstimator, TelescopingSettings,
+};
 use evenkeel::reweighting::optimise::{AdamSettings, Improvement, StoppingRule};
 use evenkeel::score::{Aps, Randomisation, Raps, Score};
 use evenkeel::seed::Seed;
@@ -13,14 +21,8 @@ use pyo3::types::{PyDict, PyString};
 
 use crate::errors::Failure;
 
-/// The methods that can be asked for, the default first.
-const METHODS: [MethodName; 3] = [MethodName::Ot, MethodName::Uncorrected, MethodName::Fixed];
-
-/// Those of a comparison of all, in the order of its table.
-const COMPARED: [MethodName; 2] = [MethodName::Uncorrected, MethodName::Ot];
-
-/// The options, spelled as on the command line with underscores.
-const OPTIONS: [&str; 15] = [
+/// The options, spelled as on the command line with underscores; `lambda` is a word of Python's own.
+const OPTIONS: [&str; 22] = [
     "score",
     "randomised",
     "raps_lambda",
@@ -36,34 +38,49 @@ const OPTIONS: [&str; 15] = [
     "bandwidth_factor",
     "min_effective",
     "tolerance",
+    "shift_level",
+    "ratio",
+    "ecp_power",
+    "qtc_rule",
+    "label_shift",
+    "gamma",
+    "lambda_",
 ];
 
 /// Failure probability of the finite-sample objective.
 const OBJECTIVE_DELTA: f64 = 0.05;
 /// Steps over which `tolerance` is measured.
 const TOLERANCE_WINDOW: usize = 500;
+/// False-alarm rate of the shift test of `auto`.
+const SHIFT_LEVEL: f64 = 0.05;
+/// Parts that cross-validation of `conditional` leaves out in turn.
+const FOLDS: usize = 5;
 
 /// Names of the methods, the default first.
 #[pyfunction]
 pub(crate) fn method_names() -> Vec<&'static str> {
-    METHODS.iter().map(|method| method.as_str()).collect()
+    let fitted = MethodName::ALL.into_iter().filter(|method| *method != MethodName::Oracle);
+    fitted.map(MethodName::as_str).collect()
 }
 
 /// Names of the methods that `compare` knows.
 pub(crate) fn comparable_methods() -> Vec<&'static str> {
-    METHODS.into_iter().chain([MethodName::Oracle]).map(MethodName::as_str).collect()
-}
-
-/// Names of the methods that `compare` takes when asked for all.
-#[pyfunction]
-pub(crate) fn compared_methods() -> Vec<&'static str> {
-    COMPARED.iter().map(|method| method.as_str()).collect()
+    MethodName::ALL.into_iter().map(MethodName::as_str).collect()
 }
 
 /// Names of the options of `calibrate` and `compare`.
 #[pyfunction]
 pub(crate) fn option_names() -> Vec<&'static str> {
     OPTIONS.to_vec()
+}
+
+/// Whether likelihood ratios were given beside the calibration points.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ratios {
+    /// One for each.
+    Given,
+    /// None.
+    Absent,
 }
 
 /// What a comparison fits.
@@ -91,32 +108,113 @@ impl<'a, 'py> Settings<'a, 'py> {
         Ok(Self { alpha: Miscoverage::new(alpha)?, seed: Seed::new(seed), options })
     }
 
-    /// The calibrator of a method.
-    pub(crate) fn calibrator(&self, method: &str) -> Result<ShiftCalibrator, Failure> {
-        let method = match self.method_name(method)? {
-            MethodName::Ot => Method::OptimalTransport(self.transport()?),
-            MethodName::Fixed => Method::Fixed,
-            _ => Method::Uncorrected,
-        };
+    /// The calibrator of a method; `ratios` says whether likelihood ratios were given.
+    pub(crate) fn calibrator(
+        &self,
+        method: &str,
+        ratios: Ratios,
+    ) -> Result<ShiftCalibrator, Failure> {
+        let method = self.method(self.method_name(method)?, ratios)?;
         Ok(ShiftCalibrator { method, score: self.score()?, alpha: self.alpha, seed: self.seed })
     }
 
+    fn method(&self, name: MethodName, ratios: Ratios) -> Result<Method, Failure> {
+        let options = &self.options;
+        Ok(match name {
+            MethodName::Uncorrected => Method::Uncorrected,
+            MethodName::Ot => Method::OptimalTransport(self.transport()?),
+            MethodName::Fixed => Method::Fixed,
+            MethodName::Auto => {
+                let level = options.number("shift_level")?.unwrap_or(SHIFT_LEVEL);
+                Method::Auto(AutoSettings::new(FailureProbability::new(level)?, self.seed))
+            }
+            MethodName::LabelPlan => {
+                Method::LabelPlan(LabelPlanSettings::new(FailureProbability::new(OBJECTIVE_DELTA)?))
+            }
+            MethodName::LikelihoodRatio => Method::LikelihoodRatio(self.ratio(ratios)?),
+            MethodName::Ecp => {
+                Method::EntropyScaled(match options.count("ecp_power")?.unwrap_or(1) {
+                    1 => EntropyPower::One,
+                    2 => EntropyPower::Two,
+                    other => {
+                        return Err(Failure::Setting(format!(
+                            "ecp_power is {other}; it must be 1 or 2"
+                        )));
+                    }
+                })
+            }
+            MethodName::Qtc => {
+                let known = ["qtc", "source-coverage", "source-threshold"];
+                Method::QuantileTransfer(match options.choice("qtc_rule", &known)? {
+                    "source-coverage" => TransferRule::SourceCoverage,
+                    "source-threshold" => TransferRule::SourceThreshold,
+                    _ => TransferRule::Qtc,
+                })
+            }
+            MethodName::LabelShift => {
+                Method::LabelShift(match options.choice("label_shift", &["bbse", "em"])? {
+                    "em" => LabelShiftChoice::ExpectationMaximisation(EmSettings::default()),
+                    _ => LabelShiftChoice::BlackBox,
+                })
+            }
+            MethodName::Conditional => Method::Conditional(self.conditional()?),
+            MethodName::Oracle => {
+                return Err(Failure::Setting(
+                    "oracle calibrates on the labels of the test points, which only `compare` has; choose another method"
+                        .into(),
+                ));
+            }
+        })
+    }
+
+    fn ratio(&self, ratios: Ratios) -> Result<RatioChoice, Failure> {
+        let default = match ratios {
+            Ratios::Given => "known",
+            Ratios::Absent => "logistic",
+        };
+        let known = ["logistic", "network", "telescoping", "known"];
+        let chosen = self.options.get("ratio")?.map(|_| self.options.choice("ratio", &known));
+        let estimator = match chosen.transpose()?.unwrap_or(default) {
+            "known" => return Ok(RatioChoice::Known),
+            "network" => RatioEstimator::Network(NetworkSettings::new()?),
+            "telescoping" => RatioEstimator::Telescoping(TelescopingSettings::default()),
+            _ => RatioEstimator::Logistic,
+        };
+        Ok(RatioChoice::Estimated(estimator))
+    }
+
+    fn conditional(&self) -> Result<ConditionalChoice, Failure> {
+        let (options, default) = (&self.options, ConditionalChoice::default());
+        let given = options.get("lambda_")?;
+        let penalty = match given.as_ref().and_then(|value| value.cast::<PyString>().ok()) {
+            Some(word) if word.to_string() == "cv" => {
+                PenaltyChoice::CrossValidated { folds: FOLDS }
+            }
+            Some(word) => {
+                return Err(Failure::Setting(format!(
+                    "lambda_ is \"{word}\"; give a positive number, or cv for cross-validation"
+                )));
+            }
+            None => match options.number("lambda_")? {
+                Some(lambda) => PenaltyChoice::Fixed(lambda),
+                None => default.penalty,
+            },
+        };
+        let gamma = options.number("gamma")?.unwrap_or(default.gamma);
+        Ok(ConditionalChoice { gamma, penalty })
+    }
+
     /// A method of a comparison.
-    pub(crate) fn compared(&self, method: &str) -> Result<Compared, Failure> {
+    pub(crate) fn compared(&self, method: &str, ratios: Ratios) -> Result<Compared, Failure> {
         if method == MethodName::Oracle.as_str() {
-            return Ok(Compared::Oracle(self.calibrator(MethodName::Uncorrected.as_str())?));
+            let split = self.calibrator(MethodName::Uncorrected.as_str(), ratios)?;
+            return Ok(Compared::Oracle(split));
         }
-        Ok(Compared::Method(self.calibrator(method)?))
+        Ok(Compared::Method(self.calibrator(method, ratios)?))
     }
 
     fn method_name(&self, name: &str) -> Result<MethodName, Failure> {
-        if name == MethodName::Oracle.as_str() {
-            return Err(Failure::Setting(
-                "oracle calibrates on the labels of the test points, which only `compare` has; choose another method"
-                    .into(),
-            ));
-        }
-        METHODS.into_iter().find(|method| method.as_str() == name).ok_or_else(|| {
+        MethodName::ALL.into_iter().find(|method| method.as_str() == name).ok_or_else(|| {
             Failure::Setting(format!(
                 "method is \"{name}\"; the methods are {}",
                 method_names().join(", ")
@@ -213,6 +311,11 @@ impl<'a, 'py> Options<'a, 'py> {
     fn new(options: &'a Bound<'py, PyDict>) -> Result<Self, Failure> {
         for name in options.keys() {
             let name = name.to_string();
+            if name == "lambda" {
+                return Err(Failure::Setting(
+                    "there is no option \"lambda\"; it is spelled lambda_".into(),
+                ));
+            }
             if !OPTIONS.contains(&name.as_str()) {
                 return Err(Failure::Setting(format!(
                     "there is no option \"{name}\"; the options are {}",

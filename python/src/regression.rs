@@ -13,7 +13,7 @@ use crate::calibration::FittedCalibration;
 use crate::door::{Stop, enter};
 use crate::errors::Failure;
 use crate::fitting::{go_on_unless, row_order};
-use crate::methods::Settings;
+use crate::methods::{Ratios, Settings};
 
 /// The bin of every `y`, and the edges of `bins` equal bins over `[low, high]`.
 #[pyfunction]
@@ -49,7 +49,7 @@ pub(crate) fn calibrate_residuals(
     seed: u64,
     options: &Bound<'_, PyDict>,
 ) -> PyResult<FittedCalibration> {
-    let calibrator = Settings::new(alpha, seed, options)?.calibrator(method)?;
+    let calibrator = Settings::new(alpha, seed, options)?.calibrator(method, Ratios::Absent)?;
     let predictions = slice(&predictions_cal, "predictions_cal")?;
     let y = slice(&y_cal, "y_cal")?;
     let today = slice(&predictions_target, "predictions_target")?;
@@ -71,6 +71,6 @@ pub(crate) fn calibrate_residuals(
             range,
             &mut |_| go_on_unless(stop),
         )?;
-        Ok(FittedCalibration::new(calibration, row_order(&calibrator, &scores)?))
+        Ok(FittedCalibration::new(calibration, row_order(&calibrator, &scores)?, &scores))
     })
 }
