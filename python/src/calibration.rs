@@ -297,9 +297,7 @@ fn predict(asked: &Asked<'_>, table: &Table<'_>, stop: &Stop) -> Result<Vec<bool
     let (columns, rows) = (table.columns(), table.rows());
     let mut members = vec![false; rows * columns];
     for (block, out) in members.chunks_mut(BLOCK_ROWS * columns).enumerate() {
-        if stop.is_asked() {
-            break; // What was raised is raised instead of the result.
-        }
+        stop.go_on()?;
         let start = block * BLOCK_ROWS;
         let part = table.part(start, out.len() / columns);
         let sets = part.shares(|first| Sets { asked, first: start + first });
@@ -353,9 +351,7 @@ pub(crate) fn evaluate(
     let mut counts = EvaluationCounts::new(table.columns())?;
     let mut scores = calibration.label_score_counts();
     for start in (0..table.rows()).step_by(BLOCK_ROWS) {
-        if stop.is_asked() {
-            break;
-        }
+        stop.go_on()?;
         let end = table.rows().min(start + BLOCK_ROWS);
         let part = table.part(start, end - start);
         let counted = part.shares(|first| {

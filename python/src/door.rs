@@ -22,6 +22,11 @@ impl Stop {
     pub(crate) fn is_asked(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
+
+    /// An error if it should.
+    pub(crate) fn go_on(&self) -> Result<(), Failure> {
+        if self.is_asked() { Err(Failure::Stopped) } else { Ok(()) }
+    }
 }
 
 /// Does `work` on the threads of the package while the interpreter runs other Python threads.

@@ -28,6 +28,8 @@ pub(crate) enum Failure {
     Setting(String),
     /// Something that is no calibration.
     Calibration(String),
+    /// The work was asked to end; what was raised then is raised instead.
+    Stopped,
     /// Ctrl-C, or whatever else a signal handler raised.
     Interrupted(PyErr),
 }
@@ -60,6 +62,7 @@ impl fmt::Display for Failure {
             Self::Data(message) | Self::Setting(message) | Self::Calibration(message) => {
                 f.write_str(message)
             }
+            Self::Stopped => f.write_str("stopped on request"),
             Self::Interrupted(raised) => write!(f, "{raised}"),
         }
     }
@@ -74,7 +77,9 @@ impl From<Failure> for PyErr {
             }
             Failure::Data(_) => python::InvalidInputError::new_err(message),
             Failure::Setting(_) => python::InvalidParameterError::new_err(message),
-            Failure::Calibration(_) => python::IncompatibleError::new_err(message),
+            Failure::Calibration(_) | Failure::Stopped => {
+                python::IncompatibleError::new_err(message)
+            }
             Failure::Interrupted(raised) => raised,
         }
     }

@@ -2,7 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use evenkeel::calibrator::{Beside, Fit, Method, ShiftCalibrator, WeightsChoice, Yesterday};
+use evenkeel::calibrator::{
+    Beside, Fit, Method, NextPass, ShiftCalibrator, WeightsChoice, Yesterday,
+};
 use evenkeel::reweighting::Halves;
 use evenkeel::rows::{Real, Rows};
 use evenkeel::score::{Labels, Probabilities, Score};
@@ -69,14 +71,18 @@ pub(crate) fn fit(
     let LabeledTable { table, labels, .. } = yesterday;
     let mut fit = table.probabilities(Begin { calibrator, yesterday })?;
     today.require_classes(table.columns())?;
-    for first in (0..today.rows()).step_by(BLOCK_ROWS) {
-        if stop.is_asked() {
+    loop {
+        for first in (0..today.rows()).step_by(BLOCK_ROWS) {
+            stop.go_on()?;
+            let rows = first..today.rows().min(first + BLOCK_ROWS);
+            let beside = beside.of_rows(rows.clone())?;
+            today.block(first, rows.len(), Add { fit: &mut fit, beside })?;
+        }
+        if fit.end_pass()? == NextPass::Enough {
             break;
         }
-        let rows = first..today.rows().min(first + BLOCK_ROWS);
-        let beside = beside.of_rows(rows.clone())?;
-        today.block(first, rows.len(), Add { fit: &mut fit, beside })?;
     }
+    stop.go_on()?;
     let calibration = fit.finish(&mut |_| go_on_unless(stop))?;
     let score = calibrator.score.with_draws_for("calibration");
     let scores = table.probabilities(LabelScores { score: &score, labels })?;

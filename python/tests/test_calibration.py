@@ -85,6 +85,32 @@ def test_without_optimisation_there_is_nothing_to_trace(fog):
     assert np.allclose(cal.weights_, 1 / 300)
 
 
+def test_auto_decides_and_says_why(fog):
+    """Without a shift it is split conformal prediction, with one the label plan."""
+    quiet = ek.calibrate(fog.probs_cal[:150], fog.y_cal[:150], fog.probs_cal[150:])
+    loud = ek.calibrate(fog.probs_cal, fog.y_cal, fog.probs_target)
+    assert quiet.method == loud.method == "auto"
+    split = ek.calibrate(fog.probs_cal[:150], fog.y_cal[:150], fog.probs_cal[150:], method="uncorrected")
+    assert quiet.threshold() == split.threshold()
+    plan = ek.calibrate(fog.probs_cal, fog.y_cal, fog.probs_target, method="label-plan")
+    assert loud.threshold() == plan.threshold()
+    assert loud.account_ in repr(loud) and loud.evidence_ and quiet.evidence_
+    assert split.account_ is None and split.evidence_ is None
+    assert loud.evaluate(fog.probs_test, fog.y_test)["coverage"] > 0.8
+
+
+@pytest.mark.parametrize("method", [name for name in ek.method_names() if name != "fixed"])
+def test_every_method_keeps_its_rows_in_files_and_pickles(fog, tmp_path, method):
+    cal = ek.calibrate(fog.probs_cal, fog.y_cal, fog.probs_target, method=method)
+    assert cal.weights_.shape == (300,) and cal.weights_.sum() == pytest.approx(1)
+    assert np.allclose(cal.scores_, 1 - fog.probs_cal.astype(float)[np.arange(300), fog.y_cal], atol=1e-6)
+    cal.save(tmp_path / "cal.json")
+    for same in (ek.load(tmp_path / "cal.json"), pickle.loads(pickle.dumps(cal))):
+        assert same == cal
+        for alpha in (0.05, 0.1, 0.3):
+            assert np.array_equal(same.predict_set(fog.probs_test[:100], alpha), cal.predict_set(fog.probs_test[:100], alpha))
+
+
 def test_it_says_what_it_is(cal, fog):
     assert "by ot" in repr(cal) and "10 classes" in repr(cal)
     assert (cal.method, cal.score, cal.n_classes, cal.alpha, cal.random_state) == ("ot", "lac", 10, 0.1, 0)

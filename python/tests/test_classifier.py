@@ -201,3 +201,17 @@ def test_all_scores(digits):
         _, sets = ours.conformalize(X_cal, y_cal, X_cal).predict_set(X_cal)
         assert ours.calibration_.score == score
         assert ek.metrics.coverage(sets, y_cal) >= 0.9
+
+
+def test_every_method(digits):
+    _, _, X_cal, y_cal, X_today, X_test, _ = digits
+    model = fitted(digits)
+    for method in ek.method_names():
+        if method == "fixed":
+            continue  # It needs weights of the user's own.
+        ours = ek.ShiftConformalClassifier(model, confidence_level=[0.8, 0.9], method=method)
+        _, sets = ours.conformalize(X_cal[:200], y_cal[:200], X_today).predict_set(X_test[:20])
+        assert sets.shape == (20, 10, 2), method
+    fixed = ek.ShiftConformalClassifier(model, method="fixed", method_options={"weights_cal": np.ones(len(X_cal))})
+    assert fixed.conformalize(X_cal, y_cal, X_today).calibration_.method == "fixed"
+    assert ek.ShiftConformalClassifier(model).method == "auto"
