@@ -45,10 +45,6 @@ fn ratios_regain_the_coverage_that_the_tilt_took() {
     assert_eq!(data.rows(), 1503);
     let alpha = Miscoverage::new(0.1).unwrap();
     let results = repeat(&data, 120, alpha, Seed::new(0)).unwrap();
-    for result in &results {
-        let (low, high) = result.spread();
-        println!("{}: {:.3} ({low:.3} to {high:.3})", result.method.name(), result.mean());
-    }
     let no_shift = of(&results, Method::NoShift);
     assert!((no_shift.mean() - 0.9).abs() < 0.003 + 4.0 * no_shift.standard_error());
     let unweighted = of(&results, Method::Unweighted).mean();
@@ -60,7 +56,10 @@ fn ratios_regain_the_coverage_that_the_tilt_took() {
         assert!(mean >= 0.9 - slack - band, "{method:?} covered {mean}");
         assert!(mean <= 0.94 + slack + band, "{method:?} covered {mean}");
     }
-    assert_eq!(results, repeat(&data, 120, alpha, Seed::new(0)).unwrap());
+    let again = repeat(&data, 3, alpha, Seed::new(0)).unwrap();
+    for (few, many) in again.iter().zip(&results) {
+        assert_eq!(few.coverages, many.coverages[..3], "the same seed, the same repetitions");
+    }
     assert!(repeat(&data, 0, alpha, Seed::new(0)).is_err());
 }
 

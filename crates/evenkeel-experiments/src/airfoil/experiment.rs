@@ -121,10 +121,10 @@ fn run(data: &Airfoil, alpha: Miscoverage, seed: Seed) -> Result<[f64; 5]> {
     let largest = test.iter().map(|row| tilt(data, *row)).fold(f64::NEG_INFINITY, f64::max);
     let true_ratio = |row: usize| (tilt(data, row) - largest).exp();
     let (old, new) = (data.features_of(calibrate), data.features_of(&shifted));
-    let rows = |values| Rows::new("airfoil features", values, FEATURES);
-    let logistic = RatioEstimator::Logistic.fit(rows(&old)?, rows(&new)?, seed)?.model;
+    let logistic =
+        RatioEstimator::Logistic.fit(feature_rows(&old)?, feature_rows(&new)?, seed)?.model;
     let logistic_of = |wanted: &[usize]| -> Result<Vec<f64>> {
-        Ok(logistic.ratios(rows(&data.features_of(wanted))?)?)
+        Ok(logistic.ratios(feature_rows(&data.features_of(wanted))?)?)
     };
     let forest = Forest::grow(&old, &new, FEATURES, ForestSettings::default(), seed);
 
@@ -146,6 +146,10 @@ fn run(data: &Airfoil, alpha: Miscoverage, seed: Seed) -> Result<[f64; 5]> {
         *slot = covered as f64 / tested.len() as f64;
     }
     Ok(coverages)
+}
+
+fn feature_rows(values: &[f64]) -> evenkeel::Result<Rows<'_, f64>> {
+    Rows::new("airfoil features", values, FEATURES)
 }
 
 /// `x'beta`.
