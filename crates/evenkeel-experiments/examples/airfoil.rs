@@ -9,6 +9,7 @@ use evenkeel::level::Miscoverage;
 use evenkeel::seed::Seed;
 use evenkeel_experiments::airfoil::{Airfoil, PUBLISHED, repeat};
 
+#[allow(dead_code, reason = "shared by all examples; this one reads no images")]
 mod options;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -29,7 +29,7 @@ fn uniform(purpose: &str, count: usize) -> Vec<f64> {
 fn estimator(name: &str) -> RatioEstimator {
     match name {
         "logistic" => RatioEstimator::Logistic,
-        "network" => RatioEstimator::Network(NetworkSettings::new().expect("settings")),
+        "network" => RatioEstimator::Network(NetworkSettings::default()),
         _ => RatioEstimator::Telescoping(TelescopingSettings::default()),
     }
 }

@@ -13,7 +13,7 @@ fn fit(estimator: RatioEstimator, yesterday: &[f64], today: &[f64], columns: usi
 }
 
 fn network() -> RatioEstimator {
-    RatioEstimator::Network(NetworkSettings::new().unwrap())
+    RatioEstimator::Network(NetworkSettings::default())
 }
 
 fn telescoping() -> RatioEstimator {

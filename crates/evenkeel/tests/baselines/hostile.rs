@@ -25,7 +25,7 @@ fn alpha() -> Miscoverage {
 fn estimators() -> [RatioEstimator; 3] {
     [
         RatioEstimator::Logistic,
-        RatioEstimator::Network(NetworkSettings::new().unwrap()),
+        RatioEstimator::Network(NetworkSettings::default()),
         RatioEstimator::Telescoping(TelescopingSettings::default()),
     ]
 }
