@@ -29,7 +29,7 @@ impl ShiftCalibrator {
     /// The calibration of all that was gathered.
     pub(super) fn conclude(
         &self,
-        known: Known,
+        known: &Known,
         gathered: Gathered,
         rows: usize,
         test: Option<ShiftTest>,
@@ -38,27 +38,27 @@ impl ShiftCalibrator {
         match gathered {
             Gathered::Sketch(sketched) => {
                 let sandwich = self.sketched_sandwich(&sketched.0)?;
-                self.from_laws(&known, Today::Sandwich(&sandwich), observer)
+                self.with_laws(known, Today::Sandwich(&sandwich), observer)
             }
             Gathered::Kept(kept) => {
                 let today = Probabilities::new(&kept, known.classes)?;
                 let candidates = self.score.with_draws_for("today").candidate_scores(&today)?;
-                self.from_laws(&known, Today::Candidates(&candidates), observer)
+                self.with_laws(known, Today::Candidates(&candidates), observer)
             }
             Gathered::Entropies(scaling) => {
-                self.split(&known, Rule::EntropyScaled { scaling }, None)
+                self.split(known, Rule::EntropyScaled { scaling }, None)
             }
             Gathered::Confidences(today) => {
                 let Method::QuantileTransfer(rule) = self.method else { return Err(OTHER_METHOD) };
                 let mut confidences = QuantileTransfer::new(&known.confidences, &[])?;
                 confidences.merge(&today)?;
-                self.split(&known, Rule::Transferred { rule, confidences }, None)
+                self.split(known, Rule::Transferred { rule, confidences }, None)
             }
             Gathered::Nothing => match self.method {
-                Method::Conditional(choice) => self.conditional(&known, choice),
+                Method::Conditional(choice) => self.conditional(known, choice),
                 _ => {
                     let ratios = known.ratios.clone().ok_or(OTHER_METHOD)?;
-                    self.by_ratio(&known, &ratios, RatioSource::Known, None)
+                    self.by_ratio(known, &ratios, RatioSource::Known, None)
                 }
             },
             Gathered::Predicted(predicted) => {
@@ -66,23 +66,23 @@ impl ShiftCalibrator {
                 let classes = known.classes;
                 let weights =
                     black_box_shift(&known.predicted, &known.labels, &predicted, classes)?;
-                self.by_label(&known, weights)
+                self.by_label(known, weights)
             }
             Gathered::Rows(kept, width) => {
                 let rows: Vec<f64> = kept.into_values().into_iter().flatten().collect();
-                self.from_rows(&known, &rows, width)
+                self.with_rows(known, &rows, width)
             }
             // The shift test of `auto` found nothing.
-            Gathered::FirstPass(_) => self.decided(&known, rows, test, None),
+            Gathered::FirstPass(_) => self.decided(known, rows, test, None),
             Gathered::SecondPass(pass) => {
                 let (planner, second): (LabelPlanner, SecondPass) = *pass;
-                self.decided(&known, rows, test, Some(&planner.finish(second)?))
+                self.decided(known, rows, test, Some(&planner.finish(second)?))
             }
         }
     }
 
     /// Weights that are given, equal, or learned from laws around today's scores.
-    fn from_laws(
+    fn with_laws(
         &self,
         known: &Known,
         today: Today<'_>,
@@ -100,7 +100,7 @@ impl ShiftCalibrator {
     }
 
     /// A ratio or class shares estimated from today's rows.
-    fn from_rows(&self, known: &Known, rows: &[f64], width: usize) -> Result<Calibration> {
+    fn with_rows(&self, known: &Known, rows: &[f64], width: usize) -> Result<Calibration> {
         match self.method {
             Method::LikelihoodRatio(RatioChoice::Estimated(estimator)) => {
                 let (yesterday, columns) = &known.described;

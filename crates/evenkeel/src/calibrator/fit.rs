@@ -200,7 +200,7 @@ impl Fit {
         }
         let Self { calibrator, known, today, rows, test } = self;
         let gathered = today.ok_or(Error::Empty { what: "the fit after a failed block" })?;
-        calibrator.conclude(known, gathered, rows, test, observer)
+        calibrator.conclude(&known, gathered, rows, test, observer)
     }
 }
 
