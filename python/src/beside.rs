@@ -1,6 +1,7 @@
 //! What a method may need of points beside their probabilities, as it comes from Python.
 
 use evenkeel::calibrator::Beside;
+use evenkeel::error::Error;
 use evenkeel::rows::Rows;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -86,6 +87,9 @@ impl<'py> BesideArrays<'py> {
             beside.weights = Some(values);
             let alone = Beside { weights: Some(values), ..Beside::default() };
             alone.check(rows).map_err(about(names.weights))?;
+            if values.iter().all(|weight| *weight <= 0.0) {
+                return Err(about(names.weights)(Error::ZeroTotal { what: "weights" }));
+            }
         }
         Ok(beside)
     }

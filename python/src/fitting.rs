@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use evenkeel::calibrator::{
     Beside, Fit, Method, NextPass, ShiftCalibrator, WeightsChoice, Yesterday,
 };
+use evenkeel::error::{Category, Error};
 use evenkeel::reweighting::Halves;
 use evenkeel::rows::{Real, Rows};
 use evenkeel::score::{Labels, Probabilities, Score};
@@ -78,15 +79,23 @@ pub(crate) fn fit(
             let beside = beside.of_rows(rows.clone())?;
             today.block(first, rows.len(), Add { fit: &mut fit, beside })?;
         }
-        if fit.end_pass()? == NextPass::Enough {
+        if fit.end_pass().map_err(in_today)? == NextPass::Enough {
             break;
         }
     }
     stop.go_on()?;
-    let calibration = fit.finish(&mut |_| go_on_unless(stop))?;
+    let calibration = fit.finish(&mut |_| go_on_unless(stop)).map_err(in_today)?;
     let score = calibrator.score.with_draws_for("calibration");
     let scores = table.probabilities(LabelScores { score: &score, labels })?;
     Ok(FittedCalibration::new(calibration, row_order(calibrator, &scores)?, &scores))
+}
+
+/// Rows of today that are no probabilities are found when they are used.
+fn in_today(error: Error) -> Failure {
+    match error.category() {
+        Category::InvalidInput => Failure::In { argument: "probs_target", error },
+        _ => Failure::Core(error),
+    }
 }
 
 /// What an observer of a fit answers.

@@ -176,7 +176,7 @@ impl<'a, 'py> Settings<'a, 'py> {
         let chosen = self.options.get("ratio")?.map(|_| self.options.choice("ratio", &known));
         let estimator = match chosen.transpose()?.unwrap_or(default) {
             "known" => return Ok(RatioChoice::Known),
-            "network" => RatioEstimator::Network(NetworkSettings::new()?),
+            "network" => RatioEstimator::Network(NetworkSettings::default()),
             "telescoping" => RatioEstimator::Telescoping(TelescopingSettings::default()),
             _ => RatioEstimator::Logistic,
         };
