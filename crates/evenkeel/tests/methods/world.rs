@@ -28,17 +28,21 @@ pub struct Points {
     pub ratios: Vec<f64>,
 }
 
-/// `X ~ N((shift, 0), I)`: sure on the right, unsure on the left. Labels are drawn from the softmax that the classifier reports, so the shift is one of covariates.
+/// `X ~ N((shift, 0), I)`. Labels follow the classifier's softmax on the right; on the left it is more confident than it
+/// should be. The law of labels given `x` never changes: the shift is one of covariates.
 pub fn points(rows: usize, shift: f64, true_shift: f64, seed: u64) -> Points {
     let mut stream = Seed::new(seed).stream("points");
-    let mut features = Vec::new();
-    let mut logits = Vec::new();
+    let (mut features, mut logits, mut honest) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..rows {
         let (x, y) = (normal(&mut stream) + shift, normal(&mut stream));
         features.extend([x, y]);
-        logits.extend([2.0 * x, -x + 0.4 * y, -x - 0.4 * y]);
+        let said = [2.0 * x, -x + 1.5 * y, -x - 1.5 * y];
+        logits.extend(said);
+        honest.extend(said.map(|logit| if x < 0.0 { 0.3 * logit } else { logit }));
     }
-    let probabilities = softmax_rows(Rows::new("logits", &logits, CLASSES).unwrap(), 1.0).unwrap();
+    let softmax =
+        |logits: &[f64]| softmax_rows(Rows::new("logits", logits, CLASSES).unwrap(), 1.0).unwrap();
+    let probabilities = softmax(&logits);
     let draw = |row: &[f64]| {
         let u = stream.uniform();
         if u < row[0] {
@@ -49,7 +53,7 @@ pub fn points(rows: usize, shift: f64, true_shift: f64, seed: u64) -> Points {
             2
         }
     };
-    let labels = probabilities.chunks(CLASSES).map(draw).collect();
+    let labels = softmax(&honest).chunks(CLASSES).map(draw).collect();
     let ratios = features
         .chunks(2)
         .map(|x| (true_shift * x[0] - true_shift * true_shift / 2.0).exp())
