@@ -48,14 +48,13 @@ fn a_fit_on_300_points(bencher: Bencher, classes: usize) {
     let labels = Labels::new(labels, classes).unwrap();
     let settings = LabelPlanSettings::new(FailureProbability::new(0.05).unwrap());
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    pool.install(|| {
-        bencher.bench_local(|| {
-            let rows = Rows::new("logits", black_box(&values), classes).unwrap();
-            let yesterday = Yesterday::of_logits(rows, &labels, &Score::Lac).unwrap();
-            let planner = LabelPlanner::new(yesterday, Score::Lac, settings, Seed::new(0)).unwrap();
-            planner.plan(&TodayRows::Logits(Rows::new("logits", &today, classes).unwrap())).unwrap()
-        });
-    });
+    let fit = || {
+        let rows = Rows::new("logits", black_box(&values), classes).unwrap();
+        let yesterday = Yesterday::of_logits(rows, &labels, &Score::Lac).unwrap();
+        let planner = LabelPlanner::new(yesterday, Score::Lac, settings, Seed::new(0)).unwrap();
+        planner.plan(&TodayRows::Logits(Rows::new("logits", &today, classes).unwrap())).unwrap()
+    };
+    bencher.bench_local(|| pool.install(fit));
 }
 
 /// A million rows of a hundred classes, as many threads as the machine has.

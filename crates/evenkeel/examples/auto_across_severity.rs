@@ -20,7 +20,9 @@ const DAYS: u64 = 60;
 
 fn main() -> evenkeel::Result<()> {
     println!("mean over {DAYS} days of coverage at 90 %; n = m = 300, 10 classes\n");
-    println!("| signal | rejected | uncorrected | label-plan | auto | smallest of auto | largest | mix | inflation |");
+    println!(
+        "| signal | rejected | uncorrected | label-plan | auto | smallest of auto | largest | mix | inflation |"
+    );
     println!("|---|---|---|---|---|---|---|---|---|");
     for step in 0..=12 {
         let strength = 1.0 - 0.05 * f64::from(step);

@@ -37,8 +37,11 @@ impl<V: Clone> BottomK<V> {
     }
 
     pub(crate) fn merge(&mut self, other: &Self) {
-        self.kept.extend_from_slice(&other.kept);
-        self.cut();
+        let possible = other.kept.iter().filter(|(hash, ..)| *hash <= self.largest);
+        self.kept.extend(possible.cloned());
+        if self.kept.len() >= 2 * self.capacity {
+            self.cut();
+        }
     }
 
     fn cut(&mut self) {
