@@ -116,41 +116,55 @@ fn k_means(profiles: &[f64], length: usize, groups: usize) -> Vec<usize> {
         }
         centres.extend(centre);
     }
-    let mut assigned = nearest_centres(profiles, &centres, length);
+    let count = centres.len() / length;
+    let classes = profiles.len() / length;
+    // Distances of every class to every centre; only those to centres that moved are taken again.
+    let mut distances = vec![0.0; classes * count];
+    let mut assigned = vec![usize::MAX; classes];
+    let mut moved = vec![true; count];
     for _ in 0..MOST_ROUNDS {
-        let count = centres.len() / length;
-        for group in 0..count {
-            let members = profiles
-                .chunks_exact(length)
-                .zip(&assigned)
-                .filter(|(_, assigned)| **assigned == group)
-                .map(|(profile, _)| profile);
-            if assigned.contains(&group) {
-                let centre = mean_of(members, length);
+        for (profile, row) in profiles.chunks_exact(length).zip(distances.chunks_exact_mut(count)) {
+            for group in (0..count).filter(|group| moved[*group]) {
+                row[group] = squared_distance(profile, &centres[group * length..][..length]);
+            }
+        }
+        moved.fill(false);
+        for (assigned, row) in assigned.iter_mut().zip(distances.chunks_exact(count)) {
+            let nearest = smallest(row);
+            if nearest != *assigned {
+                moved[nearest] = true;
+                if let Some(left) = moved.get_mut(*assigned) {
+                    *left = true;
+                }
+                *assigned = nearest;
+            }
+        }
+        if !moved.contains(&true) {
+            break;
+        }
+        for group in (0..count).filter(|group| moved[*group]) {
+            let members = profiles.chunks_exact(length).zip(&assigned);
+            let mut members =
+                members.filter(|(_, assigned)| **assigned == group).map(|(profile, _)| profile);
+            // A group that lost its last class keeps its centre and may win one back.
+            if let Some(first) = members.next() {
+                let centre = mean_of(std::iter::once(first).chain(members), length);
                 centres[group * length..][..length].copy_from_slice(&centre);
             }
         }
-        let next = nearest_centres(profiles, &centres, length);
-        if next == assigned {
-            break;
-        }
-        assigned = next;
     }
     numbered_by_first_class(&assigned)
 }
 
-fn nearest_centres(profiles: &[f64], centres: &[f64], length: usize) -> Vec<usize> {
-    let nearest = |profile: &[f64]| {
-        let mut best = (0, f64::INFINITY);
-        for (group, centre) in centres.chunks_exact(length).enumerate() {
-            let distance = squared_distance(profile, centre);
-            if distance < best.1 {
-                best = (group, distance);
-            }
+/// Index of the smallest; the first of equal ones.
+fn smallest(values: &[f64]) -> usize {
+    let mut best = 0;
+    for (index, value) in values.iter().enumerate() {
+        if *value < values[best] {
+            best = index;
         }
-        best.0
-    };
-    profiles.chunks_exact(length).map(nearest).collect()
+    }
+    best
 }
 
 fn mean_of<'a>(vectors: impl Iterator<Item = &'a [f64]>, length: usize) -> Vec<f64> {
