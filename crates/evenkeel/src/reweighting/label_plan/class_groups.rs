@@ -123,11 +123,8 @@ fn k_means(profiles: &[f64], length: usize, groups: usize) -> Vec<usize> {
     let mut assigned = vec![usize::MAX; classes];
     let mut moved = vec![true; count];
     for _ in 0..MOST_ROUNDS {
-        for (profile, row) in profiles.chunks_exact(length).zip(distances.chunks_exact_mut(count)) {
-            for group in (0..count).filter(|group| moved[*group]) {
-                row[group] = squared_distance(profile, &centres[group * length..][..length]);
-            }
-        }
+        let again: Vec<usize> = (0..count).filter(|group| moved[*group]).collect();
+        measure_again(profiles, &centres, length, &again, &mut distances);
         moved.fill(false);
         for (assigned, row) in assigned.iter_mut().zip(distances.chunks_exact(count)) {
             let nearest = smallest(row);
@@ -204,19 +201,58 @@ const LANES: usize = 8;
 
 in_widest_registers! {
     fn squared_distance[](a: &[f64], b: &[f64]) -> f64 {
-        let ((a_chunks, a_rest), (b_chunks, b_rest)) =
-            (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
-        let mut lanes = [0.0; LANES];
-        for (a, b) in a_chunks.iter().zip(b_chunks) {
+        let [distance] = squared_distances(a, [b]);
+        distance
+    }
+}
+
+in_widest_registers! {
+    /// Distances of all profiles to the centres `again`, into a table with a row per profile.
+    fn measure_again[](
+        profiles: &[f64],
+        centres: &[f64],
+        length: usize,
+        again: &[usize],
+        distances: &mut [f64],
+    ) -> () {
+        let centre = |group: usize| &centres[group * length..][..length];
+        let rows = distances.chunks_exact_mut(centres.len() / length);
+        let (fours, rest) = again.as_chunks::<4>();
+        for (profile, row) in profiles.chunks_exact(length).zip(rows) {
+            // Four at a time: a single sum waits for each addition before the next.
+            for four in fours {
+                let found = squared_distances(profile, four.map(centre));
+                for (group, distance) in four.iter().zip(found) {
+                    row[*group] = distance;
+                }
+            }
+            for group in rest {
+                [row[*group]] = squared_distances(profile, [centre(*group)]);
+            }
+        }
+    }
+}
+
+/// `|a - b|^2` for several `b` side by side, each with the bits it would have alone.
+#[inline(always)]
+fn squared_distances<const N: usize>(a: &[f64], b: [&[f64]; N]) -> [f64; N] {
+    let (a_chunks, a_rest) = a.as_chunks::<LANES>();
+    let b = b.map(|b| b.as_chunks::<LANES>());
+    let mut lanes = [[0.0; LANES]; N];
+    for (chunk, a) in a_chunks.iter().enumerate() {
+        for (lanes, (b_chunks, _)) in lanes.iter_mut().zip(&b) {
+            let b = &b_chunks[chunk];
             for lane in 0..LANES {
                 lanes[lane] += (a[lane] - b[lane]) * (a[lane] - b[lane]);
             }
         }
-        for (lane, (a, b)) in a_rest.iter().zip(b_rest).enumerate() {
+    }
+    for (lanes, (_, b_rest)) in lanes.iter_mut().zip(&b) {
+        for (lane, (a, b)) in a_rest.iter().zip(*b_rest).enumerate() {
             lanes[lane] += (a - b) * (a - b);
         }
-        crate::measure::add_lanes(lanes)
     }
+    lanes.map(crate::measure::add_lanes)
 }
 
 #[cfg(test)]
