@@ -88,8 +88,13 @@ pub(crate) fn sentences(report: &ShiftReport) -> [String; 3] {
     let shift = if report.shift.detected { "Shift detected" } else { "No shift detected" };
     [
         format!(
-            "{shift}: confidence moved by {:.3} (KS distance, p = {:.3}) between {} labeled points and {} unlabeled ones.",
-            report.shift.statistic, report.shift.p_value, report.n, report.m,
+            "{shift}: confidence moved by {:.3} (KS distance) and predicted classes by {:.3} (total variation), p = {:.3}, between \
+             {} labeled points and {} unlabeled ones.",
+            report.shift.confidence_distance,
+            report.shift.class_distance,
+            report.shift.p_value,
+            report.n,
+            report.m,
         ),
         format!(
             "Coverage to expect at the uncorrected threshold {} (target {}): {} if the model's and uniform labels enclose \
