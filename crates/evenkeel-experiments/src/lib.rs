@@ -19,5 +19,7 @@ pub mod fashion_mnist;
 pub mod image;
 pub mod npy;
 pub mod performance;
+pub mod regression;
+pub mod run;
 
 pub use error::{Error, Result};
