@@ -11,6 +11,10 @@ use crate::args::Common;
 pub(crate) enum ReproduceCommand {
     /// Figs 3 and 5: coverage and set size over simulations of a regression with a known shift.
     Regression(RegressionArgs),
+    /// Tables 1, 4, 5 and 6: coverage, size and gap of all methods on corrupted images.
+    Images(ImagesArgs),
+    /// Table 5: bounds against measured gaps at severity 5.
+    Tightness(TightnessArgs),
 }
 
 /// What every experiment takes.
@@ -39,6 +43,72 @@ pub(crate) struct RegressionArgs {
     /// number, and the outcome depends on it.
     #[arg(long, default_value = "30", value_delimiter = ',', value_name = "LIST")]
     pub epochs: Vec<usize>,
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+/// Where softmax outputs come from.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct DataArgs {
+    /// Folder of your own softmax files, clean.npz and NAME_SEVERITY.npz (as fog_3.npz), each with the arrays probs or
+    /// logits, labels and image_id; without it, the shipped classifier is run on corrupted Fashion-MNIST.
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// Folder of Fashion-MNIST [default: that of the Debian package dataset-fashion-mnist].
+    #[arg(long, value_name = "DIR", conflicts_with = "data")]
+    pub fashion_mnist: Option<PathBuf>,
+}
+
+/// Sizes of the image experiments.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SizeArgs {
+    /// Repetitions of every condition.
+    #[arg(long, default_value_t = 10)]
+    pub seeds: u64,
+    /// Labeled clean points; weight functions take twice as many.
+    #[arg(long, default_value_t = 300, value_name = "N")]
+    pub calibration: usize,
+    /// Unlabeled points.
+    #[arg(long, default_value_t = 300, value_name = "M")]
+    pub unlabeled: usize,
+    /// Test points at most.
+    #[arg(long, default_value_t = 30_000, value_name = "N")]
+    pub test: usize,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  evenkeel reproduce images --out images
+  evenkeel reproduce images --data imagenet-c --out imagenet-c-tables --methods uncorrected,oracle,ff-f-u
+
+With label shift, today's label marginal is drawn from a Dirichlet law and the largest sample without replacement that follows it
+is used; half of it is unlabeled if it holds fewer than twice --unlabeled points.")]
+pub(crate) struct ImagesArgs {
+    #[command(flatten)]
+    pub data: DataArgs,
+    #[command(flatten)]
+    pub sizes: SizeArgs,
+    /// Severities.
+    #[arg(long, default_value = "1,3,5", value_delimiter = ',', value_name = "LIST")]
+    pub severities: Vec<u32>,
+    /// Rows of the tables, separated by commas; all for all of them [default: all but the slow ones].
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    pub methods: Vec<String>,
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  evenkeel reproduce tightness --out tightness")]
+pub(crate) struct TightnessArgs {
+    #[command(flatten)]
+    pub data: DataArgs,
+    #[command(flatten)]
+    pub sizes: SizeArgs,
+    /// The severity.
+    #[arg(long, default_value_t = 5)]
+    pub severity: u32,
     #[command(flatten)]
     pub run: RunArgs,
 }

@@ -117,6 +117,14 @@ pub enum Error {
         /// Type and shape expected.
         expected: String,
     },
+    /// A method no table has.
+    #[error("{found:?} is no method of this experiment; expected some of {known}")]
+    NoSuchMethod {
+        /// The name found.
+        found: String,
+        /// The names there are.
+        known: String,
+    },
     /// A training setting outside its range.
     #[error("{what} is {found}; expected {expected}")]
     BadSetting {
@@ -175,7 +183,9 @@ pub enum Error {
         expected: usize,
     },
     /// Fewer labeled or unlabeled points than an experiment needs.
-    #[error("{what} has {found} rows; the experiment needs at least {needed}: use smaller sizes or more data")]
+    #[error(
+        "{what} has {found} rows; the experiment needs at least {needed}: use smaller sizes or more data"
+    )]
     TooFewRows {
         /// Which table.
         what: String,

@@ -17,6 +17,7 @@ pub mod draws;
 pub mod error;
 pub mod fashion_mnist;
 pub mod image;
+pub mod images;
 pub mod npy;
 pub mod performance;
 pub mod regression;

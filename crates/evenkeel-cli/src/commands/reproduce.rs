@@ -2,6 +2,11 @@
 
 use std::path::PathBuf;
 
+use evenkeel_experiments::corruption::Corruption;
+use evenkeel_experiments::fashion_mnist::DEFAULT_DIRECTORY;
+use evenkeel_experiments::images::{
+    DataFolder, ImageMethod, ImageSettings, Images, LabelMarginal, Tables, make_data_folder,
+};
 use evenkeel_experiments::regression::Regression;
 use evenkeel_experiments::run::{self, Experiment, Table, Watcher};
 use indicatif::ProgressBar;
@@ -10,11 +15,15 @@ use serde::Serialize;
 use crate::exit::Outcome;
 use crate::job::{Failure, Rates, on_threads, print, print_json};
 use crate::progress::Verbosity;
-use crate::reproduce_args::{RegressionArgs, ReproduceCommand, RunArgs};
+use crate::reproduce_args::{
+    DataArgs, ImagesArgs, RegressionArgs, ReproduceCommand, RunArgs, SizeArgs, TightnessArgs,
+};
 
 pub(crate) fn run(command: &ReproduceCommand) -> Result<Outcome, Failure> {
     match command {
         ReproduceCommand::Regression(args) => regression(args),
+        ReproduceCommand::Images(args) => images(args),
+        ReproduceCommand::Tightness(args) => tightness(args),
     }
 }
 
@@ -29,13 +38,76 @@ fn regression(args: &RegressionArgs) -> Result<Outcome, Failure> {
     reproduce("regression", &experiment, &args.run)
 }
 
+fn images(args: &ImagesArgs) -> Result<Outcome, Failure> {
+    let methods = match &args.methods[..] {
+        [] => ImageMethod::usual(),
+        [all] if all == "all" => ImageMethod::all(),
+        ids => ids.iter().map(|id| ImageMethod::from_id(id)).collect::<Result<_, _>>()?,
+    };
+    let settings = ImageSettings { methods, ..image_settings(&args.run, &args.sizes)? };
+    let data = data_folder("images", &args.run, &args.data, &args.severities)?;
+    reproduce("images", &Images::new(data, settings)?, &args.run)
+}
+
+fn tightness(args: &TightnessArgs) -> Result<Outcome, Failure> {
+    let methods = ["ff-min-max", "ff-f-u", "ff-w1-min-max", "ff-w1-f-u"];
+    let settings = ImageSettings {
+        methods: methods.into_iter().map(ImageMethod::from_id).collect::<Result<_, _>>()?,
+        marginals: vec![LabelMarginal::Same],
+        tables: Tables::Tightness,
+        ..image_settings(&args.run, &args.sizes)?
+    };
+    let data = data_folder("tightness", &args.run, &args.data, &[args.severity])?;
+    reproduce("tightness", &Images::new(data, settings)?, &args.run)
+}
+
+fn image_settings(run: &RunArgs, sizes: &SizeArgs) -> Result<ImageSettings, Failure> {
+    let rates = Rates::of(&run.common)?;
+    Ok(ImageSettings {
+        seeds: sizes.seeds,
+        calibration: sizes.calibration,
+        unlabeled: sizes.unlabeled,
+        test: sizes.test,
+        ..ImageSettings::new(rates.alpha, rates.seed)
+    })
+}
+
+/// The user's data folder, or one made of Fashion-MNIST inside the run's folder.
+fn data_folder(
+    name: &str,
+    run: &RunArgs,
+    data: &DataArgs,
+    severities: &[u32],
+) -> Result<DataFolder, Failure> {
+    if let Some(folder) = &data.data {
+        return Ok(DataFolder::open(folder)?.with_severities(severities)?);
+    }
+    let data_set = data.fashion_mnist.clone().unwrap_or_else(|| DEFAULT_DIRECTORY.into());
+    let folder = folder_of(name, run).join("softmax");
+    let bar = Verbosity::of(run.common.quiet).cells("classifying images");
+    on_threads(run.common.threads, || {
+        let step = |count: usize| match bar.length() {
+            Some(0) => bar.set_length(count as u64),
+            _ => bar.inc(count as u64),
+        };
+        Ok(make_data_folder(&folder, &data_set, severities, &step)?)
+    })?;
+    bar.finish_and_clear();
+    let order = Corruption::ALL.map(Corruption::name);
+    Ok(DataFolder::open(&folder)?.with_severities(severities)?.in_order_of(&order))
+}
+
+fn folder_of(name: &str, run: &RunArgs) -> PathBuf {
+    run.out.clone().unwrap_or_else(|| PathBuf::from(format!("evenkeel-{name}")))
+}
+
 /// Runs an experiment in its folder and shows its tables.
 fn reproduce<E: Experiment + Send>(
     name: &str,
     experiment: &E,
     args: &RunArgs,
 ) -> Result<Outcome, Failure> {
-    let out = args.out.clone().unwrap_or_else(|| PathBuf::from(format!("evenkeel-{name}")));
+    let out = folder_of(name, args);
     let verbosity = Verbosity::of(args.common.quiet);
     let bar = Bar(verbosity.cells(name));
     let finished = on_threads(args.common.threads, || Ok(run::run(experiment, &out, &bar)?))?;

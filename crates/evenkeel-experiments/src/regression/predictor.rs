@@ -50,9 +50,7 @@ impl Predictor {
         let mut parameters = Vec::with_capacity(SECOND + HIDDEN * bins + bins);
         for (count, inputs) in [(SECOND, FEATURES), (HIDDEN * bins + bins, HIDDEN)] {
             let bound = 1.0 / (inputs as f64).sqrt();
-            parameters.extend(
-                (0..count).map(|_| ((2.0 * stream.uniform() - 1.0) * bound) as f32),
-            );
+            parameters.extend((0..count).map(|_| ((2.0 * stream.uniform() - 1.0) * bound) as f32));
         }
         Self { parameters, bins }
     }
@@ -71,8 +69,7 @@ impl Predictor {
         for row in hidden.chunks_exact_mut(HIDDEN) {
             row.iter_mut().zip(bias).for_each(|(value, bias)| *value = (*value + bias).max(0.0));
         }
-        let (second, bias) =
-            self.parameters[SECOND..].split_at(self.second_bias() - SECOND);
+        let (second, bias) = self.parameters[SECOND..].split_at(self.second_bias() - SECOND);
         multiply(Matrix::new(hidden, HIDDEN), Matrix::new(second, self.bins), logits);
         for row in logits.chunks_exact_mut(self.bins) {
             row.iter_mut().zip(bias).for_each(|(value, bias)| *value += bias);

@@ -129,9 +129,7 @@ impl Stage<'_> {
         let counts = EvaluationCounts::of(&sets, &labels)?;
         let scores = label_scores_of_rows(0, rows, &Score::Lac, labels.as_slice())?;
         let total_gap = match &cut.law {
-            Some(law) => {
-                Some(total_coverage_gap(law, &WeightedEmpirical::uniform(&scores)?))
-            }
+            Some(law) => Some(total_coverage_gap(law, &WeightedEmpirical::uniform(&scores)?)),
             None => None,
         };
         let evaluation = counts.finish(alpha, total_gap)?;

@@ -79,10 +79,7 @@ fn table(finished: &Finished, stage: usize, epochs: usize, target: f64) -> Table
             Entry::number(mean(&mut off.into_iter()), NumberStyle::Percent),
             Entry::number(mean(&mut near.into_iter()), NumberStyle::Percent),
             Entry::spread(rows().map(|(_, row)| row.bins), NumberStyle::Decimals(2)),
-            Entry::spread(
-                rows().map(|(width, row)| width * row.bins),
-                NumberStyle::Decimals(1),
-            ),
+            Entry::spread(rows().map(|(width, row)| width * row.bins), NumberStyle::Decimals(1)),
             Entry::spread(rows().filter_map(|(_, row)| row.total_gap), NumberStyle::Decimals(3)),
             Entry::spread(rows().filter_map(|(_, row)| row.effective), NumberStyle::Decimals(0)),
         ]);
@@ -99,8 +96,7 @@ fn losses(experiment: &Regression, finished: &Finished) -> Table {
         columns.map(str::to_owned).to_vec(),
     );
     for (stage, epochs) in experiment.epochs.iter().enumerate() {
-        let stages =
-            || finished.iter().filter_map(move |(_, outcome)| outcome.stages.get(stage));
+        let stages = || finished.iter().filter_map(move |(_, outcome)| outcome.stages.get(stage));
         let two = NumberStyle::Decimals(2);
         table.rows.push(vec![
             Entry::text(epochs.to_string()),

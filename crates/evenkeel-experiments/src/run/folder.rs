@@ -85,11 +85,8 @@ impl RunFolder {
             .iter()
             .map(|(part, seconds)| format!("{name},\"{part}\",{seconds:.6}\n"))
             .collect();
-        let mut file = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(&path)
-            .map_err(Error::at(&path))?;
+        let mut file =
+            OpenOptions::new().create(true).append(true).open(&path).map_err(Error::at(&path))?;
         file.write_all(lines.as_bytes()).map_err(Error::at(&path))
     }
 

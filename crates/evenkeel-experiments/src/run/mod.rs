@@ -96,16 +96,11 @@ pub struct Finished {
 }
 
 /// Runs the cells that are not finished yet, then writes tables, figures and the page.
-pub fn run<E: Experiment>(
-    experiment: &E,
-    path: &Path,
-    watcher: &dyn Watcher,
-) -> Result<Finished> {
+pub fn run<E: Experiment>(experiment: &E, path: &Path, watcher: &dyn Watcher) -> Result<Finished> {
     let folder = RunFolder::open(path, &experiment.configuration()?)?;
     let groups = experiment.groups();
     let cells: usize = groups.iter().map(|group| group.cells.len()).sum();
-    let is_open =
-        |cell: &E::Cell| folder.read_cell::<E::Outcome>(&experiment.name(cell)).is_none();
+    let is_open = |cell: &E::Cell| folder.read_cell::<E::Outcome>(&experiment.name(cell)).is_none();
     let open: Vec<Vec<&E::Cell>> = groups
         .iter()
         .map(|group| group.cells.par_iter().filter(|cell| is_open(cell)).collect())
