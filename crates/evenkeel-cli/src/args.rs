@@ -87,6 +87,24 @@ pub(crate) struct Yesterday {
     pub cal_labels: String,
 }
 
+/// What some methods need of yesterday's and today's points beside their probabilities.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Beside the probabilities")]
+pub(crate) struct BesideArgs {
+    /// Features of the calibration points [default: their scores].
+    #[arg(long, value_name = "MATRIX", requires = "unlabeled_features")]
+    pub cal_features: Option<String>,
+    /// Features of today's points.
+    #[arg(long, value_name = "MATRIX", requires = "cal_features")]
+    pub unlabeled_features: Option<String>,
+    /// Known likelihood ratios dQ/dP of the calibration points.
+    #[arg(long, value_name = "VECTOR")]
+    pub cal_ratios: Option<String>,
+    /// Weights of the calibration points for --method fixed.
+    #[arg(long, value_name = "VECTOR")]
+    pub weights_file: Option<String>,
+}
+
 /// What scores labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ScoreName {
@@ -124,6 +142,10 @@ pub(crate) enum MethodArg {
     Ot,
     /// Split conformal prediction.
     Uncorrected,
+    /// Weights of --weights-file.
+    Fixed,
+    /// Split conformal prediction on the labels of the test points themselves (compare only).
+    Oracle,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -286,6 +308,8 @@ pub(crate) struct CalibrateArgs {
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
     #[command(flatten)]
+    pub beside: BesideArgs,
+    #[command(flatten)]
     pub transport: TransportArgs,
     #[command(flatten)]
     pub scoring: Scoring,
@@ -308,6 +332,12 @@ pub(crate) struct PredictArgs {
     /// Class probabilities to predict sets for.
     #[arg(long, value_name = "MATRIX")]
     pub probs: String,
+    /// Features of these points, if the calibration was made with features.
+    #[arg(long, value_name = "MATRIX")]
+    pub features: Option<String>,
+    /// Known likelihood ratios of these points, if the calibration was made with known ratios.
+    #[arg(long, value_name = "VECTOR")]
+    pub ratios: Option<String>,
     /// Where the sets go: .npy, .csv, .jsonl or .parquet.
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
@@ -351,6 +381,12 @@ pub(crate) struct EvaluateArgs {
     /// Their labels.
     #[arg(long, value_name = "LABELS")]
     pub labels: String,
+    /// Features of these points, if the calibration was made with features.
+    #[arg(long, value_name = "MATRIX")]
+    pub features: Option<String>,
+    /// Known likelihood ratios of these points, if the calibration was made with known ratios.
+    #[arg(long, value_name = "VECTOR")]
+    pub ratios: Option<String>,
     /// Exit with 1 if the measured coverage is below this.
     #[arg(long, value_name = "COVERAGE")]
     pub fail_below: Option<f64>,
@@ -386,6 +422,14 @@ pub(crate) struct CompareArgs {
     /// Write the table.
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
+    #[command(flatten)]
+    pub beside: BesideArgs,
+    /// Features of the test points, where calibration points have them.
+    #[arg(long, value_name = "MATRIX")]
+    pub test_features: Option<String>,
+    /// Known likelihood ratios of the test points.
+    #[arg(long, value_name = "VECTOR")]
+    pub test_ratios: Option<String>,
     #[command(flatten)]
     pub transport: TransportArgs,
     #[command(flatten)]

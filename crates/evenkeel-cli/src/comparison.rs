@@ -3,16 +3,18 @@
 use std::time::Instant;
 
 use evenkeel::calibration::Calibration;
+use evenkeel::calibrator::{Method, ShiftCalibrator};
 use evenkeel::conformal::Threshold;
-use evenkeel::evaluation::{Evaluation, GapPoint, gap_curve, percent_rates};
+use evenkeel::evaluation::{Evaluation, GapPoint, percent_rates};
 use evenkeel::measure::WeightedEmpirical;
 use serde::Serialize;
 
 use crate::args::{MethodArg, Reading, TransportArgs};
 use crate::commands::fit;
-use crate::inputs::{Labeled, StreamedLabels, each_block};
+use crate::inputs::{BlockWork, Labeled};
 use crate::job::{Failure, Rates, calibrator};
 use crate::progress::Verbosity;
+use crate::streams::{PointFiles, each_block};
 use crate::table::{Align, Table, percent, threshold};
 use crate::tally::Tally;
 use evenkeel::score::Score;
@@ -20,9 +22,8 @@ use evenkeel::score::Score;
 /// Files of a comparison, as typed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Files<'a> {
-    pub unlabeled: &'a str,
-    pub test_probs: &'a str,
-    pub test_labels: &'a str,
+    pub today: PointFiles<'a>,
+    pub test: PointFiles<'a>,
 }
 
 /// One method's outcome.
@@ -55,8 +56,8 @@ impl Compared {
         Row {
             method: method.as_str(),
             threshold: match self.calibration.threshold(None) {
-                Threshold::Finite(score) => Some(score),
-                Threshold::AllLabels => None,
+                Some(Threshold::Finite(score)) => Some(score),
+                Some(Threshold::AllLabels) | None => None,
             },
             coverage: self.evaluation.coverage,
             mean_size: self.evaluation.mean_size,
@@ -79,28 +80,28 @@ pub(crate) fn compare(
 ) -> Result<Vec<Compared>, Failure> {
     let (transport, score, rates) = settings;
     let classes = yesterday.classes();
-    let labels = StreamedLabels::read(files.test_labels, files.test_probs, classes)?;
     let mut fitted = Vec::new();
     for method in methods {
+        if *method == MethodArg::Oracle {
+            fitted.push(oracle(files.test, classes, (score, rates), reading, verbosity)?);
+            continue;
+        }
         let calibrator = calibrator(*method, transport, score, rates)?;
-        fitted.push(fit(&calibrator, yesterday, files.unlabeled, reading, verbosity)?);
+        fitted.push(fit(&calibrator, yesterday, files.today, reading, verbosity)?);
     }
     let mut tallies: Vec<Option<Tally<'_>>> = Vec::new();
     for (calibration, _) in &fitted {
         tallies.push(Some(Tally::new(calibration, None)?));
     }
     let mut seconds = vec![0.0; fitted.len()];
-    let rows =
-        each_block(files.test_probs, reading, classes, "testing", verbosity, |first, block| {
-            let part = labels.of(first, block.rows(), files.test_probs)?;
-            for (tally, seconds) in tallies.iter_mut().zip(&mut seconds) {
-                let started = Instant::now();
-                *tally = tally.take().map(|tally| tally.add(first, block, part)).transpose()?;
-                *seconds += started.elapsed().as_secs_f64();
-            }
-            Ok(())
-        })?;
-    labels.require_rows(rows, files.test_probs)?;
+    each_block(files.test, reading, classes, "testing", verbosity, |points| {
+        for (tally, seconds) in tallies.iter_mut().zip(&mut seconds) {
+            let started = Instant::now();
+            *tally = tally.take().map(|tally| tally.add(points)).transpose()?;
+            *seconds += started.elapsed().as_secs_f64();
+        }
+        Ok(())
+    })?;
     let finished = tallies.iter().flatten().map(|tally| Ok((tally.finish()?, tally.label_law()?)));
     let finished: Vec<(Evaluation, WeightedEmpirical)> =
         finished.collect::<Result<_, Failure>>()?;
@@ -109,7 +110,7 @@ pub(crate) fn compare(
     let outcomes = fitted.into_iter().zip(finished).zip(seconds);
     Ok(outcomes
         .map(|(((calibration, fitting), (evaluation, label_law)), testing)| {
-            let curve = gap_curve(calibration.law(), calibration.test_mass(), &label_law, &rates);
+            let curve = calibration.gap_curve(&label_law, &rates);
             Compared {
                 gap_curve: curve,
                 calibration,
@@ -119,6 +120,27 @@ pub(crate) fn compare(
             }
         })
         .collect())
+}
+
+/// Split conformal prediction on the test points' own labels, and its seconds: a pass of its own over them.
+fn oracle(
+    test: PointFiles<'_>,
+    classes: usize,
+    (score, rates): (Score, Rates),
+    reading: &Reading,
+    verbosity: Verbosity,
+) -> Result<(Calibration, f64), Failure> {
+    let started = Instant::now();
+    let drawn = score.with_draws_for("test");
+    let mut scores = Vec::new();
+    let files = PointFiles { features: None, ratios: None, ..test };
+    each_block(files, reading, classes, "testing", verbosity, |points| {
+        scores.extend(points.block.label_scores(points.first_row, &drawn, points.labels)?);
+        Ok(())
+    })?;
+    let method = Method::Uncorrected;
+    let calibrator = ShiftCalibrator { method, score, alpha: rates.alpha, seed: rates.seed };
+    Ok((calibrator.oracle(&scores, classes)?, started.elapsed().as_secs_f64()))
 }
 
 /// The table of a comparison.

@@ -4,6 +4,9 @@ use std::process::ExitCode;
 
 use crate::job::Failure;
 
+/// Ended by Ctrl-C or a request to terminate, as shells count it.
+pub(crate) const INTERRUPTED: i32 = 130;
+
 /// How a command that ran to its end turned out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {

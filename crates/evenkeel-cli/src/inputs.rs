@@ -3,27 +3,24 @@
 use std::path::Path;
 
 use evenkeel::calibration::{Calibration, CalibrationHeader};
-use evenkeel::calibrator::{MOST_CANDIDATES, ShiftCalibrator};
+use evenkeel::calibrator::{Beside, MOST_CANDIDATES};
 use evenkeel::check::{TodayLaws, TodaySketch};
 use evenkeel::conformal::{LabelSets, label_scores_of_rows};
 use evenkeel::level::Miscoverage;
 use evenkeel::measure::Interval;
 use evenkeel::rows::{Real, Rows};
-use evenkeel::sandwich::SandwichSketch;
-use evenkeel::score::{CandidateScores, Labels, Probabilities, Score};
+use evenkeel::score::{Labels, Probabilities, Score};
 use evenkeel::seed::Seed;
 use evenkeel_io::{
     BlockRows, IoError, MatrixReader, MatrixSource, ValueKind, read_class_names, read_labels,
-    read_matrix,
+    read_matrix, read_weights,
 };
 use rayon::prelude::*;
 
-use crate::args::Reading;
+use crate::args::{BesideArgs, Reading};
 use crate::job::{Failure, system_words};
 use crate::progress::Verbosity;
-
-/// Bytes of a file read at a time: memory is bounded by this, not by the file.
-const BLOCK_BYTES: usize = 16 << 20;
+use crate::streams::{PointFiles, each_block};
 
 /// Rows a thread takes at a time within a block.
 const SHARE_ROWS: usize = 2048;
@@ -49,6 +46,9 @@ pub(crate) struct Labeled {
     classes: usize,
     labels_origin: String,
     labels: Vec<usize>,
+    features: Option<(Vec<f64>, usize)>,
+    ratios: Option<Vec<f64>>,
+    weights: Option<Vec<f64>>,
 }
 
 impl Labeled {
@@ -64,11 +64,61 @@ impl Labeled {
         let labels = read_labels(&MatrixSource::parse(labels)?, Some(block.row_count()))
             .map_err(|error| swapped(error, matrix, labels))?;
         let (origin, classes) = (matrix.to_owned(), block.columns());
-        let read = Self { origin, values, classes, labels_origin, labels };
+        let read = Self {
+            origin,
+            values,
+            classes,
+            labels_origin,
+            labels,
+            features: None,
+            ratios: None,
+            weights: None,
+        };
         // Checked here, so that later errors can only be about something else.
         read.probabilities()?;
         read.checked_labels()?;
         Ok(read)
+    }
+
+    /// Reads what was given beside the probabilities; there must be one row or number for each point.
+    pub(crate) fn with(mut self, beside: &BesideArgs) -> Result<Self, Failure> {
+        let n = self.rows();
+        let as_many = |file: &str, one: &str, found: usize| {
+            if found == n {
+                return Ok(());
+            }
+            Err(Failure::Mismatch(format!(
+                "{file} has {found} {one}s but {} has {n} rows; give one {one} a row",
+                self.origin
+            )))
+        };
+        if let Some(file) = &beside.cal_features {
+            let block = read_matrix(&MatrixSource::parse(file)?)?;
+            as_many(file, "row of feature", block.row_count())?;
+            let columns = block.columns();
+            let values = block.into_values().to_f64();
+            Beside::features(Rows::new("features", &values, columns)?)
+                .check(n)
+                .map_err(|error| in_file(file, error))?;
+            self.features = Some((values, columns));
+        }
+        for (file, one) in [(&beside.cal_ratios, "ratio"), (&beside.weights_file, "weight")] {
+            let Some(file) = file else { continue };
+            let values = read_weights(&MatrixSource::parse(file)?)?;
+            as_many(file, one, values.len())?;
+            let place = if one == "ratio" { &mut self.ratios } else { &mut self.weights };
+            *place = Some(values);
+        }
+        Ok(self)
+    }
+
+    /// What stands beside the probabilities.
+    pub(crate) fn beside(&self) -> Result<Beside<'_>, Failure> {
+        let features = match &self.features {
+            None => None,
+            Some((values, columns)) => Some(Rows::new("features", values, *columns)?),
+        };
+        Ok(Beside { features, ratios: self.ratios.as_deref(), weights: self.weights.as_deref() })
     }
 
     pub(crate) fn classes(&self) -> usize {
@@ -83,7 +133,7 @@ impl Labeled {
         Probabilities::new(&self.values, self.classes).map_err(|error| in_file(&self.origin, error))
     }
 
-    fn checked_labels(&self) -> Result<Labels, Failure> {
+    pub(crate) fn checked_labels(&self) -> Result<Labels, Failure> {
         Labels::new(self.labels.clone(), self.classes)
             .map_err(|error| in_file(&self.labels_origin, error))
     }
@@ -98,7 +148,7 @@ impl Labeled {
 }
 
 /// A labels file with many columns next to a matrix with one: most likely the two were swapped.
-fn swapped(error: IoError, matrix: &str, labels: &str) -> Failure {
+pub(crate) fn swapped(error: IoError, matrix: &str, labels: &str) -> Failure {
     match error {
         IoError::NotOneColumn { columns, .. } => Failure::Mismatch(format!(
             "{labels} has {columns} columns, but labels are one integer a row; were {matrix} and {labels} swapped?"
@@ -119,6 +169,7 @@ pub(crate) trait BlockWork {
         &self,
         calibration: &Calibration,
         first_row: usize,
+        beside: Beside<'_>,
         alpha: Option<Miscoverage>,
     ) -> evenkeel::Result<LabelSets>;
 
@@ -136,11 +187,12 @@ impl BlockWork for BlockRows<'_> {
         &self,
         calibration: &Calibration,
         first_row: usize,
+        beside: Beside<'_>,
         alpha: Option<Miscoverage>,
     ) -> evenkeel::Result<LabelSets> {
         match self {
-            Self::F32(rows) => predict(*rows, calibration, first_row, alpha),
-            Self::F64(rows) => predict(*rows, calibration, first_row, alpha),
+            Self::F32(rows) => predict(*rows, calibration, first_row, beside, alpha),
+            Self::F64(rows) => predict(*rows, calibration, first_row, beside, alpha),
         }
     }
 
@@ -161,11 +213,15 @@ fn predict<T: Real>(
     rows: Rows<'_, T>,
     calibration: &Calibration,
     first_row: usize,
+    beside: Beside<'_>,
     alpha: Option<Miscoverage>,
 ) -> evenkeel::Result<LabelSets> {
-    let parts: Vec<LabelSets> = shares(rows)
-        .map(|(offset, part)| calibration.predict(first_row + offset, part?, alpha))
-        .collect::<evenkeel::Result<_>>()?;
+    let sets_of = |(offset, part): (usize, evenkeel::Result<Rows<'_, T>>)| {
+        let part = part?;
+        let beside = beside.of_rows(offset..offset + part.rows())?;
+        calibration.predict_beside(first_row + offset, part, beside, alpha)
+    };
+    let parts: Vec<LabelSets> = shares(rows).map(sets_of).collect::<evenkeel::Result<_>>()?;
     LabelSets::concatenate(&parts)
 }
 
@@ -178,45 +234,15 @@ fn shares<'a, T: Real>(
     parts.map(move |(index, values)| (index * SHARE_ROWS, Rows::new(what, values, columns)))
 }
 
-/// Streams a matrix of `classes` columns through `work`, block by block; returns the number of rows.
-pub(crate) fn each_block(
-    matrix: &str,
-    reading: &Reading,
-    classes: usize,
-    doing: &str,
-    verbosity: Verbosity,
-    mut work: impl FnMut(usize, &BlockRows<'_>) -> Result<(), Failure>,
-) -> Result<usize, Failure> {
-    let mut reader = MatrixReader::open(&MatrixSource::parse(matrix)?)?;
-    require_classes(matrix, reader.columns(), classes)?;
-    let bar = verbosity.rows(doing, reader.rows());
-    let rows = reader.rows_within(BLOCK_BYTES);
-    let mut softmax = Vec::new();
-    let mut seen = 0;
-    while let Some(block) = reader.next_block(rows)? {
-        let first_row = block.first_row();
-        let read = reading.kind().probabilities(block, &mut softmax)?;
-        work(first_row, &read).map_err(|failure| name_file(failure, matrix))?;
-        seen += read.rows();
-        bar.set_position(seen as u64);
-    }
-    bar.finish_and_clear();
-    if seen == 0 {
-        // A table can have a header and nothing below it: means over no rows would be NaN.
-        return Err(IoError::NoRows { origin: matrix.into() }.into());
-    }
-    Ok(seen)
-}
-
 /// An error of the core that came out of a block belongs to the block's file.
-fn name_file(failure: Failure, matrix: &str) -> Failure {
+pub(crate) fn name_file(failure: Failure, matrix: &str) -> Failure {
     match failure {
         Failure::Core(error) => in_file(matrix, error),
         other => other,
     }
 }
 
-fn require_classes(matrix: &str, found: usize, classes: usize) -> Result<(), Failure> {
+pub(crate) fn require_classes(matrix: &str, found: usize, classes: usize) -> Result<(), Failure> {
     if found == classes {
         return Ok(());
     }
@@ -240,7 +266,9 @@ pub(crate) fn check_laws(
     let empty = TodaySketch::new(scores, range, points, seed)?;
     let mut kept: Vec<f64> = Vec::new();
     let mut sketch: Option<TodaySketch> = None;
-    each_block(matrix, reading, classes, "reading", verbosity, |first_row, block| {
+    let files = PointFiles::probs(matrix);
+    each_block(files, reading, classes, "reading", verbosity, |points| {
+        let (first_row, block) = (points.first_row, points.block);
         if let Some(sofar) = sketch.take() {
             let part = match block {
                 BlockRows::F32(rows) => sketch_block(*rows, first_row, &empty, score),
@@ -282,106 +310,6 @@ fn sketch_block<T: Real>(
     shares(rows)
         .map(|(offset, part)| empty.clone().add_probabilities(first_row + offset, part?, score))
         .try_reduce(|| empty.clone(), |merged, part| merged.merge(&part))
-}
-
-/// Today's unlabeled side, as the method takes it.
-pub(crate) enum TodayInput {
-    /// Every candidate score.
-    Candidates(CandidateScores),
-    /// More of them than are kept, sketched.
-    Sketch(SandwichSketch),
-}
-
-/// Reads today's side: in memory up to the size at which the library sketches, and then as a sketch where the method
-/// allows. The library does the same with arrays, so files and arrays give the same bits.
-pub(crate) fn read_today(
-    matrix: &str,
-    reading: &Reading,
-    calibrator: &ShiftCalibrator,
-    scores: &[f64],
-    classes: usize,
-    verbosity: Verbosity,
-) -> Result<TodayInput, Failure> {
-    let mut kept: Vec<f64> = Vec::new();
-    let mut sketch: Option<(SandwichSketch, Score)> = None;
-    each_block(matrix, reading, classes, "reading", verbosity, |first_row, block| {
-        if let Some((sofar, score)) = sketch.take() {
-            sketch = Some((add_block(sofar, first_row, block, &score)?, score));
-            return Ok(());
-        }
-        keep(&mut kept, block);
-        if kept.len() > MOST_CANDIDATES
-            && let Some((empty, score)) = calibrator.empty_sketch(scores, classes)?
-        {
-            let rows = BlockRows::F64(Rows::new("probabilities", &kept, classes)?);
-            sketch = Some((add_block(empty, 0, &rows, &score)?, score));
-            kept = Vec::new();
-        }
-        Ok(())
-    })?;
-    if let Some((sketch, _)) = sketch {
-        return Ok(TodayInput::Sketch(sketch));
-    }
-    let today = Probabilities::new(&kept, classes).map_err(|error| in_file(matrix, error))?;
-    let candidates = calibrator.score.with_draws_for("today").candidate_scores(&today);
-    Ok(TodayInput::Candidates(candidates.map_err(|error| in_file(matrix, error))?))
-}
-
-fn add_block(
-    sketch: SandwichSketch,
-    first_row: usize,
-    block: &BlockRows<'_>,
-    score: &Score,
-) -> evenkeel::Result<SandwichSketch> {
-    match block {
-        BlockRows::F32(rows) => sketch.add_probabilities(first_row, *rows, score),
-        BlockRows::F64(rows) => sketch.add_probabilities(first_row, *rows, score),
-    }
-}
-
-/// Labels of streamed rows.
-pub(crate) struct StreamedLabels<'a> {
-    origin: &'a str,
-    labels: Vec<usize>,
-}
-
-impl<'a> StreamedLabels<'a> {
-    /// Reads the labels of the rows of `matrix` and checks that each names one of `classes` classes.
-    pub(crate) fn read(origin: &'a str, matrix: &str, classes: usize) -> Result<Self, Failure> {
-        let labels = read_labels(&MatrixSource::parse(origin)?, None)
-            .map_err(|error| swapped(error, matrix, origin))?;
-        let labels = Labels::new(labels, classes).map_err(|error| in_file(origin, error))?;
-        Ok(Self { origin, labels: labels.as_slice().to_vec() })
-    }
-
-    /// The labels of `rows` rows from `first_row` on.
-    pub(crate) fn of(
-        &self,
-        first_row: usize,
-        rows: usize,
-        matrix: &str,
-    ) -> Result<&[usize], Failure> {
-        self.labels.get(first_row..first_row + rows).ok_or_else(|| {
-            Failure::Mismatch(format!(
-                "{} has {} labels but {matrix} has at least {} rows; give one label a row",
-                self.origin,
-                self.labels.len(),
-                first_row + rows
-            ))
-        })
-    }
-
-    /// An error unless there were as many rows as labels.
-    pub(crate) fn require_rows(&self, rows: usize, matrix: &str) -> Result<(), Failure> {
-        if rows == self.labels.len() {
-            return Ok(());
-        }
-        Err(Failure::Mismatch(format!(
-            "{} has {} labels but {matrix} has {rows} rows; give one label a row",
-            self.origin,
-            self.labels.len()
-        )))
-    }
 }
 
 /// Reads and checks a file written by `calibrate`.

@@ -178,6 +178,13 @@ pub(crate) fn calibrator(
 ) -> Result<ShiftCalibrator, Failure> {
     let method = match method {
         MethodArg::Uncorrected => Method::Uncorrected,
+        MethodArg::Fixed => Method::Fixed,
+        MethodArg::Oracle => {
+            return Err(Failure::Argument(
+                "oracle calibrates on the labels of the test points, which only `compare` has; choose another --method"
+                    .into(),
+            ));
+        }
         MethodArg::Ot => Method::OptimalTransport(transport(args)?),
     };
     Ok(ShiftCalibrator { method, score, alpha: rates.alpha, seed: rates.seed })

@@ -9,6 +9,7 @@ mod job;
 mod page;
 mod progress;
 mod reproduce_args;
+mod streams;
 mod table;
 mod tally;
 
@@ -21,6 +22,13 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return exit::of_usage(&error),
     };
+    // Ctrl-C ends the process without dropping anything: unfinished files are removed here. Where no handler can be set,
+    // they would only be left behind under their temporary names.
+    let handled = ctrlc::set_handler(|| {
+        evenkeel_io::write::remove_unfinished();
+        std::process::exit(exit::INTERRUPTED);
+    });
+    drop(handled);
     let outcome = commands::run(&cli.command);
     exit::of_outcome(outcome)
 }

@@ -8,7 +8,7 @@ use evenkeel::measure::WeightedEmpirical;
 use evenkeel::sandwich::Sandwich;
 use evenkeel_report::{
     Answer, BoundRow, ClassRow, CoverageRange, DominanceRow, GapCurve, Input, MethodRow,
-    Provenance, Report, ScoreLaws, StepCurve, ThresholdMark, TraceCurve, Verdict,
+    MethodThreshold, Provenance, Report, ScoreLaws, StepCurve, ThresholdMark, TraceCurve, Verdict,
     WeightsOverScores,
 };
 
@@ -199,7 +199,7 @@ pub(crate) fn add_comparison(report: &mut Report, compared: &[Compared], names: 
         report.methods.push(MethodRow {
             method: name.clone(),
             assumption: method.assumption().into(),
-            threshold: calibration.threshold(None).into(),
+            threshold: calibration.threshold(None).map_or(MethodThreshold::PerPoint, Into::into),
             coverage: Some(one.evaluation.coverage),
             mean_size: Some(one.evaluation.mean_size),
             total_coverage_gap: one.evaluation.total_coverage_gap,
@@ -208,8 +208,8 @@ pub(crate) fn add_comparison(report: &mut Report, compared: &[Compared], names: 
         });
         let points = one.gap_curve.iter().map(|point| (point.alpha.get(), point.gap)).collect();
         report.gap_curves.push(GapCurve { method: name.clone(), points });
-        laws.thresholds
-            .push(ThresholdMark { label: name.clone(), threshold: calibration.threshold(None) });
+        let mark = |threshold| ThresholdMark { label: name.clone(), threshold };
+        laws.thresholds.extend(calibration.threshold(None).map(mark));
         if !learned.trace.points().is_empty() {
             laws.reweighted = Some(StepCurve::from(calibration.law()));
             report.traces.push(TraceCurve {

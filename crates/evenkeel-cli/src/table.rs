@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 use std::io::IsTerminal;
 
-/// Whether stdout takes colour: a terminal, and `NO_COLOR` not set.
+/// Whether stdout takes colour: a terminal (or `CLICOLOR_FORCE` set), and `NO_COLOR` not set.
 pub(crate) fn colour_on_stdout() -> bool {
-    std::io::stdout().is_terminal()
-        && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+    let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");
+    let forbidden = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    !forbidden && (std::io::stdout().is_terminal() || set("CLICOLOR_FORCE"))
 }
 
 /// How a column is aligned.

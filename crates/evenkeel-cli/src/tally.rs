@@ -1,13 +1,13 @@
 //! What is counted about one calibration on labeled rows, block by block.
 
 use evenkeel::calibration::Calibration;
-use evenkeel::evaluation::{Evaluation, EvaluationCounts, LabelScoreCounts, total_coverage_gap};
+use evenkeel::evaluation::{Evaluation, EvaluationCounts, LabelScoreCounts};
 use evenkeel::level::Miscoverage;
 use evenkeel::measure::WeightedEmpirical;
-use evenkeel_io::BlockRows;
 
 use crate::inputs::BlockWork;
 use crate::job::Failure;
+use crate::streams::Points;
 
 /// Counts of sets and scores; exact, so blocks and threads do not change them.
 pub(crate) struct Tally<'a> {
@@ -26,18 +26,14 @@ impl<'a> Tally<'a> {
             calibration,
             alpha,
             counts: EvaluationCounts::new(calibration.provenance().classes)?,
-            scores: LabelScoreCounts::new(calibration.law()),
+            scores: calibration.label_score_counts(),
         })
     }
 
     /// Adds a block and the labels of its rows.
-    pub(crate) fn add(
-        self,
-        first_row: usize,
-        block: &BlockRows<'_>,
-        labels: &[usize],
-    ) -> Result<Self, Failure> {
-        let sets = block.predict(self.calibration, first_row, self.alpha)?;
+    pub(crate) fn add(self, points: &Points<'_>) -> Result<Self, Failure> {
+        let Points { first_row, block, labels, beside } = *points;
+        let sets = block.predict(self.calibration, first_row, beside, self.alpha)?;
         let score = self.calibration.provenance().score.with_draws_for("test");
         let scores = block.label_scores(first_row, &score, labels)?;
         Ok(Self {
@@ -49,9 +45,9 @@ impl<'a> Tally<'a> {
 
     /// The evaluation of everything added.
     pub(crate) fn finish(&self) -> Result<Evaluation, Failure> {
-        let gap = total_coverage_gap(self.calibration.law(), &self.label_law()?);
+        let gap = self.calibration.total_gap(&self.label_law()?);
         let alpha = self.alpha.unwrap_or(self.calibration.provenance().alpha);
-        Ok(self.counts.finish(alpha, Some(gap))?)
+        Ok(self.counts.finish(alpha, gap)?)
     }
 
     /// The law of the scores at the true labels, exact at every calibration score.

@@ -13,16 +13,22 @@ const LARGEST_LABEL: f64 = 9_007_199_254_740_992.0;
 /// Reads labels: whole numbers from 0, one a row, as integers or floats. With `expected`, there must be so many.
 pub fn read_labels(source: &MatrixSource, expected: Option<usize>) -> Result<Vec<usize>> {
     let (origin, values) = read_column(source, "labels", expected)?;
-    let label = |(row, value): (usize, f64)| {
+    labels_of(&origin, 0, &values)
+}
+
+/// The labels that `values` are; the first of them is row `first_row` of the file.
+pub(crate) fn labels_of(origin: &Arc<str>, first_row: usize, values: &[f64]) -> Result<Vec<usize>> {
+    let label = |(index, value): (usize, &f64)| {
         // A NaN fails the comparison too.
-        if (0.0..=LARGEST_LABEL).contains(&value) && value.fract() == 0.0 {
+        if (0.0..=LARGEST_LABEL).contains(value) && value.fract() == 0.0 {
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked")]
-            Ok(value as usize)
+            Ok(*value as usize)
         } else {
-            Err(IoError::NotALabel { origin: Arc::clone(&origin), row, value })
+            let (origin, row) = (Arc::clone(origin), first_row + index);
+            Err(IoError::NotALabel { origin, row, value: *value })
         }
     };
-    values.into_iter().enumerate().map(label).collect()
+    values.iter().enumerate().map(label).collect()
 }
 
 /// Reads weights: finite and not negative, one a row. They need not sum to one.

@@ -19,6 +19,7 @@ use evenkeel::bound::{
 };
 use evenkeel::calibration::Calibration;
 use evenkeel::calibrator::{Method, SandwichChoice, ShiftCalibrator, TransportSettings};
+use evenkeel::conformal::Threshold;
 use evenkeel::level::{FailureProbability, Miscoverage};
 use evenkeel::measure::{
     BANDWIDTH_FACTOR_CLASSIFICATION, BANDWIDTH_FLOOR, Bandwidth, Grid, Interval, SmoothedLaw,
@@ -77,8 +78,14 @@ fn report() -> evenkeel::Result<Report> {
     let (split, learned) = (&runs[0].calibration, &runs[1].calibration);
     let truth = WeightedEmpirical::uniform(&test.scores())?;
 
-    let measured = |calibration: &Calibration| truth.cdf(calibration.threshold(None).get());
-    let range = coverage_interval(&pairs[1], split.threshold(None), Some(delta))?;
+    let measured = |calibration: &Calibration| {
+        truth.cdf(calibration.threshold(None).unwrap_or(Threshold::AllLabels).get())
+    };
+    let range = coverage_interval(
+        &pairs[1],
+        split.threshold(None).unwrap_or(Threshold::AllLabels),
+        Some(delta),
+    )?;
     let answer = answer(range, measured(split), measured(learned), alpha);
     let mut report = Report::new("Demo: a weaker signal than yesterday", alpha, answer);
     report.subtitle = Some("600 labeled points, 2000 unlabeled points, 10 classes".into());
@@ -88,7 +95,7 @@ fn report() -> evenkeel::Result<Report> {
         .push("the f-u range rests on an assumption that unlabeled data cannot verify".into());
     for (pair, words) in pairs.iter().zip(["guaranteed (min-max)", "assumed (f-u)"]) {
         for run in &runs[..2] {
-            let threshold = run.calibration.threshold(None);
+            let threshold = run.calibration.threshold(None).unwrap_or(Threshold::AllLabels);
             report.coverage_ranges.push(CoverageRange {
                 label: format!("{}, {words}", run.name),
                 interval: coverage_interval(pair, threshold, Some(delta))?,
@@ -113,7 +120,7 @@ fn report() -> evenkeel::Result<Report> {
             .iter()
             .map(|run| ThresholdMark {
                 label: run.name.into(),
-                threshold: run.calibration.threshold(None),
+                threshold: run.calibration.threshold(None).unwrap_or(Threshold::AllLabels),
             })
             .collect(),
     });
@@ -205,7 +212,7 @@ fn method_row(run: &Run, test: &Sample, truth: &WeightedEmpirical) -> evenkeel::
     let rows = Rows::new("probabilities", &test.probabilities, CLASSES)?;
     let sets = calibration.predict(0, rows, None)?;
     let total: usize = (0..sets.rows()).map(|row| sets.size(row)).sum();
-    let threshold = calibration.threshold(None);
+    let threshold = calibration.threshold(None).unwrap_or(Threshold::AllLabels);
     let law = calibration.law();
     Ok(MethodRow {
         method: run.name.into(),
@@ -223,6 +230,7 @@ fn gap_curve(run: &Run, truth: &WeightedEmpirical) -> evenkeel::Result<GapCurve>
     let point = |step: u32| {
         let alpha = f64::from(step) / 400.0;
         let threshold = run.calibration.threshold(Some(Miscoverage::new(alpha)?));
+        let threshold = threshold.unwrap_or(Threshold::AllLabels);
         Ok((alpha, (truth.cdf(threshold.get()) - (1.0 - alpha)).abs()))
     };
     let points: evenkeel::Result<Vec<(f64, f64)>> = (1..400).map(point).collect();

@@ -7,6 +7,7 @@
 use std::time::Instant;
 
 use evenkeel::calibrator::{Method, ShiftCalibrator, TransportSettings};
+use evenkeel::conformal::Threshold;
 use evenkeel::level::Miscoverage;
 use evenkeel::reweighting::optimise::StoppingRule;
 use evenkeel::score::{Labels, Probabilities, Score};
@@ -38,7 +39,7 @@ fn main() -> evenkeel::Result<()> {
         println!(
             "K = {learning_grid}: scores, sketch, {} steps, bounds and threshold {:.4} in {:.1?}",
             calibration.learned().steps,
-            calibration.threshold(None).get(),
+            calibration.threshold(None).unwrap_or(Threshold::AllLabels).get(),
             started.elapsed(),
         );
     }

@@ -11,6 +11,7 @@ use evenkeel::bound::{
 };
 use evenkeel::calibration::Calibration;
 use evenkeel::calibrator::{Method, ShiftCalibrator, TransportSettings};
+use evenkeel::conformal::Threshold;
 use evenkeel::level::{FailureProbability, Miscoverage};
 use evenkeel::measure::{
     BANDWIDTH_FACTOR_CLASSIFICATION, BANDWIDTH_FLOOR, Bandwidth, Grid, Interval, SmoothedLaw,
@@ -45,7 +46,11 @@ fn main() -> evenkeel::Result<()> {
     let candidates = Score::Lac.candidate_scores(&today)?;
     let (extremes, model) = (min_max(&candidates)?, model_uniform(&candidates)?);
     for (name, sandwich) in [("guaranteed", &extremes), ("assumed", &model)] {
-        let sure = coverage_interval(sandwich, split.threshold(None), Some(delta))?;
+        let sure = coverage_interval(
+            sandwich,
+            split.threshold(None).unwrap_or(Threshold::AllLabels),
+            Some(delta),
+        )?;
         println!(
             "  {name:<10}  between {:.1} % and {:.1} % at {:.0} % confidence ({}, {:?})",
             100.0 * sure.low,
@@ -124,7 +129,7 @@ fn report(calibration: &Calibration, test: &Sample) -> evenkeel::Result<()> {
     println!(
         "  {:<12} {:<11.4} {:<10} {:<11.2} {:<11.3} {:.0}",
         calibration.provenance().method.as_str(),
-        calibration.threshold(None).get(),
+        calibration.threshold(None).unwrap_or(Threshold::AllLabels).get(),
         format!("{:.1} %", 100.0 * coverage),
         total as f64 / sets.rows() as f64,
         gap.value,

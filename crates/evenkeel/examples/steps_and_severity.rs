@@ -10,6 +10,7 @@ use evenkeel::bound::{Integrator, integrated_gap};
 use evenkeel::calibrator::{
     Method, SandwichChoice, ShiftCalibrator, TransportSettings, WeightsChoice,
 };
+use evenkeel::conformal::Threshold;
 use evenkeel::level::{FailureProbability, Miscoverage};
 use evenkeel::measure::WeightedEmpirical;
 use evenkeel::reweighting::optimise::{AdamSettings, Improvement, StoppingRule};
@@ -91,7 +92,7 @@ fn average(strength: f64, method: Method) -> evenkeel::Result<[f64; 4]> {
         let q = WeightedEmpirical::uniform(&test.scores())?;
         let law = calibration.law();
         let outcome = [
-            q.cdf(calibration.threshold(None).get()),
+            q.cdf(calibration.threshold(None).unwrap_or(Threshold::AllLabels).get()),
             integrated_gap(law, &q, &Integrator::atoms(law)).value,
             calibration.effective_sample_size(),
             calibration.learned().steps as f64,

@@ -170,6 +170,33 @@ pub enum Error {
         /// How many are needed.
         least: usize,
     },
+    /// More of something than memory or time allow.
+    #[error("{what}: {found} given, at most {most} are possible; {instead}")]
+    TooMany {
+        /// Name of the quantity.
+        what: &'static str,
+        /// How many there are.
+        found: usize,
+        /// How many are possible.
+        most: usize,
+        /// What to do.
+        instead: &'static str,
+    },
+    /// An iteration that ends on every well-scaled problem did not.
+    #[error(
+        "{what} did not converge: after {steps} steps their optimality conditions are off by {remaining:e}, \
+         and {tolerance:e} is needed; rescale features and scores to about one, or raise the penalty"
+    )]
+    NotConverged {
+        /// What was computed.
+        what: &'static str,
+        /// Steps taken.
+        steps: usize,
+        /// What is still wrong.
+        remaining: f64,
+        /// What would have been accepted.
+        tolerance: f64,
+    },
     /// The two ends of an interval are in the wrong order.
     #[error(
         "{what} runs from {low:?} to {high:?}; its low end must be below its high end, by a finite width"
@@ -206,6 +233,26 @@ pub enum Error {
         /// High end of the range.
         high: f64,
     },
+    /// A method was not given what it works on.
+    #[error("`{whose}` needs {what}; {instead}")]
+    Missing {
+        /// What is missing.
+        what: &'static str,
+        /// The method.
+        whose: &'static str,
+        /// What to do.
+        instead: &'static str,
+    },
+    /// Something was given that the calibration has no use for.
+    #[error("{what} were given, but `{whose}` does not use them here; {instead}")]
+    NotUsed {
+        /// What was given.
+        what: &'static str,
+        /// The method.
+        whose: &'static str,
+        /// What to do.
+        instead: &'static str,
+    },
     /// A combination of settings that has no meaning or no implementation.
     #[error("{what} is not available; {instead}")]
     Unsupported {
@@ -239,6 +286,34 @@ pub enum Error {
     IncompatibleSketches {
         /// What differs.
         what: &'static str,
+    },
+    /// A classifier tells calibration points from today's without error, so no weighting of the former can stand for the latter.
+    #[error(
+        "the features of the calibration points and of today's do not overlap: a classifier tells them apart without error, and \
+         likelihood ratios mean nothing; use fewer or coarser features, or a method that needs no overlap"
+    )]
+    NoOverlap,
+    /// A class that no calibration label names, so that nothing is known about its points.
+    #[error(
+        "class {class} never occurs among the calibration labels, so its weight Q(y) / P(y) is undefined; \
+         add labeled points of it, or leave the class out of the table"
+    )]
+    UnseenClass {
+        /// The class.
+        class: usize,
+    },
+    /// A confusion matrix that cannot be inverted, or only by blowing up its noise.
+    #[error(
+        "the confusion matrix cannot be inverted: its condition is {condition:e}, at most {most} is accepted; the predictions \
+         hardly tell class {class} from the others; use the EM estimate, merge classes, or label more calibration points"
+    )]
+    SingularConfusion {
+        /// The class whose share is least determined.
+        class: usize,
+        /// Condition number in the 1-norm; infinite when the matrix is singular.
+        condition: f64,
+        /// Largest condition accepted.
+        most: f64,
     },
     /// A sketch was asked for a law it was not told to keep.
     #[error("this sketch does not keep the {law} laws; build it with them")]
@@ -283,11 +358,18 @@ impl Error {
             | Self::NoAllowedLabel { .. }
             | Self::NoPlausibleLabel { .. }
             | Self::NotIncreasing { .. }
+            | Self::TooMany { .. }
+            | Self::NotConverged { .. }
+            | Self::NoOverlap
+            | Self::UnseenClass { .. }
+            | Self::SingularConfusion { .. }
             | Self::OutsideRange { .. } => Category::InvalidInput,
             Self::OutOfRange { .. } | Self::TooFew { .. } | Self::EmptyInterval { .. } => {
                 Category::InvalidParameter
             }
             Self::NoPlausibility { .. }
+            | Self::Missing { .. }
+            | Self::NotUsed { .. }
             | Self::Unsupported { .. }
             | Self::NotACalibration { .. }
             | Self::UnsupportedVersion { .. }

@@ -18,6 +18,7 @@
 //!
 //! calibrator     all of it, one call per stage: read first       calibration  its result: thresholds, sets, file
 //! check          is there a shift, what is at risk, what to do   cells        many fits at once
+//! auto           test first, correct only if it rejects, and say why
 //! ```
 //! The core computes and does nothing else: no files, clock, environment or printing.
 //!
@@ -50,6 +51,7 @@
 
 #![deny(clippy::disallowed_types, clippy::disallowed_methods, clippy::disallowed_macros)]
 
+pub mod auto;
 pub mod bound;
 pub mod calibration;
 pub mod calibrator;
@@ -62,6 +64,7 @@ pub mod level;
 pub mod measure;
 mod registers;
 pub mod reweighting;
+mod row_sample;
 pub mod rows;
 pub mod sandwich;
 pub mod score;

@@ -6,7 +6,7 @@
 mod world;
 
 use evenkeel::bound::{Integrator, integrated_gap_between, wasserstein_gap_between};
-use evenkeel::check::{CheckSettings, ShiftReport, TodayLaws, TodaySketch, check, confidences};
+use evenkeel::check::{CheckSettings, ShiftReport, TodayLaws, TodaySketch, check, predictions};
 use evenkeel::level::{FailureProbability, Miscoverage};
 use evenkeel::measure::{Bandwidth, Grid, Interval, SmoothedLaw, Support, WeightedEmpirical};
 use evenkeel::rows::Rows;
@@ -21,9 +21,9 @@ fn settings() -> CheckSettings {
 }
 
 fn report(yesterday: &Sample, today: &TodayLaws) -> ShiftReport {
-    let confidences = confidences(&yesterday.probabilities());
+    let predictions = predictions(&yesterday.probabilities());
     let range = Score::Lac.range(CLASSES);
-    check(&yesterday.scores(), &confidences, today, CLASSES, range, &settings()).unwrap()
+    check(&yesterday.scores(), &predictions, today, CLASSES, range, &settings()).unwrap()
 }
 
 fn exact(today: &Sample) -> TodayLaws {

@@ -4,15 +4,18 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use evenkeel::calibration::Calibration;
-use evenkeel::calibrator::{Method, ShiftCalibrator, Today};
-use evenkeel_io::write_file;
+use evenkeel::calibrator::{Method, ShiftCalibrator, Yesterday};
+use evenkeel::conformal::Threshold;
+use evenkeel::error::Category;
+use evenkeel_io::{AtomicFile, BlockRows};
 use serde::Serialize;
 
 use crate::args::{CalibrateArgs, Reading};
 use crate::exit::Outcome;
-use crate::inputs::{Labeled, TodayInput, read_today};
+use crate::inputs::{Labeled, in_file};
 use crate::job::{Failure, Rates, calibrator, on_threads, print, print_json, score, to_json};
 use crate::progress::Verbosity;
+use crate::streams::{PointFiles, each_block};
 use crate::table::threshold;
 
 /// What `calibrate` says.
@@ -36,7 +39,7 @@ struct Summary {
 impl Summary {
     fn of(calibration: &Calibration, seconds: f64) -> Self {
         let learned = calibration.learned();
-        let value = calibration.threshold(None).get();
+        let value = calibration.threshold(None).map_or(f64::INFINITY, Threshold::get);
         Self {
             method: calibration.provenance().method.as_str(),
             alpha: calibration.provenance().alpha.get(),
@@ -64,11 +67,17 @@ fn run_on_pool(args: &CalibrateArgs) -> Result<Outcome, Failure> {
     let calibrator = calibrator(args.method, &args.transport, score, rates)?;
     let verbosity = Verbosity::of(args.common.quiet);
     let yesterday =
-        Labeled::read(&args.yesterday.cal_probs, &args.yesterday.cal_labels, &args.reading)?;
+        Labeled::read(&args.yesterday.cal_probs, &args.yesterday.cal_labels, &args.reading)?
+            .with(&args.beside)?;
     args.reading.names(yesterday.classes())?;
-    let (calibration, seconds) =
-        fit(&calibrator, &yesterday, &args.unlabeled, &args.reading, verbosity)?;
-    write_file(&args.out, format!("{}\n", to_json(&calibration)?).as_bytes())?;
+    let today = PointFiles {
+        features: args.beside.unlabeled_features.as_deref(),
+        ..PointFiles::probs(&args.unlabeled)
+    };
+    // Started before the fit: a place that cannot be written to should not cost one.
+    let out = AtomicFile::create(&args.out)?;
+    let (calibration, seconds) = fit(&calibrator, &yesterday, today, &args.reading, verbosity)?;
+    out.write_whole(format!("{}\n", to_json(&calibration)?))?;
     let summary = Summary::of(&calibration, seconds);
     if args.common.json {
         print_json(&summary)?;
@@ -82,34 +91,49 @@ fn run_on_pool(args: &CalibrateArgs) -> Result<Outcome, Failure> {
 pub(crate) fn fit(
     calibrator: &ShiftCalibrator,
     yesterday: &Labeled,
-    unlabeled: &str,
+    today: PointFiles<'_>,
     reading: &Reading,
     verbosity: Verbosity,
 ) -> Result<(Calibration, f64), Failure> {
     let classes = yesterday.classes();
-    let scores = yesterday.scores(&calibrator.score.with_draws_for("calibration"))?;
-    let today = read_today(unlabeled, reading, calibrator, &scores, classes, verbosity)?;
-    let started = Instant::now();
+    let (probabilities, labels) = (yesterday.probabilities()?, yesterday.checked_labels()?);
+    let beside = yesterday.beside()?;
+    let labeled = Yesterday { probabilities: &probabilities, labels: &labels, beside };
+    let mut seconds = 0.0;
+    let mut timed = Instant::now();
+    let mut fit = calibrator.begin(&labeled)?;
+    seconds += timed.elapsed().as_secs_f64();
+    each_block(today, reading, classes, "reading", verbosity, |points| {
+        timed = Instant::now();
+        match points.block {
+            BlockRows::F32(rows) => fit.add(*rows, points.beside)?,
+            BlockRows::F64(rows) => fit.add(*rows, points.beside)?,
+        }
+        seconds += timed.elapsed().as_secs_f64();
+        Ok(())
+    })?;
     let steps = match calibrator.method {
-        Method::Uncorrected => 0,
         Method::OptimalTransport(settings) => settings.stopping.max_steps() as u64,
+        _ => 0,
     };
     let bar = verbosity.steps(steps);
-    let calibration = match &today {
-        TodayInput::Sketch(sketch) => calibrator.calibrate_sketched(&scores, sketch, classes)?,
-        TodayInput::Candidates(candidates) => calibrator.calibrate_observed(
-            &scores,
-            Today::Candidates(candidates),
-            classes,
-            calibrator.score.range(classes),
-            &mut |point| {
-                bar.set_position(point.step as u64);
-                ControlFlow::Continue(())
-            },
-        )?,
-    };
+    timed = Instant::now();
+    let calibration = fit
+        .finish(&mut |point| {
+            bar.set_position(point.step as u64);
+            ControlFlow::Continue(())
+        })
+        .map_err(|error| in_today(today.probs, error))?;
     bar.finish_and_clear();
-    Ok((calibration, started.elapsed().as_secs_f64()))
+    Ok((calibration, seconds + timed.elapsed().as_secs_f64()))
+}
+
+/// Rows of today that are no probabilities are found when they are used.
+fn in_today(matrix: &str, error: evenkeel::Error) -> Failure {
+    match error.category() {
+        Category::InvalidInput => in_file(matrix, error),
+        _ => Failure::Core(error),
+    }
 }
 
 fn text_of(summary: &Summary, args: &CalibrateArgs) -> String {

@@ -1,8 +1,8 @@
 //! `evenkeel check`: is there a shift, how much coverage is at risk, what to do.
 
-use evenkeel::check::{CheckSettings, ShiftReport, check, confidences};
+use evenkeel::check::{CheckSettings, ShiftReport, check, predictions};
 use evenkeel::level::FailureProbability;
-use evenkeel_io::write_file;
+use evenkeel_io::AtomicFile;
 
 use crate::args::CheckArgs;
 use crate::exit::Outcome;
@@ -38,6 +38,7 @@ fn run_on_pool(args: &CheckArgs) -> Result<Outcome, Failure> {
     args.reading.names(yesterday.classes())?;
     let scores = yesterday.scores(&score.with_draws_for("calibration"))?;
     let range = score.range(yesterday.classes());
+    let html = args.html.as_deref().map(AtomicFile::create).transpose()?;
     let today = check_laws(
         &args.unlabeled,
         &args.reading,
@@ -46,11 +47,11 @@ fn run_on_pool(args: &CheckArgs) -> Result<Outcome, Failure> {
         &score.with_draws_for("today"),
         verbosity,
     )?;
-    let confidences = confidences(&yesterday.probabilities()?);
-    let report = check(&scores, &confidences, &today, yesterday.classes(), range, &settings)?;
-    if let Some(path) = &args.html {
+    let predictions = predictions(&yesterday.probabilities()?);
+    let report = check(&scores, &predictions, &today, yesterday.classes(), range, &settings)?;
+    if let Some((file, path)) = html.zip(args.html.as_ref()) {
         let page = check_page(args, &report, &scores, &today)?;
-        write_file(path, evenkeel_report::render(&page).as_bytes())?;
+        file.write_whole(evenkeel_report::render(&page))?;
         verbosity.note(&format!("wrote {}", path.display()));
     }
     if args.common.json {

@@ -1,7 +1,7 @@
 //! `evenkeel compare`: methods side by side on labeled test data.
 
 use clap::ValueEnum;
-use evenkeel_io::write_file;
+use evenkeel_io::AtomicFile;
 use serde::Serialize;
 
 use crate::args::{CompareArgs, MethodArg};
@@ -11,6 +11,7 @@ use crate::inputs::Labeled;
 use crate::job::{Failure, Rates, on_threads, print, print_json, score};
 use crate::page::compare_page;
 use crate::progress::Verbosity;
+use crate::streams::PointFiles;
 use crate::table::{colour_on_stdout, percent};
 
 #[derive(Debug, Serialize)]
@@ -31,13 +32,23 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
     let methods = methods(&args.methods)?;
     let verbosity = Verbosity::of(args.common.quiet);
     let yesterday =
-        Labeled::read(&args.yesterday.cal_probs, &args.yesterday.cal_labels, &args.reading)?;
+        Labeled::read(&args.yesterday.cal_probs, &args.yesterday.cal_labels, &args.reading)?
+            .with(&args.beside)?;
     let names = args.reading.names(yesterday.classes())?;
     let files = Files {
-        unlabeled: &args.unlabeled,
-        test_probs: &args.test_probs,
-        test_labels: &args.test_labels,
+        today: PointFiles {
+            features: args.beside.unlabeled_features.as_deref(),
+            ..PointFiles::probs(&args.unlabeled)
+        },
+        test: PointFiles {
+            probs: &args.test_probs,
+            labels: Some(&args.test_labels),
+            features: args.test_features.as_deref(),
+            ratios: args.test_ratios.as_deref(),
+        },
     };
+    let html = args.html.as_deref().map(AtomicFile::create).transpose()?;
+    let table_file = args.csv.as_deref().map(AtomicFile::create).transpose()?;
     let settings = (&args.transport, score, rates);
     let compared = compare(&methods, &yesterday, files, settings, &args.reading, verbosity)?;
     let document = Document {
@@ -46,13 +57,13 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
         rows: compared.iter().map(Compared::row).collect(),
         warnings: warnings(&compared),
     };
-    if let Some(path) = &args.csv {
-        write_file(path, csv(&document.rows).as_bytes())?;
+    if let Some((file, path)) = table_file.zip(args.csv.as_ref()) {
+        file.write_whole(csv(&document.rows))?;
         verbosity.note(&format!("wrote {}", path.display()));
     }
-    if let Some(path) = &args.html {
+    if let Some((file, path)) = html.zip(args.html.as_ref()) {
         let page = compare_page(args, &compared, &yesterday, names.as_deref())?;
-        write_file(path, evenkeel_report::render(&page).as_bytes())?;
+        file.write_whole(evenkeel_report::render(&page))?;
         verbosity.note(&format!("wrote {}", path.display()));
     }
     if args.common.json {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use evenkeel::check::{CheckSettings, TodayLaws, check, confidences};
+use evenkeel::check::{CheckSettings, TodayLaws, check, predictions};
 use evenkeel::level::FailureProbability;
 use evenkeel::score::Score;
 use evenkeel_io::write_file;
@@ -18,6 +18,7 @@ use crate::inputs::Labeled;
 use crate::job::{Failure, Rates, on_threads, print, print_json, system_words};
 use crate::page::{add_check, add_comparison, check_answer, provenance};
 use crate::progress::Verbosity;
+use crate::streams::PointFiles;
 use crate::table::{Align, Table, colour_on_stdout, percent};
 
 /// The data that ship: softmax outputs of the project's classifier on Fashion-MNIST, clean and corrupted.
@@ -165,8 +166,10 @@ impl Job<'_> {
         let path = |name: &str| self.folder.join(format!("{day}_{name}.npy")).display().to_string();
         let (unlabeled, test_probs, test_labels) =
             (path("unlabeled"), path("test_probs"), path("test_labels"));
-        let files =
-            Files { unlabeled: &unlabeled, test_probs: &test_probs, test_labels: &test_labels };
+        let files = Files {
+            today: PointFiles::probs(&unlabeled),
+            test: PointFiles { labels: Some(&test_labels), ..PointFiles::probs(&test_probs) },
+        };
         let verbosity = Verbosity::of(self.args.common.quiet);
         let delta = FailureProbability::new(0.05)?;
         let settings = CheckSettings::new(self.rates.alpha, delta, self.rates.seed);
@@ -181,8 +184,8 @@ impl Job<'_> {
             &Score::Lac,
             verbosity,
         )?;
-        let confidences = confidences(&self.yesterday.probabilities()?);
-        let found = check(&scores, &confidences, &today, classes, range, &settings)?;
+        let predictions = predictions(&self.yesterday.probabilities()?);
+        let found = check(&scores, &predictions, &today, classes, range, &settings)?;
         let methods = [MethodArg::Uncorrected, MethodArg::Ot];
         let settings = (&TransportArgs::default(), Score::Lac, self.rates);
         let compared = compare(&methods, self.yesterday, files, settings, self.reading, verbosity)?;

@@ -7,9 +7,10 @@ use serde_json::{Value, json};
 use super::check::require_share;
 use crate::args::EvaluateArgs;
 use crate::exit::Outcome;
-use crate::inputs::{StreamedLabels, each_block, load_calibration};
+use crate::inputs::load_calibration;
 use crate::job::{Failure, on_threads, print, print_json};
 use crate::progress::Verbosity;
+use crate::streams::{PointFiles, each_block};
 use crate::table::{Align, Table, colour_on_stdout, percent};
 use crate::tally::Tally;
 
@@ -25,22 +26,18 @@ fn run_on_pool(args: &EvaluateArgs) -> Result<Outcome, Failure> {
     let calibration = load_calibration(&args.calibration)?;
     let classes = calibration.provenance().classes;
     let names = args.reading.names(classes)?;
-    let labels = StreamedLabels::read(&args.labels, &args.probs, classes)?;
     let verbosity = Verbosity::of(args.common.quiet);
     let mut tally = Some(Tally::new(&calibration, alpha)?);
-    let rows = each_block(
-        &args.probs,
-        &args.reading,
-        classes,
-        "evaluating",
-        verbosity,
-        |first, block| {
-            let part = labels.of(first, block.rows(), &args.probs)?;
-            tally = tally.take().map(|tally| tally.add(first, block, part)).transpose()?;
-            Ok(())
-        },
-    )?;
-    labels.require_rows(rows, &args.probs)?;
+    let files = PointFiles {
+        probs: &args.probs,
+        labels: Some(&args.labels),
+        features: args.features.as_deref(),
+        ratios: args.ratios.as_deref(),
+    };
+    each_block(files, &args.reading, classes, "evaluating", verbosity, |points| {
+        tally = tally.take().map(|tally| tally.add(points)).transpose()?;
+        Ok(())
+    })?;
     let tally = tally.ok_or_else(|| Failure::Mismatch("nothing was evaluated".into()))?;
     let evaluation = tally.finish()?;
     if args.common.json {

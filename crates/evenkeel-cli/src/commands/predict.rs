@@ -1,14 +1,16 @@
 //! `evenkeel predict`: prediction sets from a stored calibration, in one streaming pass.
 
+use evenkeel::conformal::Threshold;
 use evenkeel::level::Miscoverage;
 use evenkeel_io::SetWriter;
 use serde::Serialize;
 
 use crate::args::PredictArgs;
 use crate::exit::Outcome;
-use crate::inputs::{BlockWork, each_block, load_calibration};
+use crate::inputs::{BlockWork, load_calibration};
 use crate::job::{Failure, on_threads, print, print_json};
 use crate::progress::Verbosity;
+use crate::streams::{PointFiles, each_block};
 use crate::table::{percent, threshold};
 
 /// What `predict` says.
@@ -36,26 +38,25 @@ fn run_on_pool(args: &PredictArgs) -> Result<Outcome, Failure> {
     let verbosity = Verbosity::of(args.common.quiet);
     let mut summary = Summary::default();
     let mut labels = 0u64;
-    each_block(
-        &args.probs,
-        &args.reading,
-        classes,
-        "predicting",
-        verbosity,
-        |first_row, block| {
-            let sets = block.predict(&calibration, first_row, alpha)?;
-            for row in 0..sets.rows() {
-                let size = sets.size(row);
-                labels += size as u64;
-                summary.empty += u64::from(size == 0);
-                summary.full += u64::from(size == classes);
-            }
-            summary.n += sets.rows() as u64;
-            Ok(writer.write(&sets)?)
-        },
-    )?;
+    let files = PointFiles {
+        features: args.features.as_deref(),
+        ratios: args.ratios.as_deref(),
+        ..PointFiles::probs(&args.probs)
+    };
+    each_block(files, &args.reading, classes, "predicting", verbosity, |points| {
+        let sets = points.block.predict(&calibration, points.first_row, points.beside, alpha)?;
+        for row in 0..sets.rows() {
+            let size = sets.size(row);
+            labels += size as u64;
+            summary.empty += u64::from(size == 0);
+            summary.full += u64::from(size == classes);
+        }
+        summary.n += sets.rows() as u64;
+        Ok(writer.write(&sets)?)
+    })?;
     writer.finish()?;
-    let value = calibration.threshold(alpha).get();
+    let shared = calibration.threshold(alpha);
+    let value = shared.map_or(f64::INFINITY, Threshold::get);
     summary.alpha = alpha.unwrap_or(calibration.provenance().alpha).get();
     summary.threshold = value.is_finite().then_some(value);
     summary.mean_size = labels as f64 / summary.n as f64;
@@ -63,9 +64,12 @@ fn run_on_pool(args: &PredictArgs) -> Result<Outcome, Failure> {
         print_json(&summary)?;
     } else {
         print(&format!(
-            "{} sets at threshold {} (target {}): {:.2} labels on average, {} empty, {} with every label.\nWritten to {}.\n",
+            "{} sets at {} (target {}): {:.2} labels on average, {} empty, {} with every label.\nWritten to {}.\n",
             summary.n,
-            threshold(summary.threshold),
+            match shared {
+                Some(_) => format!("threshold {}", threshold(summary.threshold)),
+                None => "a threshold of their own each".to_owned(),
+            },
             percent(1.0 - summary.alpha),
             summary.mean_size,
             summary.empty,

@@ -118,3 +118,47 @@ fn the_same_seed_gives_the_same_bytes_and_another_seed_others() {
     assert!(first == of("b.json", "7"));
     assert!(first != of("c.json", "8"));
 }
+
+/// Equal weights with one for the test point are split conformal prediction; zeros leave points out.
+#[test]
+fn fixed_weights() {
+    let scratch = Scratch::new();
+    let (ones, plain) = (scratch.at("ones.json"), scratch.at("plain.json"));
+    let weights = scratch.file("weights.csv", "weight\n".to_owned() + &"1\n".repeat(1000));
+    FOG.calibrate(&ones, &["--method", "fixed", "--weights-file", &weights]).done();
+    FOG.calibrate(&plain, &["--method", "uncorrected"]).done();
+    let evaluated = |path: &str| FOG.evaluate(path, &["--json"]).done().json();
+    assert_eq!(evaluated(&ones), evaluated(&plain));
+    let few =
+        scratch.file("few.csv", "weight\n".to_owned() + &"1\n".repeat(3) + &"0\n".repeat(997));
+    let ran = FOG.calibrate(
+        &scratch.at("few.json"),
+        &["--json", "--method", "fixed", "--weights-file", &few],
+    );
+    assert!(ran.done().json()["threshold"].is_null(), "three points cannot reach 90 %");
+    for (name, contents, words) in [
+        ("short.csv", "weight\n1\n".to_owned(), "1000 rows"),
+        ("negative.csv", "weight\n".to_owned() + &"1\n".repeat(999) + "-1\n", "-1"),
+        ("zero.csv", "weight\n".to_owned() + &"0\n".repeat(1000), "sum to zero"),
+    ] {
+        let file = scratch.file(name, contents);
+        let ran =
+            FOG.calibrate(&scratch.at("no.json"), &["--method", "fixed", "--weights-file", &file]);
+        assert_eq!(ran.code, 2);
+        assert!(ran.stderr.contains(words), "{}", ran.stderr);
+        assert!(!std::path::Path::new(&scratch.at("no.json")).exists());
+    }
+    let ran = FOG.calibrate(&scratch.at("no.json"), &["--method", "fixed"]);
+    assert!(ran.code == 2 && ran.stderr.contains("--weights-file"), "{ran:?}");
+}
+
+/// The oracle is calibrated on the test points themselves.
+#[test]
+fn oracle() {
+    let compared = FOG.compare(&["--json", "--methods", "oracle,uncorrected"]).done().json();
+    let coverage = compared["rows"][0]["coverage"].as_f64().unwrap();
+    assert_eq!(coverage, 0.9005, "ceil(2001 * 0.9) = 1801 of 2000");
+    let scratch = Scratch::new();
+    let ran = FOG.calibrate(&scratch.at("cal.json"), &["--method", "oracle"]);
+    assert!(ran.code == 2 && ran.stderr.contains("compare"), "{ran:?}");
+}

@@ -147,3 +147,46 @@ fn a_file_can_be_replaced_and_results_can_go_to_a_pipe() {
     let stored = FOG.calibrate("/dev/stdout", &["--quiet"]).done().stdout;
     assert!(stored.starts_with("{\"format\":\"evenkeel/calibration\""), "{stored}");
 }
+
+#[test]
+fn colour_where_it_is_asked_for() {
+    let arguments = call("check", FOG.yesterday_and_unlabeled(), &[]);
+    let coloured = finish(program().args(&arguments).env("CLICOLOR_FORCE", "1"));
+    assert!(coloured.stdout.contains("\x1b["), "{coloured:?}");
+    let without: String = coloured
+        .stdout
+        .split('\x1b')
+        .map(|part| part.split_once('m').map_or(part, |(_, rest)| rest))
+        .collect();
+    let first = coloured.stdout.split('\x1b').next().unwrap_or_default();
+    let plain = FOG.check(&[]).stdout;
+    assert!(plain.starts_with(first) && without.len() <= plain.len());
+    let refused =
+        program().args(&arguments).env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1").output();
+    assert_eq!(String::from_utf8(refused.unwrap().stdout).unwrap(), plain);
+}
+
+/// Ctrl-C in the middle of a fit, and a request to terminate: nothing is left behind, and what was there stays.
+#[cfg(unix)]
+#[test]
+fn interrupted_runs_leave_nothing_behind() {
+    for signal in ["-INT", "-TERM"] {
+        let scratch = Scratch::new();
+        let out = scratch.file("cal.json", "earlier");
+        let mut arguments = call("calibrate", FOG.yesterday_and_unlabeled(), &[]);
+        arguments
+            .extend(["--method", "ot", "--steps", "2000000000", "--out", &out].map(str::to_owned));
+        let mut running = program().args(&arguments).stderr(Stdio::piped()).spawn().unwrap();
+        // The file under its temporary name says that the handler is set and the fit has begun.
+        while scratch.contents().len() < 2 {
+            assert_eq!(running.try_wait().unwrap(), None, "ended by itself");
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        let kill =
+            std::process::Command::new("kill").args([signal, &running.id().to_string()]).status();
+        assert!(kill.unwrap().success());
+        assert_eq!(running.wait().unwrap().code(), Some(130));
+        assert_eq!(scratch.contents().len(), 1);
+        assert_eq!(std::fs::read_to_string(&out).unwrap(), "earlier");
+    }
+}

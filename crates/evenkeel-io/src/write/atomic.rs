@@ -5,11 +5,31 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const BUFFER_BYTES: usize = 1 << 18;
 
 /// Distinguishes the temporary files of one process.
 static COUNTER: AtomicU32 = AtomicU32::new(0);
+
+/// The temporary files of this process that are neither in place nor removed.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
+    // A panic while the list was held left it whole: pushing and removing are single calls.
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes every temporary file of this process: for a handler that ends the process at once, which drops nothing.
+/// Writing stops for good: the list stays locked, so that no other file can be started or put in place.
+pub fn remove_unfinished() {
+    let list = unfinished();
+    for temporary in list.iter() {
+        // The process ends; there is nobody to tell.
+        drop(fs::remove_file(temporary));
+    }
+    std::mem::forget(list);
+}
 
 /// A file being written beside its target, which it replaces on [`commit`](Self::commit). Until then the target stays
 /// as it is; a file that is dropped before is removed.
@@ -80,10 +100,20 @@ impl AtomicFile {
     fn finish(&mut self) -> io::Result<()> {
         self.writer.flush()?;
         if let Some(temporary) = &self.temporary {
+            let mut list = unfinished();
             fs::rename(temporary, &self.target)?;
+            list.retain(|other| other != temporary);
         }
         self.temporary = None;
         Ok(())
+    }
+
+    /// Writes the whole contents and puts the file in the target's place.
+    pub fn write_whole(mut self, contents: impl AsRef<[u8]>) -> Result<()> {
+        if let Err(error) = self.write_all(contents.as_ref()) {
+            return Err(self.error(error));
+        }
+        self.commit()
     }
 
     /// A failed write, with the target's name.
@@ -110,7 +140,8 @@ impl Drop for AtomicFile {
     fn drop(&mut self) {
         if let Some(temporary) = self.temporary.take() {
             // Nothing sensible can be done if this fails too; the error that led here is the one to report.
-            drop(fs::remove_file(temporary));
+            drop(fs::remove_file(&temporary));
+            unfinished().retain(|other| *other != temporary);
         }
     }
 }
@@ -126,18 +157,19 @@ fn create_beside(target: &Path) -> io::Result<(File, PathBuf)> {
         temporary_name.push(name);
         temporary_name.push(format!(".{}-{count}.tmp", std::process::id()));
         let temporary = target.with_file_name(temporary_name);
+        let mut list = unfinished();
         match OpenOptions::new().write(true).create_new(true).open(&temporary) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            opened => return opened.map(|file| (file, temporary)),
+            Err(error) => return Err(error),
+            Ok(file) => {
+                list.push(temporary.clone());
+                return Ok((file, temporary));
+            }
         }
     }
 }
 
 /// Writes a whole file (JSON, HTML, text) atomically.
 pub fn write_file(target: &Path, contents: impl AsRef<[u8]>) -> Result<()> {
-    let mut file = AtomicFile::create(target)?;
-    if let Err(error) = file.write_all(contents.as_ref()) {
-        return Err(file.error(error));
-    }
-    file.commit()
+    AtomicFile::create(target)?.write_whole(contents)
 }

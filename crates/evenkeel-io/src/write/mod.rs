@@ -6,5 +6,5 @@ mod parquet_sets;
 mod sets;
 mod text_sets;
 
-pub use atomic::{AtomicFile, write_file};
+pub use atomic::{AtomicFile, remove_unfinished, write_file};
 pub use sets::{SetFormat, SetWriter};

@@ -146,7 +146,7 @@ pub(crate) fn diagnose(
     law: &WeightedEmpirical,
     largest_score: f64,
     test_mass: TestMass,
-    sandwich: &Sandwich,
+    sandwich: Option<&Sandwich>,
     alpha: Miscoverage,
     (stopped, trace): (StopReason, &Trace),
 ) -> Vec<Warning> {
@@ -173,23 +173,25 @@ pub(crate) fn diagnose(
         let test_share = test_mass.get();
         warnings.push(Warning::AllLabels { alpha: alpha.get(), test_share, points });
     }
-    let beyond_at_most = 1.0 - sandwich.upper().cdf(largest_score);
-    let beyond_at_least = 1.0 - sandwich.lower().cdf(largest_score);
-    if beyond_at_least > alpha.get() {
-        let alpha = alpha.get();
-        warnings.push(Warning::SupportTooShort {
-            largest_score,
-            beyond_at_least,
-            beyond_at_most,
-            alpha,
-        });
+    if let Some(sandwich) = sandwich {
+        let beyond_at_most = 1.0 - sandwich.upper().cdf(largest_score);
+        let beyond_at_least = 1.0 - sandwich.lower().cdf(largest_score);
+        if beyond_at_least > alpha.get() {
+            let alpha = alpha.get();
+            warnings.push(Warning::SupportTooShort {
+                largest_score,
+                beyond_at_least,
+                beyond_at_most,
+                alpha,
+            });
+        }
     }
     let effective = law.effective_sample_size();
     let reweighted = effective < points as f64 * 0.999;
     if reweighted && (effective < FEW_POINTS || effective < FEW_SHARE * points as f64) {
         warnings.push(Warning::FewEffectivePoints { effective, points });
     }
-    if let Order::Violated { largest, at } = sandwich.order() {
+    if let Some(Order::Violated { largest, at }) = sandwich.map(Sandwich::order) {
         warnings.push(Warning::OrderViolated { largest, at });
     }
     warnings

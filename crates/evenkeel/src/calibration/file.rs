@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Calibration, Learned, MethodName, Provenance, RecordedOptions, Warning};
+use super::{Calibration, Learned, MethodName, Provenance, RecordedOptions, Rule, Warning};
 use crate::conformal::{TestMass, Threshold};
 use crate::error::{Error, Result, require_increasing};
 use crate::level::Miscoverage;
@@ -166,7 +166,8 @@ impl TryFrom<CalibrationFile> for Calibration {
             warnings: file.warnings,
         };
         let weights = Weights::already_normalised(file.weights)?;
-        Self::new(provenance, file.scores, weights, TestMass::new(file.test_mass)?, learned)
+        let test_mass = TestMass::new(file.test_mass)?;
+        Self::new(provenance, file.scores, weights, test_mass, Rule::Quantile, learned)
     }
 }
 

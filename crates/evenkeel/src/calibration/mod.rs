@@ -2,51 +2,27 @@
 
 mod diagnosis;
 mod file;
+mod gap;
+mod method_name;
+mod rule;
 
 pub use diagnosis::Warning;
 pub(crate) use diagnosis::diagnose;
 pub use file::{CalibrationFile, CalibrationHeader, FORMAT, ScoreFile, TraceFile, VERSION};
+pub use method_name::MethodName;
+pub use rule::{Cutoffs, Rule};
 
 use serde::{Deserialize, Serialize};
 
+use crate::calibrator::Beside;
 use crate::conformal::{LabelSets, TestMass, Threshold, conformal_threshold, predict_rows};
-use crate::error::{Result, require_same_length};
+use crate::error::{Error, Result, require_same_length};
 use crate::level::Miscoverage;
 use crate::measure::{WeightedEmpirical, Weights};
 use crate::reweighting::optimise::{StopReason, Trace};
 use crate::rows::{Real, Rows};
 use crate::score::Score;
 use crate::seed::Seed;
-
-/// The methods, by the names used on the command line and in files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum MethodName {
-    /// Split conformal prediction.
-    Uncorrected,
-    /// The paper's optimal-transport weights.
-    Ot,
-}
-
-impl MethodName {
-    /// The name itself.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Uncorrected => "uncorrected",
-            Self::Ot => "ot",
-        }
-    }
-}
-
-impl MethodName {
-    /// What must hold for the method's coverage to be right, in a few words.
-    pub fn assumption(self) -> &'static str {
-        match self {
-            Self::Uncorrected => "no shift",
-            Self::Ot => "laws enclose today's scores",
-        }
-    }
-}
 
 /// Where a calibration comes from.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -124,6 +100,7 @@ pub struct Calibration {
     weights: Weights,
     test_mass: TestMass,
     law: WeightedEmpirical,
+    rule: Rule,
     learned: Learned,
 }
 
@@ -134,11 +111,12 @@ impl Calibration {
         scores: Vec<f64>,
         weights: Weights,
         test_mass: TestMass,
+        rule: Rule,
         learned: Learned,
     ) -> Result<Self> {
         require_same_length("weights", weights.len(), "scores", scores.len())?;
         let law = WeightedEmpirical::new(&scores, &weights)?;
-        Ok(Self { provenance, scores, weights, test_mass, law, learned })
+        Ok(Self { provenance, scores, weights, test_mass, law, rule, learned })
     }
 
     /// Where it comes from.
@@ -176,9 +154,46 @@ impl Calibration {
         self.weights.effective_sample_size()
     }
 
-    /// The threshold at a miscoverage rate; that of the run if none is given.
-    pub fn threshold(&self, alpha: Option<Miscoverage>) -> Threshold {
-        conformal_threshold(&self.law, self.test_mass, alpha.unwrap_or(self.provenance.alpha))
+    /// How thresholds follow from the weighted scores.
+    pub fn rule(&self) -> &Rule {
+        &self.rule
+    }
+
+    /// The threshold at a miscoverage rate, that of the run if none is given; none where points or labels have their own.
+    pub fn threshold(&self, alpha: Option<Miscoverage>) -> Option<Threshold> {
+        let alpha = alpha.unwrap_or(self.provenance.alpha);
+        match &self.rule {
+            Rule::Quantile => Some(conformal_threshold(&self.law, self.test_mass, alpha)),
+        }
+    }
+
+    /// The thresholds of a block of probability rows; `first_row` is the index of its first row in the whole input.
+    pub fn cutoffs<T: Real>(
+        &self,
+        first_row: usize,
+        block: Rows<'_, T>,
+        beside: Beside<'_>,
+        alpha: Option<Miscoverage>,
+    ) -> Result<Cutoffs> {
+        beside.check(block.rows())?;
+        let alpha = alpha.unwrap_or(self.provenance.alpha);
+        let _ = first_row;
+        match &self.rule {
+            Rule::Quantile => {
+                self.require_nothing_beside(beside)?;
+                Ok(Cutoffs::Shared(conformal_threshold(&self.law, self.test_mass, alpha)))
+            }
+        }
+    }
+
+    /// An error if features or ratios are given to a calibration that has no use for them.
+    fn require_nothing_beside(&self, beside: Beside<'_>) -> Result<()> {
+        let whose = self.provenance.method.as_str();
+        let given = [("features", beside.features.is_some()), ("ratios", beside.ratios.is_some())];
+        match given.into_iter().find(|(_, given)| *given) {
+            None => Ok(()),
+            Some((what, _)) => Err(Error::NotUsed { what, whose, instead: "leave them out" }),
+        }
     }
 
     /// The sets of a block of probability rows; `first_row` is the index of its first row in the whole input.
@@ -188,9 +203,21 @@ impl Calibration {
         block: Rows<'_, T>,
         alpha: Option<Miscoverage>,
     ) -> Result<LabelSets> {
+        self.predict_beside(first_row, block, Beside::default(), alpha)
+    }
+
+    /// The same for methods that take more than probabilities.
+    pub fn predict_beside<T: Real>(
+        &self,
+        first_row: usize,
+        block: Rows<'_, T>,
+        beside: Beside<'_>,
+        alpha: Option<Miscoverage>,
+    ) -> Result<LabelSets> {
         let classes = self.provenance.classes;
         require_same_length("columns", block.columns(), "the calibration's classes", classes)?;
+        let cutoffs = self.cutoffs(first_row, block, beside, alpha)?;
         let score = self.provenance.score.with_draws_for("test");
-        predict_rows(first_row, block, &score, self.threshold(alpha))
+        predict_rows(first_row, block, &score, cutoffs.as_thresholds())
     }
 }

@@ -6,19 +6,25 @@
 
 use std::ops::ControlFlow;
 
-use crate::calibration::{Calibration, Learned, Provenance, diagnose};
+use crate::calibration::{Calibration, Learned, MethodName, Provenance, Rule, diagnose};
 use crate::conformal::TestMass;
 use crate::error::{Error, Result, require_finite, require_same_length, require_some};
 use crate::level::Miscoverage;
 use crate::measure::{Grid, Interval, WeightedEmpirical, Weights};
-use crate::reweighting::optimise::{StopReason, Trace, TracePoint};
+use crate::reweighting::optimise::TracePoint;
 use crate::rows::Real;
 use crate::sandwich::{Abscissae, Sandwich, SandwichSketch, SketchedLaws, min_max};
 use crate::score::{CandidateScores, Labels, Probabilities, Score};
 use crate::seed::Seed;
 
+mod beside;
+mod fit;
+mod row_sample;
 mod settings;
 mod transport;
+
+pub use beside::{Beside, Yesterday};
+pub use fit::Fit;
 
 pub use settings::{Method, ObjectiveChoice, SandwichChoice, TransportSettings, WeightsChoice};
 use transport::{Problem, Weighted};
@@ -57,25 +63,26 @@ impl ShiftCalibrator {
         labels: &Labels,
         today: &Probabilities<'_, U>,
     ) -> Result<Calibration> {
-        let classes = yesterday.classes();
-        require_same_length("today's classes", today.classes(), "yesterday's classes", classes)?;
-        let scores = self.score.with_draws_for("calibration").label_scores(yesterday, labels)?;
-        let score = self.score.with_draws_for("today");
-        let range = self.score.range(classes);
-        if today.rows() * classes > MOST_CANDIDATES
-            && let Some(laws) = self.sketchable_laws()
-        {
-            let abscissae = self.abscissae(&scores, range)?;
-            let sketch = SandwichSketch::of_probabilities(abscissae, laws, today.table(), &score)?;
-            return self.calibrate_sketched(&scores, &sketch, classes);
-        }
-        let candidates = score.candidate_scores(today)?;
-        self.calibrate_scores(&scores, Today::Candidates(&candidates), classes, range)
+        let beside = Beside::default();
+        let yesterday = Yesterday { probabilities: yesterday, labels, beside };
+        self.calibrate_beside(&yesterday, today, beside)
     }
 
-    /// An empty sketch for a table of more than [`MOST_CANDIDATES`] candidate scores that is read in blocks, with the score
-    /// function to add them by; none where the method needs every candidate.
-    pub fn empty_sketch(
+    /// The same for methods that take more than probabilities of yesterday's and today's points.
+    pub fn calibrate_beside<T: Real, U: Real>(
+        &self,
+        yesterday: &Yesterday<'_, T>,
+        today: &Probabilities<'_, U>,
+        beside: Beside<'_>,
+    ) -> Result<Calibration> {
+        let mut fit = self.begin(yesterday)?;
+        fit.add(today.table(), beside)?;
+        fit.finish(&mut |_| ControlFlow::Continue(()))
+    }
+
+    /// An empty sketch for a table of more than [`MOST_CANDIDATES`] candidate scores, with the score function to add
+    /// them by; none where the method needs every candidate.
+    fn empty_sketch(
         &self,
         scores: &[f64],
         classes: usize,
@@ -85,19 +92,12 @@ impl ShiftCalibrator {
         Ok(Some((SandwichSketch::new(abscissae, laws), self.score.with_draws_for("today"))))
     }
 
-    /// From scores and a filled [`empty_sketch`](Self::empty_sketch).
-    pub fn calibrate_sketched(
-        &self,
-        scores: &[f64],
-        sketch: &SandwichSketch,
-        classes: usize,
-    ) -> Result<Calibration> {
-        let sandwich = match self.sketchable_laws() {
-            Some(SketchedLaws::Extremes) => sketch.min_max()?,
-            _ => sketch.model_uniform()?,
-        };
-        let range = self.score.range(classes);
-        self.calibrate_scores(scores, Today::Sandwich(&sandwich), classes, range)
+    /// The laws of a filled [`empty_sketch`](Self::empty_sketch).
+    fn sketched_sandwich(&self, sketch: &SandwichSketch) -> Result<Sandwich> {
+        match self.sketchable_laws() {
+            Some(SketchedLaws::Extremes) => sketch.min_max(),
+            _ => sketch.model_uniform(),
+        }
     }
 
     /// The laws to sketch instead of keeping every candidate score, where the method needs no more than their CDFs on
@@ -118,8 +118,8 @@ impl ShiftCalibrator {
     /// Where the CDFs must be exact: on both grids, and at the largest calibration score.
     fn abscissae(&self, scores: &[f64], range: Interval) -> Result<Abscissae> {
         let settings = match self.method {
-            Method::Uncorrected => TransportSettings::default(),
             Method::OptimalTransport(settings) => settings,
+            Method::Uncorrected | Method::Fixed => TransportSettings::default(),
         };
         let mut further = Grid::new(range, settings.learning_grid)?.points().to_vec();
         further.extend(scores.iter().copied().reduce(f64::max));
@@ -158,59 +158,87 @@ impl ShiftCalibrator {
         let mut sorted = scores.to_vec();
         sorted.sort_by(f64::total_cmp);
         match self.method {
-            Method::Uncorrected => self.uncorrected(sorted, today, classes),
+            Method::Uncorrected => {
+                let n = sorted.len();
+                let weights = (Weights::uniform(n)?, TestMass::exchangeable(n));
+                self.given(sorted, weights, today, classes)
+            }
+            Method::Fixed => Err(Error::Unsupported {
+                what: "`fixed` from scores alone",
+                instead: "give the weights beside yesterday's probabilities",
+            }),
             Method::OptimalTransport(settings) => {
                 let problem = Problem { seed: self.seed, alpha: self.alpha, settings, range };
                 let learned = problem.learn(sorted, today, observer)?;
-                self.finish(learned, classes)
+                self.finish(self.method.name(), learned, Rule::Quantile, classes)
             }
         }
     }
 
-    fn uncorrected(
+    /// Split conformal prediction from labeled scores alone, whatever the method: with today's labels this is the
+    /// oracle that other methods try to match without them.
+    pub fn oracle(&self, scores: &[f64], classes: usize) -> Result<Calibration> {
+        require_some("calibration scores", scores)?;
+        require_finite("calibration scores", scores)?;
+        let mut sorted = scores.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let n = sorted.len();
+        let weights = (Weights::uniform(n)?, TestMass::exchangeable(n));
+        let weighted = Weighted::given(sorted, weights, None);
+        self.finish(MethodName::Oracle, weighted, Rule::Quantile, classes)
+    }
+
+    /// The user's weights, and 1 for the test point (Barber et al. 2023).
+    fn fixed(
         &self,
-        sorted: Vec<f64>,
+        scores: &[f64],
+        weights: &[f64],
         today: Today<'_>,
         classes: usize,
     ) -> Result<Calibration> {
-        let n = sorted.len();
+        let order = increasing_order(scores);
+        let in_order = |values: &[f64]| order.iter().map(|index| values[*index]).collect();
+        let test_mass = TestMass::from_unnormalised(1.0, weights.iter().sum())?;
+        let weights = Weights::normalised(in_order(weights))?;
+        self.given(in_order(scores), (weights, test_mass), today, classes)
+    }
+
+    /// A calibration whose weights were not learned.
+    fn given(
+        &self,
+        sorted: Vec<f64>,
+        (weights, test_mass): (Weights, TestMass),
+        today: Today<'_>,
+        classes: usize,
+    ) -> Result<Calibration> {
         let sandwich = match today {
             Today::Candidates(candidates) => min_max(candidates)?,
             Today::Sandwich(sandwich) => sandwich.clone(),
         };
-        let learned = Weighted {
-            weights: Weights::uniform(n)?,
-            test_mass: TestMass::exchangeable(n),
-            bounds: None,
-            options: None,
-            steps: 0,
-            stopped: StopReason::NotIterative,
-            trace: Trace::default(),
-            sandwich,
-            scores: sorted,
-        };
-        self.finish(learned, classes)
+        let weighted = Weighted::given(sorted, (weights, test_mass), Some(sandwich));
+        self.finish(self.method.name(), weighted, Rule::Quantile, classes)
     }
 
     /// Weights, thresholds and what a user should know about them.
-    fn finish(&self, weighted: Weighted, classes: usize) -> Result<Calibration> {
+    fn finish(
+        &self,
+        method: MethodName,
+        weighted: Weighted,
+        rule: Rule,
+        classes: usize,
+    ) -> Result<Calibration> {
         let law = WeightedEmpirical::new(&weighted.scores, &weighted.weights)?;
         let largest_score = weighted.scores.last().copied().unwrap_or(f64::NAN);
         let warnings = diagnose(
             &law,
             largest_score,
             weighted.test_mass,
-            &weighted.sandwich,
+            weighted.sandwich.as_ref(),
             self.alpha,
             (weighted.stopped, &weighted.trace),
         );
-        let provenance = Provenance {
-            method: self.method.name(),
-            score: self.score,
-            classes,
-            alpha: self.alpha,
-            seed: self.seed,
-        };
+        let provenance =
+            Provenance { method, score: self.score, classes, alpha: self.alpha, seed: self.seed };
         let learned = Learned {
             bound_before: weighted.bounds.map(|(before, _)| before),
             bound_after: weighted.bounds.map(|(_, after)| after),
@@ -220,6 +248,14 @@ impl ShiftCalibrator {
             trace: weighted.trace,
             warnings,
         };
-        Calibration::new(provenance, weighted.scores, weighted.weights, weighted.test_mass, learned)
+        let Weighted { scores, weights, test_mass, .. } = weighted;
+        Calibration::new(provenance, scores, weights, test_mass, rule, learned)
     }
+}
+
+/// The order of increasing scores; equal ones by index.
+fn increasing_order(scores: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..scores.len()).collect();
+    order.sort_by(|a, b| scores[*a].total_cmp(&scores[*b]));
+    order
 }

@@ -10,6 +10,8 @@ use crate::reweighting::optimise::{AdamSettings, StoppingRule};
 pub enum Method {
     /// Split conformal prediction: every calibration point counts the same.
     Uncorrected,
+    /// The user's own weights, and 1 for the test point (Barber et al. 2023).
+    Fixed,
     /// The paper's: weights that minimise a bound on the lost coverage.
     OptimalTransport(TransportSettings),
 }
@@ -19,6 +21,7 @@ impl Method {
     pub fn name(&self) -> MethodName {
         match self {
             Self::Uncorrected => MethodName::Uncorrected,
+            Self::Fixed => MethodName::Fixed,
             Self::OptimalTransport(_) => MethodName::Ot,
         }
     }

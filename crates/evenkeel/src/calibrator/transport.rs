@@ -36,7 +36,29 @@ pub(super) struct Weighted {
     pub steps: usize,
     pub stopped: StopReason,
     pub trace: Trace,
-    pub sandwich: Sandwich,
+    /// Laws around today's scores, where the method has them.
+    pub sandwich: Option<Sandwich>,
+}
+
+impl Weighted {
+    /// Weights that were not learned.
+    pub(super) fn given(
+        sorted: Vec<f64>,
+        (weights, test_mass): (Weights, TestMass),
+        sandwich: Option<Sandwich>,
+    ) -> Self {
+        Self {
+            scores: sorted,
+            weights,
+            test_mass,
+            bounds: None,
+            options: None,
+            steps: 0,
+            stopped: StopReason::NotIterative,
+            trace: Trace::default(),
+            sandwich,
+        }
+    }
 }
 
 /// The paper's method on one set of scores.
@@ -90,7 +112,7 @@ impl Problem {
             steps: fit.steps,
             stopped: fit.stopped,
             trace: fit.trace,
-            sandwich,
+            sandwich: Some(sandwich),
         })
     }
 
@@ -133,7 +155,7 @@ impl Problem {
             steps: fit.steps,
             stopped: fit.stopped,
             trace: fit.trace,
-            sandwich,
+            sandwich: Some(sandwich),
         })
     }
 

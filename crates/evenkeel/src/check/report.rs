@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::shift_test::{DEFAULT_PERMUTATIONS, ShiftTest, shift_test};
+use super::shift_test::{DEFAULT_PERMUTATIONS, Prediction, ShiftTest, shift_test};
 use super::today::TodayLaws;
 use crate::bound::{
     DkwCorrection, Integrator, coverage_interval, integrated_gap_between, wasserstein_gap_between,
@@ -90,8 +90,12 @@ pub struct ShiftReport {
 /// Outcome of the shift test.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ShiftOutcome {
-    /// KS distance of the confidences.
+    /// The larger of the two distances, in standard deviations above what random relabelings give.
     pub statistic: f64,
+    /// KS distance of the confidences.
+    pub confidence_distance: f64,
+    /// Total variation distance of the predicted classes.
+    pub class_distance: f64,
     /// Permutation p-value.
     pub p_value: f64,
     /// Whether the p-value is at most `delta`.
@@ -162,10 +166,10 @@ pub struct DominanceReport {
     pub at: Option<f64>,
 }
 
-/// Looks at yesterday's scores and confidences (shapes `(n,)`) and at today's laws, and answers.
+/// Looks at yesterday's scores and predictions (shapes `(n,)`) and at today's laws, and answers.
 pub fn check(
     scores: &[f64],
-    confidences: &[f64],
+    predictions: &[Prediction],
     today: &TodayLaws,
     classes: usize,
     range: Interval,
@@ -173,13 +177,15 @@ pub fn check(
 ) -> Result<ShiftReport> {
     let law = WeightedEmpirical::uniform(scores)?;
     let TodayLaws { min_max, f_u, .. } = today;
-    let test = shift_test(confidences, &today.confidences, settings.permutations, settings.seed)?;
+    let test = shift_test(predictions, &today.predictions, settings.permutations, settings.seed)?;
     let threshold = conformal_threshold(&law, TestMass::exchangeable(scores.len()), settings.alpha);
     let intervals = coverage_intervals(min_max, f_u, threshold, settings)?;
     let shift = ShiftOutcome {
         statistic: test.statistic,
+        confidence_distance: test.confidence_distance,
+        class_distance: test.class_distance,
         p_value: test.p_value,
-        detected: test.p_value <= settings.delta.get(),
+        detected: test.rejects(settings.delta),
         permutations: test.permutations,
     };
     let dominance = f_u.dominance();
@@ -284,10 +290,10 @@ fn warnings(
             100.0 * beyond
         ));
     }
-    if !report.shift.detected && report.shift.statistic < 0.05 && report.m < 100 {
+    if !report.shift.detected && report.shift.confidence_distance < 0.05 && report.m < 100 {
         said.push(format!("{} unlabeled points are few: a shift could go unseen", report.m));
     }
-    let kept = today.confidences.len() as u64;
+    let kept = today.predictions.len() as u64;
     if kept < report.m {
         said.push(format!(
             "the shift test used a random sample of {kept} of today's {} points ({} permutations)",
@@ -307,7 +313,7 @@ fn advice(report: &ShiftReport) -> String {
             report.shift.p_value
         );
     }
-    let moved = format!("The model's confidence moved (p = {:.3})", report.shift.p_value);
+    let moved = format!("The model's predictions moved (p = {:.3})", report.shift.p_value);
     if 100.0 * assumed[0] >= target {
         return format!(
             "{moved}, but {target:.0} % coverage holds even if the model knows nothing: keep the threshold and watch."

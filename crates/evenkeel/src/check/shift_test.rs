@@ -1,18 +1,43 @@
-//! Did the distribution of the model's confidence change?
+//! Did the model's predictions change: how sure it is, or what it says?
+//!
+//! ```text
+//! confidence distance   max_t |F_yesterday(t) - F_today(t)| of the confidences         (Kolmogorov-Smirnov)
+//! class distance        1/2 sum_k |share of k yesterday - share of k today|            (total variation)
+//! statistic             the larger of the two, each as (distance - mean) / sd over the random relabelings
+//! p-value               (1 + b) / (1 + B): b of B relabelings have a statistic at least as large
+//! ```
+//! One relabeling gives both distances, so that their dependence is accounted for. Mean and standard deviation are taken over
+//! the relabelings and the observed labeling together: the statistic is then the same function of each of the `B + 1`,
+//! which are exchangeable under no shift, and the p-value is exact, ties included.
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result, require_finite, require_some};
-use crate::seed::Seed;
+use crate::error::{Error, Result, require_some};
+use crate::level::FailureProbability;
+use crate::seed::{Seed, Stream};
 
 /// Permutations drawn when none are asked for: the smallest p-value is then 0.001.
 pub const DEFAULT_PERMUTATIONS: usize = 999;
 
-/// A two-sample permutation test.
+/// What a model says about one point: its most probable class, and how probable.
 #[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Prediction {
+    /// Probability of the predicted class.
+    pub confidence: f64,
+    /// The predicted class, the first of equally probable ones.
+    pub class: u32,
+}
+
+/// A two-sample permutation test.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ShiftTest {
-    /// Kolmogorov-Smirnov distance of the two samples, `max_t |F_yesterday(t) - F_today(t)|`.
+    /// The larger of the two distances, in standard deviations above what relabelings give.
     pub statistic: f64,
+    /// Kolmogorov-Smirnov distance of the confidences.
+    pub confidence_distance: f64,
+    /// Total variation distance of the predicted classes.
+    pub class_distance: f64,
     /// `(1 + b) / (1 + B)`: `b` of `B` random relabelings had a statistic at least as large. Exact: under no shift it is at
     /// most `p` with probability at most `p`.
     pub p_value: f64,
@@ -20,53 +45,54 @@ pub struct ShiftTest {
     pub permutations: usize,
 }
 
-/// Tests whether two samples come from the same law.
+impl ShiftTest {
+    /// Whether the test rejects "no shift" at a level.
+    pub fn rejects(&self, level: FailureProbability) -> bool {
+        self.p_value <= level.get()
+    }
+}
+
+/// Tests whether two samples of predictions come from the same law.
 ///
-/// Confidences are the natural choice: they need no labels, and what hurts a classifier shows in them first. A shift that
-/// leaves the model as confident as before (confident and wrong) is invisible to this test.
+/// Predictions need no labels, and what hurts a classifier shows in them first: in how sure it is, or, when the classes
+/// themselves come in other numbers, in what it says. A shift that changes neither is invisible to this test.
 pub fn shift_test(
-    yesterday: &[f64],
-    today: &[f64],
+    yesterday: &[Prediction],
+    today: &[Prediction],
     permutations: usize,
     seed: Seed,
 ) -> Result<ShiftTest> {
-    for (what, sample) in [("yesterday's confidences", yesterday), ("today's confidences", today)] {
-        require_some(what, sample)?;
-        require_finite(what, sample)?;
-    }
+    let pooled = Pooled::new(yesterday, today)?;
     if permutations == 0 {
         return Err(Error::TooFew { what: "permutations", found: 0, least: 1 });
     }
-    let mut pooled: Vec<(f64, Side)> = yesterday
-        .iter()
-        .map(|value| (*value, Side::Yesterday))
-        .chain(today.iter().map(|value| (*value, Side::Today)))
-        .collect();
-    pooled.sort_by(|a, b| a.0.total_cmp(&b.0));
-    // After which pooled points the CDFs may be compared: the last of each run of ties.
-    let ends: Vec<bool> = (0..pooled.len())
-        .map(|i| pooled.get(i + 1).is_none_or(|next| next.0 != pooled[i].0))
-        .collect();
-    let (n, m) = (yesterday.len(), today.len());
-    let mut sides = pooled.iter().map(|(_, side)| *side);
-    let observed = largest_difference(&ends, n, m, || sides.next().unwrap_or(Side::Today));
+    let mut observed_sides = pooled.observed.iter().copied();
+    let observed = pooled.distances(|| observed_sides.next().unwrap_or(Side::Today));
+    let relabeled = (0..permutations as u64).into_par_iter().map(|index| {
+        let mut draws = Relabeling::new(&pooled, seed.child("shift-test", index));
+        pooled.distances(|| draws.next_side())
+    });
+    // The observed labeling first; the rest in the order of their draws, for any number of threads.
+    let mut all = vec![observed];
+    all.par_extend(relabeled);
 
-    let at_least = |index: u64| {
-        let mut stream = seed.child("shift-test", index).stream("relabeling");
-        let (mut left, mut of) = (n, n + m);
-        // Walking the pooled sample, the next point is yesterday's with probability left / of: a uniform relabeling.
-        let drawn = largest_difference(&ends, n, m, || {
-            let side = if stream.below(of) < left { Side::Yesterday } else { Side::Today };
-            of -= 1;
-            left -= usize::from(side == Side::Yesterday);
-            side
-        });
-        drawn >= observed
+    let standardised = |component: fn(&Distances) -> u64| -> Vec<f64> {
+        let values: Vec<f64> = all.iter().map(|distances| component(distances) as f64).collect();
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+        let spread = (squares / values.len() as f64).sqrt();
+        // A distance that no relabeling changes (one class, or all confidences equal) has nothing to say.
+        let scale = if spread > 0.0 { 1.0 / spread } else { 0.0 };
+        values.iter().map(|value| (value - mean) * scale).collect()
     };
-    let exceeded =
-        (0..permutations as u64).into_par_iter().filter(|index| at_least(*index)).count();
+    let (confidence, class) = (standardised(|d| d.confidence), standardised(|d| d.class));
+    let statistics: Vec<f64> = confidence.iter().zip(&class).map(|(a, b)| a.max(*b)).collect();
+    let exceeded = statistics[1..].iter().filter(|drawn| **drawn >= statistics[0]).count();
+    let whole = pooled.n as f64 * pooled.m as f64;
     Ok(ShiftTest {
-        statistic: observed as f64 / (n as f64 * m as f64),
+        statistic: statistics[0],
+        confidence_distance: observed.confidence as f64 / whole,
+        class_distance: 0.5 * observed.class as f64 / whole,
         p_value: (1 + exceeded) as f64 / (1 + permutations) as f64,
         permutations,
     })
@@ -78,19 +104,107 @@ enum Side {
     Today,
 }
 
-/// `n m max_t |F_yesterday(t) - F_today(t)|` as a whole number, so that equal statistics compare as equal.
-fn largest_difference(ends: &[bool], n: usize, m: usize, mut side: impl FnMut() -> Side) -> u128 {
-    let (mut difference, mut largest) = (0i128, 0u128);
-    for end in ends {
-        match side() {
-            Side::Yesterday => difference += m as i128,
-            Side::Today => difference -= n as i128,
+/// Both distances times `n m` (and the second doubled), as whole numbers, so that equal ones compare as equal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Distances {
+    confidence: u64,
+    class: u64,
+}
+
+/// Both samples in increasing order of confidence.
+struct Pooled {
+    n: usize,
+    m: usize,
+    /// Class of each point, and whether it is the last of its run of equal confidences, where CDFs may be compared.
+    points: Vec<(u32, bool)>,
+    observed: Vec<Side>,
+    /// Points of each class.
+    totals: Vec<u32>,
+}
+
+impl Pooled {
+    fn new(yesterday: &[Prediction], today: &[Prediction]) -> Result<Self> {
+        for (what, sample) in
+            [("yesterday's confidences", yesterday), ("today's confidences", today)]
+        {
+            require_some(what, sample)?;
+            if let Some(index) = sample.iter().position(|point| !point.confidence.is_finite()) {
+                let (at, value) = (crate::error::At::Index(index), sample[index].confidence);
+                return Err(Error::NotFinite { what, at, value });
+            }
         }
-        if *end {
-            largest = largest.max(difference.unsigned_abs());
+        let (n, m) = (yesterday.len(), today.len());
+        // Twice n m must fit a whole number, and the count of a class too.
+        if n.max(m) > 1 << 31 || n.checked_mul(m).is_none_or(|product| product > 1 << 61) {
+            return Err(Error::OutOfRange {
+                what: "the number of points of the shift test",
+                value: n as f64 * m as f64,
+                expected: "at most 2^31 on each side and 2^61 pairs; give it a sample",
+            });
         }
+        let mut all: Vec<(Prediction, Side)> = yesterday
+            .iter()
+            .map(|point| (*point, Side::Yesterday))
+            .chain(today.iter().map(|point| (*point, Side::Today)))
+            .collect();
+        all.sort_by(|a, b| a.0.confidence.total_cmp(&b.0.confidence));
+        let mut names: Vec<u32> = all.iter().map(|(point, _)| point.class).collect();
+        names.sort_unstable();
+        names.dedup();
+        let mut totals = vec![0; names.len()];
+        let points = (0..all.len())
+            .map(|i| {
+                let (point, _) = all[i];
+                let class = names.partition_point(|name| *name < point.class);
+                totals[class] += 1;
+                let next = all.get(i + 1);
+                (class as u32, next.is_none_or(|next| next.0.confidence != point.confidence))
+            })
+            .collect();
+        let observed = all.iter().map(|(_, side)| *side).collect();
+        Ok(Self { n, m, points, observed, totals })
     }
-    largest
+
+    /// The distances of a labeling, given point by point.
+    fn distances(&self, mut side: impl FnMut() -> Side) -> Distances {
+        let (up, down) = (self.m as i64, self.n as i64);
+        let mut counts = vec![0u32; self.totals.len()];
+        let (mut difference, mut largest) = (0i64, 0u64);
+        for (class, end) in &self.points {
+            let yesterday = side() == Side::Yesterday;
+            difference += if yesterday { up } else { -down };
+            counts[*class as usize] += u32::from(yesterday);
+            if *end {
+                largest = largest.max(difference.unsigned_abs());
+            }
+        }
+        let class = counts.iter().zip(&self.totals).map(|(yesterday, total)| {
+            let today = total - yesterday;
+            (i64::from(*yesterday) * up - i64::from(today) * down).unsigned_abs()
+        });
+        Distances { confidence: largest, class: class.sum() }
+    }
+}
+
+/// A uniform relabeling, drawn point by point: the next point is yesterday's with probability `left / of`.
+struct Relabeling {
+    stream: Stream,
+    left: usize,
+    of: usize,
+}
+
+impl Relabeling {
+    fn new(pooled: &Pooled, seed: Seed) -> Self {
+        Self { stream: seed.stream("relabeling"), left: pooled.n, of: pooled.n + pooled.m }
+    }
+
+    #[inline]
+    fn next_side(&mut self) -> Side {
+        let yesterday = self.stream.below(self.of) < self.left;
+        self.of -= 1;
+        self.left -= usize::from(yesterday);
+        if yesterday { Side::Yesterday } else { Side::Today }
+    }
 }
 
 #[cfg(test)]
@@ -98,50 +212,133 @@ mod tests {
     use super::*;
     use crate::measure::WeightedEmpirical;
 
-    fn draws(n: usize, power: i32, seed: u64) -> Vec<f64> {
-        let mut stream = Seed::new(seed).stream("confidences");
-        (0..n).map(|_| stream.uniform().powi(power)).collect()
+    /// Confidences `u^power`; classes drawn with the given shares.
+    fn draws(n: usize, power: i32, shares: &[f64], seed: u64) -> Vec<Prediction> {
+        let mut stream = Seed::new(seed).stream("predictions");
+        (0..n)
+            .map(|_| {
+                let confidence = stream.uniform().powi(power);
+                let mut left = stream.uniform();
+                let drawn = shares.iter().position(|share| {
+                    left -= share;
+                    left < 0.0
+                });
+                let class = drawn.unwrap_or(shares.len() - 1) as u32;
+                Prediction { confidence, class }
+            })
+            .collect()
     }
 
+    const EQUAL: [f64; 4] = [0.25; 4];
+
     #[test]
-    fn the_statistic_is_the_largest_difference_of_the_cdfs() {
+    fn the_distances_are_what_they_say() {
         let mut stream = Seed::new(1).stream("ties");
         for _ in 0..50 {
-            let mut sample =
-                |n: usize| -> Vec<f64> { (0..n).map(|_| stream.below(8) as f64).collect() };
+            let mut sample = |n: usize| -> Vec<Prediction> {
+                let mut point = || Prediction {
+                    confidence: stream.below(8) as f64,
+                    class: 3 * stream.below(4) as u32,
+                };
+                (0..n).map(|_| point()).collect()
+            };
             let (a, b) = (sample(13), sample(17));
-            let (f, g) =
-                (WeightedEmpirical::uniform(&a).unwrap(), WeightedEmpirical::uniform(&b).unwrap());
-            let expected =
-                a.iter().chain(&b).map(|t| (f.cdf(*t) - g.cdf(*t)).abs()).fold(0.0, f64::max);
-            let found = shift_test(&a, &b, 1, Seed::new(0)).unwrap().statistic;
-            assert!((found - expected).abs() < 1e-12, "{found} against {expected}");
+            let law = |sample: &[Prediction]| {
+                let values: Vec<f64> = sample.iter().map(|point| point.confidence).collect();
+                WeightedEmpirical::uniform(&values).unwrap()
+            };
+            let (f, g) = (law(&a), law(&b));
+            let points = a.iter().chain(&b).map(|point| point.confidence);
+            let expected = points.map(|t| (f.cdf(t) - g.cdf(t)).abs()).fold(0.0, f64::max);
+            let found = shift_test(&a, &b, 1, Seed::new(0)).unwrap();
+            assert!((found.confidence_distance - expected).abs() < 1e-12);
+            let share = |sample: &[Prediction], class: u32| {
+                let count = sample.iter().filter(|point| point.class == class).count();
+                count as f64 / sample.len() as f64
+            };
+            let classes = [0, 3, 6, 9];
+            let tv: f64 = classes.iter().map(|k| (share(&a, *k) - share(&b, *k)).abs() / 2.0).sum();
+            assert!((found.class_distance - tv).abs() < 1e-12);
         }
     }
 
-    /// Under no shift p <= 0.1 must happen in at most a tenth of the runs, and is exact up to its granularity.
+    /// Under no shift p <= 0.1 must happen in a tenth of the runs: the p-value is exact up to its granularity.
     #[test]
     fn its_false_alarm_rate_is_its_level() {
         let runs = 1500;
+        for shares in [&EQUAL[..], &[1.0], &[0.7, 0.1, 0.1, 0.05, 0.05]] {
+            let alarms = (0..runs)
+                .filter(|run| {
+                    let a = draws(40, 2, shares, 2 * run);
+                    let b = draws(60, 2, shares, 2 * run + 1);
+                    shift_test(&a, &b, 99, Seed::new(*run)).unwrap().p_value <= 0.1
+                })
+                .count();
+            // 150 expected, standard deviation 11.6.
+            assert!(alarms.abs_diff(150) < 47, "{alarms} of {runs} with {shares:?}");
+        }
+    }
+
+    /// All confidences tied, few classes: the level is kept, if not reached.
+    #[test]
+    fn ties_do_not_raise_the_false_alarm_rate() {
+        let runs = 1000;
         let alarms = (0..runs)
             .filter(|run| {
-                let (a, b) = (draws(40, 2, 2 * run), draws(60, 2, 2 * run + 1));
+                let round = |mut sample: Vec<Prediction>| {
+                    sample.iter_mut().for_each(|point| point.confidence = point.confidence.round());
+                    sample
+                };
+                let a = round(draws(20, 1, &[0.5, 0.5], 2 * run));
+                let b = round(draws(30, 1, &[0.5, 0.5], 2 * run + 1));
                 shift_test(&a, &b, 99, Seed::new(*run)).unwrap().p_value <= 0.1
             })
             .count();
-        // 150 expected, standard deviation 11.6.
-        assert!(alarms.abs_diff(150) < 47, "{alarms} of {runs}");
+        // At most 100 expected, standard deviation 9.5.
+        assert!(alarms < 138, "{alarms} of {runs}");
+    }
+
+    fn power(today_power: i32, shares: &[f64]) -> usize {
+        (0..200)
+            .filter(|run| {
+                let a = draws(100, 1, &EQUAL, 2 * run);
+                let b = draws(100, today_power, shares, 2 * run + 1);
+                shift_test(&a, &b, 199, Seed::new(*run)).unwrap().p_value <= 0.05
+            })
+            .count()
     }
 
     #[test]
-    fn it_sees_a_shift() {
-        let test = shift_test(&draws(300, 1, 1), &draws(300, 2, 2), 999, Seed::new(0)).unwrap();
-        assert_eq!(test.p_value, 0.001);
+    fn its_power_grows_with_the_shift() {
+        let found = [power(1, &EQUAL), power(2, &EQUAL), power(3, &EQUAL)];
+        assert!(found[0] < 25 && found[0] < found[1] && found[1] <= found[2], "{found:?}");
+        assert!(found[2] > 190, "{found:?}");
+    }
+
+    /// Classes of other frequencies, the model as sure as ever: the confidences alone would show nothing.
+    #[test]
+    fn it_sees_a_label_shift_that_leaves_the_confidences_alone() {
+        let found =
+            [power(1, &EQUAL), power(1, &[0.4, 0.3, 0.2, 0.1]), power(1, &[0.6, 0.3, 0.1, 0.0])];
+        assert!(found[0] < found[1] && found[1] < found[2] && found[2] > 190, "{found:?}");
+    }
+
+    #[test]
+    fn the_smallest_p_value_is_reached() {
+        let (a, b) = (draws(300, 1, &EQUAL, 1), draws(300, 2, &EQUAL, 2));
+        assert_eq!(shift_test(&a, &b, 999, Seed::new(0)).unwrap().p_value, 0.001);
+    }
+
+    #[test]
+    fn predictions_that_are_all_the_same_are_no_shift() {
+        let same = vec![Prediction { confidence: 0.5, class: 2 }; 10];
+        let test = shift_test(&same, &same, 99, Seed::new(0)).unwrap();
+        assert_eq!((test.statistic, test.p_value), (0.0, 1.0));
     }
 
     #[test]
     fn threads_do_not_change_it() {
-        let (a, b) = (draws(200, 1, 1), draws(200, 1, 2));
+        let (a, b) = (draws(200, 1, &EQUAL, 1), draws(200, 1, &EQUAL, 2));
         let with = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| shift_test(&a, &b, 499, Seed::new(4)).unwrap())

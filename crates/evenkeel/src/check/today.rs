@@ -1,25 +1,26 @@
 //! What one pass over today's rows keeps for a check.
 
-use super::bottom_k::BottomK;
+use super::shift_test::Prediction;
 use crate::error::Result;
 use crate::measure::{Grid, Interval};
+use crate::row_sample::BottomK;
 use crate::rows::{Real, Rows};
 use crate::sandwich::{Abscissae, Sandwich, SandwichSketch, SketchedLaws, min_max, model_uniform};
 use crate::score::{Probabilities, Score, row_extremes};
 use crate::seed::Seed;
 
-/// Confidences kept for the shift test; a uniform sample of this many rows when there are more.
-const KEPT_CONFIDENCES: usize = 10_000;
+/// Predictions kept for the shift test; a uniform sample of this many rows when there are more.
+const KEPT_PREDICTIONS: usize = 10_000;
 
-/// What a check takes of today: both pairs of laws, and a sample of the confidences.
+/// What a check takes of today: both pairs of laws, and a sample of the predictions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TodayLaws {
     /// Extremes over the labels.
     pub min_max: Sandwich,
     /// Model and uniform labels.
     pub f_u: Sandwich,
-    /// Confidences of all rows, or of a uniform sample of ten thousand, in the order of the rows.
-    pub confidences: Vec<f64>,
+    /// Confidences and predicted classes of all rows, or of a uniform sample of ten thousand, in the order of the rows.
+    pub predictions: Vec<Prediction>,
     /// Number of rows.
     pub rows: u64,
 }
@@ -32,28 +33,28 @@ impl TodayLaws {
         seed: Seed,
     ) -> Result<Self> {
         let candidates = score.candidate_scores(probabilities)?;
-        let mut kept = kept_confidences(seed);
-        for (row, confidence) in confidences(probabilities).into_iter().enumerate() {
-            kept.add(row as u64, confidence);
+        let mut kept = kept_predictions(seed);
+        for (row, prediction) in predictions(probabilities).into_iter().enumerate() {
+            kept.add(row as u64, prediction);
         }
         Ok(Self {
             min_max: min_max(&candidates)?,
             f_u: model_uniform(&candidates)?,
-            confidences: kept.values(),
+            predictions: kept.into_values(),
             rows: probabilities.rows() as u64,
         })
     }
 }
 
-fn kept_confidences(seed: Seed) -> BottomK {
-    BottomK::new(seed.child("kept-confidences", 0).get(), KEPT_CONFIDENCES)
+fn kept_predictions(seed: Seed) -> BottomK<Prediction> {
+    BottomK::new(seed.child("kept-confidences", 0).get(), KEPT_PREDICTIONS)
 }
 
-/// Both sandwiches of today's rows and a sample of their confidences, from one pass; mergeable.
+/// Both sandwiches of today's rows and a sample of their predictions, from one pass; mergeable.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TodaySketch {
     sandwiches: SandwichSketch,
-    confidences: BottomK,
+    predictions: BottomK<Prediction>,
 }
 
 impl TodaySketch {
@@ -62,7 +63,7 @@ impl TodaySketch {
         let abscissae = Abscissae::of_grid_and_points(&Grid::new(range, points)?, scores)?;
         Ok(Self {
             sandwiches: SandwichSketch::new(abscissae, SketchedLaws::Both),
-            confidences: kept_confidences(seed),
+            predictions: kept_predictions(seed),
         })
     }
 
@@ -78,7 +79,11 @@ impl TodaySketch {
             let row = first_row.saturating_add(offset);
             let extremes = row_extremes(values);
             let scale = extremes.scale(block.what(), row, values)?;
-            self.confidences.add(row as u64, extremes.largest * scale);
+            let prediction = || Prediction {
+                confidence: extremes.largest * scale,
+                class: first_of(values, extremes.largest),
+            };
+            self.predictions.add_with(row as u64, prediction);
         }
         Ok(self)
     }
@@ -86,7 +91,7 @@ impl TodaySketch {
     /// The sketch of both inputs; the order does not matter.
     pub fn merge(mut self, other: &Self) -> Result<Self> {
         self.sandwiches = self.sandwiches.merge(&other.sandwiches)?;
-        self.confidences.merge(&other.confidences);
+        self.predictions.merge(&other.predictions);
         Ok(self)
     }
 
@@ -96,24 +101,37 @@ impl TodaySketch {
     }
 
     /// What a check takes: the laws, exact at the grid and the calibration scores and rounded outward between, and the
-    /// kept confidences.
+    /// kept predictions.
     pub fn laws(&self) -> Result<TodayLaws> {
         Ok(TodayLaws {
             min_max: self.sandwiches.min_max()?,
             f_u: self.sandwiches.model_uniform()?,
-            confidences: self.confidences.values(),
+            predictions: self.predictions.values(),
             rows: self.rows(),
         })
     }
 }
 
-/// The largest probability of every row; shape `(n,)`.
-pub fn confidences<T: Real>(probabilities: &Probabilities<'_, T>) -> Vec<f64> {
+/// The most probable class of every row and its probability; shape `(n,)`.
+pub fn predictions<T: Real>(probabilities: &Probabilities<'_, T>) -> Vec<Prediction> {
+    let table = probabilities.table();
     let mut row = vec![0.0; probabilities.classes()];
     (0..probabilities.rows())
         .map(|index| {
             probabilities.read_row(index, &mut row);
-            row.iter().fold(0.0_f64, |largest, value| largest.max(*value))
+            let confidence = row.iter().fold(0.0_f64, |largest, value| largest.max(*value));
+            // Of the values as given: normalising may round neighbours to a tie.
+            let values = table.row(index);
+            Prediction { confidence, class: first_of(values, row_extremes(values).largest) }
         })
         .collect()
+}
+
+/// Index of the first value that equals the largest.
+fn first_of<T: Real>(values: &[T], largest: f64) -> u32 {
+    let is_largest = |value: &T| {
+        let value: f64 = (*value).into();
+        value == largest
+    };
+    values.iter().position(is_largest).map_or(0, |class| class as u32)
 }

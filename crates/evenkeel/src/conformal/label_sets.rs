@@ -41,18 +41,19 @@ impl LabelSets {
 
     /// `C(x_j) = {y : S[j][y] <= threshold}` over the labels that are possible for `j`.
     ///
-    /// With a threshold per row there must be as many thresholds as rows.
+    /// With a threshold per row or label there must be as many thresholds as rows or labels.
     pub fn from_candidate_scores<'a>(
         candidates: &CandidateScores,
         thresholds: impl Into<Thresholds<'a>>,
     ) -> Result<Self> {
         let thresholds = thresholds.into();
-        thresholds.require_rows(candidates.rows())?;
+        thresholds.require_shape(candidates.rows(), candidates.labels())?;
         let mut sets = Self::with_capacity(candidates.rows(), candidates.labels());
         for row in 0..candidates.rows() {
             let (scores, mask) = (candidates.row(row), candidates.mask_row(row));
-            let threshold = thresholds.of(row);
-            sets.push_row(|label| is_allowed(mask, label) && threshold.admits(scores[label]));
+            sets.push_row(|label| {
+                is_allowed(mask, label) && thresholds.admit(row, label, scores[label])
+            });
         }
         Ok(sets)
     }

@@ -14,7 +14,6 @@ use super::lac_settle::{Band, Bands, Lane, Settle, Stretch, settle};
 #[cfg(target_arch = "x86_64")]
 use super::lac_settle_avx2;
 use super::threshold::Threshold;
-use super::thresholds::Thresholds;
 use crate::error::Result;
 use crate::rows::{Real, Rows};
 use crate::score::{NORMALISATION_TOLERANCE, row_scale};
@@ -26,11 +25,29 @@ const USUAL_DEVIATION: f64 = 5e-6;
 /// Entries in a stretch of rows: few enough for its sets and bands to stay in the nearest cache while they are written.
 const STRETCH: usize = 1 << 14;
 
+/// The thresholds this path can work with.
+#[derive(Clone, Copy)]
+pub(super) enum RowThresholds<'a> {
+    /// The same for every row.
+    Shared(Threshold),
+    /// One for each row of the block.
+    PerRow(&'a [Threshold]),
+}
+
+impl RowThresholds<'_> {
+    fn of(&self, row: usize) -> Threshold {
+        match self {
+            Self::Shared(threshold) => *threshold,
+            Self::PerRow(each) => each[row],
+        }
+    }
+}
+
 /// The sets of a block of probability rows under the `lac` score.
 pub(super) fn lac_sets<T: Real>(
     first_row: usize,
     block: Rows<'_, T>,
-    thresholds: Thresholds<'_>,
+    thresholds: RowThresholds<'_>,
 ) -> Result<LabelSets> {
     let pass = LacPass { first_row, block, thresholds };
     if TypeId::of::<T>() != TypeId::of::<f32>() {
@@ -47,7 +64,7 @@ pub(super) fn lac_sets<T: Real>(
 struct LacPass<'a, T> {
     first_row: usize,
     block: Rows<'a, T>,
-    thresholds: Thresholds<'a>,
+    thresholds: RowThresholds<'a>,
 }
 
 impl<T: Real> LacPass<'_, T> {
@@ -87,8 +104,8 @@ impl<T: Real> LacPass<'_, T> {
         let sums = (F::nearest(1.0 - deviation), F::nearest(1.0 + deviation));
         let near = |threshold: &Threshold| Band::new(*threshold, 1.0, deviation + rounding);
         let (shared, each) = match self.thresholds {
-            Thresholds::Shared(threshold) => (Some(near(&threshold)), Vec::new()),
-            Thresholds::PerRow(each) => (None, each[rows.clone()].iter().map(near).collect()),
+            RowThresholds::Shared(threshold) => (Some(near(&threshold)), Vec::new()),
+            RowThresholds::PerRow(each) => (None, each[rows.clone()].iter().map(near).collect()),
         };
         let mut farthest = 0.0_f64;
         let mut done = 0;
@@ -178,13 +195,20 @@ mod tests {
                     let score = 1.0 - f64::from(*value) * scale;
                     for t in [score, score.next_up(), score.next_down()] {
                         let threshold = Threshold::Finite(t);
-                        let pass = LacPass { first_row: 0, block, thresholds: threshold.into() };
+                        let pass = LacPass {
+                            first_row: 0,
+                            block,
+                            thresholds: RowThresholds::Shared(threshold),
+                        };
                         let mut defined = LabelSets::with_capacity(41, classes);
                         for row in 0..41 {
                             pass.define(row, defined.extend(1)).unwrap();
                         }
                         assert_eq!(pass.sets::<f32>(settle).unwrap(), defined);
-                        assert_eq!(lac_sets(0, block, threshold.into()).unwrap(), defined);
+                        assert_eq!(
+                            lac_sets(0, block, RowThresholds::Shared(threshold)).unwrap(),
+                            defined
+                        );
                     }
                 }
             }

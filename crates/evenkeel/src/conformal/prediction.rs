@@ -1,7 +1,7 @@
 //! Prediction sets from blocks of probability rows, scored on the fly.
 
 use super::label_sets::LabelSets;
-use super::lac_rows::lac_sets;
+use super::lac_rows::{RowThresholds, lac_sets};
 use super::thresholds::Thresholds;
 use crate::error::{Error, Result, require_same_length};
 use crate::rows::{Real, Rows};
@@ -19,16 +19,21 @@ pub fn predict_rows<'a, T: Real>(
     thresholds: impl Into<Thresholds<'a>>,
 ) -> Result<LabelSets> {
     let thresholds = thresholds.into();
-    thresholds.require_rows(block.rows())?;
-    if *score == Score::Lac {
-        return lac_sets(first_row, block, thresholds);
+    thresholds.require_shape(block.rows(), block.columns())?;
+    match thresholds {
+        Thresholds::Shared(threshold) if *score == Score::Lac => {
+            return lac_sets(first_row, block, RowThresholds::Shared(threshold));
+        }
+        Thresholds::PerRow(each) if *score == Score::Lac => {
+            return lac_sets(first_row, block, RowThresholds::PerRow(each));
+        }
+        _ => {}
     }
     let mut sets = LabelSets::with_capacity(block.rows(), block.columns());
     let mut rows = RowScorer::new(score, block.columns());
     for (offset, values) in block.iter().enumerate() {
         let scores = rows.score(block.what(), first_row.saturating_add(offset), values)?;
-        let threshold = thresholds.of(offset);
-        sets.push_row(|label| threshold.admits(scores[label]));
+        sets.push_row(|label| thresholds.admit(offset, label, scores[label]));
     }
     Ok(sets)
 }

@@ -1,4 +1,4 @@
-//! One threshold for all rows, or one for each.
+//! One threshold for all rows, one for each, or one for each label.
 
 use super::threshold::Threshold;
 use crate::error::{Result, require_same_length};
@@ -10,22 +10,26 @@ pub enum Thresholds<'a> {
     Shared(Threshold),
     /// One for each row of the block, for methods that calibrate at every test point.
     PerRow(&'a [Threshold]),
+    /// One for each label, for methods that weight calibration points by it.
+    PerLabel(&'a [Threshold]),
 }
 
 impl Thresholds<'_> {
-    /// An error unless there is a threshold for each of `rows` rows.
-    pub(crate) fn require_rows(&self, rows: usize) -> Result<()> {
+    /// An error unless there is a threshold for each row, or each label, of a block of this shape.
+    pub(crate) fn require_shape(&self, rows: usize, labels: usize) -> Result<()> {
         match self {
             Self::Shared(_) => Ok(()),
             Self::PerRow(each) => require_same_length("thresholds", each.len(), "rows", rows),
+            Self::PerLabel(each) => require_same_length("thresholds", each.len(), "labels", labels),
         }
     }
 
-    /// The threshold of the block's row `index`.
-    pub(crate) fn of(&self, index: usize) -> Threshold {
+    /// Whether a label with this score is in the set of the block's row `row`.
+    pub(crate) fn admit(&self, row: usize, label: usize, score: f64) -> bool {
         match self {
-            Self::Shared(threshold) => *threshold,
-            Self::PerRow(each) => each[index],
+            Self::Shared(threshold) => threshold.admits(score),
+            Self::PerRow(each) => each[row].admits(score),
+            Self::PerLabel(each) => each[label].admits(score),
         }
     }
 }

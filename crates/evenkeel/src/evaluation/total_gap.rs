@@ -26,7 +26,15 @@ pub struct LabelScoreCounts {
 impl LabelScoreCounts {
     /// Nothing counted yet, against a calibration law.
     pub fn new(p: &WeightedEmpirical) -> Self {
-        Self { atoms: p.atoms().to_vec(), counts: vec![0; p.atoms().len() + 1] }
+        Self::at(p.atoms().to_vec())
+    }
+
+    /// Nothing counted yet; the law of the counted scores will be exact at these places.
+    pub fn at(mut places: Vec<f64>) -> Self {
+        places.sort_by(f64::total_cmp);
+        places.dedup();
+        let counts = vec![0; places.len() + 1];
+        Self { atoms: places, counts }
     }
 
     /// Adds the scores of a block at its true labels; `first_row` is the index of the block's first row in the whole

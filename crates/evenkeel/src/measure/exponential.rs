@@ -148,6 +148,37 @@ pub(crate) fn softmax_into(x: &[f64], out: &mut [f64]) -> f64 {
     largest + total.ln()
 }
 
+/// `out = softmax(inverse_temperature * x)`.
+#[inline(always)]
+pub(crate) fn tempered_softmax_into(x: &[f64], inverse_temperature: f64, out: &mut [f64]) {
+    // Shift before scaling: a logit of 1e308 at temperature 0.3 would overflow.
+    let largest = largest_in_lanes(x);
+    for (slot, value) in out.iter_mut().zip(x) {
+        *slot = exp_of_negative((value - largest) * inverse_temperature);
+    }
+    let scale = 1.0 / sum_in_lanes(out);
+    for slot in out.iter_mut() {
+        *slot *= scale;
+    }
+}
+
+/// `(max x, log sum_i exp(inverse_temperature * (x_i - max x)))`, without a buffer.
+#[inline(always)]
+pub(crate) fn tempered_log_sum_exp(x: &[f64], inverse_temperature: f64) -> (f64, f64) {
+    let largest = largest_in_lanes(x);
+    let (chunks, rest) = x.as_chunks::<LANES>();
+    let mut lanes = [0.0; LANES];
+    for chunk in chunks {
+        for lane in 0..LANES {
+            lanes[lane] += exp_of_negative((chunk[lane] - largest) * inverse_temperature);
+        }
+    }
+    for (lane, value) in rest.iter().enumerate() {
+        lanes[lane] += exp_of_negative((value - largest) * inverse_temperature);
+    }
+    (largest, add_lanes(lanes).ln())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

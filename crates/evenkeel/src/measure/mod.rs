@@ -25,7 +25,8 @@ pub use dominance::{DOMINANCE_TOLERANCE, Dominance, dominance};
 pub(crate) use empirical::quantile_of_sorted;
 pub use empirical::{QUANTILE_TOLERANCE, WeightedEmpirical};
 pub(crate) use exponential::{
-    add_lanes, dot_in_lanes, exp_of_negative, running_sums, softmax_into,
+    add_lanes, dot_in_lanes, exp_of_negative, running_sums, softmax_into, sum_in_lanes,
+    tempered_log_sum_exp, tempered_softmax_into,
 };
 pub use grid::{Grid, Interval};
 pub use kde::{GaussianKde, KERNEL_REACH, Support};

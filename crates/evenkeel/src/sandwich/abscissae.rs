@@ -42,6 +42,11 @@ impl Abscissae {
         Ok(Self::from_increasing(range, points))
     }
 
+    /// Strictly increasing points alone, over a range that contains them.
+    pub(crate) fn of_points(range: Interval, points: Vec<f64>) -> Self {
+        Self::from_increasing(range, points)
+    }
+
     fn from_increasing(range: Interval, points: Vec<f64>) -> Self {
         let buckets = points.len();
         let density = buckets as f64 / range.width();
@@ -76,7 +81,7 @@ impl Abscissae {
 
     /// Index of the first point `>= value`; `len` if there is none.
     #[inline]
-    pub(super) fn locate(&self, value: f64) -> usize {
+    pub(crate) fn locate(&self, value: f64) -> usize {
         let bucket = self.bucket(value);
         // Points of lower buckets are smaller than value, because `bucket` is increasing.
         let mut index = self.first[bucket];

@@ -7,6 +7,8 @@
 
 mod bounds;
 mod case;
+mod entropy_scaling;
+mod label_plan;
 mod learning;
 mod measures;
 mod quantiles;

@@ -1,8 +1,9 @@
 //! Threshold edge cases: levels hit exactly, ties, missing mass, and a test weight per test point.
 
 use crate::case::{miscoverages, number, numbers, read};
-use evenkeel::conformal::{TestMass, conformal_threshold};
+use evenkeel::conformal::{TestMass, Threshold, conformal_threshold};
 use evenkeel::measure::{WeightedEmpirical, Weights};
+use evenkeel::reweighting::likelihood_ratio::{KnownRatios, RatioThresholds};
 
 /// The file's weights are used as they are; what they leave to one is the test point's mass.
 #[test]
@@ -65,5 +66,20 @@ fn likelihood_ratio_thresholds_with_a_test_weight_for_every_test_point() {
             .collect();
         let expected: Vec<f64> = expected.as_array().unwrap().iter().map(number).collect();
         assert_eq!(found, expected, "{alpha:?}");
+    }
+}
+
+/// The same through the type that prepares the calibration side once.
+#[test]
+fn likelihood_ratio_thresholds_of_all_test_points_at_once() {
+    let file = &read("quantiles")["likelihood_ratio"];
+    let ratios = KnownRatios::new(numbers(&file["ratio_cal"])).unwrap();
+    let prepared = RatioThresholds::new(&numbers(&file["s_cal"]), &ratios).unwrap();
+    let rows = file["thresholds"].as_array().unwrap();
+    assert_eq!(rows.len(), 3);
+    for (alpha, expected) in miscoverages(&file["alphas"]).into_iter().zip(rows) {
+        let found = prepared.thresholds(&numbers(&file["ratio_test"]), alpha).unwrap();
+        let found: Vec<f64> = found.into_iter().map(Threshold::get).collect();
+        assert_eq!(found, numbers(expected), "{alpha:?}");
     }
 }

@@ -23,7 +23,7 @@ struct Outcome {
 
 fn measure(calibration: &Calibration, test: &Sample) -> Outcome {
     let q = WeightedEmpirical::uniform(&test.scores()).unwrap();
-    let threshold = calibration.threshold(Some(alpha(1.0 - TARGET)));
+    let threshold = calibration.threshold(Some(alpha(1.0 - TARGET))).expect("one for all");
     let law = calibration.law();
     Outcome {
         coverage: q.cdf(threshold.get()),

@@ -32,7 +32,7 @@ fn at_the_last_step() {
     assert!(steps.windows(2).all(|pair| pair[0] < pair[1]));
     // The last recorded state is the one that was kept.
     let last = learned.trace.points().last().unwrap();
-    assert_eq!(last.threshold, calibration.threshold(None));
+    assert_eq!(Some(last.threshold), calibration.threshold(None));
     assert!((last.effective_sample_size - calibration.effective_sample_size()).abs() < 1e-9);
 }
 

@@ -55,15 +55,15 @@ fn too_few_points_for_alpha() {
         uncorrected.calibrate_scores(&scores, today, CLASSES, Interval::UNIT).unwrap()
     };
     // 1/(n+1) <= 0.1 needs nine points.
-    assert_eq!(fit(8).threshold(None), Threshold::AllLabels);
+    assert_eq!(fit(8).threshold(None), Some(Threshold::AllLabels));
     let said = find(&fit(8), "all-labels").unwrap();
     assert!(
         said.contains("with 8 calibration points") && said.contains("at least 9 points"),
         "{said}"
     );
     assert_eq!(find(&fit(9), "all-labels"), None);
-    assert_ne!(fit(9).threshold(None), Threshold::AllLabels);
-    assert_ne!(fit(8).threshold(Some(alpha(0.2))), Threshold::AllLabels);
+    assert_ne!(fit(9).threshold(None), Some(Threshold::AllLabels));
+    assert_ne!(fit(8).threshold(Some(alpha(0.2))), Some(Threshold::AllLabels));
 }
 
 /// A step size without measure throws the log-weights beyond every exponent; the run ends with its last good weights.

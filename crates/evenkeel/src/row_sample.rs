@@ -5,32 +5,38 @@
 /// Every row's hash is a function of the seed and its index, so the sample of a whole is the merge of the samples of its
 /// parts, in any order.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct BottomK {
+pub(crate) struct BottomK<V> {
     seed: u64,
     capacity: usize,
     /// `(hash, row, value)`; sorted and cut back to the capacity whenever it is twice as long.
-    kept: Vec<(u64, u64, f64)>,
+    kept: Vec<(u64, u64, V)>,
     /// Rows with a larger hash cannot be among the smallest any more.
     largest: u64,
 }
 
-impl BottomK {
-    pub(super) fn new(seed: u64, capacity: usize) -> Self {
+impl<V: Clone> BottomK<V> {
+    pub(crate) fn new(seed: u64, capacity: usize) -> Self {
         Self { seed, capacity, kept: Vec::new(), largest: u64::MAX }
     }
 
     #[inline]
-    pub(super) fn add(&mut self, row: u64, value: f64) {
+    pub(crate) fn add(&mut self, row: u64, value: V) {
+        self.add_with(row, || value);
+    }
+
+    /// The same; the value is made only if the row is kept.
+    #[inline]
+    pub(crate) fn add_with(&mut self, row: u64, value: impl FnOnce() -> V) {
         let hash = mix(self.seed ^ mix(row));
         if hash <= self.largest {
-            self.kept.push((hash, row, value));
+            self.kept.push((hash, row, value()));
             if self.kept.len() >= 2 * self.capacity {
                 self.cut();
             }
         }
     }
 
-    pub(super) fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         self.kept.extend_from_slice(&other.kept);
         self.cut();
     }
@@ -44,11 +50,15 @@ impl BottomK {
     }
 
     /// The sampled values, in the order of the rows.
-    pub(super) fn values(&self) -> Vec<f64> {
-        let mut sample = self.clone();
-        sample.cut();
-        sample.kept.sort_unstable_by_key(|(_, row, _)| *row);
-        sample.kept.into_iter().map(|(.., value)| value).collect()
+    pub(crate) fn values(&self) -> Vec<V> {
+        self.clone().into_values()
+    }
+
+    /// The same, without a copy.
+    pub(crate) fn into_values(mut self) -> Vec<V> {
+        self.cut();
+        self.kept.sort_unstable_by_key(|(_, row, _)| *row);
+        self.kept.into_iter().map(|(.., value)| value).collect()
     }
 }
 

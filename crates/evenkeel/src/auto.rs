@@ -1,0 +1,230 @@
+//! Test first, correct only if the test rejects, and say why.
+//!
+//! ```text
+//! shift test not rejected   split conformal prediction, whose finite-sample guarantee is worth keeping
+//! shift test rejected       the label plan, with its evidence and warnings
+//! ```
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::check::{DEFAULT_PERMUTATIONS, Prediction, ShiftTest, predictions, shift_test};
+use crate::conformal::{TestMass, Threshold, conformal_threshold};
+use crate::error::{Result, require_same_length};
+use crate::level::{FailureProbability, Miscoverage};
+use crate::measure::WeightedEmpirical;
+use crate::reweighting::label_plan::{
+    LabelPlan, LabelPlanSettings, LabelPlanner, PlanEvidence, PlanWarning, TodayRows, Yesterday,
+};
+use crate::row_sample::BottomK;
+use crate::rows::Real;
+use crate::score::{Labels, Probabilities, Score};
+use crate::seed::Seed;
+
+/// Predictions of each side that the test takes; a uniform sample of this many when there are more.
+const MOST_TESTED: usize = 10_000;
+
+/// How `auto` decides.
+///
+/// | name | default | purpose | range |
+/// |---|---|---|---|
+/// | `level` | 0.05 | false-alarm rate of the shift test | `(0, 1)` |
+/// | `permutations` | 999 | relabelings of the shift test | `>= 1` |
+/// | `plan` | see [`LabelPlanSettings`] | how the plan is computed | |
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AutoSettings {
+    /// False-alarm rate of the shift test.
+    pub level: FailureProbability,
+    /// Relabelings of the shift test.
+    pub permutations: usize,
+    /// How the plan is computed.
+    pub plan: LabelPlanSettings,
+    /// Root of all randomness.
+    pub seed: Seed,
+}
+
+impl AutoSettings {
+    /// The defaults; the test's level is also the failure probability of the certificate.
+    pub fn new(level: FailureProbability, seed: Seed) -> Self {
+        let plan = LabelPlanSettings::new(level);
+        Self { level, permutations: DEFAULT_PERMUTATIONS, plan, seed }
+    }
+}
+
+/// The method `auto` took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Chosen {
+    /// Split conformal prediction.
+    Uncorrected,
+    /// The label plan.
+    LabelPlan,
+}
+
+impl Chosen {
+    /// What the test says.
+    pub fn by(test: &ShiftTest, level: FailureProbability) -> Self {
+        if test.rejects(level) { Self::LabelPlan } else { Self::Uncorrected }
+    }
+
+    /// The name used on the command line and in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Uncorrected => "uncorrected",
+            Self::LabelPlan => "label-plan",
+        }
+    }
+}
+
+/// What was done and why: the test, the choice, and the plan's evidence where it was used.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Decision {
+    /// Labeled points.
+    pub n: usize,
+    /// Unlabeled points.
+    pub m: u64,
+    /// Miscoverage rate the warnings and the words are about.
+    pub alpha: f64,
+    /// The shift test.
+    pub test: ShiftTest,
+    /// Its level.
+    pub level: f64,
+    /// Whether it rejected "nothing changed".
+    pub rejected: bool,
+    /// The method taken.
+    pub chosen: Chosen,
+    /// Evidence of the plan; none where it was not made.
+    pub plan: Option<PlanEvidence>,
+    /// What a user should know about the plan.
+    pub warnings: Vec<PlanWarning>,
+}
+
+impl Decision {
+    /// From a test, the sizes `(n, m)` of the two days, and the plan, if the test rejected and one was made.
+    pub fn new(
+        test: ShiftTest,
+        level: FailureProbability,
+        (n, m): (usize, u64),
+        alpha: Miscoverage,
+        plan: Option<&LabelPlan>,
+    ) -> Self {
+        Self {
+            n,
+            m,
+            alpha: alpha.get(),
+            test,
+            level: level.get(),
+            rejected: test.rejects(level),
+            chosen: if plan.is_some() { Chosen::LabelPlan } else { Chosen::Uncorrected },
+            plan: plan.map(|plan| plan.evidence().clone()),
+            warnings: plan.map_or_else(Vec::new, |plan| plan.warnings(alpha)),
+        }
+    }
+}
+
+/// A decision with what it leads to: thresholds for any miscoverage rate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AutoCalibrated {
+    /// What was done and why.
+    pub decision: Decision,
+    /// The plan, if it was made.
+    pub plan: Option<LabelPlan>,
+    uncorrected: WeightedEmpirical,
+}
+
+impl AutoCalibrated {
+    /// The threshold of the chosen method.
+    pub fn threshold(&self, alpha: Miscoverage) -> Threshold {
+        match &self.plan {
+            Some(plan) => Threshold::Finite(plan.threshold(alpha).score),
+            None => self.uncorrected_threshold(alpha),
+        }
+    }
+
+    /// The threshold of split conformal prediction, for comparison.
+    pub fn uncorrected_threshold(&self, alpha: Miscoverage) -> Threshold {
+        let test = TestMass::exchangeable(self.decision.n);
+        conformal_threshold(&self.uncorrected, test, alpha)
+    }
+}
+
+/// Tests for a shift and calibrates accordingly: `(n, C)` labeled probabilities of yesterday, `(m, C)` unlabeled ones of today.
+pub fn auto<T: Real, U: Real>(
+    yesterday: &Probabilities<'_, T>,
+    labels: &Labels,
+    today: &Probabilities<'_, U>,
+    score: &Score,
+    alpha: Miscoverage,
+    settings: &AutoSettings,
+) -> Result<AutoCalibrated> {
+    let classes = yesterday.classes();
+    require_same_length("today's classes", today.classes(), "yesterday's classes", classes)?;
+    let labeled = Yesterday::of_probabilities(yesterday, labels, score)?;
+    let uncorrected = WeightedEmpirical::uniform(labeled.scores())?;
+    let AutoSettings { level, permutations, seed, .. } = *settings;
+    let (before, after) =
+        (sampled(predictions(yesterday), seed), sampled(predictions(today), seed));
+    let test = shift_test(&before, &after, permutations, seed)?;
+    let plan = match Chosen::by(&test, level) {
+        Chosen::Uncorrected => None,
+        Chosen::LabelPlan => {
+            let planner = LabelPlanner::new(labeled, *score, settings.plan, seed)?;
+            Some(planner.plan(&TodayRows::Probabilities(today.table()))?)
+        }
+    };
+    let sizes = (yesterday.rows(), today.rows() as u64);
+    let decision = Decision::new(test, level, sizes, alpha, plan.as_ref());
+    Ok(AutoCalibrated { decision, plan, uncorrected })
+}
+
+/// All predictions, or a uniform sample of them.
+fn sampled(all: Vec<Prediction>, seed: Seed) -> Vec<Prediction> {
+    if all.len() <= MOST_TESTED {
+        return all;
+    }
+    // The sample a check keeps of a table of any size.
+    let mut kept = BottomK::new(seed.child("kept-confidences", 0).get(), MOST_TESTED);
+    for (row, prediction) in all.into_iter().enumerate() {
+        kept.add(row as u64, prediction);
+    }
+    kept.into_values()
+}
+
+impl fmt::Display for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { n, m, test, level, .. } = self;
+        let target = 100.0 * (1.0 - self.alpha);
+        let moved = format!(
+            "the model's confidence differs by {:.3} (largest difference of shares) and its predicted classes by {:.3} (share \
+             of points that changed class) between {n} labeled points and {m} unlabeled ones",
+            test.confidence_distance, test.class_distance
+        );
+        let odds = format!("p = {:.3}, alarm at {level}", test.p_value);
+        let Some(plan) = &self.plan else {
+            let found = if self.rejected { "A change was found" } else { "No change was found" };
+            return write!(
+                f,
+                "{found}: {moved} ({odds}). The threshold of split conformal prediction is kept, whose {target:.0} % coverage \
+                 is guaranteed as long as nothing changed. A change too small to be seen among {m} points may remain."
+            );
+        };
+        let statistics = &plan.statistics;
+        write!(
+            f,
+            "A change was found: {moved} ({odds}), so the {target:.0} % of yesterday's threshold are no longer guaranteed. The \
+             threshold was moved by the label plan, which reads today's points as the model does, with its confidence \
+             softened by {:.0} %, and moves them {:.0} % of the way to yesterday's class frequencies. The weights rest on \
+             effectively {:.0} of {n} labeled points. Coverage should be within {:.1} points of what is asked for on \
+             average over all targets ({:.1} at {:.0} % confidence), provided that today's labels lie between what the model \
+             believes and the most cautious plan: this is assumed, and cannot be checked without labels.",
+            100.0 * (statistics.inflation - 1.0),
+            100.0 * statistics.mix,
+            plan.effective_sample_size,
+            100.0 * plan.certificate.value,
+            100.0 * plan.certificate.with_confidence,
+            100.0 * (1.0 - plan.certificate.delta),
+        )?;
+        self.warnings.iter().try_for_each(|warning| write!(f, " Beware: {warning}."))
+    }
+}

@@ -1,0 +1,78 @@
+//! How far a calibration's coverage on labeled points is from the nominal one, over all miscoverage rates.
+
+use super::{Calibration, Rule};
+use crate::conformal::Threshold;
+use crate::evaluation::{GapPoint, LabelScoreCounts, percent_rates, total_coverage_gap};
+use crate::level::Miscoverage;
+use crate::measure::WeightedEmpirical;
+
+/// Levels at which a threshold that is not a quantile of the weighted scores is looked at.
+const LEVELS: usize = 1000;
+
+/// What the coverage of a calibration follows from.
+enum Form {
+    /// The law of the weighted scores.
+    Law,
+    /// A threshold for each level.
+    Levels,
+    /// A threshold for each point.
+    Points,
+}
+
+impl Calibration {
+    fn form(&self) -> Form {
+        match &self.rule {
+            Rule::Quantile => Form::Law,
+        }
+    }
+
+    /// Counters of scores at true labels, exact wherever [`total_gap`](Self::total_gap) and
+    /// [`gap_curve`](Self::gap_curve) ask.
+    pub fn label_score_counts(&self) -> LabelScoreCounts {
+        let mut places = self.law.atoms().to_vec();
+        if matches!(self.form(), Form::Levels) {
+            let rates = percent_rates().into_iter().chain(middles());
+            places.extend(rates.filter_map(|alpha| match self.threshold(Some(alpha)) {
+                Some(Threshold::Finite(score)) => Some(score),
+                _ => None,
+            }));
+        }
+        LabelScoreCounts::at(places)
+    }
+
+    /// Average over all miscoverage rates of how far the coverage is from the nominal one, given the law of the scores
+    /// at the true labels; none where every point has a threshold of its own.
+    ///
+    /// ```text
+    /// quantiles of weighted scores   sum_i w_i |F_w(s_i) - F_Q(s_i)|           (Prop A.3)
+    /// other thresholds t(L)          mean of |F_Q(t(L)) - L| over 1000 middles of levels L
+    /// ```
+    pub fn total_gap(&self, label_law: &WeightedEmpirical) -> Option<f64> {
+        match self.form() {
+            Form::Law => Some(total_coverage_gap(&self.law, label_law)),
+            Form::Levels => {
+                let levels: Vec<Miscoverage> = middles().collect();
+                let gaps = self.gap_curve(label_law, &levels);
+                Some(gaps.iter().map(|point| point.gap).sum::<f64>() / LEVELS as f64)
+            }
+            Form::Points => None,
+        }
+    }
+
+    /// Nominal and measured coverage at each rate, with the test point's share of the mass as in prediction; empty where
+    /// points have thresholds of their own.
+    pub fn gap_curve(&self, label_law: &WeightedEmpirical, rates: &[Miscoverage]) -> Vec<GapPoint> {
+        let point = |alpha: &Miscoverage| {
+            let threshold = self.threshold(Some(*alpha))?;
+            let coverage = label_law.cdf(threshold.get());
+            let gap = (alpha.level().get() - coverage).abs();
+            Some(GapPoint { alpha: *alpha, threshold, coverage, gap })
+        };
+        rates.iter().filter_map(point).collect()
+    }
+}
+
+/// The middles of [`LEVELS`] equal parts of the rates.
+fn middles() -> impl Iterator<Item = Miscoverage> {
+    (0..LEVELS).filter_map(|index| Miscoverage::new((index as f64 + 0.5) / LEVELS as f64).ok())
+}

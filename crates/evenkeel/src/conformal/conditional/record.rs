@@ -1,0 +1,54 @@
+//! A conditional model as plain data, for any serialisation format.
+
+use serde::{Deserialize, Serialize};
+
+use super::kernel::finite_features;
+use super::model::{ConditionalModel, check_scores};
+use super::settings::{FlatIntercept, check_gamma, check_lambda};
+use crate::error::{Error, Result};
+use crate::rows::Rows;
+
+/// What a [`ConditionalModel`] is made of. Reading one back checks everything again: files are user input.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ConditionalRecord {
+    /// Number of features of a point.
+    pub columns: usize,
+    /// Calibration features, row after row.
+    pub features: Vec<f64>,
+    /// Calibration scores.
+    pub scores: Vec<f64>,
+    /// Kernel parameter.
+    pub gamma: f64,
+    /// Penalty.
+    pub lambda: f64,
+    /// Which end of an interval of optimal intercepts is taken.
+    #[serde(default)]
+    pub flat_intercept: FlatIntercept,
+}
+
+impl From<&ConditionalModel> for ConditionalRecord {
+    fn from(model: &ConditionalModel) -> Self {
+        Self {
+            columns: model.columns(),
+            features: model.features(),
+            scores: model.scores().to_vec(),
+            gamma: model.gamma(),
+            lambda: model.lambda(),
+            flat_intercept: model.flat_intercept(),
+        }
+    }
+}
+
+impl TryFrom<ConditionalRecord> for ConditionalModel {
+    type Error = Error;
+
+    fn try_from(record: ConditionalRecord) -> Result<Self> {
+        let ConditionalRecord { columns, features, scores, gamma, lambda, flat_intercept } = record;
+        check_gamma(gamma)?;
+        check_lambda(lambda)?;
+        let rows = Rows::new("features", &features, columns)?;
+        finite_features(&rows)?;
+        check_scores(&scores, rows.rows())?;
+        Self::from_parts(&features, columns, scores, (gamma, lambda), flat_intercept)
+    }
+}

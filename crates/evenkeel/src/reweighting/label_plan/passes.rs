@@ -1,0 +1,162 @@
+//! The two passes over today's rows.
+//!
+//! ```text
+//! pass 1   needs the temperature       leaves predicted classes counted, confidences, rows for the fixed points
+//! pass 2   needs the fitted scalings   leaves the three laws at the calibration scores, and the target law's tail
+//! ```
+//! What a pass leaves is bounded in size and does not depend on how rows were cut into blocks or merged. Below
+//! [`LabelPlanSettings::kept_cells`](super::LabelPlanSettings) all rows take part in the fixed points; above, a uniform
+//! sample of as many rows as fit does, the same for any order. Everything else uses every row.
+
+use std::sync::Arc;
+
+use super::PreparedPlan;
+use super::confidence_sketch::ConfidenceSketch;
+use super::target_law::LawSums;
+use super::today_rows::{RowReader, TodayRows, predicted};
+use super::transport_plan::{scale_row, tempered_softmax};
+use crate::error::{Error, Result, require_same_length};
+use crate::measure::tempered_log_sum_exp;
+use crate::registers::in_widest_registers;
+use crate::row_sample::BottomK;
+use crate::rows::Real;
+
+/// What the first pass leaves.
+#[derive(Debug, Clone)]
+pub struct FirstPass {
+    pub(super) temperature: f64,
+    /// Rows predicted to be of each class.
+    pub(super) predicted: Vec<u64>,
+    pub(super) confidences: ConfidenceSketch,
+    /// Logits of rows for the fixed points.
+    pub(super) kept: BottomK<Box<[f64]>>,
+    pub(super) rows: u64,
+}
+
+impl FirstPass {
+    pub(super) fn new(classes: usize, temperature: f64, seed: u64, kept_rows: usize) -> Self {
+        Self {
+            temperature,
+            predicted: vec![0; classes],
+            confidences: ConfidenceSketch::new(),
+            kept: BottomK::new(seed, kept_rows),
+            rows: 0,
+        }
+    }
+
+    /// Adds a block; `first_row` is the index of its first row in the whole input.
+    pub fn add<T: Real>(mut self, first_row: usize, block: &TodayRows<'_, T>) -> Result<Self> {
+        let classes = self.predicted.len();
+        require_same_length("today's classes", block.classes(), "yesterday's classes", classes)?;
+        let mut reader = RowReader::new(classes);
+        for offset in 0..block.rows() {
+            let row = first_row.saturating_add(offset);
+            reader.read_logits(block, offset, row)?;
+            self.predicted[predicted(&reader.logits)] += 1;
+            self.confidences.add(confidence(&reader.logits, 1.0 / self.temperature));
+            self.kept.add_with(row as u64, || reader.logits.clone().into_boxed_slice());
+        }
+        self.rows += block.rows() as u64;
+        Ok(self)
+    }
+
+    /// The pass over both inputs; the order does not matter.
+    pub fn merge(mut self, other: &Self) -> Result<Self> {
+        if self.predicted.len() != other.predicted.len() || self.temperature != other.temperature {
+            return Err(Error::IncompatibleSketches { what: "planner" });
+        }
+        self.predicted.iter_mut().zip(&other.predicted).for_each(|(mine, other)| *mine += other);
+        self.confidences.merge(&other.confidences);
+        self.kept.merge(&other.kept);
+        self.rows += other.rows;
+        Ok(self)
+    }
+
+    /// Number of rows seen.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+}
+
+in_widest_registers! {
+    /// Largest entry of `softmax(inverse_temperature logits)`.
+    pub(super) fn confidence[](logits: &[f64], inverse_temperature: f64) -> f64 {
+        let (_, log_total) = tempered_log_sum_exp(logits, inverse_temperature);
+        (-log_total).exp().min(1.0)
+    }
+}
+
+/// What the second pass leaves.
+#[derive(Debug, Clone)]
+pub struct SecondPass {
+    pub(super) prepared: Arc<PreparedPlan>,
+    pub(super) sums: LawSums,
+}
+
+impl SecondPass {
+    pub(super) fn new(prepared: Arc<PreparedPlan>) -> Self {
+        let sums = LawSums::new(&prepared.abscissae);
+        Self { prepared, sums }
+    }
+
+    /// Adds a block; `first_row` is the index of its first row in the whole input.
+    pub fn add<T: Real>(mut self, first_row: usize, block: &TodayRows<'_, T>) -> Result<Self> {
+        let prepared = &self.prepared;
+        let classes = prepared.groups.group_of.len();
+        require_same_length("today's classes", block.classes(), "yesterday's classes", classes)?;
+        let mut reader = RowReader::new(classes);
+        let mut laws = RowLaws::new(classes);
+        for offset in 0..block.rows() {
+            let row = first_row.saturating_add(offset);
+            reader.read(block, offset, row, prepared.score.as_ref())?;
+            laws.fill(prepared, &reader.logits);
+            let plausible = [&laws.target[..], &laws.upper[..], &laws.lower[..]];
+            self.sums.add_row(row, &reader.scores, &prepared.abscissae, plausible)?;
+        }
+        Ok(self)
+    }
+
+    /// The pass over both inputs; the order does not matter.
+    pub fn merge(mut self, other: &Self) -> Result<Self> {
+        if !Arc::ptr_eq(&self.prepared, &other.prepared) {
+            return Err(Error::IncompatibleSketches { what: "plan" });
+        }
+        self.sums.merge(&other.sums);
+        Ok(self)
+    }
+
+    /// Number of rows seen.
+    pub fn rows(&self) -> u64 {
+        self.sums.rows
+    }
+}
+
+/// Plausibilities of one row's labels under the three laws.
+struct RowLaws {
+    target: Vec<f64>,
+    upper: Vec<f64>,
+    lower: Vec<f64>,
+    planned: Vec<f64>,
+}
+
+impl RowLaws {
+    fn new(classes: usize) -> Self {
+        let row = vec![0.0; classes];
+        Self { target: row.clone(), upper: row.clone(), lower: row.clone(), planned: row }
+    }
+
+    fn fill(&mut self, prepared: &PreparedPlan, logits: &[f64]) {
+        let (mix, temperature) = (prepared.statistics.mix, prepared.temperature);
+        tempered_softmax(logits, 1.0 / temperature, &mut self.lower);
+        tempered_softmax(logits, 1.0 / prepared.target_temperature(), &mut self.target);
+        if mix > 0.0 {
+            self.planned.copy_from_slice(&self.target);
+            scale_row(&mut self.planned, &prepared.target_scalings);
+            for (f, g) in self.target.iter_mut().zip(&self.planned) {
+                *f = (1.0 - mix) * *f + mix * g;
+            }
+        }
+        tempered_softmax(logits, 1.0 / prepared.upper_temperature(), &mut self.upper);
+        scale_row(&mut self.upper, &prepared.upper_scalings);
+    }
+}

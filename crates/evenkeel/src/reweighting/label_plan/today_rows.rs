@@ -1,0 +1,128 @@
+//! A row of today, however it was given: logits and, where asked for, scores.
+
+use super::yesterday::{floored_log, plausibility, widen_logits};
+use crate::error::{Error, Result};
+use crate::measure::softmax_into;
+use crate::rows::{Real, Rows};
+use crate::score::{CandidateScores, RowScratch, Score, row_scale, widen_scaled};
+
+/// A block of today's rows.
+#[derive(Debug, Clone, Copy)]
+pub enum TodayRows<'a, T> {
+    /// Class probabilities `(rows, C)`.
+    Probabilities(Rows<'a, T>),
+    /// Logits `(rows, C)`.
+    Logits(Rows<'a, T>),
+    /// The user's own scores with their plausibilities.
+    Candidates(&'a CandidateScores),
+}
+
+impl<T: Real> TodayRows<'_, T> {
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        match self {
+            Self::Probabilities(rows) | Self::Logits(rows) => rows.rows(),
+            Self::Candidates(candidates) => candidates.rows(),
+        }
+    }
+
+    /// Number of classes.
+    pub fn classes(&self) -> usize {
+        match self {
+            Self::Probabilities(rows) | Self::Logits(rows) => rows.columns(),
+            Self::Candidates(candidates) => candidates.labels(),
+        }
+    }
+}
+
+/// Buffers for one row.
+pub(super) struct RowReader {
+    pub logits: Vec<f64>,
+    pub scores: Vec<f64>,
+    probabilities: Vec<f64>,
+    scratch: RowScratch,
+}
+
+impl RowReader {
+    pub(super) fn new(classes: usize) -> Self {
+        let row = vec![0.0; classes];
+        Self {
+            logits: row.clone(),
+            scores: row.clone(),
+            probabilities: row,
+            scratch: RowScratch::default(),
+        }
+    }
+
+    /// Reads the logits of the block's row `offset`, which is row `row` of the whole input.
+    pub(super) fn read_logits<T: Real>(
+        &mut self,
+        block: &TodayRows<'_, T>,
+        offset: usize,
+        row: usize,
+    ) -> Result<()> {
+        match block {
+            TodayRows::Probabilities(rows) => {
+                let values = rows.row(offset);
+                let scale = row_scale(rows.what(), row, values)?;
+                widen_scaled(values, scale, &mut self.probabilities);
+                log_of(&self.probabilities, &mut self.logits);
+            }
+            TodayRows::Logits(rows) => {
+                widen_logits(rows.what(), row, rows.row(offset), &mut self.logits)?;
+            }
+            TodayRows::Candidates(candidates) => {
+                log_of(plausibility(candidates, offset)?, &mut self.logits);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads logits and scores.
+    pub(super) fn read<T: Real>(
+        &mut self,
+        block: &TodayRows<'_, T>,
+        offset: usize,
+        row: usize,
+        score: Option<&Score>,
+    ) -> Result<()> {
+        self.read_logits(block, offset, row)?;
+        match block {
+            TodayRows::Candidates(candidates) => {
+                self.scores.copy_from_slice(candidates.row(offset));
+                return Ok(());
+            }
+            TodayRows::Logits(_) => {
+                // Scores are those of the raw probabilities, by the softmax that made yesterday's.
+                softmax_into(&self.logits, &mut self.probabilities);
+            }
+            TodayRows::Probabilities(_) => {}
+        }
+        let Some(score) = score else {
+            return Err(Error::Unsupported {
+                what: "a table without scores in a plan for the user's own scores",
+                instead: "give candidate scores with plausibilities, or make the planner with a score function",
+            });
+        };
+        score.score_row(row, &self.probabilities, &mut self.scratch, &mut self.scores);
+        Ok(())
+    }
+}
+
+fn log_of(probabilities: &[f64], logits: &mut [f64]) {
+    for (logit, probability) in logits.iter_mut().zip(probabilities) {
+        *logit = floored_log(*probability);
+    }
+}
+
+/// The first class with the largest logit.
+#[inline]
+pub(super) fn predicted(logits: &[f64]) -> usize {
+    let mut best = 0;
+    for (class, value) in logits.iter().enumerate() {
+        if *value > logits[best] {
+            best = class;
+        }
+    }
+    best
+}

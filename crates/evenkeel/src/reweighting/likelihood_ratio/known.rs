@@ -1,0 +1,43 @@
+//! Ratios the user knows.
+
+use crate::error::{At, Error, Result, require_finite, require_some};
+
+/// Likelihood ratios `dQ/dP` given by the user, one per calibration point: finite, zero or positive, not all zero.
+///
+/// They need not be normalised: thresholds only depend on ratios up to a common factor.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KnownRatios(Vec<f64>);
+
+impl KnownRatios {
+    /// Checks the ratios.
+    pub fn new(ratios: Vec<f64>) -> Result<Self> {
+        check("calibration likelihood ratios", &ratios)?;
+        if ratios.iter().all(|ratio| *ratio <= 0.0) {
+            return Err(Error::ZeroTotal { what: "calibration likelihood ratios" });
+        }
+        Ok(Self(ratios))
+    }
+
+    /// From logarithms; the largest becomes 1, so nothing overflows.
+    pub fn from_logarithms(log_ratios: &[f64]) -> Result<Self> {
+        require_some("log likelihood ratios", log_ratios)?;
+        require_finite("log likelihood ratios", log_ratios)?;
+        let largest = log_ratios.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        Self::new(log_ratios.iter().map(|log_ratio| (log_ratio - largest).exp()).collect())
+    }
+
+    /// The ratios as a slice.
+    pub fn as_slice(&self) -> &[f64] {
+        &self.0
+    }
+}
+
+/// An error unless all ratios are finite and not negative.
+pub(super) fn check(what: &'static str, ratios: &[f64]) -> Result<()> {
+    require_some(what, ratios)?;
+    require_finite(what, ratios)?;
+    match ratios.iter().position(|ratio| *ratio < 0.0) {
+        None => Ok(()),
+        Some(index) => Err(Error::Negative { what, at: At::Index(index), value: ratios[index] }),
+    }
+}

@@ -1,0 +1,125 @@
+//! A fitted ratio: plain data that can be stored, checked when read back.
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::logistic::LinearLogit;
+use super::network::HiddenLayer;
+use super::standardisation::{Standardisation, require_finite_rows};
+use super::telescoping::Telescope;
+use crate::error::{Error, Result, require_same_length};
+use crate::rows::{Real, Rows};
+
+/// Log ratios are cut to `[-600, 600]`: `exp` of them and the sum of up to `1e47` such ratios stay finite, and at that
+/// size a threshold no longer depends on the number.
+pub const LOG_RATIO_LIMIT: f64 = 600.0;
+
+/// Rows evaluated by one task.
+const ROWS_PER_TASK: usize = 1024;
+
+/// `log dQ/dP` as a function of features. Reading one back checks shapes and numbers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Parts", into = "Parts")]
+pub struct RatioModel {
+    standardisation: Standardisation,
+    form: Form,
+}
+
+/// The function on standardised features.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Form {
+    Logistic(LinearLogit),
+    Network(HiddenLayer),
+    Telescoping(Telescope),
+}
+
+/// A model as it is stored.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Parts {
+    standardisation: Standardisation,
+    form: Form,
+}
+
+impl From<RatioModel> for Parts {
+    fn from(RatioModel { standardisation, form }: RatioModel) -> Self {
+        Self { standardisation, form }
+    }
+}
+
+impl TryFrom<Parts> for RatioModel {
+    type Error = Error;
+
+    fn try_from(Parts { standardisation, form }: Parts) -> Result<Self> {
+        let features = standardisation.columns();
+        if features == 0 {
+            return Err(Error::TooFew { what: "features of a ratio", found: 0, least: 1 });
+        }
+        standardisation.check(features)?;
+        match &form {
+            Form::Logistic(logit) => logit.check(features)?,
+            Form::Network(network) => network.check(features)?,
+            Form::Telescoping(telescope) => telescope.check(features)?,
+        }
+        Ok(Self { standardisation, form })
+    }
+}
+
+impl RatioModel {
+    /// A fit gives finite numbers or none: the same check as for a model that is read back.
+    pub(super) fn new(standardisation: Standardisation, form: Form) -> Result<Self> {
+        Parts { standardisation, form }.try_into()
+    }
+
+    /// Number of features it takes.
+    pub fn features(&self) -> usize {
+        self.standardisation.columns()
+    }
+
+    /// Name of the estimator that made it.
+    pub fn estimator(&self) -> &'static str {
+        match &self.form {
+            Form::Logistic(_) => "logistic",
+            Form::Network(_) => "network",
+            Form::Telescoping(_) => "telescoping",
+        }
+    }
+
+    /// `log dQ/dP` at every row, within [`LOG_RATIO_LIMIT`] of zero. Rows are independent of each other: any cut into
+    /// blocks and any number of threads gives the same bits.
+    pub fn log_ratios<T: Real>(&self, rows: Rows<'_, T>) -> Result<Vec<f64>> {
+        require_same_length(
+            "feature columns",
+            rows.columns(),
+            "the ratio's features",
+            self.features(),
+        )?;
+        require_finite_rows(rows)?;
+        let mut out = vec![0.0; rows.rows()];
+        out.par_chunks_mut(ROWS_PER_TASK).enumerate().for_each(|(task, slots)| {
+            let mut z = vec![0.0; self.features()];
+            for (offset, slot) in slots.iter_mut().enumerate() {
+                self.standardisation.apply(rows.row(task * ROWS_PER_TASK + offset), &mut z);
+                *slot = self.log_ratio(&z);
+            }
+        });
+        Ok(out)
+    }
+
+    /// `dQ/dP` at every row.
+    pub fn ratios<T: Real>(&self, rows: Rows<'_, T>) -> Result<Vec<f64>> {
+        let mut ratios = self.log_ratios(rows)?;
+        ratios.iter_mut().for_each(|ratio| *ratio = ratio.exp());
+        Ok(ratios)
+    }
+
+    fn log_ratio(&self, z: &[f64]) -> f64 {
+        let value = match &self.form {
+            Form::Logistic(logit) => logit.log_ratio(z),
+            Form::Network(network) => network.log_ratio(z),
+            Form::Telescoping(telescope) => telescope.log_ratio(z),
+        };
+        // Stored coefficients near 1e308 can cancel to no number at all; such a row says nothing about the ratio.
+        if value.is_nan() { 0.0 } else { value.clamp(-LOG_RATIO_LIMIT, LOG_RATIO_LIMIT) }
+    }
+}

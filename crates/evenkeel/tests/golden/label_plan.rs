@@ -1,0 +1,154 @@
+//! The label plan, every intermediate the file names.
+
+use crate::case::{assert_close, indices, number, numbers, read};
+use evenkeel::level::{FailureProbability, Miscoverage};
+use evenkeel::reweighting::label_plan::{
+    LabelPlan, LabelPlanSettings, LabelPlanner, PlanStop, PreparedPlan, TodayRows, Yesterday,
+};
+use evenkeel::rows::Rows;
+use evenkeel::score::{Labels, Score};
+use evenkeel::seed::Seed;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// Agreement of what comes after the fixed points, and before them.
+const AFTER: f64 = 1e-8;
+const BEFORE: f64 = 1e-10;
+
+fn table(value: &Value) -> (Vec<f64>, usize) {
+    let rows = value.as_array().unwrap();
+    (rows.iter().flat_map(numbers).collect(), rows[0].as_array().unwrap().len())
+}
+
+struct Run {
+    case: Value,
+    today: Vec<f64>,
+    classes: usize,
+    prepared: Arc<PreparedPlan>,
+    plan: LabelPlan,
+}
+
+impl Run {
+    /// The file's fixed points were iterated to 1e-13.
+    fn new(case: &Value) -> Self {
+        let (logits, classes) = table(&case["logits_cal"]);
+        let (today, _) = table(&case["logits_target"]);
+        let labels = Labels::new(indices(&case["labels_cal"]), classes).unwrap();
+        let rows = Rows::new("logits", &logits, classes).unwrap();
+        let yesterday = Yesterday::of_logits(rows, &labels, &Score::Lac).unwrap();
+        let settings = LabelPlanSettings {
+            tolerance: 1e-13,
+            most_iterations: 100_000,
+            ..LabelPlanSettings::new(FailureProbability::new(0.05).unwrap())
+        };
+        let planner = LabelPlanner::new(yesterday, Score::Lac, settings, Seed::new(0)).unwrap();
+        let block = TodayRows::Logits(Rows::new("logits", &today, classes).unwrap());
+        let first = planner.first_pass().add(0, &block).unwrap();
+        let prepared = Arc::new(planner.prepare(first).unwrap());
+        let second = prepared.clone().second_pass().add(0, &block).unwrap();
+        let plan = planner.finish(second).unwrap();
+        assert_eq!(plan, planner.plan(&block).unwrap());
+        Self { case: case.clone(), today, classes, prepared, plan }
+    }
+
+    fn name(&self, key: &str) -> String {
+        format!("{} {key}", self.case["name"].as_str().unwrap())
+    }
+
+    fn close(&self, key: &str, found: &[f64], tolerance: f64) {
+        assert!(!self.case[key].is_null(), "no {key}");
+        assert_close(&self.name(key), found, &numbers(&self.case[key]), tolerance);
+    }
+}
+
+fn for_every_case(check: impl Fn(&Run)) {
+    let file = read("auto");
+    let cases = file.as_array().unwrap();
+    assert_eq!(cases.len(), 3);
+    cases.iter().for_each(|case| check(&Run::new(case)));
+}
+
+#[test]
+fn temperature_prior_and_shift_statistics() {
+    for_every_case(|run| {
+        let evidence = run.plan.evidence();
+        run.close("temperature", &[evidence.temperature], BEFORE);
+        run.close("prior", &evidence.prior, BEFORE);
+        let found = &evidence.statistics;
+        run.close("ks", &[found.ks], BEFORE);
+        run.close("ks_start", &[found.ks_start], BEFORE);
+        run.close("tv", &[found.tv], BEFORE);
+        run.close("tv_expected", &[found.tv_expected], BEFORE);
+        run.close("james_stein", &[found.james_stein], BEFORE);
+        run.close("ramp", &[found.ramp], BEFORE);
+        run.close("mix", &[found.mix], BEFORE);
+        run.close("inflation", &[found.inflation], BEFORE);
+        assert_eq!(evidence.group_of, (0..run.classes).collect::<Vec<_>>());
+    });
+}
+
+#[test]
+fn the_plan_and_its_marginal() {
+    for_every_case(|run| {
+        let rows: Vec<Vec<f64>> =
+            run.today.chunks(run.classes).map(|row| run.prepared.plan_row(row).unwrap()).collect();
+        let (expected, _) = table(&run.case["plan_first_rows"]);
+        assert_close(&run.name("plan_first_rows"), &rows[..5].concat(), &expected, AFTER);
+        let marginal: Vec<f64> = (0..run.classes)
+            .map(|class| rows.iter().map(|row| row[class]).sum::<f64>() / rows.len() as f64)
+            .collect();
+        run.close("plan_marginal", &marginal, AFTER);
+        let evidence = run.plan.evidence();
+        assert_eq!(evidence.balanced.stopped, PlanStop::Converged);
+        let needed = number(&run.case["mix"]) > 0.0;
+        let expected = if needed { PlanStop::Converged } else { PlanStop::NotNeeded };
+        assert_eq!(evidence.plan.stopped, expected);
+    });
+}
+
+#[test]
+fn laws_weights_and_certificate() {
+    for_every_case(|run| {
+        let (laws, evidence) = (run.plan.laws(), run.plan.evidence());
+        run.close("scores_sorted", run.plan.thresholds().scores(), 1e-12);
+        run.close("F", &laws.target, AFTER);
+        run.close("F_up", &laws.upper, AFTER);
+        run.close("F_down", &laws.lower, AFTER);
+        run.close("weights_sorted", run.plan.weights().as_slice(), AFTER);
+        // A sum of n squares of weights, relative to its size.
+        let n_w = evidence.effective_sample_size;
+        run.close("effective_sample_size", &[n_w], AFTER * n_w);
+        run.close("certificate", &[evidence.certificate.value], AFTER);
+        run.close("estimated_gap", &[evidence.estimated_gap], AFTER);
+        let dkw = (40f64.ln() / (2.0 * evidence.m as f64)).sqrt();
+        let certificate = evidence.certificate;
+        assert!((certificate.with_confidence - certificate.value - dkw).abs() < 1e-15);
+    });
+}
+
+/// Exactly the calibration score of the file. Its exponentials are another library's, whose last bit may differ, so scores
+/// are compared by their rank.
+#[test]
+fn thresholds_are_the_same_calibration_scores() {
+    for_every_case(|run| {
+        let sorted = numbers(&run.case["scores_sorted"]);
+        let cases = run.case["thresholds"].as_object().unwrap();
+        assert_eq!(cases.len(), 3);
+        for (alpha, expected) in cases {
+            let rank = |score: f64| sorted.iter().position(|s| *s == score).unwrap();
+            let found = run.plan.threshold(Miscoverage::new(alpha.parse().unwrap()).unwrap());
+            let exhausted = expected["support_exhausted"].as_bool().unwrap();
+            assert!(!exhausted, "the file has no such case; compare with `direct` if it does");
+            assert_eq!(expected["used"], expected["weighted"]);
+            let scores = run.plan.thresholds().scores();
+            assert_eq!(found.score, scores[rank(number(&expected["weighted"]))], "{alpha}");
+        }
+        let margin = number(&run.case["margin"]);
+        let levels = run.plan.thresholds().cumulative();
+        let nearest = [0.95, 0.9, 0.8]
+            .iter()
+            .flat_map(|level| levels.iter().map(move |c: &f64| (c - level).abs()));
+        let nearest = nearest.fold(f64::INFINITY, f64::min);
+        assert!((nearest - margin).abs() < AFTER, "{}", run.name("margin"));
+    });
+}
