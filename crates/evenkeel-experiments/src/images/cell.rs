@@ -1,13 +1,15 @@
 //! One cell: a condition, a label marginal and a seed; all methods on the same points.
 
-use evenkeel::calibration::Calibration;
+use evenkeel::conformal::predict_rows;
 use evenkeel::evaluation::{EvaluationCounts, total_coverage_gap};
 use evenkeel::measure::WeightedEmpirical;
+use evenkeel::rows::Rows;
 use evenkeel::score::Score;
 use evenkeel::seed::Seed;
 use serde::{Deserialize, Serialize};
 
-use super::method::{CellPoints, ImageMethod};
+use super::calibrated::{Calibrated, CellPoints};
+use super::method::ImageMethod;
 use crate::error::Result;
 use crate::run::Stopwatch;
 
@@ -63,7 +65,8 @@ pub(super) fn run_methods(
         outcomes.push(match twin {
             Some(outcome) => outcome,
             None => {
-                let calibration = stopwatch.time(method.id(), || method.calibrate(points, seed))?;
+                let calibration =
+                    stopwatch.time(method.id(), || Calibrated::by(*method, points, seed))?;
                 stopwatch.time("testing", || evaluate(*method, &calibration, points, &test_law))?
             }
         });
@@ -75,27 +78,30 @@ pub(super) fn run_methods(
 /// Coverage, size and gap of a calibration on the test points.
 fn evaluate(
     method: ImageMethod,
-    calibration: &Calibration,
+    calibrated: &Calibrated,
     points: &CellPoints,
     test_law: &WeightedEmpirical,
 ) -> Result<MethodOutcome> {
     let (table, labels) = (points.test.table()?, points.test.labels()?);
-    let classes = table.columns();
+    let rows = calibrated.most_test_rows().min(table.rows());
+    let (classes, labels) = (table.columns(), &labels.as_slice()[..rows]);
     let mut counts = EvaluationCounts::new(classes)?;
-    let blocks = table.values().chunks(BLOCK * classes).zip(labels.as_slice().chunks(BLOCK));
+    let values = &table.values()[..rows * classes];
+    let blocks = values.chunks(BLOCK * classes).zip(labels.chunks(BLOCK));
     for (block, (values, labels)) in blocks.enumerate() {
-        let rows = evenkeel::rows::Rows::new("test probabilities", values, classes)?;
-        let sets = calibration.predict(block * BLOCK, rows, None)?;
+        let rows = Rows::new("test probabilities", values, classes)?;
+        let cutoffs = calibrated.cutoffs(rows, points.alpha)?;
+        let sets = predict_rows(block * BLOCK, rows, &Score::Lac, cutoffs.as_thresholds())?;
         counts = counts.add(block * BLOCK, &sets, labels)?;
     }
-    let total_gap = Some(total_coverage_gap(calibration.law(), test_law));
+    let total_gap = calibrated.law.as_ref().map(|law| total_coverage_gap(law, test_law));
     let evaluation = counts.finish(points.alpha, total_gap)?;
     Ok(MethodOutcome {
         method: method.id().to_owned(),
         coverage: evaluation.coverage,
         size: evaluation.mean_size,
         total_gap: evaluation.total_coverage_gap,
-        bound: calibration.learned().bound_after,
-        effective: Some(calibration.effective_sample_size()),
+        bound: calibrated.bound,
+        effective: calibrated.effective,
     })
 }

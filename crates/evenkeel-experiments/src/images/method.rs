@@ -1,15 +1,9 @@
-//! The methods of the image tables. To add one: a variant, its id and name, and how it is calibrated.
+//! The methods of the image tables. To add one: a variant, its id and name here, and how it is
+//! calibrated in `calibrated.rs`.
 
-use evenkeel::calibration::Calibration;
-use evenkeel::calibrator::{
-    Method, ObjectiveChoice, SandwichChoice, ShiftCalibrator, TransportSettings, WeightsChoice,
-};
-use evenkeel::level::Miscoverage;
+use evenkeel::calibrator::{ObjectiveChoice, SandwichChoice, TransportSettings, WeightsChoice};
 use evenkeel::reweighting::optimise::StoppingRule;
-use evenkeel::score::Score;
-use evenkeel::seed::Seed;
 
-use super::softmax::Subset;
 use crate::error::{Error, Result};
 
 /// Steps of the paper's optimisation for each unit of severity: 1000, 3000 and 5000 at severity 1, 3 and 5.
@@ -31,8 +25,20 @@ pub enum ImageMethod {
     Uncorrected,
     /// Split conformal prediction on labeled points of today.
     Oracle,
+    /// Likelihood ratios of the vector of scores, by a telescoping estimator.
+    LikelihoodRatio,
+    /// Entropy-scaled conformal prediction.
+    EntropyScaling,
+    /// A cutoff for each test point by kernel quantile regression.
+    Conditional,
+    /// Quantile thresholded confidence.
+    QuantileTransfer,
     /// The paper's weights.
     Transport(WeightsChoice, ObjectiveChoice, SandwichChoice, Steps),
+    /// The label plan.
+    LabelPlan,
+    /// Split conformal prediction unless a shift is seen, then the label plan.
+    Auto,
 }
 
 use ImageMethod::{Oracle, Transport, Uncorrected};
@@ -41,9 +47,13 @@ use SandwichChoice::{MinMax, ModelUniform};
 use WeightsChoice::{FreeForm, Function};
 
 /// Ids, names in tables, methods: in the order of the tables.
-const METHODS: [(&str, &str, ImageMethod); 11] = [
+const METHODS: [(&str, &str, ImageMethod); 17] = [
     ("uncorrected", "Uncorrected", Uncorrected),
     ("oracle", "Oracle", Oracle),
+    ("likelihood-ratio", "Likelihood ratio", ImageMethod::LikelihoodRatio),
+    ("ecp", "ECP (Kasa et al.)", ImageMethod::EntropyScaling),
+    ("conditional", "Conditional (Gibbs et al.)", ImageMethod::Conditional),
+    ("qtc", "QTC (Yilmaz & Heckel)", ImageMethod::QuantileTransfer),
     ("ff-min-max", "FF (min, max)", Transport(FreeForm, WeightedCdf, MinMax, Steps::BySeverity)),
     ("wf-min-max", "WF (min, max)", Transport(Function, WeightedCdf, MinMax, Steps::BySeverity)),
     ("ff-f-u", "FF (f, U)", Transport(FreeForm, WeightedCdf, ModelUniform, Steps::BySeverity)),
@@ -73,6 +83,8 @@ const METHODS: [(&str, &str, ImageMethod); 11] = [
         "FF (f, U), W1",
         Transport(FreeForm, Wasserstein, ModelUniform, Steps::BySeverity),
     ),
+    ("label-plan", "label-plan", ImageMethod::LabelPlan),
+    ("auto", "auto", ImageMethod::Auto),
 ];
 
 impl ImageMethod {
@@ -81,9 +93,9 @@ impl ImageMethod {
         METHODS.iter().map(|(.., method)| *method).collect()
     }
 
-    /// All that finish in milliseconds a cell: what a run takes when nothing is said.
+    /// All but [`Conditional`](Self::Conditional), which solves a quadratic program for each test point.
     pub fn usual() -> Vec<Self> {
-        Self::all()
+        Self::all().into_iter().filter(|method| *method != Self::Conditional).collect()
     }
 
     fn entry(self) -> Option<&'static (&'static str, &'static str, Self)> {
@@ -109,16 +121,14 @@ impl ImageMethod {
         })
     }
 
-    /// What the core is asked for at a severity.
-    fn method(self, severity: u32) -> Result<Method> {
-        let Transport(weights, objective, sandwich, steps) = self else {
-            return Ok(Method::Uncorrected);
-        };
+    /// Settings of the paper's method at a severity; none for the other methods.
+    pub(super) fn transport(self, severity: u32) -> Result<Option<TransportSettings>> {
+        let Transport(weights, objective, sandwich, steps) = self else { return Ok(None) };
         let steps = match steps {
             Steps::BySeverity => STEPS_A_SEVERITY * severity.max(1) as usize,
             Steps::Fixed(steps) => steps,
         };
-        Ok(Method::OptimalTransport(TransportSettings {
+        Ok(Some(TransportSettings {
             weights,
             objective,
             sandwich,
@@ -127,40 +137,9 @@ impl ImageMethod {
         }))
     }
 
-    /// Calibrates on the points of a cell.
-    pub(super) fn calibrate(self, points: &CellPoints, seed: Seed) -> Result<Calibration> {
-        let CellPoints { calibration, both_halves, unlabeled, severity, alpha, .. } = points;
-        let method = self.method(*severity)?;
-        let yesterday = match self {
-            Oracle => unlabeled,
-            // A function of the score is fitted on one half and calibrated on the other: twice the points, as in the paper.
-            Transport(Function, ..) => both_halves,
-            _ => calibration,
-        };
-        let calibrator = ShiftCalibrator { method, score: Score::Lac, alpha: *alpha, seed };
-        Ok(calibrator.calibrate(
-            &yesterday.probabilities()?,
-            &yesterday.labels()?,
-            &unlabeled.probabilities()?,
-        )?)
-    }
-
     /// Whether another method gives the same calibration at a severity, so that one fit serves both.
     pub(super) fn agrees_with(self, other: Self, severity: u32) -> Result<bool> {
-        let both_transport = matches!((self, other), (Transport(..), Transport(..)));
-        Ok(both_transport && self.method(severity)? == other.method(severity)?)
+        let (mine, theirs) = (self.transport(severity)?, other.transport(severity)?);
+        Ok(mine.is_some() && mine == theirs)
     }
-}
-
-/// The points of a cell, by role.
-#[derive(Debug)]
-pub(super) struct CellPoints {
-    pub(super) calibration: Subset,
-    /// The calibration points and as many again.
-    pub(super) both_halves: Subset,
-    /// Its labels are the oracle's.
-    pub(super) unlabeled: Subset,
-    pub(super) test: Subset,
-    pub(super) severity: u32,
-    pub(super) alpha: Miscoverage,
 }

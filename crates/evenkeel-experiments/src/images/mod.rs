@@ -4,11 +4,13 @@
 //! fashion_softmax   Fashion-MNIST, corruptions, classifier -> a data folder
 //! data_folder       clean.npz, fog_3.npz, ...              -> conditions
 //! split             tables of two conditions               -> calibration, unlabeled and test rows without a common image
-//! method            points of a cell                       -> a calibration        one variant a row of the tables
+//! method            the rows of the tables, by name
+//! calibrated        a method and the points of a cell      -> thresholds
 //! cell              condition, label marginal, seed        -> coverage, size and gap of every method
 //! tables            all cells                              -> the paper's tables
 //! ```
 
+mod calibrated;
 mod cell;
 mod data_folder;
 mod fashion_softmax;
@@ -30,8 +32,8 @@ use serde_json::json;
 
 use crate::error::{Error, Result};
 use crate::run::{Experiment, Group, Outputs, Stopwatch};
+use calibrated::CellPoints;
 use cell::run_methods;
-use method::CellPoints;
 
 /// Which tables are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,11 +6,16 @@ use evenkeel::calibrator::{
 use evenkeel::conformal::{TestMass, Threshold, Thresholds, conformal_threshold};
 use evenkeel::level::Miscoverage;
 use evenkeel::measure::{BANDWIDTH_FACTOR_REGRESSION, WeightedEmpirical, Weights};
+use evenkeel::reweighting::likelihood_ratio::{
+    KnownRatios, NetworkSettings, RatioEstimator, RatioThresholds,
+};
 use evenkeel::reweighting::optimise::{AdamSettings, StoppingRule};
+use evenkeel::rows::Rows;
 use evenkeel::score::Score;
 use evenkeel::seed::Seed;
 
 use super::simulation::Stage;
+use super::world::FEATURES;
 use crate::error::Result;
 
 /// Steps and step size of the paper's regression experiment.
@@ -26,18 +31,21 @@ pub enum RegressionMethod {
     Oracle,
     /// Weights from the true ratio of the two worlds.
     TrueRatio,
+    /// Weights from a ratio learned on the features: a network with one hidden layer of 32.
+    LearnedRatio,
     /// The paper's weights, free-form.
     Transport(ObjectiveChoice, SandwichChoice),
 }
 
-use RegressionMethod::{Oracle, Transport, TrueRatio, Uncorrected};
+use RegressionMethod::{LearnedRatio, Oracle, Transport, TrueRatio, Uncorrected};
 
 impl RegressionMethod {
     /// All of them, in the order of the tables.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Uncorrected,
         Oracle,
         TrueRatio,
+        LearnedRatio,
         Transport(ObjectiveChoice::Wasserstein, SandwichChoice::MinMax),
         Transport(ObjectiveChoice::Wasserstein, SandwichChoice::ModelUniform),
         Transport(ObjectiveChoice::WeightedCdf, SandwichChoice::MinMax),
@@ -50,6 +58,7 @@ impl RegressionMethod {
             Uncorrected => "uncorrected",
             Oracle => "oracle",
             TrueRatio => "true ratios",
+            LearnedRatio => "learned ratios",
             Transport(ObjectiveChoice::Wasserstein, SandwichChoice::MinMax) => "OT (min, max), W1",
             Transport(ObjectiveChoice::Wasserstein, _) => "OT (f, U), W1",
             Transport(ObjectiveChoice::WeightedCdf, SandwichChoice::MinMax) => {
@@ -80,6 +89,19 @@ impl RegressionMethod {
                     alpha,
                 );
             }
+            LearnedRatio => {
+                let table = |x| Rows::new("features", x, FEATURES);
+                let (old, new) =
+                    (table(&stage.sets.calibration.x)?, table(&stage.sets.unlabeled.x)?);
+                let estimator = RatioEstimator::Network(NetworkSettings::new()?);
+                let model = estimator.fit(old, new, seed)?.model;
+                return weighted_by_point(
+                    &stage.calibration_scores()?,
+                    &model.ratios(old)?,
+                    &model.ratios(table(&stage.sets.test.x)?)?,
+                    alpha,
+                );
+            }
             Transport(objective, sandwich) => TransportSettings {
                 objective,
                 sandwich,
@@ -97,7 +119,11 @@ impl RegressionMethod {
             &stage.unlabeled()?,
         )?;
         Ok(Cut {
-            thresholds: CutAt::Shared(calibration.threshold(None)),
+            thresholds: CutAt::Shared(conformal_threshold(
+                calibration.law(),
+                calibration.test_mass(),
+                alpha,
+            )),
             effective: Some(calibration.effective_sample_size()),
             law: Some(calibration.law().clone()),
         })
@@ -142,14 +168,10 @@ fn weighted_by_point(
     test_ratios: &[f64],
     alpha: Miscoverage,
 ) -> Result<Cut> {
-    let total: f64 = ratios.iter().sum();
     let weights = Weights::normalised(ratios.to_vec())?;
     let effective = Some(weights.effective_sample_size());
-    let law = WeightedEmpirical::new(scores, &weights)?;
-    let threshold = |ratio: &f64| {
-        let test = TestMass::from_unnormalised(*ratio, total)?;
-        Ok(conformal_threshold(&law, test, alpha))
-    };
-    let thresholds = test_ratios.iter().map(threshold).collect::<Result<_>>()?;
+    let weighted = RatioThresholds::new(scores, &KnownRatios::new(ratios.to_vec())?)?;
+    let law = weighted.law().clone();
+    let thresholds = weighted.thresholds(test_ratios, alpha)?;
     Ok(Cut { thresholds: CutAt::PerRow(thresholds), effective, law: Some(law) })
 }
