@@ -15,6 +15,10 @@ pub(crate) enum ReproduceCommand {
     Images(ImagesArgs),
     /// Table 5: bounds against measured gaps at severity 5.
     Tightness(TightnessArgs),
+    /// Tables 2 and 3: the total coverage gap by numbers of labeled and unlabeled points.
+    SampleSize(SampleSizeArgs),
+    /// Figs 1 and 2: laws of scores, and the coverage gap over alpha.
+    Figures(FiguresArgs),
 }
 
 /// What every experiment takes.
@@ -109,6 +113,58 @@ pub(crate) struct TightnessArgs {
     /// The severity.
     #[arg(long, default_value_t = 5)]
     pub severity: u32,
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  evenkeel reproduce sample-size --out sample-size --sizes 30,100,300"
+)]
+pub(crate) struct SampleSizeArgs {
+    #[command(flatten)]
+    pub data: DataArgs,
+    /// Repetitions of every condition.
+    #[arg(long, default_value_t = 10)]
+    pub seeds: u64,
+    /// Numbers of labeled and of unlabeled points.
+    #[arg(
+        long,
+        default_value = "30,100,300,1000,3000",
+        value_delimiter = ',',
+        value_name = "LIST"
+    )]
+    pub sizes: Vec<usize>,
+    /// Test points at most.
+    #[arg(long, default_value_t = 30_000, value_name = "N")]
+    pub test: usize,
+    /// Severities.
+    #[arg(long, default_value = "1", value_delimiter = ',', value_name = "LIST")]
+    pub severities: Vec<u32>,
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  evenkeel reproduce figures --out figures --figure-2 fog_5")]
+pub(crate) struct FiguresArgs {
+    #[command(flatten)]
+    pub data: DataArgs,
+    /// Condition of Fig 1.
+    #[arg(long, default_value = "gaussian_noise_3", value_name = "NAME_SEVERITY")]
+    pub figure_1: String,
+    /// Condition of Fig 2.
+    #[arg(long, default_value = "fog_3", value_name = "NAME_SEVERITY")]
+    pub figure_2: String,
+    /// Labeled clean points.
+    #[arg(long, default_value_t = 300, value_name = "N")]
+    pub calibration: usize,
+    /// Unlabeled points.
+    #[arg(long, default_value_t = 300, value_name = "M")]
+    pub unlabeled: usize,
+    /// Test points at most.
+    #[arg(long, default_value_t = 30_000, value_name = "N")]
+    pub test: usize,
     #[command(flatten)]
     pub run: RunArgs,
 }

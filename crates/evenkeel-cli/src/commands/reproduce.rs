@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use evenkeel_experiments::corruption::Corruption;
 use evenkeel_experiments::fashion_mnist::DEFAULT_DIRECTORY;
 use evenkeel_experiments::images::{
-    DataFolder, ImageMethod, ImageSettings, Images, LabelMarginal, Tables, make_data_folder,
+    DataFolder, FigureSettings, Figures, ImageMethod, ImageSettings, Images, LabelMarginal,
+    SampleSize, SampleSizeSettings, ShiftedCondition, Tables, make_data_folder,
 };
 use evenkeel_experiments::regression::Regression;
 use evenkeel_experiments::run::{self, Experiment, Table, Watcher};
@@ -16,7 +17,8 @@ use crate::exit::Outcome;
 use crate::job::{Failure, Rates, on_threads, print, print_json};
 use crate::progress::Verbosity;
 use crate::reproduce_args::{
-    DataArgs, ImagesArgs, RegressionArgs, ReproduceCommand, RunArgs, SizeArgs, TightnessArgs,
+    DataArgs, FiguresArgs, ImagesArgs, RegressionArgs, ReproduceCommand, RunArgs, SampleSizeArgs,
+    SizeArgs, TightnessArgs,
 };
 
 pub(crate) fn run(command: &ReproduceCommand) -> Result<Outcome, Failure> {
@@ -24,6 +26,8 @@ pub(crate) fn run(command: &ReproduceCommand) -> Result<Outcome, Failure> {
         ReproduceCommand::Regression(args) => regression(args),
         ReproduceCommand::Images(args) => images(args),
         ReproduceCommand::Tightness(args) => tightness(args),
+        ReproduceCommand::SampleSize(args) => sample_size(args),
+        ReproduceCommand::Figures(args) => figures(args),
     }
 }
 
@@ -59,6 +63,38 @@ fn tightness(args: &TightnessArgs) -> Result<Outcome, Failure> {
     };
     let data = data_folder("tightness", &args.run, &args.data, &[args.severity])?;
     reproduce("tightness", &Images::new(data, settings)?, &args.run)
+}
+
+fn sample_size(args: &SampleSizeArgs) -> Result<Outcome, Failure> {
+    let rates = Rates::of(&args.run.common)?;
+    let settings = SampleSizeSettings {
+        sizes: args.sizes.clone(),
+        seeds: args.seeds,
+        test: args.test,
+        alpha: rates.alpha,
+        seed: rates.seed,
+    };
+    let data = data_folder("sample-size", &args.run, &args.data, &args.severities)?;
+    reproduce("sample-size", &SampleSize::new(data, settings)?, &args.run)
+}
+
+fn figures(args: &FiguresArgs) -> Result<Outcome, Failure> {
+    let rates = Rates::of(&args.run.common)?;
+    let settings = FigureSettings {
+        laws_of: args.figure_1.clone(),
+        gap_of: args.figure_2.clone(),
+        calibration: args.calibration,
+        unlabeled: args.unlabeled,
+        test: args.test,
+        alpha: rates.alpha,
+        seed: rates.seed,
+    };
+    let severities: Vec<u32> = [&args.figure_1, &args.figure_2]
+        .into_iter()
+        .map(|name| Ok(name.parse::<ShiftedCondition>()?.severity))
+        .collect::<Result<_, Failure>>()?;
+    let data = data_folder("figures", &args.run, &args.data, &severities)?;
+    reproduce("figures", &Figures::new(data, settings)?, &args.run)
 }
 
 fn image_settings(run: &RunArgs, sizes: &SizeArgs) -> Result<ImageSettings, Failure> {

@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use serde_json::{Value, json};
 
@@ -23,12 +24,18 @@ impl ShiftedCondition {
     pub fn name(&self) -> String {
         format!("{}_{}", self.corruption, self.severity)
     }
+}
 
-    /// From the name of a file; none if it does not end in a severity.
-    fn parse(stem: &str) -> Option<Self> {
-        let (corruption, severity) = stem.rsplit_once('_')?;
-        let severity = severity.parse().ok()?;
-        (!corruption.is_empty()).then(|| Self { corruption: corruption.to_owned(), severity })
+impl FromStr for ShiftedCondition {
+    type Err = Error;
+
+    /// From the name of a file without its extension, which must end in a severity.
+    fn from_str(name: &str) -> Result<Self> {
+        let parts = name.rsplit_once('_').filter(|(corruption, _)| !corruption.is_empty());
+        let parsed = parts.and_then(|(corruption, severity)| {
+            Some(Self { corruption: corruption.to_owned(), severity: severity.parse().ok()? })
+        });
+        parsed.ok_or_else(|| Error::NoSuchCondition { found: name.to_owned() })
     }
 }
 
@@ -53,7 +60,7 @@ impl DataFolder {
             let file = entry.map_err(Error::at(path))?.path();
             if file.extension().is_some_and(|extension| extension == "npz") {
                 let stem = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-                conditions.extend(ShiftedCondition::parse(stem));
+                conditions.extend(stem.parse::<ShiftedCondition>());
             }
         }
         if conditions.is_empty() {
@@ -87,6 +94,13 @@ impl DataFolder {
     /// The conditions.
     pub fn conditions(&self) -> &[ShiftedCondition] {
         &self.conditions
+    }
+
+    /// The condition with a name.
+    pub fn condition(&self, name: &str) -> Result<ShiftedCondition> {
+        let found = self.conditions.iter().find(|condition| condition.name() == name);
+        let missing = || Error::MissingSoftmax { path: self.path.join(format!("{name}.npz")) };
+        found.cloned().ok_or_else(missing)
     }
 
     /// The clean table.
@@ -138,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_name_ends_in_a_severity() {
-        let parse = |name: &str| ShiftedCondition::parse(name).map(|found| found.name());
+        let parse = |name: &str| name.parse::<ShiftedCondition>().ok().map(|found| found.name());
         assert_eq!(parse("jpeg_compression_5").as_deref(), Some("jpeg_compression_5"));
         for wrong in ["clean", "fog", "fog_", "_3", "fog_x"] {
             assert_eq!(parse(wrong), None, "{wrong}");

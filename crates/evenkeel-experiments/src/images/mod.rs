@@ -1,4 +1,4 @@
-//! The paper's image experiments (Tables 1, 4, 5 and 6) on any folder of softmax files.
+//! The paper's image experiments on any folder of softmax files.
 //!
 //! ```text
 //! fashion_softmax   Fashion-MNIST, corruptions, classifier -> a data folder
@@ -7,14 +7,18 @@
 //! method            the rows of the tables, by name
 //! calibrated        a method and the points of a cell      -> thresholds
 //! cell              condition, label marginal, seed        -> coverage, size and gap of every method
-//! tables            all cells                              -> the paper's tables
+//! tables            all cells                              -> Tables 1, 4, 5 and 6
+//! sample_size       sizes instead of methods               -> Tables 2 and 3
+//! figures           two conditions                         -> Figs 1 and 2
 //! ```
 
 mod calibrated;
 mod cell;
 mod data_folder;
 mod fashion_softmax;
+mod figures;
 mod method;
+mod sample_size;
 mod softmax;
 mod split;
 mod tables;
@@ -22,7 +26,9 @@ mod tables;
 pub use cell::{CellOutcome, MethodOutcome};
 pub use data_folder::{DataFolder, ShiftedCondition};
 pub use fashion_softmax::make_data_folder;
+pub use figures::{FigureSettings, Figures, KeptDrawing, PaperFigure};
 pub use method::{ImageMethod, Steps};
+pub use sample_size::{PAPER_SIZES, SampleSize, SampleSizeCell, SampleSizeSettings};
 pub use softmax::{SoftmaxTable, Subset};
 pub use split::{LABEL_SHIFT_GAMMA, LabelMarginal, RoleSizes, Split};
 
