@@ -78,6 +78,9 @@ pub(crate) struct SizeArgs {
     /// Test points at most.
     #[arg(long, default_value_t = 30_000, value_name = "N")]
     pub test: usize,
+    /// Grid points of the paper's objective; its answer depends on them.
+    #[arg(long, default_value_t = 100, value_name = "K")]
+    pub grid: usize,
 }
 
 #[derive(Debug, Args)]
@@ -138,6 +141,9 @@ pub(crate) struct SampleSizeArgs {
     /// Test points at most.
     #[arg(long, default_value_t = 30_000, value_name = "N")]
     pub test: usize,
+    /// Grid points of the paper's objective; its answer depends on them.
+    #[arg(long, default_value_t = 100, value_name = "K")]
+    pub grid: usize,
     /// Severities.
     #[arg(long, default_value = "1", value_delimiter = ',', value_name = "LIST")]
     pub severities: Vec<u32>,

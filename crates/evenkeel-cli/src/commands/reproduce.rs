@@ -71,6 +71,7 @@ fn sample_size(args: &SampleSizeArgs) -> Result<Outcome, Failure> {
         sizes: args.sizes.clone(),
         seeds: args.seeds,
         test: args.test,
+        grid: args.grid,
         alpha: rates.alpha,
         seed: rates.seed,
     };
@@ -104,6 +105,7 @@ fn image_settings(run: &RunArgs, sizes: &SizeArgs) -> Result<ImageSettings, Fail
         calibration: sizes.calibration,
         unlabeled: sizes.unlabeled,
         test: sizes.test,
+        grid: sizes.grid,
         ..ImageSettings::new(rates.alpha, rates.seed)
     })
 }

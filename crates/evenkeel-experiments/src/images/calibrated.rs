@@ -37,6 +37,8 @@ pub(super) struct CellPoints {
     pub(super) unlabeled: Subset,
     pub(super) test: Subset,
     pub(super) severity: u32,
+    /// Grid points of the paper's objective.
+    pub(super) grid: usize,
     pub(super) alpha: Miscoverage,
 }
 
@@ -73,7 +75,7 @@ impl Calibrated {
             ImageMethod::Conditional => conditional(points),
             ImageMethod::LabelPlan => label_plan(points, seed),
             ImageMethod::Auto => auto(points, seed),
-            ImageMethod::Transport(..) => match method.transport(points.severity)? {
+            ImageMethod::Transport(..) => match method.transport(points.severity, points.grid)? {
                 Some(settings) => transport(settings, points, seed),
                 None => split(calibration, points.alpha),
             },

@@ -4,7 +4,7 @@ use evenkeel::calibrator::{Method, ShiftCalibrator, TransportSettings};
 use evenkeel::conformal::{TestMass, conformal_threshold};
 use evenkeel::evaluation::{gap_curve, percent_rates, total_coverage_gap};
 use evenkeel::level::Miscoverage;
-use evenkeel::measure::WeightedEmpirical;
+use evenkeel::measure::{Grid, WeightedEmpirical, Weights};
 use evenkeel::reweighting::likelihood_ratio::{RatioEstimator, TelescopingSettings};
 use evenkeel::sandwich::{min_max, model_uniform};
 use evenkeel::score::Score;
@@ -130,7 +130,7 @@ impl Figures {
         let estimator = RatioEstimator::Telescoping(TelescopingSettings::default());
         let (old, new) = (calibration.table()?, unlabeled.table()?);
         let model = estimator.fit(old, new, self.settings.seed)?.model;
-        let weights = evenkeel::measure::Weights::normalised(model.ratios(old)?)?;
+        let weights = Weights::normalised(model.ratios(old)?)?;
         let scores = scores_of(&calibration)?;
         // One law for all test points: without their own weights, which differ from point to point.
         laws.push((
@@ -140,7 +140,8 @@ impl Figures {
         ));
         for id in ["ff-min-max", "ff-f-u"] {
             let method = ImageMethod::from_id(id)?;
-            let settings: Option<TransportSettings> = method.transport(severity)?;
+            let settings: Option<TransportSettings> =
+                method.transport(severity, Grid::LEARNING_POINTS)?;
             let Some(settings) = settings else { continue };
             let calibrator = ShiftCalibrator {
                 method: Method::OptimalTransport(settings),

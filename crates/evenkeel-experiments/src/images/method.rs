@@ -2,6 +2,7 @@
 //! calibrated in `calibrated.rs`.
 
 use evenkeel::calibrator::{ObjectiveChoice, SandwichChoice, TransportSettings, WeightsChoice};
+use evenkeel::measure::Grid;
 use evenkeel::reweighting::optimise::StoppingRule;
 
 use crate::error::{Error, Result};
@@ -122,7 +123,11 @@ impl ImageMethod {
     }
 
     /// Settings of the paper's method at a severity; none for the other methods.
-    pub(super) fn transport(self, severity: u32) -> Result<Option<TransportSettings>> {
+    pub(super) fn transport(
+        self,
+        severity: u32,
+        learning_grid: usize,
+    ) -> Result<Option<TransportSettings>> {
         let Transport(weights, objective, sandwich, steps) = self else { return Ok(None) };
         let steps = match steps {
             Steps::BySeverity => STEPS_A_SEVERITY * severity.max(1) as usize,
@@ -133,13 +138,15 @@ impl ImageMethod {
             objective,
             sandwich,
             stopping: StoppingRule::after(steps)?,
+            learning_grid,
             ..TransportSettings::default()
         }))
     }
 
     /// Whether another method gives the same calibration at a severity, so that one fit serves both.
     pub(super) fn agrees_with(self, other: Self, severity: u32) -> Result<bool> {
-        let (mine, theirs) = (self.transport(severity)?, other.transport(severity)?);
+        let settings = |method: Self| method.transport(severity, Grid::LEARNING_POINTS);
+        let (mine, theirs) = (settings(self)?, settings(other)?);
         Ok(mine.is_some() && mine == theirs)
     }
 }

@@ -33,6 +33,7 @@ pub use softmax::{SoftmaxTable, Subset};
 pub use split::{LABEL_SHIFT_GAMMA, LabelMarginal, RoleSizes, Split};
 
 use evenkeel::level::Miscoverage;
+use evenkeel::measure::Grid;
 use evenkeel::seed::Seed;
 use serde_json::json;
 
@@ -60,6 +61,7 @@ pub enum Tables {
 /// | `calibration` | 300 | labeled clean points; weight functions take twice as many | at least 1 |
 /// | `unlabeled` | 300 | unlabeled points of today | at least 1 |
 /// | `test` | 30 000 | test points at most | at least 1 |
+/// | `grid` | 100 | grid points of the paper's objective; its answer depends on them | at least 2 |
 /// | `alpha` | 0.1 | miscoverage rate | |
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImageSettings {
@@ -75,6 +77,8 @@ pub struct ImageSettings {
     pub unlabeled: usize,
     /// Test points at most.
     pub test: usize,
+    /// Grid points of the paper's objective.
+    pub grid: usize,
     /// Miscoverage rate.
     pub alpha: Miscoverage,
     /// Root of all randomness.
@@ -93,6 +97,7 @@ impl ImageSettings {
             calibration: 300,
             unlabeled: 300,
             test: 30_000,
+            grid: Grid::LEARNING_POINTS,
             alpha,
             seed,
             tables: Tables::All,
@@ -161,6 +166,7 @@ impl Experiment for Images {
             "calibration": self.settings.calibration,
             "unlabeled": self.settings.unlabeled,
             "test": self.settings.test,
+            "grid": self.settings.grid,
             "alpha": self.settings.alpha.get(),
             "seed": self.settings.seed.get(),
             "classes": self.clean.classes,
@@ -220,6 +226,7 @@ impl Experiment for Images {
                 unlabeled: shifted.subset(&split.unlabeled),
                 test: shifted.subset(&split.test),
                 severity: cell.condition.severity,
+                grid: self.settings.grid,
                 alpha: self.settings.alpha,
             })
         })?;

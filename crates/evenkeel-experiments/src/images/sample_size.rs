@@ -39,6 +39,8 @@ pub struct SampleSizeSettings {
     pub seeds: u64,
     /// Test points at most.
     pub test: usize,
+    /// Grid points of the paper's objective.
+    pub grid: usize,
     /// Miscoverage rate.
     pub alpha: Miscoverage,
     /// Root of all randomness.
@@ -75,7 +77,7 @@ impl Experiment for SampleSize {
     type Outcome = Vec<Pair>;
 
     fn configuration(&self) -> Result<serde_json::Value> {
-        let SampleSizeSettings { sizes, seeds, test, alpha, seed } = &self.settings;
+        let SampleSizeSettings { sizes, seeds, test, grid, alpha, seed } = &self.settings;
         let smallest = sizes.iter().copied().min().unwrap_or(0);
         let least = [
             ("the smallest number of points", smallest, 2),
@@ -95,6 +97,7 @@ impl Experiment for SampleSize {
             "sizes": sizes,
             "seeds": seeds,
             "test": test,
+            "grid": grid,
             "alpha": alpha.get(),
             "seed": seed.get(),
             "classes": self.clean.classes,
@@ -129,7 +132,7 @@ impl Experiment for SampleSize {
         cell: &SampleSizeCell,
         stopwatch: &mut Stopwatch,
     ) -> Result<Vec<Pair>> {
-        let SampleSizeSettings { sizes, test, alpha, seed, .. } = &self.settings;
+        let SampleSizeSettings { sizes, test, grid, alpha, seed, .. } = &self.settings;
         let seed = seed.child(&format!("{}-sizes", cell.condition.name()), cell.repetition);
         let most = sizes.iter().copied().max().unwrap_or(0);
         let roles = RoleSizes { calibration: most, unlabeled: most, test: *test };
@@ -142,6 +145,7 @@ impl Experiment for SampleSize {
             unlabeled: unlabeled.clone(),
             test: shifted.subset(&split.test),
             severity: cell.condition.severity,
+            grid: *grid,
             alpha: *alpha,
         };
         let methods = Self::methods()?;
