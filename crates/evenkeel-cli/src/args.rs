@@ -135,17 +135,111 @@ pub(crate) struct Scoring {
     pub raps_k: usize,
 }
 
-/// How calibration weights are found.
+/// How calibration weights, or thresholds, are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MethodArg {
+    /// A shift test, then split conformal prediction or the label plan.
+    Auto,
+    /// Weights from today's points transported onto yesterday's class frequencies.
+    LabelPlan,
     /// Weights that minimise a bound on the lost coverage (Correia & Louizos 2025).
     Ot,
     /// Split conformal prediction.
     Uncorrected,
-    /// Weights of --weights-file.
-    Fixed,
     /// Split conformal prediction on the labels of the test points themselves (compare only).
     Oracle,
+    /// Weights dQ/dP of scores or features (Tibshirani et al. 2019).
+    LikelihoodRatio,
+    /// Thresholds scaled by the entropy of today's probabilities (Kasa et al. 2024).
+    Ecp,
+    /// Thresholds moved by a quantile of today's confidences (Yilmaz & Heckel 2022).
+    Qtc,
+    /// Kernel quantile regression at every test point (Gibbs, Cherian & Candes 2025).
+    Conditional,
+    /// Weights Q(y)/P(y) of the labels (Podkopaev & Ramdas 2021).
+    LabelShift,
+    /// Weights of --weights-file (Barber et al. 2023).
+    Fixed,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RatioArg {
+    /// Logistic regression.
+    Logistic,
+    /// A network with one hidden layer of 32.
+    Network,
+    /// Ten bridges between yesterday and today (Rhodes et al. 2020).
+    Telescoping,
+    /// Given by --cal-ratios, and with the points to predict.
+    Known,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum QtcArg {
+    /// Share of yesterday's confidences below today's quantile.
+    Qtc,
+    /// QTC-SC: share of today's confidences below yesterday's quantile.
+    SourceCoverage,
+    /// QTC-ST: the same for the threshold itself.
+    SourceThreshold,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LabelShiftArg {
+    /// Inverting the confusion matrix.
+    Bbse,
+    /// Maximum likelihood.
+    Em,
+}
+
+/// Settings of the methods other than ot.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Options of the other methods")]
+pub(crate) struct OtherArgs {
+    /// auto: false-alarm rate of its shift test.
+    #[arg(long, default_value_t = 0.05, value_name = "LEVEL")]
+    pub shift_level: f64,
+    /// likelihood-ratio: where ratios come from [default: known with --cal-ratios, else logistic].
+    #[arg(long, value_enum)]
+    pub ratio: Option<RatioArg>,
+    /// ecp: power of the entropy, 1 as printed or 2 as in its authors' code.
+    #[arg(long, default_value_t = 1, value_name = "POWER", value_parser = clap::value_parser!(u8).range(1..=2))]
+    pub ecp_power: u8,
+    /// qtc: which quantile is transferred.
+    #[arg(long, value_enum, default_value_t = QtcArg::Qtc)]
+    pub qtc_rule: QtcArg,
+    /// label-shift: how class shares are estimated.
+    #[arg(long, value_enum, default_value_t = LabelShiftArg::Bbse)]
+    pub label_shift: LabelShiftArg,
+    /// conditional: kernel exp(-gamma distance^2).
+    #[arg(long, default_value_t = 12.5)]
+    pub gamma: f64,
+    /// conditional: penalty on the fitted function, or "cv" for five-fold cross-validation.
+    #[arg(long, default_value = "0.005", value_name = "LAMBDA")]
+    pub lambda: String,
+}
+
+impl Default for OtherArgs {
+    fn default() -> Self {
+        Self {
+            shift_level: 0.05,
+            ratio: None,
+            ecp_power: 1,
+            qtc_rule: QtcArg::Qtc,
+            label_shift: LabelShiftArg::Bbse,
+            gamma: 12.5,
+            lambda: "0.005".to_owned(),
+        }
+    }
+}
+
+/// Settings of all methods.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct MethodArgs {
+    #[command(flatten)]
+    pub transport: TransportArgs,
+    #[command(flatten)]
+    pub other: OtherArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -294,15 +388,15 @@ pub(crate) struct CheckArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
-  evenkeel calibrate --cal-probs cal.npy --cal-labels labels.npy --unlabeled today.npy --method ot --out cal.json")]
+  evenkeel calibrate --cal-probs cal.npy --cal-labels labels.npy --unlabeled today.npy --out cal.json")]
 pub(crate) struct CalibrateArgs {
     #[command(flatten)]
     pub yesterday: Yesterday,
     /// Class probabilities of today's points, without labels.
     #[arg(long, value_name = "MATRIX")]
     pub unlabeled: String,
-    /// How weights are found.
-    #[arg(long, value_enum, default_value_t = MethodArg::Ot)]
+    /// How weights or thresholds are found.
+    #[arg(long, value_enum, default_value_t = MethodArg::Auto)]
     pub method: MethodArg,
     /// Where the calibration goes.
     #[arg(long, value_name = "FILE")]
@@ -310,7 +404,7 @@ pub(crate) struct CalibrateArgs {
     #[command(flatten)]
     pub beside: BesideArgs,
     #[command(flatten)]
-    pub transport: TransportArgs,
+    pub settings: MethodArgs,
     #[command(flatten)]
     pub scoring: Scoring,
     #[command(flatten)]
@@ -431,7 +525,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "VECTOR")]
     pub test_ratios: Option<String>,
     #[command(flatten)]
-    pub transport: TransportArgs,
+    pub settings: MethodArgs,
     #[command(flatten)]
     pub scoring: Scoring,
     #[command(flatten)]

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use clap::ValueEnum;
 use evenkeel::calibration::Calibration;
 use evenkeel::calibrator::{Method, ShiftCalibrator};
 use evenkeel::conformal::Threshold;
@@ -9,7 +10,7 @@ use evenkeel::evaluation::{Evaluation, GapPoint, percent_rates};
 use evenkeel::measure::WeightedEmpirical;
 use serde::Serialize;
 
-use crate::args::{MethodArg, Reading, TransportArgs};
+use crate::args::{MethodArg, MethodArgs, Reading};
 use crate::commands::fit;
 use crate::inputs::{BlockWork, Labeled};
 use crate::job::{Failure, Rates, calibrator};
@@ -24,6 +25,20 @@ use evenkeel::score::Score;
 pub(crate) struct Files<'a> {
     pub today: PointFiles<'a>,
     pub test: PointFiles<'a>,
+}
+
+/// Methods to compare.
+pub(crate) struct Methods {
+    pub names: Vec<MethodArg>,
+    /// Whether one that cannot apply is left out instead of ending the comparison.
+    pub left_out_if_inapplicable: bool,
+}
+
+/// What a comparison gives.
+pub(crate) struct Comparison {
+    pub compared: Vec<Compared>,
+    /// Methods that could not apply, with the reasons.
+    pub left_out: Vec<String>,
 }
 
 /// One method's outcome.
@@ -48,6 +63,9 @@ pub(crate) struct Row {
     pub effective_sample_size: f64,
     pub seconds: f64,
     pub assumption: &'static str,
+    /// Whether every point or label has a threshold of its own.
+    #[serde(skip)]
+    pub own_thresholds: bool,
 }
 
 impl Compared {
@@ -65,29 +83,40 @@ impl Compared {
             effective_sample_size: self.calibration.effective_sample_size(),
             seconds: self.seconds,
             assumption: method.assumption(),
+            own_thresholds: self.calibration.threshold(None).is_none(),
         }
     }
 }
 
 /// Calibrates every method and evaluates all of them in one pass over the test rows.
 pub(crate) fn compare(
-    methods: &[MethodArg],
+    methods: &Methods,
     yesterday: &Labeled,
     files: Files<'_>,
-    settings: (&TransportArgs, Score, Rates),
+    settings: (&MethodArgs, Score, Rates),
     reading: &Reading,
     verbosity: Verbosity,
-) -> Result<Vec<Compared>, Failure> {
-    let (transport, score, rates) = settings;
+) -> Result<Comparison, Failure> {
+    let (args, score, rates) = settings;
+    let known_ratios = yesterday.beside()?.ratios.is_some();
     let classes = yesterday.classes();
     let mut fitted = Vec::new();
-    for method in methods {
-        if *method == MethodArg::Oracle {
-            fitted.push(oracle(files.test, classes, (score, rates), reading, verbosity)?);
-            continue;
+    let mut left_out = Vec::new();
+    for method in &methods.names {
+        let result = if *method == MethodArg::Oracle {
+            oracle(files.test, classes, (score, rates), reading, verbosity)
+        } else {
+            calibrator(*method, args, known_ratios, score, rates)
+                .and_then(|calibrator| fit(&calibrator, yesterday, files.today, reading, verbosity))
+        };
+        match result {
+            Ok(fit) => fitted.push(fit),
+            // Asked for by name, a method that cannot apply is an error; among all of them it is left out, with the reason.
+            Err(failure) if methods.left_out_if_inapplicable && failure.is_about_data() => {
+                left_out.push(format!("{} is left out: {failure}", method_name(*method)));
+            }
+            Err(failure) => return Err(failure),
         }
-        let calibrator = calibrator(*method, transport, score, rates)?;
-        fitted.push(fit(&calibrator, yesterday, files.today, reading, verbosity)?);
     }
     let mut tallies: Vec<Option<Tally<'_>>> = Vec::new();
     for (calibration, _) in &fitted {
@@ -108,7 +137,7 @@ pub(crate) fn compare(
     drop(tallies);
     let rates = percent_rates();
     let outcomes = fitted.into_iter().zip(finished).zip(seconds);
-    Ok(outcomes
+    let compared = outcomes
         .map(|(((calibration, fitting), (evaluation, label_law)), testing)| {
             let curve = calibration.gap_curve(&label_law, &rates);
             Compared {
@@ -119,7 +148,13 @@ pub(crate) fn compare(
                 seconds: fitting + testing,
             }
         })
-        .collect())
+        .collect();
+    Ok(Comparison { compared, left_out })
+}
+
+/// A method as it is typed.
+fn method_name(method: MethodArg) -> String {
+    method.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
 }
 
 /// Split conformal prediction on the test points' own labels, and its seconds: a pass of its own over them.
@@ -161,7 +196,7 @@ pub(crate) fn table(rows: &[Row]) -> Table {
             percent(row.coverage),
             format!("{:.2}", row.mean_size),
             row.total_coverage_gap.map_or_else(|| "-".to_owned(), |gap| format!("{gap:.3}")),
-            threshold(row.threshold),
+            if row.own_thresholds { "each its own".to_owned() } else { threshold(row.threshold) },
             format!("{:.1}", row.effective_sample_size),
             format!("{:.3}", row.seconds),
             row.assumption.to_owned(),

@@ -3,18 +3,26 @@
 use std::io::Write;
 use std::path::PathBuf;
 
+use evenkeel::auto::AutoSettings;
 use evenkeel::calibrator::{
-    Method, ObjectiveChoice, SandwichChoice, ShiftCalibrator, TransportSettings, WeightsChoice,
+    ConditionalChoice, LabelShiftChoice, Method, ObjectiveChoice, PenaltyChoice, RatioChoice,
+    SandwichChoice, ShiftCalibrator, TransportSettings, WeightsChoice,
 };
+use evenkeel::conformal::{EntropyPower, TransferRule};
 use evenkeel::level::{FailureProbability, Miscoverage};
+use evenkeel::reweighting::label_plan::LabelPlanSettings;
+use evenkeel::reweighting::label_shift::EmSettings;
+use evenkeel::reweighting::likelihood_ratio::{
+    NetworkSettings, RatioEstimator, TelescopingSettings,
+};
 use evenkeel::reweighting::optimise::{AdamSettings, Improvement, StoppingRule};
 use evenkeel::score::{Aps, Randomisation, Raps, Score};
 use evenkeel::seed::Seed;
 use evenkeel_io::IoError;
 
 use crate::args::{
-    Common, MethodArg, ObjectiveArg, SamplingArg, SandwichArg, ScoreName, Scoring, TransportArgs,
-    WeightsArg,
+    Common, LabelShiftArg, MethodArg, MethodArgs, ObjectiveArg, QtcArg, RatioArg, SamplingArg,
+    SandwichArg, ScoreName, Scoring, TransportArgs, WeightsArg,
 };
 
 /// Why a command could not run.
@@ -65,6 +73,13 @@ pub(crate) enum Failure {
     /// stdout cannot be written.
     #[error("could not write to stdout: {}; send the output elsewhere", system_words(.0))]
     Stdout(std::io::Error),
+}
+
+impl Failure {
+    /// Whether the data were the reason, not a file or an argument.
+    pub(crate) fn is_about_data(&self) -> bool {
+        matches!(self, Self::Core(_) | Self::InFile { .. })
+    }
 }
 
 /// The system's words without "(os error 2)", which tells a user nothing.
@@ -169,25 +184,81 @@ pub(crate) fn transport(args: &TransportArgs) -> Result<TransportSettings, Failu
     })
 }
 
-/// The calibrator of a method.
+/// The calibrator of a method; `known_ratios` says whether likelihood ratios were given.
 pub(crate) fn calibrator(
     method: MethodArg,
-    args: &TransportArgs,
+    args: &MethodArgs,
+    known_ratios: bool,
     score: Score,
     rates: Rates,
 ) -> Result<ShiftCalibrator, Failure> {
-    let method = match method {
+    let method = self::method(method, args, known_ratios, rates.seed)?;
+    Ok(ShiftCalibrator { method, score, alpha: rates.alpha, seed: rates.seed })
+}
+
+/// Parts that cross-validation of `conditional` leaves out in turn.
+const FOLDS: usize = 5;
+
+fn method(
+    method: MethodArg,
+    args: &MethodArgs,
+    known_ratios: bool,
+    seed: Seed,
+) -> Result<Method, Failure> {
+    let other = &args.other;
+    Ok(match method {
         MethodArg::Uncorrected => Method::Uncorrected,
+        MethodArg::Ot => Method::OptimalTransport(transport(&args.transport)?),
         MethodArg::Fixed => Method::Fixed,
+        MethodArg::Auto => {
+            Method::Auto(AutoSettings::new(FailureProbability::new(other.shift_level)?, seed))
+        }
+        MethodArg::LabelPlan => {
+            Method::LabelPlan(LabelPlanSettings::new(FailureProbability::new(OBJECTIVE_DELTA)?))
+        }
+        MethodArg::LikelihoodRatio => Method::LikelihoodRatio(match (other.ratio, known_ratios) {
+            (Some(RatioArg::Known), _) | (None, true) => RatioChoice::Known,
+            (Some(RatioArg::Logistic), _) | (None, false) => {
+                RatioChoice::Estimated(RatioEstimator::Logistic)
+            }
+            (Some(RatioArg::Network), _) => {
+                RatioChoice::Estimated(RatioEstimator::Network(NetworkSettings::new()?))
+            }
+            (Some(RatioArg::Telescoping), _) => {
+                RatioChoice::Estimated(RatioEstimator::Telescoping(TelescopingSettings::default()))
+            }
+        }),
+        MethodArg::Ecp => Method::EntropyScaled(match other.ecp_power {
+            1 => EntropyPower::One,
+            _ => EntropyPower::Two,
+        }),
+        MethodArg::Qtc => Method::QuantileTransfer(match other.qtc_rule {
+            QtcArg::Qtc => TransferRule::Qtc,
+            QtcArg::SourceCoverage => TransferRule::SourceCoverage,
+            QtcArg::SourceThreshold => TransferRule::SourceThreshold,
+        }),
+        MethodArg::LabelShift => Method::LabelShift(match other.label_shift {
+            LabelShiftArg::Bbse => LabelShiftChoice::BlackBox,
+            LabelShiftArg::Em => LabelShiftChoice::ExpectationMaximisation(EmSettings::default()),
+        }),
+        MethodArg::Conditional => {
+            let penalty = match other.lambda.as_str() {
+                "cv" => PenaltyChoice::CrossValidated { folds: FOLDS },
+                number => PenaltyChoice::Fixed(number.parse().map_err(|_| {
+                    Failure::Argument(format!(
+                        "--lambda is \"{number}\"; give a positive number, or cv for cross-validation"
+                    ))
+                })?),
+            };
+            Method::Conditional(ConditionalChoice { gamma: other.gamma, penalty })
+        }
         MethodArg::Oracle => {
             return Err(Failure::Argument(
                 "oracle calibrates on the labels of the test points, which only `compare` has; choose another --method"
                     .into(),
             ));
         }
-        MethodArg::Ot => Method::OptimalTransport(transport(args)?),
-    };
-    Ok(ShiftCalibrator { method, score, alpha: rates.alpha, seed: rates.seed })
+    })
 }
 
 /// Prints to stdout. A reader that went away (`| head`) is not an error of ours, and the exit code still tells it what

@@ -143,10 +143,10 @@ pub(crate) fn compare_page(
         vec![
             ("methods".into(), args.methods.clone()),
             ("score".into(), score),
-            ("steps".into(), args.transport.steps.to_string()),
-            ("learning rate".into(), args.transport.learning_rate.to_string()),
-            ("grid".into(), args.transport.grid.to_string()),
-            ("bound grid".into(), args.transport.bound_grid.to_string()),
+            ("steps".into(), args.settings.transport.steps.to_string()),
+            ("learning rate".into(), args.settings.transport.learning_rate.to_string()),
+            ("grid".into(), args.settings.transport.grid.to_string()),
+            ("bound grid".into(), args.settings.transport.bound_grid.to_string()),
         ],
         args.common.seed,
     );

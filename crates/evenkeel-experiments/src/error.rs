@@ -135,6 +135,29 @@ pub enum Error {
         /// The range.
         expected: &'static str,
     },
+    /// A line of the airfoil file that is not six numbers with positive frequency and thickness.
+    #[error(
+        "{}, line {line}: {found:?} does not fit; expected six numbers separated by white space, the first and the fifth \
+         positive, as in airfoil_self_noise.dat of the UCI repository", path.display()
+    )]
+    BadAirfoilRow {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: usize,
+        /// The line or the word that does not fit.
+        found: String,
+    },
+    /// An airfoil file too short to split.
+    #[error("{} holds {found} rows; the experiment needs {least}, and the UCI file has 1503", path.display())]
+    TooFewAirfoilRows {
+        /// The file.
+        path: PathBuf,
+        /// Rows found.
+        found: usize,
+        /// Rows needed.
+        least: usize,
+    },
     /// A file that cannot be read or written.
     #[error("{}: {source}", path.display())]
     Io {

@@ -6,10 +6,12 @@
 //! classifier      training images                 -> a small convolutional network, kept in a safetensors file
 //! performance     images, condition, classifier   -> how often it is right, and how sure
 //! demo            all of it                       -> the softmax files in `data/demo`
+//! airfoil         the user's UCI file             -> coverage under a tilt, by likelihood ratios (no images)
 //! ```
 //! Everything random comes from a [`Seed`](evenkeel::seed::Seed) and is addressed by image id or position, so results
 //! are the same bytes for any number of threads. The measured accuracies are in `docs/images.md`.
 
+pub mod airfoil;
 pub mod classifier;
 pub mod corruption;
 pub mod demo;

@@ -179,7 +179,7 @@ pub fn auto<T: Real, U: Real>(
 }
 
 /// All predictions, or a uniform sample of them.
-fn sampled(all: Vec<Prediction>, seed: Seed) -> Vec<Prediction> {
+pub(crate) fn sampled(all: Vec<Prediction>, seed: Seed) -> Vec<Prediction> {
     if all.len() <= MOST_TESTED {
         return all;
     }

@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use evenkeel::calibration::Calibration;
-use evenkeel::calibrator::{Method, ShiftCalibrator, Yesterday};
+use evenkeel::calibration::{Calibration, Evidence};
+use evenkeel::calibrator::{Method, NextPass, ShiftCalibrator, Yesterday};
 use evenkeel::conformal::Threshold;
 use evenkeel::error::Category;
 use evenkeel_io::{AtomicFile, BlockRows};
@@ -33,6 +33,14 @@ struct Summary {
     seconds: f64,
     n: usize,
     test_mass: f64,
+    /// What must hold for the coverage to be right.
+    assumption: &'static str,
+    /// What was done and why, for methods that decide something themselves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    account: Option<String>,
+    /// What the method measured on its way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    evidence: Option<Evidence>,
     warnings: Vec<String>,
 }
 
@@ -52,7 +60,10 @@ impl Summary {
             seconds,
             n: calibration.scores().len(),
             test_mass: calibration.test_mass().get(),
-            warnings: learned.warnings.iter().map(ToString::to_string).collect(),
+            assumption: calibration.provenance().method.assumption(),
+            account: calibration.account(),
+            evidence: learned.evidence.clone(),
+            warnings: calibration.warnings(),
         }
     }
 }
@@ -64,7 +75,8 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Outcome, Failure> {
 fn run_on_pool(args: &CalibrateArgs) -> Result<Outcome, Failure> {
     let rates = Rates::of(&args.common)?;
     let score = score(&args.scoring, rates.seed)?;
-    let calibrator = calibrator(args.method, &args.transport, score, rates)?;
+    let known_ratios = args.beside.cal_ratios.is_some();
+    let calibrator = calibrator(args.method, &args.settings, known_ratios, score, rates)?;
     let verbosity = Verbosity::of(args.common.quiet);
     let yesterday =
         Labeled::read(&args.yesterday.cal_probs, &args.yesterday.cal_labels, &args.reading)?
@@ -82,7 +94,7 @@ fn run_on_pool(args: &CalibrateArgs) -> Result<Outcome, Failure> {
     if args.common.json {
         print_json(&summary)?;
     } else {
-        print(&text_of(&summary, args))?;
+        print(&text_of(&summary, calibration.threshold(None), args))?;
     }
     Ok(Outcome::Done)
 }
@@ -103,15 +115,23 @@ pub(crate) fn fit(
     let mut timed = Instant::now();
     let mut fit = calibrator.begin(&labeled)?;
     seconds += timed.elapsed().as_secs_f64();
-    each_block(today, reading, classes, "reading", verbosity, |points| {
+    loop {
+        each_block(today, reading, classes, "reading", verbosity, |points| {
+            timed = Instant::now();
+            match points.block {
+                BlockRows::F32(rows) => fit.add(*rows, points.beside)?,
+                BlockRows::F64(rows) => fit.add(*rows, points.beside)?,
+            }
+            seconds += timed.elapsed().as_secs_f64();
+            Ok(())
+        })?;
         timed = Instant::now();
-        match points.block {
-            BlockRows::F32(rows) => fit.add(*rows, points.beside)?,
-            BlockRows::F64(rows) => fit.add(*rows, points.beside)?,
-        }
+        let next = fit.end_pass().map_err(|error| in_today(today.probs, error))?;
         seconds += timed.elapsed().as_secs_f64();
-        Ok(())
-    })?;
+        if next == NextPass::Enough {
+            break;
+        }
+    }
     let steps = match calibrator.method {
         Method::OptimalTransport(settings) => settings.stopping.max_steps() as u64,
         _ => 0,
@@ -136,20 +156,24 @@ fn in_today(matrix: &str, error: evenkeel::Error) -> Failure {
     }
 }
 
-fn text_of(summary: &Summary, args: &CalibrateArgs) -> String {
+/// `shared` is the threshold of all points, if they have one in common.
+fn text_of(summary: &Summary, shared: Option<Threshold>, args: &CalibrateArgs) -> String {
+    let cut = match shared {
+        Some(_) => format!("Threshold {}", threshold(summary.threshold)),
+        None => "A threshold for each point".to_owned(),
+    };
     let mut text = format!(
-        "Threshold {} at alpha = {} by {} ({:.1} of {} points effective).\n",
-        threshold(summary.threshold),
-        summary.alpha,
-        summary.method,
-        summary.effective_sample_size,
-        summary.n,
+        "{cut} at alpha = {} by {} ({:.1} of {} points effective).\n",
+        summary.alpha, summary.method, summary.effective_sample_size, summary.n,
     );
     if let (Some(before), Some(after)) = (summary.bound_before, summary.bound_after) {
         text += &format!(
             "Bound on the total coverage gap: {before:.3} before, {after:.3} after {} steps ({}) in {:.3} s.\n",
             summary.steps, summary.stopped, summary.seconds
         );
+    }
+    if let Some(account) = &summary.account {
+        text += &format!("{account}\n");
     }
     text += &format!(
         "Stored in {0}. Next: evenkeel predict --calibration {0} --probs FILE --out FILE\n",

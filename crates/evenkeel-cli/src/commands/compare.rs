@@ -4,8 +4,8 @@ use clap::ValueEnum;
 use evenkeel_io::AtomicFile;
 use serde::Serialize;
 
-use crate::args::{CompareArgs, MethodArg};
-use crate::comparison::{Compared, Files, Row, compare, table};
+use crate::args::{BesideArgs, CompareArgs, MethodArg};
+use crate::comparison::{Compared, Comparison, Files, Methods, Row, compare, table};
 use crate::exit::Outcome;
 use crate::inputs::Labeled;
 use crate::job::{Failure, Rates, on_threads, print, print_json, score};
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Outcome, Failure> {
 fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
     let rates = Rates::of(&args.common)?;
     let score = score(&args.scoring, rates.seed)?;
-    let methods = methods(&args.methods)?;
+    let methods = methods(&args.methods, &args.beside)?;
     let verbosity = Verbosity::of(args.common.quiet);
     let yesterday =
         Labeled::read(&args.yesterday.cal_probs, &args.yesterday.cal_labels, &args.reading)?
@@ -49,13 +49,14 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
     };
     let html = args.html.as_deref().map(AtomicFile::create).transpose()?;
     let table_file = args.csv.as_deref().map(AtomicFile::create).transpose()?;
-    let settings = (&args.transport, score, rates);
-    let compared = compare(&methods, &yesterday, files, settings, &args.reading, verbosity)?;
+    let settings = (&args.settings, score, rates);
+    let Comparison { compared, left_out } =
+        compare(&methods, &yesterday, files, settings, &args.reading, verbosity)?;
     let document = Document {
         alpha: rates.alpha.get(),
         n: compared.first().map_or(0, |first| first.evaluation.n),
         rows: compared.iter().map(Compared::row).collect(),
-        warnings: warnings(&compared),
+        warnings: warnings(&compared).into_iter().chain(left_out).collect(),
     };
     if let Some((file, path)) = table_file.zip(args.csv.as_ref()) {
         file.write_whole(csv(&document.rows))?;
@@ -88,19 +89,21 @@ pub(crate) fn warnings(compared: &[Compared]) -> Vec<String> {
     let of_one = |one: &Compared| -> Vec<String> {
         let method = one.calibration.provenance().method.as_str();
         one.calibration
-            .learned()
-            .warnings
-            .iter()
+            .warnings()
+            .into_iter()
             .map(|warning| format!("{method}: {warning}"))
             .collect()
     };
     compared.iter().flat_map(of_one).collect()
 }
 
-/// The methods of a comma-separated list, or all of them; each once.
-fn methods(list: &str) -> Result<Vec<MethodArg>, Failure> {
+/// The methods of a comma-separated list, each once, or all that what was given allows.
+fn methods(list: &str, beside: &BesideArgs) -> Result<Methods, Failure> {
     if list.trim() == "all" {
-        return Ok(vec![MethodArg::Uncorrected, MethodArg::Ot]);
+        let given =
+            |method: &MethodArg| *method != MethodArg::Fixed || beside.weights_file.is_some();
+        let names = MethodArg::value_variants().iter().copied().filter(given).collect();
+        return Ok(Methods { names, left_out_if_inapplicable: true });
     }
     let known = || {
         let names = MethodArg::value_variants().iter().filter_map(|method| {
@@ -123,7 +126,7 @@ fn methods(list: &str) -> Result<Vec<MethodArg>, Failure> {
         }
         methods.push(method);
     }
-    Ok(methods)
+    Ok(Methods { names: methods, left_out_if_inapplicable: false })
 }
 
 /// The table as CSV, numbers as they round-trip.

@@ -11,8 +11,8 @@ use evenkeel_report::Report;
 use serde::Serialize;
 
 use super::check::text;
-use crate::args::{DemoArgs, MethodArg, Reading, TransportArgs};
-use crate::comparison::{Compared, Files, Row, compare};
+use crate::args::{DemoArgs, MethodArg, MethodArgs, Reading};
+use crate::comparison::{Compared, Comparison, Files, Methods, Row, compare};
 use crate::exit::Outcome;
 use crate::inputs::Labeled;
 use crate::job::{Failure, Rates, on_threads, print, print_json, system_words};
@@ -186,9 +186,13 @@ impl Job<'_> {
         )?;
         let predictions = predictions(&self.yesterday.probabilities()?);
         let found = check(&scores, &predictions, &today, classes, range, &settings)?;
-        let methods = [MethodArg::Uncorrected, MethodArg::Ot];
-        let settings = (&TransportArgs::default(), Score::Lac, self.rates);
-        let compared = compare(&methods, self.yesterday, files, settings, self.reading, verbosity)?;
+        let methods = Methods {
+            names: vec![MethodArg::Uncorrected, MethodArg::Ot, MethodArg::Auto],
+            left_out_if_inapplicable: false,
+        };
+        let settings = (&MethodArgs::default(), Score::Lac, self.rates);
+        let Comparison { compared, .. } =
+            compare(&methods, self.yesterday, files, settings, self.reading, verbosity)?;
         Ok((found, today, compared))
     }
 

@@ -42,9 +42,10 @@ impl Day {
         run(&call("check", self.yesterday_and_unlabeled(), more))
     }
 
-    /// Calibrates in few steps.
+    /// Calibrates, by `ot` in few steps unless told otherwise.
     pub(crate) fn calibrate(&self, out: &str, more: &[&str]) -> Ran {
-        let few = [&["--steps", "50", "--out", out], more].concat();
+        let method: &[&str] = if more.contains(&"--method") { &[] } else { &["--method", "ot"] };
+        let few = [&["--steps", "50", "--out", out], method, more].concat();
         run(&call("calibrate", self.yesterday_and_unlabeled(), &few))
     }
 
@@ -66,14 +67,16 @@ impl Day {
         run(&call("predict", files, more))
     }
 
-    /// Compares in few steps.
+    /// Compares `uncorrected` and `ot`, in few steps, unless told otherwise.
     pub(crate) fn compare(&self, more: &[&str]) -> Ran {
         let mut files = self.yesterday_and_unlabeled();
         files.extend(options(&[
             ("--test-probs", self.test_probs()),
             ("--test-labels", self.test_labels()),
         ]));
-        run(&call("compare", files, &[&["--steps", "50"], more].concat()))
+        let two: &[&str] =
+            if more.contains(&"--methods") { &[] } else { &["--methods", "uncorrected,ot"] };
+        run(&call("compare", files, &[&["--steps", "50"], two, more].concat()))
     }
 }
 

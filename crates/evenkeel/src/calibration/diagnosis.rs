@@ -103,7 +103,8 @@ impl fmt::Display for Warning {
             Self::FewEffectivePoints { effective, points } => write!(
                 f,
                 "the weights amount to {effective:.1} points out of {points}: thresholds are as uncertain as with \
-                 that many; use fewer steps, the finite-sample objective or a floor on the effective sample size",
+                 that many; collect labeled points that look like today's, or, with ot, use fewer steps, the finite-sample \
+                 objective or a floor on the effective sample size",
             ),
             Self::OrderViolated { largest, at } => write!(
                 f,

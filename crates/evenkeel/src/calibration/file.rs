@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Calibration, Learned, MethodName, Provenance, RecordedOptions, Rule, Warning};
+use super::{
+    Calibration, Evidence, Learned, MethodName, Provenance, RecordedOptions, Rule, Warning,
+};
 use crate::conformal::{TestMass, Threshold};
 use crate::error::{Error, Result, require_increasing};
 use crate::level::Miscoverage;
@@ -53,6 +55,12 @@ pub struct CalibrationFile {
     pub trace: Vec<TraceFile>,
     /// What a user should know.
     pub warnings: Vec<Warning>,
+    /// How thresholds follow from the weighted scores.
+    #[serde(default)]
+    pub rule: Rule,
+    /// What the method measured on its way.
+    #[serde(default)]
+    pub evidence: Option<Evidence>,
 }
 
 /// What stands first in every calibration: read it alone to say what a file is before reading the rest.
@@ -136,6 +144,8 @@ impl From<Calibration> for CalibrationFile {
             stopped: learned.stopped,
             trace: learned.trace.points().iter().map(TraceFile::from).collect(),
             warnings: learned.warnings.clone(),
+            rule: calibration.rule().clone(),
+            evidence: learned.evidence.clone(),
         }
     }
 }
@@ -164,10 +174,11 @@ impl TryFrom<CalibrationFile> for Calibration {
             stopped: file.stopped,
             trace: file.trace.iter().map(TracePoint::from).collect::<Trace>(),
             warnings: file.warnings,
+            evidence: file.evidence,
         };
         let weights = Weights::already_normalised(file.weights)?;
         let test_mass = TestMass::new(file.test_mass)?;
-        Self::new(provenance, file.scores, weights, test_mass, Rule::Quantile, learned)
+        Self::new(provenance, file.scores, weights, test_mass, file.rule, learned)
     }
 }
 

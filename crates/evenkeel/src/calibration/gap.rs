@@ -22,7 +22,11 @@ enum Form {
 impl Calibration {
     fn form(&self) -> Form {
         match &self.rule {
-            Rule::Quantile => Form::Law,
+            Rule::Quantile | Rule::ByRatio(_) => Form::Law,
+            Rule::EntropyScaled { .. } | Rule::Transferred { .. } | Rule::Planned { .. } => {
+                Form::Levels
+            }
+            Rule::Conditional(_) => Form::Points,
         }
     }
 
@@ -44,7 +48,7 @@ impl Calibration {
     /// at the true labels; none where every point has a threshold of its own.
     ///
     /// ```text
-    /// quantiles of weighted scores   sum_i w_i |F_w(s_i) - F_Q(s_i)|           (Prop A.3)
+    /// quantiles of weighted scores   sum_i w_i |F_w(s_i) - F_Q(s_i)|           (Prop A.3; without the test point's share)
     /// other thresholds t(L)          mean of |F_Q(t(L)) - L| over 1000 middles of levels L
     /// ```
     pub fn total_gap(&self, label_law: &WeightedEmpirical) -> Option<f64> {

@@ -1,6 +1,7 @@
 //! What a calibration run leaves behind: weighted scores, from which thresholds and sets follow for any alpha.
 
 mod diagnosis;
+mod evidence;
 mod file;
 mod gap;
 mod method_name;
@@ -8,15 +9,19 @@ mod rule;
 
 pub use diagnosis::Warning;
 pub(crate) use diagnosis::diagnose;
+pub use evidence::Evidence;
 pub use file::{CalibrationFile, CalibrationHeader, FORMAT, ScoreFile, TraceFile, VERSION};
 pub use method_name::MethodName;
-pub use rule::{Cutoffs, Rule};
+pub(crate) use rule::score_vectors;
+pub use rule::{Basis, ConditionalRule, Cutoffs, RatioRule, RatioSource, Rule};
 
 use serde::{Deserialize, Serialize};
 
 use crate::calibrator::Beside;
-use crate::conformal::{LabelSets, TestMass, Threshold, conformal_threshold, predict_rows};
-use crate::error::{Error, Result, require_same_length};
+use crate::conformal::{
+    EntropyCut, LabelSets, TestMass, Threshold, conformal_threshold, predict_rows,
+};
+use crate::error::{Result, require_same_length};
 use crate::level::Miscoverage;
 use crate::measure::{WeightedEmpirical, Weights};
 use crate::reweighting::optimise::{StopReason, Trace};
@@ -84,8 +89,10 @@ pub struct Learned {
     pub stopped: StopReason,
     /// The way there.
     pub trace: Trace,
-    /// What a user should know.
+    /// What a user should know about weights and thresholds; [`Calibration::warnings`] adds what the evidence says.
     pub warnings: Vec<Warning>,
+    /// What the method measured on its way.
+    pub evidence: Option<Evidence>,
 }
 
 /// Weighted calibration scores: one fit serves every alpha.
@@ -115,6 +122,7 @@ impl Calibration {
         learned: Learned,
     ) -> Result<Self> {
         require_same_length("weights", weights.len(), "scores", scores.len())?;
+        rule.check(&scores, provenance.classes)?;
         let law = WeightedEmpirical::new(&scores, &weights)?;
         Ok(Self { provenance, scores, weights, test_mass, law, rule, learned })
     }
@@ -162,9 +170,32 @@ impl Calibration {
     /// The threshold at a miscoverage rate, that of the run if none is given; none where points or labels have their own.
     pub fn threshold(&self, alpha: Option<Miscoverage>) -> Option<Threshold> {
         let alpha = alpha.unwrap_or(self.provenance.alpha);
+        let split = || conformal_threshold(&self.law, self.test_mass, alpha);
         match &self.rule {
-            Rule::Quantile => Some(conformal_threshold(&self.law, self.test_mass, alpha)),
+            Rule::Quantile => Some(split()),
+            // Both samples have rows, which is all that can go wrong; no label is left out if they had not.
+            Rule::EntropyScaled { scaling } => Some(
+                scaling.cut(split(), alpha).map_or(Threshold::AllLabels, EntropyCut::lac_threshold),
+            ),
+            Rule::Transferred { rule, confidences } => {
+                Some(confidences.threshold(*rule, &self.law, alpha).unwrap_or(Threshold::AllLabels))
+            }
+            Rule::Planned { thresholds } => {
+                Some(Threshold::Finite(thresholds.threshold(alpha).score))
+            }
+            Rule::ByRatio(_) | Rule::Conditional(_) => None,
         }
+    }
+
+    /// What a user should know before trusting it, in words.
+    pub fn warnings(&self) -> Vec<String> {
+        let learned = self.learned.warnings.iter().map(ToString::to_string);
+        learned.chain(self.learned.evidence.iter().flat_map(Evidence::warnings)).collect()
+    }
+
+    /// What was done and why, for the methods that decide something themselves.
+    pub fn account(&self) -> Option<String> {
+        self.learned.evidence.as_ref().and_then(Evidence::account)
     }
 
     /// The thresholds of a block of probability rows; `first_row` is the index of its first row in the whole input.
@@ -176,24 +207,13 @@ impl Calibration {
         alpha: Option<Miscoverage>,
     ) -> Result<Cutoffs> {
         beside.check(block.rows())?;
+        if let Some(threshold) = self.threshold(alpha) {
+            return Ok(Cutoffs::Shared(threshold));
+        }
         let alpha = alpha.unwrap_or(self.provenance.alpha);
-        let _ = first_row;
-        match &self.rule {
-            Rule::Quantile => {
-                self.require_nothing_beside(beside)?;
-                Ok(Cutoffs::Shared(conformal_threshold(&self.law, self.test_mass, alpha)))
-            }
-        }
-    }
-
-    /// An error if features or ratios are given to a calibration that has no use for them.
-    fn require_nothing_beside(&self, beside: Beside<'_>) -> Result<()> {
-        let whose = self.provenance.method.as_str();
-        let given = [("features", beside.features.is_some()), ("ratios", beside.ratios.is_some())];
-        match given.into_iter().find(|(_, given)| *given) {
-            None => Ok(()),
-            Some((what, _)) => Err(Error::NotUsed { what, whose, instead: "leave them out" }),
-        }
+        let score = self.provenance.score.with_draws_for("test");
+        let own = self.rule.own_cutoffs(first_row, block, &beside, &score, alpha)?;
+        Ok(own.unwrap_or(Cutoffs::Shared(Threshold::AllLabels)))
     }
 
     /// The sets of a block of probability rows; `first_row` is the index of its first row in the whole input.

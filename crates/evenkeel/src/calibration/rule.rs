@@ -1,13 +1,294 @@
 //! From weighted calibration scores to thresholds: one for all points, one for each, or one for each label.
 
-use crate::conformal::{Threshold, Thresholds};
+use serde::{Deserialize, Serialize};
+
+use crate::calibrator::Beside;
+use crate::conformal::conditional::{ConditionalModel, ConditionalRecord};
+use crate::conformal::{EntropyScaling, QuantileTransfer, Threshold, Thresholds, TransferRule};
+use crate::error::{Error, Result};
+use crate::level::Miscoverage;
+use crate::reweighting::label_plan::PlanThresholds;
+use crate::reweighting::label_shift::LabelWeights;
+use crate::reweighting::likelihood_ratio::{KnownRatios, RatioModel, RatioThresholds};
+use crate::rows::{Real, Rows};
+use crate::score::{RowScratch, Score, row_scale, widen_scaled};
 
 /// How thresholds follow from the weighted calibration scores.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(tag = "name", rename_all = "kebab-case")]
 pub enum Rule {
     /// The quantile of the weighted scores, with the test point's share of the mass at infinity.
     #[default]
     Quantile,
+    /// That quantile, scaled by the entropy of today's rows.
+    EntropyScaled {
+        /// Entropies of today's rows.
+        scaling: EntropyScaling,
+    },
+    /// The quantile at a rate that follows from the confidences of both worlds.
+    Transferred {
+        /// Which rate.
+        rule: TransferRule,
+        /// The confidences.
+        confidences: QuantileTransfer,
+    },
+    /// The quantile at the levels of a label plan, and beyond the calibration scores the plan's own.
+    Planned {
+        /// Levels and tail.
+        thresholds: PlanThresholds,
+    },
+    /// The quantile with a share of the mass for the test point that follows from its likelihood ratio, or its label's.
+    ByRatio(RatioRule),
+    /// Kernel quantile regression at every test point.
+    Conditional(ConditionalRule),
+}
+
+/// What a point is described by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Basis {
+    /// The scores of all its labels.
+    Scores,
+    /// Features given beside its probabilities.
+    Features,
+}
+
+impl Basis {
+    /// The features to work on for those given.
+    pub(crate) fn of(beside: &Beside<'_>) -> Self {
+        if beside.features.is_some() { Self::Features } else { Self::Scores }
+    }
+
+    /// The rows this basis describes a block by; `whose` names the method in errors.
+    fn table<T: Real>(
+        self,
+        whose: &'static str,
+        first_row: usize,
+        block: Rows<'_, T>,
+        beside: &Beside<'_>,
+        score: &Score,
+    ) -> Result<(Vec<f64>, usize)> {
+        match (self, beside.features) {
+            (Self::Features, Some(features)) => {
+                Ok((features.values().to_vec(), features.columns()))
+            }
+            (Self::Scores, None) => Ok((score_vectors(first_row, block, score)?, block.columns())),
+            (Self::Features, None) => Err(Error::Missing {
+                what: "features of these points, as it was calibrated with features",
+                whose,
+                instead: "give one row of features for each point",
+            }),
+            (Self::Scores, Some(_)) => Err(Error::NotUsed {
+                what: "features",
+                whose,
+                instead: "it was calibrated on scores; leave them out, or calibrate with features",
+            }),
+        }
+    }
+}
+
+/// The scores of all labels of every row; shape `(rows, C)`.
+pub(crate) fn score_vectors<T: Real>(
+    first_row: usize,
+    block: Rows<'_, T>,
+    score: &Score,
+) -> Result<Vec<f64>> {
+    let classes = block.columns();
+    let mut scores = vec![0.0; block.values().len()];
+    let (mut row, mut scratch) = (vec![0.0; classes], RowScratch::default());
+    let places = scores.chunks_exact_mut(classes);
+    for (offset, (values, scored)) in block.iter().zip(places).enumerate() {
+        let index = first_row.saturating_add(offset);
+        widen_scaled(values, row_scale(block.what(), index, values)?, &mut row);
+        score.score_row(index, &row, &mut scratch, scored);
+    }
+    Ok(scores)
+}
+
+/// Where the ratio of a test point comes from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "from", rename_all = "kebab-case")]
+pub enum RatioSource {
+    /// The user, with every point.
+    Known,
+    /// A fitted function of the point.
+    Model {
+        /// What it is a function of.
+        basis: Basis,
+        /// The function.
+        model: RatioModel,
+    },
+    /// The candidate label.
+    Labels {
+        /// The ratio of every label.
+        weights: LabelWeights,
+    },
+}
+
+/// Ratios of the calibration points, in the order of their scores, and where those of test points come from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "StoredRatioRule", into = "StoredRatioRule")]
+pub struct RatioRule {
+    scores: Vec<f64>,
+    ratios: Vec<f64>,
+    source: RatioSource,
+    thresholds: RatioThresholds,
+}
+
+/// As it is stored; checked when read back.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct StoredRatioRule {
+    sorted_scores: Vec<f64>,
+    ratios: Vec<f64>,
+    source: RatioSource,
+}
+
+impl From<RatioRule> for StoredRatioRule {
+    fn from(rule: RatioRule) -> Self {
+        Self { sorted_scores: rule.scores, ratios: rule.ratios, source: rule.source }
+    }
+}
+
+impl TryFrom<StoredRatioRule> for RatioRule {
+    type Error = Error;
+
+    fn try_from(stored: StoredRatioRule) -> Result<Self> {
+        Self::new(stored.sorted_scores, stored.ratios, stored.source)
+    }
+}
+
+impl RatioRule {
+    /// From increasing scores and their ratios.
+    pub(crate) fn new(scores: Vec<f64>, ratios: Vec<f64>, source: RatioSource) -> Result<Self> {
+        crate::error::require_increasing("calibration scores", &scores)?;
+        let thresholds = RatioThresholds::new(&scores, &KnownRatios::new(ratios.clone())?)?;
+        Ok(Self { scores, ratios, source, thresholds })
+    }
+
+    /// Where ratios of test points come from.
+    pub fn source(&self) -> &RatioSource {
+        &self.source
+    }
+
+    fn cutoffs<T: Real>(
+        &self,
+        first_row: usize,
+        block: Rows<'_, T>,
+        beside: &Beside<'_>,
+        score: &Score,
+        alpha: Miscoverage,
+    ) -> Result<Cutoffs> {
+        const WHOSE: &str = "likelihood-ratio";
+        let ratios = match &self.source {
+            RatioSource::Labels { weights } => {
+                let thresholds = weights.class_thresholds(&self.thresholds, alpha)?;
+                return Ok(Cutoffs::PerLabel(thresholds));
+            }
+            RatioSource::Known => beside.ratios.map(<[f64]>::to_vec).ok_or(Error::Missing {
+                what: "the likelihood ratios of these points, as it was calibrated with known ones",
+                whose: WHOSE,
+                instead: "give one ratio for each point (--ratios, or --test-ratios of compare)",
+            })?,
+            RatioSource::Model { basis, model } => {
+                let (values, columns) = basis.table(WHOSE, first_row, block, beside, score)?;
+                model.ratios(Rows::new("features", &values, columns)?)?
+            }
+        };
+        Ok(Cutoffs::PerRow(self.thresholds.thresholds(&ratios, alpha)?))
+    }
+}
+
+/// A conditional model and what it describes points by.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "StoredConditionalRule", into = "StoredConditionalRule")]
+pub struct ConditionalRule {
+    basis: Basis,
+    model: ConditionalModel,
+}
+
+/// As it is stored; checked when read back.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct StoredConditionalRule {
+    basis: Basis,
+    model: ConditionalRecord,
+}
+
+impl From<ConditionalRule> for StoredConditionalRule {
+    fn from(rule: ConditionalRule) -> Self {
+        Self { basis: rule.basis, model: ConditionalRecord::from(&rule.model) }
+    }
+}
+
+impl TryFrom<StoredConditionalRule> for ConditionalRule {
+    type Error = Error;
+
+    fn try_from(stored: StoredConditionalRule) -> Result<Self> {
+        Ok(Self { basis: stored.basis, model: ConditionalModel::try_from(stored.model)? })
+    }
+}
+
+impl ConditionalRule {
+    pub(crate) fn new(basis: Basis, model: ConditionalModel) -> Self {
+        Self { basis, model }
+    }
+
+    /// The fitted model.
+    pub fn model(&self) -> &ConditionalModel {
+        &self.model
+    }
+}
+
+impl Rule {
+    /// Thresholds of a block where they differ from point to point or label to label; none where they do not.
+    pub(crate) fn own_cutoffs<T: Real>(
+        &self,
+        first_row: usize,
+        block: Rows<'_, T>,
+        beside: &Beside<'_>,
+        score: &Score,
+        alpha: Miscoverage,
+    ) -> Result<Option<Cutoffs>> {
+        match self {
+            Self::ByRatio(rule) => rule.cutoffs(first_row, block, beside, score, alpha).map(Some),
+            Self::Conditional(ConditionalRule { basis, model }) => {
+                let (values, columns) =
+                    basis.table("conditional", first_row, block, beside, score)?;
+                let rows = Rows::new("features", &values, columns)?;
+                Ok(Some(Cutoffs::PerRow(model.cutoffs(rows, alpha)?)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// An error unless the parts fit a problem with this many classes.
+    pub(crate) fn check(&self, scores: &[f64], classes: usize) -> Result<()> {
+        let same = |what, found| {
+            crate::error::require_same_length(what, found, "the calibration's classes", classes)
+        };
+        match self {
+            Self::ByRatio(rule) => {
+                if rule.scores != scores {
+                    return Err(Error::IncompatibleSketches { what: "calibration scores" });
+                }
+                match &rule.source {
+                    RatioSource::Labels { weights } => {
+                        same("label weights", weights.ratios().len())
+                    }
+                    RatioSource::Model { basis: Basis::Scores, model } => {
+                        same("features of the ratio", model.features())
+                    }
+                    _ => Ok(()),
+                }
+            }
+            Self::Conditional(ConditionalRule { basis: Basis::Scores, model }) => {
+                same("features of the kernel", model.columns())
+            }
+            Self::Planned { thresholds } if thresholds.scores() != scores => {
+                Err(Error::IncompatibleSketches { what: "calibration scores" })
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// The thresholds of a block of rows.

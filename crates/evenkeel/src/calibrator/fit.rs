@@ -1,36 +1,60 @@
 //! A calibration in the making: yesterday's side whole, today's added block by block.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use super::beside::{Beside, Yesterday};
-use super::{MOST_CANDIDATES, Method, ShiftCalibrator, Today};
-use crate::calibration::Calibration;
+use super::gathered::{Gathered, PlanPass};
+use super::{Method, RatioChoice, ShiftCalibrator, increasing_order};
+use crate::auto::Chosen;
+use crate::calibration::{Basis, Calibration, score_vectors};
+use crate::check::{Prediction, ShiftTest, predictions, shift_test};
 use crate::error::{Error, Result, require_same_length};
+use crate::reweighting::label_plan::{self, LabelPlanner};
+use crate::reweighting::label_shift::predicted_labels;
 use crate::reweighting::optimise::TracePoint;
 use crate::rows::{Real, Rows};
-use crate::sandwich::SandwichSketch;
-use crate::score::{Probabilities, Score};
-
-/// What is kept of today's side.
-#[derive(Debug)]
-enum Gathered {
-    /// Every probability.
-    Kept(Vec<f64>),
-    /// More of them than are kept, where two CDFs are all that is needed.
-    Sketch(Box<(SandwichSketch, Score)>),
-}
+use crate::score::{Labels, Score};
 
 /// A calibration in the making. Yesterday's points are whole in memory; today's are added in blocks of rows, in order,
 /// so that they may be more than fit there. Any cut into blocks gives the same bits.
 #[derive(Debug)]
 pub struct Fit {
-    calibrator: ShiftCalibrator,
-    classes: usize,
-    /// Calibration scores in the caller's order.
-    scores: Vec<f64>,
-    weights: Option<Vec<f64>>,
+    pub(super) calibrator: ShiftCalibrator,
+    pub(super) known: Known,
     today: Option<Gathered>,
     rows: usize,
+    /// The shift test of `auto`, once the first pass is over.
+    test: Option<ShiftTest>,
+}
+
+/// What is known of yesterday's points.
+#[derive(Debug)]
+pub(super) struct Known {
+    pub classes: usize,
+    /// Calibration scores in the caller's order.
+    pub scores: Vec<f64>,
+    pub labels: Labels,
+    /// Predicted labels, for BBSE.
+    pub predicted: Vec<usize>,
+    /// What the model says, for the shift test.
+    pub predictions: Vec<Prediction>,
+    /// What points are described by, its width, and yesterday's rows of it.
+    pub basis: Basis,
+    pub described: (Vec<f64>, usize),
+    pub ratios: Option<Vec<f64>>,
+    pub weights: Option<Vec<f64>>,
+    /// Confidences for QTC are read off the probabilities at once.
+    pub confidences: Vec<f64>,
+}
+
+/// What a pass over today's rows leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NextPass {
+    /// Add all rows once more, then ask again.
+    Again,
+    /// Nothing more is needed: finish.
+    Enough,
 }
 
 impl ShiftCalibrator {
@@ -38,72 +62,132 @@ impl ShiftCalibrator {
     pub fn begin<T: Real>(&self, yesterday: &Yesterday<'_, T>) -> Result<Fit> {
         let Yesterday { probabilities, labels, beside } = *yesterday;
         beside.check(probabilities.rows())?;
-        let scores =
-            self.score.with_draws_for("calibration").label_scores(probabilities, labels)?;
-        let weights = match (self.method, beside.weights) {
-            (Method::Fixed, None) => {
-                return Err(Error::Missing {
-                    what: "calibration weights",
-                    whose: "fixed",
-                    instead: "give one weight for each calibration point (--weights-file)",
-                });
+        self.require_what_it_needs(&beside)?;
+        let classes = probabilities.classes();
+        let drawn = self.score.with_draws_for("calibration");
+        let scores = drawn.label_scores(probabilities, labels)?;
+        let basis = Basis::of(&beside);
+        let described = match (self.method, beside.features) {
+            (Method::LikelihoodRatio(_) | Method::Conditional(_), Some(features)) => {
+                (features.values().to_vec(), features.columns())
             }
-            (_, weights) => weights.map(<[f64]>::to_vec),
+            (Method::LikelihoodRatio(_) | Method::Conditional(_), None) => {
+                (score_vectors(0, probabilities.table(), &drawn)?, classes)
+            }
+            _ => (Vec::new(), classes),
         };
-        Ok(Fit {
-            calibrator: *self,
-            classes: probabilities.classes(),
-            scores,
-            weights,
-            today: Some(Gathered::Kept(Vec::new())),
-            rows: 0,
+        let planner = match self.method {
+            Method::LabelPlan(settings) => Some(settings),
+            Method::Auto(settings) => Some(settings.plan),
+            _ => None,
+        }
+        .map(|settings| {
+            let labeled =
+                label_plan::Yesterday::of_probabilities(probabilities, labels, &self.score)?;
+            LabelPlanner::new(labeled, self.score, settings, self.seed)
         })
+        .transpose()?;
+        let needs_predictions =
+            matches!(self.method, Method::Auto(_) | Method::QuantileTransfer(_));
+        let said = if needs_predictions { predictions(probabilities) } else { Vec::new() };
+        let known = Known {
+            classes,
+            scores,
+            labels: labels.clone(),
+            predicted: match self.method {
+                Method::LabelShift(_) => predicted_labels(probabilities),
+                _ => Vec::new(),
+            },
+            confidences: said.iter().map(|prediction| prediction.confidence).collect(),
+            predictions: said,
+            basis,
+            ratios: beside.ratios.map(<[f64]>::to_vec),
+            weights: beside.weights.map(<[f64]>::to_vec),
+            described,
+        };
+        let today = Gathered::for_method(self, classes, known.described.1, planner)?;
+        Ok(Fit { calibrator: *self, known, today: Some(today), rows: 0, test: None })
+    }
+
+    /// An error if the method lacks something, or cannot work with the score.
+    fn require_what_it_needs(&self, beside: &Beside<'_>) -> Result<()> {
+        match self.method {
+            Method::Fixed if beside.weights.is_none() => Err(Error::Missing {
+                what: "calibration weights",
+                whose: "fixed",
+                instead: "give one weight for each calibration point (--weights-file)",
+            }),
+            Method::LikelihoodRatio(RatioChoice::Known) if beside.ratios.is_none() => {
+                Err(Error::Missing {
+                    what: "the likelihood ratios of the calibration points",
+                    whose: "likelihood-ratio",
+                    instead: "give one ratio for each (--cal-ratios), or choose an estimator (--ratio logistic)",
+                })
+            }
+            Method::EntropyScaled(_) if self.score != Score::Lac => Err(Error::Unsupported {
+                what: "`ecp` with another score than lac",
+                instead: "it scales probabilities; use --score lac",
+            }),
+            _ => Ok(()),
+        }
     }
 }
 
 impl Fit {
-    /// Number of today's rows so far.
+    /// Number of today's rows so far in this pass.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
     /// Adds the next of today's probability rows, and what stands beside them.
     pub fn add<T: Real>(&mut self, block: Rows<'_, T>, beside: Beside<'_>) -> Result<()> {
-        require_same_length(
-            "today's classes",
-            block.columns(),
-            "yesterday's classes",
-            self.classes,
-        )?;
+        let (found, expected) = (block.columns(), self.known.classes);
+        require_same_length("today's classes", found, "yesterday's classes", expected)?;
         beside.check(block.rows())?;
-        let first_row = self.rows;
-        self.today = match self.today.take() {
-            Some(Gathered::Sketch(sketched)) => {
-                let (sketch, score) = *sketched;
-                let sketch = sketch.add_probabilities(first_row, block, &score)?;
-                Some(Gathered::Sketch(Box::new((sketch, score))))
-            }
-            Some(Gathered::Kept(mut kept)) => {
-                let more = kept.len() + block.values().len();
-                match self.calibrator.empty_sketch(&self.scores, self.classes)? {
-                    Some((mut sketch, score)) if more > MOST_CANDIDATES => {
-                        if !kept.is_empty() {
-                            let rows = Rows::new("probabilities", &kept, self.classes)?;
-                            sketch = sketch.add_probabilities(0, rows, &score)?;
-                        }
-                        let sketch = sketch.add_probabilities(first_row, block, &score)?;
-                        Some(Gathered::Sketch(Box::new((sketch, score))))
-                    }
-                    _ => {
-                        kept.extend(block.values().iter().map(|value| (*value).into()));
-                        Some(Gathered::Kept(kept))
-                    }
-                }
-            }
-            None => None,
-        };
+        if self.known.basis != Basis::of(&beside) && self.wants_features() {
+            return Err(Error::Missing {
+                what: "features of both yesterday's and today's points, or of neither",
+                whose: self.calibrator.method.name().as_str(),
+                instead: "give both, or leave both out",
+            });
+        }
+        let gathered =
+            self.today.take().ok_or(Error::Empty { what: "the fit after a failed block" })?;
+        let (calibrator, scores) = (&self.calibrator, &self.known.scores);
+        self.today = Some(gathered.add(calibrator, scores, self.rows, block, beside)?);
         self.rows += block.rows();
         Ok(())
+    }
+
+    fn wants_features(&self) -> bool {
+        matches!(self.calibrator.method, Method::LikelihoodRatio(RatioChoice::Estimated(_)))
+    }
+
+    /// Ends a pass over today's rows: most methods need one, the label plan two.
+    pub fn end_pass(&mut self) -> Result<NextPass> {
+        if self.rows == 0 {
+            return Err(Error::Empty { what: "today's probabilities" });
+        }
+        let Some(Gathered::FirstPass(pass)) =
+            self.today.take_if(|gathered| matches!(gathered, Gathered::FirstPass(_)))
+        else {
+            return Ok(NextPass::Enough);
+        };
+        if let (Method::Auto(settings), Some(kept)) = (self.calibrator.method, &pass.predictions) {
+            let before = crate::auto::sampled(self.known.predictions.clone(), self.calibrator.seed);
+            let test =
+                shift_test(&before, &kept.values(), settings.permutations, self.calibrator.seed)?;
+            self.test = Some(test);
+            if Chosen::by(&test, settings.level) == Chosen::Uncorrected {
+                self.today = Some(Gathered::FirstPass(pass));
+                return Ok(NextPass::Enough);
+            }
+        }
+        let PlanPass { planner, first, predictions: _ } = *pass;
+        let second = Arc::new(planner.prepare(first)?).second_pass();
+        self.today = Some(Gathered::SecondPass(Box::new((planner, second))));
+        self.rows = 0;
+        Ok(NextPass::Again)
     }
 
     /// The calibration; `observer` sees every recorded point of an optimisation and may end it.
@@ -111,27 +195,20 @@ impl Fit {
         self,
         observer: &mut dyn FnMut(&TracePoint) -> ControlFlow<()>,
     ) -> Result<Calibration> {
-        let (calibrator, classes) = (self.calibrator, self.classes);
-        let range = calibrator.score.range(classes);
-        let sandwich;
-        let candidates;
-        let today = match self.today {
-            Some(Gathered::Sketch(sketched)) => {
-                sandwich = calibrator.sketched_sandwich(&sketched.0)?;
-                Today::Sandwich(&sandwich)
-            }
-            Some(Gathered::Kept(kept)) if !kept.is_empty() => {
-                let today = Probabilities::new(&kept, classes)?;
-                candidates = calibrator.score.with_draws_for("today").candidate_scores(&today)?;
-                Today::Candidates(&candidates)
-            }
-            _ => return Err(Error::Empty { what: "today's probabilities" }),
-        };
-        match self.weights {
-            Some(weights) if calibrator.method == Method::Fixed => {
-                calibrator.fixed(&self.scores, &weights, today, classes)
-            }
-            _ => calibrator.calibrate_observed(&self.scores, today, classes, range, observer),
+        if self.rows == 0 {
+            return Err(Error::Empty { what: "today's probabilities" });
         }
+        let Self { calibrator, known, today, rows, test } = self;
+        let gathered = today.ok_or(Error::Empty { what: "the fit after a failed block" })?;
+        calibrator.conclude(&known, gathered, rows, test, observer)
+    }
+}
+
+impl Known {
+    /// The order of increasing scores, and the scores in it.
+    pub(super) fn sorted(&self) -> (Vec<usize>, Vec<f64>) {
+        let order = increasing_order(&self.scores);
+        let scores = order.iter().map(|index| self.scores[*index]).collect();
+        (order, scores)
     }
 }

@@ -18,15 +18,19 @@ use crate::score::{CandidateScores, Labels, Probabilities, Score};
 use crate::seed::Seed;
 
 mod beside;
+mod conclusion;
 mod fit;
-mod row_sample;
+mod gathered;
 mod settings;
 mod transport;
 
 pub use beside::{Beside, Yesterday};
-pub use fit::Fit;
+pub use fit::{Fit, NextPass};
 
-pub use settings::{Method, ObjectiveChoice, SandwichChoice, TransportSettings, WeightsChoice};
+pub use settings::{
+    ConditionalChoice, LabelShiftChoice, Method, ObjectiveChoice, PENALTIES, PenaltyChoice,
+    RatioChoice, SandwichChoice, TransportSettings, WeightsChoice,
+};
 use transport::{Problem, Weighted};
 
 /// Candidate scores kept one by one; more of them are sketched where that gives the same answer. As atoms with masses
@@ -77,6 +81,9 @@ impl ShiftCalibrator {
     ) -> Result<Calibration> {
         let mut fit = self.begin(yesterday)?;
         fit.add(today.table(), beside)?;
+        if fit.end_pass()? == NextPass::Again {
+            fit.add(today.table(), beside)?;
+        }
         fit.finish(&mut |_| ControlFlow::Continue(()))
     }
 
@@ -119,7 +126,7 @@ impl ShiftCalibrator {
     fn abscissae(&self, scores: &[f64], range: Interval) -> Result<Abscissae> {
         let settings = match self.method {
             Method::OptimalTransport(settings) => settings,
-            Method::Uncorrected | Method::Fixed => TransportSettings::default(),
+            _ => TransportSettings::default(),
         };
         let mut further = Grid::new(range, settings.learning_grid)?.points().to_vec();
         further.extend(scores.iter().copied().reduce(f64::max));
@@ -163,15 +170,15 @@ impl ShiftCalibrator {
                 let weights = (Weights::uniform(n)?, TestMass::exchangeable(n));
                 self.given(sorted, weights, today, classes)
             }
-            Method::Fixed => Err(Error::Unsupported {
-                what: "`fixed` from scores alone",
-                instead: "give the weights beside yesterday's probabilities",
-            }),
             Method::OptimalTransport(settings) => {
                 let problem = Problem { seed: self.seed, alpha: self.alpha, settings, range };
                 let learned = problem.learn(sorted, today, observer)?;
                 self.finish(self.method.name(), learned, Rule::Quantile, classes)
             }
+            _ => Err(Error::Unsupported {
+                what: "this method from scores alone",
+                instead: "give yesterday's and today's probabilities",
+            }),
         }
     }
 
@@ -240,13 +247,14 @@ impl ShiftCalibrator {
         let provenance =
             Provenance { method, score: self.score, classes, alpha: self.alpha, seed: self.seed };
         let learned = Learned {
-            bound_before: weighted.bounds.map(|(before, _)| before),
-            bound_after: weighted.bounds.map(|(_, after)| after),
+            bound_before: weighted.bound_before,
+            bound_after: weighted.bound_after,
             options: weighted.options,
             steps: weighted.steps,
             stopped: weighted.stopped,
             trace: weighted.trace,
             warnings,
+            evidence: weighted.evidence,
         };
         let Weighted { scores, weights, test_mass, .. } = weighted;
         Calibration::new(provenance, scores, weights, test_mass, rule, learned)

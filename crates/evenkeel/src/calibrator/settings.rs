@@ -1,29 +1,104 @@
 //! How weights are found: every option, with the paper's defaults.
 
+use crate::auto::AutoSettings;
 use crate::calibration::MethodName;
+use crate::conformal::conditional::{DEFAULT_GAMMA, DEFAULT_LAMBDA};
+use crate::conformal::{EntropyPower, TransferRule};
 use crate::level::{FailureProbability, MiscoverageRange};
 use crate::measure::{BANDWIDTH_FACTOR_CLASSIFICATION, Grid};
+use crate::reweighting::label_plan::LabelPlanSettings;
+use crate::reweighting::label_shift::EmSettings;
+use crate::reweighting::likelihood_ratio::RatioEstimator;
 use crate::reweighting::optimise::{AdamSettings, StoppingRule};
 
-/// How calibration weights are found.
+/// How calibration weights, or thresholds, are found.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Method {
-    /// Split conformal prediction: every calibration point counts the same.
-    Uncorrected,
-    /// The user's own weights, and 1 for the test point (Barber et al. 2023).
-    Fixed,
+    /// A shift test, then split conformal prediction or the label plan.
+    Auto(AutoSettings),
+    /// Weights projected on the scores of a transported label plan.
+    LabelPlan(LabelPlanSettings),
     /// The paper's: weights that minimise a bound on the lost coverage.
     OptimalTransport(TransportSettings),
+    /// Split conformal prediction: every calibration point counts the same.
+    Uncorrected,
+    /// Weights `dQ/dP` of the scores, or of features given beside the probabilities (Tibshirani et al. 2019).
+    LikelihoodRatio(RatioChoice),
+    /// Weights `Q(y)/P(y)` of the labels (Podkopaev & Ramdas 2021).
+    LabelShift(LabelShiftChoice),
+    /// Thresholds scaled by the entropy of today's probabilities (Kasa et al. 2024).
+    EntropyScaled(EntropyPower),
+    /// Thresholds moved by a quantile of today's confidences (Yilmaz & Heckel 2022).
+    QuantileTransfer(TransferRule),
+    /// Kernel quantile regression at every test point (Gibbs, Cherian & Candes 2025).
+    Conditional(ConditionalChoice),
+    /// The user's own weights, and 1 for the test point (Barber et al. 2023).
+    Fixed,
 }
 
 impl Method {
     /// The name used on the command line and in files.
     pub fn name(&self) -> MethodName {
         match self {
-            Self::Uncorrected => MethodName::Uncorrected,
-            Self::Fixed => MethodName::Fixed,
+            Self::Auto(_) => MethodName::Auto,
+            Self::LabelPlan(_) => MethodName::LabelPlan,
             Self::OptimalTransport(_) => MethodName::Ot,
+            Self::Uncorrected => MethodName::Uncorrected,
+            Self::LikelihoodRatio(_) => MethodName::LikelihoodRatio,
+            Self::LabelShift(_) => MethodName::LabelShift,
+            Self::EntropyScaled(_) => MethodName::Ecp,
+            Self::QuantileTransfer(_) => MethodName::Qtc,
+            Self::Conditional(_) => MethodName::Conditional,
+            Self::Fixed => MethodName::Fixed,
         }
+    }
+}
+
+/// Where likelihood ratios come from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum RatioChoice {
+    /// The user gives them with every point.
+    Known,
+    /// They are estimated from both worlds' points.
+    Estimated(RatioEstimator),
+}
+
+/// How class shares are estimated.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum LabelShiftChoice {
+    /// By inverting the confusion matrix (BBSE).
+    BlackBox,
+    /// By maximum likelihood (EM).
+    ExpectationMaximisation(EmSettings),
+}
+
+/// How the penalty of `conditional` is chosen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum PenaltyChoice {
+    /// A given one.
+    Fixed(f64),
+    /// The one of [`PENALTIES`] with the smallest pinball loss on points left out, in so many parts.
+    CrossValidated {
+        /// Number of parts.
+        folds: usize,
+    },
+}
+
+/// Penalties that cross-validation chooses from: the authors' 0.005 and its neighbours, three to a decade.
+pub const PENALTIES: [f64; 10] = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5];
+
+/// Settings of [`Method::Conditional`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ConditionalChoice {
+    /// Kernel `exp(-gamma distance^2)`.
+    pub gamma: f64,
+    /// Penalty on the fitted function.
+    pub penalty: PenaltyChoice,
+}
+
+impl Default for ConditionalChoice {
+    fn default() -> Self {
+        Self { gamma: DEFAULT_GAMMA, penalty: PenaltyChoice::Fixed(DEFAULT_LAMBDA) }
     }
 }
 

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use super::{ObjectiveChoice, SandwichChoice, Today, TransportSettings, WeightsChoice};
 use crate::bound::{Integrator, integrated_gap_between, wasserstein_gap_between};
-use crate::calibration::RecordedOptions;
+use crate::calibration::{Evidence, RecordedOptions};
 use crate::conformal::TestMass;
 use crate::error::{Error, Result};
 use crate::level::{FailureProbability, Miscoverage};
@@ -30,14 +30,16 @@ pub(super) struct Weighted {
     pub scores: Vec<f64>,
     pub weights: Weights,
     pub test_mass: TestMass,
-    /// Before and after.
-    pub bounds: Option<(f64, f64)>,
+    pub bound_before: Option<f64>,
+    pub bound_after: Option<f64>,
     pub options: Option<RecordedOptions>,
     pub steps: usize,
     pub stopped: StopReason,
     pub trace: Trace,
     /// Laws around today's scores, where the method has them.
     pub sandwich: Option<Sandwich>,
+    /// What else the method measured.
+    pub evidence: Option<Evidence>,
 }
 
 impl Weighted {
@@ -51,7 +53,9 @@ impl Weighted {
             scores: sorted,
             weights,
             test_mass,
-            bounds: None,
+            bound_before: None,
+            bound_after: None,
+            evidence: None,
             options: None,
             steps: 0,
             stopped: StopReason::NotIterative,
@@ -107,7 +111,9 @@ impl Problem {
             scores: sorted,
             weights,
             test_mass: free_form_test_mass(&fit.log_weights)?,
-            bounds: Some(bounds),
+            bound_before: Some(bounds.0),
+            bound_after: Some(bounds.1),
+            evidence: None,
             options: Some(self.recorded(&sandwich, bandwidth)),
             steps: fit.steps,
             stopped: fit.stopped,
@@ -150,7 +156,9 @@ impl Problem {
             scores: calibration,
             weights: weighted.weights,
             test_mass: weighted.test_mass,
-            bounds: Some(bounds),
+            bound_before: Some(bounds.0),
+            bound_after: Some(bounds.1),
+            evidence: None,
             options: Some(self.recorded(&sandwich, bandwidth)),
             steps: fit.steps,
             stopped: fit.stopped,

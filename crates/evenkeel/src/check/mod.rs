@@ -16,4 +16,5 @@ pub use report::{
     SandwichBounds, SandwichReports, ShiftReport, check,
 };
 pub use shift_test::{DEFAULT_PERMUTATIONS, Prediction, ShiftTest, shift_test};
+pub(crate) use today::KeptPredictions;
 pub use today::{TodayLaws, TodaySketch, predictions};

@@ -46,6 +46,44 @@ impl TodayLaws {
     }
 }
 
+/// A uniform sample of the predictions of rows that are read in blocks.
+#[derive(Debug, Clone)]
+pub(crate) struct KeptPredictions(BottomK<Prediction>);
+
+impl KeptPredictions {
+    pub(crate) fn new(seed: Seed) -> Self {
+        Self(kept_predictions(seed))
+    }
+
+    /// Adds a block of probability rows; `first_row` is the index of its first row in the whole input.
+    pub(crate) fn add<T: Real>(mut self, first_row: usize, block: Rows<'_, T>) -> Result<Self> {
+        add_predictions(&mut self.0, first_row, block)?;
+        Ok(self)
+    }
+
+    /// The kept ones, in the order of their rows.
+    pub(crate) fn values(&self) -> Vec<Prediction> {
+        self.0.values()
+    }
+}
+
+fn add_predictions<T: Real>(
+    kept: &mut BottomK<Prediction>,
+    first_row: usize,
+    block: Rows<'_, T>,
+) -> Result<()> {
+    for (offset, values) in block.iter().enumerate() {
+        let row = first_row.saturating_add(offset);
+        let extremes = row_extremes(values);
+        let scale = extremes.scale(block.what(), row, values)?;
+        kept.add_with(row as u64, || Prediction {
+            confidence: extremes.largest * scale,
+            class: first_of(values, extremes.largest),
+        });
+    }
+    Ok(())
+}
+
 fn kept_predictions(seed: Seed) -> BottomK<Prediction> {
     BottomK::new(seed.child("kept-confidences", 0).get(), KEPT_PREDICTIONS)
 }
@@ -75,16 +113,7 @@ impl TodaySketch {
         score: &Score,
     ) -> Result<Self> {
         self.sandwiches = self.sandwiches.add_probabilities(first_row, block, score)?;
-        for (offset, values) in block.iter().enumerate() {
-            let row = first_row.saturating_add(offset);
-            let extremes = row_extremes(values);
-            let scale = extremes.scale(block.what(), row, values)?;
-            let prediction = || Prediction {
-                confidence: extremes.largest * scale,
-                class: first_of(values, extremes.largest),
-            };
-            self.predictions.add_with(row as u64, prediction);
-        }
+        add_predictions(&mut self.predictions, first_row, block)?;
         Ok(self)
     }
 

@@ -94,12 +94,12 @@ impl IntervalSample {
             let (what, at) = ("values of a sample", At::Index(first.saturating_add(index)));
             return Err(Error::OutsideRange { what, at, value: new[index], low, high });
         }
-        if let Values::Exact(values) = &mut self.values {
-            if values.len() + new.len() <= MOST_EXACT_VALUES {
-                values.extend_from_slice(new);
-                values.sort_by(f64::total_cmp);
-                return Ok(());
-            }
+        if let Values::Exact(values) = &mut self.values
+            && values.len() + new.len() <= MOST_EXACT_VALUES
+        {
+            values.extend_from_slice(new);
+            values.sort_by(f64::total_cmp);
+            return Ok(());
         }
         self.count(new);
         Ok(())

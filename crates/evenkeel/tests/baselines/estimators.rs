@@ -13,7 +13,7 @@ fn fit(estimator: RatioEstimator, yesterday: &[f64], today: &[f64], columns: usi
 }
 
 fn network() -> RatioEstimator {
-    RatioEstimator::Network(NetworkSettings::new().unwrap())
+    RatioEstimator::Network(NetworkSettings::default())
 }
 
 fn telescoping() -> RatioEstimator {
@@ -74,7 +74,6 @@ fn the_network_sees_a_change_of_spread_that_a_line_cannot() {
         mean_squared_error(&log_ratios(&fit.model, &points), points.iter().map(truth))
     };
     let (line, network) = (error(RatioEstimator::Logistic), error(network()));
-    println!("mean squared error of the log ratio: line {line:.4}, network {network:.4}");
     assert!(network < 0.05, "network {network}");
     assert!(network < line / 5.0, "line {line}, network {network}");
 }
@@ -102,10 +101,9 @@ fn telescoping_crosses_the_density_chasm_that_a_single_ratio_cannot() {
         assert_eq!(fit.evidence.require_overlap(), Err(Error::NoOverlap));
         mean_squared_error(&log_ratios(&fit.model, &points), points.iter().map(truth))
     });
-    let spread = points.iter().map(|x| truth(x).powi(2)).sum::<f64>() / points.len() as f64;
-    println!(
-        "mean squared log ratio {spread:.0}; errors of line, quadratic, network, telescoping {errors:?}"
-    );
+    // The log ratio is large here: 446 in the root mean square. Telescoping is off by less than a tenth of that.
+    let square = points.iter().map(|x| truth(x).powi(2)).sum::<f64>() / points.len() as f64;
+    assert!(errors[3] < 0.01 * square, "{errors:?} of {square}");
     let [line, quadratic, network, telescoping] = errors;
     for single in [line, quadratic, network] {
         assert!(telescoping < single / 5.0, "telescoping {telescoping}, single {single}");
@@ -124,7 +122,6 @@ fn telescoping_is_right_where_laws_overlap() {
     let fit = fit(telescoping(), &yesterday, &today, 2);
     let found = log_ratios(&fit.model, &points);
     let error = mean_squared_error(&found, points.chunks_exact(2).map(truth));
-    println!("mean squared error of the log ratio where laws overlap: {error:.4}");
     assert!(error < 0.05, "{error}");
     assert_eq!(fit.evidence.stopped, RatioStop::Converged);
 }

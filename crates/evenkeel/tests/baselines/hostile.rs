@@ -25,7 +25,7 @@ fn alpha() -> Miscoverage {
 fn estimators() -> [RatioEstimator; 3] {
     [
         RatioEstimator::Logistic,
-        RatioEstimator::Network(NetworkSettings::new().unwrap()),
+        RatioEstimator::Network(NetworkSettings::default()),
         RatioEstimator::Telescoping(TelescopingSettings::default()),
     ]
 }
@@ -134,7 +134,7 @@ fn broken_models_are_refused() {
             }
         }
         assert!(broken > 3);
-        for array in arrays(&value, String::new()) {
+        for array in arrays(&value, "") {
             let mut copy = value.clone();
             copy.pointer_mut(&array).unwrap().as_array_mut().unwrap().pop();
             let shorter = serde_json::from_value::<RatioModel>(copy);
@@ -161,15 +161,15 @@ fn leaves(value: &serde_json::Value, path: String) -> Vec<String> {
 }
 
 /// Pointers to all arrays that are not empty.
-fn arrays(value: &serde_json::Value, path: String) -> Vec<String> {
+fn arrays(value: &serde_json::Value, path: &str) -> Vec<String> {
     match value {
         serde_json::Value::Array(list) => {
             let inner = list.iter().enumerate();
-            let inner = inner.flat_map(|(i, v)| arrays(v, format!("{path}/{i}"))).collect();
-            if list.is_empty() { inner } else { [vec![path.clone()], inner].concat() }
+            let inner = inner.flat_map(|(i, v)| arrays(v, &format!("{path}/{i}"))).collect();
+            if list.is_empty() { inner } else { [vec![path.to_owned()], inner].concat() }
         }
         serde_json::Value::Object(map) => {
-            map.iter().flat_map(|(key, v)| arrays(v, format!("{path}/{key}"))).collect()
+            map.iter().flat_map(|(key, v)| arrays(v, &format!("{path}/{key}"))).collect()
         }
         _ => Vec::new(),
     }

@@ -104,6 +104,20 @@ fn duplicated_points() {
     }
 }
 
+/// Rounding does not gather with the size of the problem.
+#[test]
+fn several_hundred_points() {
+    for (n, lambda) in [(500, 0.005), (500, 0.0005)] {
+        let mut problem = softmax_problem(n, 4, 11);
+        problem.lambda = lambda;
+        let model = problem.model();
+        for point in problem.test_points() {
+            let solution = model.solution(point, problem.alpha()).unwrap().unwrap();
+            problem.assert_optimal(point, &solution, 1e-10);
+        }
+    }
+}
+
 /// From a fit that interpolates to one that is constant.
 #[test]
 fn penalties_of_all_sizes() {
@@ -124,4 +138,18 @@ fn features_of_all_sizes() {
     let features = vec![-1e200, 1e200, 1e308, -1e308, 0.0, 1e-300, 3.0, 4.0, 5.0, 6.0, 7.0];
     let problem = one_column(features, (0..11).map(f64::from).collect(), 0.3);
     assert!(problem.cutoffs().iter().all(|cutoff| cutoff.is_finite()));
+}
+
+/// A dual that meets its own bound in the step in which the last free one meets its: once taken to be at the other bound.
+#[test]
+fn two_bounds_met_at_once() {
+    let third = 1.0 / 3.0;
+    let features =
+        vec![0.0, 0.0, 0.0, 1.0, third, 1.0, third, third, 0.7995421064469062, 0.7109789398451848];
+    let mut scores = vec![0.0; 10];
+    (scores[3], scores[5]) = (2.0 / 3.0, 2.0 / 3.0);
+    let mut problem = one_column(features, scores, 0.2);
+    problem.lambda = 0.002_020_179_884_017_005;
+    let solution = problem.model().solution(&[0.0], problem.alpha()).unwrap().unwrap();
+    problem.assert_optimal(&[0.0], &solution, 1e-9);
 }

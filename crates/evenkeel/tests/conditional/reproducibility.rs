@@ -22,9 +22,11 @@ fn threads_batches_and_files_do_not_change_a_bit() {
     assert_eq!(bits(&one), bits(&with_threads(2)));
     assert_eq!(bits(&one), bits(&with_threads(5)));
     let model = problem.model();
+    let at_rate = model.at(problem.alpha()).unwrap();
     for (row, point) in problem.test_points().enumerate() {
         let single = Rows::new("test features", point, problem.columns).unwrap();
         assert_eq!(bits(&model.cutoffs(single, problem.alpha()).unwrap()), bits(&one[row..=row]));
+        assert_eq!(bits(&at_rate.cutoffs(single).unwrap()), bits(&one[row..=row]));
     }
     let text = serde_json::to_string(&ConditionalRecord::from(&model)).unwrap();
     let record: ConditionalRecord = serde_json::from_str(&text).unwrap();

@@ -19,46 +19,17 @@
 
 use super::free_factor::FreeFactor;
 use super::program::{Program, ROUNDING};
+use super::run::{Block, End, Place, Run};
 use crate::error::{Error, Result};
 use crate::measure::dot_in_lanes;
 
 /// Pivots below are rounding noise: the point is a combination of free ones. It then counts as this much apart from them.
 const SMALLEST_PIVOT: f64 = 1e-14;
+/// How far, as a share of the box, the sum of the duals may be from zero and the test dual from its bound: rounding adds up
+/// over the moves, and `(n + 1) alpha = 1` holds up to rounding only.
+const OFF_BALANCE: f64 = 1e-8;
 /// Moves a point may take on average. Problems of all kinds stay below 5.
 const MOVES_PER_POINT: usize = 200;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
-    Lower,
-    Upper,
-    Free,
-}
-
-/// A point on its way.
-#[derive(Debug, Clone, Copy)]
-struct Run<'a> {
-    /// Kernel between it and the calibration points.
-    kernel: &'a [f64],
-    /// `1` if its dual grows, `-1` if it falls.
-    sign: f64,
-    /// How far its dual may go.
-    room: f64,
-    /// How far `G - b` is on the wrong side; infinite for the test point.
-    violation: f64,
-    /// The calibration point, or none for the test point.
-    index: Option<usize>,
-}
-
-/// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
-    /// The conditions hold with the point strictly inside.
-    Joins,
-    /// The point reached the end of its room.
-    Arrives,
-    /// No dual is left that could make up for the point's.
-    Stuck,
-}
 
 /// Duals, what follows from them, and the memory to change them.
 #[derive(Debug, Clone, Default)]
@@ -117,12 +88,8 @@ impl ActiveSet {
         state.touched = (0..n).collect();
         state.settle(program, &[]);
         state.repair(program, &[])?;
-        // The running differences have gathered rounding; later problems start from a fresh product.
-        state.gradient.copy_from_slice(program.scores);
-        state.settled.fill(0.0);
-        state.touched.extend(0..n);
-        state.settle(program, &[]);
-        state.repair(program, &[])?;
+        // Every test point starts here, so this one time the rounding gathered on the way is not left to them.
+        state.start_afresh(program, &[])?;
         Ok(state)
     }
 
@@ -138,7 +105,60 @@ impl ActiveSet {
         let mut run =
             Run { kernel, sign: 1.0, room: program.upper, violation: f64::INFINITY, index: None };
         self.advance(program, kernel, &mut run);
-        self.repair(program, kernel)
+        let (short, slack) =
+            (program.upper - self.test_dual, OFF_BALANCE * (program.upper - program.lower));
+        if short > slack {
+            return Err(self.not_converged(short, slack));
+        }
+        self.repair(program, kernel)?;
+        match self.certify(program) {
+            Ok(()) => Ok(()),
+            Err(_) => self.start_afresh(program, kernel),
+        }
+    }
+
+    /// `G` from the duals instead of from differences, then on to the optimum, which is certified.
+    fn start_afresh(&mut self, program: &Program<'_>, test_kernel: &[f64]) -> Result<()> {
+        self.gradient.copy_from_slice(program.scores);
+        self.settled.fill(0.0);
+        self.settled_test = 0.0;
+        self.touched.extend(0..program.n());
+        self.settle(program, test_kernel);
+        self.refine(program, test_kernel);
+        self.repair(program, test_kernel)?;
+        self.certify(program)
+    }
+
+    /// The optimality conditions told from the duals alone, so that no slip in the bookkeeping of places passes for an
+    /// optimum; an error unless they hold.
+    fn certify(&self, program: &Program<'_>) -> Result<()> {
+        let sum = self.duals.iter().sum::<f64>() + self.test_dual;
+        let slack = OFF_BALANCE * (program.upper - program.lower);
+        if sum.is_nan() || sum.abs() > slack {
+            return Err(self.not_converged(sum.abs(), slack));
+        }
+        let (mut above, mut below) = (f64::NEG_INFINITY, f64::INFINITY);
+        for (gradient, dual) in self.gradient.iter().zip(&self.duals) {
+            if *dual < program.upper && *gradient > above {
+                above = *gradient;
+            }
+            if *dual > program.lower && *gradient < below {
+                below = *gradient;
+            }
+        }
+        // Each side may be off by the tolerance of a bound point and that of a free one.
+        let tolerance = 4.0 * self.tolerance(program);
+        // Written so that a NaN fails.
+        if above - below <= tolerance {
+            Ok(())
+        } else {
+            Err(self.not_converged(above - below, tolerance))
+        }
+    }
+
+    fn not_converged(&self, remaining: f64, tolerance: f64) -> Error {
+        let what = "the duals of the conditional method";
+        Error::NotConverged { what, steps: self.moves, remaining, tolerance }
     }
 
     fn copy_from(&mut self, other: &Self) {
@@ -164,12 +184,7 @@ impl ActiveSet {
                 return Ok(());
             };
             if self.moves >= limit {
-                return Err(Error::NotConverged {
-                    what: "the duals of the conditional method",
-                    steps: self.moves,
-                    remaining: violation.abs(),
-                    tolerance,
-                });
+                return Err(self.not_converged(violation.abs(), tolerance));
             }
             let sign = violation.signum();
             let target = if sign > 0.0 { program.upper } else { program.lower };
@@ -184,10 +199,10 @@ impl ActiveSet {
         }
     }
 
-    /// Violations up to this are none.
+    /// Violations up to this are none. The bound stands for duals that were large on the way and are not any more.
     pub(super) fn tolerance(&self, program: &Program<'_>) -> f64 {
         let total: f64 = self.duals.iter().map(|dual| dual.abs()).sum();
-        program.tolerance + ROUNDING * (total + self.test_dual)
+        program.tolerance + ROUNDING * (total + program.upper)
     }
 
     /// The point that violates the conditions most and by how much (positive: its dual must grow).
@@ -267,11 +282,19 @@ impl ActiveSet {
                 End::Joins => self.join(index),
                 // The last free point met its bound; what is left inside is this one.
                 End::Stuck if strictly_inside => self.free_first(index),
-                End::Stuck => {}
+                // It met a bound of its own in the same step, up to rounding.
+                End::Stuck if self.duals[index] >= program.upper => {
+                    (self.duals[index], self.places[index]) = (program.upper, Place::Upper);
+                }
+                End::Stuck => {
+                    (self.duals[index], self.places[index]) = (program.lower, Place::Lower);
+                }
             }
         } else if end == End::Arrives {
             self.test_dual = program.upper;
         }
+        // Once more: settling on the way has forgotten it, and it was put on its bound since.
+        self.touched.extend(run.index);
         self.settle(program, test_kernel);
         self.refine(program, test_kernel);
     }
@@ -403,13 +426,4 @@ impl ActiveSet {
         let candidates = (0..program.n()).filter(|index| self.duals[*index] < program.upper);
         candidates.max_by(|a, b| self.gradient[*a].total_cmp(&self.gradient[*b]))
     }
-}
-
-/// What ended a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Block {
-    /// The free point at this position met its bound.
-    Free(usize),
-    /// The running point used up its room.
-    Room,
 }

@@ -3,8 +3,8 @@
 use rayon::prelude::*;
 
 use super::active_set::ActiveSet;
+use super::at_rate::ranked;
 use super::kernel::KernelMatrix;
-use super::model::intercept;
 use super::program::Program;
 use crate::error::{Error, Result};
 use crate::level::Miscoverage;
@@ -80,7 +80,7 @@ impl QuantileFit {
         let program = Program::new(kernel, scores, -c * alpha.get(), c * (1.0 - alpha.get()));
         let state = ActiveSet::without_test_point(&program)?;
         let rank = (n * (1.0 - alpha.get())).ceil().clamp(1.0, n) as usize;
-        let intercept = intercept(&state.gradient, rank, &mut Vec::new());
+        let intercept = ranked(&state.gradient, rank, &mut Vec::new());
         Ok(Self { duals: state.duals, intercept })
     }
 }

@@ -147,7 +147,8 @@ in_widest_registers! {
             let target = &mut left[(column - 1) * stride + column - 1..][..rows];
             let source = &right[column..size];
             let carried = &mut removed[column - position - 1..];
-            let diagonal = source[0].hypot(carried[0]);
+            // Not `hypot`, whose last bit differs between C libraries; entries are at most sqrt(2).
+            let diagonal = (source[0] * source[0] + carried[0] * carried[0]).sqrt();
             let (cosine, sine) = (source[0] / diagonal, carried[0] / diagonal);
             target[0] = diagonal;
             for row in 1..rows {

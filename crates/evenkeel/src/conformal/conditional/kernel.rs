@@ -29,14 +29,7 @@ impl KernelMatrix {
     /// The kernel among the rows of `features` (row after row, all finite).
     pub(super) fn new(features: &[f64], columns: usize, gamma: f64) -> Result<Self> {
         let n = features.len() / columns;
-        if n > LARGEST_CALIBRATION {
-            return Err(Error::TooMany {
-                what: "calibration points of the conditional method",
-                found: n,
-                most: LARGEST_CALIBRATION,
-                instead: "draw a random subset of them: the guarantee holds for any size",
-            });
-        }
+        require_size(n)?;
         let mut transposed = vec![0.0; features.len()];
         for (row, values) in features.chunks_exact(columns).enumerate() {
             for (column, value) in values.iter().enumerate() {
@@ -86,6 +79,19 @@ impl KernelMatrix {
     pub(super) fn subtract_rows(&self, terms: &[(usize, f64)], out: &mut [f64]) {
         subtract_rows(&self.rows, terms, out);
     }
+}
+
+/// An error beyond [`LARGEST_CALIBRATION`] points.
+pub(super) fn require_size(n: usize) -> Result<()> {
+    if n > LARGEST_CALIBRATION {
+        return Err(Error::TooMany {
+            what: "calibration points of the conditional method",
+            found: n,
+            most: LARGEST_CALIBRATION,
+            instead: "draw a random subset of them: the guarantee holds for any size",
+        });
+    }
+    Ok(())
 }
 
 /// Feature rows as `f64`, all finite.

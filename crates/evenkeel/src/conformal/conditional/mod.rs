@@ -29,16 +29,19 @@
 //! ```
 
 mod active_set;
+mod at_rate;
 mod cross_validation;
 mod free_factor;
 mod kernel;
 mod model;
 mod program;
 mod record;
+mod run;
 mod settings;
 
+pub use at_rate::{ConditionalAtRate, ConditionalSolution};
 pub use kernel::LARGEST_CALIBRATION;
-pub use model::{ConditionalModel, ConditionalSolution};
+pub use model::ConditionalModel;
 pub use record::ConditionalRecord;
 pub use settings::{
     ConditionalSettings, DEFAULT_GAMMA, DEFAULT_LAMBDA, FlatIntercept, LambdaChoice,

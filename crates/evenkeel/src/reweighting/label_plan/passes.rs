@@ -116,6 +116,11 @@ impl SecondPass {
         Ok(self)
     }
 
+    /// A pass of the same plan that has seen nothing.
+    pub fn emptied(&self) -> Self {
+        Self::new(Arc::clone(&self.prepared))
+    }
+
     /// The pass over both inputs; the order does not matter.
     pub fn merge(mut self, other: &Self) -> Result<Self> {
         if !Arc::ptr_eq(&self.prepared, &other.prepared) {

@@ -41,10 +41,14 @@ pub struct NetworkSettings {
     pub steps: usize,
 }
 
-impl NetworkSettings {
-    /// The defaults: few rows and a small network bear larger steps than the paper's 0.001.
-    pub fn new() -> Result<Self> {
-        Ok(Self { adam: AdamSettings::new(0.003)?, steps: 1000 })
+/// A small network on few rows bears larger steps than the paper's 0.001.
+const NETWORK_LEARNING_RATE: f64 = 0.003;
+const NETWORK_STEPS: usize = 1000;
+
+impl Default for NetworkSettings {
+    fn default() -> Self {
+        let adam = AdamSettings::new(NETWORK_LEARNING_RATE).unwrap_or_default();
+        Self { adam, steps: NETWORK_STEPS }
     }
 }
 

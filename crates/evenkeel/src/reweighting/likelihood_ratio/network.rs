@@ -1,5 +1,7 @@
 //! One hidden layer between yesterday and today.
 
+use std::f64::consts::LN_2;
+
 use serde::{Deserialize, Serialize};
 
 use super::estimator::NetworkSettings;
@@ -57,6 +59,14 @@ impl HiddenLayer {
         require_finite("network parameters", &self.parameters)
     }
 
+    /// The network that says 0 everywhere.
+    fn without_output(&self) -> Self {
+        let mut parameters = self.parameters.clone();
+        let outputs = parameters.len() - HIDDEN_UNITS - 1;
+        parameters[outputs..].fill(0.0);
+        Self { parameters }
+    }
+
     fn hidden(&self, z: &[f64], hidden: &mut [f64; HIDDEN_UNITS]) {
         let (weights, rest) = self.parameters.split_at(z.len() * HIDDEN_UNITS);
         hidden.copy_from_slice(&rest[..HIDDEN_UNITS]);
@@ -105,7 +115,8 @@ impl HiddenLayer {
     }
 
     /// Trains on standardised rows, and keeps the parameters that were best on the rows held out: a network this size
-    /// learns a few hundred rows by heart, and its ratios are then those of the noise.
+    /// learns a few hundred rows by heart, and its ratios are then those of the noise. Unless it beats the loss `ln 2` of
+    /// "no shift" there, the ratio is 1 everywhere.
     pub(super) fn train(
         yesterday: &[f64],
         today: &[f64],
@@ -123,7 +134,7 @@ impl HiddenLayer {
             let loss = |rows: &Rows<'_>, side| rows.mean_held_out_loss(network, side);
             f64::midpoint(loss(&today, Side::Today), loss(&yesterday, Side::Yesterday))
         };
-        let mut best = (held_out_loss(&network), 0, network.clone());
+        let mut best = (LN_2, 0, network.without_output());
         for step in 1..=settings.steps {
             gradient.fill(0.0);
             for (rows, side) in [(&today, Side::Today), (&yesterday, Side::Yesterday)] {
@@ -216,6 +227,15 @@ mod tests {
                 assert!((found - slope).abs() < 1e-8, "{index}: {found} against {slope}");
             }
         }
+    }
+
+    /// Rows that are all alike have the loss of a constant, which is smallest at the ratio 1.
+    #[test]
+    fn without_anything_to_learn_the_ratio_is_one() {
+        let (rows, settings) = ([0.0; 60], NetworkSettings::default());
+        let trained = HiddenLayer::train(&rows, &rows[..30], 3, settings, Seed::new(1)).unwrap();
+        assert_eq!((trained.steps, trained.loss), (0, LN_2));
+        assert_eq!(trained.network.log_ratio(&[0.3, -2.0, 1.0]), 0.0);
     }
 
     #[test]

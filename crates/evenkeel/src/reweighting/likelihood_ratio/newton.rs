@@ -16,6 +16,8 @@ const MOST_BLOCKS: usize = 8;
 const LEAST_BLOCK: usize = 256;
 /// Keeps the intercept's pivot positive when all other weights vanish; far below anything visible in a fit.
 const INTERCEPT_RIDGE: f64 = 1e-12;
+/// Added to the diagonal of the rows' products, relative to the largest: rows that repeat make them singular.
+const GRAM_JITTER: f64 = 1e-13;
 
 /// Rows of a two-class problem: the first `positives` rows are of the numerator. The intercept is the last column.
 pub(super) struct Design {
@@ -65,6 +67,49 @@ impl Design {
     /// ```
     /// The ridge makes the minimiser finite when a plane separates the classes, and unique when columns are collinear.
     pub(super) fn minimise(&self, ridge: f64) -> Solution {
+        if self.columns - 1 > self.rows()
+            && let Some(solution) = self.minimise_in_row_space(ridge)
+        {
+            return solution;
+        }
+        self.minimise_directly(ridge)
+    }
+
+    /// The same minimum when there are more columns than rows, at the price of a problem with as many columns as rows.
+    ///
+    /// ```text
+    /// X X' = L L',   b = X' L'^-1 c   =>   X b = L c,   |b| = |c|
+    /// ```
+    /// The ridge keeps the minimiser in the span of the rows, so nothing is lost. A thousand classes on 600 rows would
+    /// otherwise factor 2000 x 2000 matrices in every step of every bridge.
+    fn minimise_in_row_space(&self, ridge: f64) -> Option<Solution> {
+        let (rows, p) = (self.rows(), self.columns - 1);
+        let row = |i: usize| &self.values[i * self.columns..][..p];
+        let mut gram = vec![0.0; rows * rows];
+        gram.par_chunks_mut(rows).enumerate().for_each(|(i, products)| {
+            for (j, slot) in products[..=i].iter_mut().enumerate() {
+                *slot = dot(row(i), row(j));
+            }
+        });
+        let largest = (0..rows).map(|i| gram[i * rows + i]).fold(0.0, f64::max);
+        let factor = cholesky(&gram, rows, GRAM_JITTER * largest)?;
+        let mut values = vec![1.0; rows * (rows + 1)];
+        for (slots, row) in values.chunks_exact_mut(rows + 1).zip(factor.chunks_exact(rows)) {
+            slots[..rows].copy_from_slice(row);
+        }
+        let reduced = Self { values, columns: rows + 1, positives: self.positives };
+        let mut solution = reduced.minimise_directly(ridge);
+        let intercept = solution.coefficients.pop()?;
+        solve_transposed(&factor, rows, &mut solution.coefficients);
+        let mut coefficients = vec![0.0; p];
+        for (i, share) in solution.coefficients.iter().enumerate() {
+            axpy(*share, row(i), &mut coefficients);
+        }
+        coefficients.push(intercept);
+        Some(Solution { coefficients, ..solution })
+    }
+
+    fn minimise_directly(&self, ridge: f64) -> Solution {
         let mut coefficients = vec![0.0; self.columns];
         let mut at = self.evaluate(&coefficients, ridge);
         for step in 0..MOST_STEPS {
@@ -236,12 +281,17 @@ fn solve_factored(factor: &[f64], p: usize, b: &[f64]) -> Vec<f64> {
     for i in 0..p {
         x[i] = (x[i] - dot(&factor[i * p..][..i], &x[..i])) / factor[i * p + i];
     }
+    solve_transposed(factor, p, &mut x);
+    x
+}
+
+/// `x <- L'^-1 x`.
+fn solve_transposed(factor: &[f64], p: usize, x: &mut [f64]) {
     for i in (0..p).rev() {
         x[i] /= factor[i * p + i];
         let (before, after) = x.split_at_mut(i);
         axpy(-after[0], &factor[i * p..][..i], before);
     }
-    x
 }
 
 /// `1 / (1 + exp(-x))`.
@@ -325,6 +375,26 @@ mod tests {
         assert!(solution.converged);
         assert!((solution.coefficients[0] - solution.coefficients[1]).abs() < 1e-6);
         assert!(solution.coefficients[0] > 1.0 && solution.coefficients[0] < 100.0);
+    }
+
+    #[test]
+    fn more_columns_than_rows_give_the_same_minimum_in_the_space_of_rows() {
+        let mut stream = Seed::new(6).stream("wide");
+        let mut draw =
+            |rows: usize| -> Vec<f64> { (0..60 * rows).map(|_| stream.uniform()).collect() };
+        // A repeated row makes the products singular.
+        let (mut numerator, denominator) = (draw(20), draw(25));
+        numerator.extend_from_within(..60);
+        let wide =
+            Design::new(&numerator, &denominator, 60, 60, |row, out| out.copy_from_slice(row));
+        for ridge in [0.1, 1e-3] {
+            let (direct, reduced) = (wide.minimise_directly(ridge), wide.minimise(ridge));
+            assert!(reduced.converged);
+            assert!((direct.loss - reduced.loss).abs() < 1e-8);
+            for (a, b) in direct.coefficients.iter().zip(&reduced.coefficients) {
+                assert!((a - b).abs() < 1e-5, "{a} against {b}");
+            }
+        }
     }
 
     #[test]
