@@ -1,7 +1,6 @@
 //! One cell: a condition, a label marginal and a seed; all methods on the same points.
 
-use evenkeel::conformal::predict_rows;
-use evenkeel::evaluation::{EvaluationCounts, total_coverage_gap};
+use evenkeel::evaluation::EvaluationCounts;
 use evenkeel::measure::WeightedEmpirical;
 use evenkeel::rows::Rows;
 use evenkeel::score::Score;
@@ -83,25 +82,23 @@ fn evaluate(
     test_law: &WeightedEmpirical,
 ) -> Result<MethodOutcome> {
     let (table, labels) = (points.test.table()?, points.test.labels()?);
-    let rows = calibrated.most_test_rows().min(table.rows());
+    let rows = method.most_test_rows().min(table.rows());
     let (classes, labels) = (table.columns(), &labels.as_slice()[..rows]);
     let mut counts = EvaluationCounts::new(classes)?;
     let values = &table.values()[..rows * classes];
     let blocks = values.chunks(BLOCK * classes).zip(labels.chunks(BLOCK));
     for (block, (values, labels)) in blocks.enumerate() {
         let rows = Rows::new("test probabilities", values, classes)?;
-        let cutoffs = calibrated.cutoffs(rows, points.alpha)?;
-        let sets = predict_rows(block * BLOCK, rows, &Score::Lac, cutoffs.as_thresholds())?;
+        let sets = calibrated.predict(block * BLOCK, rows, points.alpha)?;
         counts = counts.add(block * BLOCK, &sets, labels)?;
     }
-    let total_gap = calibrated.law.as_ref().map(|law| total_coverage_gap(law, test_law));
-    let evaluation = counts.finish(points.alpha, total_gap)?;
+    let evaluation = counts.finish(points.alpha, calibrated.total_gap(test_law))?;
     Ok(MethodOutcome {
         method: method.id().to_owned(),
         coverage: evaluation.coverage,
         size: evaluation.mean_size,
         total_gap: evaluation.total_coverage_gap,
-        bound: calibrated.bound,
-        effective: calibrated.effective,
+        bound: calibrated.bound(),
+        effective: Some(calibrated.effective()),
     })
 }

@@ -1,6 +1,6 @@
 //! Figs 1 and 2: laws of scores under noise, and the coverage gap over alpha under fog.
 
-use evenkeel::calibrator::{Method, ShiftCalibrator, TransportSettings};
+use evenkeel::calibrator::ShiftCalibrator;
 use evenkeel::conformal::{TestMass, conformal_threshold};
 use evenkeel::evaluation::{gap_curve, percent_rates, total_coverage_gap};
 use evenkeel::level::Miscoverage;
@@ -140,11 +140,8 @@ impl Figures {
         ));
         for id in ["ff-min-max", "ff-f-u"] {
             let method = ImageMethod::from_id(id)?;
-            let settings: Option<TransportSettings> =
-                method.transport(severity, Grid::LEARNING_POINTS)?;
-            let Some(settings) = settings else { continue };
             let calibrator = ShiftCalibrator {
-                method: Method::OptimalTransport(settings),
+                method: method.in_core(severity, Grid::LEARNING_POINTS, self.settings.seed)?,
                 score: Score::Lac,
                 alpha: self.settings.alpha,
                 seed: self.settings.seed,

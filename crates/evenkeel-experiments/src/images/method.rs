@@ -1,14 +1,25 @@
-//! The methods of the image tables. To add one: a variant, its id and name here, and how it is
-//! calibrated in `calibrated.rs`.
+//! The methods of the image tables. To add one: a variant, its id and name here, and what the core is
+//! asked for.
 
-use evenkeel::calibrator::{ObjectiveChoice, SandwichChoice, TransportSettings, WeightsChoice};
+use evenkeel::auto::AutoSettings;
+use evenkeel::calibrator::{
+    ConditionalChoice, Method, ObjectiveChoice, RatioChoice, SandwichChoice, TransportSettings,
+    WeightsChoice,
+};
+use evenkeel::conformal::{EntropyPower, TransferRule};
+use evenkeel::level::FailureProbability;
 use evenkeel::measure::Grid;
+use evenkeel::reweighting::label_plan::LabelPlanSettings;
+use evenkeel::reweighting::likelihood_ratio::{RatioEstimator, TelescopingSettings};
 use evenkeel::reweighting::optimise::StoppingRule;
+use evenkeel::seed::Seed;
 
 use crate::error::{Error, Result};
 
 /// Steps of the paper's optimisation for each unit of severity: 1000, 3000 and 5000 at severity 1, 3 and 5.
 const STEPS_A_SEVERITY: usize = 1000;
+/// Level of the shift test and failure probability of the label plan's certificate.
+const DELTA: f64 = 0.05;
 
 /// How long weights are learned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,31 +133,42 @@ impl ImageMethod {
         })
     }
 
-    /// Settings of the paper's method at a severity; none for the other methods.
-    pub(super) fn transport(
-        self,
-        severity: u32,
-        learning_grid: usize,
-    ) -> Result<Option<TransportSettings>> {
-        let Transport(weights, objective, sandwich, steps) = self else { return Ok(None) };
-        let steps = match steps {
-            Steps::BySeverity => STEPS_A_SEVERITY * severity.max(1) as usize,
-            Steps::Fixed(steps) => steps,
-        };
-        Ok(Some(TransportSettings {
-            weights,
-            objective,
-            sandwich,
-            stopping: StoppingRule::after(steps)?,
-            learning_grid,
-            ..TransportSettings::default()
-        }))
+    /// What the core is asked for.
+    pub(super) fn in_core(self, severity: u32, learning_grid: usize, seed: Seed) -> Result<Method> {
+        let level = FailureProbability::new(DELTA)?;
+        Ok(match self {
+            // The oracle is split conformal prediction on other points.
+            Uncorrected | Oracle => Method::Uncorrected,
+            Self::LikelihoodRatio => {
+                let telescoping = RatioEstimator::Telescoping(TelescopingSettings::default());
+                Method::LikelihoodRatio(RatioChoice::Estimated(telescoping))
+            }
+            Self::EntropyScaling => Method::EntropyScaled(EntropyPower::One),
+            Self::QuantileTransfer => Method::QuantileTransfer(TransferRule::Qtc),
+            Self::Conditional => Method::Conditional(ConditionalChoice::default()),
+            Self::LabelPlan => Method::LabelPlan(LabelPlanSettings::new(level)),
+            Self::Auto => Method::Auto(AutoSettings::new(level, seed)),
+            Transport(weights, objective, sandwich, steps) => {
+                let steps = match steps {
+                    Steps::BySeverity => STEPS_A_SEVERITY * severity.max(1) as usize,
+                    Steps::Fixed(steps) => steps,
+                };
+                Method::OptimalTransport(TransportSettings {
+                    weights,
+                    objective,
+                    sandwich,
+                    stopping: StoppingRule::after(steps)?,
+                    learning_grid,
+                    ..TransportSettings::default()
+                })
+            }
+        })
     }
 
     /// Whether another method gives the same calibration at a severity, so that one fit serves both.
     pub(super) fn agrees_with(self, other: Self, severity: u32) -> Result<bool> {
-        let settings = |method: Self| method.transport(severity, Grid::LEARNING_POINTS);
-        let (mine, theirs) = (settings(self)?, settings(other)?);
-        Ok(mine.is_some() && mine == theirs)
+        let both_transport = matches!((self, other), (Transport(..), Transport(..)));
+        let method = |method: Self| method.in_core(severity, Grid::LEARNING_POINTS, Seed::new(0));
+        Ok(both_transport && method(self)? == method(other)?)
     }
 }

@@ -93,7 +93,7 @@ impl RegressionMethod {
                 let table = |x| Rows::new("features", x, FEATURES);
                 let (old, new) =
                     (table(&stage.sets.calibration.x)?, table(&stage.sets.unlabeled.x)?);
-                let estimator = RatioEstimator::Network(NetworkSettings::new()?);
+                let estimator = RatioEstimator::Network(NetworkSettings::default());
                 let model = estimator.fit(old, new, seed)?.model;
                 return weighted_by_point(
                     &stage.calibration_scores()?,
