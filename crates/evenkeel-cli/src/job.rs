@@ -222,7 +222,7 @@ fn method(
                 RatioChoice::Estimated(RatioEstimator::Logistic)
             }
             (Some(RatioArg::Network), _) => {
-                RatioChoice::Estimated(RatioEstimator::Network(NetworkSettings::new()?))
+                RatioChoice::Estimated(RatioEstimator::Network(NetworkSettings::default()))
             }
             (Some(RatioArg::Telescoping), _) => {
                 RatioChoice::Estimated(RatioEstimator::Telescoping(TelescopingSettings::default()))

@@ -1,0 +1,120 @@
+//! A classifier of three classes in the plane, whose points move.
+
+use evenkeel::auto::AutoSettings;
+use evenkeel::calibrator::{
+    Beside, ConditionalChoice, LabelShiftChoice, Method, PenaltyChoice, RatioChoice,
+    ShiftCalibrator, TransportSettings,
+};
+use evenkeel::conformal::{EntropyPower, TransferRule};
+use evenkeel::level::{FailureProbability, Miscoverage};
+use evenkeel::reweighting::label_plan::LabelPlanSettings;
+use evenkeel::reweighting::label_shift::EmSettings;
+use evenkeel::reweighting::likelihood_ratio::{
+    NetworkSettings, RatioEstimator, TelescopingSettings,
+};
+use evenkeel::reweighting::optimise::StoppingRule;
+use evenkeel::rows::Rows;
+use evenkeel::score::{Labels, Score, softmax_rows};
+use evenkeel::seed::{Seed, Stream};
+
+pub const CLASSES: usize = 3;
+
+/// Points with what a classifier says of them.
+pub struct Points {
+    pub features: Vec<f64>,
+    pub probabilities: Vec<f64>,
+    pub labels: Labels,
+    /// `dQ/dP` of the shift that was asked for.
+    pub ratios: Vec<f64>,
+}
+
+/// `X ~ N((shift, 0), I)`: sure on the right, unsure on the left. Labels are drawn from the softmax that the classifier reports, so the shift is one of covariates.
+pub fn points(rows: usize, shift: f64, true_shift: f64, seed: u64) -> Points {
+    let mut stream = Seed::new(seed).stream("points");
+    let mut features = Vec::new();
+    let mut logits = Vec::new();
+    for _ in 0..rows {
+        let (x, y) = (normal(&mut stream) + shift, normal(&mut stream));
+        features.extend([x, y]);
+        logits.extend([2.0 * x, -x + 0.4 * y, -x - 0.4 * y]);
+    }
+    let probabilities = softmax_rows(Rows::new("logits", &logits, CLASSES).unwrap(), 1.0).unwrap();
+    let draw = |row: &[f64]| {
+        let u = stream.uniform();
+        if u < row[0] {
+            0
+        } else if u < row[0] + row[1] {
+            1
+        } else {
+            2
+        }
+    };
+    let labels = probabilities.chunks(CLASSES).map(draw).collect();
+    let ratios = features
+        .chunks(2)
+        .map(|x| (true_shift * x[0] - true_shift * true_shift / 2.0).exp())
+        .collect();
+    Points { features, probabilities, labels: Labels::new(labels, CLASSES).unwrap(), ratios }
+}
+
+fn normal(stream: &mut Stream) -> f64 {
+    let (u, v) = (1.0 - stream.uniform(), stream.uniform());
+    (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
+}
+
+impl Points {
+    pub fn rows(&self) -> Rows<'_, f64> {
+        Rows::new("probabilities", &self.probabilities, CLASSES).unwrap()
+    }
+
+    pub fn beside(&self) -> Beside<'_> {
+        Beside {
+            features: Some(Rows::new("features", &self.features, 2).unwrap()),
+            ratios: Some(&self.ratios),
+            weights: Some(&self.ratios),
+        }
+    }
+}
+
+pub fn alpha(value: f64) -> Miscoverage {
+    Miscoverage::new(value).unwrap()
+}
+
+pub fn calibrator(method: Method) -> ShiftCalibrator {
+    ShiftCalibrator { method, score: Score::Lac, alpha: alpha(0.1), seed: Seed::new(5) }
+}
+
+/// Every method in every form.
+pub fn methods() -> Vec<Method> {
+    let delta = FailureProbability::new(0.05).unwrap();
+    let estimated = |estimator| Method::LikelihoodRatio(RatioChoice::Estimated(estimator));
+    vec![
+        Method::Auto(AutoSettings::new(delta, Seed::new(5))),
+        Method::LabelPlan(LabelPlanSettings::new(delta)),
+        Method::OptimalTransport(TransportSettings {
+            stopping: StoppingRule::after(20).unwrap(),
+            ..TransportSettings::default()
+        }),
+        Method::Uncorrected,
+        Method::LikelihoodRatio(RatioChoice::Known),
+        estimated(RatioEstimator::Logistic),
+        estimated(RatioEstimator::Network(NetworkSettings {
+            steps: 50,
+            ..NetworkSettings::default()
+        })),
+        estimated(RatioEstimator::Telescoping(TelescopingSettings::default())),
+        Method::LabelShift(LabelShiftChoice::BlackBox),
+        Method::LabelShift(LabelShiftChoice::ExpectationMaximisation(EmSettings::default())),
+        Method::EntropyScaled(EntropyPower::One),
+        Method::EntropyScaled(EntropyPower::Two),
+        Method::QuantileTransfer(TransferRule::Qtc),
+        Method::QuantileTransfer(TransferRule::SourceCoverage),
+        Method::QuantileTransfer(TransferRule::SourceThreshold),
+        Method::Conditional(ConditionalChoice::default()),
+        Method::Conditional(ConditionalChoice {
+            penalty: PenaltyChoice::CrossValidated { folds: 3 },
+            ..ConditionalChoice::default()
+        }),
+        Method::Fixed,
+    ]
+}
