@@ -80,11 +80,6 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }
 
-/// An interval of shares.
-pub(crate) fn percent_range(range: [f64; 2]) -> String {
-    format!("{:.1} % to {:.1} %", 100.0 * range[0], 100.0 * range[1])
-}
-
 /// A threshold; none is infinite.
 pub(crate) fn threshold(value: Option<f64>) -> String {
     value.map_or_else(|| "infinite".to_owned(), |value| format!("{value:.4}"))

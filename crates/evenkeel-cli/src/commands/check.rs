@@ -10,7 +10,7 @@ use crate::inputs::{Labeled, check_laws};
 use crate::job::{Failure, Rates, on_threads, print, print_json, score};
 use crate::page::check_page;
 use crate::progress::Verbosity;
-use crate::table::{Align, Table, colour_on_stdout, percent, percent_range, threshold};
+use crate::table::{Align, Table, colour_on_stdout};
 
 pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, Failure> {
     on_threads(args.common.threads, || run_on_pool(args))
@@ -84,30 +84,7 @@ pub(crate) fn require_share(option: &str, value: f64) -> Result<(), Failure> {
 
 /// The answer in three sentences: shift or not, what coverage to expect, what to do.
 pub(crate) fn sentences(report: &ShiftReport) -> [String; 3] {
-    let interval = &report.coverage_interval;
-    let shift = if report.shift.detected { "Shift detected" } else { "No shift detected" };
-    [
-        format!(
-            "{shift}: confidence moved by {:.3} (KS distance) and predicted classes by {:.3} (total variation), p = {:.3}, between \
-             {} labeled points and {} unlabeled ones.",
-            report.shift.confidence_distance,
-            report.shift.class_distance,
-            report.shift.p_value,
-            report.n,
-            report.m,
-        ),
-        format!(
-            "Coverage to expect at the uncorrected threshold {} (target {}): {} if the model's and uniform labels enclose \
-             the truth, {} in any case ({} at {:.0} % confidence).",
-            threshold(report.threshold),
-            percent(1.0 - report.alpha),
-            percent_range(interval.assumed),
-            percent_range(interval.guaranteed),
-            percent_range(interval.with_confidence.guaranteed),
-            100.0 * interval.with_confidence.level,
-        ),
-        report.advice.clone(),
-    ]
+    report.sentences()
 }
 
 /// The three sentences first, then the evidence.
@@ -133,13 +110,7 @@ pub(crate) fn text(report: &ShiftReport) -> String {
         ]);
     }
     text += &bounds.render(colour_on_stdout());
-    text += &match report.dominance.f_u.at {
-        None => "\nThe assumed laws are ordered; whether they enclose today's cannot be verified without labels.\n".into(),
-        Some(at) => format!(
-            "\nThe assumed laws cross by {:.4} at score {at:.4}: what is said under the assumption does not hold.\n",
-            report.dominance.f_u.largest_violation
-        ),
-    };
+    text += &format!("\n{}\n", report.order_sentence());
     for warning in &report.warnings {
         text += &format!("Warning: {warning}.\n");
     }

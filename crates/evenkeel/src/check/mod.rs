@@ -10,6 +10,7 @@
 mod report;
 mod shift_test;
 mod today;
+mod words;
 
 pub use report::{
     CheckSettings, ConfidentInterval, CoverageIntervals, DominanceReport, DominanceReports,

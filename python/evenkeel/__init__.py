@@ -1,0 +1,75 @@
+"""Evenkeel: conformal prediction sets that stay honest when the world changes.
+
+    import evenkeel as ek
+
+    report = ek.check(probs_cal, y_cal, probs_today)       # is there a shift, what coverage is at risk, what to do
+    cal = ek.calibrate(probs_cal, y_cal, probs_today)      # recalibrate without new labels
+    sets = cal.predict_set(probs)                          # bool (n, C)
+
+Estimators in MAPIE's shapes: `ShiftConformalClassifier`, `ShiftConformalRegressor`. Figures: `evenkeel.plot`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, List
+
+from evenkeel._errors import (
+    EvenkeelError,
+    FileError,
+    IncompatibleError,
+    InvalidInputError,
+    InvalidParameterError,
+)
+from evenkeel._evenkeel import __version__, method_names
+from evenkeel import metrics
+from evenkeel.calibration import Calibration, Trace, calibrate, load
+from evenkeel.comparison import Comparison, ComparisonRow, compare
+from evenkeel.shift import ShiftReport, check
+
+if TYPE_CHECKING:
+    from evenkeel import plot
+    from evenkeel.classifier import ShiftConformalClassifier
+    from evenkeel.regressor import ShiftConformalRegressor
+
+__all__ = [
+    "Calibration",
+    "Comparison",
+    "ComparisonRow",
+    "EvenkeelError",
+    "FileError",
+    "IncompatibleError",
+    "InvalidInputError",
+    "InvalidParameterError",
+    "ShiftConformalClassifier",
+    "ShiftConformalRegressor",
+    "ShiftReport",
+    "Trace",
+    "__version__",
+    "calibrate",
+    "check",
+    "compare",
+    "load",
+    "method_names",
+    "metrics",
+    "plot",
+]
+
+# scikit-learn takes a second to import and matplotlib may be absent, so both wait until they are asked for.
+_LATER = {
+    "ShiftConformalClassifier": "evenkeel.classifier",
+    "ShiftConformalRegressor": "evenkeel.regressor",
+    "plot": "evenkeel.plot",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module 'evenkeel' has no attribute {name!r}")
+    import importlib
+
+    module = importlib.import_module(_LATER[name])
+    return module if name == "plot" else getattr(module, name)
+
+
+def __dir__() -> List[str]:
+    return sorted(set(globals()) | set(__all__))

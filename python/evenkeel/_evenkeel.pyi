@@ -1,0 +1,131 @@
+"""The compiled part; `python/tests/test_types.py` checks this file against it."""
+
+from typing import Any, Dict, List, Optional, Tuple, final
+
+import numpy as np
+
+__all__ = [
+    "FittedCalibration",
+    "__version__",
+    "address",
+    "bin_labels",
+    "calibrate",
+    "calibrate_residuals",
+    "check",
+    "compare",
+    "coverage",
+    "method_names",
+    "option_names",
+    "total_coverage_gap",
+]
+
+__version__: str
+
+def method_names() -> List[str]: ...
+def option_names() -> List[str]: ...
+def address(matrix: np.ndarray) -> int: ...
+def calibrate(
+    probs_cal: np.ndarray,
+    y_cal: np.ndarray,
+    probs_target: np.ndarray,
+    beside_cal: Dict[str, Any],
+    beside_target: Dict[str, Any],
+    method: str,
+    alpha: float,
+    seed: int,
+    logits: bool,
+    options: Dict[str, Any],
+) -> FittedCalibration: ...
+def check(
+    probs_cal: np.ndarray,
+    y_cal: np.ndarray,
+    probs_target: np.ndarray,
+    alpha: float,
+    delta: float,
+    permutations: int,
+    seed: int,
+    logits: bool,
+    options: Dict[str, Any],
+) -> Tuple[str, List[str], List[Tuple[np.ndarray, np.ndarray]]]: ...
+def compare(
+    probs_cal: np.ndarray,
+    y_cal: np.ndarray,
+    probs_target: np.ndarray,
+    probs_test: np.ndarray,
+    y_test: np.ndarray,
+    beside_cal: Dict[str, Any],
+    beside_target: Dict[str, Any],
+    beside_test: Dict[str, Any],
+    methods: Optional[List[str]],
+    alpha: float,
+    seed: int,
+    logits: bool,
+    options: Dict[str, Any],
+) -> Tuple[List[Dict[str, Any]], List[str]]: ...
+def coverage(sets: np.ndarray, y: np.ndarray) -> float: ...
+def total_coverage_gap(
+    scores_cal: np.ndarray, scores_test: np.ndarray, weights: Optional[np.ndarray] = None
+) -> float: ...
+def bin_labels(y: np.ndarray, low: float, high: float, bins: int) -> Tuple[np.ndarray, np.ndarray]: ...
+def calibrate_residuals(
+    predictions_cal: np.ndarray,
+    y_cal: np.ndarray,
+    predictions_target: np.ndarray,
+    bins: int,
+    method: str,
+    alpha: float,
+    seed: int,
+    options: Dict[str, Any],
+) -> FittedCalibration: ...
+@final
+class FittedCalibration:
+    @staticmethod
+    def from_json(text: str, rows: Optional[List[int]] = None, row_count: int = 0) -> FittedCalibration: ...
+    def to_json(self) -> str: ...
+    @property
+    def method(self) -> str: ...
+    @property
+    def assumption(self) -> str: ...
+    @property
+    def score(self) -> str: ...
+    @property
+    def classes(self) -> int: ...
+    @property
+    def alpha(self) -> float: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def test_mass(self) -> float: ...
+    @property
+    def effective_sample_size(self) -> float: ...
+    @property
+    def bound_before(self) -> Optional[float]: ...
+    @property
+    def bound_after(self) -> Optional[float]: ...
+    @property
+    def steps(self) -> int: ...
+    @property
+    def stopped(self) -> str: ...
+    @property
+    def warnings(self) -> List[str]: ...
+    @property
+    def account(self) -> Optional[str]: ...
+    @property
+    def evidence(self) -> Optional[str]: ...
+    @property
+    def scores(self) -> np.ndarray: ...
+    @property
+    def weights(self) -> np.ndarray: ...
+    @property
+    def rows(self) -> Optional[np.ndarray]: ...
+    @property
+    def row_count(self) -> int: ...
+    @property
+    def trace(self) -> Tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]: ...
+    def threshold(self, alpha: Optional[float] = None) -> Optional[float]: ...
+    def predict(
+        self, probs: np.ndarray, beside: Dict[str, Any], alpha: Optional[float], logits: bool
+    ) -> np.ndarray: ...
+    def evaluate(
+        self, probs: np.ndarray, y: np.ndarray, beside: Dict[str, Any], alpha: Optional[float], logits: bool
+    ) -> Dict[str, Any]: ...

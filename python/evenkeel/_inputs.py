@@ -1,0 +1,194 @@
+"""Whatever frameworks call an array -> what the compiled part takes.
+
+A contiguous NumPy array of float32 or float64 goes through untouched: the compiled part reads the very same memory.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from evenkeel._errors import InvalidInputError, InvalidParameterError
+
+
+def matrix(argument: str, values: Any) -> np.ndarray:
+    """A C-contiguous float32 or float64 matrix; `argument` names it in errors."""
+    array = _as_numpy(argument, values)
+    if array.ndim == 1 and array.dtype == object:
+        array = _stacked(argument, array)
+    if array.ndim == 1 and array.size:
+        array = array.reshape(-1, 1)
+    if array.ndim != 2:
+        raise InvalidInputError(
+            f"{argument}: it has shape {_shape(array)}; a matrix (rows, columns) or a vector (rows,) is needed, reshape it"
+        )
+    return np.ascontiguousarray(_number_type(argument, array))
+
+
+def vector(argument: str, values: Any) -> np.ndarray:
+    """A contiguous float64 vector."""
+    array = _as_numpy(argument, values)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise InvalidInputError(f"{argument}: it has shape {_shape(array)}; a vector (rows,) is needed, reshape it")
+    return np.ascontiguousarray(_number_type(argument, array), dtype=np.float64)
+
+
+def labels(argument: str, values: Any, beside: str) -> np.ndarray:
+    """An int64 or float64 vector of labels; `beside` names the matrix whose rows they label."""
+    array = _as_numpy(argument, values)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim == 2:
+        raise InvalidInputError(
+            f"{argument} has {array.shape[1]} columns, but labels are one integer a row; "
+            f"were {beside} and {argument} swapped?"
+        )
+    if array.ndim != 1:
+        raise InvalidInputError(f"{argument}: it has shape {_shape(array)}; a vector (rows,) is needed, reshape it")
+    if array.dtype.kind in "iub" and array.dtype != np.uint64:
+        return array.astype(np.int64, copy=False)
+    return _number_type(argument, array).astype(np.float64, copy=False)
+
+
+def seed(random_state: Any) -> int:
+    """A seed between 0 and 2**64 - 1; `None` draws one, generators give their next number."""
+    if random_state is None:
+        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(0, 2**63 - 1, dtype=np.int64))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(0, 2**63 - 1))
+    try:
+        number = operator.index(random_state)
+    except TypeError:
+        number = -1
+    if not 0 <= number < 2**64:
+        raise InvalidParameterError(f"random_state is {random_state!r}; it must be a whole number from 0 to 2**64 - 1")
+    return number
+
+
+def _as_numpy(argument: str, values: Any) -> np.ndarray:
+    if isinstance(values, np.ma.MaskedArray):
+        if np.ma.getmaskarray(values).any():
+            row = int(np.argwhere(np.ma.getmaskarray(values))[0][0])
+            raise InvalidInputError(f"{argument}: row {row} is masked; remove the point or impute a finite value")
+        return np.asarray(values.data)
+    if isinstance(values, np.ndarray):
+        return np.asarray(values)
+    if hasattr(values, "flatten") and type(values).__module__.partition(".")[0] == "pyarrow":
+        return _arrow_column(argument, values)
+    if hasattr(values, "to_numpy"):  # pandas, polars
+        return np.asarray(values.to_numpy())
+    if hasattr(values, "detach"):  # torch: a tensor that wants gradients has no array of its own
+        values = values.detach()
+        if getattr(getattr(values, "device", None), "type", "cpu") != "cpu":
+            values = values.cpu()
+    if hasattr(values, "__dlpack__"):
+        try:
+            return np.from_dlpack(values)
+        except (BufferError, RuntimeError, TypeError):
+            pass  # Another device or a type NumPy lacks, such as bfloat16: __array__ may know a way.
+    try:
+        return np.asarray(values)
+    except (TypeError, ValueError, RuntimeError) as error:
+        if hasattr(values, "float"):  # torch.bfloat16
+            return np.asarray(values.float())
+        raise InvalidInputError(f"{argument}: cannot be made an array ({error}); give rows of equal length") from None
+
+
+def _arrow_column(argument: str, values: Any) -> np.ndarray:
+    """An Arrow table of numbers, a column of numbers, or a column of lists of equal length."""
+    if hasattr(values, "column_names"):  # Table, RecordBatch
+        columns = [_arrow_column(argument, column) for column in values.columns]
+        if len(columns) == 1:
+            return columns[0]
+        return np.column_stack(columns) if columns else np.empty((0, 0))
+    if hasattr(values, "combine_chunks"):
+        values = values.combine_chunks()
+    if not hasattr(values.type, "value_type"):
+        return np.asarray(values.to_numpy(zero_copy_only=False))
+    if values.null_count:
+        raise InvalidInputError(f"{argument}: a list is null; remove the point or impute a finite value")
+    flat = np.asarray(values.flatten().to_numpy(zero_copy_only=False))
+    rows = len(values)
+    widths = {len(item) for item in values} if not hasattr(values.type, "list_size") else {values.type.list_size}
+    if len(widths) > 1:
+        raise InvalidInputError(f"{argument}: its lists have {min(widths)} to {max(widths)} entries; give rows of equal length")
+    return flat.reshape(rows, -1) if rows else flat.reshape(0, 0)
+
+
+def _stacked(argument: str, array: np.ndarray) -> np.ndarray:
+    """A column of lists, as polars and pandas keep them."""
+    if not all(hasattr(item, "__len__") and not isinstance(item, (str, bytes)) for item in array):
+        return array.reshape(-1, 1)
+    widths = {len(item) for item in array}
+    if len(widths) > 1:
+        raise InvalidInputError(f"{argument}: its rows have {min(widths)} to {max(widths)} entries; give rows of equal length")
+    return np.stack([np.asarray(item) for item in array]) if array.size else np.empty((0, 0))
+
+
+def _number_type(argument: str, array: np.ndarray) -> np.ndarray:
+    kind, native = array.dtype.kind, array.dtype.newbyteorder("=")
+    if kind == "f" and array.dtype.itemsize in (4, 8):
+        return array.astype(native, copy=False)
+    if kind == "f":
+        return array.astype(np.float32 if array.dtype.itemsize == 2 else np.float64)
+    if kind in "iub":
+        return array.astype(np.float64)
+    if kind == "O":
+        try:
+            return array.astype(np.float64)
+        except (TypeError, ValueError):
+            raise InvalidInputError(
+                f"{argument}: it holds Python objects that are no numbers; give numbers (array.astype('float32'))"
+            ) from None
+    if kind == "V":
+        raise InvalidInputError(f"{argument}: it holds records with several fields; save one plain array of numbers")
+    raise InvalidInputError(
+        f"{argument}: elements of type '{array.dtype.str}' cannot be read; save float16/32/64, integers or booleans"
+    )
+
+
+def _shape(array: np.ndarray) -> str:
+    return "(" + ", ".join(map(str, array.shape)) + ("," if array.ndim == 1 else "") + ")"
+
+
+def number(argument: str, value: Any) -> float:
+    """A setting that is a number; whether it is in its range the core says."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise InvalidParameterError(f"{argument} is {value!r}; it must be a number") from None
+
+
+def optional_number(argument: str, value: Any) -> Any:
+    """The same, or None."""
+    return None if value is None else number(argument, value)
+
+
+def count(argument: str, value: Any) -> int:
+    """A setting that is a whole number from 0."""
+    try:
+        whole = operator.index(value)
+    except TypeError:
+        whole = -1
+    if not 0 <= whole < 2**63:
+        raise InvalidParameterError(f"{argument} is {value!r}; it must be a whole number from 0")
+    return whole
+
+
+def beside(where: str, features: Any = None, ratios: Any = None, weights: Any = None) -> dict:
+    """What stands beside the probabilities of some points; `where` ends the names of the arguments ("_cal")."""
+    return {
+        "features": None if features is None else _features(f"features{where}", features),
+        "ratios": None if ratios is None else vector(f"ratios{where}", ratios),
+        "weights": None if weights is None else vector(f"weights{where}", weights),
+    }
+
+
+def _features(argument: str, values: Any) -> np.ndarray:
+    return np.ascontiguousarray(matrix(argument, values), dtype=np.float64)

@@ -1,0 +1,304 @@
+"""Score-first: probabilities in, a calibration out."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, Dict, List, NamedTuple, Optional, Union
+
+import numpy as np
+
+from evenkeel import _evenkeel, _files, _inputs, _words
+from evenkeel._errors import EvenkeelError
+
+#: What `calibrate` and the classifier do unless told otherwise.
+DEFAULT_METHOD: str = "auto"
+
+
+class Trace(NamedTuple):
+    """Recorded states of an optimisation, an array a column; empty if nothing was optimised."""
+
+    step: np.ndarray
+    objective: np.ndarray
+    effective_sample_size: np.ndarray
+    threshold: np.ndarray
+
+
+def calibrate(
+    probs_cal: Any,
+    y_cal: Any,
+    probs_target: Any,
+    method: str = DEFAULT_METHOD,
+    alpha: float = 0.1,
+    random_state: Any = 0,
+    *,
+    logits: bool = False,
+    features_cal: Any = None,
+    features_target: Any = None,
+    ratios_cal: Any = None,
+    weights_cal: Any = None,
+    **options: Any,
+) -> "Calibration":
+    """Learns weights or thresholds once; they serve every alpha.
+
+    Parameters
+    ----------
+    probs_cal : array (n, C)
+        Class probabilities of labeled points of the world the model was calibrated on. Rows sum to one.
+    y_cal : array (n,)
+        Their labels, integers from 0.
+    probs_target : array (m, C)
+        Class probabilities of today's points, without labels.
+    method : str
+        See `evenkeel.method_names()`.
+    alpha : float
+        Miscoverage rate; any other can be asked for later.
+    random_state : int
+        Root of all randomness: the same seed and inputs give the same bits as the command line.
+    logits : bool
+        Every matrix of probabilities given holds logits; a stable softmax is applied.
+    features_cal, features_target : array (n, d), (m, d)
+        Features that some methods work on; without them they work on the vector of scores.
+    ratios_cal : array (n,)
+        Known likelihood ratios dQ/dP of the calibration points.
+    weights_cal : array (n,)
+        Weights of the calibration points for method "fixed".
+    **options
+        The command line's, with underscores: `score`, `randomised`, `raps_lambda`, `raps_k`, and of method ot
+        `sandwich`, `sampling`, `objective`, `weights`, `steps`, `learning_rate`, `grid`, `bound_grid`,
+        `bandwidth_factor`, `min_effective`, `tolerance`; of auto `shift_level`; of likelihood-ratio `ratio`; of ecp
+        `ecp_power`; of qtc `qtc_rule`; of label-shift `label_shift`; of conditional `gamma` and `lambda_`.
+    """
+    core = _evenkeel.calibrate(
+        _inputs.matrix("probs_cal", probs_cal),
+        _inputs.labels("y_cal", y_cal, "probs_cal"),
+        _inputs.matrix("probs_target", probs_target),
+        _inputs.beside("_cal", features_cal, ratios_cal, weights_cal),
+        _inputs.beside("_target", features_target),
+        str(method),
+        _inputs.number("alpha", alpha),
+        _inputs.seed(random_state),
+        bool(logits),
+        options,
+    )
+    return Calibration(core)
+
+
+def load(path: Union[str, "os.PathLike[str]"]) -> "Calibration":
+    """Reads a calibration written by `Calibration.save` or by `evenkeel calibrate`."""
+    text = _files.read(path)
+    try:
+        return Calibration(_evenkeel.FittedCalibration.from_json(text))
+    except EvenkeelError as error:
+        raise type(error)(f"{os.fspath(path)}: {error}") from None
+
+
+class Calibration:
+    """Weighted calibration scores, from which thresholds and sets follow for any alpha.
+
+    Made by `evenkeel.calibrate`, read by `evenkeel.load`; it can be pickled and copied, and does not change.
+    """
+
+    __slots__ = ("_core",)
+
+    def __init__(self, core: _evenkeel.FittedCalibration) -> None:
+        self._core = core
+
+    @property
+    def method(self) -> str:
+        """Name of the method that made it."""
+        return self._core.method
+
+    @property
+    def score(self) -> str:
+        """Name of the score function."""
+        return self._core.score
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return self._core.classes
+
+    @property
+    def alpha(self) -> float:
+        """Miscoverage rate used when none is named."""
+        return self._core.alpha
+
+    @property
+    def random_state(self) -> int:
+        """Seed it was made with."""
+        return self._core.seed
+
+    @property
+    def weights_(self) -> np.ndarray:
+        """Weights of the calibration points; they sum to one without the test point's share.
+
+        In the order of the rows given to `calibrate`; a row that only helped to fit a weight function has weight 0. A
+        calibration read from a file does not know the rows: its weights are in the order of increasing scores. Either
+        way `scores_` has the same order.
+        """
+        return self._by_row(self._core.weights, 0.0)
+
+    @property
+    def scores_(self) -> np.ndarray:
+        """Scores of the calibration points at their labels, in the order of `weights_`; NaN where a row has none."""
+        return self._by_row(self._core.scores, np.nan)
+
+    def _by_row(self, values: np.ndarray, absent: float) -> np.ndarray:
+        rows = self._core.rows
+        if rows is None:
+            return values
+        placed = np.full(self._core.row_count, absent)
+        placed[rows] = values
+        return placed
+
+    @property
+    def test_mass_(self) -> float:
+        """The test point's share of the mass."""
+        return self._core.test_mass
+
+    @property
+    def effective_sample_size_(self) -> float:
+        """`1 / sum(weights_ ** 2)`."""
+        return self._core.effective_sample_size
+
+    @property
+    def bound_before_(self) -> Optional[float]:
+        """The minimised bound on the total coverage gap at equal weights; None if nothing was minimised."""
+        return self._core.bound_before
+
+    @property
+    def bound_after_(self) -> Optional[float]:
+        """The same at the learned weights."""
+        return self._core.bound_after
+
+    @property
+    def trace_(self) -> Trace:
+        """How the optimisation went."""
+        return Trace(*self._core.trace)
+
+    @property
+    def steps_(self) -> int:
+        """Optimisation steps taken."""
+        return self._core.steps
+
+    @property
+    def stopped_(self) -> str:
+        """Why the optimisation ended."""
+        return self._core.stopped
+
+    @property
+    def warnings_(self) -> List[str]:
+        """What to know before trusting it."""
+        return self._core.warnings
+
+    @property
+    def account_(self) -> Optional[str]:
+        """What was done and why, for methods that decide something themselves (auto, label-plan)."""
+        return self._core.account
+
+    @property
+    def evidence_(self) -> Optional[Dict[str, Any]]:
+        """What such a method measured on its way."""
+        evidence = self._core.evidence
+        return None if evidence is None else json.loads(evidence)
+
+    def threshold(self, alpha: Optional[float] = None) -> Optional[float]:
+        """The score up to which labels are in a set; infinite if every set holds every label.
+
+        None for methods that give every point or every label a threshold of its own.
+        """
+        return self._core.threshold(_inputs.optional_number("alpha", alpha))
+
+    def predict_set(
+        self,
+        probs: Any,
+        alpha: Optional[float] = None,
+        *,
+        logits: bool = False,
+        features: Any = None,
+        ratios: Any = None,
+    ) -> np.ndarray:
+        """Which labels are in the sets of rows of probabilities; bool (n, C).
+
+        `features` or `ratios` of the rows are needed where the calibration was made with them.
+        """
+        return self._core.predict(
+            _inputs.matrix("probs", probs),
+            _inputs.beside("", features, ratios),
+            _inputs.optional_number("alpha", alpha),
+            bool(logits),
+        )
+
+    def evaluate(
+        self,
+        probs: Any,
+        y: Any,
+        alpha: Optional[float] = None,
+        *,
+        logits: bool = False,
+        features: Any = None,
+        ratios: Any = None,
+    ) -> Dict[str, Any]:
+        """Coverage, sizes and gap on labeled rows, under the names of `evenkeel evaluate --json`."""
+        return self._core.evaluate(
+            _inputs.matrix("probs", probs),
+            _inputs.labels("y", y, "probs"),
+            _inputs.beside("", features, ratios),
+            _inputs.optional_number("alpha", alpha),
+            bool(logits),
+        )
+
+    def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Writes a file that `evenkeel.load` and `evenkeel predict` read."""
+        _files.write(path, self._core.to_json() + "\n")
+
+    def __reduce__(self) -> Any:
+        rows = self._core.rows
+        return _restored, (self._core.to_json(), rows if rows is None else rows.tolist(), self._core.row_count)
+
+    def __copy__(self) -> "Calibration":
+        return self  # It does not change.
+
+    def __deepcopy__(self, memo: Any) -> "Calibration":
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Calibration):
+            return NotImplemented
+        return self._core.to_json() == other._core.to_json()
+
+    def __hash__(self) -> int:
+        return hash(self._core.to_json())
+
+    def _facts(self) -> List[str]:
+        threshold = self.threshold()
+        cut = "A threshold for each point" if threshold is None else f"Threshold {_words.threshold(threshold)}"
+        facts = [
+            f"{cut} at alpha = {self.alpha:g} by {self.method} "
+            f"({self.effective_sample_size_:.1f} of {len(self._core.scores)} points effective)."
+        ]
+        if self.bound_before_ is not None and self.bound_after_ is not None:
+            facts.append(
+                f"Bound on the total coverage gap: {self.bound_before_:.3f} before, {self.bound_after_:.3f} after "
+                f"{self.steps_} steps ({self.stopped_})."
+            )
+        if self.account_ is not None:
+            facts.append(self.account_)
+        return facts
+
+    def __repr__(self) -> str:
+        lines = [f"<evenkeel.Calibration of {self.n_classes} classes, score {self.score}>", *self._facts()]
+        return "\n".join(lines + [f"Warning: {warning}." for warning in self.warnings_])
+
+    def _repr_html_(self) -> str:
+        title = f"Calibration of {self.n_classes} classes, score {self.score}"
+        tables = []
+        if self.threshold() is not None:
+            rows = [(_words.percent(1 - rate), _words.threshold(self.threshold(rate))) for rate in (0.01, 0.05, 0.1, 0.2)]
+            tables.append(_words.html_table(("target", "threshold"), rows))
+        return _words.html_page(title, self._facts(), *tables, warnings=self.warnings_)
+
+
+def _restored(text: str, rows: Optional[List[int]], row_count: int) -> Calibration:
+    return Calibration(_evenkeel.FittedCalibration.from_json(text, rows, row_count))

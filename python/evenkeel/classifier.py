@@ -1,0 +1,181 @@
+"""`ShiftConformalClassifier`: any classifier, MAPIE's shapes, today's unlabeled points."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Optional, Tuple
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+
+from evenkeel import _inputs
+from evenkeel._errors import InvalidInputError, InvalidParameterError
+from evenkeel._estimator import ShiftConformalEstimator
+from evenkeel.calibration import DEFAULT_METHOD, Calibration, calibrate
+from evenkeel.shift import ShiftReport, check
+
+
+class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
+    """Prediction sets of a classifier that keep their coverage when the data shift.
+
+    Parameters
+    ----------
+    estimator : object
+        Anything with `predict_proba`, or with `decision_function`, whose values are taken as logits. Pipelines are
+        fine; `classes_` is used if there is one.
+    confidence_level : float or list of floats
+        Target coverage, one or several at once.
+    method : str
+        See `evenkeel.method_names()`.
+    conformity_score : str
+        "lac", "aps", "raps" or "margin".
+    prefit : bool
+        Whether `estimator` is fitted already; otherwise `fit` fits a clone of it.
+    random_state : int
+        Root of all randomness.
+    logits : bool
+        The outputs of the estimator are logits even if they come from `predict_proba`.
+    method_options : dict
+        Options of `evenkeel.calibrate`.
+
+    Attributes
+    ----------
+    classes_ : array (C,)
+        Labels, in the order of the columns of the sets.
+    calibration_ : Calibration
+        What `conformalize` learned; conformalizing again replaces it.
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        confidence_level: Any = 0.9,
+        method: str = DEFAULT_METHOD,
+        conformity_score: str = "lac",
+        prefit: bool = True,
+        random_state: Any = 0,
+        logits: bool = False,
+        method_options: Optional[Dict[str, Any]] = None,
+    ) -> None:
+        self.estimator = estimator
+        self.confidence_level = confidence_level
+        self.method = method
+        self.conformity_score = conformity_score
+        self.prefit = prefit
+        self.random_state = random_state
+        self.logits = logits
+        self.method_options = method_options
+
+    def fit(self, X: Any, y: Any, **fit_params: Any) -> "ShiftConformalClassifier":
+        """Fits a clone of the estimator; needs prefit=False."""
+        self._fit(X, y, fit_params)
+        self.classes_ = np.asarray(getattr(self.estimator_, "classes_", np.unique(np.asarray(y))))
+        if hasattr(self, "calibration_"):
+            del self.calibration_  # It belonged to the model before.
+        return self
+
+    def conformalize(self, X_cal: Any, y_cal: Any, X_target: Any = None) -> "ShiftConformalClassifier":
+        """Learns from labeled points of yesterday and unlabeled ones of today; may be called again at any time.
+
+        Without `X_target` only the method "uncorrected" can be used.
+        """
+        alphas = self._alphas()
+        probs, logits = self._outputs(X_cal, "X_cal")
+        self.classes_ = _classes(self._model(), probs.shape[1])
+        if X_target is None:
+            if self.method != "uncorrected":
+                raise InvalidParameterError(
+                    f"X_target is missing; method {self.method} learns from unlabeled points of today, or use uncorrected"
+                )
+            target = probs
+        else:
+            target, _ = self._outputs(X_target, "X_target")
+        self.calibration_ = calibrate(
+            probs,
+            self._encoded(y_cal, "y_cal"),
+            target,
+            method=self.method,
+            alpha=alphas[0],
+            random_state=self.random_state,
+            logits=logits,
+            **{"score": self.conformity_score, **self._options()},
+        )
+        return self
+
+    def check(self, X_cal: Any, y_cal: Any, X_target: Any, delta: float = 0.05) -> ShiftReport:
+        """Is there a shift, how much coverage is at risk, what to do: see `evenkeel.check`."""
+        probs, logits = self._outputs(X_cal, "X_cal")
+        self.classes_ = _classes(self._model(), probs.shape[1])
+        return check(
+            probs,
+            self._encoded(y_cal, "y_cal"),
+            self._outputs(X_target, "X_target")[0],
+            alpha=self._alphas()[0],
+            delta=delta,
+            random_state=self.random_state,
+            logits=logits,
+            score=self.conformity_score,
+        )
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The estimator's own labels, without sets."""
+        model = self._model()
+        if hasattr(model, "predict"):
+            return np.asarray(model.predict(X))
+        outputs, _ = self._outputs(X, "X")
+        return _classes(model, outputs.shape[1])[outputs.argmax(axis=1)]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The estimator's own probabilities."""
+        outputs, logits = self._outputs(X, "X")
+        if not logits:
+            return outputs
+        shifted = np.exp(outputs - outputs.max(axis=1, keepdims=True))
+        return shifted / shifted.sum(axis=1, keepdims=True)
+
+    def predict_set(self, X: Any) -> Tuple[np.ndarray, np.ndarray]:
+        """Labels, and which labels are in the sets: `(y_pred, bool (n, C, n_levels))`."""
+        self._require_conformalized()
+        outputs, logits = self._outputs(X, "X")
+        calibration: Calibration = self.calibration_
+        sets = [calibration.predict_set(outputs, alpha, logits=logits) for alpha in self._alphas()]
+        return self.predict(X), np.stack(sets, axis=2)
+
+    def _outputs(self, X: Any, argument: str) -> Tuple[np.ndarray, bool]:
+        """What the model says about `X`, and whether it speaks in logits."""
+        model = self._model()
+        if hasattr(model, "predict_proba"):
+            return _inputs.matrix(f"the probabilities of {argument}", model.predict_proba(X)), bool(self.logits)
+        if not hasattr(model, "decision_function"):
+            raise InvalidParameterError(
+                f"estimator {type(model).__name__} has neither predict_proba nor decision_function; give a classifier"
+            )
+        decisions = _inputs.matrix(f"the logits of {argument}", model.decision_function(X))
+        if decisions.shape[1] == 1:  # Two classes: the one number is the second class's logit against the first's.
+            decisions = np.hstack([np.zeros_like(decisions), decisions])
+        return decisions, True
+
+    def _encoded(self, y: Any, argument: str) -> np.ndarray:
+        """Positions of labels in `classes_`."""
+        given = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
+        if given.ndim == 2 and given.shape[1] == 1:
+            given = given[:, 0]
+        if given.ndim != 1:
+            raise InvalidInputError(f"{argument}: it has shape {given.shape}; labels are one a row")
+        position = {label: index for index, label in enumerate(self.classes_.tolist())}
+        encoded = np.array([position.get(label, -1) for label in given.tolist()], dtype=np.int64)
+        unknown = np.flatnonzero(encoded < 0)
+        if unknown.size:
+            raise InvalidInputError(
+                f"{argument}[{unknown[0]}] is {given[unknown[0]]!r}, which is none of the estimator's "
+                f"{len(self.classes_)} classes; remove the point or fit the estimator with it"
+            )
+        return encoded
+
+
+def _classes(model: Any, columns: int) -> np.ndarray:
+    classes = np.asarray(getattr(model, "classes_", np.arange(columns)))
+    if classes.shape != (columns,):
+        raise InvalidInputError(
+            f"the estimator has {classes.shape} classes_ but {columns} columns of probabilities; give a plain classifier"
+        )
+    return classes

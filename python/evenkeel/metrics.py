@@ -1,0 +1,97 @@
+"""How prediction sets and intervals did on labeled points."""
+
+from __future__ import annotations
+
+from typing import Any, List, Optional, Sequence
+
+import numpy as np
+
+from evenkeel import _evenkeel, _inputs
+from evenkeel._errors import InvalidInputError
+from evenkeel.calibration import Calibration
+
+__all__ = [
+    "coverage",
+    "interval_coverage",
+    "interval_length",
+    "mean_set_size",
+    "total_coverage_gap",
+    "union_coverage",
+    "union_length",
+]
+
+
+def coverage(sets: Any, y: Any) -> float:
+    """Share of the points whose label is in their set; `sets` bool (n, C), `y` (n,) integers from 0."""
+    members = _members(sets)
+    return _evenkeel.coverage(members, _inputs.labels("y", y, "sets"))
+
+
+def mean_set_size(sets: Any) -> float:
+    """Mean number of labels in the sets; `sets` bool (n, C)."""
+    return float(_members(sets).sum(axis=1).mean())
+
+
+def total_coverage_gap(calibration: Any, probs: Any, y: Any = None, *, logits: bool = False, weights: Any = None) -> float:
+    """Distance of coverage from its target, averaged over all miscoverage rates.
+
+    Either of a `Calibration` on labeled rows, `total_coverage_gap(calibration, probs, y)`, or of labeled scores,
+    `total_coverage_gap(scores_cal, scores_test, weights=None)`.
+    """
+    if isinstance(calibration, Calibration):
+        return calibration.evaluate(probs, y, logits=logits)["total_coverage_gap"]
+    if y is not None:
+        raise InvalidInputError("y is given without a Calibration; give two vectors of scores, or a Calibration first")
+    given: Optional[np.ndarray] = None if weights is None else _inputs.vector("weights", weights)
+    return _evenkeel.total_coverage_gap(
+        _inputs.vector("scores_cal", calibration), _inputs.vector("scores_test", probs), given
+    )
+
+
+def interval_coverage(intervals: Any, y: Any) -> float:
+    """Share of the points in their interval; `intervals` (n, 2), ends included."""
+    ends = _inputs.matrix("intervals", intervals)
+    values = _inputs.vector("y", y)
+    _same_length("y", values, "intervals", ends)
+    return float(np.mean((ends[:, 0] <= values) & (values <= ends[:, 1])))
+
+
+def interval_length(intervals: Any) -> np.ndarray:
+    """Length of every interval, 0 for an empty one (NaN ends); `intervals` (n, 2) or (n, 2, levels)."""
+    ends = np.asarray(intervals, dtype=float)
+    return np.nan_to_num(ends[:, 1] - ends[:, 0], nan=0.0, posinf=np.inf)
+
+
+def union_coverage(unions: Sequence[Any], y: Any) -> float:
+    """Share of the points in their union of intervals; `unions` holds an array (k, 2) a point."""
+    values = _inputs.vector("y", y)
+    _same_length("y", values, "unions", unions)
+    inside: List[bool] = [bool(np.any((one[:, 0] <= value) & (value <= one[:, 1]))) for one, value in zip(unions, values)]
+    return float(np.mean(inside))
+
+
+def union_length(unions: Sequence[Any]) -> np.ndarray:
+    """Total length of every union of intervals."""
+    return np.array([float((one[:, 1] - one[:, 0]).sum()) for one in unions])
+
+
+def _members(sets: Any) -> np.ndarray:
+    members = np.asarray(sets)
+    if members.ndim == 3 and members.shape[2] == 1:
+        members = members[:, :, 0]
+    if members.ndim != 2 or members.dtype != bool:
+        raise InvalidInputError(
+            f"sets: it has shape {members.shape} and type {members.dtype}; a bool matrix (points, labels) is needed"
+        )
+    if members.size == 0:
+        raise InvalidInputError("sets: holds no rows; give at least one")
+    return np.ascontiguousarray(members)
+
+
+def _same_length(argument: str, values: Any, other: str, others: Any) -> None:
+    if len(values) != len(others):
+        raise InvalidInputError(
+            f"{argument} has {len(values)} entries but {other} has {len(others)}; the two must describe the same points"
+        )
+    if len(values) == 0:
+        raise InvalidInputError(f"{argument}: holds no rows; give at least one")

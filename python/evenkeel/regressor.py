@@ -1,0 +1,247 @@
+"""`ShiftConformalRegressor`: intervals that keep their coverage when the data shift."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Optional, Tuple
+
+import numpy as np
+from sklearn.base import RegressorMixin, is_classifier
+from sklearn.utils import column_or_1d
+
+from evenkeel import _evenkeel, _inputs
+from evenkeel._errors import InvalidInputError, InvalidParameterError
+from evenkeel._estimator import ShiftConformalEstimator
+from evenkeel.calibration import Calibration, calibrate
+
+#: The paper's settings for regression: eq 8, ten large steps, the plain bandwidth rule.
+REGRESSION_OPTIONS: Dict[str, Any] = {
+    "objective": "wasserstein",
+    "steps": 10,
+    "learning_rate": 0.1,
+    "bandwidth_factor": 1.0,
+}
+
+
+class ShiftConformalRegressor(RegressorMixin, ShiftConformalEstimator):
+    """Intervals of a regressor that keep their coverage when the data shift.
+
+    A plain regressor (`predict`) is calibrated on its absolute residuals. Candidate labels of today's points are bins of
+    `y`, and yesterday's residuals placed around a prediction stand for what the model believes. A classifier over bins
+    (`predict_proba`) is calibrated on the probabilities of its bins, and its sets of bins are unions of intervals.
+
+    Parameters
+    ----------
+    estimator : object
+        A regressor with `predict`, or a classifier over bins with `predict_proba`.
+    confidence_level : float or list of floats
+        Target coverage, one or several at once.
+    method : str
+        "ot" or "uncorrected" for a plain regressor; any of `evenkeel.method_names()` for a classifier over bins.
+    conformity_score : str
+        "absolute" for a plain regressor; "lac", "aps", "raps" or "margin" for a classifier over bins.
+    prefit : bool
+        Whether `estimator` is fitted already; otherwise `fit` fits a clone of it.
+    random_state : int
+        Root of all randomness.
+    bins : int
+        Number of equal bins over the range of the training `y` (of the calibration `y` for a fitted plain regressor).
+    bin_edges : array (bins + 1,)
+        Edges of the bins of a fitted classifier; class `k` is the bin from `bin_edges[k]` to `bin_edges[k + 1]`.
+    method_options : dict
+        Options of `evenkeel.calibrate`, on top of the paper's for regression (`REGRESSION_OPTIONS`).
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        confidence_level: Any = 0.9,
+        method: str = "ot",
+        conformity_score: Optional[str] = None,
+        prefit: bool = True,
+        random_state: Any = 0,
+        bins: int = 50,
+        bin_edges: Any = None,
+        method_options: Optional[Dict[str, Any]] = None,
+    ) -> None:
+        self.estimator = estimator
+        self.confidence_level = confidence_level
+        self.method = method
+        self.conformity_score = conformity_score
+        self.prefit = prefit
+        self.random_state = random_state
+        self.bins = bins
+        self.bin_edges = bin_edges
+        self.method_options = method_options
+
+    def fit(self, X: Any, y: Any, **fit_params: Any) -> "ShiftConformalRegressor":
+        """Fits a clone of the estimator; needs prefit=False. A classifier is fitted to the bins of `y`."""
+        if is_classifier(self._inner()):
+            values = _inputs.vector("y", y)
+            labels, edges = _binned(values, self._edges_over(values))
+            self._fit(X, labels, fit_params)
+            self.bin_edges_ = edges
+        else:
+            self._fit(X, column_or_1d(y, warn=True), fit_params)
+        if hasattr(self, "calibration_"):
+            del self.calibration_  # It belonged to the model before.
+        return self
+
+    def conformalize(self, X_cal: Any, y_cal: Any, X_target: Any = None) -> "ShiftConformalRegressor":
+        """Learns from labeled points of yesterday and unlabeled ones of today; may be called again at any time.
+
+        Without `X_target` only the method "uncorrected" can be used.
+        """
+        if X_target is None and self.method != "uncorrected":
+            raise InvalidParameterError(
+                f"X_target is missing; method {self.method} learns from unlabeled points of today, or use uncorrected"
+            )
+        today = X_cal if X_target is None else X_target
+        if self._predicts_bins():
+            self.calibration_ = self._calibrated_bins(X_cal, y_cal, today)
+        else:
+            self.calibration_ = self._calibrated_residuals(X_cal, y_cal, today)
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The estimator's own prediction; of a classifier over bins the mean of its bins."""
+        if not self._predicts_bins():
+            return np.asarray(self._model().predict(X))
+        edges = self._edges()
+        return self._bin_probabilities(X, "X") @ ((edges[:-1] + edges[1:]) / 2)
+
+    def predict_interval(self, X: Any) -> Tuple[np.ndarray, np.ndarray]:
+        """Predictions and intervals, `(y_pred, (n, 2, n_levels))`.
+
+        Of a classifier over bins these are the smallest intervals around its unions (`predict_union`); an empty union has
+        NaN ends.
+        """
+        self._require_conformalized()
+        prediction = self.predict(X)
+        if self._predicts_bins():
+            edges = self._edges()
+            return prediction, np.stack([_hulls(sets, edges) for sets in self._bin_sets(X)], axis=2)
+        calibration: Calibration = self.calibration_
+        half = [_half_width(calibration, alpha) for alpha in self._alphas()]
+        return prediction, np.stack([np.stack([prediction - one, prediction + one], axis=1) for one in half], axis=2)
+
+    def predict_union(self, X: Any) -> Tuple[np.ndarray, List[List[np.ndarray]]]:
+        """Predictions, and for every level a list with an array `(k, 2)` of disjoint intervals a point.
+
+        `evenkeel.metrics.union_length` and `union_coverage` measure them. Of a plain regressor every union is one interval.
+        """
+        self._require_conformalized()
+        if self._predicts_bins():
+            edges = self._edges()
+            return self.predict(X), [[_union(row, edges) for row in sets] for sets in self._bin_sets(X)]
+        prediction, intervals = self.predict_interval(X)
+        return prediction, [[row[np.newaxis, :] for row in intervals[:, :, level]] for level in range(intervals.shape[2])]
+
+    def _predicts_bins(self) -> bool:
+        return hasattr(self._model(), "predict_proba")
+
+    def _edges_over(self, y: np.ndarray) -> np.ndarray:
+        if self.bin_edges is not None:
+            return _checked_edges(self.bin_edges)
+        low, high = (float(y.min()), float(y.max())) if y.size else (0.0, 0.0)
+        _, edges = _evenkeel.bin_labels(y, low, high, _inputs.count("bins", self.bins))
+        return edges
+
+    def _edges(self) -> np.ndarray:
+        if hasattr(self, "bin_edges_"):
+            return self.bin_edges_
+        given = self.bin_edges if self.bin_edges is not None else getattr(self._model(), "bin_edges_", None)
+        if given is None:
+            raise InvalidParameterError(
+                "bin_edges is missing; say which interval each class of the estimator stands for, or give prefit=False"
+            )
+        return _checked_edges(given)
+
+    def _bin_probabilities(self, X: Any, argument: str) -> np.ndarray:
+        """Probabilities of all bins; a bin that no training point fell into has none."""
+        model, edges = self._model(), self._edges()
+        probs = _inputs.matrix(f"the probabilities of {argument}", model.predict_proba(X))
+        classes = np.asarray(getattr(model, "classes_", np.arange(probs.shape[1])))
+        if classes.shape != (probs.shape[1],) or np.any(classes != classes.astype(np.int64)):
+            raise InvalidInputError("the classes of the estimator are no bins; label bin k with k")
+        bins = len(edges) - 1
+        if classes.min() < 0 or classes.max() >= bins:
+            raise InvalidInputError(f"the estimator has a class {classes.max()} but there are {bins} bins; check bin_edges")
+        if len(classes) == bins:
+            return probs
+        spread = np.zeros((len(probs), bins), dtype=probs.dtype)
+        spread[:, classes.astype(np.int64)] = probs
+        return spread
+
+    def _calibrated_bins(self, X_cal: Any, y_cal: Any, X_target: Any) -> Calibration:
+        labels, _ = _binned(_inputs.vector("y_cal", y_cal), self._edges())
+        score = "lac" if self.conformity_score is None else self.conformity_score
+        return calibrate(
+            self._bin_probabilities(X_cal, "X_cal"),
+            labels,
+            self._bin_probabilities(X_target, "X_target"),
+            method=self.method,
+            alpha=self._alphas()[0],
+            random_state=self.random_state,
+            **{**REGRESSION_OPTIONS, "score": score, **self._options()},
+        )
+
+    def _calibrated_residuals(self, X_cal: Any, y_cal: Any, X_target: Any) -> Calibration:
+        if self.conformity_score not in (None, "absolute"):
+            raise InvalidParameterError(
+                f"conformity_score is {self.conformity_score!r}; a plain regressor is calibrated on absolute residuals, say "
+                "\"absolute\""
+            )
+        model = self._model()
+        core = _evenkeel.calibrate_residuals(
+            _inputs.vector("the predictions of X_cal", model.predict(X_cal)),
+            _inputs.vector("y_cal", y_cal),
+            _inputs.vector("the predictions of X_target", model.predict(X_target)),
+            _inputs.count("bins", self.bins),
+            str(self.method),
+            self._alphas()[0],
+            _inputs.seed(self.random_state),
+            {**REGRESSION_OPTIONS, **self._options()},
+        )
+        return Calibration(core)
+
+    def _bin_sets(self, X: Any) -> List[np.ndarray]:
+        probs, calibration = self._bin_probabilities(X, "X"), self.calibration_
+        return [calibration.predict_set(probs, alpha) for alpha in self._alphas()]
+
+
+def _half_width(calibration: Calibration, alpha: float) -> float:
+    threshold = calibration.threshold(alpha)
+    if threshold is None:
+        raise InvalidParameterError(f"method {calibration.method} gives no one threshold; use ot or uncorrected")
+    return threshold
+
+
+def _checked_edges(edges: Any) -> np.ndarray:
+    checked = _inputs.vector("bin_edges", edges)
+    if len(checked) < 2 or not np.all(np.isfinite(checked)) or not np.all(np.diff(checked) > 0):
+        raise InvalidParameterError("bin_edges must be at least two finite numbers, each above the one before")
+    return checked
+
+
+def _binned(y: np.ndarray, edges: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
+    """The bin of every `y`; what lies outside goes to the edge bin."""
+    bad = np.flatnonzero(~np.isfinite(y))
+    if bad.size:
+        raise InvalidInputError(f"y[{bad[0]}] is {y[bad[0]]}; remove the point or impute a finite value")
+    labels = np.searchsorted(edges, y, side="right") - 1
+    return np.clip(labels, 0, len(edges) - 2).astype(np.int64), edges
+
+
+def _union(members: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """The bins of one set as disjoint intervals; shape (k, 2)."""
+    padded = np.concatenate([[False], members, [False]])
+    changes = np.flatnonzero(padded[1:] != padded[:-1])
+    return np.stack([edges[changes[0::2]], edges[changes[1::2]]], axis=1)
+
+
+def _hulls(sets: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """The smallest interval around each set of bins; shape (n, 2)."""
+    first, last = sets.argmax(axis=1), sets.shape[1] - sets[:, ::-1].argmax(axis=1)
+    hulls = np.stack([edges[first], edges[last]], axis=1)
+    hulls[~sets.any(axis=1)] = np.nan
+    return hulls

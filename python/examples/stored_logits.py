@@ -1,0 +1,69 @@
+# %% [markdown]
+# # From stored logits of any framework
+#
+# No model is needed: logits that a training job left in files are enough. What is learned here, the command line can use,
+# and the other way round.
+
+# %%
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+import evenkeel as ek
+
+DEMO = Path(__file__).resolve().parents[2] / "data" / "demo"
+
+# %% [markdown]
+# Stand-ins for what a job in PyTorch, JAX or TensorFlow saves. Tensors can be given as they are: anything with DLPack or
+# `__array__` is an array.
+
+# %%
+logits_cal = np.log(np.load(DEMO / "calibration_probs.npy")[:300] + 1e-9)
+labels_cal = np.load(DEMO / "calibration_labels.npy")[:300]
+logits_today = np.log(np.load(DEMO / "motion_blur_5_unlabeled.npy")[:300] + 1e-9)
+logits_test = np.log(np.load(DEMO / "motion_blur_5_test_probs.npy") + 1e-9)
+labels_test = np.load(DEMO / "motion_blur_5_test_labels.npy")
+
+# %%
+report = ek.check(logits_cal, labels_cal, logits_today, logits=True)
+print(report.advice, "\n")
+
+cal = ek.calibrate(logits_cal, labels_cal, logits_today, method="ot", logits=True)
+print(cal, "\n")
+
+# %% [markdown]
+# ## One fit serves every alpha
+
+# %%
+for alpha in (0.05, 0.1, 0.2):
+    sets = cal.predict_set(logits_test, alpha, logits=True)
+    print(
+        f"target {1 - alpha:.0%}: covers {ek.metrics.coverage(sets, labels_test):.1%} with "
+        f"{ek.metrics.mean_set_size(sets):.2f} labels on average"
+    )
+
+# %% [markdown]
+# ## Methods side by side, where there are labels to judge by
+
+# %%
+print()
+print(ek.compare(logits_cal, labels_cal, logits_today, logits_test, labels_test, ["uncorrected", "ot"], logits=True))
+
+# %% [markdown]
+# ## The file is the command line's
+#
+# `evenkeel predict --calibration cal.json --probs today.npy --logits --out sets.csv` reads it, and `ek.load` reads what
+# `evenkeel calibrate` writes.
+
+# %%
+with tempfile.TemporaryDirectory() as folder:
+    cal.save(Path(folder) / "cal.json")
+    assert ek.load(Path(folder) / "cal.json") == cal
+    # Another process, another day: only the file is needed.
+    code = "import sys, evenkeel as ek; print(ek.load(sys.argv[1]).threshold())"
+    told = subprocess.run([sys.executable, "-c", code, Path(folder) / "cal.json"], capture_output=True, text=True, check=True)
+    assert float(told.stdout) == cal.threshold()
+    print("\nRead back in another process:", told.stdout.strip())

@@ -1,0 +1,94 @@
+//! The one door: every piece of work goes through [`enter`].
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+use pyo3::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::errors::Failure;
+
+/// How often the waiting thread looks for signals. Short enough for a person at the keyboard.
+const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Asks running work to end.
+#[derive(Debug, Default)]
+pub(crate) struct Stop(AtomicBool);
+
+impl Stop {
+    /// Whether the work should end.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// An error if it should.
+    pub(crate) fn go_on(&self) -> Result<(), Failure> {
+        if self.is_asked() { Err(Failure::Stopped) } else { Ok(()) }
+    }
+}
+
+/// Does `work` on the threads of the package while the interpreter runs other Python threads.
+///
+/// Python delivers signals to its main thread only, so the calling thread waits and listens, and `work` runs on
+/// another one. After Ctrl-C `work` is asked to [`Stop`], and what the signal handler raised is raised once it has.
+pub(crate) fn enter<R: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(&Stop) -> Result<R, Failure> + Send,
+) -> PyResult<R> {
+    let pool = pool()?;
+    let stop = Stop::default();
+    py.detach(|| {
+        let mut raised = None;
+        let (sender, receiver) = channel();
+        let done = pool.in_place_scope(|scope| {
+            scope.spawn(|_| {
+                // Nobody waits for the result if the thread that waits was torn down with the interpreter.
+                drop(sender.send(work(&stop)));
+            });
+            loop {
+                match receiver.recv_timeout(SIGNAL_INTERVAL) {
+                    Ok(done) => return Some(done),
+                    // The work panicked; the scope passes it on.
+                    Err(RecvTimeoutError::Disconnected) => return None,
+                    Err(RecvTimeoutError::Timeout) => {
+                        if let Err(error) = Python::attach(|py| py.check_signals()) {
+                            stop.0.store(true, Ordering::Relaxed);
+                            raised = Some(error);
+                        }
+                    }
+                }
+            }
+        });
+        match (raised, done) {
+            (Some(raised), _) => Err(Failure::Interrupted(raised)),
+            (None, Some(done)) => done,
+            (None, None) => Err(Failure::Setting("the work ended without a result".into())),
+        }
+    })
+    .map_err(PyErr::from)
+}
+
+/// The threads, and the process they belong to.
+static POOL: Mutex<Option<(u32, &'static ThreadPool)>> = Mutex::new(None);
+
+/// The package's threads, as many as cores or as `RAYON_NUM_THREADS` says.
+///
+/// A forked child (multiprocessing) inherits the pool but none of its threads and would wait for them forever, so each
+/// process makes its own; the inherited one is left alone, a few hundred bytes a fork.
+fn pool() -> Result<&'static ThreadPool, Failure> {
+    let failed = |reason: &str| Failure::Setting(format!("could not start threads: {reason}"));
+    let mut current = POOL.lock().map_err(|_| failed("an earlier call failed"))?;
+    let process = std::process::id();
+    match *current {
+        Some((owner, pool)) if owner == process => Ok(pool),
+        _ => {
+            let built = ThreadPoolBuilder::new().thread_name(|index| format!("evenkeel-{index}"));
+            let built = built.build().map_err(|error| failed(&error.to_string()))?;
+            let pool: &'static ThreadPool = Box::leak(Box::new(built));
+            *current = Some((process, pool));
+            Ok(pool)
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Probabilities -> a calibration.
+
+use std::ops::ControlFlow;
+
+use evenkeel::calibrator::{
+    Beside, Fit, Method, NextPass, ShiftCalibrator, WeightsChoice, Yesterday,
+};
+use evenkeel::error::{Category, Error};
+use evenkeel::reweighting::Halves;
+use evenkeel::rows::{Real, Rows};
+use evenkeel::score::{Labels, Probabilities, Score};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::arrays::{LabelArray, Matrix, RowsWork, Table, ValueKind};
+use crate::beside::{self, BesideArrays};
+use crate::calibration::{FittedCalibration, ScoredRows};
+use crate::door::{Stop, enter};
+use crate::errors::Failure;
+use crate::methods::Settings;
+
+/// Rows of today between two looks at Ctrl-C.
+const BLOCK_ROWS: usize = 1 << 16;
+
+/// Learns a calibration from labeled probabilities of yesterday and unlabeled ones of today.
+#[pyfunction]
+#[pyo3(signature = (
+    probs_cal, y_cal, probs_target, beside_cal, beside_target, method, alpha, seed, logits, options
+))]
+#[allow(clippy::too_many_arguments, reason = "the keywords of a Python function")]
+pub(crate) fn calibrate(
+    py: Python<'_>,
+    probs_cal: Matrix<'_>,
+    y_cal: LabelArray<'_>,
+    probs_target: Matrix<'_>,
+    beside_cal: &Bound<'_, PyDict>,
+    beside_target: &Bound<'_, PyDict>,
+    method: &str,
+    alpha: f64,
+    seed: u64,
+    logits: bool,
+    options: &Bound<'_, PyDict>,
+) -> PyResult<FittedCalibration> {
+    let beside = BesideArrays::of(beside_cal)?;
+    let calibrator = Settings::new(alpha, seed, options)?.calibrator(method, beside.ratios())?;
+    let kind = ValueKind::of(logits);
+    let table = probs_cal.table("probs_cal", kind)?;
+    let labels = y_cal.labels("y_cal", &table)?;
+    let beside = beside.checked(beside::CALIBRATION, &table)?;
+    let yesterday = LabeledTable { table, labels: &labels, beside };
+    let today = probs_target.table("probs_target", kind)?;
+    let beside = BesideArrays::of(beside_target)?;
+    let today = (today, beside.checked(beside::TARGET, &today)?);
+    enter(py, |stop| fit(&calibrator, &yesterday, today, stop))
+}
+
+/// Labeled points of yesterday.
+#[derive(Clone, Copy)]
+pub(crate) struct LabeledTable<'a> {
+    pub table: Table<'a>,
+    pub labels: &'a Labels,
+    pub beside: Beside<'a>,
+}
+
+/// The same for checked inputs.
+pub(crate) fn fit(
+    calibrator: &ShiftCalibrator,
+    yesterday: &LabeledTable<'_>,
+    (today, beside): (Table<'_>, Beside<'_>),
+    stop: &Stop,
+) -> Result<FittedCalibration, Failure> {
+    let LabeledTable { table, labels, .. } = yesterday;
+    let mut fit = table.probabilities(Begin { calibrator, yesterday })?;
+    today.require_classes(table.columns())?;
+    loop {
+        for first in (0..today.rows()).step_by(BLOCK_ROWS) {
+            stop.go_on()?;
+            let rows = first..today.rows().min(first + BLOCK_ROWS);
+            let beside = beside.of_rows(rows.clone())?;
+            today.block(first, rows.len(), Add { fit: &mut fit, beside })?;
+        }
+        if fit.end_pass().map_err(in_today)? == NextPass::Enough {
+            break;
+        }
+    }
+    stop.go_on()?;
+    let calibration = fit.finish(&mut |_| go_on_unless(stop)).map_err(in_today)?;
+    let score = calibrator.score.with_draws_for("calibration");
+    let scores = table.probabilities(LabelScores { score: &score, labels })?;
+    Ok(FittedCalibration::new(calibration, row_order(calibrator, &scores)?, &scores))
+}
+
+/// Rows of today that are no probabilities are found when they are used.
+fn in_today(error: Error) -> Failure {
+    match error.category() {
+        Category::InvalidInput => Failure::In { argument: "probs_target", error },
+        _ => Failure::Core(error),
+    }
+}
+
+/// What an observer of a fit answers.
+pub(crate) fn go_on_unless(stop: &Stop) -> ControlFlow<()> {
+    if stop.is_asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+}
+
+struct Begin<'a> {
+    calibrator: &'a ShiftCalibrator,
+    yesterday: &'a LabeledTable<'a>,
+}
+
+impl RowsWork for Begin<'_> {
+    type Output = Fit;
+
+    fn run<T: Real>(self, rows: Rows<'_, T>) -> evenkeel::Result<Fit> {
+        let LabeledTable { labels, beside, .. } = *self.yesterday;
+        let probabilities = &Probabilities::from_rows(rows)?;
+        self.calibrator.begin(&Yesterday { probabilities, labels, beside })
+    }
+}
+
+struct Add<'a> {
+    fit: &'a mut Fit,
+    beside: Beside<'a>,
+}
+
+impl RowsWork for Add<'_> {
+    type Output = ();
+
+    fn run<T: Real>(self, rows: Rows<'_, T>) -> evenkeel::Result<()> {
+        self.fit.add(rows, self.beside)
+    }
+}
+
+/// `s(x_i, y_i)`.
+pub(crate) struct LabelScores<'a> {
+    pub score: &'a Score,
+    pub labels: &'a Labels,
+}
+
+impl RowsWork for LabelScores<'_> {
+    type Output = Vec<f64>;
+
+    fn run<T: Real>(self, rows: Rows<'_, T>) -> evenkeel::Result<Vec<f64>> {
+        self.score.label_scores(&Probabilities::from_rows(rows)?, self.labels)
+    }
+}
+
+/// The row of the caller's table each stored score belongs to. The core stores scores in increasing order, equal ones
+/// as they come, and of a weight function's two halves the one it calibrates on.
+pub(crate) fn row_order(
+    calibrator: &ShiftCalibrator,
+    scores: &[f64],
+) -> Result<ScoredRows, Failure> {
+    let count = scores.len();
+    let mut sorted: Vec<usize> = (0..scores.len()).collect();
+    sorted.sort_by(|a, b| scores[*a].total_cmp(&scores[*b]));
+    match calibrator.method {
+        Method::OptimalTransport(settings) if settings.weights == WeightsChoice::Function => {
+            let half = Halves::new(scores.len(), calibrator.seed)?.calibrate;
+            let mut rows: Vec<usize> = half.into_iter().map(|index| sorted[index]).collect();
+            rows.sort_by(|a, b| scores[*a].total_cmp(&scores[*b]));
+            Ok(ScoredRows { of_score: rows, count })
+        }
+        _ => Ok(ScoredRows { of_score: sorted, count }),
+    }
+}

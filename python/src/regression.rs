@@ -1,0 +1,76 @@
+//! Regression: bins of `y` as candidate labels, and the residual construction for plain regressors.
+
+use evenkeel::calibrator::Today;
+use evenkeel::measure::Interval;
+use evenkeel::sandwich::{LabelBins, residual_candidates};
+use evenkeel::score::absolute_residuals;
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::arrays::{slice, vector};
+use crate::calibration::FittedCalibration;
+use crate::door::{Stop, enter};
+use crate::errors::Failure;
+use crate::fitting::{go_on_unless, row_order};
+use crate::methods::{Ratios, Settings};
+
+/// The bin of every `y`, and the edges of `bins` equal bins over `[low, high]`.
+#[pyfunction]
+pub(crate) fn bin_labels<'py>(
+    py: Python<'py>,
+    y: PyReadonlyArray1<'_, f64>,
+    low: f64,
+    high: f64,
+    bins: usize,
+) -> PyResult<(Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>)> {
+    let range = Interval::new(low, high).map_err(Failure::from)?;
+    let bins = LabelBins::new(range, bins).map_err(Failure::from)?;
+    let labels = slice(&y, "y")?.iter().map(|y| i64::try_from(bins.bin_of(*y)).unwrap_or(i64::MAX));
+    let edges = (0..=bins.count()).map(|index| bins.edge(index)).collect();
+    Ok((vector(py, labels.collect()), vector(py, edges)))
+}
+
+/// Calibrates absolute residuals of a plain regressor: yesterday's predictions with their `y`, today's without.
+///
+/// Candidate labels are `bins` equal bins over yesterday's `y`; the residuals placed around each prediction stand for
+/// the model's belief.
+#[pyfunction]
+#[pyo3(signature = (predictions_cal, y_cal, predictions_target, bins, method, alpha, seed, options))]
+#[allow(clippy::too_many_arguments, reason = "the keywords of a Python function")]
+pub(crate) fn calibrate_residuals(
+    py: Python<'_>,
+    predictions_cal: PyReadonlyArray1<'_, f64>,
+    y_cal: PyReadonlyArray1<'_, f64>,
+    predictions_target: PyReadonlyArray1<'_, f64>,
+    bins: usize,
+    method: &str,
+    alpha: f64,
+    seed: u64,
+    options: &Bound<'_, PyDict>,
+) -> PyResult<FittedCalibration> {
+    let calibrator = Settings::new(alpha, seed, options)?.calibrator(method, Ratios::Absent)?;
+    let predictions = slice(&predictions_cal, "predictions_cal")?;
+    let y = slice(&y_cal, "y_cal")?;
+    let today = slice(&predictions_target, "predictions_target")?;
+    enter(py, |stop: &Stop| {
+        let scores = absolute_residuals(predictions, y)?;
+        let bins = LabelBins::over(y, bins)?;
+        let residuals: Vec<f64> = y.iter().zip(predictions).map(|(y, p)| y - p).collect();
+        let candidates = residual_candidates(today, &residuals, &bins)?;
+        let largest = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
+        let mut high = largest(&scores);
+        for row in 0..candidates.rows() {
+            high = high.max(largest(candidates.row(row)));
+        }
+        let range = Interval::new(0.0, high)?;
+        let calibration = calibrator.calibrate_observed(
+            &scores,
+            Today::Candidates(&candidates),
+            bins.count(),
+            range,
+            &mut |_| go_on_unless(stop),
+        )?;
+        Ok(FittedCalibration::new(calibration, row_order(&calibrator, &scores)?, &scores))
+    })
+}

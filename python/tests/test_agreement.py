@@ -1,0 +1,215 @@
+"""Same inputs, same seed: the Rust library, the command line and Python give the same bits.
+
+The Rust library is asked through its example `calibration_bits`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+
+import numpy as np
+import pytest
+
+import evenkeel as ek
+
+CALIBRATIONS = [
+    {"method": "uncorrected"},
+    {"method": "ot"},
+    {"method": "ot", "sandwich": "min-max", "steps": 200},
+    {"method": "ot", "sampling": "sampled", "steps": 30},
+    {"method": "ot", "objective": "wasserstein", "steps": 100, "learning_rate": 0.01},
+    {"method": "ot", "objective": "finite-sample", "steps": 300},
+    {"method": "ot", "weights": "function", "steps": 100},
+    {"method": "ot", "grid": 200, "bound_grid": 500, "bandwidth_factor": 0.3, "steps": 100},
+    {"method": "ot", "min_effective": 200, "steps": 2000},
+    {"method": "ot", "tolerance": 1e-3, "steps": 3000},
+    {"method": "ot", "score": "aps", "steps": 100},
+    {"method": "ot", "score": "raps", "randomised": True, "raps_lambda": 0.05, "raps_k": 2, "steps": 100},
+    {"method": "uncorrected", "score": "margin"},
+    {"method": "auto"},
+    {"method": "auto", "shift_level": 1e-9},
+    {"method": "label-plan"},
+    {"method": "likelihood-ratio"},
+    {"method": "likelihood-ratio", "ratio": "network"},
+    {"method": "ecp"},
+    {"method": "ecp", "ecp_power": 2},
+    {"method": "qtc"},
+    {"method": "qtc", "qtc_rule": "source-coverage"},
+    {"method": "conditional"},
+    {"method": "conditional", "gamma": 1.0, "lambda_": 0.05},
+    {"method": "label-shift"},
+    {"method": "label-shift", "label_shift": "em"},
+]
+
+
+def arguments(options):
+    words = []
+    for name, value in options.items():
+        option = "--" + name.rstrip("_").replace("_", "-")
+        words += [option] if value is True else [option, value]
+    return words
+
+
+def calibrated(run, files, out, options, *more):
+    ran = run(
+        "calibrate", "--cal-probs", files.probs_cal, "--cal-labels", files.y_cal, "--unlabeled", files.probs_target,
+        "--out", out, "--json", *arguments(options), *more,
+    )  # fmt: skip
+    assert ran.code == 0, ran.stderr
+    return json.loads(ran.stdout)
+
+
+@pytest.mark.parametrize("options", CALIBRATIONS, ids=lambda options: " ".join(map(str, options.values())))
+@pytest.mark.parametrize("seed", [0, 7])
+def test_a_calibration_is_the_command_lines_bit_for_bit(run, fog, fog_files, tmp_path, options, seed):
+    out = tmp_path / "cal.json"
+    summary = calibrated(run, fog_files, out, options, "--seed", seed, "--alpha", 0.2)
+    ours = ek.calibrate(fog.probs_cal, fog.y_cal, fog.probs_target, alpha=0.2, random_state=seed, **options)
+    theirs = ek.load(out)
+    assert ours == theirs  # Every number of the file: threshold, weights, trace, bounds.
+    assert ours.threshold() == theirs.threshold()
+    assert ours.threshold() in (None, np.inf if summary["threshold"] is None else summary["threshold"])
+    used = np.isfinite(ours.scores_)
+    order = np.argsort(ours.scores_[used], kind="stable")
+    assert np.array_equal(ours.scores_[used][order], theirs.scores_)
+    assert np.array_equal(ours.weights_[used][order], theirs.weights_)
+    ran = run("predict", "--calibration", out, "--probs", fog_files.probs_test, "--out", tmp_path / "sets.npy")
+    assert ran.code == 0, ran.stderr
+    assert np.array_equal(np.load(tmp_path / "sets.npy"), ours.predict_set(fog.probs_test))
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_logits_agree(run, fog, tmp_path, kind):
+    from types import SimpleNamespace
+
+    logits = {name: np.log(getattr(fog, name) + 1e-9).astype(kind) for name in ("probs_cal", "probs_target", "probs_test")}
+    files = SimpleNamespace(y_cal=tmp_path / "y.npy", **{name: tmp_path / f"{name}.npy" for name in logits})
+    np.save(files.y_cal, fog.y_cal)
+    for name, array in logits.items():
+        np.save(getattr(files, name), array)
+    calibrated(run, files, tmp_path / "cal.json", {"method": "ot", "steps": 50}, "--logits")
+    ours = ek.calibrate(logits["probs_cal"], fog.y_cal, logits["probs_target"], method="ot", steps=50, logits=True)
+    assert ours == ek.load(tmp_path / "cal.json")
+    ran = run("predict", "--calibration", tmp_path / "cal.json", "--probs", files.probs_test, "--out", tmp_path / "s.npy",
+              "--logits")  # fmt: skip
+    assert ran.code == 0, ran.stderr
+    assert np.array_equal(np.load(tmp_path / "s.npy"), ours.predict_set(logits["probs_test"], logits=True))
+
+
+def test_fixed_weights_agree(run, fog, fog_files, tmp_path):
+    weights = np.linspace(0, 2, 300)
+    np.save(tmp_path / "w.npy", weights)
+    calibrated(run, fog_files, tmp_path / "cal.json", {"method": "fixed"}, "--weights-file", tmp_path / "w.npy")
+    ours = ek.calibrate(fog.probs_cal, fog.y_cal, fog.probs_target, method="fixed", weights_cal=weights)
+    assert ours == ek.load(tmp_path / "cal.json")
+    assert np.allclose(ours.weights_, weights / weights.sum(), atol=1e-15)  # In the order of the rows.
+
+
+@pytest.mark.parametrize("method", ["likelihood-ratio", "conditional"])
+def test_features_agree(run, fog, fog_files, tmp_path, method):
+    features = {name: np.log(getattr(fog, name)[:, :3].astype(float) + 0.01) for name in ("probs_cal", "probs_target", "probs_test")}
+    for name, array in features.items():
+        np.save(tmp_path / f"{name}-features.npy", array)
+    calibrated(run, fog_files, tmp_path / "cal.json", {"method": method}, "--cal-features",
+               tmp_path / "probs_cal-features.npy", "--unlabeled-features", tmp_path / "probs_target-features.npy")  # fmt: skip
+    ours = ek.calibrate(fog.probs_cal, fog.y_cal, fog.probs_target, method=method, features_cal=features["probs_cal"],
+                        features_target=features["probs_target"])  # fmt: skip
+    assert ours == ek.load(tmp_path / "cal.json") and ours.threshold() is None
+    ran = run("predict", "--calibration", tmp_path / "cal.json", "--probs", fog_files.probs_test, "--features",
+              tmp_path / "probs_test-features.npy", "--out", tmp_path / "sets.npy")  # fmt: skip
+    assert ran.code == 0, ran.stderr
+    sets = ours.predict_set(fog.probs_test, features=features["probs_test"])
+    assert np.array_equal(np.load(tmp_path / "sets.npy"), sets)
+    assert "for each point" in repr(ours) and "for each point" in ours._repr_html_()
+    with pytest.raises(ek.EvenkeelError, match="features"):
+        ours.predict_set(fog.probs_test)
+
+
+def test_known_ratios_agree(run, fog, fog_files, tmp_path):
+    ratios, test_ratios = np.linspace(0.2, 3, 300), np.linspace(0.2, 3, 2000)
+    np.save(tmp_path / "r.npy", ratios)
+    np.save(tmp_path / "t.npy", test_ratios)
+    calibrated(run, fog_files, tmp_path / "cal.json", {"method": "likelihood-ratio"}, "--cal-ratios", tmp_path / "r.npy")
+    ours = ek.calibrate(fog.probs_cal, fog.y_cal, fog.probs_target, method="likelihood-ratio", ratios_cal=ratios)
+    assert ours == ek.load(tmp_path / "cal.json")
+    ran = run("predict", "--calibration", tmp_path / "cal.json", "--probs", fog_files.probs_test, "--ratios",
+              tmp_path / "t.npy", "--out", tmp_path / "sets.npy")  # fmt: skip
+    assert ran.code == 0, ran.stderr
+    assert np.array_equal(np.load(tmp_path / "sets.npy"), ours.predict_set(fog.probs_test, ratios=test_ratios))
+
+
+def test_more_rows_than_are_kept_agree(run, fog, tmp_path):
+    """Today's table is sketched above 2**21 candidate scores; both sides must do so alike."""
+    from types import SimpleNamespace
+
+    target = np.ascontiguousarray(np.tile(fog.probs_test, (120, 1)))
+    files = SimpleNamespace(probs_cal=tmp_path / "c.npy", y_cal=tmp_path / "y.npy", probs_target=tmp_path / "t.npy")
+    for path, array in ((files.probs_cal, fog.probs_cal), (files.y_cal, fog.y_cal), (files.probs_target, target)):
+        np.save(path, array)
+    for options in ({"method": "ot", "steps": 50}, {"method": "ot", "sandwich": "min-max", "steps": 20},
+                    {"method": "uncorrected"}):  # fmt: skip
+        calibrated(run, files, tmp_path / "cal.json", options)
+        assert ek.calibrate(fog.probs_cal, fog.y_cal, target, **options) == ek.load(tmp_path / "cal.json")
+    ran = run("check", "--cal-probs", files.probs_cal, "--cal-labels", files.y_cal, "--unlabeled", files.probs_target, "--json")
+    assert ek.check(fog.probs_cal, fog.y_cal, target).to_dict() == json.loads(ran.stdout)
+
+
+@pytest.mark.parametrize("alpha", [None, 0.05, 0.3])
+def test_sets_and_evaluation_agree(run, fog, fog_files, tmp_path, alpha):
+    cal = ek.calibrate(fog.probs_cal, fog.y_cal, fog.probs_target, method="ot", steps=100, score="raps", randomised=True)
+    cal.save(tmp_path / "cal.json")
+    more = [] if alpha is None else ["--alpha", alpha]
+    ran = run("predict", "--calibration", tmp_path / "cal.json", "--probs", fog_files.probs_test, "--out",
+              tmp_path / "sets.npy", *more)  # fmt: skip
+    assert ran.code == 0, ran.stderr
+    assert np.array_equal(np.load(tmp_path / "sets.npy"), cal.predict_set(fog.probs_test, alpha))
+    ran = run("evaluate", "--calibration", tmp_path / "cal.json", "--probs", fog_files.probs_test, "--labels",
+              fog_files.y_test, "--json", *more)  # fmt: skip
+    assert json.loads(ran.stdout) == cal.evaluate(fog.probs_test, fog.y_test, alpha)
+
+
+def test_a_check_agrees(run, fog, fog_files):
+    words = ["check", "--cal-probs", fog_files.probs_cal, "--cal-labels", fog_files.y_cal, "--unlabeled",
+             fog_files.probs_target, "--delta", 0.1, "--bound-grid", 300, "--permutations", 99, "--seed", 3]  # fmt: skip
+    report = ek.check(
+        fog.probs_cal, fog.y_cal, fog.probs_target, delta=0.1, bound_grid=300, permutations=99, random_state=3
+    )
+    assert report.to_dict() == json.loads(run(*words, "--json").stdout)
+    assert repr(report) == run(*words).stdout.rstrip("\n")
+
+
+@pytest.mark.parametrize("methods", ["uncorrected,ot,oracle", "all"])
+def test_a_comparison_agrees(run, fog, fog_files, methods):
+    words = ["compare", "--cal-probs", fog_files.probs_cal, "--cal-labels", fog_files.y_cal, "--unlabeled",
+             fog_files.probs_target, "--test-probs", fog_files.probs_test, "--test-labels", fog_files.y_test,
+             "--methods", methods, "--steps", 200]  # fmt: skip
+    ran = run(*words, "--json")
+    assert ran.code == 0, ran.stderr
+    theirs = json.loads(ran.stdout)
+    found = ek.compare(fog.probs_cal, fog.y_cal, fog.probs_target, fog.probs_test, fog.y_test, methods, steps=200)
+    ours = found.to_dict()
+    for document in (ours, theirs):
+        for row in document["rows"]:
+            assert row.pop("seconds") >= 0
+    assert ours == theirs
+
+    def without_seconds(text):
+        return re.sub(r"\s+[\d.]+(?=  \S*[a-z])", "", text)  # the column before the words at the end
+
+    assert without_seconds(repr(found)) == without_seconds(run(*words).stdout.rstrip("\n"))
+
+
+def test_the_rust_library_agrees(library, fog, tmp_path):
+    """Through the example that prints what `ShiftCalibrator::calibrate` returns."""
+    fog.probs_cal.astype("<f8").tofile(tmp_path / "cal.f64")
+    fog.y_cal.astype("<u8").tofile(tmp_path / "labels.u64")
+    fog.probs_target.astype("<f8").tofile(tmp_path / "today.f64")
+    ran = subprocess.run(
+        [library, tmp_path / "cal.f64", tmp_path / "labels.u64", tmp_path / "today.f64", "10"],
+        check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    (tmp_path / "cal.json").write_text(ran.stdout)
+    ours = ek.calibrate(fog.probs_cal, fog.y_cal, fog.probs_target, method="ot")
+    assert ours == ek.load(tmp_path / "cal.json")

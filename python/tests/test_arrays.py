@@ -1,0 +1,188 @@
+"""Arrays go in without a copy where they can, and from any framework."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pandas
+import polars
+import pyarrow
+import pytest
+
+import evenkeel as ek
+from evenkeel import _evenkeel, _inputs
+
+
+def address(array: np.ndarray) -> int:
+    return array.__array_interface__["data"][0]
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_the_compiled_part_reads_the_callers_memory(kind):
+    array = np.full((1000, 10), 0.1, dtype=kind)
+    assert _evenkeel.address(_inputs.matrix("probs", array)) == address(array)
+    part = array[100:200]
+    assert _evenkeel.address(_inputs.matrix("probs", part)) == address(part) == address(array) + 100 * 10 * array.itemsize
+
+
+def test_what_is_not_contiguous_is_copied_once_and_gives_the_same(fog):
+    cal = ek.calibrate(fog.probs_cal, fog.y_cal, fog.probs_target, method="uncorrected")
+    expected = cal.predict_set(fog.probs_test)
+    for same in (
+        np.asfortranarray(fog.probs_test),
+        np.repeat(fog.probs_test, 2, axis=0)[::2],
+        np.repeat(fog.probs_test, 2, axis=1)[:, ::2],
+        fog.probs_test.astype(">f4"),
+        fog.probs_test[::-1][::-1],
+    ):
+        assert np.array_equal(cal.predict_set(same), expected)
+    frozen = fog.probs_test.copy()
+    frozen.flags.writeable = False
+    assert np.array_equal(cal.predict_set(frozen), expected)
+
+
+def test_predicting_takes_no_memory_for_the_probabilities():
+    """Peak memory of 2 000 000 x 10 float64 (160 MB): the sets (20 MB) and little else on top."""
+    script = textwrap.dedent("""
+        import resource
+        import numpy as np, evenkeel as ek
+        probs = np.full((2_000_000, 10), 0.1)
+        small = probs[:100]
+        cal = ek.calibrate(small, np.zeros(100, dtype=int), small, method="uncorrected")
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        assert cal.predict_set(probs).shape == probs.shape
+        cal.evaluate(probs, np.zeros(len(probs), dtype=int))
+        ek.check(small, np.zeros(100, dtype=int), probs, permutations=9)
+        ek.calibrate(small, np.zeros(100, dtype=int), probs, method="ot", steps=5)
+        print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+    """)
+    grown = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout
+    assert int(grown) * 1024 < 80e6, f"{int(grown) // 1024} MB on top of the 160 MB of the caller"
+
+
+class WithArray:
+    """A stand-in for any framework that knows `__array__`."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.values, dtype=dtype)
+
+
+class WithDlpack:
+    """A stand-in for any framework that knows DLPack and nothing else."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __dlpack__(self, **keywords):
+        return self.values.__dlpack__(**keywords)
+
+    def __dlpack_device__(self):
+        return self.values.__dlpack_device__()
+
+
+class Tensor:
+    """Behaves as a torch tensor that wants gradients: no array before it is detached."""
+
+    def __init__(self, values, wants_gradients=True):
+        self.values, self.wants_gradients = values, wants_gradients
+
+    def detach(self):
+        return Tensor(self.values, wants_gradients=False)
+
+    def __dlpack__(self, **keywords):
+        if self.wants_gradients:
+            raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+        return self.values.__dlpack__()
+
+    def __dlpack_device__(self):
+        return self.values.__dlpack_device__()
+
+    def __array__(self, dtype=None, copy=None):
+        if self.wants_gradients:
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad.")
+        return np.asarray(self.values, dtype=dtype)
+
+
+class HalfTensor(Tensor):
+    """Behaves as a torch tensor of bfloat16, which NumPy lacks."""
+
+    def __dlpack__(self, **keywords):
+        raise BufferError("Unsupported dtype bfloat16")
+
+    def detach(self):
+        return HalfTensor(self.values, wants_gradients=False)
+
+    def __array__(self, dtype=None, copy=None):
+        raise TypeError("Got unsupported ScalarType BFloat16")
+
+    def float(self):
+        return self.values
+
+
+FRAMEWORKS = {
+    "list": lambda values: values.tolist(),
+    "pandas": pandas.DataFrame,
+    "polars": lambda values: polars.DataFrame(values, schema=[f"p{column}" for column in range(values.shape[1])]),
+    "polars list column": lambda values: polars.Series(values.tolist(), dtype=polars.List(polars.Float32)),
+    "polars array column": lambda values: polars.Series(values.tolist(), dtype=polars.Array(polars.Float32, values.shape[1])),
+    "pandas list column": lambda values: pandas.Series(list(values)),
+    "arrow fixed-size lists": lambda values: pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(values.ravel()), values.shape[1]),
+    "arrow chunked lists": lambda values: pyarrow.chunked_array(
+        [pyarrow.array(part.tolist(), pyarrow.list_(pyarrow.float32())) for part in (values[:7], values[7:])]
+    ),
+    "arrow table": lambda values: pyarrow.table({f"p{column}": values[:, column] for column in range(values.shape[1])}),
+    "__array__": WithArray,
+    "DLPack": WithDlpack,
+    "torch with gradients": Tensor,
+    "torch bfloat16": HalfTensor,
+    "memoryview": memoryview,
+}
+
+
+@pytest.mark.parametrize("name", FRAMEWORKS)
+def test_every_framework_gives_the_same_sets(fog, name):
+    make = FRAMEWORKS[name]
+    expected = ek.calibrate(fog.probs_cal, fog.y_cal, fog.probs_target, method="ot", steps=20)
+    cal = ek.calibrate(make(fog.probs_cal), fog.y_cal, make(fog.probs_target), method="ot", steps=20)
+    # A list holds Python floats: the same numbers as float64, and so the same scores.
+    assert cal.threshold() == expected.threshold()
+    assert np.array_equal(cal.predict_set(make(fog.probs_test[:50])), expected.predict_set(fog.probs_test[:50]))
+
+
+def test_dlpack_is_not_copied():
+    array = np.full((100, 10), 0.1, dtype=np.float32)
+    assert _evenkeel.address(_inputs.matrix("probs", WithDlpack(array))) == address(array)
+    assert _evenkeel.address(_inputs.matrix("probs", Tensor(array))) == address(array)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [list, pandas.Series, polars.Series, pyarrow.array, lambda y: y.astype(np.uint8), lambda y: y.astype(np.uint64),
+     lambda y: y.astype(float), lambda y: y[:, np.newaxis], Tensor],
+)  # fmt: skip
+def test_labels_of_every_kind(fog, make):
+    expected = ek.calibrate(fog.probs_cal, fog.y_cal, fog.probs_target, method="uncorrected")
+    assert ek.calibrate(fog.probs_cal, make(fog.y_cal), fog.probs_target, method="uncorrected") == expected
+
+
+def test_float16_and_integers_are_widened():
+    probs = np.eye(4)[np.arange(40) % 4]
+    labels = np.arange(40) % 4
+    expected = ek.calibrate(probs, labels, probs, method="uncorrected").threshold()
+    for kind in (np.float16, np.int8, np.uint32, bool, np.longdouble):
+        assert ek.calibrate(probs.astype(kind), labels, probs.astype(kind), method="uncorrected").threshold() == expected
+
+
+def test_results_own_their_memory(fog):
+    cal = ek.calibrate(fog.probs_cal, fog.y_cal, fog.probs_target, method="ot", steps=5)
+    weights = cal.weights_
+    weights[:] = 0
+    assert cal.weights_.sum() == pytest.approx(1)
+    sets = cal.predict_set(fog.probs_test)
+    assert sets.dtype == bool and sets.flags.c_contiguous and sets.flags.writeable

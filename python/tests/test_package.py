@@ -1,0 +1,66 @@
+"""Types, stubs, and the two project files."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import evenkeel as ek
+
+PACKAGE = Path(ek.__file__).parent
+
+
+def module(name, *arguments, folder):
+    done = subprocess.run(
+        [sys.executable, "-m", name, *arguments], cwd=folder, capture_output=True, text=True, check=False
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_the_stubs_describe_the_compiled_part(tmp_path):
+    code, said = module("mypy.stubtest", "evenkeel._evenkeel", folder=tmp_path)
+    assert code == 0, said
+
+
+def test_the_types_hold(tmp_path):
+    assert (PACKAGE / "py.typed").exists()
+    code, said = module("mypy", "--strict", "--ignore-missing-imports", "--allow-subclassing-any", "--no-warn-return-any", "--disable-error-code",
+                        "type-arg", "-p", "evenkeel", folder=tmp_path)  # fmt: skip
+    assert code == 0, said
+
+
+def test_a_callers_mistake_is_seen(tmp_path):
+    (tmp_path / "caller.py").write_text(
+        "import evenkeel as ek\n"
+        "cal = ek.load('cal.json')\n"
+        "ok: float = cal.effective_sample_size_\n"
+        "wrong: str = cal.effective_sample_size_\n"
+        "ek.ShiftConformalClassifier(None, confidence=0.9)\n"
+    )
+    code, said = module("mypy", "--ignore-missing-imports", "caller.py", folder=tmp_path)
+    assert code == 1 and "caller.py:4: error" in said and "caller.py:5: error" in said and "caller.py:3" not in said
+
+
+def test_both_project_files_say_the_same(root):
+    """One for `pip install .`, one for `pip install ./python`; they differ in where the sources are."""
+
+    def lines(path):
+        kept = [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
+        return [line for line in kept if not line.startswith(("python-source", "manifest-path"))]
+
+    assert lines(root / "pyproject.toml") == lines(root / "python" / "pyproject.toml")
+
+
+def test_importing_waits_with_what_is_slow():
+    """scikit-learn and matplotlib are imported when they are asked for."""
+    code = "import sys, evenkeel; sys.exit(any(name in sys.modules for name in ('sklearn', 'matplotlib', 'pandas')))"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_what_is_exported_is_there():
+    for name in ek.__all__:
+        assert getattr(ek, name) is not None
+        assert name in dir(ek)
+    assert ek.__version__.count(".") == 2
+    assert "ot" in ek.method_names()

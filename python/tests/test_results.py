@@ -1,0 +1,138 @@
+"""Reports, comparisons, metrics and figures."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from matplotlib import pyplot
+
+import evenkeel as ek
+
+
+@pytest.fixture(scope="module")
+def report(fog):
+    return ek.check(fog.probs_cal, fog.y_cal, fog.probs_target)
+
+
+@pytest.fixture(scope="module")
+def comparison(fog):
+    return ek.compare(
+        fog.probs_cal, fog.y_cal, fog.probs_target, fog.probs_test, fog.y_test, ["uncorrected", "ot"], steps=200
+    )
+
+
+def test_a_report_has_the_fields_of_the_json(report):
+    document = report.to_dict()
+    assert {"n", "m", "classes", "alpha", "shift", "threshold", "coverage_interval", "bounds", "dominance", "advice",
+            "warnings"} <= set(document)  # fmt: skip
+    assert (report.n, report.m, report.classes) == (300, 300, 10)
+    assert report.shift.detected and report.shift.p_value == document["shift"]["p_value"]
+    assert report.coverage_interval.with_confidence.level == 0.95
+    assert list(report.coverage_interval.guaranteed) == document["coverage_interval"]["guaranteed"]
+    assert report.bounds.f_u.weighted_cdf <= report.bounds.f_u.weighted_cdf_dkw
+    assert report["shift"]["statistic"] == report.shift.statistic
+    with pytest.raises(KeyError):
+        report["nothing"]
+
+
+def test_a_report_reads_well(report):
+    assert repr(report).startswith("Shift detected: confidence moved by")
+    assert report.advice in repr(report)
+    assert "<table>" in report._repr_html_()
+
+
+def test_a_report_escapes_what_it_shows():
+    from evenkeel import _words
+
+    assert "<script>" not in _words.html_page("<script>", ["<b>"], _words.html_table(["<i>"], [["<u>"]]), warnings=["<s>"])
+
+
+def test_the_laws_of_a_report_are_cdfs(report):
+    for curve in report.laws_.values():
+        assert np.all(np.diff(curve.scores) > 0) and np.all(np.diff(curve.cdf) >= 0)
+        assert curve.cdf[-1] == pytest.approx(1)
+
+
+def test_a_comparison_is_rows(comparison):
+    assert [row.method for row in comparison] == ["uncorrected", "ot"]
+    assert len(comparison) == 2 and comparison[0] is comparison["uncorrected"]
+    assert comparison["ot"]["coverage"] == comparison.evaluations["ot"]["coverage"]
+    with pytest.raises(KeyError):
+        comparison["best"]
+    frame = comparison.to_pandas()
+    assert list(frame.columns)[:7] == ["method", "threshold", "coverage", "mean_size", "total_coverage_gap",
+                                       "effective_sample_size", "seconds"]  # fmt: skip
+    assert list(frame.method) == ["uncorrected", "ot"]
+    assert "mean size" in repr(comparison) and "<table>" in comparison._repr_html_()
+
+
+def test_all_methods_by_default(fog):
+    rows = ek.compare(fog.probs_cal, fog.y_cal, fog.probs_target, fog.probs_test[:200], fog.y_test[:200], steps=5)
+    assert {row.method for row in rows} == {*ek.method_names(), "oracle"} - {"fixed"}
+    assert "each its own" in repr(rows)
+    assert rows["conditional"].threshold is None and len(rows.gap_curves["conditional"].alpha) == 0
+    ek.plot.coverage_gap(rows), ek.plot.weights(rows), ek.plot.trace(rows), ek.plot.coverage_and_size(rows)
+    pyplot.close("all")
+
+
+def test_a_gap_curve_counts_coverage(comparison, fog):
+    curve = comparison.gap_curves["ot"]
+    cal = comparison.calibrations["ot"]
+    for index in (0, 9, 49, 98):
+        sets = cal.predict_set(fog.probs_test, curve.alpha[index])
+        assert ek.metrics.coverage(sets, fog.y_test) == pytest.approx(curve.coverage[index], abs=1e-12)
+
+
+def test_metrics_count_by_hand(fog):
+    sets = np.array([[True, False, False], [True, True, False], [False, False, False], [True, True, True]])
+    assert ek.metrics.coverage(sets, [0, 2, 1, 2]) == 0.5
+    assert ek.metrics.coverage(sets[:, :, np.newaxis], [0, 2, 1, 2]) == 0.5
+    assert ek.metrics.mean_set_size(sets) == 1.5
+    # Two calibration scores against two test scores: F_P = 1/2, 1 and F_Q = 0, 1/2 at the calibration scores.
+    assert ek.metrics.total_coverage_gap([0.2, 0.4], [0.3, 0.5]) == pytest.approx(0.5)
+    assert ek.metrics.total_coverage_gap([0.2, 0.4], [0.3, 0.5], weights=[3, 1]) == pytest.approx(0.75 * 0.75 + 0.25 * 0.5)
+    cal = ek.calibrate(fog.probs_cal, fog.y_cal, fog.probs_target, method="uncorrected")
+    scores = 1 - fog.probs_test.astype(float)[np.arange(2000), fog.y_test]
+    by_scores = ek.metrics.total_coverage_gap(cal.scores_, scores)
+    assert ek.metrics.total_coverage_gap(cal, fog.probs_test, fog.y_test) == pytest.approx(by_scores, abs=1e-3)
+
+
+def test_metrics_of_intervals_count_by_hand():
+    intervals = [[0, 1], [2, 5], [np.nan, np.nan]]
+    assert ek.metrics.interval_coverage(intervals, [1, 6, 0]) == pytest.approx(1 / 3)
+    assert ek.metrics.interval_length(intervals).tolist() == [1, 3, 0]
+    unions = [np.array([[0.0, 1.0], [2.0, 4.0]]), np.empty((0, 2))]
+    assert ek.metrics.union_coverage(unions, [3, 3]) == 0.5
+    assert ek.metrics.union_length(unions).tolist() == [3, 0]
+
+
+@pytest.mark.parametrize("wrong", [np.zeros((2, 3)), np.zeros(3, dtype=bool), np.zeros((0, 3), dtype=bool)])
+def test_sets_that_are_none_are_refused(wrong):
+    with pytest.raises(ValueError, match="sets: "):
+        ek.metrics.mean_set_size(wrong)
+    with pytest.raises(ek.EvenkeelError, match="sets: "):
+        ek.metrics.coverage(wrong, [0, 1])
+
+
+def test_every_figure_draws(report, comparison):
+    cal = comparison.calibrations["ot"]
+    axes = [
+        ek.plot.coverage_and_size(comparison),
+        ek.plot.coverage_gap(comparison),
+        ek.plot.coverage_ranges(report),
+        ek.plot.score_laws(report, cal),
+        ek.plot.score_laws(report),
+        ek.plot.trace(cal),
+        ek.plot.trace(comparison),
+        ek.plot.weights(comparison),
+        ek.plot.weights({"a": cal, "b": comparison.calibrations["uncorrected"]}),
+    ]
+    for ax in axes:
+        assert ax.get_title() and ax.get_xlabel() and (ax.lines or ax.collections)
+        ax.figure.canvas.draw()
+    mine = pyplot.subplots()[1]
+    assert ek.plot.weights(cal, ax=mine) is mine
+    # The reweighted law ends at one, and the markers stand at the measured values.
+    assert axes[3].lines[-2].get_ydata()[-1] == pytest.approx(1)
+    assert axes[0].lines[1].get_ydata()[0] == pytest.approx(100 * comparison["ot"].coverage)
+    pyplot.close("all")
