@@ -35,6 +35,9 @@ pub(crate) enum Command {
     Evaluate(EvaluateArgs),
     /// Methods side by side on labeled test data.
     Compare(CompareArgs),
+    /// The paper's experiments: tables, figures and a page.
+    #[command(subcommand, after_help = "Example:\n  evenkeel reproduce regression --out regression")]
+    Reproduce(crate::reproduce_args::ReproduceCommand),
     /// Completions for a shell, on stdout.
     Completions(CompletionsArgs),
     /// The manual page, on stdout.

@@ -34,6 +34,9 @@ pub(crate) enum Failure {
     /// Something about a file.
     #[error("{0}")]
     Io(#[from] IoError),
+    /// Something about an experiment.
+    #[error("{0}")]
+    Experiment(#[from] evenkeel_experiments::Error),
     /// Data that came from a file the core knows nothing of.
     #[error("{path}: {error}")]
     InFile {

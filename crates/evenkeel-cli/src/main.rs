@@ -8,6 +8,7 @@ mod inputs;
 mod job;
 mod page;
 mod progress;
+mod reproduce_args;
 mod streams;
 mod table;
 mod tally;

@@ -52,6 +52,21 @@ impl Verbosity {
         bar
     }
 
+    /// A bar over the cells of an experiment.
+    pub(crate) fn cells(self, what: &str) -> ProgressBar {
+        if self == Self::Quiet || !std::io::stderr().is_terminal() {
+            return ProgressBar::hidden();
+        }
+        let bar = ProgressBar::new(0);
+        let template = "{msg} [{bar:30}] {pos}/{len} cells, {elapsed} so far, {eta} left";
+        bar.set_style(
+            ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()),
+        );
+        bar.set_message(what.to_owned());
+        bar.enable_steady_tick(Duration::from_millis(200));
+        bar
+    }
+
     /// A note for the person at the terminal.
     pub(crate) fn note(self, text: &str) {
         if self == Self::Normal {

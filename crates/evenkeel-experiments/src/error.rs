@@ -117,6 +117,14 @@ pub enum Error {
         /// Type and shape expected.
         expected: String,
     },
+    /// A method no table has.
+    #[error("{found:?} is no method of this experiment; expected some of {known}")]
+    NoSuchMethod {
+        /// The name found.
+        found: String,
+        /// The names there are.
+        known: String,
+    },
     /// A training setting outside its range.
     #[error("{what} is {found}; expected {expected}")]
     BadSetting {
@@ -158,6 +166,76 @@ pub enum Error {
         /// What the system says.
         source: std::io::Error,
     },
+    /// A file of a run that is not the JSON it should be.
+    #[error("{}: {source}; remove the file to have it made again", path.display())]
+    Json {
+        /// The file.
+        path: PathBuf,
+        /// What the parser says.
+        source: serde_json::Error,
+    },
+    /// A folder that holds a run of another configuration.
+    #[error(
+        "{} belongs to another run: {differences}; choose another --out, or remove that folder", path.display()
+    )]
+    OtherConfiguration {
+        /// The configuration found.
+        path: PathBuf,
+        /// Which fields differ.
+        differences: String,
+    },
+    /// A folder of softmax files that lacks one.
+    #[error(
+        "{} was not found; a data folder holds clean.npz and files such as fog_3.npz (a name, a severity), each with the \
+         arrays probs or logits, labels and image_id", path.display()
+    )]
+    MissingSoftmax {
+        /// The file or the folder.
+        path: PathBuf,
+    },
+    /// A softmax file whose arrays do not fit the others.
+    #[error("{}: {what} is {found}; expected {expected}", path.display())]
+    UnfitSoftmax {
+        /// The file.
+        path: PathBuf,
+        /// What does not fit.
+        what: &'static str,
+        /// How much was found.
+        found: usize,
+        /// How much was expected.
+        expected: usize,
+    },
+    /// Fewer labeled or unlabeled points than an experiment needs.
+    #[error(
+        "{what} has {found} rows; the experiment needs at least {needed}: use smaller sizes or more data"
+    )]
+    TooFewRows {
+        /// Which table.
+        what: String,
+        /// Rows found.
+        found: usize,
+        /// Rows needed.
+        needed: usize,
+    },
+    /// An image that appears twice in one file.
+    #[error("image_id {id} appears twice in {}; every row needs an id of its own", path.display())]
+    RepeatedImage {
+        /// The file.
+        path: PathBuf,
+        /// The id.
+        id: usize,
+    },
+    /// A zip archive that cannot be written.
+    #[error("{}: {source}", path.display())]
+    Archive {
+        /// The file.
+        path: PathBuf,
+        /// What the writer says.
+        source: zip::result::ZipError,
+    },
+    /// What the readers and writers of files refuse.
+    #[error(transparent)]
+    File(#[from] evenkeel_io::IoError),
     /// What the core refuses.
     #[error(transparent)]
     Core(#[from] evenkeel::Error),

@@ -19,7 +19,10 @@ pub mod draws;
 pub mod error;
 pub mod fashion_mnist;
 pub mod image;
+pub mod images;
 pub mod npy;
 pub mod performance;
+pub mod regression;
+pub mod run;
 
 pub use error::{Error, Result};

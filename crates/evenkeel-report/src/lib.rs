@@ -32,6 +32,7 @@ mod content;
 mod draw;
 mod figures;
 mod page;
+pub mod study;
 mod text;
 
 pub use content::{

@@ -22,7 +22,7 @@ use crate::rows::Real;
 use crate::score::{Labels, Probabilities, Score};
 use crate::seed::Seed;
 
-/// Predictions of each side that the test takes; a uniform sample of this many when there are more.
+/// Predictions of today that the test takes; a uniform sample of this many when there are more, as in a check.
 const MOST_TESTED: usize = 10_000;
 
 /// How `auto` decides.
@@ -163,8 +163,7 @@ pub fn auto<T: Real, U: Real>(
     let labeled = Yesterday::of_probabilities(yesterday, labels, score)?;
     let uncorrected = WeightedEmpirical::uniform(labeled.scores())?;
     let AutoSettings { level, permutations, seed, .. } = *settings;
-    let (before, after) =
-        (sampled(predictions(yesterday), seed), sampled(predictions(today), seed));
+    let (before, after) = (predictions(yesterday), sampled(predictions(today), seed));
     let test = shift_test(&before, &after, permutations, seed)?;
     let plan = match Chosen::by(&test, level) {
         Chosen::Uncorrected => None,

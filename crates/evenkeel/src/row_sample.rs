@@ -19,6 +19,15 @@ impl<V: Clone> BottomK<V> {
         Self { seed, capacity, kept: Vec::new(), largest: u64::MAX }
     }
 
+    /// Told that rows are `0..rows`, it never keeps one that would be dropped later.
+    pub(crate) fn expect(&mut self, rows: u64) {
+        if rows > self.capacity as u64 && self.capacity > 0 {
+            let mut hashes: Vec<u64> = (0..rows).map(|row| mix(self.seed ^ mix(row))).collect();
+            let (_, largest, _) = hashes.select_nth_unstable(self.capacity - 1);
+            self.largest = self.largest.min(*largest);
+        }
+    }
+
     #[inline]
     pub(crate) fn add(&mut self, row: u64, value: V) {
         self.add_with(row, || value);
@@ -37,8 +46,11 @@ impl<V: Clone> BottomK<V> {
     }
 
     pub(crate) fn merge(&mut self, other: &Self) {
-        self.kept.extend_from_slice(&other.kept);
-        self.cut();
+        let possible = other.kept.iter().filter(|(hash, ..)| *hash <= self.largest);
+        self.kept.extend(possible.cloned());
+        if self.kept.len() >= 2 * self.capacity {
+            self.cut();
+        }
     }
 
     fn cut(&mut self) {
@@ -88,6 +100,17 @@ mod tests {
         (300..1000).for_each(|row| back.add(row, row as f64));
         back.merge(&front);
         assert_eq!(back.values(), whole);
+    }
+
+    #[test]
+    fn knowing_the_number_of_rows_changes_nothing() {
+        let mut sample = BottomK::new(3, 50);
+        sample.expect(1000);
+        (0..1000).for_each(|row| sample.add(row, row as f64));
+        assert_eq!(sample.kept.len(), 50);
+        let mut unaware = BottomK::new(3, 50);
+        (0..1000).for_each(|row| unaware.add(row, row as f64));
+        assert_eq!(sample.values(), unaware.values());
     }
 
     #[test]

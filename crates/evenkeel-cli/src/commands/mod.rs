@@ -8,6 +8,7 @@ mod demo;
 mod evaluate;
 mod manual;
 mod predict;
+mod reproduce;
 
 pub(crate) use calibrate::fit;
 pub(crate) use check::sentences;
@@ -26,6 +27,7 @@ pub(crate) fn run(command: &Command) -> Result<Outcome, Failure> {
         Command::Predict(args) => predict::run(args),
         Command::Evaluate(args) => evaluate::run(args),
         Command::Compare(args) => compare::run(args),
+        Command::Reproduce(command) => reproduce::run(command),
         Command::Completions(args) => completions::run(args),
         Command::Manual => manual::run(),
     }

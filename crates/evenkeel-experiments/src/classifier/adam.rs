@@ -12,7 +12,7 @@ const EPSILON: f32 = 1e-8;
 /// theta   <- theta - learning_rate (mean / (1 - beta1^r)) / (sqrt(square / (1 - beta2^r)) + epsilon)
 /// ```
 #[derive(Debug, Clone)]
-pub(super) struct Adam {
+pub(crate) struct Adam {
     mean: Vec<f32>,
     square: Vec<f32>,
     /// `beta1^r` and `beta2^r`, kept in `f64`: `1 - beta2` has only four digits in single precision.
@@ -21,12 +21,12 @@ pub(super) struct Adam {
 
 impl Adam {
     /// The memory before the first step.
-    pub(super) fn new(parameters: usize) -> Self {
+    pub(crate) fn new(parameters: usize) -> Self {
         Self { mean: vec![0.0; parameters], square: vec![0.0; parameters], powers: [1.0; 2] }
     }
 
     /// One step of the parameters against the gradient.
-    pub(super) fn step(&mut self, parameters: &mut [f32], gradient: &[f32], learning_rate: f64) {
+    pub(crate) fn step(&mut self, parameters: &mut [f32], gradient: &[f32], learning_rate: f64) {
         self.powers[0] *= f64::from(BETA1);
         self.powers[1] *= f64::from(BETA2);
         let rate = (learning_rate / (1.0 - self.powers[0])) as f32;

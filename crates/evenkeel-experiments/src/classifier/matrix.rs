@@ -1,7 +1,7 @@
 //! Borrowed matrices and their product.
 
 /// A number type the network runs in: `f32` in earnest, `f64` to check gradients against finite differences.
-pub(super) trait Scalar:
+pub(crate) trait Scalar:
     Copy + PartialOrd + Send + Sync + From<f32> + Into<f64> + std::ops::AddAssign
 {
     const ZERO: Self;
@@ -20,7 +20,7 @@ pub(super) trait Scalar:
 }
 
 /// Pointer, row stride and column stride of a factor.
-pub(super) type Operand<T> = (*const T, isize, isize);
+pub(crate) type Operand<T> = (*const T, isize, isize);
 
 macro_rules! scalar {
     ($type:ty, $gemm:path) => {
@@ -66,7 +66,7 @@ scalar!(f64, matrixmultiply::dgemm);
 
 /// A borrowed dense matrix, as it lies in memory or transposed.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Matrix<'a, T> {
+pub(crate) struct Matrix<'a, T> {
     values: &'a [T],
     rows: usize,
     columns: usize,
@@ -76,7 +76,7 @@ pub(super) struct Matrix<'a, T> {
 
 impl<'a, T: Scalar> Matrix<'a, T> {
     /// Views `values` as whole rows of `columns` entries.
-    pub(super) fn new(values: &'a [T], columns: usize) -> Self {
+    pub(crate) fn new(values: &'a [T], columns: usize) -> Self {
         assert!(columns > 0 && values.len().is_multiple_of(columns), "no whole number of rows");
         Self {
             values,
@@ -88,7 +88,7 @@ impl<'a, T: Scalar> Matrix<'a, T> {
     }
 
     /// The same entries, rows and columns exchanged.
-    pub(super) fn transposed(self) -> Self {
+    pub(crate) fn transposed(self) -> Self {
         Self {
             rows: self.columns,
             columns: self.rows,
@@ -104,7 +104,7 @@ impl<'a, T: Scalar> Matrix<'a, T> {
 }
 
 /// `out = a b`, row-major.
-pub(super) fn multiply<T: Scalar>(a: Matrix<'_, T>, b: Matrix<'_, T>, out: &mut [T]) {
+pub(crate) fn multiply<T: Scalar>(a: Matrix<'_, T>, b: Matrix<'_, T>, out: &mut [T]) {
     assert_eq!(a.columns, b.rows, "inner dimensions differ");
     assert_eq!(out.len(), a.rows * b.columns, "the output has another shape");
     let shape = [a.rows, a.columns, b.columns];
@@ -116,14 +116,14 @@ pub(super) fn multiply<T: Scalar>(a: Matrix<'_, T>, b: Matrix<'_, T>, out: &mut 
 }
 
 /// `a b` in a new buffer.
-pub(super) fn product<T: Scalar>(a: Matrix<'_, T>, b: Matrix<'_, T>) -> Vec<T> {
+pub(crate) fn product<T: Scalar>(a: Matrix<'_, T>, b: Matrix<'_, T>) -> Vec<T> {
     let mut out = vec![T::ZERO; a.rows * b.columns];
     multiply(a, b, &mut out);
     out
 }
 
 /// Sums of the columns of a matrix with `out.len()` columns, from the first row to the last.
-pub(super) fn column_sums<T: Scalar>(values: &[T], out: &mut [T]) {
+pub(crate) fn column_sums<T: Scalar>(values: &[T], out: &mut [T]) {
     out.fill(T::ZERO);
     for row in values.chunks_exact(out.len()) {
         for (sum, value) in out.iter_mut().zip(row) {

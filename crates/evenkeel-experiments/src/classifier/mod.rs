@@ -10,11 +10,11 @@
 //! order: the number of threads does not change a bit. The kind of processor may: the matrix product uses fused
 //! multiply-adds where there are any.
 
-mod adam;
+pub(crate) mod adam;
 mod architecture;
 mod file;
 mod layers;
-mod matrix;
+pub(crate) mod matrix;
 mod network;
 mod training;
 

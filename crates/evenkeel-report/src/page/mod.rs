@@ -40,8 +40,12 @@ pub(crate) fn page(report: &Report) -> String {
         section("classes", "Class by class", &[class_table::class_table(report)]),
         footer::footer(report),
     ];
-    let (title, colours, body) = (escape(&report.title), style_sheet(), sections.concat());
-    let header = header::header(report);
+    document(&report.title, &header::header(report), &sections.concat())
+}
+
+/// A document around a header and the sections of its main part; `header` and `body` are HTML, `title` is text.
+pub(crate) fn document(title: &str, header: &str, body: &str) -> String {
+    let (title, colours) = (escape(title), style_sheet());
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
@@ -55,7 +59,7 @@ pub(crate) fn page(report: &Report) -> String {
 }
 
 /// A section with a heading; nothing if all its parts are empty.
-fn section(id: &str, heading: &str, parts: &[String]) -> String {
+pub(crate) fn section(id: &str, heading: &str, parts: &[String]) -> String {
     let body = parts.concat();
     if body.is_empty() {
         return body;

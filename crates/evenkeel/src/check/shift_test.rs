@@ -88,7 +88,7 @@ pub fn shift_test(
     let (confidence, class) = (standardised(|d| d.confidence), standardised(|d| d.class));
     let statistics: Vec<f64> = confidence.iter().zip(&class).map(|(a, b)| a.max(*b)).collect();
     let exceeded = statistics[1..].iter().filter(|drawn| **drawn >= statistics[0]).count();
-    let whole = pooled.n as f64 * pooled.m as f64;
+    let whole = f64::from(pooled.n) * f64::from(pooled.m);
     Ok(ShiftTest {
         statistic: statistics[0],
         confidence_distance: observed.confidence as f64 / whole,
@@ -113,8 +113,8 @@ struct Distances {
 
 /// Both samples in increasing order of confidence.
 struct Pooled {
-    n: usize,
-    m: usize,
+    n: u32,
+    m: u32,
     /// Class of each point, and whether it is the last of its run of equal confidences, where CDFs may be compared.
     points: Vec<(u32, bool)>,
     observed: Vec<Side>,
@@ -162,12 +162,12 @@ impl Pooled {
             })
             .collect();
         let observed = all.iter().map(|(_, side)| *side).collect();
-        Ok(Self { n, m, points, observed, totals })
+        Ok(Self { n: n as u32, m: m as u32, points, observed, totals })
     }
 
     /// The distances of a labeling, given point by point.
     fn distances(&self, mut side: impl FnMut() -> Side) -> Distances {
-        let (up, down) = (self.m as i64, self.n as i64);
+        let (up, down) = (i64::from(self.m), i64::from(self.n));
         let mut counts = vec![0u32; self.totals.len()];
         let (mut difference, mut largest) = (0i64, 0u64);
         for (class, end) in &self.points {
@@ -195,7 +195,7 @@ struct Relabeling {
 
 impl Relabeling {
     fn new(pooled: &Pooled, seed: Seed) -> Self {
-        Self { stream: seed.stream("relabeling"), left: pooled.n, of: pooled.n + pooled.m }
+        Self { stream: seed.stream("relabeling"), left: pooled.n as usize, of: pooled.points.len() }
     }
 
     #[inline]

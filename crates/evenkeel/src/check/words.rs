@@ -13,9 +13,13 @@ impl ShiftReport {
             |[low, high]: [f64; 2]| format!("{:.1} % to {:.1} %", 100.0 * low, 100.0 * high);
         [
             format!(
-                "{shift}: confidence moved by {:.3} (KS distance, p = {:.3}) between {} labeled points and {} unlabeled \
-                 ones.",
-                self.shift.confidence_distance, self.shift.p_value, self.n, self.m,
+                "{shift}: confidence moved by {:.3} (KS distance) and predicted classes by {:.3} (total variation), p = {:.3}, \
+                 between {} labeled points and {} unlabeled ones.",
+                self.shift.confidence_distance,
+                self.shift.class_distance,
+                self.shift.p_value,
+                self.n,
+                self.m,
             ),
             format!(
                 "Coverage to expect at the uncorrected threshold {threshold} (target {:.1} %): {} if the model's and \

@@ -134,7 +134,7 @@ fn weights_by_label_cover_where_split_conformal_does_not() {
     assert!(within(&known, 0.0), "known shares covered {}", known.value);
     assert!(within(&bbse, 0.01), "BBSE covered {}", bbse.value);
     assert!(within(&em, 0.01), "EM covered {}", em.value);
-    assert!(split.value < 0.8, "split conformal covered {}", split.value);
+    assert!(split.value < 0.85, "split conformal covered {}", split.value);
 }
 
 #[test]

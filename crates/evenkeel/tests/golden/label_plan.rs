@@ -2,11 +2,12 @@
 
 use crate::case::{assert_close, indices, number, numbers, read};
 use evenkeel::level::{FailureProbability, Miscoverage};
+use evenkeel::measure::{WeightedEmpirical, Weights};
 use evenkeel::reweighting::label_plan::{
     LabelPlan, LabelPlanSettings, LabelPlanner, PlanStop, PreparedPlan, TodayRows, Yesterday,
 };
 use evenkeel::rows::Rows;
-use evenkeel::score::{Labels, Score};
+use evenkeel::score::{Labels, Score, softmax_rows};
 use evenkeel::seed::Seed;
 use serde_json::Value;
 use std::sync::Arc;
@@ -123,6 +124,37 @@ fn laws_weights_and_certificate() {
         let dkw = (40f64.ln() / (2.0 * evidence.m as f64)).sqrt();
         let certificate = evidence.certificate;
         assert!((certificate.with_confidence - certificate.value - dkw).abs() < 1e-15);
+    });
+}
+
+/// The target law's own quantile, from its atoms: what a threshold falls back on where calibration scores end too early.
+#[test]
+fn quantiles_of_the_target_law() {
+    for_every_case(|run| {
+        let evidence = run.plan.evidence();
+        let (mix, m) = (evidence.statistics.mix, evidence.m as f64);
+        let table = Rows::new("logits", &run.today, run.classes).unwrap();
+        let raw = softmax_rows(table, 1.0).unwrap();
+        let temperature = evidence.temperature * evidence.statistics.inflation;
+        let f = softmax_rows(table, temperature).unwrap();
+        let rows = run.today.chunks(run.classes);
+        let g: Vec<f64> = rows.flat_map(|row| run.prepared.plan_row(row).unwrap()).collect();
+        let scores: Vec<f64> = raw.iter().map(|p| 1.0 - p).collect();
+        let masses: Vec<f64> =
+            f.iter().zip(&g).map(|(f, g)| ((1.0 - mix) * f + mix * g) / m).collect();
+        let law = WeightedEmpirical::new(&scores, &Weights::normalised(masses).unwrap()).unwrap();
+        let sorted = run.plan.thresholds().scores();
+        assert_close(
+            &run.name("F"),
+            &law.cdf_at_increasing(sorted),
+            &run.plan.laws().target,
+            1e-12,
+        );
+        for (alpha, expected) in run.case["thresholds"].as_object().unwrap() {
+            let level = Miscoverage::new(alpha.parse().unwrap()).unwrap().level();
+            let direct = number(&expected["direct"]);
+            assert!((law.quantile(level) - direct).abs() < 1e-12, "{}", run.name(alpha));
+        }
     });
 }
 

@@ -116,41 +116,52 @@ fn k_means(profiles: &[f64], length: usize, groups: usize) -> Vec<usize> {
         }
         centres.extend(centre);
     }
-    let mut assigned = nearest_centres(profiles, &centres, length);
+    let count = centres.len() / length;
+    let classes = profiles.len() / length;
+    // Distances of every class to every centre; only those to centres that moved are taken again.
+    let mut distances = vec![0.0; classes * count];
+    let mut assigned = vec![usize::MAX; classes];
+    let mut moved = vec![true; count];
     for _ in 0..MOST_ROUNDS {
-        let count = centres.len() / length;
-        for group in 0..count {
-            let members = profiles
-                .chunks_exact(length)
-                .zip(&assigned)
-                .filter(|(_, assigned)| **assigned == group)
-                .map(|(profile, _)| profile);
-            if assigned.contains(&group) {
-                let centre = mean_of(members, length);
+        let again: Vec<usize> = (0..count).filter(|group| moved[*group]).collect();
+        measure_again(profiles, &centres, length, &again, &mut distances);
+        moved.fill(false);
+        for (assigned, row) in assigned.iter_mut().zip(distances.chunks_exact(count)) {
+            let nearest = smallest(row);
+            if nearest != *assigned {
+                moved[nearest] = true;
+                if let Some(left) = moved.get_mut(*assigned) {
+                    *left = true;
+                }
+                *assigned = nearest;
+            }
+        }
+        if !moved.contains(&true) {
+            break;
+        }
+        for group in (0..count).filter(|group| moved[*group]) {
+            let members = profiles.chunks_exact(length).zip(&assigned);
+            let mut members =
+                members.filter(|(_, assigned)| **assigned == group).map(|(profile, _)| profile);
+            // A group that lost its last class keeps its centre and may win one back.
+            if let Some(first) = members.next() {
+                let centre = mean_of(std::iter::once(first).chain(members), length);
                 centres[group * length..][..length].copy_from_slice(&centre);
             }
         }
-        let next = nearest_centres(profiles, &centres, length);
-        if next == assigned {
-            break;
-        }
-        assigned = next;
     }
     numbered_by_first_class(&assigned)
 }
 
-fn nearest_centres(profiles: &[f64], centres: &[f64], length: usize) -> Vec<usize> {
-    let nearest = |profile: &[f64]| {
-        let mut best = (0, f64::INFINITY);
-        for (group, centre) in centres.chunks_exact(length).enumerate() {
-            let distance = squared_distance(profile, centre);
-            if distance < best.1 {
-                best = (group, distance);
-            }
+/// Index of the smallest; the first of equal ones.
+fn smallest(values: &[f64]) -> usize {
+    let mut best = 0;
+    for (index, value) in values.iter().enumerate() {
+        if *value < values[best] {
+            best = index;
         }
-        best.0
-    };
-    profiles.chunks_exact(length).map(nearest).collect()
+    }
+    best
 }
 
 fn mean_of<'a>(vectors: impl Iterator<Item = &'a [f64]>, length: usize) -> Vec<f64> {
@@ -190,19 +201,58 @@ const LANES: usize = 8;
 
 in_widest_registers! {
     fn squared_distance[](a: &[f64], b: &[f64]) -> f64 {
-        let ((a_chunks, a_rest), (b_chunks, b_rest)) =
-            (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
-        let mut lanes = [0.0; LANES];
-        for (a, b) in a_chunks.iter().zip(b_chunks) {
+        let [distance] = squared_distances(a, [b]);
+        distance
+    }
+}
+
+in_widest_registers! {
+    /// Distances of all profiles to the centres `again`, into a table with a row per profile.
+    fn measure_again[](
+        profiles: &[f64],
+        centres: &[f64],
+        length: usize,
+        again: &[usize],
+        distances: &mut [f64],
+    ) -> () {
+        let centre = |group: usize| &centres[group * length..][..length];
+        let rows = distances.chunks_exact_mut(centres.len() / length);
+        let (fours, rest) = again.as_chunks::<4>();
+        for (profile, row) in profiles.chunks_exact(length).zip(rows) {
+            // Four at a time: a single sum waits for each addition before the next.
+            for four in fours {
+                let found = squared_distances(profile, four.map(centre));
+                for (group, distance) in four.iter().zip(found) {
+                    row[*group] = distance;
+                }
+            }
+            for group in rest {
+                [row[*group]] = squared_distances(profile, [centre(*group)]);
+            }
+        }
+    }
+}
+
+/// `|a - b|^2` for several `b` side by side, each with the bits it would have alone.
+#[inline(always)]
+fn squared_distances<const N: usize>(a: &[f64], b: [&[f64]; N]) -> [f64; N] {
+    let (a_chunks, a_rest) = a.as_chunks::<LANES>();
+    let b = b.map(|b| b.as_chunks::<LANES>());
+    let mut lanes = [[0.0; LANES]; N];
+    for (chunk, a) in a_chunks.iter().enumerate() {
+        for (lanes, (b_chunks, _)) in lanes.iter_mut().zip(&b) {
+            let b = &b_chunks[chunk];
             for lane in 0..LANES {
                 lanes[lane] += (a[lane] - b[lane]) * (a[lane] - b[lane]);
             }
         }
-        for (lane, (a, b)) in a_rest.iter().zip(b_rest).enumerate() {
+    }
+    for (lanes, (_, b_rest)) in lanes.iter_mut().zip(&b) {
+        for (lane, (a, b)) in a_rest.iter().zip(*b_rest).enumerate() {
             lanes[lane] += (a - b) * (a - b);
         }
-        crate::measure::add_lanes(lanes)
     }
+    lanes.map(crate::measure::add_lanes)
 }
 
 #[cfg(test)]

@@ -44,6 +44,8 @@ mod class_groups;
 mod confidence_sketch;
 mod evidence;
 mod passes;
+mod plan;
+mod prepared;
 mod settings;
 mod shift_statistics;
 mod target_law;
@@ -62,6 +64,8 @@ pub use certificate::{Certificate, Standing};
 pub use class_groups::ClassGroups;
 pub use evidence::{FixedPoint, PlanEvidence};
 pub use passes::{FirstPass, SecondPass};
+pub use plan::LabelPlan;
+pub use prepared::PreparedPlan;
 pub use settings::LabelPlanSettings;
 pub use shift_statistics::ShiftStatistics;
 pub use target_law::{TailAtom, TargetLaws};
@@ -73,21 +77,17 @@ pub use yesterday::{PROBABILITY_FLOOR, Yesterday};
 
 use crate::bound::dkw_half_width;
 use crate::error::{Error, Result};
-use crate::level::Miscoverage;
-use crate::measure::{Interval, Weights};
+use crate::measure::Interval;
 use crate::reweighting::projection::project;
-use crate::rows::{Real, Rows};
+use crate::rows::Real;
 use crate::sandwich::Abscissae;
 use crate::score::Score;
 use crate::seed::Seed;
 use passes::confidence;
 use shift_statistics::{PredictedYesterday, shift_statistics};
 use temperature::best_temperature;
-use today_rows::predicted;
+use today_rows::{in_blocks, predicted};
 use transport_plan::{GroupTable, Iterating, Marginal, fit_plan};
-
-/// Rows of a table in memory that a thread takes at a time.
-const BLOCK_ROWS: usize = 1 << 12;
 
 /// Yesterday's side of the method, ready for today's rows.
 #[derive(Debug, Clone)]
@@ -246,7 +246,7 @@ impl LabelPlanner {
 
     /// Both passes over a table in memory, read by the threads of the current rayon pool.
     pub fn plan<T: Real>(&self, today: &TodayRows<'_, T>) -> Result<LabelPlan> {
-        let empty = self.first_pass();
+        let empty = self.first_pass().expecting(today.rows());
         let first = in_blocks(today, |row, block| empty.clone().add(row, block))
             .try_reduce(|| empty.clone(), |merged, part| merged.merge(&part))?;
         let empty = Arc::new(self.prepare(first)?).second_pass();
@@ -272,148 +272,4 @@ impl LabelPlanner {
         let high = points.last().map_or(self.range.high(), |last| last.max(self.range.high()));
         Ok(Abscissae::of_points(Interval::new(low, high)?, points))
     }
-}
-
-/// Stages 2 to 4, ready for the second pass.
-#[derive(Debug, Clone)]
-pub struct PreparedPlan {
-    groups: ClassGroups,
-    statistics: ShiftStatistics,
-    plan: TransportPlan,
-    balanced: TransportPlan,
-    /// `b` of each class in the target law.
-    target_scalings: Vec<f64>,
-    /// `b` of each class at the cautious end of the certificate.
-    upper_scalings: Vec<f64>,
-    abscissae: Abscissae,
-    score: Option<Score>,
-    temperature: f64,
-    planned_rows: usize,
-    rows: u64,
-}
-
-impl PreparedPlan {
-    /// An empty second pass.
-    pub fn second_pass(self: Arc<Self>) -> SecondPass {
-        SecondPass::new(self)
-    }
-
-    /// The classes' groups and their prior.
-    pub fn groups(&self) -> &ClassGroups {
-        &self.groups
-    }
-
-    /// Distances between the two days, mix and inflation.
-    pub fn statistics(&self) -> &ShiftStatistics {
-        &self.statistics
-    }
-
-    /// The plan of the target law.
-    pub fn plan(&self) -> &TransportPlan {
-        &self.plan
-    }
-
-    /// `g(y)` of one row of logits; `f` at the inflated temperature where the plan is not needed.
-    pub fn plan_row(&self, logits: &[f64]) -> Result<Vec<f64>> {
-        let classes = self.groups.group_of.len();
-        crate::error::require_same_length("logits", logits.len(), "classes", classes)?;
-        crate::error::require_finite("logits", logits)?;
-        let mut row = vec![0.0; classes];
-        transport_plan::tempered_softmax(logits, 1.0 / self.target_temperature(), &mut row);
-        transport_plan::scale_row(&mut row, &self.target_scalings);
-        Ok(row)
-    }
-
-    /// `T inflation`.
-    fn target_temperature(&self) -> f64 {
-        self.temperature * self.statistics.inflation
-    }
-
-    /// `T (1 + 2 (inflation - 1))`.
-    fn upper_temperature(&self) -> f64 {
-        self.temperature * (1.0 + 2.0 * (self.statistics.inflation - 1.0))
-    }
-}
-
-/// Weights on the calibration points, thresholds for any miscoverage rate, and the evidence.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LabelPlan {
-    thresholds: PlanThresholds,
-    order: Vec<usize>,
-    weights: Weights,
-    laws: TargetLaws,
-    evidence: PlanEvidence,
-}
-
-impl LabelPlan {
-    /// The threshold at a miscoverage rate, and where it comes from.
-    pub fn threshold(&self, alpha: Miscoverage) -> PlanThreshold {
-        self.thresholds.threshold(alpha)
-    }
-
-    /// All that thresholds need; serialises.
-    pub fn thresholds(&self) -> &PlanThresholds {
-        &self.thresholds
-    }
-
-    /// Weights in increasing order of the scores.
-    pub fn weights(&self) -> &Weights {
-        &self.weights
-    }
-
-    /// `order()[k]` is the position in the input of the `k`-th smallest score.
-    pub fn order(&self) -> &[usize] {
-        &self.order
-    }
-
-    /// Weights in the order in which the calibration points were given.
-    pub fn weights_as_given(&self) -> Vec<f64> {
-        let mut given = vec![0.0; self.order.len()];
-        for (weight, index) in self.weights.as_slice().iter().zip(&self.order) {
-            given[*index] = *weight;
-        }
-        given
-    }
-
-    /// The three laws at the sorted calibration scores.
-    pub fn laws(&self) -> &TargetLaws {
-        &self.laws
-    }
-
-    /// What was measured on the way.
-    pub fn evidence(&self) -> &PlanEvidence {
-        &self.evidence
-    }
-
-    /// What a user should know at a miscoverage rate.
-    pub fn warnings(&self, alpha: Miscoverage) -> Vec<PlanWarning> {
-        warning::warnings(&self.evidence, self.threshold(alpha), alpha)
-    }
-}
-
-/// Applies a function to blocks of a table, in parallel; candidates are one block.
-fn in_blocks<'a, T: Real, P: Send>(
-    today: &'a TodayRows<'a, T>,
-    add: impl Fn(usize, &TodayRows<'_, T>) -> Result<P> + Sync + Send + 'a,
-) -> impl ParallelIterator<Item = Result<P>> + 'a
-where
-    P: 'a,
-{
-    let rows = today.rows();
-    let starts: Vec<usize> = match today {
-        TodayRows::Candidates(_) => vec![0],
-        _ => (0..rows).step_by(BLOCK_ROWS).collect(),
-    };
-    let part = move |table: &Rows<'a, T>, start: usize| {
-        let end = rows.min(start + BLOCK_ROWS);
-        let values = &table.values()[start * table.columns()..end * table.columns()];
-        Rows::new(table.what(), values, table.columns())
-    };
-    starts.into_par_iter().map(move |start| match today {
-        TodayRows::Probabilities(table) => {
-            add(start, &TodayRows::Probabilities(part(table, start)?))
-        }
-        TodayRows::Logits(table) => add(start, &TodayRows::Logits(part(table, start)?)),
-        TodayRows::Candidates(candidates) => add(0, &TodayRows::Candidates(candidates)),
-    })
 }

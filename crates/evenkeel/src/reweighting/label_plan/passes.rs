@@ -10,13 +10,13 @@
 
 use std::sync::Arc;
 
-use super::PreparedPlan;
 use super::confidence_sketch::ConfidenceSketch;
+use super::prepared::PreparedPlan;
 use super::target_law::LawSums;
 use super::today_rows::{RowReader, TodayRows, predicted};
-use super::transport_plan::{scale_row, tempered_softmax};
+use super::transport_plan::scale_row;
 use crate::error::{Error, Result, require_same_length};
-use crate::measure::tempered_log_sum_exp;
+use crate::measure::{dot_in_lanes, tempered_log_sum_exp, tempered_softmax_into};
 use crate::registers::in_widest_registers;
 use crate::row_sample::BottomK;
 use crate::rows::Real;
@@ -42,6 +42,12 @@ impl FirstPass {
             kept: BottomK::new(seed, kept_rows),
             rows: 0,
         }
+    }
+
+    /// Told that the whole input has `rows` rows, it copies no row that will not be kept in the end.
+    pub fn expecting(mut self, rows: usize) -> Self {
+        self.kept.expect(rows as u64);
+        self
     }
 
     /// Adds a block; `first_row` is the index of its first row in the whole input.
@@ -141,27 +147,45 @@ struct RowLaws {
     target: Vec<f64>,
     upper: Vec<f64>,
     lower: Vec<f64>,
-    planned: Vec<f64>,
 }
 
 impl RowLaws {
     fn new(classes: usize) -> Self {
         let row = vec![0.0; classes];
-        Self { target: row.clone(), upper: row.clone(), lower: row.clone(), planned: row }
+        Self { target: row.clone(), upper: row.clone(), lower: row }
     }
 
     fn fill(&mut self, prepared: &PreparedPlan, logits: &[f64]) {
-        let (mix, temperature) = (prepared.statistics.mix, prepared.temperature);
-        tempered_softmax(logits, 1.0 / temperature, &mut self.lower);
-        tempered_softmax(logits, 1.0 / prepared.target_temperature(), &mut self.target);
+        let inverses = [
+            1.0 / prepared.target_temperature(),
+            1.0 / prepared.upper_temperature(),
+            1.0 / prepared.temperature,
+        ];
+        let scalings = [&prepared.target_scalings[..], &prepared.upper_scalings[..]];
+        let out = [&mut self.target[..], &mut self.upper[..], &mut self.lower[..]];
+        row_laws(logits, inverses, prepared.statistics.mix, scalings, out);
+    }
+}
+
+in_widest_registers! {
+    /// `(1 - mix) f + mix g` at the first temperature, the scaled row at the second, `f` at the third.
+    fn row_laws[](
+        logits: &[f64],
+        inverses: [f64; 3],
+        mix: f64,
+        scalings: [&[f64]; 2],
+        out: [&mut [f64]; 3],
+    ) -> () {
+        let [target, upper, lower] = out;
+        tempered_softmax_into(logits, inverses[0], target);
         if mix > 0.0 {
-            self.planned.copy_from_slice(&self.target);
-            scale_row(&mut self.planned, &prepared.target_scalings);
-            for (f, g) in self.target.iter_mut().zip(&self.planned) {
-                *f = (1.0 - mix) * *f + mix * g;
+            let share = mix / dot_in_lanes(target, scalings[0]);
+            for (f, scaling) in target.iter_mut().zip(scalings[0]) {
+                *f *= (1.0 - mix) + share * scaling;
             }
         }
-        tempered_softmax(logits, 1.0 / prepared.upper_temperature(), &mut self.upper);
-        scale_row(&mut self.upper, &prepared.upper_scalings);
+        tempered_softmax_into(logits, inverses[1], upper);
+        scale_row(upper, scalings[1]);
+        tempered_softmax_into(logits, inverses[2], lower);
     }
 }

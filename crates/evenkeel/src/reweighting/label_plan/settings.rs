@@ -10,7 +10,7 @@ use crate::level::FailureProbability;
 /// | `tolerance` | 1e-4 | change of the log-scalings at which a fixed point ends | `> 0` |
 /// | `most_iterations` | 10 000 | limit of each fixed point | `>= 1` |
 /// | `delta` | 0.05 | failure probability of the certificate | `(0, 1)` |
-/// | `kept_cells` | 4 194 304 | rows times classes that take part in the fixed points; a sample of the rows beyond | `>= 1` |
+/// | `kept_cells` | 2 097 152 | rows times classes that take part in the fixed points; a sample of the rows beyond | `>= 1` |
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LabelPlanSettings {
     /// Change of the log-scalings at which a fixed point ends.
@@ -26,7 +26,7 @@ pub struct LabelPlanSettings {
 impl LabelPlanSettings {
     /// The defaults at this failure probability.
     pub fn new(delta: FailureProbability) -> Self {
-        Self { tolerance: 1e-4, most_iterations: 10_000, delta, kept_cells: 1 << 22 }
+        Self { tolerance: 1e-4, most_iterations: 10_000, delta, kept_cells: 1 << 21 }
     }
 
     pub(super) fn check(&self) -> Result<()> {

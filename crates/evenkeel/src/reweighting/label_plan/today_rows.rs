@@ -1,10 +1,16 @@
 //! A row of today, however it was given: logits and, where asked for, scores.
 
+use rayon::prelude::*;
+
 use super::yesterday::{floored_log, plausibility, widen_logits};
 use crate::error::{Error, Result};
 use crate::measure::softmax_into;
+use crate::registers::in_widest_registers;
 use crate::rows::{Real, Rows};
 use crate::score::{CandidateScores, RowScratch, Score, row_scale, widen_scaled};
+
+/// Rows of a table in memory that a thread takes at a time.
+const BLOCK_ROWS: usize = 1 << 12;
 
 /// A block of today's rows.
 #[derive(Debug, Clone, Copy)]
@@ -94,7 +100,7 @@ impl RowReader {
             }
             TodayRows::Logits(_) => {
                 // Scores are those of the raw probabilities, by the softmax that made yesterday's.
-                softmax_into(&self.logits, &mut self.probabilities);
+                softmax(&self.logits, &mut self.probabilities);
             }
             TodayRows::Probabilities(_) => {}
         }
@@ -106,6 +112,12 @@ impl RowReader {
         };
         score.score_row(row, &self.probabilities, &mut self.scratch, &mut self.scores);
         Ok(())
+    }
+}
+
+in_widest_registers! {
+    fn softmax[](logits: &[f64], out: &mut [f64]) -> () {
+        softmax_into(logits, out);
     }
 }
 
@@ -125,4 +137,28 @@ pub(super) fn predicted(logits: &[f64]) -> usize {
         }
     }
     best
+}
+
+/// Applies a function to blocks of a table, in parallel; candidates are one block.
+pub(super) fn in_blocks<'a, T: Real, P: Send + 'a>(
+    today: &'a TodayRows<'a, T>,
+    add: impl Fn(usize, &TodayRows<'_, T>) -> Result<P> + Sync + Send + 'a,
+) -> impl ParallelIterator<Item = Result<P>> + 'a {
+    let rows = today.rows();
+    let starts: Vec<usize> = match today {
+        TodayRows::Candidates(_) => vec![0],
+        _ => (0..rows).step_by(BLOCK_ROWS).collect(),
+    };
+    let part = move |table: &Rows<'a, T>, start: usize| {
+        let end = rows.min(start + BLOCK_ROWS);
+        let values = &table.values()[start * table.columns()..end * table.columns()];
+        Rows::new(table.what(), values, table.columns())
+    };
+    starts.into_par_iter().map(move |start| match today {
+        TodayRows::Probabilities(table) => {
+            add(start, &TodayRows::Probabilities(part(table, start)?))
+        }
+        TodayRows::Logits(table) => add(start, &TodayRows::Logits(part(table, start)?)),
+        TodayRows::Candidates(candidates) => add(0, &TodayRows::Candidates(candidates)),
+    })
 }

@@ -18,14 +18,6 @@ impl KnownRatios {
         Ok(Self(ratios))
     }
 
-    /// From logarithms; the largest becomes 1, so nothing overflows.
-    pub fn from_logarithms(log_ratios: &[f64]) -> Result<Self> {
-        require_some("log likelihood ratios", log_ratios)?;
-        require_finite("log likelihood ratios", log_ratios)?;
-        let largest = log_ratios.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        Self::new(log_ratios.iter().map(|log_ratio| (log_ratio - largest).exp()).collect())
-    }
-
     /// The ratios as a slice.
     pub fn as_slice(&self) -> &[f64] {
         &self.0

@@ -1,0 +1,218 @@
+//! `evenkeel reproduce`: the paper's experiments.
+
+use std::path::PathBuf;
+
+use evenkeel_experiments::corruption::Corruption;
+use evenkeel_experiments::fashion_mnist::DEFAULT_DIRECTORY;
+use evenkeel_experiments::images::{
+    DataFolder, FigureSettings, Figures, ImageMethod, ImageSettings, Images, LabelMarginal,
+    SampleSize, SampleSizeSettings, ShiftedCondition, Tables, make_data_folder,
+};
+use evenkeel_experiments::regression::Regression;
+use evenkeel_experiments::run::{self, Experiment, Table, Watcher};
+use indicatif::ProgressBar;
+use serde::Serialize;
+
+use crate::exit::Outcome;
+use crate::job::{Failure, Rates, on_threads, print, print_json};
+use crate::progress::Verbosity;
+use crate::reproduce_args::{
+    DataArgs, FiguresArgs, ImagesArgs, RegressionArgs, ReproduceCommand, RunArgs, SampleSizeArgs,
+    SizeArgs, TightnessArgs,
+};
+
+pub(crate) fn run(command: &ReproduceCommand) -> Result<Outcome, Failure> {
+    match command {
+        ReproduceCommand::Regression(args) => regression(args),
+        ReproduceCommand::Images(args) => images(args),
+        ReproduceCommand::Tightness(args) => tightness(args),
+        ReproduceCommand::SampleSize(args) => sample_size(args),
+        ReproduceCommand::Figures(args) => figures(args),
+    }
+}
+
+fn regression(args: &RegressionArgs) -> Result<Outcome, Failure> {
+    let rates = Rates::of(&args.run.common)?;
+    let experiment = Regression {
+        simulations: args.simulations,
+        samples: args.samples,
+        epochs: args.epochs.clone(),
+        ..Regression::new(rates.alpha, rates.seed)
+    };
+    reproduce("regression", &experiment, &args.run)
+}
+
+fn images(args: &ImagesArgs) -> Result<Outcome, Failure> {
+    let methods = match &args.methods[..] {
+        [] => ImageMethod::usual(),
+        [all] if all == "all" => ImageMethod::all(),
+        ids => ids.iter().map(|id| ImageMethod::from_id(id)).collect::<Result<_, _>>()?,
+    };
+    let settings = ImageSettings { methods, ..image_settings(&args.run, &args.sizes)? };
+    let data = data_folder("images", &args.run, &args.data, &args.severities)?;
+    reproduce("images", &Images::new(data, settings)?, &args.run)
+}
+
+fn tightness(args: &TightnessArgs) -> Result<Outcome, Failure> {
+    let methods = ["ff-min-max", "ff-f-u", "ff-w1-min-max", "ff-w1-f-u"];
+    let settings = ImageSettings {
+        methods: methods.into_iter().map(ImageMethod::from_id).collect::<Result<_, _>>()?,
+        marginals: vec![LabelMarginal::Same],
+        tables: Tables::Tightness,
+        ..image_settings(&args.run, &args.sizes)?
+    };
+    let data = data_folder("tightness", &args.run, &args.data, &[args.severity])?;
+    reproduce("tightness", &Images::new(data, settings)?, &args.run)
+}
+
+fn sample_size(args: &SampleSizeArgs) -> Result<Outcome, Failure> {
+    let rates = Rates::of(&args.run.common)?;
+    let settings = SampleSizeSettings {
+        sizes: args.sizes.clone(),
+        seeds: args.seeds,
+        test: args.test,
+        grid: args.grid,
+        alpha: rates.alpha,
+        seed: rates.seed,
+    };
+    let data = data_folder("sample-size", &args.run, &args.data, &args.severities)?;
+    reproduce("sample-size", &SampleSize::new(data, settings)?, &args.run)
+}
+
+fn figures(args: &FiguresArgs) -> Result<Outcome, Failure> {
+    let rates = Rates::of(&args.run.common)?;
+    let settings = FigureSettings {
+        laws_of: args.figure_1.clone(),
+        gap_of: args.figure_2.clone(),
+        calibration: args.calibration,
+        unlabeled: args.unlabeled,
+        test: args.test,
+        alpha: rates.alpha,
+        seed: rates.seed,
+    };
+    let severities: Vec<u32> = [&args.figure_1, &args.figure_2]
+        .into_iter()
+        .map(|name| Ok(name.parse::<ShiftedCondition>()?.severity))
+        .collect::<Result<_, Failure>>()?;
+    let data = data_folder("figures", &args.run, &args.data, &severities)?;
+    reproduce("figures", &Figures::new(data, settings)?, &args.run)
+}
+
+fn image_settings(run: &RunArgs, sizes: &SizeArgs) -> Result<ImageSettings, Failure> {
+    let rates = Rates::of(&run.common)?;
+    Ok(ImageSettings {
+        seeds: sizes.seeds,
+        calibration: sizes.calibration,
+        unlabeled: sizes.unlabeled,
+        test: sizes.test,
+        grid: sizes.grid,
+        ..ImageSettings::new(rates.alpha, rates.seed)
+    })
+}
+
+/// The user's data folder, or one made of Fashion-MNIST inside the run's folder.
+fn data_folder(
+    name: &str,
+    run: &RunArgs,
+    data: &DataArgs,
+    severities: &[u32],
+) -> Result<DataFolder, Failure> {
+    if let Some(folder) = &data.data {
+        return Ok(DataFolder::open(folder)?.with_severities(severities)?);
+    }
+    let data_set = data.fashion_mnist.clone().unwrap_or_else(|| DEFAULT_DIRECTORY.into());
+    let folder = folder_of(name, run).join("softmax");
+    let bar = Verbosity::of(run.common.quiet).cells("classifying images");
+    on_threads(run.common.threads, || {
+        let step = |count: usize| match bar.length() {
+            Some(0) => bar.set_length(count as u64),
+            _ => bar.inc(count as u64),
+        };
+        Ok(make_data_folder(&folder, &data_set, severities, &step)?)
+    })?;
+    bar.finish_and_clear();
+    let order = Corruption::ALL.map(Corruption::name);
+    Ok(DataFolder::open(&folder)?.with_severities(severities)?.in_order_of(&order))
+}
+
+fn folder_of(name: &str, run: &RunArgs) -> PathBuf {
+    run.out.clone().unwrap_or_else(|| PathBuf::from(format!("evenkeel-{name}")))
+}
+
+/// Runs an experiment in its folder and shows its tables.
+fn reproduce<E: Experiment + Send>(
+    name: &str,
+    experiment: &E,
+    args: &RunArgs,
+) -> Result<Outcome, Failure> {
+    let out = folder_of(name, args);
+    let verbosity = Verbosity::of(args.common.quiet);
+    let bar = Bar(verbosity.cells(name));
+    let finished = on_threads(args.common.threads, || Ok(run::run(experiment, &out, &bar)?))?;
+    bar.0.finish_and_clear();
+    let document = Document {
+        out: out.clone(),
+        report: out.join("report.html"),
+        cells: finished.cells,
+        resumed: finished.resumed,
+        tables: finished.outputs.tables.iter().map(ShownTable::of).collect(),
+    };
+    if args.common.json {
+        print_json(&document)?;
+    } else {
+        let tables: Vec<String> = finished.outputs.tables.iter().map(Table::markdown).collect();
+        print(&format!(
+            "{}\nThe page with figures: {}\n",
+            tables.join("\n"),
+            document.report.display()
+        ))?;
+    }
+    Ok(Outcome::Done)
+}
+
+#[derive(Debug, Serialize)]
+struct Document {
+    out: PathBuf,
+    report: PathBuf,
+    cells: usize,
+    /// Cells that were found finished.
+    resumed: usize,
+    tables: Vec<ShownTable>,
+}
+
+/// A table as it stands in the Markdown files.
+#[derive(Debug, Serialize)]
+struct ShownTable {
+    name: String,
+    title: String,
+    columns: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+impl ShownTable {
+    fn of(table: &Table) -> Self {
+        let shown = table.for_page();
+        Self {
+            name: table.name.clone(),
+            title: shown.title,
+            columns: shown.columns,
+            rows: shown.rows,
+        }
+    }
+}
+
+/// A progress bar over cells.
+struct Bar(ProgressBar);
+
+impl Watcher for Bar {
+    fn started(&self, total: usize, done: usize) {
+        self.0.set_length(total as u64);
+        self.0.set_position(done as u64);
+        // Cells of an earlier run took no time of this one.
+        self.0.reset_eta();
+    }
+
+    fn finished_cell(&self) {
+        self.0.inc(1);
+    }
+}

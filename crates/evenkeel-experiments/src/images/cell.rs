@@ -1,0 +1,104 @@
+//! One cell: a condition, a label marginal and a seed; all methods on the same points.
+
+use evenkeel::evaluation::EvaluationCounts;
+use evenkeel::measure::WeightedEmpirical;
+use evenkeel::rows::Rows;
+use evenkeel::score::Score;
+use evenkeel::seed::Seed;
+use serde::{Deserialize, Serialize};
+
+use super::calibrated::{Calibrated, CellPoints};
+use super::method::ImageMethod;
+use crate::error::Result;
+use crate::run::Stopwatch;
+
+/// What a cell leaves behind.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CellOutcome {
+    /// Unlabeled points.
+    pub unlabeled: usize,
+    /// Test points.
+    pub test: usize,
+    /// One for each method.
+    pub methods: Vec<MethodOutcome>,
+}
+
+/// How one method did.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MethodOutcome {
+    /// Its id.
+    pub method: String,
+    /// Share of the test points whose label is in their set.
+    pub coverage: f64,
+    /// Mean number of labels in a set.
+    pub size: f64,
+    /// Measured total coverage gap, where there is one calibration law.
+    pub total_gap: Option<f64>,
+    /// The bound that was minimised, at the learned weights.
+    pub bound: Option<f64>,
+    /// Effective sample size of the weights.
+    pub effective: Option<f64>,
+}
+
+/// Test rows predicted at a time: sets of a block stay in cache.
+const BLOCK: usize = 4096;
+
+/// Runs all methods on the points of a cell.
+pub(super) fn run_methods(
+    methods: &[ImageMethod],
+    points: &CellPoints,
+    seed: Seed,
+    stopwatch: &mut Stopwatch,
+) -> Result<CellOutcome> {
+    let test_scores =
+        Score::Lac.label_scores(&points.test.probabilities()?, &points.test.labels()?)?;
+    let test_law = WeightedEmpirical::uniform(&test_scores)?;
+    let mut outcomes: Vec<MethodOutcome> = Vec::new();
+    for (index, method) in methods.iter().enumerate() {
+        let mut twin = None;
+        for (earlier, outcome) in methods[..index].iter().zip(&outcomes) {
+            if method.agrees_with(*earlier, points.severity)? {
+                twin = Some(MethodOutcome { method: method.id().to_owned(), ..outcome.clone() });
+            }
+        }
+        outcomes.push(match twin {
+            Some(outcome) => outcome,
+            None => {
+                let calibration =
+                    stopwatch.time(method.id(), || Calibrated::by(*method, points, seed))?;
+                stopwatch.time("testing", || evaluate(*method, &calibration, points, &test_law))?
+            }
+        });
+    }
+    let (unlabeled, test) = (points.unlabeled.rows(), points.test.rows());
+    Ok(CellOutcome { unlabeled, test, methods: outcomes })
+}
+
+/// Coverage, size and gap of a calibration on the test points.
+fn evaluate(
+    method: ImageMethod,
+    calibrated: &Calibrated,
+    points: &CellPoints,
+    test_law: &WeightedEmpirical,
+) -> Result<MethodOutcome> {
+    let (table, labels) = (points.test.table()?, points.test.labels()?);
+    let rows = method.most_test_rows().min(table.rows());
+    let (classes, labels) = (table.columns(), &labels.as_slice()[..rows]);
+    let mut counts = EvaluationCounts::new(classes)?;
+    let values = &table.values()[..rows * classes];
+    let blocks = values.chunks(BLOCK * classes).zip(labels.chunks(BLOCK));
+    for (block, (values, labels)) in blocks.enumerate() {
+        let rows = Rows::new("test probabilities", values, classes)?;
+        let sets = calibrated.predict(block * BLOCK, rows, points.alpha)?;
+        counts = counts.add(block * BLOCK, &sets, labels)?;
+    }
+    let evaluation = counts.finish(points.alpha, calibrated.total_gap(test_law))?;
+    Ok(MethodOutcome {
+        method: method.id().to_owned(),
+        coverage: evaluation.coverage,
+        size: evaluation.mean_size,
+        total_gap: evaluation.total_coverage_gap,
+        bound: calibrated.bound(),
+        effective: Some(calibrated.effective()),
+    })
+}

@@ -1,0 +1,58 @@
+//! The project's own data folder: the shipped classifier on corrupted Fashion-MNIST.
+
+use std::fs;
+use std::path::Path;
+
+use evenkeel::seed::Seed;
+
+use super::softmax::SoftmaxTable;
+use crate::classifier::Classifier;
+use crate::corruption::{Condition, Corruption, Severity, images_under};
+use crate::error::{Error, Result};
+use crate::fashion_mnist::{CLASSES, LabeledImages, Split};
+
+/// The classifier that ships: `docs/images.md` says how it was trained.
+const SHIPPED: &[u8] =
+    include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/classifier.safetensors"));
+
+/// The seed of the corruptions: images are spoilt once, and experiments draw from them.
+const CORRUPTION_SEED: u64 = 0;
+
+/// Makes the softmax files that are not in a folder yet: the test images clean, and under every corruption at some
+/// severities. `step` is told how many files there are, and called after each.
+pub fn make_data_folder(
+    folder: &Path,
+    data_set: &Path,
+    severities: &[u32],
+    step: &dyn Fn(usize),
+) -> Result<()> {
+    fs::create_dir_all(folder).map_err(Error::at(folder))?;
+    let mut conditions = vec![Condition::Clean];
+    for severity in severities {
+        let number = u8::try_from(*severity).unwrap_or(u8::MAX);
+        let severity = Severity::new(number)?;
+        conditions
+            .extend(Corruption::ALL.map(|corruption| Condition::Corrupted(corruption, severity)));
+    }
+    let file = |condition: &Condition| folder.join(format!("{condition}.npz"));
+    conditions.retain(|condition| !file(condition).exists());
+    step(conditions.len());
+    if conditions.is_empty() {
+        return Ok(());
+    }
+    let images = LabeledImages::read(data_set, Split::Test)?;
+    let classifier = Classifier::from_bytes(SHIPPED)?;
+    let ids: Vec<usize> = (0..images.len()).collect();
+    for condition in conditions {
+        let spoilt = images_under(condition, &images, &ids, Seed::new(CORRUPTION_SEED))?;
+        let table = SoftmaxTable {
+            probabilities: classifier.probabilities(&spoilt)?,
+            classes: CLASSES,
+            labels: images.labels().to_vec(),
+            image_ids: ids.clone(),
+        };
+        table.write(&file(&condition))?;
+        step(1);
+    }
+    Ok(())
+}

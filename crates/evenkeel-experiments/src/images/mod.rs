@@ -1,0 +1,239 @@
+//! The paper's image experiments on any folder of softmax files.
+//!
+//! ```text
+//! fashion_softmax   Fashion-MNIST, corruptions, classifier -> a data folder
+//! data_folder       clean.npz, fog_3.npz, ...              -> conditions
+//! split             tables of two conditions               -> calibration, unlabeled and test rows without a common image
+//! method            the rows of the tables, by name
+//! calibrated        a method and the points of a cell      -> thresholds
+//! cell              condition, label marginal, seed        -> coverage, size and gap of every method
+//! tables            all cells                              -> Tables 1, 4, 5 and 6
+//! sample_size       sizes instead of methods               -> Tables 2 and 3
+//! figures           two conditions                         -> Figs 1 and 2
+//! ```
+
+mod calibrated;
+mod cell;
+mod data_folder;
+mod fashion_softmax;
+mod figures;
+mod method;
+mod sample_size;
+mod softmax;
+mod split;
+mod tables;
+
+pub use cell::{CellOutcome, MethodOutcome};
+pub use data_folder::{DataFolder, ShiftedCondition};
+pub use fashion_softmax::make_data_folder;
+pub use figures::{FigureSettings, Figures, KeptDrawing, PaperFigure};
+pub use method::{ImageMethod, Steps};
+pub use sample_size::{PAPER_SIZES, SampleSize, SampleSizeCell, SampleSizeSettings};
+pub use softmax::{SoftmaxTable, Subset};
+pub use split::{LABEL_SHIFT_GAMMA, LabelMarginal, RoleSizes, Split};
+
+use evenkeel::level::Miscoverage;
+use evenkeel::measure::Grid;
+use evenkeel::seed::Seed;
+use serde_json::json;
+
+use crate::error::{Error, Result};
+use crate::run::{Experiment, Group, Outputs, Stopwatch};
+use calibrated::CellPoints;
+use cell::run_methods;
+
+/// Which tables are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tables {
+    /// Tables 1, 4, 5 and 6, and how far each method is from the target.
+    All,
+    /// Table 5: bounds against measured gaps.
+    Tightness,
+}
+
+/// Settings of the experiment.
+///
+/// | name | default | purpose | range |
+/// |---|---|---|---|
+/// | `methods` | all but the slow ones | rows of the tables | at least 1 |
+/// | `marginals` | both | without and with label shift | |
+/// | `seeds` | 10 | repetitions of every condition | at least 1 |
+/// | `calibration` | 300 | labeled clean points; weight functions take twice as many | at least 1 |
+/// | `unlabeled` | 300 | unlabeled points of today | at least 1 |
+/// | `test` | 30 000 | test points at most | at least 1 |
+/// | `grid` | 100 | grid points of the paper's objective; its answer depends on them | at least 2 |
+/// | `alpha` | 0.1 | miscoverage rate | |
+#[derive(Debug, Clone, PartialEq)]
+pub struct ImageSettings {
+    /// Rows of the tables.
+    pub methods: Vec<ImageMethod>,
+    /// With and without label shift.
+    pub marginals: Vec<LabelMarginal>,
+    /// Repetitions of every condition.
+    pub seeds: u64,
+    /// Labeled clean points `n`; a weight function takes twice as many.
+    pub calibration: usize,
+    /// Unlabeled points `m`.
+    pub unlabeled: usize,
+    /// Test points at most.
+    pub test: usize,
+    /// Grid points of the paper's objective.
+    pub grid: usize,
+    /// Miscoverage rate.
+    pub alpha: Miscoverage,
+    /// Root of all randomness.
+    pub seed: Seed,
+    /// Which tables are made.
+    pub tables: Tables,
+}
+
+impl ImageSettings {
+    /// The paper's sizes.
+    pub fn new(alpha: Miscoverage, seed: Seed) -> Self {
+        Self {
+            methods: ImageMethod::usual(),
+            marginals: LabelMarginal::ALL.to_vec(),
+            seeds: 10,
+            calibration: 300,
+            unlabeled: 300,
+            test: 30_000,
+            grid: Grid::LEARNING_POINTS,
+            alpha,
+            seed,
+            tables: Tables::All,
+        }
+    }
+}
+
+/// The experiment on one data folder.
+#[derive(Debug, Clone)]
+pub struct Images {
+    data: DataFolder,
+    clean: SoftmaxTable,
+    settings: ImageSettings,
+}
+
+/// What tells cells apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImageCell {
+    /// Corruption and severity.
+    pub condition: ShiftedCondition,
+    /// Label marginal of today.
+    pub labels: LabelMarginal,
+    /// Repetition.
+    pub repetition: u64,
+}
+
+impl Images {
+    /// Reads the folder's clean table.
+    pub fn new(data: DataFolder, settings: ImageSettings) -> Result<Self> {
+        Ok(Self { clean: data.read_clean()?, data, settings })
+    }
+
+    /// The seed of a cell: from its name, so that neither order nor company matters.
+    fn seed_of(&self, cell: &ImageCell) -> Seed {
+        let family = format!("{}-{}", cell.condition.name(), cell.labels.name());
+        self.settings.seed.child(&family, cell.repetition)
+    }
+}
+
+impl Experiment for Images {
+    type Cell = ImageCell;
+    type Shared = SoftmaxTable;
+    type Outcome = CellOutcome;
+
+    fn configuration(&self) -> Result<serde_json::Value> {
+        let sizes = [
+            ("the number of seeds", self.settings.seeds as usize),
+            ("the number of calibration points", self.settings.calibration),
+            ("the number of unlabeled points", self.settings.unlabeled),
+            ("the number of test points", self.settings.test),
+            ("the number of methods", self.settings.methods.len()),
+        ];
+        if let Some((what, _)) = sizes.iter().find(|(_, size)| *size == 0) {
+            return Err(Error::BadSetting { what, found: 0.0, expected: "at least 1" });
+        }
+        let methods: Vec<&str> = self.settings.methods.iter().map(|method| method.id()).collect();
+        let marginals: Vec<&str> =
+            self.settings.marginals.iter().map(|labels| labels.name()).collect();
+        Ok(json!({
+            "experiment": match self.settings.tables { Tables::All => "images", Tables::Tightness => "tightness" },
+            "version": env!("CARGO_PKG_VERSION"),
+            "methods": methods,
+            "label_marginals": marginals,
+            "label_shift_gamma": LABEL_SHIFT_GAMMA,
+            "seeds": self.settings.seeds,
+            "calibration": self.settings.calibration,
+            "unlabeled": self.settings.unlabeled,
+            "test": self.settings.test,
+            "grid": self.settings.grid,
+            "alpha": self.settings.alpha.get(),
+            "seed": self.settings.seed.get(),
+            "classes": self.clean.classes,
+            "data": self.data.fingerprint()?,
+        }))
+    }
+
+    fn groups(&self) -> Vec<Group<ImageCell>> {
+        let cells = |condition: &ShiftedCondition| {
+            let of_marginal = |labels: &LabelMarginal| {
+                let (condition, labels) = (condition.clone(), *labels);
+                (0..self.settings.seeds).map(move |repetition| ImageCell {
+                    condition: condition.clone(),
+                    labels,
+                    repetition,
+                })
+            };
+            self.settings.marginals.iter().flat_map(of_marginal).collect()
+        };
+        let group = |condition: &ShiftedCondition| Group {
+            name: condition.name(),
+            cells: cells(condition),
+        };
+        self.data.conditions().iter().map(group).collect()
+    }
+
+    fn name(&self, cell: &ImageCell) -> String {
+        format!("{}-{}-{:03}", cell.condition.name(), cell.labels.name(), cell.repetition)
+    }
+
+    fn prepare(&self, group: &Group<ImageCell>) -> Result<SoftmaxTable> {
+        let condition = group.cells.first().map(|cell| &cell.condition);
+        condition.map_or_else(
+            || Ok(self.clean.clone()),
+            |condition| self.data.read(condition, self.clean.classes),
+        )
+    }
+
+    fn run_cell(
+        &self,
+        shifted: &SoftmaxTable,
+        cell: &ImageCell,
+        stopwatch: &mut Stopwatch,
+    ) -> Result<CellOutcome> {
+        let seed = self.seed_of(cell);
+        let sizes = RoleSizes {
+            calibration: 2 * self.settings.calibration,
+            unlabeled: self.settings.unlabeled,
+            test: self.settings.test,
+        };
+        let points = stopwatch.time("dealing", || -> Result<CellPoints> {
+            let split = Split::deal(&self.clean, shifted, sizes, cell.labels, seed)?;
+            let both_halves = self.clean.subset(&split.calibration);
+            Ok(CellPoints {
+                calibration: both_halves.first(self.settings.calibration),
+                both_halves,
+                unlabeled: shifted.subset(&split.unlabeled),
+                test: shifted.subset(&split.test),
+                severity: cell.condition.severity,
+                grid: self.settings.grid,
+                alpha: self.settings.alpha,
+            })
+        })?;
+        run_methods(&self.settings.methods, &points, seed, stopwatch)
+    }
+
+    fn outputs(&self, finished: &[(ImageCell, CellOutcome)]) -> Result<Outputs> {
+        Ok(tables::outputs(self, finished))
+    }
+}

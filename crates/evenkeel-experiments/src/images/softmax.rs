@@ -1,0 +1,162 @@
+//! A classifier's probabilities under one condition, with labels and image ids: one `.npz` file.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+
+use evenkeel::rows::Rows;
+use evenkeel::score::{Labels, Probabilities};
+use evenkeel_io::{
+    BlockRows, IoError, MatrixSource, NpzProblem, ValueKind, Values, read_labels, read_matrix,
+};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+use crate::error::{Error, Result};
+use crate::npy;
+
+/// Probabilities of all images under one condition.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SoftmaxTable {
+    /// Shape `(rows, classes)`, row-major. Single precision, as classifiers give them: half the memory.
+    pub probabilities: Vec<f32>,
+    /// Number of classes.
+    pub classes: usize,
+    /// Label of every row.
+    pub labels: Vec<usize>,
+    /// Which image a row shows; the same number in two files means the same image.
+    pub image_ids: Vec<usize>,
+}
+
+impl SoftmaxTable {
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// Row `index`.
+    fn row(&self, index: usize) -> &[f32] {
+        &self.probabilities[index * self.classes..][..self.classes]
+    }
+
+    /// Some rows, in the order given.
+    pub fn subset(&self, rows: &[usize]) -> Subset {
+        let mut probabilities = Vec::with_capacity(rows.len() * self.classes);
+        rows.iter().for_each(|row| probabilities.extend_from_slice(self.row(*row)));
+        let labels = rows.iter().map(|row| self.labels[*row]).collect();
+        Subset { probabilities, labels, classes: self.classes }
+    }
+
+    /// Reads an `.npz` file with the arrays `probs` or `logits`, `labels` and `image_id`.
+    pub fn read(path: &Path) -> Result<Self> {
+        if !path.exists() {
+            return Err(Error::MissingSoftmax { path: path.to_path_buf() });
+        }
+        let (matrix, kind) = match read_matrix(&part(path, "probs")?) {
+            Err(IoError::Npz { problem: NpzProblem::NoSuchKey { .. }, .. }) => {
+                (read_matrix(&part(path, "logits")?)?, ValueKind::Logits)
+            }
+            found => (found?, ValueKind::Probabilities),
+        };
+        let (rows, classes) = (matrix.row_count(), matrix.columns());
+        let mut softmax = Vec::new();
+        // Checked once, here, so that an error names the file; cells take the rows as they are.
+        match kind.probabilities(&matrix, &mut softmax)? {
+            BlockRows::F32(rows) => drop(check(rows).map_err(|error| matrix.error(error))?),
+            BlockRows::F64(rows) => drop(check(rows).map_err(|error| matrix.error(error))?),
+        }
+        let probabilities = match (kind, matrix.into_values()) {
+            (ValueKind::Logits, _) => softmax.into_iter().map(|value| value as f32).collect(),
+            (ValueKind::Probabilities, Values::F32(values)) => values,
+            (ValueKind::Probabilities, Values::F64(values)) => {
+                values.into_iter().map(|value| value as f32).collect()
+            }
+        };
+        let labels = read_labels(&part(path, "labels")?, Some(rows))?;
+        let image_ids = read_labels(&part(path, "image_id")?, Some(rows))?;
+        let mut seen = image_ids.clone();
+        seen.sort_unstable();
+        if let Some(pair) = seen.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(Error::RepeatedImage { path: path.to_path_buf(), id: pair[0] });
+        }
+        let labels = Labels::new(labels, classes)?.as_slice().to_vec();
+        Ok(Self { probabilities, classes, labels, image_ids })
+    }
+
+    /// Writes such a file; it appears whole or not at all.
+    pub fn write(&self, path: &Path) -> Result<()> {
+        let integers = |values: &[usize]| {
+            let values: Vec<i64> = values.iter().map(|value| value.cast_signed() as i64).collect();
+            npy::vector_bytes(&values)
+        };
+        let matrix = Rows::new("probabilities", &self.probabilities, self.classes)?;
+        let arrays = [
+            ("probs.npy", npy::matrix_bytes(&matrix)),
+            ("labels.npy", integers(&self.labels)),
+            ("image_id.npy", integers(&self.image_ids)),
+        ];
+        let unfinished = path.with_extension("unfinished");
+        let failed = |source| Error::Archive { path: path.to_path_buf(), source };
+        let file = File::create(&unfinished).map_err(Error::at(&unfinished))?;
+        let mut archive = ZipWriter::new(std::io::BufWriter::new(file));
+        let options = SimpleFileOptions::default()
+            .compression_method(CompressionMethod::Stored)
+            .large_file(true);
+        for (name, bytes) in arrays {
+            archive.start_file(name, options).map_err(failed)?;
+            archive.write_all(&bytes).map_err(Error::at(&unfinished))?;
+        }
+        let mut file = archive.finish().map_err(failed)?;
+        file.flush().map_err(Error::at(&unfinished))?;
+        std::fs::rename(&unfinished, path).map_err(Error::at(path))
+    }
+}
+
+fn part(path: &Path, key: &str) -> Result<MatrixSource> {
+    Ok(MatrixSource::parse(&format!("{}:{key}", path.display()))?)
+}
+
+/// An error unless every row is a probability vector.
+fn check<T: evenkeel::rows::Real>(rows: Rows<'_, T>) -> evenkeel::Result<Probabilities<'_, T>> {
+    Probabilities::from_rows(rows)
+}
+
+/// Rows taken out of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Subset {
+    probabilities: Vec<f32>,
+    labels: Vec<usize>,
+    classes: usize,
+}
+
+impl Subset {
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// The probabilities, as methods take them.
+    pub fn probabilities(&self) -> Result<Probabilities<'_, f32>> {
+        Ok(Probabilities::new(&self.probabilities, self.classes)?)
+    }
+
+    /// The same as a table.
+    pub fn table(&self) -> Result<Rows<'_, f32>> {
+        Ok(Rows::new("probabilities", &self.probabilities, self.classes)?)
+    }
+
+    /// The labels.
+    pub fn labels(&self) -> Result<Labels> {
+        Ok(Labels::new(self.labels.clone(), self.classes)?)
+    }
+
+    /// The first rows of it.
+    pub fn first(&self, rows: usize) -> Self {
+        let rows = rows.min(self.rows());
+        Self {
+            probabilities: self.probabilities[..rows * self.classes].to_vec(),
+            labels: self.labels[..rows].to_vec(),
+            classes: self.classes,
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Which rows play which role; no image plays two.
+
+use std::collections::BTreeSet;
+
+use evenkeel::seed::{Seed, Stream};
+use serde::{Deserialize, Serialize};
+
+use super::softmax::SoftmaxTable;
+use crate::draws::{dirichlet, permutation};
+use crate::error::{Error, Result};
+
+/// Whether today's labels are distributed as yesterday's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LabelMarginal {
+    /// As yesterday's.
+    Same,
+    /// Drawn from a Dirichlet law around yesterday's.
+    Shifted,
+}
+
+impl LabelMarginal {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Same, Self::Shifted];
+
+    /// In the names of cells.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Same => "same-labels",
+            Self::Shifted => "label-shift",
+        }
+    }
+
+    /// In tables.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Same => "no label shift",
+            Self::Shifted => "with label shift",
+        }
+    }
+}
+
+/// Concentration of the Dirichlet law, as in the paper: `c_k = 10 P(k)`.
+pub const LABEL_SHIFT_GAMMA: f64 = 10.0;
+
+/// How many rows play which role.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RoleSizes {
+    /// Labeled clean rows.
+    pub calibration: usize,
+    /// Unlabeled rows of today; half of what there is, if label shift leaves fewer than twice as many.
+    pub unlabeled: usize,
+    /// Labeled rows of today at most.
+    pub test: usize,
+}
+
+/// Rows by role.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Split {
+    /// Rows of the clean table.
+    pub calibration: Vec<usize>,
+    /// Rows of the shifted table, unlabeled.
+    pub unlabeled: Vec<usize>,
+    /// Rows of the shifted table, for measuring.
+    pub test: Vec<usize>,
+}
+
+impl Split {
+    /// Deals rows out: calibration rows from the clean table; then, among the shifted rows that show none of their images,
+    /// unlabeled and test rows.
+    pub fn deal(
+        clean: &SoftmaxTable,
+        shifted: &SoftmaxTable,
+        sizes: RoleSizes,
+        labels: LabelMarginal,
+        seed: Seed,
+    ) -> Result<Self> {
+        if clean.rows() < sizes.calibration {
+            let what = "the clean table".to_owned();
+            let (found, needed) = (clean.rows(), sizes.calibration);
+            return Err(Error::TooFewRows { what, found, needed });
+        }
+        let mut calibration = permutation(&mut seed.stream("calibration-rows"), clean.rows());
+        calibration.truncate(sizes.calibration);
+        let taken: BTreeSet<usize> = calibration.iter().map(|row| clean.image_ids[*row]).collect();
+        let order = permutation(&mut seed.stream("shifted-rows"), shifted.rows());
+        let free: Vec<usize> =
+            order.into_iter().filter(|row| !taken.contains(&shifted.image_ids[*row])).collect();
+        let mut today = match labels {
+            LabelMarginal::Same => free,
+            LabelMarginal::Shifted => {
+                let marginal = shifted_marginal(clean, &mut seed.stream("label-marginal"));
+                resampled(&free, shifted, &marginal)
+            }
+        };
+        let unlabeled = match labels {
+            LabelMarginal::Same => sizes.unlabeled,
+            LabelMarginal::Shifted => sizes.unlabeled.min(today.len() / 2),
+        };
+        if unlabeled == 0 || today.len() <= unlabeled {
+            let what = "the shifted table, without the calibration images,".to_owned();
+            return Err(Error::TooFewRows {
+                what,
+                found: today.len(),
+                needed: unlabeled.max(1) + 1,
+            });
+        }
+        let mut test = today.split_off(unlabeled);
+        test.truncate(sizes.test);
+        Ok(Self { calibration, unlabeled: today, test })
+    }
+}
+
+/// A label marginal from `Dirichlet(gamma P)`, `P` being the clean table's.
+fn shifted_marginal(clean: &SoftmaxTable, stream: &mut Stream) -> Vec<f64> {
+    let mut counts = vec![0.0; clean.classes];
+    clean.labels.iter().for_each(|label| counts[*label] += 1.0);
+    let scale = LABEL_SHIFT_GAMMA / clean.rows() as f64;
+    let concentrations: Vec<f64> = counts.iter().map(|count| count * scale).collect();
+    dirichlet(stream, &concentrations)
+}
+
+/// The largest sample without replacement that follows a label marginal: `floor(N q_k)` rows of class `k`, with
+/// `N = min_k count_k / q_k`. Rows keep their order.
+fn resampled(rows: &[usize], table: &SoftmaxTable, marginal: &[f64]) -> Vec<usize> {
+    let mut counts = vec![0_usize; marginal.len()];
+    rows.iter().for_each(|row| counts[table.labels[*row]] += 1);
+    // A class that today's table does not hold cannot be asked for.
+    let possible =
+        counts.iter().zip(marginal).filter(|(count, share)| **count > 0 && **share > 0.0);
+    let total: f64 = possible.clone().map(|(_, share)| share).sum();
+    let size =
+        possible.map(|(count, share)| *count as f64 * total / share).fold(f64::INFINITY, f64::min);
+    let mut left: Vec<usize> = counts
+        .iter()
+        .zip(marginal)
+        // The class that limits the size is taken whole, whatever its product rounds to.
+        .map(|(count, share)| ((size * share / total + 1e-9) as usize).min(*count))
+        .collect();
+    let take = |row: &&usize| {
+        let left = &mut left[table.labels[**row]];
+        let taken = *left > 0;
+        *left -= usize::from(taken);
+        taken
+    };
+    rows.iter().filter(take).copied().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows in order, or reversed, so that a row number alone does not tell the image.
+    fn table(rows: usize, reversed: bool) -> SoftmaxTable {
+        let id = |row: usize| if reversed { rows - 1 - row } else { row };
+        SoftmaxTable {
+            probabilities: vec![0.25; 4 * rows],
+            classes: 4,
+            labels: (0..rows).map(|row| id(row) % 4).collect(),
+            image_ids: (0..rows).map(id).collect(),
+        }
+    }
+
+    #[test]
+    fn no_calibration_image_reappears_today() {
+        let (clean, shifted) = (table(400, false), table(400, true));
+        let sizes = RoleSizes { calibration: 100, unlabeled: 60, test: usize::MAX };
+        for seed in 0..20 {
+            for labels in LabelMarginal::ALL {
+                let split = Split::deal(&clean, &shifted, sizes, labels, Seed::new(seed)).unwrap();
+                let calibration: BTreeSet<usize> =
+                    split.calibration.iter().map(|row| clean.image_ids[*row]).collect();
+                assert_eq!(calibration.len(), 100);
+                let today: Vec<usize> = [&split.unlabeled[..], &split.test]
+                    .concat()
+                    .iter()
+                    .map(|row| shifted.image_ids[*row])
+                    .collect();
+                assert!(today.iter().all(|id| !calibration.contains(id)));
+                assert_eq!(today.iter().collect::<BTreeSet<_>>().len(), today.len());
+                if labels == LabelMarginal::Same {
+                    assert_eq!((split.unlabeled.len(), split.test.len()), (60, 240));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn resampling_follows_the_marginal_and_takes_as_much_as_it_can() {
+        let table = table(400, false);
+        let rows: Vec<usize> = (0..400).collect();
+        let sample = resampled(&rows, &table, &[0.5, 0.25, 0.25, 0.0]);
+        let mut counts = [0; 4];
+        sample.iter().for_each(|row| counts[table.labels[*row]] += 1);
+        assert_eq!(counts, [100, 50, 50, 0]);
+    }
+}

@@ -1,0 +1,80 @@
+//! One label plan, end to end, and the shift test before it.
+//!
+//! `cargo bench --bench label_plan`; one thread unless the name says otherwise.
+
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use divan::{Bencher, black_box};
+use evenkeel::check::{Prediction, shift_test};
+use evenkeel::level::FailureProbability;
+use evenkeel::reweighting::label_plan::{LabelPlanSettings, LabelPlanner, TodayRows, Yesterday};
+use evenkeel::rows::Rows;
+use evenkeel::score::{Labels, Score};
+use evenkeel::seed::Seed;
+
+fn main() {
+    divan::main();
+}
+
+/// Logits of a classifier whose true class stands out by `signal`.
+fn logits(rows: usize, classes: usize, signal: f64, seed: u64) -> (Vec<f32>, Vec<usize>) {
+    let mut stream = Seed::new(seed).stream("bench");
+    let (mut values, mut labels) = (Vec::with_capacity(rows * classes), Vec::new());
+    for _ in 0..rows {
+        let label = stream.below(classes);
+        labels.push(label);
+        values.extend((0..classes).map(|class| {
+            let lift = if class == label { signal } else { 0.0 };
+            (lift + 4.0 * (stream.uniform() + stream.uniform() - 1.0)) as f32
+        }));
+    }
+    (values, labels)
+}
+
+fn planner(n: usize, classes: usize) -> LabelPlanner {
+    let (values, labels) = logits(n, classes, 4.0, 1);
+    let labels = Labels::new(labels, classes).unwrap();
+    let rows = Rows::new("logits", &values, classes).unwrap();
+    let yesterday = Yesterday::of_logits(rows, &labels, &Score::Lac).unwrap();
+    let settings = LabelPlanSettings::new(FailureProbability::new(0.05).unwrap());
+    LabelPlanner::new(yesterday, Score::Lac, settings, Seed::new(0)).unwrap()
+}
+
+/// n = m = 300: temperature, groups, both passes, both fixed points, weights.
+#[divan::bench(args = [10, 100, 1000])]
+fn a_fit_on_300_points(bencher: Bencher, classes: usize) {
+    let (values, labels) = logits(300, classes, 4.0, 1);
+    let (today, _) = logits(300, classes, 2.5, 2);
+    let labels = Labels::new(labels, classes).unwrap();
+    let settings = LabelPlanSettings::new(FailureProbability::new(0.05).unwrap());
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let fit = || {
+        let rows = Rows::new("logits", black_box(&values), classes).unwrap();
+        let yesterday = Yesterday::of_logits(rows, &labels, &Score::Lac).unwrap();
+        let planner = LabelPlanner::new(yesterday, Score::Lac, settings, Seed::new(0)).unwrap();
+        planner.plan(&TodayRows::Logits(Rows::new("logits", &today, classes).unwrap())).unwrap()
+    };
+    bencher.bench_local(|| pool.install(fit));
+}
+
+/// A million rows of a hundred classes, as many threads as the machine has.
+#[divan::bench(sample_count = 1, sample_size = 1)]
+fn b_a_million_rows_of_a_hundred_classes(bencher: Bencher) {
+    let planner = planner(1000, 100);
+    let (today, _) = logits(1_000_000, 100, 2.5, 2);
+    bencher.bench_local(|| {
+        planner.plan(&TodayRows::Logits(Rows::new("logits", &today, 100).unwrap())).unwrap()
+    });
+}
+
+#[divan::bench(args = [300, 10_000, 100_000])]
+fn c_shift_test_999_permutations(bencher: Bencher, points: usize) {
+    let sample = |seed: u64| -> Vec<Prediction> {
+        let mut stream = Seed::new(seed).stream("bench");
+        let mut point =
+            || Prediction { confidence: stream.uniform(), class: stream.below(10) as u32 };
+        (0..points).map(|_| point()).collect()
+    };
+    let (yesterday, today) = (sample(1), sample(2));
+    bencher.bench_local(|| shift_test(&yesterday, black_box(&today), 999, Seed::new(0)).unwrap());
+}

@@ -1,0 +1,137 @@
+//! `auto` where the truth is known: no harm without a shift, no cliff as one grows, and help where it is meant to help.
+
+use crate::world::{Sample, sample};
+use crate::{alpha, collapsed, with_class_shares};
+use evenkeel::auto::{AutoCalibrated, AutoSettings, Chosen, Decision, auto};
+use evenkeel::level::FailureProbability;
+use evenkeel::measure::WeightedEmpirical;
+use evenkeel::score::Score;
+use evenkeel::seed::Seed;
+
+fn run(yesterday: &Sample, today: &Sample, seed: u64) -> AutoCalibrated {
+    let settings = AutoSettings::new(FailureProbability::new(0.05).unwrap(), Seed::new(seed));
+    auto(
+        &yesterday.probabilities(),
+        &yesterday.labels(),
+        &today.probabilities(),
+        &Score::Lac,
+        alpha(0.1),
+        &settings,
+    )
+    .unwrap()
+}
+
+/// Coverage of `auto` and of split conformal prediction on labeled points of today, and whether the test rejected.
+fn outcome(yesterday: &Sample, today: &Sample, test: &Sample, seed: u64) -> (f64, f64, bool) {
+    let found = run(yesterday, today, seed);
+    let law = WeightedEmpirical::uniform(&test.scores()).unwrap();
+    let (chosen, split) = (found.threshold(alpha(0.1)), found.uncorrected_threshold(alpha(0.1)));
+    (law.cdf(chosen.get()), law.cdf(split.get()), found.decision.rejected)
+}
+
+/// Means over days of `(coverage, uncorrected coverage, rejections)`.
+fn means(days: u64, day: impl Fn(u64) -> [Sample; 3]) -> (f64, f64, f64) {
+    let mut sums = (0.0, 0.0, 0.0);
+    for index in 0..days {
+        let [yesterday, today, test] = day(index);
+        let (chosen, split, rejected) = outcome(&yesterday, &today, &test, index);
+        sums.0 += chosen / days as f64;
+        sums.1 += split / days as f64;
+        sums.2 += f64::from(u8::from(rejected)) / days as f64;
+    }
+    sums
+}
+
+/// Nothing changed: the false-alarm rate is the level, and coverage its target.
+#[test]
+fn without_a_shift_nothing_is_lost() {
+    let days = 400;
+    let (coverage, _, rejected) = means(days, |day| {
+        [sample(300, 1.0, day), sample(300, 1.0, 10_000 + day), sample(1500, 1.0, 20_000 + day)]
+    });
+    // A day's coverage has a standard deviation of 1.9 points, the mean of one tenth.
+    assert!((coverage - 0.9).abs() < 0.015, "{coverage}");
+    // 0.05 expected, standard deviation 0.011.
+    assert!((rejected - 0.05).abs() < 0.044, "{rejected}");
+}
+
+/// As the signal fades coverage falls slowly, without a cliff where the test begins to reject.
+#[test]
+fn coverage_has_no_cliff() {
+    let coverages: Vec<(f64, f64)> = (0..=8)
+        .map(|step| {
+            let strength = 1.0 - 0.05 * f64::from(step);
+            let (chosen, split, _) = means(40, |day| {
+                [
+                    sample(300, 1.0, 100 + day),
+                    sample(300, strength, 1100 + day),
+                    sample(1500, strength, 2100 + day),
+                ]
+            });
+            (chosen, split)
+        })
+        .collect();
+    for pair in coverages.windows(2) {
+        assert!((pair[0].0 - pair[1].0).abs() < 0.035, "{coverages:?}");
+    }
+    for (chosen, split) in &coverages {
+        assert!(*chosen > split - 0.01, "{coverages:?}");
+    }
+    // At signal 0.6 split conformal prediction has lost 24 points, `auto` a third of that.
+    let (chosen, split) = coverages[8];
+    assert!(split < 0.7 && chosen - split > 0.12, "{coverages:?}");
+}
+
+/// The model leans toward few classes although the labels are as frequent as ever: what the plan is made for.
+#[test]
+fn a_collapse_on_few_classes_is_undone() {
+    let day = |strength: f64, lean: f64| {
+        means(40, |day| {
+            [
+                sample(300, 1.0, 100 + day),
+                collapsed(&sample(300, strength, 1100 + day), lean),
+                collapsed(&sample(1500, strength, 2100 + day), lean),
+            ]
+        })
+    };
+    let (chosen, split, rejected) = day(0.7, 4.0);
+    assert!(rejected > 0.99);
+    assert!((chosen - 0.9).abs() < 0.5 * (split - 0.9).abs(), "{chosen} against {split}");
+}
+
+/// Classes of other frequencies, confidences unchanged: seen by the test, and answered with caution.
+#[test]
+fn a_pure_label_shift_is_seen_and_does_not_undercover_much() {
+    let shares = [1.0, 1.0, 1.0, 0.5, 0.5, 0.3, 0.2, 0.1, 0.05, 0.05];
+    let (chosen, _, rejected) = means(40, |day| {
+        [
+            sample(300, 1.0, 100 + day),
+            with_class_shares(&sample(1300, 1.0, 1100 + day), &shares, 300),
+            with_class_shares(&sample(5000, 1.0, 2100 + day), &shares, 1500),
+        ]
+    });
+    assert!(rejected > 0.95, "{rejected}");
+    assert!(chosen > 0.87, "{chosen}");
+}
+
+#[test]
+fn the_decision_says_what_was_done_and_why() {
+    let calm = run(&sample(300, 1.0, 1), &sample(300, 1.0, 2), 0).decision;
+    assert_eq!(
+        (calm.chosen, calm.rejected, calm.plan.is_none()),
+        (Chosen::Uncorrected, false, true)
+    );
+    let words = calm.to_string();
+    assert!(words.starts_with("No change was found") && words.contains("300 unlabeled"), "{words}");
+
+    let shifted = run(&sample(300, 1.0, 1), &collapsed(&sample(300, 0.6, 2), 3.0), 0);
+    let stormy = shifted.decision.clone();
+    assert_eq!((stormy.chosen, stormy.rejected), (Chosen::LabelPlan, true));
+    let words = stormy.to_string();
+    assert!(words.starts_with("A change was found") && words.contains("assumed"), "{words}");
+    let plan = shifted.plan.unwrap();
+    assert_eq!(stormy.plan.as_ref(), Some(plan.evidence()));
+    let json = serde_json::to_string(&stormy).unwrap();
+    assert_eq!(serde_json::from_str::<Decision>(&json).unwrap(), stormy);
+    assert!(json.contains("\"chosen\":\"label-plan\""));
+}

@@ -1,0 +1,98 @@
+//! Blocks, merges and threads do not change a bit; samples of very large tables change little.
+
+use crate::world::{CLASSES, Sample, sample};
+use crate::{collapsed, planner, rows, settings};
+use evenkeel::Error;
+use evenkeel::reweighting::label_plan::{
+    FirstPass, LabelPlan, LabelPlanSettings, LabelPlanner, TodayRows,
+};
+use evenkeel::score::{Aps, Randomisation, Score};
+use evenkeel::seed::Seed;
+use std::sync::Arc;
+
+fn block(values: &[f64]) -> TodayRows<'_, f64> {
+    TodayRows::Probabilities(rows(values))
+}
+
+/// Both passes in blocks of this many rows, merged back to front.
+fn in_blocks(planner: &LabelPlanner, today: &Sample, size: usize) -> LabelPlan {
+    let parts = || today.probabilities.chunks(size * CLASSES).enumerate().rev();
+    let empty = planner.first_pass();
+    let first: FirstPass = parts().fold(empty.clone(), |whole, (index, part)| {
+        let part = empty.clone().add(index * size, &block(part)).unwrap();
+        part.merge(&whole).unwrap()
+    });
+    assert_eq!(first.rows(), today.labels.len() as u64);
+    let empty = Arc::new(planner.prepare(first).unwrap()).second_pass();
+    let second = parts().fold(empty.clone(), |whole, (index, part)| {
+        let part = empty.clone().add(index * size, &block(part)).unwrap();
+        whole.merge(&part).unwrap()
+    });
+    planner.finish(second).unwrap()
+}
+
+#[test]
+fn blocks_and_merges_do_not_change_a_bit() {
+    let yesterday = sample(200, 1.0, 1);
+    let today = collapsed(&sample(9000, 0.7, 2), 2.0);
+    let randomised = Score::Aps(Aps { randomisation: Randomisation::Uniform(Seed::new(3)) });
+    for score in [Score::Lac, randomised] {
+        let planner = planner(&yesterday, score, settings());
+        let whole = planner.plan(&block(&today.probabilities)).unwrap();
+        assert!(whole.evidence().statistics.mix > 0.0);
+        assert_eq!(in_blocks(&planner, &today, 9000), whole);
+        assert_eq!(in_blocks(&planner, &today, 1234), whole);
+        assert_eq!(in_blocks(&planner, &today, 17), whole);
+    }
+}
+
+#[test]
+fn threads_do_not_change_a_bit() {
+    let yesterday = sample(200, 1.0, 1);
+    let today = collapsed(&sample(20_000, 0.7, 2), 2.0);
+    let planner = planner(&yesterday, Score::Lac, settings());
+    let with = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| planner.plan(&block(&today.probabilities)).unwrap())
+    };
+    assert_eq!(with(1), with(3));
+}
+
+/// Above the limit the fixed points see a sample: still the same for any blocks, and close to the whole.
+#[test]
+fn a_sample_of_rows_is_enough_for_the_fixed_points() {
+    let yesterday = sample(300, 1.0, 1);
+    let today = collapsed(&sample(30_000, 0.7, 2), 2.0);
+    let few = LabelPlanSettings { kept_cells: 5000 * CLASSES, ..settings() };
+    let (exact, sampled) =
+        (planner(&yesterday, Score::Lac, settings()), planner(&yesterday, Score::Lac, few));
+    let whole = exact.plan(&block(&today.probabilities)).unwrap();
+    let part = sampled.plan(&block(&today.probabilities)).unwrap();
+    assert_eq!((whole.evidence().planned_rows, part.evidence().planned_rows), (30_000, 5000));
+    assert_eq!(whole.evidence().statistics, part.evidence().statistics);
+    assert_eq!(in_blocks(&sampled, &today, 777), part);
+    let largest = whole
+        .laws()
+        .target
+        .iter()
+        .zip(&part.laws().target)
+        .map(|(a, b)| (a - b).abs())
+        .fold(0.0, f64::max);
+    assert!(largest > 0.0 && largest < 0.01, "{largest}");
+}
+
+#[test]
+fn passes_over_different_rows_are_refused() {
+    let yesterday = sample(50, 1.0, 1);
+    let (today, other) = (sample(60, 0.7, 2), sample(61, 0.7, 3));
+    let planner = planner(&yesterday, Score::Lac, settings());
+    let first = planner.first_pass().add(0, &block(&today.probabilities)).unwrap();
+    let second = Arc::new(planner.prepare(first).unwrap()).second_pass();
+    let second = second.add(0, &block(&other.probabilities)).unwrap();
+    assert!(matches!(
+        planner.finish(second).unwrap_err(),
+        Error::LengthMismatch { found: 61, expected: 60, .. }
+    ));
+    let empty = planner.prepare(planner.first_pass()).unwrap_err();
+    assert!(matches!(empty, Error::Empty { .. }));
+}
