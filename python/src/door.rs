@@ -53,6 +53,10 @@ pub(crate) fn enter<R: Send>(
                     // The work panicked; the scope passes it on.
                     Err(RecvTimeoutError::Disconnected) => return None,
                     Err(RecvTimeoutError::Timeout) => {
+                        #[expect(
+                            clippy::redundant_closure_for_method_calls,
+                            reason = "the method itself is not general enough in its lifetime"
+                        )]
                         if let Err(error) = Python::attach(|py| py.check_signals()) {
                             stop.0.store(true, Ordering::Relaxed);
                             raised = Some(error);

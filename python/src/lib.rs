@@ -15,6 +15,8 @@
 //! ```
 //! Everything here is thin: what a Python user sees is `python/evenkeel/*.py`.
 
+#![allow(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
+
 mod arrays;
 mod beside;
 mod calibration;

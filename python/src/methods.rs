@@ -187,9 +187,7 @@ impl<'a, 'py> Settings<'a, 'py> {
         let (options, default) = (&self.options, ConditionalChoice::default());
         let given = options.get("lambda_")?;
         let penalty = match given.as_ref().and_then(|value| value.cast::<PyString>().ok()) {
-            Some(word) if word.to_string() == "cv" => {
-                PenaltyChoice::CrossValidated { folds: FOLDS }
-            }
+            Some(word) if *word == "cv" => PenaltyChoice::CrossValidated { folds: FOLDS },
             Some(word) => {
                 return Err(Failure::Setting(format!(
                     "lambda_ is \"{word}\"; give a positive number, or cv for cross-validation"

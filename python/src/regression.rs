@@ -15,6 +15,9 @@ use crate::errors::Failure;
 use crate::fitting::{go_on_unless, row_order};
 use crate::methods::{Ratios, Settings};
 
+/// The bin of every point, and the edges of the bins.
+type LabelsAndEdges<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
+
 /// The bin of every `y`, and the edges of `bins` equal bins over `[low, high]`.
 #[pyfunction]
 pub(crate) fn bin_labels<'py>(
@@ -23,7 +26,7 @@ pub(crate) fn bin_labels<'py>(
     low: f64,
     high: f64,
     bins: usize,
-) -> PyResult<(Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>)> {
+) -> PyResult<LabelsAndEdges<'py>> {
     let range = Interval::new(low, high).map_err(Failure::from)?;
     let bins = LabelBins::new(range, bins).map_err(Failure::from)?;
     let labels = slice(&y, "y")?.iter().map(|y| i64::try_from(bins.bin_of(*y)).unwrap_or(i64::MAX));
