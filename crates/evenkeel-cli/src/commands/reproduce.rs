@@ -44,8 +44,7 @@ fn regression(args: &RegressionArgs) -> Result<Outcome, Failure> {
 
 fn images(args: &ImagesArgs) -> Result<Outcome, Failure> {
     let methods = match &args.methods[..] {
-        [] => ImageMethod::usual(),
-        [all] if all == "all" => ImageMethod::all(),
+        [] => ImageMethod::all(),
         ids => ids.iter().map(|id| ImageMethod::from_id(id)).collect::<Result<_, _>>()?,
     };
     let settings = ImageSettings { methods, ..image_settings(&args.run, &args.sizes)? };

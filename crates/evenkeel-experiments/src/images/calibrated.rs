@@ -18,7 +18,7 @@ use super::softmax::Subset;
 use crate::error::Result;
 
 /// Test points of the conditional method: a quadratic program each.
-const MOST_CONDITIONAL_ROWS: usize = 500;
+const MOST_CONDITIONAL_ROWS: usize = 2000;
 
 /// The points of a cell, by role.
 #[derive(Debug)]

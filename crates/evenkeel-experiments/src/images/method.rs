@@ -105,11 +105,6 @@ impl ImageMethod {
         METHODS.iter().map(|(.., method)| *method).collect()
     }
 
-    /// All but [`Conditional`](Self::Conditional), which solves a quadratic program for each test point.
-    pub fn usual() -> Vec<Self> {
-        Self::all().into_iter().filter(|method| *method != Self::Conditional).collect()
-    }
-
     fn entry(self) -> Option<&'static (&'static str, &'static str, Self)> {
         METHODS.iter().find(|(.., method)| *method == self)
     }

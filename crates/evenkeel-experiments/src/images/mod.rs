@@ -55,7 +55,7 @@ pub enum Tables {
 ///
 /// | name | default | purpose | range |
 /// |---|---|---|---|
-/// | `methods` | all but the slow ones | rows of the tables | at least 1 |
+/// | `methods` | all | rows of the tables | at least 1 |
 /// | `marginals` | both | without and with label shift | |
 /// | `seeds` | 10 | repetitions of every condition | at least 1 |
 /// | `calibration` | 300 | labeled clean points; weight functions take twice as many | at least 1 |
@@ -91,7 +91,7 @@ impl ImageSettings {
     /// The paper's sizes.
     pub fn new(alpha: Miscoverage, seed: Seed) -> Self {
         Self {
-            methods: ImageMethod::usual(),
+            methods: ImageMethod::all(),
             marginals: LabelMarginal::ALL.to_vec(),
             seeds: 10,
             calibration: 300,

@@ -14,7 +14,7 @@ use evenkeel::rows::Rows;
 use evenkeel::score::Score;
 use evenkeel::seed::Seed;
 
-use super::simulation::Stage;
+use super::simulation::{Sets, Stage};
 use super::world::FEATURES;
 use crate::error::Result;
 
@@ -90,15 +90,10 @@ impl RegressionMethod {
                 );
             }
             LearnedRatio => {
-                let table = |x| Rows::new("features", x, FEATURES);
-                let (old, new) =
-                    (table(&stage.sets.calibration.x)?, table(&stage.sets.unlabeled.x)?);
-                let estimator = RatioEstimator::Network(NetworkSettings::default());
-                let model = estimator.fit(old, new, seed)?.model;
                 return weighted_by_point(
                     &stage.calibration_scores()?,
-                    &model.ratios(old)?,
-                    &model.ratios(table(&stage.sets.test.x)?)?,
+                    &stage.learned.calibration,
+                    &stage.learned.test,
                     alpha,
                 );
             }
@@ -127,6 +122,23 @@ impl RegressionMethod {
             effective: Some(calibration.effective_sample_size()),
             law: Some(calibration.law().clone()),
         })
+    }
+}
+
+/// Ratios learned on the features, which do not depend on the predictor.
+pub(super) struct LearnedRatios {
+    calibration: Vec<f64>,
+    test: Vec<f64>,
+}
+
+impl LearnedRatios {
+    pub(super) fn fit(sets: &Sets, seed: Seed) -> Result<Self> {
+        let calibration = Rows::new("features", &sets.calibration.x, FEATURES)?;
+        let unlabeled = Rows::new("features", &sets.unlabeled.x, FEATURES)?;
+        let test = Rows::new("features", &sets.test.x, FEATURES)?;
+        let estimator = RatioEstimator::Network(NetworkSettings::default());
+        let model = estimator.fit(calibration, unlabeled, seed)?.model;
+        Ok(Self { calibration: model.ratios(calibration)?, test: model.ratios(test)? })
     }
 }
 

@@ -10,7 +10,7 @@ use evenkeel::score::{Labels, Probabilities, Score};
 use evenkeel::seed::Seed;
 use serde::{Deserialize, Serialize};
 
-use super::method::RegressionMethod;
+use super::method::{LearnedRatios, RegressionMethod};
 use super::predictor::{PredictorSettings, Training};
 use super::world::{Sample, World};
 use crate::error::Result;
@@ -79,6 +79,7 @@ impl Sets {
 /// What methods see: the samples, and the predictor's probabilities on them.
 pub(super) struct Stage<'a> {
     pub(super) sets: &'a Sets,
+    pub(super) learned: &'a LearnedRatios,
     bins: &'a LabelBins,
     calibration: Vec<f64>,
     unlabeled: Vec<f64>,
@@ -165,12 +166,14 @@ pub(super) fn simulate(
     let bins_of_y = sets.training.y.iter().map(|y| bins.bin_of(*y)).collect();
     let mut training =
         Training::new(&sets.training.x, bins_of_y, bins.count(), settings.predictor, seed);
+    let learned = stopwatch.time("learning ratios", || LearnedRatios::fit(&sets, seed))?;
     let mut stages = Vec::new();
     for epochs in settings.epochs {
         stopwatch.time("training", || training.train_to(*epochs));
         let predictor = training.predictor();
         let stage = Stage {
             sets: &sets,
+            learned: &learned,
             bins: &bins,
             calibration: predictor.probabilities(&sets.calibration.x)?,
             unlabeled: predictor.probabilities(&sets.unlabeled.x)?,
