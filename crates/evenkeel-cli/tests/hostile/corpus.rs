@@ -603,7 +603,7 @@ fn settings(world: &World) -> Vec<Row> {
         (&["--method=likelihood-ratio", "--ratio=best"], "--ratio"),
         (&["--method=likelihood-ratio", "--cal-features=today.npy"], "--unlabeled-features"),
         (&["--method=likelihood-ratio", "--cal-ratios=nowhere.npy"], "nowhere.npy"),
-        (&["--method=fixed", "--weights-file=today.npy"], "columns"),
+        (&["--method=fixed", "--weights-file=nowhere.npy"], "nowhere.npy"),
         (&["--method=ecp", "--ecp-power=3"], "--ecp-power"),
         (&["--method=ecp", "--score=margin"], "--score lac"),
         (&["--method=qtc", "--qtc-rule=best"], "--qtc-rule"),
