@@ -94,7 +94,7 @@ def crepes(probs, labels, many):
     yield sets.astype(bool)
 
 
-PACKAGES = {"evenkeel": evenkeel, "evenkeel, method ot": evenkeel_ot, "MAPIE": mapie, "crepes": crepes}
+PACKAGES = {"evenkeel, uncorrected": evenkeel, "evenkeel, ot": evenkeel_ot, "MAPIE": mapie, "crepes": crepes}
 
 
 def measure(name: str, folder: Path) -> dict:
@@ -119,6 +119,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--classes", type=int, default=100)
     parser.add_argument("--calibration", type=int, default=1000)
+    parser.add_argument("--timeout", type=float, default=1800, help="seconds a package may take")
     parser.add_argument("--package", choices=PACKAGES, help="measure one in this process and print JSON")
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -139,13 +140,17 @@ def side_by_side(options: argparse.Namespace, folder: Path) -> None:
     print("| package | calibrate (s) | sets (s) | peak memory on top (MB) | labels in all sets |\n|---|---|---|---|---|")
     for name in PACKAGES:
         words = [sys.executable, Path(__file__), "--package", name, "--folder", folder]
-        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        try:
+            done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=options.timeout)
+        except subprocess.TimeoutExpired:
+            print(f"| {name} | not done after {options.timeout:.0f} s | | | |", flush=True)
+            continue
         if done.returncode != 0:
             reason = (done.stderr.strip().splitlines() or [f"ended by signal {-done.returncode}"])[-1]
             print(f"| {name} | failed: {reason} | | | |")
             continue
         found = json.loads(done.stdout.splitlines()[-1])
-        print(f"| {name} | {found['calibrate']:.3f} | {found['predict']:.2f} | {found['megabytes']:.0f} | {found['members']} |")
+        print(f"| {name} | {found['calibrate']:.3f} | {found['predict']:.2f} | {found['megabytes']:.0f} | {found['members']} |", flush=True)
 
 
 if __name__ == "__main__":
