@@ -36,7 +36,10 @@ pub(crate) enum Command {
     /// Methods side by side on labeled test data.
     Compare(CompareArgs),
     /// The paper's experiments: tables, figures and a page.
-    #[command(subcommand, after_help = "Example:\n  evenkeel reproduce regression --out regression")]
+    #[command(
+        subcommand,
+        after_help = "Example:\n  evenkeel reproduce regression --out regression"
+    )]
     Reproduce(crate::reproduce_args::ReproduceCommand),
     /// Completions for a shell, on stdout.
     Completions(CompletionsArgs),

@@ -81,7 +81,9 @@ impl World {
             ("--unlabeled", "today.npy"),
             ("--out", "out/earlier.json"),
         ];
-        self.call("calibrate", &files, replaced, more)
+        let ot: &[&str] =
+            if more.iter().any(|word| word.starts_with("--method")) { &[] } else { &["--method=ot"] };
+        self.call("calibrate", &files, replaced, &[more, ot].concat())
     }
 
     fn predict(&self, replaced: &[(&str, &str)], more: &[&str]) -> Vec<String> {
