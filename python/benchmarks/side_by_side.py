@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
+import re
 import subprocess
 import sys
 import tempfile
@@ -97,12 +97,17 @@ def crepes(probs, labels, many):
 PACKAGES = {"evenkeel, uncorrected": evenkeel, "evenkeel, ot": evenkeel_ot, "MAPIE": mapie, "crepes": crepes}
 
 
+def peak() -> int:
+    """Largest memory of this process so far, in kB (Linux). Not ru_maxrss: a child starts with its parent's."""
+    return int(re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text()).group(1))
+
+
 def measure(name: str, folder: Path) -> dict:
     many = np.load(folder / "many.npy")
     probs, labels = np.load(folder / "probs.npy"), np.load(folder / "labels.npy")
     run = PACKAGES[name](probs, labels, many)
     next(run)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = peak()
     seconds, started = {}, time.perf_counter()
     for step in run:
         if not isinstance(step, str):
@@ -110,7 +115,7 @@ def measure(name: str, folder: Path) -> dict:
             break
         seconds[step] = time.perf_counter() - started
         started = time.perf_counter()
-    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    grown = (peak() - before) / 1024
     return {**seconds, "megabytes": grown, "members": int(sets.sum())}
 
 
