@@ -1,6 +1,7 @@
 //! Results -> the contents of a page.
 
 use evenkeel::bound::coverage_interval;
+use evenkeel::calibration::{Calibration, MethodName};
 use evenkeel::check::{ShiftReport, TodayLaws};
 use evenkeel::conformal::Threshold;
 use evenkeel::level::{FailureProbability, Miscoverage};
@@ -132,14 +133,24 @@ pub(crate) fn compare_page(
             StepCurve::from(&WeightedEmpirical::uniform(first.calibration.scores())?);
         laws.test = Some(StepCurve::from(&first.label_law));
     }
+    let mut inputs = vec![
+        ("calibration probabilities", &args.yesterday.cal_probs),
+        ("calibration labels", &args.yesterday.cal_labels),
+        ("unlabeled probabilities of today", &args.unlabeled),
+        ("test probabilities", &args.test_probs),
+        ("test labels", &args.test_labels),
+    ];
+    let beside = [
+        ("calibration features", &args.beside.cal_features),
+        ("features of today", &args.beside.unlabeled_features),
+        ("test features", &args.test_features),
+        ("calibration ratios", &args.beside.cal_ratios),
+        ("test ratios", &args.test_ratios),
+        ("weights", &args.beside.weights_file),
+    ];
+    inputs.extend(beside.into_iter().filter_map(|(role, file)| Some((role, file.as_ref()?))));
     report.provenance = provenance(
-        &[
-            ("calibration probabilities", &args.yesterday.cal_probs),
-            ("calibration labels", &args.yesterday.cal_labels),
-            ("unlabeled probabilities of today", &args.unlabeled),
-            ("test probabilities", &args.test_probs),
-            ("test labels", &args.test_labels),
-        ],
+        &inputs,
         vec![
             ("methods".into(), args.methods.clone()),
             ("score".into(), score),
@@ -153,17 +164,31 @@ pub(crate) fn compare_page(
     Ok(report)
 }
 
-/// Which method came closest, in words.
+/// The method a user would take home: the one that chooses for them if it is there, else the last that needs no labels.
+fn taken_home(compared: &[Compared]) -> Option<&Compared> {
+    let name = |one: &&Compared| one.calibration.provenance().method;
+    let chooses = compared.iter().find(|one| name(one) == MethodName::Auto);
+    let label_free = || compared.iter().rev().find(|one| name(one) != MethodName::Oracle);
+    chooses.or_else(label_free).or(compared.last())
+}
+
+/// Which method came closest, in words; the oracle, which has the labels, does not compete.
 fn compare_answer(compared: &[Compared], alpha: Miscoverage) -> Answer {
     let target = 1.0 - alpha.get();
+    let name = |one: &Compared| one.calibration.provenance().method;
     let miss = |one: &&Compared| (one.evaluation.coverage - target).abs();
-    let best = compared.iter().min_by(|a, b| miss(a).total_cmp(&miss(b)));
-    let sentences = compared
-        .iter()
+    let label_free = compared.iter().filter(|one| name(one) != MethodName::Oracle);
+    let best = label_free.min_by(|a, b| miss(a).total_cmp(&miss(b))).or(compared.first());
+    let shown = compared.iter().filter(|one| {
+        compared.len() <= 3
+            || matches!(name(one), MethodName::Auto | MethodName::Uncorrected)
+            || best.is_some_and(|best| name(best) == name(one))
+    });
+    let sentences = shown
         .map(|one| {
             format!(
                 "{} covers {} with {:.2} labels on average (target {}).",
-                one.calibration.provenance().method.as_str(),
+                name(one).as_str(),
                 percent(one.evaluation.coverage),
                 one.evaluation.mean_size,
                 percent(target),
@@ -179,11 +204,7 @@ fn compare_answer(compared: &[Compared], alpha: Miscoverage) -> Answer {
         Verdict::Alarm
     };
     let headline = best.map_or_else(String::new, |best| {
-        format!(
-            "{} comes closest to {}",
-            best.calibration.provenance().method.as_str(),
-            percent(target)
-        )
+        format!("{} comes closest to {}", name(best).as_str(), percent(target))
     });
     Answer { verdict, headline, sentences }
 }
@@ -208,28 +229,29 @@ pub(crate) fn add_comparison(report: &mut Report, compared: &[Compared], names: 
             seconds: Some(one.seconds),
         });
         let points = one.gap_curve.iter().map(|point| (point.alpha.get(), point.gap)).collect();
-        report.gap_curves.push(GapCurve { method: name.clone(), points });
+        if !one.gap_curve.is_empty() {
+            report.gap_curves.push(GapCurve { method: name.clone(), points });
+        }
         let mark = |threshold| ThresholdMark { label: name.clone(), threshold };
         laws.thresholds.extend(calibration.threshold(None).map(mark));
         if !learned.trace.points().is_empty() {
             laws.reweighted = Some(StepCurve::from(calibration.law()));
             report.traces.push(TraceCurve {
-                method: name.clone(),
+                method: name,
                 points: learned.trace.points().to_vec(),
                 stopped: learned.stopped.to_string(),
             });
-            report.weights = Some(WeightsOverScores {
-                method: name,
-                scores: calibration.scores().to_vec(),
-                weights: calibration.weights().as_slice().to_vec(),
-                effective_sample_size: calibration.effective_sample_size(),
-            });
+            report.weights = Some(weights_of(calibration));
         }
     }
-    report.score_laws = Some(laws);
-    // Classes under the last method: the one a user would take home.
-    if let Some(last) = compared.last() {
-        report.classes = last
+    if let Some(taken) = taken_home(compared) {
+        let calibration = &taken.calibration;
+        if calibration.effective_sample_size() < 0.999 * calibration.scores().len() as f64 {
+            laws.reweighted = Some(StepCurve::from(calibration.law()));
+            report.weights = Some(weights_of(calibration));
+        }
+        report.classes_under = Some(calibration.provenance().method.as_str().to_owned());
+        report.classes = taken
             .evaluation
             .per_class
             .iter()
@@ -244,7 +266,17 @@ pub(crate) fn add_comparison(report: &mut Report, compared: &[Compared], names: 
             })
             .collect();
     }
+    report.score_laws = Some(laws);
     report.warnings.extend(warnings(compared).into_iter().map(|warning| format!("{warning}.")));
+}
+
+fn weights_of(calibration: &Calibration) -> WeightsOverScores {
+    WeightsOverScores {
+        method: calibration.provenance().method.as_str().to_owned(),
+        scores: calibration.scores().to_vec(),
+        weights: calibration.weights().as_slice().to_vec(),
+        effective_sample_size: calibration.effective_sample_size(),
+    }
 }
 
 /// What a colleague needs to repeat the run.

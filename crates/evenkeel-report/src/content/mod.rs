@@ -48,6 +48,8 @@ pub struct Report {
     pub traces: Vec<TraceCurve>,
     /// Coverage of each class.
     pub classes: Vec<ClassRow>,
+    /// The method whose coverage that is, if several are shown.
+    pub classes_under: Option<String>,
     /// What is needed to repeat the run.
     pub provenance: Provenance,
 }
@@ -70,6 +72,7 @@ impl Report {
             weights: None,
             traces: Vec::new(),
             classes: Vec::new(),
+            classes_under: None,
             provenance: Provenance::default(),
         }
     }

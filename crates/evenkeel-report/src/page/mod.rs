@@ -37,10 +37,18 @@ pub(crate) fn page(report: &Report) -> String {
             &[method_table::method_table(report), cards(&pick(Place::Comparison), "")],
         ),
         section("evidence", "Behind the numbers", &[cards(&pick(Place::Evidence), "")]),
-        section("classes", "Class by class", &[class_table::class_table(report)]),
+        section("classes", &class_title(report), &[class_table::class_table(report)]),
         footer::footer(report),
     ];
     document(&report.title, &header::header(report), &sections.concat())
+}
+
+/// Says whose classes they are where several methods are shown.
+fn class_title(report: &Report) -> String {
+    match &report.classes_under {
+        None => "Class by class".to_owned(),
+        Some(method) => format!("Class by class: {method}"),
+    }
 }
 
 /// A document around a header and the sections of its main part; `header` and `body` are HTML, `title` is text.
