@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
+import re
 import subprocess
 import sys
 import tempfile
@@ -94,7 +94,12 @@ def crepes(probs, labels, many):
     yield sets.astype(bool)
 
 
-PACKAGES = {"evenkeel": evenkeel, "evenkeel, method ot": evenkeel_ot, "MAPIE": mapie, "crepes": crepes}
+PACKAGES = {"evenkeel, uncorrected": evenkeel, "evenkeel, ot": evenkeel_ot, "MAPIE": mapie, "crepes": crepes}
+
+
+def peak() -> int:
+    """Largest memory of this process so far, in kB (Linux). Not ru_maxrss: a child starts with its parent's."""
+    return int(re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text()).group(1))
 
 
 def measure(name: str, folder: Path) -> dict:
@@ -102,7 +107,7 @@ def measure(name: str, folder: Path) -> dict:
     probs, labels = np.load(folder / "probs.npy"), np.load(folder / "labels.npy")
     run = PACKAGES[name](probs, labels, many)
     next(run)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = peak()
     seconds, started = {}, time.perf_counter()
     for step in run:
         if not isinstance(step, str):
@@ -110,7 +115,7 @@ def measure(name: str, folder: Path) -> dict:
             break
         seconds[step] = time.perf_counter() - started
         started = time.perf_counter()
-    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    grown = (peak() - before) / 1024
     return {**seconds, "megabytes": grown, "members": int(sets.sum())}
 
 
@@ -119,6 +124,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--classes", type=int, default=100)
     parser.add_argument("--calibration", type=int, default=1000)
+    parser.add_argument("--timeout", type=float, default=1800, help="seconds a package may take")
     parser.add_argument("--package", choices=PACKAGES, help="measure one in this process and print JSON")
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -139,13 +145,17 @@ def side_by_side(options: argparse.Namespace, folder: Path) -> None:
     print("| package | calibrate (s) | sets (s) | peak memory on top (MB) | labels in all sets |\n|---|---|---|---|---|")
     for name in PACKAGES:
         words = [sys.executable, Path(__file__), "--package", name, "--folder", folder]
-        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        try:
+            done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=options.timeout)
+        except subprocess.TimeoutExpired:
+            print(f"| {name} | not done after {options.timeout:.0f} s | | | |", flush=True)
+            continue
         if done.returncode != 0:
             reason = (done.stderr.strip().splitlines() or [f"ended by signal {-done.returncode}"])[-1]
             print(f"| {name} | failed: {reason} | | | |")
             continue
         found = json.loads(done.stdout.splitlines()[-1])
-        print(f"| {name} | {found['calibrate']:.3f} | {found['predict']:.2f} | {found['megabytes']:.0f} | {found['members']} |")
+        print(f"| {name} | {found['calibrate']:.3f} | {found['predict']:.2f} | {found['megabytes']:.0f} | {found['members']} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ def pixels(folder):
     square = images.reshape(-1, 28, 28)
     shifted = [np.roll(square, (down, right), axis=(1, 2)) for down in (-2, 0, 2) for right in (-2, 0, 2)]
     blurred = np.mean(shifted, axis=0).reshape(-1, 784)
-    return (images[:4000], labels[:4000]), (images[4000:4400], labels[4000:4400]), blurred[4400:4800], (blurred[5000:7000], labels[5000:7000])
+    return (images[:2000], labels[:2000]), (images[4000:4400], labels[4000:4400]), blurred[4400:4800], (blurred[5000:7000], labels[5000:7000])
 
 
 # %%
@@ -75,7 +75,7 @@ print(conformal.check(*calibration, X_today), "\n")
 
 # %%
 X_test, y_test = test
-for method in ("uncorrected", "ot"):
+for method in ("uncorrected", "ot", "auto"):
     conformal.set_params(method=method).conformalize(*calibration, X_today)
     labels, sets = conformal.predict_set(X_test)
     for level, target in enumerate(conformal.confidence_level):

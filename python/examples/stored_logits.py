@@ -50,7 +50,7 @@ for alpha in (0.05, 0.1, 0.2):
 
 # %%
 print()
-print(ek.compare(logits_cal, labels_cal, logits_today, logits_test, labels_test, ["uncorrected", "ot"], logits=True))
+print(ek.compare(logits_cal, labels_cal, logits_today, logits_test, labels_test, ["uncorrected", "ot", "auto"], logits=True))
 
 # %% [markdown]
 # ## The file is the command line's

@@ -47,20 +47,24 @@ def test_what_is_not_contiguous_is_copied_once_and_gives_the_same(fog):
 def test_predicting_takes_no_memory_for_the_probabilities():
     """Peak memory of 2 000 000 x 10 float64 (160 MB): the sets (20 MB) and little else on top."""
     script = textwrap.dedent("""
-        import resource
+        import re
         import numpy as np, evenkeel as ek
+
+        def peak():  # Not ru_maxrss: a child starts with its parent's.
+            return int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read()).group(1))
+
         probs = np.full((2_000_000, 10), 0.1)
         small = probs[:100]
         cal = ek.calibrate(small, np.zeros(100, dtype=int), small, method="uncorrected")
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        before = peak()
         assert cal.predict_set(probs).shape == probs.shape
         cal.evaluate(probs, np.zeros(len(probs), dtype=int))
         ek.check(small, np.zeros(100, dtype=int), probs, permutations=9)
         ek.calibrate(small, np.zeros(100, dtype=int), probs, method="ot", steps=5)
-        print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+        print(peak() - before)
     """)
     grown = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout
-    assert int(grown) * 1024 < 80e6, f"{int(grown) // 1024} MB on top of the 160 MB of the caller"
+    assert 15e6 < int(grown) * 1024 < 80e6, f"{int(grown) // 1024} MB on top of the 160 MB of the caller"
 
 
 class WithArray:

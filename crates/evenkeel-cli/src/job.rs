@@ -206,13 +206,14 @@ fn method(
     seed: Seed,
 ) -> Result<Method, Failure> {
     let other = &args.other;
+    // Resolved whatever the method: a value that makes no sense is a mistake even where it is not used.
+    let transport = transport(&args.transport)?;
+    let level = FailureProbability::new(other.shift_level)?;
     Ok(match method {
         MethodArg::Uncorrected => Method::Uncorrected,
-        MethodArg::Ot => Method::OptimalTransport(transport(&args.transport)?),
+        MethodArg::Ot => Method::OptimalTransport(transport),
         MethodArg::Fixed => Method::Fixed,
-        MethodArg::Auto => {
-            Method::Auto(AutoSettings::new(FailureProbability::new(other.shift_level)?, seed))
-        }
+        MethodArg::Auto => Method::Auto(AutoSettings::new(level, seed)),
         MethodArg::LabelPlan => {
             Method::LabelPlan(LabelPlanSettings::new(FailureProbability::new(OBJECTIVE_DELTA)?))
         }

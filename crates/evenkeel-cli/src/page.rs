@@ -13,7 +13,7 @@ use evenkeel_report::{
 };
 
 use crate::args::{CheckArgs, CompareArgs};
-use crate::commands::{sentences, warnings};
+use crate::commands::{accounts, sentences, warnings};
 use crate::comparison::Compared;
 use crate::inputs::{Labeled, shape_of};
 use crate::job::Failure;
@@ -188,8 +188,9 @@ fn compare_answer(compared: &[Compared], alpha: Miscoverage) -> Answer {
     Answer { verdict, headline, sentences }
 }
 
-/// Adds the methods: table, gap curves, weights, traces, thresholds, classes and warnings.
+/// Adds what was done and why, and the methods: table, gap curves, weights, traces, thresholds, classes and warnings.
 pub(crate) fn add_comparison(report: &mut Report, compared: &[Compared], names: Option<&[String]>) {
+    report.answer.sentences.extend(accounts(compared));
     let mut laws = report.score_laws.take().unwrap_or_default();
     laws.thresholds.clear();
     for one in compared {

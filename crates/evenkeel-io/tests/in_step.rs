@@ -1,5 +1,7 @@
 //! Files read row for row beside another: any number of rows at a time gives the same rows.
 
+#![allow(clippy::unwrap_used)]
+
 use evenkeel_io::{InStep, MatrixSource, read_matrix};
 
 fn fixture(name: &str) -> MatrixSource {

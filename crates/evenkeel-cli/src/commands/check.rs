@@ -1,16 +1,24 @@
 //! `evenkeel check`: is there a shift, how much coverage is at risk, what to do.
 
+use evenkeel::calibration::Evidence;
+use evenkeel::calibrator::{Method, ShiftCalibrator};
 use evenkeel::check::{CheckSettings, ShiftReport, check, predictions};
+use evenkeel::conformal::Threshold;
 use evenkeel::level::FailureProbability;
+use evenkeel::reweighting::label_plan::{Certificate, LabelPlanSettings};
+use evenkeel::score::Score;
 use evenkeel_io::AtomicFile;
+use serde::Serialize;
 
+use super::fit;
 use crate::args::CheckArgs;
 use crate::exit::Outcome;
 use crate::inputs::{Labeled, check_laws};
 use crate::job::{Failure, Rates, on_threads, print, print_json, score};
 use crate::page::check_page;
 use crate::progress::Verbosity;
-use crate::table::{Align, Table, colour_on_stdout};
+use crate::streams::PointFiles;
+use crate::table::{Align, Table, colour_on_stdout, threshold};
 
 pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, Failure> {
     on_threads(args.common.threads, || run_on_pool(args))
@@ -49,17 +57,88 @@ fn run_on_pool(args: &CheckArgs) -> Result<Outcome, Failure> {
     )?;
     let predictions = predictions(&yesterday.probabilities()?);
     let report = check(&scores, &predictions, &today, yesterday.classes(), range, &settings)?;
+    let recommended = match report.shift.detected {
+        false => None,
+        true => Some(recommend(args, &yesterday, score, rates, verbosity)?),
+    };
     if let Some((file, path)) = html.zip(args.html.as_ref()) {
-        let page = check_page(args, &report, &scores, &today)?;
+        let mut page = check_page(args, &report, &scores, &today)?;
+        page.answer.sentences.extend(recommended.iter().map(Recommended::sentence));
         file.write_whole(evenkeel_report::render(&page))?;
         verbosity.note(&format!("wrote {}", path.display()));
     }
     if args.common.json {
-        print_json(&report)?;
+        print_json(&Document { report: &report, recommended: recommended.as_ref() })?;
     } else {
-        print(&text(&report))?;
+        let more = recommended.iter().map(|found| found.sentence() + "\n").collect::<String>();
+        print(&(text(&report) + &more))?;
     }
     Ok(outcome(args, &report))
+}
+
+/// What `check --json` says.
+#[derive(Serialize)]
+struct Document<'a> {
+    #[serde(flatten)]
+    report: &'a ShiftReport,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recommended: Option<&'a Recommended>,
+}
+
+/// What `auto` makes of today's points, once a shift was found.
+#[derive(Debug, Serialize)]
+struct Recommended {
+    method: &'static str,
+    /// None is infinite.
+    threshold: Option<f64>,
+    effective_sample_size: f64,
+    /// Bound on the total coverage gap, as far as its assumption holds; none if nothing was corrected.
+    certificate: Option<Certificate>,
+    warnings: Vec<String>,
+}
+
+impl Recommended {
+    fn sentence(&self) -> String {
+        let mut text =
+            format!("Recommended: auto moves the threshold to {}", threshold(self.threshold));
+        if let Some(certificate) = &self.certificate {
+            text += &format!(
+                ", with coverage within {:.1} points of any target on average ({:.1} at {:.0} % confidence) if today's labels lie \
+                 between what the model believes and the most cautious plan",
+                100.0 * certificate.value,
+                100.0 * certificate.with_confidence,
+                100.0 * (1.0 - certificate.delta),
+            );
+        }
+        text += ": evenkeel calibrate --method auto.";
+        self.warnings.iter().fold(text, |text, warning| format!("{text} Beware: {warning}."))
+    }
+}
+
+/// Runs `auto` on the same files: one or two more passes over today's.
+fn recommend(
+    args: &CheckArgs,
+    yesterday: &Labeled,
+    score: Score,
+    rates: Rates,
+    verbosity: Verbosity,
+) -> Result<Recommended, Failure> {
+    let method = Method::LabelPlan(LabelPlanSettings::new(FailureProbability::new(args.delta)?));
+    let calibrator = ShiftCalibrator { method, score, alpha: rates.alpha, seed: rates.seed };
+    let files = PointFiles::probs(&args.unlabeled);
+    let (calibration, _) = fit(&calibrator, yesterday, files, &args.reading, verbosity)?;
+    let certificate = match &calibration.learned().evidence {
+        Some(Evidence::LabelPlan { plan, .. }) => Some(plan.certificate),
+        _ => None,
+    };
+    let value = calibration.threshold(None).map_or(f64::INFINITY, Threshold::get);
+    Ok(Recommended {
+        method: "auto",
+        threshold: value.is_finite().then_some(value),
+        effective_sample_size: calibration.effective_sample_size(),
+        certificate,
+        warnings: calibration.warnings(),
+    })
 }
 
 /// Whether a condition of a `--fail-...` option holds.

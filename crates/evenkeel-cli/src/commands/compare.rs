@@ -76,12 +76,24 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
             percent(1.0 - document.alpha),
             table(&document.rows).render(colour_on_stdout())
         );
+        for account in accounts(&compared) {
+            text += &format!("\n{account}\n");
+        }
         for warning in &document.warnings {
             text += &format!("Warning: {warning}.\n");
         }
         print(&text)?;
     }
     Ok(Outcome::Done)
+}
+
+/// What the methods that decide something themselves did and why; `auto` speaks for the plan it chose.
+pub(crate) fn accounts(compared: &[Compared]) -> Vec<String> {
+    let of_one = |one: &Compared| {
+        let method = one.calibration.provenance().method.as_str();
+        one.calibration.account().map(|account| format!("What {method} did and why: {account}"))
+    };
+    compared.iter().filter_map(of_one).take(1).collect()
 }
 
 /// Warnings of all methods, each with its method.

@@ -12,7 +12,7 @@ mod reproduce;
 
 pub(crate) use calibrate::fit;
 pub(crate) use check::sentences;
-pub(crate) use compare::warnings;
+pub(crate) use compare::{accounts, warnings};
 
 use crate::args::Command;
 use crate::exit::Outcome;

@@ -81,7 +81,12 @@ impl World {
             ("--unlabeled", "today.npy"),
             ("--out", "out/earlier.json"),
         ];
-        self.call("calibrate", &files, replaced, more)
+        let ot: &[&str] = if more.iter().any(|word| word.starts_with("--method")) {
+            &[]
+        } else {
+            &["--method=ot"]
+        };
+        self.call("calibrate", &files, replaced, &[more, ot].concat())
     }
 
     fn predict(&self, replaced: &[(&str, &str)], more: &[&str]) -> Vec<String> {
@@ -587,6 +592,31 @@ fn settings(world: &World) -> Vec<Row> {
     ];
     for (option, words) in calibrate {
         rows.push(row(format!("calibrate {option}"), world.calibrate(&[], &[option]), &[words]));
+    }
+    for (options, words) in [
+        (&["--method=auto", "--shift-level=0"][..], "0"),
+        (&["--method=auto", "--shift-level=NaN"], "NaN"),
+        (&["--method=auto", "--steps=0"], "steps"),
+        (&["--method=fixed"], "--weights-file"),
+        (&["--method=oracle"], "compare"),
+        (&["--method=likelihood-ratio", "--ratio=known"], "--cal-ratios"),
+        (&["--method=likelihood-ratio", "--ratio=best"], "--ratio"),
+        (&["--method=likelihood-ratio", "--cal-features=today.npy"], "--unlabeled-features"),
+        (&["--method=likelihood-ratio", "--cal-ratios=nowhere.npy"], "nowhere.npy"),
+        (&["--method=fixed", "--weights-file=nowhere.npy"], "nowhere.npy"),
+        (&["--method=ecp", "--ecp-power=3"], "--ecp-power"),
+        (&["--method=ecp", "--score=margin"], "--score lac"),
+        (&["--method=qtc", "--qtc-rule=best"], "--qtc-rule"),
+        (&["--method=label-shift", "--label-shift=best"], "--label-shift"),
+        (&["--method=conditional", "--lambda=0"], "lambda"),
+        (&["--method=conditional", "--lambda=best"], "--lambda"),
+        (&["--method=conditional", "--gamma=-1"], "gamma"),
+    ] {
+        rows.push(row(
+            format!("calibrate {}", options.join(" ")),
+            world.calibrate(&[], options),
+            &[words],
+        ));
     }
     let raps = ["--score=raps", "--raps-lambda=NaN"];
     rows.push(row("raps with a NaN penalty", world.calibrate(&[], &raps), &["NaN"]));

@@ -322,13 +322,13 @@ fn advice(report: &ShiftReport) -> String {
     let best = 100.0 * assumed[1];
     if best < target {
         return format!(
-            "{moved} and even by the model's own belief coverage is only {best:.1} %: recalibrate on today's unlabeled points, \
-             and label a few hundred of them to be sure."
+            "{moved} and even by the model's own belief coverage is only {best:.1} %: recalibrate on today's unlabeled points \
+             with `auto`, and label a few hundred of them to be sure."
         );
     }
     format!(
         "{moved}; coverage lies between {:.1} % (the model knows nothing) and {best:.1} % (the model is right): recalibrate on \
-         today's unlabeled points, and label a few hundred of them to be sure.",
+         today's unlabeled points with `auto`, and label a few hundred of them to be sure.",
         100.0 * assumed[0]
     )
 }
