@@ -3,8 +3,17 @@
 use crate::running::{Scratch, assert_snapshot, run};
 use crate::{CLEAN, FOG, normalise};
 
-const COMMANDS: [&str; 8] =
-    ["demo", "check", "calibrate", "predict", "evaluate", "compare", "completions", "manual"];
+const COMMANDS: [&str; 9] = [
+    "demo",
+    "check",
+    "calibrate",
+    "predict",
+    "evaluate",
+    "compare",
+    "reproduce",
+    "completions",
+    "manual",
+];
 
 #[test]
 fn check() {
