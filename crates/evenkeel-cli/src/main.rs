@@ -6,6 +6,7 @@ mod comparison;
 mod exit;
 mod inputs;
 mod job;
+mod method_args;
 mod page;
 mod progress;
 mod reproduce_args;
