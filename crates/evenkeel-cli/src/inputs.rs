@@ -88,13 +88,13 @@ impl Labeled {
                 return Ok(());
             }
             Err(Failure::Mismatch(format!(
-                "{file} has {found} {one}s but {} has {n} rows; give one {one} a row",
+                "{file} has {found} rows but {} has {n}; give one {one} for each",
                 self.origin
             )))
         };
         if let Some(file) = &beside.cal_features {
             let block = read_matrix(&MatrixSource::parse(file)?)?;
-            as_many(file, "row of feature", block.row_count())?;
+            as_many(file, "row of features", block.row_count())?;
             let columns = block.columns();
             let values = block.into_values().to_f64();
             Beside::features(Rows::new("features", &values, columns)?)
@@ -329,6 +329,26 @@ pub(crate) fn load_calibration(path: &Path) -> Result<Calibration, Failure> {
     }
     serde_json::from_str(&text)
         .map_err(|error| failed(format!("{error}; give a file written by `evenkeel calibrate`")))
+}
+
+/// An error if features or ratios are given to a calibration that has no use for them.
+pub(crate) fn refuse_unused(
+    calibration: &Calibration,
+    features: Option<&String>,
+    ratios: Option<&String>,
+) -> Result<(), Failure> {
+    let unused = [
+        ("features", features.is_some() && !calibration.needs_features()),
+        ("ratios", ratios.is_some() && !calibration.needs_ratios()),
+    ];
+    match unused.into_iter().find(|(_, unused)| *unused) {
+        None => Ok(()),
+        Some((what, _)) => Err(Failure::Core(evenkeel::Error::NotUsed {
+            what,
+            whose: calibration.provenance().method.as_str(),
+            instead: "leave them out, or calibrate with them",
+        })),
+    }
 }
 
 /// Why a calibration cannot be read, and what to do.

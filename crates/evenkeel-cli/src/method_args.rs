@@ -142,6 +142,7 @@ pub(crate) struct MethodArgs {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SandwichArg {
     /// Model and uniform labels.
+    #[value(name = "f-u")]
     FU,
     /// Extremes over the labels.
     MinMax,

@@ -62,11 +62,21 @@ impl<'a> Companion<'a> {
         Ok(Some(Self { one, file, rows }))
     }
 
+    fn many(&self) -> &'static str {
+        match self.one {
+            "label" => "labels",
+            "ratio" => "ratios",
+            _ => "rows of features",
+        }
+    }
+
     /// A mismatch is told with the file's whole length, whatever of it was needed.
     fn too_few(&self, matrix: &str, found: usize, rows: usize) -> Failure {
         Failure::Mismatch(format!(
-            "{} has {found} {}s but {matrix} has at least {rows} rows; give one {} a row",
-            self.file, self.one, self.one,
+            "{} has {found} {} but {matrix} has at least {rows} rows; give one {} for each",
+            self.file,
+            self.many(),
+            self.one,
         ))
     }
 
@@ -77,8 +87,10 @@ impl<'a> Companion<'a> {
             return Ok(());
         }
         Err(Failure::Mismatch(format!(
-            "{} has {found} {}s but {matrix} has {rows} rows; give one {} a row",
-            self.file, self.one, self.one,
+            "{} has {found} {} but {matrix} has {rows} rows; give one {} for each",
+            self.file,
+            self.many(),
+            self.one,
         )))
     }
 }
@@ -94,7 +106,7 @@ pub(crate) fn each_block(
 ) -> Result<usize, Failure> {
     let matrix = files.probs;
     let mut label_file = Companion::open("label", files.labels, matrix)?;
-    let mut feature_file = Companion::open("row of feature", files.features, matrix)?;
+    let mut feature_file = Companion::open("row of features", files.features, matrix)?;
     let mut ratio_file = Companion::open("ratio", files.ratios, matrix)?;
     let mut reader = MatrixReader::open(&MatrixSource::parse(matrix)?)?;
     require_classes(matrix, reader.columns(), classes)?;

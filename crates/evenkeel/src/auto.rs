@@ -24,6 +24,8 @@ use crate::seed::Seed;
 
 /// Predictions of today that the test takes; a uniform sample of this many when there are more, as in a check.
 const MOST_TESTED: usize = 10_000;
+/// Relabelings for the smallest level that can be asked for.
+const MOST_PERMUTATIONS: f64 = 1e6;
 
 /// How `auto` decides.
 ///
@@ -45,10 +47,13 @@ pub struct AutoSettings {
 }
 
 impl AutoSettings {
-    /// The defaults; the test's level is also the failure probability of the certificate.
+    /// The defaults at this false-alarm rate, with as many relabelings as it takes to reject at it; the certificate's failure
+    /// probability stays 0.05.
     pub fn new(level: FailureProbability, seed: Seed) -> Self {
-        let plan = LabelPlanSettings::new(level);
-        Self { level, permutations: DEFAULT_PERMUTATIONS, plan, seed }
+        // Two p-values below the level, so that one relabeling as extreme as today does not decide.
+        let needed = (2.0 / level.get()).ceil().min(MOST_PERMUTATIONS) as usize;
+        let plan = LabelPlanSettings::default();
+        Self { level, permutations: DEFAULT_PERMUTATIONS.max(needed), plan, seed }
     }
 }
 
@@ -194,9 +199,14 @@ impl fmt::Display for Decision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { n, m, test, level, .. } = self;
         let target = 100.0 * (1.0 - self.alpha);
+        let sample = if *n > MOST_TESTED || *m > MOST_TESTED as u64 {
+            format!(", tested on a sample of at most {MOST_TESTED} of each")
+        } else {
+            String::new()
+        };
         let moved = format!(
-            "the model's confidence differs by {:.3} (largest difference of shares) and its predicted classes by {:.3} (share \
-             of points that changed class) between {n} labeled points and {m} unlabeled ones",
+            "the model's confidence differs by {:.3} (largest difference of shares) and its predicted classes by {:.3} (total \
+             variation) between {n} labeled points and {m} unlabeled ones{sample}",
             test.confidence_distance, test.class_distance
         );
         let odds = format!("p = {:.3}, alarm at {level}", test.p_value);
@@ -205,24 +215,12 @@ impl fmt::Display for Decision {
             return write!(
                 f,
                 "{found}: {moved} ({odds}). The threshold of split conformal prediction is kept, whose {target:.0} % coverage \
-                 is guaranteed as long as nothing changed. A change too small to be seen among {m} points may remain."
+                 is guaranteed as long as nothing changed. A change too small to be seen among so many points may remain."
             );
         };
-        let statistics = &plan.statistics;
         write!(
             f,
-            "A change was found: {moved} ({odds}), so the {target:.0} % of yesterday's threshold are no longer guaranteed. The \
-             threshold was moved by the label plan, which reads today's points as the model does, with its confidence \
-             softened by {:.0} %, and moves them {:.0} % of the way to yesterday's class frequencies. The weights rest on \
-             effectively {:.0} of {n} labeled points. Coverage should be within {:.1} points of what is asked for on \
-             average over all targets ({:.1} at {:.0} % confidence), provided that today's labels lie between what the model \
-             believes and the most cautious plan: this is assumed, and cannot be checked without labels.",
-            100.0 * (statistics.inflation - 1.0),
-            100.0 * statistics.mix,
-            plan.effective_sample_size,
-            100.0 * plan.certificate.value,
-            100.0 * plan.certificate.with_confidence,
-            100.0 * (1.0 - plan.certificate.delta),
+            "A change was found: {moved} ({odds}), so the {target:.0} % of yesterday's threshold are no longer guaranteed. {plan}",
         )?;
         self.warnings.iter().try_for_each(|warning| write!(f, " Beware: {warning}."))
     }

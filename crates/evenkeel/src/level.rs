@@ -105,6 +105,9 @@ impl MiscoverageRange {
 pub struct FailureProbability(f64);
 
 impl FailureProbability {
+    /// One in twenty.
+    pub const FIVE_PERCENT: Self = Self(0.05);
+
     /// Checks that `0 < d < 1`.
     pub fn new(d: f64) -> Result<Self> {
         if d > 0.0 && d < 1.0 {

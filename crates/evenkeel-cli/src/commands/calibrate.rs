@@ -6,11 +6,10 @@ use std::time::Instant;
 use evenkeel::calibration::{Calibration, Evidence};
 use evenkeel::calibrator::{Method, NextPass, ShiftCalibrator, Yesterday};
 use evenkeel::conformal::Threshold;
-use evenkeel::error::Category;
 use evenkeel_io::{AtomicFile, BlockRows};
 use serde::Serialize;
 
-use crate::args::{CalibrateArgs, Reading};
+use crate::args::{CalibrateArgs, MethodArg, RatioArg, Reading};
 use crate::exit::Outcome;
 use crate::inputs::{Labeled, in_file};
 use crate::job::{Failure, Rates, calibrator, on_threads, print, print_json, score, to_json};
@@ -75,6 +74,7 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Outcome, Failure> {
 fn run_on_pool(args: &CalibrateArgs) -> Result<Outcome, Failure> {
     let rates = Rates::of(&args.common)?;
     let score = score(&args.scoring, rates.seed)?;
+    refuse_what_is_not_used(args)?;
     let known_ratios = args.beside.cal_ratios.is_some();
     let calibrator = calibrator(args.method, &args.settings, known_ratios, score, rates)?;
     let verbosity = Verbosity::of(args.common.quiet);
@@ -97,6 +97,25 @@ fn run_on_pool(args: &CalibrateArgs) -> Result<Outcome, Failure> {
         print(&text_of(&summary, calibration.threshold(None), args))?;
     }
     Ok(Outcome::Done)
+}
+
+/// An option that the method has no use for is a mistake: the result would not be what was meant.
+fn refuse_what_is_not_used(args: &CalibrateArgs) -> Result<(), Failure> {
+    let (method, beside) = (args.method, &args.beside);
+    let known = matches!(args.settings.other.ratio, None | Some(RatioArg::Known));
+    let described = matches!(method, MethodArg::LikelihoodRatio | MethodArg::Conditional);
+    let given = [
+        ("--cal-ratios", &beside.cal_ratios, method == MethodArg::LikelihoodRatio && known),
+        ("--weights-file", &beside.weights_file, method == MethodArg::Fixed),
+        ("--cal-features", &beside.cal_features, described),
+    ];
+    match given.into_iter().find(|(_, file, used)| file.is_some() && !used) {
+        None => Ok(()),
+        Some((option, ..)) => Err(Failure::Argument(format!(
+            "{option} has no use here; leave it out, or choose the method it is for (likelihood-ratio with --ratio known, fixed, \
+             likelihood-ratio or conditional)"
+        ))),
+    }
 }
 
 /// Reads today's side and fits, with a bar over the steps; also the seconds of the fit.
@@ -150,9 +169,10 @@ pub(crate) fn fit(
 
 /// Rows of today that are no probabilities are found when they are used.
 fn in_today(matrix: &str, error: evenkeel::Error) -> Failure {
-    match error.category() {
-        Category::InvalidInput => in_file(matrix, error),
-        _ => Failure::Core(error),
+    if error.to_string().contains("robabilities") {
+        in_file(matrix, error)
+    } else {
+        Failure::Core(error)
     }
 }
 
@@ -160,6 +180,7 @@ fn in_today(matrix: &str, error: evenkeel::Error) -> Failure {
 fn text_of(summary: &Summary, shared: Option<Threshold>, args: &CalibrateArgs) -> String {
     let cut = match shared {
         Some(_) => format!("Threshold {}", threshold(summary.threshold)),
+        None if summary.method == "label-shift" => "A threshold for each label".to_owned(),
         None => "A threshold for each point".to_owned(),
     };
     let mut text = format!(

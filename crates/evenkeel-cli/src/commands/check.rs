@@ -95,27 +95,35 @@ struct Recommended {
     /// Bound on the total coverage gap, as far as its assumption holds; none if nothing was corrected.
     certificate: Option<Certificate>,
     warnings: Vec<String>,
+    /// The option that makes `auto` test at this check's level, if that is not its own.
+    #[serde(skip)]
+    level: String,
 }
 
 impl Recommended {
     fn sentence(&self) -> String {
-        let mut text =
-            format!("Recommended: auto moves the threshold to {}", threshold(self.threshold));
+        let mut text = format!(
+            "Recommended: auto, which moves the threshold to {}",
+            threshold(self.threshold)
+        );
         if let Some(certificate) = &self.certificate {
             text += &format!(
-                ", with coverage within {:.1} points of any target on average ({:.1} at {:.0} % confidence) if today's labels lie \
-                 between what the model believes and the most cautious plan",
+                ", with coverage on average over all targets within {:.1} points of them ({:.1} at {:.0} % confidence) if today's \
+                 labels lie between what the model believes and the most cautious plan",
                 100.0 * certificate.value,
                 100.0 * certificate.with_confidence,
                 100.0 * (1.0 - certificate.delta),
             );
         }
-        text += ": evenkeel calibrate --method auto.";
+        text += &format!(
+            ": evenkeel calibrate --method auto{}, with the options of this check.",
+            self.level
+        );
         self.warnings.iter().fold(text, |text, warning| format!("{text} Beware: {warning}."))
     }
 }
 
-/// Runs `auto` on the same files: one or two more passes over today's.
+/// The label plan that `auto` takes once its test, which is the check's, has found a shift: two more passes over today's.
 fn recommend(
     args: &CheckArgs,
     yesterday: &Labeled,
@@ -138,6 +146,10 @@ fn recommend(
         effective_sample_size: calibration.effective_sample_size(),
         certificate,
         warnings: calibration.warnings(),
+        level: match args.delta {
+            0.05 => String::new(),
+            delta => format!(" --shift-level {delta}"),
+        },
     })
 }
 

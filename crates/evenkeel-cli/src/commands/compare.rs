@@ -29,6 +29,18 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Outcome, Failure> {
 fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
     let rates = Rates::of(&args.common)?;
     let score = score(&args.scoring, rates.seed)?;
+    for (one, other, missing) in [
+        (&args.beside.cal_features, &args.test_features, "--test-features"),
+        (&args.test_features, &args.beside.cal_features, "--cal-features"),
+        (&args.beside.cal_ratios, &args.test_ratios, "--test-ratios"),
+        (&args.test_ratios, &args.beside.cal_ratios, "--cal-ratios"),
+    ] {
+        if one.is_some() && other.is_none() {
+            return Err(Failure::Argument(format!(
+                "{missing} is missing: calibration and test points are described alike; give both or neither"
+            )));
+        }
+    }
     let methods = methods(&args.methods, &args.beside)?;
     let verbosity = Verbosity::of(args.common.quiet);
     let yesterday =
@@ -56,14 +68,15 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
         alpha: rates.alpha.get(),
         n: compared.first().map_or(0, |first| first.evaluation.n),
         rows: compared.iter().map(Compared::row).collect(),
-        warnings: warnings(&compared).into_iter().chain(left_out).collect(),
+        warnings: warnings(&compared).into_iter().chain(left_out.clone()).collect(),
     };
     if let Some((file, path)) = table_file.zip(args.csv.as_ref()) {
         file.write_whole(csv(&document.rows))?;
         verbosity.note(&format!("wrote {}", path.display()));
     }
     if let Some((file, path)) = html.zip(args.html.as_ref()) {
-        let page = compare_page(args, &compared, &yesterday, names.as_deref())?;
+        let mut page = compare_page(args, &compared, &yesterday, names.as_deref())?;
+        page.warnings.extend(left_out.iter().map(|reason| format!("{reason}.")));
         file.write_whole(evenkeel_report::render(&page))?;
         verbosity.note(&format!("wrote {}", path.display()));
     }
@@ -141,6 +154,11 @@ fn methods(list: &str, beside: &BesideArgs) -> Result<Methods, Failure> {
     Ok(Methods { names: methods, left_out_if_inapplicable: false })
 }
 
+/// A field of a CSV file, in quotation marks where it holds a comma.
+fn quoted(field: &str) -> String {
+    if field.contains(',') { format!("\"{field}\"") } else { field.to_owned() }
+}
+
 /// The table as CSV, numbers as they round-trip.
 fn csv(rows: &[Row]) -> String {
     let mut text =
@@ -157,7 +175,7 @@ fn csv(rows: &[Row]) -> String {
             optional(row.total_coverage_gap),
             row.effective_sample_size,
             row.seconds,
-            row.assumption,
+            quoted(row.assumption),
         );
     }
     text

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::check::require_share;
 use crate::args::EvaluateArgs;
 use crate::exit::Outcome;
-use crate::inputs::load_calibration;
+use crate::inputs::{load_calibration, refuse_unused};
 use crate::job::{Failure, on_threads, print, print_json};
 use crate::progress::Verbosity;
 use crate::streams::{PointFiles, each_block};
@@ -24,6 +24,7 @@ fn run_on_pool(args: &EvaluateArgs) -> Result<Outcome, Failure> {
         require_share("--fail-below", floor)?;
     }
     let calibration = load_calibration(&args.calibration)?;
+    refuse_unused(&calibration, args.features.as_ref(), args.ratios.as_ref())?;
     let classes = calibration.provenance().classes;
     let names = args.reading.names(classes)?;
     let verbosity = Verbosity::of(args.common.quiet);

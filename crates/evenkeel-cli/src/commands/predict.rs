@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::args::PredictArgs;
 use crate::exit::Outcome;
-use crate::inputs::{BlockWork, load_calibration};
+use crate::inputs::{BlockWork, load_calibration, refuse_unused};
 use crate::job::{Failure, on_threads, print, print_json};
 use crate::progress::Verbosity;
 use crate::streams::{PointFiles, each_block};
@@ -32,6 +32,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<Outcome, Failure> {
 fn run_on_pool(args: &PredictArgs) -> Result<Outcome, Failure> {
     let alpha = args.common.alpha.map(Miscoverage::new).transpose()?;
     let calibration = load_calibration(&args.calibration)?;
+    refuse_unused(&calibration, args.features.as_ref(), args.ratios.as_ref())?;
     let classes = calibration.provenance().classes;
     let names = args.reading.names(classes)?;
     let mut writer = SetWriter::create(&args.out, classes, names.as_deref())?;

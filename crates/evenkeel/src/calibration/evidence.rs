@@ -61,12 +61,13 @@ impl fmt::Display for PlanEvidence {
         let statistics = &self.statistics;
         write!(
             f,
-            "The threshold was moved by the label plan, which reads today's points as the model does, with its confidence \
-             softened by {:.0} %, and moves them {:.0} % of the way to yesterday's class frequencies. The weights rest on \
+            "The threshold was moved by the label plan, which reads today's points as the model does at temperature \
+             {:.2} (1 is the model's own, {:.2} fits yesterday), and moves them {:.0} % of the way to yesterday's class frequencies. The weights rest on \
              effectively {:.0} of {} labeled points. Coverage should be within {:.1} points of what is asked for on \
              average over all targets ({:.1} at {:.0} % confidence), provided that today's labels lie between what the model \
              believes and the most cautious plan: this is assumed, and cannot be checked without labels.",
-            100.0 * (statistics.inflation - 1.0),
+            self.temperature * statistics.inflation,
+            self.temperature,
             100.0 * statistics.mix,
             self.effective_sample_size,
             self.n,

@@ -56,7 +56,6 @@ pub struct CalibrationFile {
     /// What a user should know.
     pub warnings: Vec<Warning>,
     /// How thresholds follow from the weighted scores.
-    #[serde(default)]
     pub rule: Rule,
     /// What the method measured on its way.
     #[serde(default)]

@@ -66,7 +66,7 @@ impl MethodName {
     /// What must hold for the method's coverage to be right, in a few words; `docs/guarantees.md` says it in full.
     pub fn assumption(self) -> &'static str {
         match self {
-            Self::Auto => "no shift, or a label plan that fits",
+            Self::Auto => "no shift or a label plan that fits",
             Self::LabelPlan => "label marginal nearly kept",
             Self::Ot => "laws enclose today's scores",
             Self::Uncorrected => "no shift",

@@ -122,7 +122,8 @@ impl Calibration {
         learned: Learned,
     ) -> Result<Self> {
         require_same_length("weights", weights.len(), "scores", scores.len())?;
-        rule.check(&scores, provenance.classes)?;
+        let classes = provenance.classes;
+        rule.check(provenance.method, &scores, weights.as_slice(), classes)?;
         let law = WeightedEmpirical::new(&scores, &weights)?;
         Ok(Self { provenance, scores, weights, test_mass, law, rule, learned })
     }
@@ -185,6 +186,22 @@ impl Calibration {
             }
             Rule::ByRatio(_) | Rule::Conditional(_) => None,
         }
+    }
+
+    /// Whether features must stand beside the points to predict.
+    pub fn needs_features(&self) -> bool {
+        match &self.rule {
+            Rule::ByRatio(rule) => {
+                matches!(rule.source(), RatioSource::Model { basis: Basis::Features, .. })
+            }
+            Rule::Conditional(rule) => rule.basis() == Basis::Features,
+            _ => false,
+        }
+    }
+
+    /// Whether likelihood ratios must stand beside the points to predict.
+    pub fn needs_ratios(&self) -> bool {
+        matches!(&self.rule, Rule::ByRatio(rule) if *rule.source() == RatioSource::Known)
     }
 
     /// What a user should know before trusting it, in words.

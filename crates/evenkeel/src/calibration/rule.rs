@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::MethodName;
 use crate::calibrator::Beside;
 use crate::conformal::conditional::{ConditionalModel, ConditionalRecord};
 use crate::conformal::{EntropyScaling, QuantileTransfer, Threshold, Thresholds, TransferRule};
@@ -12,6 +13,9 @@ use crate::reweighting::label_shift::LabelWeights;
 use crate::reweighting::likelihood_ratio::{KnownRatios, RatioModel, RatioThresholds};
 use crate::rows::{Real, Rows};
 use crate::score::{RowScratch, Score, row_scale, widen_scaled};
+
+/// Ratios and the weights they lead to agree to this, whatever the order they were summed in.
+const WEIGHT_TOLERANCE: f64 = 1e-9;
 
 /// How thresholds follow from the weighted calibration scores.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -76,7 +80,7 @@ impl Basis {
             (Self::Features, None) => Err(Error::Missing {
                 what: "features of these points, as it was calibrated with features",
                 whose,
-                instead: "give one row of features for each point",
+                instead: "give one row of features for each point (--features, or --test-features of compare)",
             }),
             (Self::Scores, Some(_)) => Err(Error::NotUsed {
                 what: "features",
@@ -232,6 +236,11 @@ impl ConditionalRule {
         Self { basis, model }
     }
 
+    /// What points are described by.
+    pub fn basis(&self) -> Basis {
+        self.basis
+    }
+
     /// The fitted model.
     pub fn model(&self) -> &ConditionalModel {
         &self.model
@@ -260,8 +269,30 @@ impl Rule {
         }
     }
 
-    /// An error unless the parts fit a problem with this many classes.
-    pub(crate) fn check(&self, scores: &[f64], classes: usize) -> Result<()> {
+    /// An error unless the parts fit the method, the weighted scores and the number of classes.
+    pub(crate) fn check(
+        &self,
+        method: MethodName,
+        scores: &[f64],
+        weights: &[f64],
+        classes: usize,
+    ) -> Result<()> {
+        let fits = match method {
+            MethodName::Ecp => matches!(self, Self::EntropyScaled { .. }),
+            MethodName::Qtc => matches!(self, Self::Transferred { .. }),
+            MethodName::LikelihoodRatio | MethodName::LabelShift => {
+                matches!(self, Self::ByRatio(_))
+            }
+            MethodName::Conditional => matches!(self, Self::Conditional(_)),
+            MethodName::LabelPlan => matches!(self, Self::Planned { .. }),
+            MethodName::Auto => matches!(self, Self::Planned { .. } | Self::Quantile),
+            MethodName::Ot | MethodName::Uncorrected | MethodName::Oracle | MethodName::Fixed => {
+                matches!(self, Self::Quantile)
+            }
+        };
+        if !fits {
+            return Err(Error::IncompatibleSketches { what: "method and rule" });
+        }
         let same = |what, found| {
             crate::error::require_same_length(what, found, "the calibration's classes", classes)
         };
@@ -269,6 +300,13 @@ impl Rule {
             Self::ByRatio(rule) => {
                 if rule.scores != scores {
                     return Err(Error::IncompatibleSketches { what: "calibration scores" });
+                }
+                let total: f64 = rule.ratios.iter().sum();
+                let apart = |(ratio, weight): (&f64, &f64)| {
+                    (ratio / total - weight).abs() > WEIGHT_TOLERANCE
+                };
+                if rule.ratios.iter().zip(weights).any(apart) {
+                    return Err(Error::IncompatibleSketches { what: "ratios and weights" });
                 }
                 match &rule.source {
                     RatioSource::Labels { weights } => {

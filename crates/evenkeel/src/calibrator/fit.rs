@@ -9,6 +9,7 @@ use super::{Method, RatioChoice, ShiftCalibrator, increasing_order};
 use crate::auto::Chosen;
 use crate::calibration::{Basis, Calibration, score_vectors};
 use crate::check::{Prediction, ShiftTest, predictions, shift_test};
+use crate::conformal::TransferRule;
 use crate::error::{Error, Result, require_same_length};
 use crate::reweighting::label_plan::{self, LabelPlanner};
 use crate::reweighting::label_shift::predicted_labels;
@@ -122,6 +123,14 @@ impl ShiftCalibrator {
                     what: "the likelihood ratios of the calibration points",
                     whose: "likelihood-ratio",
                     instead: "give one ratio for each (--cal-ratios), or choose an estimator (--ratio logistic)",
+                })
+            }
+            Method::QuantileTransfer(TransferRule::SourceThreshold)
+                if !matches!(self.score, Score::Lac | Score::Aps(_)) =>
+            {
+                Err(Error::Unsupported {
+                    what: "QTC-ST with a score outside [0, 1]",
+                    instead: "it reads the threshold as a level; use lac or aps, or another QTC rule",
                 })
             }
             Method::EntropyScaled(_) if self.score != Score::Lac => Err(Error::Unsupported {

@@ -8,7 +8,7 @@ use crate::bound::{
     DkwCorrection, Integrator, coverage_interval, integrated_gap_between, wasserstein_gap_between,
 };
 use crate::conformal::{TestMass, Threshold, conformal_threshold};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::level::{FailureProbability, Miscoverage};
 use crate::measure::{
     BANDWIDTH_FACTOR_CLASSIFICATION, BANDWIDTH_FLOOR, Bandwidth, Grid, Interval, SmoothedLaw,
@@ -177,7 +177,13 @@ pub fn check(
 ) -> Result<ShiftReport> {
     let law = WeightedEmpirical::uniform(scores)?;
     let TodayLaws { min_max, f_u, .. } = today;
-    let test = shift_test(predictions, &today.predictions, settings.permutations, settings.seed)?;
+    let least = (1.0 / settings.delta.get()).ceil() as usize - 1;
+    if settings.permutations < least {
+        let what = "relabelings (--permutations) for this delta, which no p-value could reach,";
+        return Err(Error::TooFew { what, found: settings.permutations, least });
+    }
+    let tested = crate::auto::sampled(predictions.to_vec(), settings.seed);
+    let test = shift_test(&tested, &today.predictions, settings.permutations, settings.seed)?;
     let threshold = conformal_threshold(&law, TestMass::exchangeable(scores.len()), settings.alpha);
     let intervals = coverage_intervals(min_max, f_u, threshold, settings)?;
     let shift = ShiftOutcome {

@@ -7,6 +7,7 @@
 mod world;
 
 mod auto;
+mod crowds;
 mod inputs;
 mod streaming;
 mod warnings;

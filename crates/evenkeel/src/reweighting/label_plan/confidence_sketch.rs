@@ -1,11 +1,11 @@
 //! Today's confidences, bounded in memory and the same however they arrived.
 
+use super::crowded_cells::{CELLS, cell_of, smallest_distance};
+
 /// Confidences kept one by one; more of them are counted on a grid.
 const MOST_KEPT: usize = 1 << 20;
-/// Cells of the grid over `[0, 1]`.
-const CELLS: usize = 1 << 16;
 
-/// The multiset of today's confidences: exact up to a million, counts on a grid of 65 536 cells beyond.
+/// The multiset of today's confidences: exact up to a million, counts in cells that are finer the nearer to 1 beyond.
 ///
 /// Which of the two it ends up as depends on how many there are and on nothing else, and so do its bits.
 #[derive(Debug, Clone)]
@@ -62,10 +62,8 @@ impl ConfidenceSketch {
             }
             Self::Counted(counts) => {
                 let total: u64 = counts.iter().sum();
-                let middles = counts
-                    .iter()
-                    .enumerate()
-                    .map(|(cell, count)| *count as f64 * (cell as f64 + 0.5) / CELLS as f64);
+                let middles =
+                    counts.iter().enumerate().map(|(cell, count)| *count as f64 * middle(cell));
                 middles.sum::<f64>() / total as f64
             }
         }
@@ -123,10 +121,16 @@ fn exact_distance(atoms: &[(f64, f64)], total: f64, today: &[f64]) -> f64 {
     largest
 }
 
+/// The cell of a confidence, increasing with it.
 #[inline]
 fn cell(confidence: f64) -> usize {
-    // A saturating cast; the largest confidence, 1, belongs to the last cell.
-    ((confidence * CELLS as f64) as usize).min(CELLS - 1)
+    cell_of(1.0 - confidence)
+}
+
+/// The confidence in the middle of a cell.
+fn middle(cell: usize) -> f64 {
+    let (near, far) = (smallest_distance(cell), smallest_distance(cell.saturating_sub(1)));
+    1.0 - f64::midpoint(near, far)
 }
 
 #[cfg(test)]

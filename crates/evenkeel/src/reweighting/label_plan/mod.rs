@@ -42,6 +42,7 @@
 mod certificate;
 mod class_groups;
 mod confidence_sketch;
+mod crowded_cells;
 mod evidence;
 mod passes;
 mod plan;
@@ -220,7 +221,8 @@ impl LabelPlanner {
         let delta = self.settings.delta;
         let certificate = Certificate {
             value,
-            with_confidence: value + dkw_half_width(prepared.rows as f64, delta)?,
+            // No gap exceeds one.
+            with_confidence: (value + dkw_half_width(prepared.rows as f64, delta)?).min(1.0),
             delta: delta.get(),
             standing: Standing::Assumed,
         };

@@ -23,6 +23,12 @@ pub struct LabelPlanSettings {
     pub kept_cells: usize,
 }
 
+impl Default for LabelPlanSettings {
+    fn default() -> Self {
+        Self::new(FailureProbability::FIVE_PERCENT)
+    }
+}
+
 impl LabelPlanSettings {
     /// The defaults at this failure probability.
     pub fn new(delta: FailureProbability) -> Self {

@@ -49,6 +49,10 @@ pub struct ShiftStatistics {
     pub mix: f64,
     /// Factor on the temperature of today's plausibilities.
     pub inflation: f64,
+    /// Its standard deviation when nothing changed, rather too large.
+    pub tv_deviation: f64,
+    /// `1 / (1/n_w + 1/m)`, `n_w` of the weights of the confidences: how many points the distance `ks` rests on.
+    pub ks_points: f64,
     /// Mean confidence of yesterday, weighted to today's predicted groups.
     pub mean_confidence_yesterday: f64,
     /// Mean confidence of today.
@@ -78,19 +82,26 @@ pub(super) fn shift_statistics(
 
     let noise = 1.0 / n + 1.0 / m;
     let (total_p, total_q): (f64, f64) = (p.iter().sum(), q.iter().sum());
-    let (mut tv, mut tv_expected) = (0.0, 0.0);
+    let (mut tv, mut tv_expected, mut variance) = (0.0, 0.0, 0.0);
     for (p, q) in p.iter().zip(&q) {
         let (p, q) = (p / total_p, q / total_q);
         let h = 0.5 * (p + q);
         tv += 0.5 * (p - q).abs();
-        tv_expected += (h * (1.0 - h) * noise).max(0.0).sqrt();
+        let variance_of_one = (h * (1.0 - h) * noise).max(0.0);
+        tv_expected += variance_of_one.sqrt();
+        variance += variance_of_one;
     }
+    // |d| of a normal d has variance (1 - 2/pi) sigma^2. Differences of the groups sum to zero: with two groups they are
+    // one and the same, which doubles the variance of their sum; with many they are nearly independent.
+    let tv_deviation = 0.5 * ((1.0 - std::f64::consts::FRAC_2_PI) * 2.0 * variance).sqrt();
     tv_expected *= 0.5 * std::f64::consts::FRAC_2_PI.sqrt();
 
     let ks_start = START_FACTOR * noise.sqrt();
     let james_stein =
         if tv > 0.0 { (1.0 - SHRINKAGE * (tv_expected / tv).powi(2)).max(0.0) } else { 0.0 };
     let ramp = ramp(ks, ks_start);
+    let (sum, squares) =
+        weights.iter().fold((0.0, 0.0), |(sum, squares), w| (sum + w, squares + w * w));
     let weighted: f64 = weights.iter().zip(&yesterday.confidences).map(|(w, c)| w * c).sum();
     ShiftStatistics {
         ks,
@@ -101,7 +112,9 @@ pub(super) fn shift_statistics(
         ramp,
         mix: james_stein.min(ramp),
         inflation: (1.0 + (ks - ks_start).max(0.0)).min(LARGEST_INFLATION),
-        mean_confidence_yesterday: weighted / weights.iter().sum::<f64>(),
+        tv_deviation,
+        ks_points: 1.0 / (squares / (sum * sum) + 1.0 / m),
+        mean_confidence_yesterday: weighted / sum,
         mean_confidence_today: today.mean(),
     }
 }

@@ -7,14 +7,13 @@
 //! ```
 //! Masses are kept as whole multiples of `2^-52`, so that sums do not depend on blocks, merges or threads.
 
+use super::crowded_cells::{CELLS, cell_of, smallest_distance};
 use crate::error::{At, Error, Result};
 use crate::measure::Interval;
 use crate::sandwich::Abscissae;
 
 /// Atoms beyond the largest calibration score that are kept one by one.
 pub(super) const MOST_TAIL_ATOMS: usize = 4096;
-/// Cells that hold them when there are more.
-const TAIL_CELLS: usize = 4096;
 /// Scores may pass the end of their range by this share of it, by rounding.
 const RANGE_SLACK: f64 = 1e-9;
 
@@ -132,8 +131,9 @@ pub struct TailAtom {
     pub cdf: f64,
 }
 
-/// The target law beyond the largest calibration score: its atoms up to a few thousand, then masses on a grid, each moved
-/// up to the end of its cell, so that a quantile is never too small and too large by one cell at most.
+/// The target law beyond the largest calibration score: its atoms up to a few thousand, then masses in cells that are finer
+/// the nearer to the end of the range, each moved up to the end of its cell. A quantile is never too small, and too
+/// large by `1/4096` of its distance from the end of the range, or of the tail's mass, at most.
 #[derive(Debug, Clone)]
 struct Tail {
     low: f64,
@@ -193,7 +193,7 @@ impl Tail {
 
     fn gather(&mut self) {
         if let TailAtoms::Kept(atoms) = &self.kept {
-            let mut cells = vec![0; TAIL_CELLS];
+            let mut cells = vec![0; CELLS];
             for (score, mass) in atoms {
                 cells[cell(self.low, self.high, *score)] += mass;
             }
@@ -207,28 +207,30 @@ impl Tail {
         match self.kept {
             TailAtoms::Kept(atoms) => atoms,
             TailAtoms::Gathered(cells) => {
-                let width = (self.high - self.low) / TAIL_CELLS as f64;
-                let end = |cell: usize| {
-                    if cell + 1 == TAIL_CELLS {
-                        self.high
-                    } else {
-                        self.low + (cell + 1) as f64 * width
+                let width = self.high - self.low;
+                let end = |cell: usize| self.high - smallest_distance(cell) * width;
+                let total: u128 = cells.iter().sum();
+                let step = total / MOST_TAIL_ATOMS as u128;
+                let last = cells.iter().rposition(|mass| *mass > 0);
+                let mut atoms: Vec<(f64, u128)> = Vec::new();
+                let mut gathered = 0;
+                for (cell, mass) in cells.iter().enumerate() {
+                    gathered += mass;
+                    if gathered > step || (Some(cell) == last && gathered > 0) {
+                        atoms.push((end(cell), gathered));
+                        gathered = 0;
                     }
-                };
-                let filled = cells.into_iter().enumerate().filter(|(_, mass)| *mass > 0);
-                filled.map(|(cell, mass)| (end(cell), mass)).collect()
+                }
+                atoms
             }
         }
     }
 }
 
-/// The cell `(low + k width, low + (k + 1) width]` of a score beyond `low`.
+/// The cell of a score in `(low, high]`, increasing with it.
 #[inline]
 fn cell(low: f64, high: f64, score: f64) -> usize {
-    let position = (score - low) / (high - low) * TAIL_CELLS as f64;
-    // Rounded up without `ceil`, which is a call on processors of the baseline.
-    let whole = position as usize;
-    (whole + usize::from((whole as f64) < position)).clamp(1, TAIL_CELLS) - 1
+    cell_of((high - score) / (high - low))
 }
 
 #[cfg(test)]
@@ -243,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn few_atoms_are_exact_and_many_are_moved_up_by_less_than_a_cell() {
+    fn few_atoms_are_exact_and_many_are_hardly_moved_up() {
         let mut stream = Seed::new(1).stream("tail");
         for count in [100, 4096, 4097, 50_000] {
             let scores: Vec<f64> = (0..count).map(|_| 0.5 + 0.5 * stream.uniform()).collect();
@@ -256,8 +258,10 @@ mod tests {
                 spread.extend(std::iter::repeat_n(*score, times));
             }
             assert_eq!(spread.len(), sorted.len());
-            for (up, exact) in spread.iter().zip(&sorted) {
-                assert!(up >= exact && up - exact <= 0.5 / 4096.0 + 1e-12, "{up} for {exact}");
+            for (rank, (up, exact)) in spread.iter().zip(&sorted).enumerate() {
+                let later = sorted[(rank + count / MOST_TAIL_ATOMS + 1).min(count - 1)];
+                let slack = (1.0 - exact) / 2048.0;
+                assert!(up >= exact && *up <= later + slack, "{up} for {exact}");
             }
             assert_eq!(spread == sorted, count <= MOST_TAIL_ATOMS);
         }
@@ -271,5 +275,34 @@ mod tests {
         merged.merge(&tail(&scores[..1000]));
         merged.merge(&tail(&scores[1000..20_000]));
         assert_eq!(merged.atoms(), tail(&scores).atoms());
+    }
+
+    /// Scores that crowd at one, more than are kept: quantiles are never too small, and hardly too large.
+    #[test]
+    fn gathered_tails_keep_their_quantiles() {
+        let mut tail = Tail { low: 0.5, high: 1.0, kept: TailAtoms::Kept(Vec::new()) };
+        let count = 50_000_u32;
+        let scores: Vec<f64> =
+            (0..count).map(|index| 1.0 - 0.5 * (-f64::from(index) / 2000.0).exp()).collect();
+        scores.iter().for_each(|score| tail.add(*score, 1));
+        let atoms = tail.atoms();
+        assert!(atoms.len() <= MOST_TAIL_ATOMS + 1, "{}", atoms.len());
+        assert_eq!(atoms.iter().map(|(_, mass)| mass).sum::<u128>(), u128::from(count));
+        for rank in [1, 10, 1000, 20_000, 30_000, 49_999, 50_000] {
+            let mut reached = 0;
+            let found = atoms.iter().find(|(_, mass)| {
+                reached += mass;
+                reached >= rank
+            });
+            let (found, exact) = (found.map_or(f64::NAN, |atom| atom.0), scores[rank as usize - 1]);
+            let later = scores
+                [(rank as usize + count as usize / MOST_TAIL_ATOMS + 1).min(scores.len() - 1)];
+            assert!(found >= exact, "{found} is too small at {rank}");
+            let slack = (1.0 - exact) / 2048.0;
+            assert!(
+                found <= later.max(exact) + slack,
+                "{found} is too large for {exact} at {rank}"
+            );
+        }
     }
 }

@@ -9,18 +9,18 @@ use super::evidence::PlanEvidence;
 use super::thresholds::{PlanThreshold, ThresholdSource};
 use crate::level::Miscoverage;
 
-/// Histograms of predicted classes this many times further apart than noise makes them have changed: about three
-/// standard deviations for ten classes.
-const HISTOGRAMS_MOVED: f64 = 1.75;
-/// Five-percent point of the Kolmogorov-Smirnov distance in units of `sqrt(1/n + 1/m)`.
+/// Histograms of predicted classes this many standard deviations further apart than noise makes them have changed: with two
+/// classes, where the distance is half-normal, the five-percent point.
+const HISTOGRAMS_MOVED: f64 = 2.0;
+/// Five-percent point of the Kolmogorov-Smirnov distance in units of `sqrt(1/n_w + 1/m)`.
 const CONFIDENCES_MOVED: f64 = 1.36;
 
 /// Something that makes a plan less trustworthy than its numbers look.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "kebab-case")]
 pub enum PlanWarning {
-    /// The predicted classes changed (`tv > 1.75 tv_expected`) while confidences within a predicted class did not
-    /// (`ks <= 1.36 sqrt(1/n + 1/m)`): the classes themselves may be of other frequencies today.
+    /// The predicted classes changed (`tv > tv_expected + 2 tv_deviation`) while confidences within a predicted class did not
+    /// (`ks <= 1.36 / sqrt(ks_points)`): the classes themselves may be of other frequencies today.
     LabelShiftSuspected {
         /// Distance of the histograms of predicted groups.
         tv: f64,
@@ -47,7 +47,7 @@ pub enum PlanWarning {
         /// Groups the classes were put into.
         groups: usize,
     },
-    /// The confidences moved (`ks > 1.36 sqrt(1/n + 1/m)`), but not down: the mean today is at least yesterday's in the
+    /// The confidences moved (`ks > 1.36 / sqrt(ks_points)`), but not down: the mean today is at least yesterday's in the
     /// same predicted classes.
     ConfidentButShifted {
         /// Distance of the confidences.
@@ -78,9 +78,9 @@ pub(super) fn warnings(
     alpha: Miscoverage,
 ) -> Vec<PlanWarning> {
     let statistics = &evidence.statistics;
-    let noise = (1.0 / evidence.n as f64 + 1.0 / evidence.m as f64).sqrt();
-    let confidences_moved = statistics.ks > CONFIDENCES_MOVED * noise;
-    let histograms_moved = statistics.tv > HISTOGRAMS_MOVED * statistics.tv_expected;
+    let confidences_moved = statistics.ks > CONFIDENCES_MOVED / statistics.ks_points.sqrt();
+    let noise = statistics.tv_expected + HISTOGRAMS_MOVED * statistics.tv_deviation;
+    let histograms_moved = statistics.tv > noise;
     let mut found = Vec::new();
     if histograms_moved && !confidences_moved {
         let (tv, tv_expected, ks) = (statistics.tv, statistics.tv_expected, statistics.ks);
