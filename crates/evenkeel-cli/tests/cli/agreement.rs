@@ -162,3 +162,63 @@ fn oracle() {
     let ran = FOG.calibrate(&scratch.at("cal.json"), &["--method", "oracle"]);
     assert!(ran.code == 2 && ran.stderr.contains("compare"), "{ran:?}");
 }
+
+/// `predict` then `evaluate` gives what `compare` says, for every method.
+#[test]
+fn every_method_is_the_same_in_a_file_and_in_a_comparison() {
+    let scratch = Scratch::new();
+    let methods = [
+        "auto",
+        "label-plan",
+        "ot",
+        "uncorrected",
+        "likelihood-ratio",
+        "ecp",
+        "qtc",
+        "conditional",
+        "label-shift",
+    ];
+    let compared = FOG.compare(&["--json", "--methods", &methods.join(",")]).done().json();
+    for (method, row) in methods.iter().zip(compared["rows"].as_array().unwrap()) {
+        let (calibration, sets) = (scratch.at(&format!("{method}.json")), scratch.at("sets.npy"));
+        FOG.calibrate(&calibration, &["--method", method]).done();
+        let predicted = FOG.predict(&calibration, &sets, &["--json"]).done().json();
+        let evaluated = FOG.evaluate(&calibration, &["--json"]).done().json();
+        assert_eq!(row["method"], *method);
+        assert_eq!(predicted["mean_size"], row["mean_size"], "{method}");
+        for field in ["coverage", "mean_size", "total_coverage_gap"] {
+            assert_eq!(evaluated[field], row[field], "{field} of {method}");
+        }
+        assert_eq!(predicted["threshold"], row["threshold"], "{method}");
+        let text = std::fs::read_to_string(&calibration).unwrap();
+        let mut file: serde_json::Value = serde_json::from_str(&text).unwrap();
+        file.as_object_mut().unwrap().remove("rule");
+        let damaged = scratch.file("damaged.json", file.to_string());
+        assert_eq!(FOG.evaluate(&damaged, &[]).code, 2, "{method} without its rule");
+    }
+}
+
+/// Files beside the probabilities that nobody asked for, or that lack their counterpart, are refused.
+#[test]
+fn what_stands_beside_must_be_of_use() {
+    let scratch = Scratch::new();
+    let ones = scratch.file("ones.csv", "one\n".to_owned() + &"1\n".repeat(1000));
+    let plain = scratch.at("plain.json");
+    for (more, words) in [
+        (&["--method", "uncorrected", "--weights-file", &ones][..], "--weights-file"),
+        (&["--method", "ecp", "--cal-ratios", &ones], "--cal-ratios"),
+        (
+            &["--method", "likelihood-ratio", "--ratio", "logistic", "--cal-ratios", &ones],
+            "--cal-ratios",
+        ),
+        (&["--method", "qtc", "--qtc-rule", "source-threshold", "--score", "margin"], "lac or aps"),
+    ] {
+        let ran = FOG.calibrate(&plain, more);
+        assert!(ran.code == 2 && ran.stderr.contains(words), "{more:?}: {}", ran.stderr);
+    }
+    FOG.calibrate(&plain, &["--method", "uncorrected"]).done();
+    let ran = FOG.evaluate(&plain, &["--ratios", &ones]);
+    assert!(ran.code == 2 && ran.stderr.contains("uncorrected"), "{}", ran.stderr);
+    let ran = FOG.compare(&["--methods", "likelihood-ratio", "--cal-ratios", &ones]);
+    assert!(ran.code == 2 && ran.stderr.contains("--test-ratios"), "{}", ran.stderr);
+}

@@ -153,3 +153,22 @@ fn two_bounds_met_at_once() {
     let solution = problem.model().solution(&[0.0], problem.alpha()).unwrap().unwrap();
     problem.assert_optimal(&[0.0], &solution, 1e-9);
 }
+
+/// A classifier that is always sure and right: every score is 0, and so must every cutoff be, not the number below it.
+#[test]
+fn ties_are_admitted() {
+    let classes = 10;
+    let features: Vec<f64> = (0..300)
+        .flat_map(|row| (0..classes).map(move |class| f64::from(u8::from(class != row % 10))))
+        .collect();
+    let rows = evenkeel::rows::Rows::new("features", &features, classes).unwrap();
+    let settings = evenkeel::conformal::conditional::ConditionalSettings::default();
+    let model =
+        evenkeel::conformal::conditional::ConditionalModel::fit(rows, &vec![0.0; 300], &settings)
+            .unwrap();
+    for alpha in [0.05, 0.1, 0.2] {
+        let cutoffs =
+            model.cutoffs(rows, evenkeel::level::Miscoverage::new(alpha).unwrap()).unwrap();
+        assert!(cutoffs.iter().all(|cutoff| cutoff.admits(0.0)), "{:?}", &cutoffs[..3]);
+    }
+}

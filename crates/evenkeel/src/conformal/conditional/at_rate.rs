@@ -113,7 +113,7 @@ impl Start<'_> {
         }
         let intercept = ranked(&work.state.gradient, self.rank, &mut work.sorted);
         let fitted = dot_in_lanes(&work.kernel, &work.state.duals) + work.state.test_dual;
-        Ok((Threshold::Finite(fitted + intercept), intercept))
+        Ok((Threshold::Finite(on_a_score(fitted + intercept, self.program.scores)), intercept))
     }
 
     /// See [`ConditionalSolution::violation`].
@@ -162,3 +162,16 @@ pub(super) fn ranked(gradient: &[f64], rank: usize, sorted: &mut Vec<f64>) -> f6
     let (_, value, _) = sorted.select_nth_unstable_by(rank - 1, f64::total_cmp);
     *value
 }
+
+/// A cutoff that is a calibration score up to rounding, made that score: points tied with it, which the exact cutoff admits,
+/// would be lost otherwise. A one-hot classifier has nothing but ties.
+fn on_a_score(cutoff: f64, scores: &[f64]) -> f64 {
+    let next =
+        scores.iter().copied().filter(|score| *score >= cutoff).fold(f64::INFINITY, f64::min);
+    // Infinite where the cutoff lies above every score.
+    let near = next.is_finite() && next - cutoff <= ROUNDING * next.abs().max(1.0);
+    if near { next } else { cutoff }
+}
+
+/// Cutoffs are solved to this of the larger of 1 and themselves.
+const ROUNDING: f64 = 1e-9;
