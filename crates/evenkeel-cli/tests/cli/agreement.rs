@@ -137,7 +137,7 @@ fn fixed_weights() {
     );
     assert!(ran.done().json()["threshold"].is_null(), "three points cannot reach 90 %");
     for (name, contents, words) in [
-        ("short.csv", "weight\n1\n".to_owned(), "1000 rows"),
+        ("short.csv", "weight\n1\n".to_owned(), "has 1000"),
         ("negative.csv", "weight\n".to_owned() + &"1\n".repeat(999) + "-1\n", "-1"),
         ("zero.csv", "weight\n".to_owned() + &"0\n".repeat(1000), "sum to zero"),
     ] {
