@@ -217,6 +217,19 @@ pub enum Error {
         /// Rows needed.
         needed: usize,
     },
+    /// Label shift that leaves hardly a row.
+    #[error(
+        "of {draws} label marginals none allowed a sample of {least} rows, the largest had {largest}: give more rows of the \
+         rare classes, or leave label shift out"
+    )]
+    SmallLabelShift {
+        /// Rows of the largest sample.
+        largest: usize,
+        /// Rows needed.
+        least: usize,
+        /// Marginals drawn.
+        draws: usize,
+    },
     /// An image that appears twice in one file.
     #[error("image_id {id} appears twice in {}; every row needs an id of its own", path.display())]
     RepeatedImage {

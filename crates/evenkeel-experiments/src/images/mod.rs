@@ -30,7 +30,9 @@ pub use figures::{FigureSettings, Figures, KeptDrawing, PaperFigure};
 pub use method::{ImageMethod, Steps};
 pub use sample_size::{PAPER_SIZES, SampleSize, SampleSizeCell, SampleSizeSettings};
 pub use softmax::{SoftmaxTable, Subset};
-pub use split::{LABEL_SHIFT_GAMMA, LabelMarginal, RoleSizes, Split};
+pub use split::{
+    LABEL_SHIFT_DRAWS, LABEL_SHIFT_GAMMA, LABEL_SHIFT_LEAST, LabelMarginal, RoleSizes, Split,
+};
 
 use evenkeel::level::Miscoverage;
 use evenkeel::measure::Grid;
@@ -162,6 +164,8 @@ impl Experiment for Images {
             "methods": methods,
             "label_marginals": marginals,
             "label_shift_gamma": LABEL_SHIFT_GAMMA,
+            "label_shift_least_points": LABEL_SHIFT_LEAST,
+            "label_shift_most_draws": LABEL_SHIFT_DRAWS,
             "seeds": self.settings.seeds,
             "calibration": self.settings.calibration,
             "unlabeled": self.settings.unlabeled,
@@ -217,8 +221,14 @@ impl Experiment for Images {
             unlabeled: self.settings.unlabeled,
             test: self.settings.test,
         };
+        let split = match Split::deal(&self.clean, shifted, sizes, cell.labels, seed) {
+            // Told in the tables: averages over a handful of points would say nothing.
+            Err(Error::SmallLabelShift { largest, .. }) => {
+                return Ok(CellOutcome::left_out(largest));
+            }
+            dealt => dealt?,
+        };
         let points = stopwatch.time("dealing", || -> Result<CellPoints> {
-            let split = Split::deal(&self.clean, shifted, sizes, cell.labels, seed)?;
             let both_halves = self.clean.subset(&split.calibration);
             Ok(CellPoints {
                 calibration: both_halves.first(self.settings.calibration),
@@ -230,7 +240,8 @@ impl Experiment for Images {
                 alpha: self.settings.alpha,
             })
         })?;
-        run_methods(&self.settings.methods, &points, seed, stopwatch)
+        let outcome = run_methods(&self.settings.methods, &points, seed, stopwatch)?;
+        Ok(CellOutcome { redraws: split.redraws, ..outcome })
     }
 
     fn outputs(&self, finished: &[(ImageCell, CellOutcome)]) -> Result<Outputs> {
