@@ -123,6 +123,11 @@ fn images_from_the_users_own_files() {
         assert!(Path::new(&out).join(format!("tables/{name}.csv")).exists());
         assert!(Path::new(&out).join(format!("tables/{name}.md")).exists());
     }
+    let page = std::fs::read_to_string(Path::new(&out).join("report.html")).unwrap();
+    for name in ["coverage-same-labels", "coverage-label-shift", "bound-and-gap"] {
+        assert!(Path::new(&out).join(format!("figures/{name}.svg")).exists(), "{name}");
+        assert!(page.contains(&format!("id=\"figure-{name}\"")), "{name}");
+    }
     let configuration =
         std::fs::read_to_string(Path::new(&out).join("configuration.json")).unwrap();
     let configuration: serde_json::Value = serde_json::from_str(&configuration).unwrap();
@@ -139,11 +144,11 @@ fn the_other_experiments_run_on_the_users_own_files() {
     let scratch = Scratch::new();
     let data = data_folder(&scratch);
     let calls: [(&str, &[&str], &str); 3] = [
-        ("sample-size", &["--seeds", "1", "--sizes", "20,60"], "tables/table-3.md"),
+        ("sample-size", &["--seeds", "1", "--sizes", "20,60"], "figures/gap-by-size.svg"),
         (
             "tightness",
             &["--seeds", "1", "--calibration", "50", "--unlabeled", "50", "--severity", "1"],
-            "tables/table-5.csv",
+            "figures/bound-and-gap.svg",
         ),
         (
             "figures",

@@ -4,6 +4,7 @@ use evenkeel::calibrator::TransportSettings;
 use evenkeel::level::Miscoverage;
 use evenkeel::reweighting::optimise::AdamSettings;
 use evenkeel::seed::Seed;
+use evenkeel_report::study::{Joined, LineAxis, LinePlot, line_plot};
 use serde_json::json;
 
 use super::calibrated::CellPoints;
@@ -14,7 +15,7 @@ use super::{
     refuse_repeated, with_data,
 };
 use crate::error::{Error, Result};
-use crate::run::{Entry, Experiment, Group, NumberStyle, Outputs, Stopwatch, Table};
+use crate::run::{Entry, Experiment, Group, NumberStyle, Outputs, Spread, Stopwatch, Table};
 
 /// The paper's numbers of points, for both sides.
 pub const PAPER_SIZES: [usize; 5] = [30, 100, 300, 1000, 3000];
@@ -238,6 +239,27 @@ impl Experiment for SampleSize {
             }
             outputs.tables.extend([gaps, covered]);
         }
+        let most = sizes.iter().copied().max().unwrap_or(0);
+        let mean = |id: &str, n: usize| {
+            let spread = Spread::of(of(id, n, most, gap))?;
+            Some((n as f64, spread.mean))
+        };
+        let series = Self::methods()?.into_iter().map(|method| {
+            let points = sizes.iter().filter_map(|n| mean(method.id(), *n)).collect();
+            (method.words().to_owned(), points)
+        });
+        outputs.figures.extend(line_plot(&LinePlot {
+            name: "gap-by-size".to_owned(),
+            title: "Total coverage gap by labeled points".to_owned(),
+            caption: format!(
+                "With {most} unlabeled points. Mean over seeds and corruptions; lower is better."
+            ),
+            across: ("labeled points".to_owned(), LineAxis::Logarithmic),
+            up: ("total coverage gap".to_owned(), LineAxis::Plain),
+            reference: None,
+            joined: Joined::Lines,
+            series: series.collect(),
+        }));
         Ok(outputs)
     }
 }

@@ -1,5 +1,7 @@
 //! The paper's tables from all cells.
 
+use evenkeel_report::study::{Drawing, Joined, LineAxis, LinePlot, Reference, line_plot};
+
 use super::{
     CellOutcome, ImageCell, ImageMethod, Images, LABEL_SHIFT_DRAWS, LABEL_SHIFT_LEAST,
     LabelMarginal, MethodOutcome, Tables,
@@ -9,6 +11,13 @@ use crate::run::{Entry, NumberStyle, Outputs, Spread, Table};
 type Finished = [(ImageCell, CellOutcome)];
 
 const SPREAD: &str = "Mean ± standard deviation over seeds and corruptions.";
+
+/// Methods with a bound that Table 5 shows.
+const BOUNDED: [&str; 4] = ["ff-min-max", "ff-f-u", "ff-w1-min-max", "ff-w1-f-u"];
+
+/// Methods in the figures of coverage: as many as can be told apart.
+const DRAWN: [&str; 8] =
+    ["uncorrected", "oracle", "likelihood-ratio", "ecp", "conditional", "qtc", "ff-f-u", "auto"];
 
 pub(super) fn outputs(images: &Images, finished: &Finished) -> Outputs {
     let cells = Cells { images, finished };
@@ -51,7 +60,7 @@ pub(super) fn outputs(images: &Images, finished: &Finished) -> Outputs {
         .collect(),
         tables,
         data: vec![cells.all()],
-        figures: Vec::new(),
+        figures: cells.figures(target),
     }
 }
 
@@ -240,7 +249,7 @@ impl Cells<'_> {
     fn tightness(&self) -> Table {
         let severity = self.severities().last().copied().unwrap_or(0);
         let labels = self.images.settings.marginals.first().copied().unwrap_or(LabelMarginal::Same);
-        let shown: Vec<ImageMethod> = ["ff-min-max", "ff-f-u", "ff-w1-min-max", "ff-w1-f-u"]
+        let shown: Vec<ImageMethod> = BOUNDED
             .into_iter()
             .filter_map(|id| {
                 self.images.settings.methods.iter().copied().find(|method| method.id() == id)
@@ -311,6 +320,73 @@ impl Cells<'_> {
             }
         }
         table
+    }
+
+    /// Coverage by severity for each label marginal, and bounds against gaps.
+    fn figures(&self, target: f64) -> Vec<Drawing> {
+        let coverage =
+            self.images.settings.marginals.iter().map(|labels| match self.images.settings.tables {
+                Tables::All => self.coverage_figure(*labels, target),
+                Tables::Tightness => None,
+            });
+        coverage.chain([self.tightness_figure()]).flatten().collect()
+    }
+
+    fn coverage_figure(&self, labels: LabelMarginal, target: f64) -> Option<Drawing> {
+        let chosen = &self.images.settings.methods;
+        let mut shown: Vec<ImageMethod> =
+            chosen.iter().copied().filter(|method| DRAWN.contains(&method.id())).collect();
+        if shown.is_empty() {
+            shown = chosen.iter().copied().take(DRAWN.len()).collect();
+        }
+        let series = shown.iter().map(|method| {
+            let at = |severity: u32| {
+                let fits = move |cell: &ImageCell| {
+                    cell.labels == labels && cell.condition.severity == severity
+                };
+                let spread = Spread::of(self.of(*method, fits).map(|outcome| outcome.coverage))?;
+                Some((f64::from(severity), spread.mean))
+            };
+            (method.words().to_owned(), self.severities().into_iter().filter_map(at).collect())
+        });
+        line_plot(&LinePlot {
+            name: format!("coverage-{}", labels.name()),
+            title: format!("Coverage by severity, {}", labels.words()),
+            caption: format!(
+                "Mean over corruptions and seeds of {} of {} methods; all of them are in Table 1.",
+                shown.len(),
+                chosen.len()
+            ),
+            across: ("severity".to_owned(), LineAxis::Plain),
+            up: ("coverage".to_owned(), LineAxis::Percent),
+            reference: Some(Reference::Height(target, format!("target {:.0} %", 100.0 * target))),
+            joined: Joined::Lines,
+            series: series.collect(),
+        })
+    }
+
+    fn tightness_figure(&self) -> Option<Drawing> {
+        let severity = self.severities().last().copied()?;
+        let labels = self.images.settings.marginals.first().copied()?;
+        let fits =
+            move |cell: &ImageCell| cell.labels == labels && cell.condition.severity == severity;
+        let methods =
+            self.images.settings.methods.iter().filter(|method| BOUNDED.contains(&method.id()));
+        let series = methods.map(|method| {
+            let pair = |outcome: &MethodOutcome| Some((outcome.bound?, outcome.total_gap?));
+            (method.words().to_owned(), self.of(*method, fits).filter_map(pair).collect())
+        });
+        line_plot(&LinePlot {
+            name: "bound-and-gap".to_owned(),
+            title: format!("Bound and measured gap at severity {severity}, {}", labels.words()),
+            caption: "A point for each cell. Below the dotted line the bound holds; the nearer to it, the tighter it is."
+                .to_owned(),
+            across: ("bound".to_owned(), LineAxis::Plain),
+            up: ("measured total coverage gap".to_owned(), LineAxis::Plain),
+            reference: Some(Reference::Diagonal("gap = bound".to_owned())),
+            joined: Joined::Points,
+            series: series.collect(),
+        })
     }
 
     /// Every number of every cell.
