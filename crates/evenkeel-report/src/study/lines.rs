@@ -38,6 +38,9 @@ pub enum Joined {
     Points,
 }
 
+/// A method and its points.
+pub type NamedPoints = (String, Vec<(f64, f64)>);
+
 /// What is drawn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinePlot {
@@ -56,7 +59,7 @@ pub struct LinePlot {
     /// Whether points are joined.
     pub joined: Joined,
     /// A name and its points for each method.
-    pub series: Vec<(String, Vec<(f64, f64)>)>,
+    pub series: Vec<NamedPoints>,
 }
 
 /// Draws it; none if there is no finite point.
@@ -110,7 +113,7 @@ pub fn line_plot(plot: &LinePlot) -> Option<Drawing> {
 }
 
 fn entries(plot: &LinePlot) -> Vec<Entry> {
-    let of_series = |(index, (label, _)): (usize, &(String, Vec<(f64, f64)>))| {
+    let of_series = |(index, (label, _)): (usize, &NamedPoints)| {
         let style = SeriesStyle::of(index);
         let swatch = match plot.joined {
             Joined::Lines => Swatch::Line(style.stroke),
@@ -142,7 +145,7 @@ fn scale(axis: LineAxis, value: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn plot(series: Vec<(String, Vec<(f64, f64)>)>) -> LinePlot {
+    fn plot(series: Vec<NamedPoints>) -> LinePlot {
         LinePlot {
             name: "gap".into(),
             title: "Gap".into(),

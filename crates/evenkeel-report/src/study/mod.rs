@@ -5,7 +5,7 @@ mod lines;
 mod page;
 
 pub use density::{DensityAxis, DensityPlot, DensitySeries, density_plot};
-pub use lines::{Joined, LineAxis, LinePlot, Reference, line_plot};
+pub use lines::{Joined, LineAxis, LinePlot, NamedPoints, Reference, line_plot};
 pub use page::render_study;
 
 use crate::figures::Figure;
