@@ -86,7 +86,7 @@ pub enum Error {
     #[error("severity {found} is out of range; expected 0 (clean) to 5")]
     NoSuchSeverity {
         /// The number found.
-        found: u8,
+        found: u32,
     },
     /// A name that is no condition.
     #[error(
@@ -216,6 +216,53 @@ pub enum Error {
         found: usize,
         /// Rows needed.
         needed: usize,
+    },
+    /// Label shift that leaves hardly a row.
+    #[error(
+        "of {draws} label marginals none allowed a sample of {least} rows, the largest had {largest}: give more rows of the \
+         rare classes, or leave label shift out"
+    )]
+    SmallLabelShift {
+        /// Rows of the largest sample.
+        largest: usize,
+        /// Rows needed.
+        least: usize,
+        /// Marginals drawn.
+        draws: usize,
+    },
+    /// A list that names something twice.
+    #[error("{option} names {found} twice; name it once")]
+    Repeated {
+        /// The option.
+        option: &'static str,
+        /// What is named twice.
+        found: String,
+    },
+    /// A file whose name writes its severity in another way than this crate does.
+    #[error("{}: severities are written without leading zeros or signs; rename it to {expected}", path.display())]
+    OtherSpelling {
+        /// The file.
+        path: PathBuf,
+        /// The name it should have.
+        expected: String,
+    },
+    /// Rows of a softmax file that are no probabilities.
+    #[error("{}, array {array}: {source}; an array of logits must be named logits", path.display())]
+    NoProbabilities {
+        /// The file.
+        path: PathBuf,
+        /// The array in it.
+        array: &'static str,
+        /// What the core found.
+        source: evenkeel::Error,
+    },
+    /// Labels of a softmax file that are no classes.
+    #[error("{}, array labels: {source}", path.display())]
+    UnfitLabels {
+        /// The file.
+        path: PathBuf,
+        /// What the core found.
+        source: evenkeel::Error,
     },
     /// An image that appears twice in one file.
     #[error("image_id {id} appears twice in {}; every row needs an id of its own", path.display())]

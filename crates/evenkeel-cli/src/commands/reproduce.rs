@@ -9,7 +9,7 @@ use evenkeel_experiments::images::{
     SampleSize, SampleSizeSettings, ShiftedCondition, Tables, make_data_folder,
 };
 use evenkeel_experiments::regression::Regression;
-use evenkeel_experiments::run::{self, Experiment, Table, Watcher};
+use evenkeel_experiments::run::{self, Experiment, RunFolder, Table, Watcher};
 use indicatif::ProgressBar;
 use serde::Serialize;
 
@@ -48,7 +48,8 @@ fn images(args: &ImagesArgs) -> Result<Outcome, Failure> {
         ids => ids.iter().map(|id| ImageMethod::from_id(id)).collect::<Result<_, _>>()?,
     };
     let settings = ImageSettings { methods, ..image_settings(&args.run, &args.sizes)? };
-    let data = data_folder("images", &args.run, &args.data, &args.severities)?;
+    let known = settings.configuration()?;
+    let data = data_folder("images", &args.run, &args.data, &args.severities, known)?;
     reproduce("images", &Images::new(data, settings)?, &args.run)
 }
 
@@ -60,7 +61,8 @@ fn tightness(args: &TightnessArgs) -> Result<Outcome, Failure> {
         tables: Tables::Tightness,
         ..image_settings(&args.run, &args.sizes)?
     };
-    let data = data_folder("tightness", &args.run, &args.data, &[args.severity])?;
+    let known = settings.configuration()?;
+    let data = data_folder("tightness", &args.run, &args.data, &[args.severity], known)?;
     reproduce("tightness", &Images::new(data, settings)?, &args.run)
 }
 
@@ -74,7 +76,8 @@ fn sample_size(args: &SampleSizeArgs) -> Result<Outcome, Failure> {
         alpha: rates.alpha,
         seed: rates.seed,
     };
-    let data = data_folder("sample-size", &args.run, &args.data, &args.severities)?;
+    let known = settings.configuration()?;
+    let data = data_folder("sample-size", &args.run, &args.data, &args.severities, known)?;
     reproduce("sample-size", &SampleSize::new(data, settings)?, &args.run)
 }
 
@@ -93,7 +96,8 @@ fn figures(args: &FiguresArgs) -> Result<Outcome, Failure> {
         .into_iter()
         .map(|name| Ok(name.parse::<ShiftedCondition>()?.severity))
         .collect::<Result<_, Failure>>()?;
-    let data = data_folder("figures", &args.run, &args.data, &severities)?;
+    let known = settings.configuration()?;
+    let data = data_folder("figures", &args.run, &args.data, &severities, known)?;
     reproduce("figures", &Figures::new(data, settings)?, &args.run)
 }
 
@@ -109,17 +113,27 @@ fn image_settings(run: &RunArgs, sizes: &SizeArgs) -> Result<ImageSettings, Fail
     })
 }
 
-/// The user's data folder, or one made of Fashion-MNIST inside the run's folder.
+/// The user's data folder, or one made of Fashion-MNIST inside the run's folder, which is refused before any work if it
+/// belongs to a run that differs in what is `known` of the configuration.
 fn data_folder(
     name: &str,
     run: &RunArgs,
     data: &DataArgs,
     severities: &[u32],
+    mut known: serde_json::Value,
 ) -> Result<DataFolder, Failure> {
     if let Some(folder) = &data.data {
         return Ok(DataFolder::open(folder)?.with_severities(severities)?);
     }
     let data_set = data.fashion_mnist.clone().unwrap_or_else(|| DEFAULT_DIRECTORY.into());
+    let severities = {
+        let mut found = severities.to_vec();
+        found.sort_unstable();
+        found.dedup();
+        found
+    };
+    known["severities"] = serde_json::json!(severities);
+    RunFolder::check(&folder_of(name, run), &known)?;
     let folder = folder_of(name, run).join("softmax");
     let bar = Verbosity::of(run.common.quiet).cells("classifying images");
     on_threads(run.common.threads, || {
@@ -127,11 +141,11 @@ fn data_folder(
             Some(0) => bar.set_length(count as u64),
             _ => bar.inc(count as u64),
         };
-        Ok(make_data_folder(&folder, &data_set, severities, &step)?)
+        Ok(make_data_folder(&folder, &data_set, &severities, &step)?)
     })?;
     bar.finish_and_clear();
     let order = Corruption::ALL.map(Corruption::name);
-    Ok(DataFolder::open(&folder)?.with_severities(severities)?.in_order_of(&order))
+    Ok(DataFolder::open(&folder)?.with_severities(&severities)?.in_order_of(&order))
 }
 
 fn folder_of(name: &str, run: &RunArgs) -> PathBuf {

@@ -123,6 +123,11 @@ fn images_from_the_users_own_files() {
         assert!(Path::new(&out).join(format!("tables/{name}.csv")).exists());
         assert!(Path::new(&out).join(format!("tables/{name}.md")).exists());
     }
+    let page = std::fs::read_to_string(Path::new(&out).join("report.html")).unwrap();
+    for name in ["coverage-same-labels", "coverage-label-shift", "bound-and-gap"] {
+        assert!(Path::new(&out).join(format!("figures/{name}.svg")).exists(), "{name}");
+        assert!(page.contains(&format!("id=\"figure-{name}\"")), "{name}");
+    }
     let configuration =
         std::fs::read_to_string(Path::new(&out).join("configuration.json")).unwrap();
     let configuration: serde_json::Value = serde_json::from_str(&configuration).unwrap();
@@ -139,11 +144,11 @@ fn the_other_experiments_run_on_the_users_own_files() {
     let scratch = Scratch::new();
     let data = data_folder(&scratch);
     let calls: [(&str, &[&str], &str); 3] = [
-        ("sample-size", &["--seeds", "1", "--sizes", "20,60"], "tables/table-3.md"),
+        ("sample-size", &["--seeds", "1", "--sizes", "20,60"], "figures/gap-by-size.svg"),
         (
             "tightness",
             &["--seeds", "1", "--calibration", "50", "--unlabeled", "50", "--severity", "1"],
-            "tables/table-5.csv",
+            "figures/bound-and-gap.svg",
         ),
         (
             "figures",
@@ -248,12 +253,72 @@ fn refusals_name_what_is_wrong_and_what_to_do() {
         &["reproduce", "regression", "--epochs", "30,10", "--out", &out],
         &["epochs", "more than the one before"],
     );
+    refused(
+        &["reproduce", "images", "--severities", "300", "--out", &out],
+        &["severity 300 is out of range"],
+    );
     let large = [&small_images(&data, &out)[..8], &["--calibration", "5000"]].concat();
     refused(&large, &["the clean table has 400 rows", "10000"]);
     let out = scratch.at("other");
     run(&small_images(&data, &out)).done();
     let other = [&small_images(&data, &out)[..], &["--alpha", "0.2"]].concat();
     refused(&other, &["alpha is 0.1 there and 0.2 now", "--out"]);
+}
+
+/// Another experiment's folder is refused before a single image is classified, in few words.
+#[test]
+fn a_foreign_folder_is_refused_before_any_work() {
+    let scratch = Scratch::new();
+    let out = scratch.at("run");
+    let small = ["--simulations", "1", "--samples", "30", "--epochs", "1", "--out", &out];
+    run(&[&["reproduce", "regression"], &small[..]].concat()).done();
+    for experiment in ["images", "tightness", "sample-size", "figures"] {
+        let nowhere = scratch.at("nowhere");
+        let ran = run(&["reproduce", experiment, "--out", &out, "--fashion-mnist", &nowhere]);
+        assert_eq!(ran.code, 2);
+        let words = format!("experiment is \"regression\" there and \"{experiment}\" now");
+        assert!(ran.stderr.contains(&words) && ran.stderr.len() < 400, "{}", ran.stderr);
+        assert!(!Path::new(&out).join("softmax").exists());
+    }
+}
+
+/// A file that does not fit ends the run before its first cell, with its name; the corrected command then goes on.
+#[test]
+fn all_files_are_checked_before_the_first_cell() {
+    let scratch = Scratch::new();
+    let (data, out) = (data_folder(&scratch), scratch.at("run"));
+    let labels = |odd: i64| {
+        let label = |row: i64| if row == 7 { odd } else { row % 3 };
+        npy_i64(&(0..400).map(label).collect::<Vec<_>>())
+    };
+    let ids = npy_i64(&(0..400).collect::<Vec<_>>());
+    let probabilities = softmax(&logits(400, 1.0, 3));
+    let with = |first: f64| npy_f64(&[&[first], &probabilities[1..]].concat(), 3);
+    let archive = |probs: &[u8], labels: &[u8]| {
+        npz(&[("probs.npy", probs), ("labels.npy", labels), ("image_id.npy", &ids)])
+    };
+    let good = archive(&npy_f64(&probabilities, 3), &labels(1));
+    let bad = [
+        (archive(&with(f64::NAN), &labels(1)), "snow_1.npz, array probs: probs[row 0, column 0]"),
+        (archive(&with(-3.0), &labels(1)), "an array of logits must be named logits"),
+        (archive(&npy_f64(&probabilities, 3), &labels(3)), "snow_1.npz, array labels"),
+    ];
+    for (file, words) in bad {
+        scratch.file("data/snow_1.npz", file);
+        let ran = run(&small_images(&data, &out));
+        assert_eq!(ran.code, 2);
+        assert!(ran.stderr.contains(words) && !ran.stderr.contains("--logits"), "{}", ran.stderr);
+        assert_eq!(cells(&out), 0);
+    }
+    scratch.file("data/snow_1.npz", &good);
+    let twice = [&small_images(&data, &out)[..12], &["--methods", "oracle,oracle"]].concat();
+    let ran = run(&twice);
+    assert!(ran.code == 2 && ran.stderr.contains("--methods names oracle twice"), "{}", ran.stderr);
+    // Nothing was finished under the configurations that failed: this one replaces them.
+    run(&small_images(&data, &out)).done();
+    scratch.file("data/fog_01.npz", good);
+    let ran = run(&small_images(&data, &out));
+    assert!(ran.code == 2 && ran.stderr.contains("rename it to fog_1.npz"), "{}", ran.stderr);
 }
 
 #[test]

@@ -19,7 +19,7 @@ impl Severity {
         if severity <= 5 {
             Ok(Self(severity))
         } else {
-            Err(Error::NoSuchSeverity { found: severity })
+            Err(Error::NoSuchSeverity { found: u32::from(severity) })
         }
     }
 

@@ -19,8 +19,25 @@ pub struct CellOutcome {
     pub unlabeled: usize,
     /// Test points.
     pub test: usize,
-    /// One for each method.
+    /// Label marginals that were drawn again because they allowed too few points.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub redraws: usize,
+    /// Points of the largest sample, if no label marginal allowed enough of them and the cell was left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<usize>,
+    /// One for each method; none if the cell was left out.
     pub methods: Vec<MethodOutcome>,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+impl CellOutcome {
+    /// Of a cell without points to measure on.
+    pub(super) fn left_out(largest: usize) -> Self {
+        Self { unlabeled: 0, test: 0, redraws: 0, left_out: Some(largest), methods: Vec::new() }
+    }
 }
 
 /// How one method did.
@@ -71,7 +88,7 @@ pub(super) fn run_methods(
         });
     }
     let (unlabeled, test) = (points.unlabeled.rows(), points.test.rows());
-    Ok(CellOutcome { unlabeled, test, methods: outcomes })
+    Ok(CellOutcome { unlabeled, test, redraws: 0, left_out: None, methods: outcomes })
 }
 
 /// Coverage, size and gap of a calibration on the test points.

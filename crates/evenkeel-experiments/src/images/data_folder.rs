@@ -5,9 +5,11 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use evenkeel::seed::Seed;
 use serde_json::{Value, json};
 
 use super::softmax::SoftmaxTable;
+use super::split::{LabelMarginal, RoleSizes, Split};
 use crate::error::{Error, Result};
 
 /// A shifted condition, named by its file: `fog_3.npz` is corruption `fog` at severity 3.
@@ -31,12 +33,18 @@ impl FromStr for ShiftedCondition {
 
     /// From the name of a file without its extension, which must end in a severity.
     fn from_str(name: &str) -> Result<Self> {
-        let parts = name.rsplit_once('_').filter(|(corruption, _)| !corruption.is_empty());
-        let parsed = parts.and_then(|(corruption, severity)| {
-            Some(Self { corruption: corruption.to_owned(), severity: severity.parse().ok()? })
-        });
+        // A name that would not come back as it was names no file.
+        let parsed = read_name(name).filter(|condition| condition.name() == name);
         parsed.ok_or_else(|| Error::NoSuchCondition { found: name.to_owned() })
     }
+}
+
+/// Corruption and severity, however the severity is spelt.
+fn read_name(name: &str) -> Option<ShiftedCondition> {
+    let (corruption, severity) = name.rsplit_once('_')?;
+    let severity = severity.parse().ok()?;
+    let corruption = Some(corruption.to_owned()).filter(|corruption| !corruption.is_empty())?;
+    Some(ShiftedCondition { corruption, severity })
 }
 
 /// The folder and what is in it.
@@ -60,7 +68,13 @@ impl DataFolder {
             let file = entry.map_err(Error::at(path))?.path();
             if file.extension().is_some_and(|extension| extension == "npz") {
                 let stem = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-                conditions.extend(stem.parse::<ShiftedCondition>());
+                if let Some(condition) = read_name(stem) {
+                    if condition.name() != stem {
+                        let expected = format!("{}.npz", condition.name());
+                        return Err(Error::OtherSpelling { path: file, expected });
+                    }
+                    conditions.push(condition);
+                }
             }
         }
         if conditions.is_empty() {
@@ -94,6 +108,31 @@ impl DataFolder {
     /// The conditions.
     pub fn conditions(&self) -> &[ShiftedCondition] {
         &self.conditions
+    }
+
+    /// Their severities, increasing.
+    pub fn severities(&self) -> Vec<u32> {
+        let mut found: Vec<u32> =
+            self.conditions.iter().map(|condition| condition.severity).collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// Reads every file once: shapes, numbers, labels and ids must fit, and rows must suffice for the roles.
+    pub(super) fn check(&self, clean: &SoftmaxTable, sizes: RoleSizes, seed: Seed) -> Result<()> {
+        for condition in &self.conditions {
+            let table = self.read(condition, clean.classes)?;
+            let dealt = Split::deal(clean, &table, sizes, LabelMarginal::Same, seed);
+            dealt.map(drop).map_err(|error| match error {
+                Error::TooFewRows { found, needed, .. } if clean.rows() >= sizes.calibration => {
+                    let what = format!("{}.npz, without the calibration images,", condition.name());
+                    Error::TooFewRows { what, found, needed }
+                }
+                other => other,
+            })?;
+        }
+        Ok(())
     }
 
     /// The condition with a name.
@@ -154,7 +193,7 @@ mod tests {
     fn a_name_ends_in_a_severity() {
         let parse = |name: &str| name.parse::<ShiftedCondition>().ok().map(|found| found.name());
         assert_eq!(parse("jpeg_compression_5").as_deref(), Some("jpeg_compression_5"));
-        for wrong in ["clean", "fog", "fog_", "_3", "fog_x"] {
+        for wrong in ["clean", "fog", "fog_", "_3", "fog_x", "fog_01", "fog_+1"] {
             assert_eq!(parse(wrong), None, "{wrong}");
         }
     }

@@ -29,8 +29,9 @@ pub fn make_data_folder(
     fs::create_dir_all(folder).map_err(Error::at(folder))?;
     let mut conditions = vec![Condition::Clean];
     for severity in severities {
-        let number = u8::try_from(*severity).unwrap_or(u8::MAX);
-        let severity = Severity::new(number)?;
+        let severity = u8::try_from(*severity)
+            .map_err(|_| Error::NoSuchSeverity { found: *severity })
+            .and_then(Severity::new)?;
         conditions
             .extend(Corruption::ALL.map(|corruption| Condition::Corrupted(corruption, severity)));
     }

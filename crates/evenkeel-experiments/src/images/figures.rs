@@ -1,11 +1,12 @@
 //! Figs 1 and 2: laws of scores under noise, and the coverage gap over alpha under fog.
 
-use evenkeel::calibrator::ShiftCalibrator;
+use evenkeel::calibrator::{ShiftCalibrator, TransportSettings};
 use evenkeel::conformal::{TestMass, conformal_threshold};
 use evenkeel::evaluation::{gap_curve, percent_rates, total_coverage_gap};
 use evenkeel::level::Miscoverage;
 use evenkeel::measure::{Grid, WeightedEmpirical, Weights};
 use evenkeel::reweighting::likelihood_ratio::{RatioEstimator, TelescopingSettings};
+use evenkeel::reweighting::optimise::AdamSettings;
 use evenkeel::sandwich::{min_max, model_uniform};
 use evenkeel::score::Score;
 use evenkeel::seed::Seed;
@@ -14,9 +15,10 @@ use evenkeel_report::{Answer, GapCurve, Report, ScoreLaws, ThresholdMark, Verdic
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::method::{STEPS_A_SEVERITY, likelihood_ratio_words};
 use super::{
     DataFolder, ImageMethod, LabelMarginal, RoleSizes, ShiftedCondition, SoftmaxTable, Split,
-    Subset,
+    Subset, with_data,
 };
 use crate::error::Result;
 use crate::run::{Experiment, Group, Outputs, Stopwatch};
@@ -64,6 +66,33 @@ pub struct FigureSettings {
     pub alpha: Miscoverage,
     /// Root of all randomness.
     pub seed: Seed,
+}
+
+impl FigureSettings {
+    /// What of the configuration is known before there are data.
+    pub fn configuration(&self) -> Result<serde_json::Value> {
+        let Self { laws_of, gap_of, calibration, unlabeled, test, alpha, seed } = self;
+        let steps = |name: &str| -> Result<usize> {
+            let severity = name.parse::<ShiftedCondition>()?.severity;
+            Ok(STEPS_A_SEVERITY * severity.max(1) as usize)
+        };
+        Ok(json!({
+            "experiment": "figures",
+            "version": env!("CARGO_PKG_VERSION"),
+            "figure_1": laws_of,
+            "figure_2": gap_of,
+            "grid": Grid::LEARNING_POINTS,
+            "transport_steps": steps(gap_of)?,
+            "transport_learning_rate": AdamSettings::default().learning_rate(),
+            "transport_bandwidth_factor": TransportSettings::default().bandwidth_factor,
+            "likelihood_ratio": likelihood_ratio_words(),
+            "calibration": calibration,
+            "unlabeled": unlabeled,
+            "test": test,
+            "alpha": alpha.get(),
+            "seed": seed.get(),
+        }))
+    }
 }
 
 /// A drawing as it is kept in a cell.
@@ -177,20 +206,7 @@ impl Experiment for Figures {
     type Outcome = Option<KeptDrawing>;
 
     fn configuration(&self) -> Result<serde_json::Value> {
-        let FigureSettings { laws_of, gap_of, calibration, unlabeled, test, alpha, seed } =
-            &self.settings;
-        Ok(json!({
-            "experiment": "figures",
-            "version": env!("CARGO_PKG_VERSION"),
-            "figure_1": laws_of,
-            "figure_2": gap_of,
-            "calibration": calibration,
-            "unlabeled": unlabeled,
-            "test": test,
-            "alpha": alpha.get(),
-            "seed": seed.get(),
-            "data": self.data.fingerprint()?,
-        }))
+        with_data(self.settings.configuration()?, &self.data, self.clean.classes)
     }
 
     fn groups(&self) -> Vec<Group<PaperFigure>> {

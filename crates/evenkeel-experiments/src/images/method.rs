@@ -17,9 +17,15 @@ use evenkeel::seed::Seed;
 use crate::error::{Error, Result};
 
 /// Steps of the paper's optimisation for each unit of severity: 1000, 3000 and 5000 at severity 1, 3 and 5.
-const STEPS_A_SEVERITY: usize = 1000;
+pub(super) const STEPS_A_SEVERITY: usize = 1000;
 /// Level of the shift test and failure probability of the label plan's certificate.
-const DELTA: f64 = 0.05;
+pub(super) const DELTA: f64 = 0.05;
+
+/// The settings of `likelihood-ratio`, for configurations.
+pub(super) fn likelihood_ratio_words() -> String {
+    let TelescopingSettings { bridges } = TelescopingSettings::default();
+    format!("telescoping, {bridges} bridges")
+}
 
 /// How long weights are learned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -30,10 +30,14 @@ pub use figures::{FigureSettings, Figures, KeptDrawing, PaperFigure};
 pub use method::{ImageMethod, Steps};
 pub use sample_size::{PAPER_SIZES, SampleSize, SampleSizeCell, SampleSizeSettings};
 pub use softmax::{SoftmaxTable, Subset};
-pub use split::{LABEL_SHIFT_GAMMA, LabelMarginal, RoleSizes, Split};
+pub use split::{
+    LABEL_SHIFT_DRAWS, LABEL_SHIFT_GAMMA, LABEL_SHIFT_LEAST, LabelMarginal, RoleSizes, Split,
+};
 
+use evenkeel::calibrator::TransportSettings;
 use evenkeel::level::Miscoverage;
 use evenkeel::measure::Grid;
+use evenkeel::reweighting::optimise::AdamSettings;
 use evenkeel::seed::Seed;
 use serde_json::json;
 
@@ -41,6 +45,7 @@ use crate::error::{Error, Result};
 use crate::run::{Experiment, Group, Outputs, Stopwatch};
 use calibrated::CellPoints;
 use cell::run_methods;
+use method::{DELTA, likelihood_ratio_words};
 
 /// Which tables are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,6 +108,69 @@ impl ImageSettings {
             tables: Tables::All,
         }
     }
+
+    /// What of the configuration is known before there are data; an error unless every setting is in its range.
+    pub fn configuration(&self) -> Result<serde_json::Value> {
+        let sizes = [
+            ("the number of seeds", self.seeds as usize),
+            ("the number of calibration points", self.calibration),
+            ("the number of unlabeled points", self.unlabeled),
+            ("the number of test points", self.test),
+            ("the number of methods", self.methods.len()),
+        ];
+        if let Some((what, _)) = sizes.iter().find(|(_, size)| *size == 0) {
+            return Err(Error::BadSetting { what, found: 0.0, expected: "at least 1" });
+        }
+        let methods: Vec<&str> = self.methods.iter().map(|method| method.id()).collect();
+        refuse_repeated("--methods", &methods)?;
+        let marginals: Vec<&str> = self.marginals.iter().map(|labels| labels.name()).collect();
+        Ok(json!({
+            "experiment": match self.tables { Tables::All => "images", Tables::Tightness => "tightness" },
+            "version": env!("CARGO_PKG_VERSION"),
+            "methods": methods,
+            "transport_steps": "1000 a unit of severity, unless the method names its steps",
+            "transport_learning_rate": AdamSettings::default().learning_rate(),
+            "transport_bandwidth_factor": TransportSettings::default().bandwidth_factor,
+            "likelihood_ratio": likelihood_ratio_words(),
+            "conditional_test_points_at_most": ImageMethod::Conditional.most_test_rows(),
+            "delta": DELTA,
+            "label_marginals": marginals,
+            "label_shift_gamma": LABEL_SHIFT_GAMMA,
+            "label_shift_least_points": LABEL_SHIFT_LEAST,
+            "label_shift_most_draws": LABEL_SHIFT_DRAWS,
+            "seeds": self.seeds,
+            "calibration": self.calibration,
+            "unlabeled": self.unlabeled,
+            "test": self.test,
+            "grid": self.grid,
+            "alpha": self.alpha.get(),
+            "seed": self.seed.get(),
+        }))
+    }
+}
+
+/// An error if a list that a user types names something twice.
+fn refuse_repeated(option: &'static str, values: &[impl ToString]) -> Result<()> {
+    let values: Vec<String> = values.iter().map(ToString::to_string).collect();
+    let repeated =
+        values.iter().enumerate().find(|(index, value)| values[..*index].contains(value));
+    match repeated {
+        Some((_, value)) => Err(Error::Repeated { option, found: value.clone() }),
+        None => Ok(()),
+    }
+}
+
+/// A configuration with the fields that data add to it.
+fn with_data(
+    configuration: serde_json::Value,
+    data: &DataFolder,
+    classes: usize,
+) -> Result<serde_json::Value> {
+    let mut configuration = configuration;
+    configuration["severities"] = json!(data.severities());
+    configuration["classes"] = json!(classes);
+    configuration["data"] = data.fingerprint()?;
+    Ok(configuration)
 }
 
 /// The experiment on one data folder.
@@ -130,6 +198,14 @@ impl Images {
         Ok(Self { clean: data.read_clean()?, data, settings })
     }
 
+    fn role_sizes(&self) -> RoleSizes {
+        RoleSizes {
+            calibration: 2 * self.settings.calibration,
+            unlabeled: self.settings.unlabeled,
+            test: self.settings.test,
+        }
+    }
+
     /// The seed of a cell: from its name, so that neither order nor company matters.
     fn seed_of(&self, cell: &ImageCell) -> Seed {
         let family = format!("{}-{}", cell.condition.name(), cell.labels.name());
@@ -143,35 +219,11 @@ impl Experiment for Images {
     type Outcome = CellOutcome;
 
     fn configuration(&self) -> Result<serde_json::Value> {
-        let sizes = [
-            ("the number of seeds", self.settings.seeds as usize),
-            ("the number of calibration points", self.settings.calibration),
-            ("the number of unlabeled points", self.settings.unlabeled),
-            ("the number of test points", self.settings.test),
-            ("the number of methods", self.settings.methods.len()),
-        ];
-        if let Some((what, _)) = sizes.iter().find(|(_, size)| *size == 0) {
-            return Err(Error::BadSetting { what, found: 0.0, expected: "at least 1" });
-        }
-        let methods: Vec<&str> = self.settings.methods.iter().map(|method| method.id()).collect();
-        let marginals: Vec<&str> =
-            self.settings.marginals.iter().map(|labels| labels.name()).collect();
-        Ok(json!({
-            "experiment": match self.settings.tables { Tables::All => "images", Tables::Tightness => "tightness" },
-            "version": env!("CARGO_PKG_VERSION"),
-            "methods": methods,
-            "label_marginals": marginals,
-            "label_shift_gamma": LABEL_SHIFT_GAMMA,
-            "seeds": self.settings.seeds,
-            "calibration": self.settings.calibration,
-            "unlabeled": self.settings.unlabeled,
-            "test": self.settings.test,
-            "grid": self.settings.grid,
-            "alpha": self.settings.alpha.get(),
-            "seed": self.settings.seed.get(),
-            "classes": self.clean.classes,
-            "data": self.data.fingerprint()?,
-        }))
+        with_data(self.settings.configuration()?, &self.data, self.clean.classes)
+    }
+
+    fn check(&self) -> Result<()> {
+        self.data.check(&self.clean, self.role_sizes(), self.settings.seed)
     }
 
     fn groups(&self) -> Vec<Group<ImageCell>> {
@@ -212,13 +264,15 @@ impl Experiment for Images {
         stopwatch: &mut Stopwatch,
     ) -> Result<CellOutcome> {
         let seed = self.seed_of(cell);
-        let sizes = RoleSizes {
-            calibration: 2 * self.settings.calibration,
-            unlabeled: self.settings.unlabeled,
-            test: self.settings.test,
+        let sizes = self.role_sizes();
+        let split = match Split::deal(&self.clean, shifted, sizes, cell.labels, seed) {
+            // Told in the tables: averages over a handful of points would say nothing.
+            Err(Error::SmallLabelShift { largest, .. }) => {
+                return Ok(CellOutcome::left_out(largest));
+            }
+            dealt => dealt?,
         };
         let points = stopwatch.time("dealing", || -> Result<CellPoints> {
-            let split = Split::deal(&self.clean, shifted, sizes, cell.labels, seed)?;
             let both_halves = self.clean.subset(&split.calibration);
             Ok(CellPoints {
                 calibration: both_halves.first(self.settings.calibration),
@@ -230,7 +284,8 @@ impl Experiment for Images {
                 alpha: self.settings.alpha,
             })
         })?;
-        run_methods(&self.settings.methods, &points, seed, stopwatch)
+        let outcome = run_methods(&self.settings.methods, &points, seed, stopwatch)?;
+        Ok(CellOutcome { redraws: split.redraws, ..outcome })
     }
 
     fn outputs(&self, finished: &[(ImageCell, CellOutcome)]) -> Result<Outputs> {

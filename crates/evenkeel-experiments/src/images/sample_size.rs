@@ -1,16 +1,21 @@
 //! Tables 2 and 3: how the total coverage gap depends on the numbers of labeled and unlabeled points.
 
+use evenkeel::calibrator::TransportSettings;
 use evenkeel::level::Miscoverage;
+use evenkeel::reweighting::optimise::AdamSettings;
 use evenkeel::seed::Seed;
+use evenkeel_report::study::{Joined, LineAxis, LinePlot, line_plot};
 use serde_json::json;
 
 use super::calibrated::CellPoints;
 use super::cell::{CellOutcome, MethodOutcome, run_methods};
+use super::method::DELTA;
 use super::{
     DataFolder, ImageMethod, LabelMarginal, RoleSizes, ShiftedCondition, SoftmaxTable, Split,
+    refuse_repeated, with_data,
 };
 use crate::error::{Error, Result};
-use crate::run::{Entry, Experiment, Group, NumberStyle, Outputs, Stopwatch, Table};
+use crate::run::{Entry, Experiment, Group, NumberStyle, Outputs, Spread, Stopwatch, Table};
 
 /// The paper's numbers of points, for both sides.
 pub const PAPER_SIZES: [usize; 5] = [30, 100, 300, 1000, 3000];
@@ -59,10 +64,52 @@ pub struct SampleSizeCell {
 /// One pair of sizes: labeled points, unlabeled points, and how the methods did.
 type Pair = (usize, usize, CellOutcome);
 
+impl SampleSizeSettings {
+    /// What of the configuration is known before there are data; an error unless every setting is in its range.
+    pub fn configuration(&self) -> Result<serde_json::Value> {
+        let Self { sizes, seeds, test, grid, alpha, seed } = self;
+        let smallest = sizes.iter().copied().min().unwrap_or(0);
+        let least = [
+            ("the smallest number of points", smallest, 2),
+            ("the number of seeds", *seeds as usize, 1),
+            ("the number of test points", *test, 1),
+        ];
+        if let Some((what, found, least)) =
+            least.into_iter().find(|(_, found, least)| found < least)
+        {
+            let expected = if least == 1 { "at least 1" } else { "at least 2" };
+            return Err(Error::BadSetting { what, found: found as f64, expected });
+        }
+        refuse_repeated("--sizes", sizes)?;
+        let methods = SampleSize::methods()?;
+        Ok(json!({
+            "experiment": "sample-size",
+            "version": env!("CARGO_PKG_VERSION"),
+            "methods": methods.iter().map(|method| method.id()).collect::<Vec<_>>(),
+            "transport_steps": "1000 a unit of severity",
+            "transport_learning_rate": AdamSettings::default().learning_rate(),
+            "transport_bandwidth_factor": TransportSettings::default().bandwidth_factor,
+            "delta": DELTA,
+            "sizes": sizes,
+            "seeds": seeds,
+            "test": test,
+            "grid": grid,
+            "alpha": alpha.get(),
+            "seed": seed.get(),
+        }))
+    }
+}
+
 impl SampleSize {
     /// Reads the folder's clean table.
     pub fn new(data: DataFolder, settings: SampleSizeSettings) -> Result<Self> {
         Ok(Self { clean: data.read_clean()?, data, settings })
+    }
+
+    /// The largest samples; smaller ones are parts of them.
+    fn role_sizes(&self) -> RoleSizes {
+        let most = self.settings.sizes.iter().copied().max().unwrap_or(0);
+        RoleSizes { calibration: most, unlabeled: most, test: self.settings.test }
     }
 
     fn methods() -> Result<Vec<ImageMethod>> {
@@ -77,32 +124,11 @@ impl Experiment for SampleSize {
     type Outcome = Vec<Pair>;
 
     fn configuration(&self) -> Result<serde_json::Value> {
-        let SampleSizeSettings { sizes, seeds, test, grid, alpha, seed } = &self.settings;
-        let smallest = sizes.iter().copied().min().unwrap_or(0);
-        let least = [
-            ("the smallest number of points", smallest, 2),
-            ("the number of seeds", *seeds as usize, 1),
-            ("the number of test points", *test, 1),
-        ];
-        if let Some((what, found, least)) =
-            least.into_iter().find(|(_, found, least)| found < least)
-        {
-            let expected = if least == 1 { "at least 1" } else { "at least 2" };
-            return Err(Error::BadSetting { what, found: found as f64, expected });
-        }
-        Ok(json!({
-            "experiment": "sample-size",
-            "version": env!("CARGO_PKG_VERSION"),
-            "methods": Self::methods()?.iter().map(|method| method.id()).collect::<Vec<_>>(),
-            "sizes": sizes,
-            "seeds": seeds,
-            "test": test,
-            "grid": grid,
-            "alpha": alpha.get(),
-            "seed": seed.get(),
-            "classes": self.clean.classes,
-            "data": self.data.fingerprint()?,
-        }))
+        with_data(self.settings.configuration()?, &self.data, self.clean.classes)
+    }
+
+    fn check(&self) -> Result<()> {
+        self.data.check(&self.clean, self.role_sizes(), self.settings.seed)
     }
 
     fn groups(&self) -> Vec<Group<SampleSizeCell>> {
@@ -132,10 +158,9 @@ impl Experiment for SampleSize {
         cell: &SampleSizeCell,
         stopwatch: &mut Stopwatch,
     ) -> Result<Vec<Pair>> {
-        let SampleSizeSettings { sizes, test, grid, alpha, seed, .. } = &self.settings;
+        let SampleSizeSettings { sizes, grid, alpha, seed, .. } = &self.settings;
         let seed = seed.child(&format!("{}-sizes", cell.condition.name()), cell.repetition);
-        let most = sizes.iter().copied().max().unwrap_or(0);
-        let roles = RoleSizes { calibration: most, unlabeled: most, test: *test };
+        let roles = self.role_sizes();
         let split = Split::deal(&self.clean, shifted, roles, LabelMarginal::Same, seed)?;
         let calibration = self.clean.subset(&split.calibration);
         let unlabeled = shifted.subset(&split.unlabeled);
@@ -214,6 +239,27 @@ impl Experiment for SampleSize {
             }
             outputs.tables.extend([gaps, covered]);
         }
+        let most = sizes.iter().copied().max().unwrap_or(0);
+        let mean = |id: &str, n: usize| {
+            let spread = Spread::of(of(id, n, most, gap))?;
+            Some((n as f64, spread.mean))
+        };
+        let series = Self::methods()?.into_iter().map(|method| {
+            let points = sizes.iter().filter_map(|n| mean(method.id(), *n)).collect();
+            (method.words().to_owned(), points)
+        });
+        outputs.figures.extend(line_plot(&LinePlot {
+            name: "gap-by-size".to_owned(),
+            title: "Total coverage gap by labeled points".to_owned(),
+            caption: format!(
+                "With {most} unlabeled points. Mean over seeds and corruptions; lower is better."
+            ),
+            across: ("labeled points".to_owned(), LineAxis::Logarithmic),
+            up: ("total coverage gap".to_owned(), LineAxis::Plain),
+            reference: None,
+            joined: Joined::Lines,
+            series: series.collect(),
+        }));
         Ok(outputs)
     }
 }

@@ -62,8 +62,8 @@ impl SoftmaxTable {
         let mut softmax = Vec::new();
         // Checked once, here, so that an error names the file; cells take the rows as they are.
         match kind.probabilities(&matrix, &mut softmax)? {
-            BlockRows::F32(rows) => drop(check(rows).map_err(|error| matrix.error(error))?),
-            BlockRows::F64(rows) => drop(check(rows).map_err(|error| matrix.error(error))?),
+            BlockRows::F32(rows) => check(path, kind, rows)?,
+            BlockRows::F64(rows) => check(path, kind, rows)?,
         }
         let probabilities = match (kind, matrix.into_values()) {
             (ValueKind::Logits, _) => softmax.into_iter().map(|value| value as f32).collect(),
@@ -79,7 +79,9 @@ impl SoftmaxTable {
         if let Some(pair) = seen.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(Error::RepeatedImage { path: path.to_path_buf(), id: pair[0] });
         }
-        let labels = Labels::new(labels, classes)?.as_slice().to_vec();
+        let labels = Labels::new(labels, classes)
+            .map_err(|source| Error::UnfitLabels { path: path.to_path_buf(), source })?;
+        let labels = labels.as_slice().to_vec();
         Ok(Self { probabilities, classes, labels, image_ids })
     }
 
@@ -117,8 +119,13 @@ fn part(path: &Path, key: &str) -> Result<MatrixSource> {
 }
 
 /// An error unless every row is a probability vector.
-fn check<T: evenkeel::rows::Real>(rows: Rows<'_, T>) -> evenkeel::Result<Probabilities<'_, T>> {
-    Probabilities::from_rows(rows)
+fn check<T: evenkeel::rows::Real>(path: &Path, kind: ValueKind, rows: Rows<'_, T>) -> Result<()> {
+    let array = if kind == ValueKind::Logits { "logits" } else { "probs" };
+    // Under its own name the core would advise an option that experiments do not have.
+    let checked =
+        Rows::new(array, rows.values(), rows.columns()).and_then(Probabilities::from_rows);
+    let path = path.to_path_buf();
+    checked.map(drop).map_err(|source| Error::NoProbabilities { path, array, source })
 }
 
 /// Rows taken out of a table.

@@ -43,6 +43,13 @@ impl LabelMarginal {
 /// Concentration of the Dirichlet law, as in the paper: `c_k = 10 P(k)`.
 pub const LABEL_SHIFT_GAMMA: f64 = 10.0;
 
+/// Fewest rows a sample with label shift may hold, unlabeled and test rows together; a marginal that allows fewer is drawn
+/// again. With many classes, or one that today's table hardly holds, `N = min_k count_k / q_k` falls to a handful.
+pub const LABEL_SHIFT_LEAST: usize = 100;
+
+/// Marginals drawn at most before a cell is left out.
+pub const LABEL_SHIFT_DRAWS: usize = 100;
+
 /// How many rows play which role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RoleSizes {
@@ -63,11 +70,13 @@ pub struct Split {
     pub unlabeled: Vec<usize>,
     /// Rows of the shifted table, for measuring.
     pub test: Vec<usize>,
+    /// Label marginals that were drawn and allowed fewer than [`LABEL_SHIFT_LEAST`] rows.
+    pub redraws: usize,
 }
 
 impl Split {
     /// Deals rows out: calibration rows from the clean table; then, among the shifted rows that show none of their images,
-    /// unlabeled and test rows.
+    /// unlabeled and test rows. [`Error::SmallLabelShift`] if no marginal drawn allows [`LABEL_SHIFT_LEAST`] rows.
     pub fn deal(
         clean: &SoftmaxTable,
         shifted: &SoftmaxTable,
@@ -86,12 +95,9 @@ impl Split {
         let order = permutation(&mut seed.stream("shifted-rows"), shifted.rows());
         let free: Vec<usize> =
             order.into_iter().filter(|row| !taken.contains(&shifted.image_ids[*row])).collect();
-        let mut today = match labels {
-            LabelMarginal::Same => free,
-            LabelMarginal::Shifted => {
-                let marginal = shifted_marginal(clean, &mut seed.stream("label-marginal"));
-                resampled(&free, shifted, &marginal)
-            }
+        let (mut today, redraws) = match labels {
+            LabelMarginal::Same => (free, 0),
+            LabelMarginal::Shifted => with_label_shift(&free, clean, shifted, seed)?,
         };
         let unlabeled = match labels {
             LabelMarginal::Same => sizes.unlabeled,
@@ -107,8 +113,29 @@ impl Split {
         }
         let mut test = today.split_off(unlabeled);
         test.truncate(sizes.test);
-        Ok(Self { calibration, unlabeled: today, test })
+        Ok(Self { calibration, unlabeled: today, test, redraws })
     }
+}
+
+/// A large enough sample that follows a drawn label marginal, and how many marginals allowed none.
+///
+/// Drawing again makes the law of marginals milder than the Dirichlet law; how often it happened is therefore told.
+fn with_label_shift(
+    rows: &[usize],
+    clean: &SoftmaxTable,
+    shifted: &SoftmaxTable,
+    seed: Seed,
+) -> Result<(Vec<usize>, usize)> {
+    let mut stream = seed.stream("label-marginal");
+    let mut largest = 0;
+    for redraws in 0..LABEL_SHIFT_DRAWS {
+        let sample = resampled(rows, shifted, &shifted_marginal(clean, &mut stream));
+        if sample.len() >= LABEL_SHIFT_LEAST {
+            return Ok((sample, redraws));
+        }
+        largest = largest.max(sample.len());
+    }
+    Err(Error::SmallLabelShift { largest, least: LABEL_SHIFT_LEAST, draws: LABEL_SHIFT_DRAWS })
 }
 
 /// A label marginal from `Dirichlet(gamma P)`, `P` being the clean table's.
@@ -183,6 +210,38 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Class 3 has twelve rows today but a quarter of yesterday's labels: most marginals allow fewer than a hundred rows.
+    #[test]
+    fn marginals_that_a_rare_class_makes_small_are_drawn_again() {
+        let (clean, mut shifted) = (table(400, false), table(400, true));
+        let mut left = 12;
+        for label in shifted.labels.iter_mut().filter(|label| **label == 3) {
+            if left == 0 {
+                *label = 0;
+            } else {
+                left -= 1;
+            }
+        }
+        let sizes = RoleSizes { calibration: 1, unlabeled: 60, test: usize::MAX };
+        let mut redraws = 0;
+        for seed in 0..20 {
+            let seed = Seed::new(seed);
+            let split = Split::deal(&clean, &shifted, sizes, LabelMarginal::Shifted, seed).unwrap();
+            assert!(split.unlabeled.len() + split.test.len() >= LABEL_SHIFT_LEAST);
+            assert!(split.unlabeled.len() >= LABEL_SHIFT_LEAST / 2);
+            redraws += split.redraws;
+        }
+        assert!(redraws > 20, "{redraws}");
+    }
+
+    #[test]
+    fn a_table_too_small_for_any_marginal_is_no_cell() {
+        let (clean, shifted) = (table(400, false), table(90, true));
+        let sizes = RoleSizes { calibration: 1, unlabeled: 20, test: usize::MAX };
+        let found = Split::deal(&clean, &shifted, sizes, LabelMarginal::Shifted, Seed::new(1));
+        assert!(matches!(found, Err(Error::SmallLabelShift { largest: 1..90, .. })), "{found:?}");
     }
 
     #[test]

@@ -1,11 +1,23 @@
 //! The paper's tables from all cells.
 
-use super::{CellOutcome, ImageCell, ImageMethod, Images, LabelMarginal, MethodOutcome, Tables};
+use evenkeel_report::study::{Drawing, Joined, LineAxis, LinePlot, Reference, line_plot};
+
+use super::{
+    CellOutcome, ImageCell, ImageMethod, Images, LABEL_SHIFT_DRAWS, LABEL_SHIFT_LEAST,
+    LabelMarginal, MethodOutcome, Tables,
+};
 use crate::run::{Entry, NumberStyle, Outputs, Spread, Table};
 
 type Finished = [(ImageCell, CellOutcome)];
 
 const SPREAD: &str = "Mean ± standard deviation over seeds and corruptions.";
+
+/// Methods with a bound that Table 5 shows.
+const BOUNDED: [&str; 4] = ["ff-min-max", "ff-f-u", "ff-w1-min-max", "ff-w1-f-u"];
+
+/// Methods in the figures of coverage: as many as can be told apart.
+const DRAWN: [&str; 8] =
+    ["uncorrected", "oracle", "likelihood-ratio", "ecp", "conditional", "qtc", "ff-f-u", "auto"];
 
 pub(super) fn outputs(images: &Images, finished: &Finished) -> Outputs {
     let cells = Cells { images, finished };
@@ -20,7 +32,10 @@ pub(super) fn outputs(images: &Images, finished: &Finished) -> Outputs {
         ],
         Tables::Tightness => vec![cells.tightness()],
     };
-    let tests = finished.iter().map(|(_, outcome)| outcome.test);
+    let kept =
+        || finished.iter().map(|(_, outcome)| outcome).filter(|kept| kept.left_out.is_none());
+    let unlabeled = range(kept().map(|outcome| outcome.unlabeled));
+    let tests = range(kept().map(|outcome| outcome.test));
     Outputs {
         title: match images.settings.tables {
             Tables::All => "Image classification under shift",
@@ -28,25 +43,59 @@ pub(super) fn outputs(images: &Images, finished: &Finished) -> Outputs {
         }
         .to_owned(),
         subtitle: format!(
-            "{} conditions, {} seeds, n = {} calibration points ({} for weight functions), m = {} unlabeled, {} to {} test points, target coverage {:.0} %",
+            "{} conditions, {} seeds, n = {} calibration points ({} for weight functions), m = {unlabeled} unlabeled, {tests} test points, target coverage {:.0} %",
             images.data.conditions().len(),
             images.settings.seeds,
             images.settings.calibration,
             2 * images.settings.calibration,
-            images.settings.unlabeled,
-            tests.clone().min().unwrap_or(0),
-            tests.max().unwrap_or(0),
             100.0 * target
         ),
-        lead: vec![
+        lead: [
             "FF: free-form weights; WF: a weight function; without a number, 1000 steps for each unit of severity, as in the \
              paper, which takes knowing the severity. Coverage in percent, sizes in labels."
                 .to_owned(),
-        ],
+        ]
+        .into_iter()
+        .chain(label_shift_words(finished))
+        .collect(),
         tables,
         data: vec![cells.all()],
-        figures: Vec::new(),
+        figures: cells.figures(target),
     }
+}
+
+/// The smallest and the largest number, in words.
+fn range(numbers: impl Iterator<Item = usize> + Clone) -> String {
+    match (numbers.clone().min(), numbers.max()) {
+        (Some(least), Some(most)) if least == most => least.to_string(),
+        (Some(least), Some(most)) => format!("{least} to {most}"),
+        _ => "0".to_owned(),
+    }
+}
+
+/// What became of the cells with label shift that had too few points; nothing if all had enough.
+fn label_shift_words(finished: &Finished) -> Option<String> {
+    let shifted = || {
+        finished.iter().filter(|(cell, _)| cell.labels == LabelMarginal::Shifted).map(|(_, of)| of)
+    };
+    let left_out = shifted().filter(|outcome| outcome.left_out.is_some()).count();
+    let redrawn = shifted().filter(|outcome| outcome.redraws > 0).count();
+    let all = shifted().count();
+    let largest = shifted().filter_map(|outcome| outcome.left_out).max();
+    let mut words = Vec::new();
+    if let Some(largest) = largest {
+        words.push(format!(
+            "{left_out} of {all} cells with label shift are left out of all averages: none of {LABEL_SHIFT_DRAWS} label \
+             marginals allowed a sample of {LABEL_SHIFT_LEAST} points without replacement (the largest had {largest})."
+        ));
+    }
+    if redrawn > 0 {
+        words.push(format!(
+            "In {redrawn} of {all} cells with label shift the label marginal was drawn again until it allowed \
+             {LABEL_SHIFT_LEAST} points: their shift is milder than the Dirichlet law's."
+        ));
+    }
+    (!words.is_empty()).then(|| words.join(" "))
 }
 
 struct Cells<'a> {
@@ -85,6 +134,14 @@ impl Cells<'_> {
             .filter(move |outcome| outcome.method == method.id())
     }
 
+    /// How to read a table, and which cells are not in it.
+    fn note(&self, words: &str) -> String {
+        match label_shift_words(self.finished) {
+            Some(more) => format!("{words} {more}"),
+            None => words.to_owned(),
+        }
+    }
+
     /// Table 1: coverage and size by severity.
     fn coverage_and_size(&self) -> Table {
         let mut columns = vec!["method".to_owned()];
@@ -93,7 +150,7 @@ impl Cells<'_> {
             columns.push(format!("sev. {severity}: size"));
         }
         let title = "Table 1: coverage and set size, averaged over corruptions";
-        let mut table = Table::new("table-1", title, columns).with_note(SPREAD);
+        let mut table = Table::new("table-1", title, columns).with_note(&self.note(SPREAD));
         for labels in &self.images.settings.marginals {
             for method in &self.images.settings.methods {
                 let mut row = vec![Entry::text(self.heading(*labels, *method))];
@@ -133,9 +190,9 @@ impl Cells<'_> {
         columns.extend(["all cells".to_owned(), "mean coverage".to_owned()]);
         columns.push("cells below target by 5 points".to_owned());
         let title = "Distance from the target: mean |coverage - target| over cells, in points";
-        let mut table = Table::new("distance", title, columns).with_note(
+        let mut table = Table::new("distance", title, columns).with_note(&self.note(
             "Averages over single cells, so that overcoverage in one does not make up for undercoverage in another.",
-        );
+        ));
         let percent = NumberStyle::Percent;
         let mean = |values: &mut dyn Iterator<Item = f64>| {
             Entry::number(Spread::of(values).map(|spread| spread.mean), percent)
@@ -169,7 +226,7 @@ impl Cells<'_> {
         let mut columns = vec!["method".to_owned()];
         columns.extend(severities.iter().map(|severity| format!("sev. {severity}")));
         let title = "Table 4: total coverage gap";
-        let mut table = Table::new("table-4", title, columns).with_note(SPREAD);
+        let mut table = Table::new("table-4", title, columns).with_note(&self.note(SPREAD));
         for labels in &self.images.settings.marginals {
             for method in &self.images.settings.methods {
                 let mut row = vec![Entry::text(self.heading(*labels, *method))];
@@ -192,7 +249,7 @@ impl Cells<'_> {
     fn tightness(&self) -> Table {
         let severity = self.severities().last().copied().unwrap_or(0);
         let labels = self.images.settings.marginals.first().copied().unwrap_or(LabelMarginal::Same);
-        let shown: Vec<ImageMethod> = ["ff-min-max", "ff-f-u", "ff-w1-min-max", "ff-w1-f-u"]
+        let shown: Vec<ImageMethod> = BOUNDED
             .into_iter()
             .filter_map(|id| {
                 self.images.settings.methods.iter().copied().find(|method| method.id() == id)
@@ -237,7 +294,7 @@ impl Cells<'_> {
         columns.extend(["average".to_owned(), "size".to_owned()]);
         let title = "Table 6: coverage by corruption";
         let mut table = Table::new("table-6", title, columns)
-            .with_note("Mean ± standard deviation over seeds; in the last two columns over corruptions as well.");
+            .with_note(&self.note("Mean ± standard deviation over seeds; in the last two columns over corruptions as well."));
         for severity in self.severities() {
             for labels in &self.images.settings.marginals {
                 for method in &self.images.settings.methods {
@@ -265,6 +322,73 @@ impl Cells<'_> {
         table
     }
 
+    /// Coverage by severity for each label marginal, and bounds against gaps.
+    fn figures(&self, target: f64) -> Vec<Drawing> {
+        let coverage =
+            self.images.settings.marginals.iter().map(|labels| match self.images.settings.tables {
+                Tables::All => self.coverage_figure(*labels, target),
+                Tables::Tightness => None,
+            });
+        coverage.chain([self.tightness_figure()]).flatten().collect()
+    }
+
+    fn coverage_figure(&self, labels: LabelMarginal, target: f64) -> Option<Drawing> {
+        let chosen = &self.images.settings.methods;
+        let mut shown: Vec<ImageMethod> =
+            chosen.iter().copied().filter(|method| DRAWN.contains(&method.id())).collect();
+        if shown.is_empty() {
+            shown = chosen.iter().copied().take(DRAWN.len()).collect();
+        }
+        let series = shown.iter().map(|method| {
+            let at = |severity: u32| {
+                let fits = move |cell: &ImageCell| {
+                    cell.labels == labels && cell.condition.severity == severity
+                };
+                let spread = Spread::of(self.of(*method, fits).map(|outcome| outcome.coverage))?;
+                Some((f64::from(severity), spread.mean))
+            };
+            (method.words().to_owned(), self.severities().into_iter().filter_map(at).collect())
+        });
+        line_plot(&LinePlot {
+            name: format!("coverage-{}", labels.name()),
+            title: format!("Coverage by severity, {}", labels.words()),
+            caption: format!(
+                "Mean over corruptions and seeds of {} of {} methods; all of them are in Table 1.",
+                shown.len(),
+                chosen.len()
+            ),
+            across: ("severity".to_owned(), LineAxis::Plain),
+            up: ("coverage".to_owned(), LineAxis::Percent),
+            reference: Some(Reference::Height(target, format!("target {:.0} %", 100.0 * target))),
+            joined: Joined::Lines,
+            series: series.collect(),
+        })
+    }
+
+    fn tightness_figure(&self) -> Option<Drawing> {
+        let severity = self.severities().last().copied()?;
+        let labels = self.images.settings.marginals.first().copied()?;
+        let fits =
+            move |cell: &ImageCell| cell.labels == labels && cell.condition.severity == severity;
+        let methods =
+            self.images.settings.methods.iter().filter(|method| BOUNDED.contains(&method.id()));
+        let series = methods.map(|method| {
+            let pair = |outcome: &MethodOutcome| Some((outcome.bound?, outcome.total_gap?));
+            (method.words().to_owned(), self.of(*method, fits).filter_map(pair).collect())
+        });
+        line_plot(&LinePlot {
+            name: "bound-and-gap".to_owned(),
+            title: format!("Bound and measured gap at severity {severity}, {}", labels.words()),
+            caption: "A point for each cell. Below the dotted line the bound holds; the nearer to it, the tighter it is."
+                .to_owned(),
+            across: ("bound".to_owned(), LineAxis::Plain),
+            up: ("measured total coverage gap".to_owned(), LineAxis::Plain),
+            reference: Some(Reference::Diagonal("gap = bound".to_owned())),
+            joined: Joined::Points,
+            series: series.collect(),
+        })
+    }
+
     /// Every number of every cell.
     fn all(&self) -> Table {
         let columns = [
@@ -278,6 +402,8 @@ impl Cells<'_> {
             "total_gap",
             "bound",
             "n_w",
+            "unlabeled",
+            "test",
         ];
         let mut table = Table::new("cells", "All cells", columns.map(str::to_owned).to_vec());
         let exact = NumberStyle::Decimals(6);
@@ -294,6 +420,8 @@ impl Cells<'_> {
                     Entry::number(row.total_gap, exact),
                     Entry::number(row.bound, exact),
                     Entry::number(row.effective, exact),
+                    Entry::text(outcome.unlabeled.to_string()),
+                    Entry::text(outcome.test.to_string()),
                 ]);
             }
         }

@@ -19,8 +19,8 @@ use super::world::FEATURES;
 use crate::error::Result;
 
 /// Steps and step size of the paper's regression experiment.
-const STEPS: usize = 10;
-const LEARNING_RATE: f64 = 0.1;
+pub(super) const STEPS: usize = 10;
+pub(super) const LEARNING_RATE: f64 = 0.1;
 
 /// A method of Figs 3 and 5.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,6 +123,12 @@ impl RegressionMethod {
             law: Some(calibration.law().clone()),
         })
     }
+}
+
+/// The settings of the learned ratios, for configurations.
+pub(super) fn learned_ratio_words() -> String {
+    let NetworkSettings { adam, steps } = NetworkSettings::default();
+    format!("network, {steps} steps at learning rate {}", adam.learning_rate())
 }
 
 /// Ratios learned on the features, which do not depend on the predictor.

@@ -11,13 +11,16 @@ pub use predictor::{HIDDEN, Predictor, PredictorSettings, Training};
 pub use simulation::{MethodOutcome, SimulationOutcome, StageOutcome};
 pub use world::{FEATURES, SHIFT, Sample, World};
 
+use evenkeel::calibrator::TransportSettings;
 use evenkeel::level::Miscoverage;
+use evenkeel::measure::BANDWIDTH_FACTOR_REGRESSION;
 use evenkeel::sandwich::LabelBins;
 use evenkeel::seed::Seed;
 use serde_json::json;
 
 use crate::error::{Error, Result};
 use crate::run::{Experiment, Group, Outputs, Stopwatch};
+use method::{LEARNING_RATE, STEPS, learned_ratio_words};
 use simulation::{SimulationSettings, simulate};
 
 /// Settings of the experiment.
@@ -105,6 +108,11 @@ impl Experiment for Regression {
             "bins": self.bins,
             "alpha": self.alpha.get(),
             "seed": self.seed.get(),
+            "transport_steps": STEPS,
+            "transport_learning_rate": LEARNING_RATE,
+            "transport_grid": TransportSettings::default().learning_grid,
+            "transport_bandwidth_factor": BANDWIDTH_FACTOR_REGRESSION,
+            "learned_ratios": learned_ratio_words(),
             "methods": RegressionMethod::ALL.map(RegressionMethod::name),
         }))
     }

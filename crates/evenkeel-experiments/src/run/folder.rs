@@ -24,31 +24,40 @@ pub struct RunFolder {
 
 impl RunFolder {
     /// Takes a folder into use: makes it if it is not there, continues in it if it has the same configuration, and
-    /// refuses it otherwise.
+    /// refuses it otherwise. A configuration under which no cell was finished is replaced.
     pub fn open(path: &Path, configuration: &Value) -> Result<Self> {
         let file = path.join(CONFIGURATION);
-        match fs::read(&file) {
-            Ok(bytes) => {
-                let found: Value = serde_json::from_slice(&bytes)
-                    .map_err(|source| Error::Json { path: file.clone(), source })?;
-                if found != *configuration {
-                    let differences = differences(&found, configuration);
-                    return Err(Error::OtherConfiguration { path: file, differences });
-                }
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                fs::create_dir_all(path).map_err(Error::at(path))?;
-                let text = serde_json::to_string_pretty(configuration)
-                    .map_err(|source| Error::Json { path: file.clone(), source })?;
-                write_file(&file, text + "\n")?;
-            }
-            Err(source) => return Err(Error::Io { path: file, source }),
+        let found = configuration_of_finished_cells(path)?;
+        if let Some(found) = found.filter(|found| found != configuration) {
+            let differences = differences(&found, configuration);
+            return Err(Error::OtherConfiguration { path: file, differences });
         }
+        fs::create_dir_all(path).map_err(Error::at(path))?;
+        let text = serde_json::to_string_pretty(configuration)
+            .map_err(|source| Error::Json { path: file.clone(), source })?;
+        write_file(&file, text + "\n")?;
         for part in ["cells", "tables", "figures"] {
             let part = path.join(part);
             fs::create_dir_all(&part).map_err(Error::at(&part))?;
         }
         Ok(Self { path: path.to_path_buf(), configuration: configuration.clone() })
+    }
+
+    /// Refuses a folder that holds finished cells of another run, as far as some fields of the configuration tell: for
+    /// callers with costly work to do before they know the others. Touches nothing.
+    pub fn check(path: &Path, known: &Value) -> Result<()> {
+        let Some(Value::Object(mut found)) = configuration_of_finished_cells(path)? else {
+            return Ok(());
+        };
+        if let Value::Object(known) = known {
+            found.retain(|key, _| known.contains_key(key));
+        }
+        let found = Value::Object(found);
+        if found == *known {
+            return Ok(());
+        }
+        let differences = differences(&found, known);
+        Err(Error::OtherConfiguration { path: path.join(CONFIGURATION), differences })
     }
 
     fn cell_path(&self, name: &str) -> PathBuf {
@@ -108,9 +117,38 @@ impl RunFolder {
     }
 }
 
-/// Which fields differ, with both values.
+/// The configuration of a folder; none if it has none, or no finished cell that would depend on it.
+fn configuration_of_finished_cells(path: &Path) -> Result<Option<Value>> {
+    let (file, cells) = (path.join(CONFIGURATION), path.join("cells"));
+    let is_missing = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
+    let has_cells = match fs::read_dir(&cells) {
+        // Cells that were being written when a run was killed have other extensions.
+        Ok(entries) => entries
+            .flatten()
+            .any(|entry| entry.path().extension().is_some_and(|extension| extension == "json")),
+        Err(error) if is_missing(&error) => false,
+        Err(source) => return Err(Error::Io { path: cells, source }),
+    };
+    if !has_cells {
+        return Ok(None);
+    }
+    match fs::read(&file) {
+        Ok(bytes) => serde_json::from_slice(&bytes)
+            .map(Some)
+            .map_err(|source| Error::Json { path: file, source }),
+        Err(error) if is_missing(&error) => Ok(None),
+        Err(source) => Err(Error::Io { path: file, source }),
+    }
+}
+
+/// Which fields differ, with both values; of another experiment, its name says enough.
 fn differences(found: &Value, wanted: &Value) -> String {
     let mut out = Vec::new();
+    let experiment = |of: &Value| of.get("experiment").cloned().unwrap_or_default();
+    if experiment(found) != experiment(wanted) {
+        collect("experiment", &experiment(found), &experiment(wanted), &mut out);
+        return out.concat();
+    }
     collect("", found, wanted, &mut out);
     const MOST: usize = 5;
     let more = out.len().saturating_sub(MOST);
@@ -132,7 +170,22 @@ fn collect(place: &str, found: &Value, wanted: &Value, out: &mut Vec<String>) {
         }
         return;
     }
-    out.push(format!("{place} is {found} there and {wanted} now"));
+    out.push(format!("{place} is {} there and {} now", short(found), short(wanted)));
+}
+
+/// A value in a few words.
+fn short(value: &Value) -> String {
+    const MOST: usize = 60;
+    let text = match value {
+        Value::Null => return "absent".to_owned(),
+        Value::Object(_) => return "present".to_owned(),
+        other => other.to_string(),
+    };
+    if text.chars().count() <= MOST {
+        return text;
+    }
+    let start: String = text.chars().take(MOST).collect();
+    format!("{start}...")
 }
 
 #[cfg(test)]
@@ -147,6 +200,17 @@ mod tests {
         assert_eq!(
             differences(&found, &wanted),
             "seeds is 10 there and 3 now; sizes.m is 300 there and 100 now"
+        );
+        let found = json!({"data": {"fog_1": {"bytes": 7}}, "methods": vec!["a-long-name"; 20]});
+        let wanted = json!({"data": {"fog_2": {"bytes": 7}}, "methods": ["a"]});
+        let words = differences(&found, &wanted);
+        assert!(words.starts_with("data.fog_1 is present there and absent now; data.fog_2 is"));
+        assert!(words.len() < 250, "{words}");
+        let found = json!({"experiment": "regression", "epochs": [30]});
+        let wanted = json!({"experiment": "images", "data": {"fog_1": {}}});
+        assert_eq!(
+            differences(&found, &wanted),
+            "experiment is \"regression\" there and \"images\" now"
         );
     }
 }

@@ -50,6 +50,11 @@ pub trait Experiment: Sync {
 
     /// Everything the outcome depends on, in JSON.
     fn configuration(&self) -> Result<serde_json::Value>;
+    /// Checks what all cells are made of; asked for before the first of them is run, so that a run does not end after
+    /// hours at a file that could have been refused at once.
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
     /// The cells, group by group.
     fn groups(&self) -> Vec<Group<Self::Cell>>;
     /// The cell's name: stable, unique, and fit for a file.
@@ -106,6 +111,9 @@ pub fn run<E: Experiment>(experiment: &E, path: &Path, watcher: &dyn Watcher) ->
         .map(|group| group.cells.par_iter().filter(|cell| is_open(cell)).collect())
         .collect();
     let resumed = cells - open.iter().map(Vec::len).sum::<usize>();
+    if resumed < cells {
+        experiment.check()?;
+    }
     watcher.started(cells, resumed);
     for (group, open) in groups.iter().zip(&open) {
         if open.is_empty() {

@@ -8,6 +8,8 @@ use crate::text::{decimal, percent, significant};
 pub(crate) enum TickText {
     /// As numbers.
     Plain,
+    /// Ten to the power of them, as whole numbers.
+    PowersOfTen,
     /// Shares as percentages.
     Percent,
     /// Not at all: the axis has no ticks.
@@ -49,6 +51,7 @@ impl Ticks {
         match text {
             TickText::Nothing => String::new(),
             TickText::Percent => percent(value, decimals(100.0 * self.step).min(3)),
+            TickText::PowersOfTen => decimal(10.0_f64.powf(value), 0),
             TickText::Plain => {
                 let decimals = decimals(self.step);
                 let largest = self.values.iter().fold(0.0_f64, |most, value| most.max(value.abs()));

@@ -7,6 +7,8 @@ mod header;
 mod method_table;
 mod table;
 
+pub(crate) use table::SHORT;
+
 use crate::content::Report;
 use crate::draw::style_sheet;
 use crate::figures::{Figure, Place, placed};

@@ -12,7 +12,7 @@ pub(super) enum Sorting {
 }
 
 /// A row's heading of up to this many characters stays on one line.
-const SHORT: usize = 18;
+pub(crate) const SHORT: usize = 18;
 
 /// How a column is set and sorted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

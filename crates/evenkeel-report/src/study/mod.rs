@@ -1,9 +1,11 @@
 //! A study of many runs: tables of means with their spread, densities, one page.
 
 mod density;
+mod lines;
 mod page;
 
 pub use density::{DensityAxis, DensityPlot, DensitySeries, density_plot};
+pub use lines::{Joined, LineAxis, LinePlot, NamedPoints, Reference, line_plot};
 pub use page::render_study;
 
 use crate::figures::Figure;

@@ -1,7 +1,7 @@
 //! The page of a study.
 
 use super::{Drawing, Study, StudyTable};
-use crate::page::{document, section};
+use crate::page::{SHORT, document, section};
 use crate::text::escape;
 
 /// The whole page: figures, tables, and what is needed to repeat the run. The same study gives the same bytes.
@@ -61,7 +61,13 @@ fn table(table: &StudyTable) -> String {
         .iter()
         .map(|row| {
             format!(
-                "<tr><th scope=\"row\" class=\"short\">{}</th>{}</tr>\n",
+                "<tr><th scope=\"row\" class=\"{}\">{}</th>{}</tr>\n",
+                // A long heading on one line would run into the numbers.
+                if row.first().is_none_or(|name| name.chars().count() <= SHORT) {
+                    "short"
+                } else {
+                    "long"
+                },
                 first(row),
                 cells(row, "td")
             )
