@@ -89,7 +89,8 @@ def _as_numpy(argument: str, values: Any) -> np.ndarray:
         return np.asarray(values.data)
     if isinstance(values, np.ndarray):
         return np.asarray(values)
-    if hasattr(values, "flatten") and type(values).__module__.partition(".")[0] == "pyarrow":
+    arrow = type(values).__module__.partition(".")[0] == "pyarrow"
+    if arrow and (hasattr(values, "column_names") or hasattr(values, "null_count")):
         return _arrow_column(argument, values)
     if hasattr(values, "to_numpy"):  # pandas, polars
         return np.asarray(_lone_column(values).to_numpy())
@@ -196,7 +197,7 @@ def _short(value: Any) -> str:
     try:
         words = repr(value)
     except ValueError:
-        return f"a {type(value).__name__} of too many digits"
+        return f"an {type(value).__name__} of too many digits"
     return words if len(words) <= 80 else f"{words[:77]}..."
 
 
