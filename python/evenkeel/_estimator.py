@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Mapping, Optional
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -12,6 +12,18 @@ from sklearn.utils import get_tags
 
 from evenkeel import _inputs
 from evenkeel._errors import InvalidParameterError
+
+
+#: What the estimators give to `evenkeel.calibrate` themselves, and where it is said instead.
+_NO_OPTIONS = {
+    "alpha": "say confidence_level instead",
+    "logits": "outputs of decision_function are taken as logits, and the classifier has a parameter logits",
+    "method": "give it as the estimator's own parameter",
+    "random_state": "give it as the estimator's own parameter",
+    "probs_cal": "the estimator predicts them",
+    "probs_target": "the estimator predicts them",
+    "y_cal": "give it to conformalize",
+}
 
 
 class ShiftConformalEstimator(BaseEstimator):
@@ -33,7 +45,7 @@ class ShiftConformalEstimator(BaseEstimator):
         return [_alpha(level) for level in levels]
 
     def _fit(self, X: Any, y: Any, fit_params: Dict[str, Any]) -> None:
-        if self.prefit:
+        if _inputs.flag("prefit", self.prefit):
             raise InvalidParameterError(
                 "prefit is True, so the estimator is used as it is; call conformalize, or give prefit=False to fit it here"
             )
@@ -47,7 +59,7 @@ class ShiftConformalEstimator(BaseEstimator):
 
     def _model(self) -> Any:
         """The fitted model: the one given if it was fitted before, the one fitted here otherwise."""
-        if self.prefit:
+        if _inputs.flag("prefit", self.prefit):
             return self._inner()
         if not hasattr(self, "estimator_"):
             raise NotFittedError(
@@ -61,7 +73,15 @@ class ShiftConformalEstimator(BaseEstimator):
             raise NotFittedError(f"This {type(self).__name__} was not conformalized; call conformalize first")
 
     def _options(self) -> Dict[str, Any]:
-        return dict(self.method_options or {})
+        """`method_options`, without anything that is a parameter of the estimator itself."""
+        if self.method_options is None:
+            return {}
+        if not isinstance(self.method_options, Mapping) or not all(isinstance(name, str) for name in self.method_options):
+            raise InvalidParameterError(f"method_options is {self.method_options!r}; it must be a dict of options by name")
+        for name, instead in _NO_OPTIONS.items():
+            if name in self.method_options:
+                raise InvalidParameterError(f"method_options holds {name}; {instead}")
+        return dict(self.method_options)
 
     def __sklearn_tags__(self) -> Any:
         """What kinds of inputs are taken is up to the estimator inside."""

@@ -24,7 +24,7 @@ def matrix(argument: str, values: Any) -> np.ndarray:
         raise InvalidInputError(
             f"{argument}: it has shape {_shape(array)}; a matrix (rows, columns) or a vector (rows,) is needed, reshape it"
         )
-    return np.ascontiguousarray(_number_type(argument, array))
+    return _in_order(_number_type(argument, array))
 
 
 def vector(argument: str, values: Any) -> np.ndarray:
@@ -34,7 +34,7 @@ def vector(argument: str, values: Any) -> np.ndarray:
         array = array[:, 0]
     if array.ndim != 1:
         raise InvalidInputError(f"{argument}: it has shape {_shape(array)}; a vector (rows,) is needed, reshape it")
-    return np.ascontiguousarray(_number_type(argument, array), dtype=np.float64)
+    return _in_order(_number_type(argument, array).astype(np.float64, copy=False))
 
 
 def labels(argument: str, values: Any, beside: str) -> np.ndarray:
@@ -50,8 +50,18 @@ def labels(argument: str, values: Any, beside: str) -> np.ndarray:
     if array.ndim != 1:
         raise InvalidInputError(f"{argument}: it has shape {_shape(array)}; a vector (rows,) is needed, reshape it")
     if array.dtype.kind in "iub" and array.dtype != np.uint64:
-        return array.astype(np.int64, copy=False)
-    return _number_type(argument, array).astype(np.float64, copy=False)
+        return _in_order(array.astype(np.int64, copy=False))
+    return _in_order(_number_type(argument, array).astype(np.float64, copy=False))
+
+
+def array_of(argument: str, values: Any) -> np.ndarray:
+    """Any array as NumPy's, whatever it holds."""
+    return _as_numpy(argument, values)
+
+
+def _in_order(array: np.ndarray) -> np.ndarray:
+    """Values one after the other at addresses a processor reads; copied only if they are not."""
+    return np.require(array, requirements=["C_CONTIGUOUS", "ALIGNED"])
 
 
 def seed(random_state: Any) -> int:
@@ -67,7 +77,7 @@ def seed(random_state: Any) -> int:
     except TypeError:
         number = -1
     if not 0 <= number < 2**64:
-        raise InvalidParameterError(f"random_state is {random_state!r}; it must be a whole number from 0 to 2**64 - 1")
+        raise InvalidParameterError(f"random_state is {_short(random_state)}; it must be a whole number from 0 to 2**64 - 1")
     return number
 
 
@@ -79,10 +89,11 @@ def _as_numpy(argument: str, values: Any) -> np.ndarray:
         return np.asarray(values.data)
     if isinstance(values, np.ndarray):
         return np.asarray(values)
-    if hasattr(values, "flatten") and type(values).__module__.partition(".")[0] == "pyarrow":
+    arrow = type(values).__module__.partition(".")[0] == "pyarrow"
+    if arrow and (hasattr(values, "column_names") or hasattr(values, "null_count")):
         return _arrow_column(argument, values)
     if hasattr(values, "to_numpy"):  # pandas, polars
-        return np.asarray(values.to_numpy())
+        return np.asarray(_lone_column(values).to_numpy())
     if hasattr(values, "detach"):  # torch: a tensor that wants gradients has no array of its own
         values = values.detach()
         if getattr(getattr(values, "device", None), "type", "cpu") != "cpu":
@@ -100,6 +111,13 @@ def _as_numpy(argument: str, values: Any) -> np.ndarray:
         raise InvalidInputError(f"{argument}: cannot be made an array ({error}); give rows of equal length") from None
 
 
+def _lone_column(values: Any) -> Any:
+    """The column of a table that has but one, which may hold lists; other tables and columns as they are."""
+    if getattr(values, "ndim", 2) != 2 or len(getattr(values, "columns", ())) != 1:
+        return values
+    return values.iloc[:, 0] if hasattr(values, "iloc") else values.to_series(0)
+
+
 def _arrow_column(argument: str, values: Any) -> np.ndarray:
     """An Arrow table of numbers, a column of numbers, or a column of lists of equal length."""
     if hasattr(values, "column_names"):  # Table, RecordBatch
@@ -109,6 +127,8 @@ def _arrow_column(argument: str, values: Any) -> np.ndarray:
         return np.column_stack(columns) if columns else np.empty((0, 0))
     if hasattr(values, "combine_chunks"):
         values = values.combine_chunks()
+    if hasattr(values, "dictionary_decode"):
+        values = values.dictionary_decode()
     if not hasattr(values.type, "value_type"):
         return np.asarray(values.to_numpy(zero_copy_only=False))
     if values.null_count:
@@ -161,8 +181,24 @@ def number(argument: str, value: Any) -> float:
     """A setting that is a number; whether it is in its range the core says."""
     try:
         return float(value)
-    except (TypeError, ValueError):
-        raise InvalidParameterError(f"{argument} is {value!r}; it must be a number") from None
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidParameterError(f"{argument} is {_short(value)}; it must be a number") from None
+
+
+def flag(argument: str, value: Any) -> bool:
+    """A setting that is True or False; words such as "no" would count as True."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    raise InvalidParameterError(f"{argument} is {_short(value)}; it must be True or False")
+
+
+def _short(value: Any) -> str:
+    """A value in a message; Python refuses to spell integers of thousands of digits."""
+    try:
+        words = repr(value)
+    except ValueError:
+        return f"an {type(value).__name__} of too many digits"
+    return words if len(words) <= 80 else f"{words[:77]}..."
 
 
 def optional_number(argument: str, value: Any) -> Any:
@@ -177,7 +213,7 @@ def count(argument: str, value: Any) -> int:
     except TypeError:
         whole = -1
     if not 0 <= whole < 2**63:
-        raise InvalidParameterError(f"{argument} is {value!r}; it must be a whole number from 0")
+        raise InvalidParameterError(f"{argument} is {_short(value)}; it must be a whole number from 0")
     return whole
 
 
@@ -191,4 +227,4 @@ def beside(where: str, features: Any = None, ratios: Any = None, weights: Any = 
 
 
 def _features(argument: str, values: Any) -> np.ndarray:
-    return np.ascontiguousarray(matrix(argument, values), dtype=np.float64)
+    return _in_order(matrix(argument, values).astype(np.float64, copy=False))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Dict, List, NamedTuple, Optional, Union
+import warnings
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Type, Union
 
 import numpy as np
 
@@ -78,7 +79,7 @@ def calibrate(
         str(method),
         _inputs.number("alpha", alpha),
         _inputs.seed(random_state),
-        bool(logits),
+        _inputs.flag("logits", logits),
         options,
     )
     return Calibration(core)
@@ -99,10 +100,12 @@ class Calibration:
     Made by `evenkeel.calibrate`, read by `evenkeel.load`; it can be pickled and copied, and does not change.
     """
 
-    __slots__ = ("_core",)
+    __slots__ = ("_alone", "_core", "_notes")
 
-    def __init__(self, core: _evenkeel.FittedCalibration) -> None:
+    def __init__(self, core: _evenkeel.FittedCalibration, notes: Sequence[str] = ()) -> None:
         self._core = core
+        self._notes = list(notes)
+        self._alone = False
 
     @property
     def method(self) -> str:
@@ -190,7 +193,7 @@ class Calibration:
     @property
     def warnings_(self) -> List[str]:
         """What to know before trusting it."""
-        return self._core.warnings
+        return self._core.warnings + self._notes
 
     @property
     def account_(self) -> Optional[str]:
@@ -218,17 +221,41 @@ class Calibration:
         logits: bool = False,
         features: Any = None,
         ratios: Any = None,
+        first_row: int = 0,
     ) -> np.ndarray:
         """Which labels are in the sets of rows of probabilities; bool (n, C).
 
-        `features` or `ratios` of the rows are needed where the calibration was made with them.
+        `features` or `ratios` of the rows are needed where the calibration was made with them. `first_row` is the position
+        of the first row in the stream the rows are part of: randomised scores draw by position, so a caller who predicts
+        piece by piece counts the rows of earlier calls. Errors count rows from it too.
         """
-        return self._core.predict(
-            _inputs.matrix("probs", probs),
-            _inputs.beside("", features, ratios),
-            _inputs.optional_number("alpha", alpha),
-            bool(logits),
-        )
+        return self._sets(probs, [alpha], logits=logits, features=features, ratios=ratios, first_row=first_row)[0]
+
+    def _sets(
+        self,
+        probs: Any,
+        alphas: Sequence[Optional[float]],
+        *,
+        logits: bool = False,
+        features: Any = None,
+        ratios: Any = None,
+        first_row: int = 0,
+    ) -> List[np.ndarray]:
+        """The sets of the same rows at several miscoverage rates."""
+        matrix, first = _inputs.matrix("probs", probs), _inputs.count("first_row", first_row)
+        beside, spoken = _inputs.beside("", features, ratios), _inputs.flag("logits", logits)
+        rates = [_inputs.optional_number("alpha", alpha) for alpha in alphas]
+        sets = [self._core.predict(matrix, beside, rate, spoken, first) for rate in rates]
+        if len(matrix) == 1 and first == 0 and self._core.randomised:
+            if self._alone:
+                warnings.warn(
+                    "a randomised score draws by the position of a row, and a single row was predicted at position 0 again, so "
+                    "with the same draw; count rows with first_row, or predict them in one call",
+                    UserWarning,
+                    stacklevel=3,
+                )
+            self._alone = True
+        return sets
 
     def evaluate(
         self,
@@ -239,14 +266,19 @@ class Calibration:
         logits: bool = False,
         features: Any = None,
         ratios: Any = None,
+        first_row: int = 0,
     ) -> Dict[str, Any]:
-        """Coverage, sizes and gap on labeled rows, under the names of `evenkeel evaluate --json`."""
+        """Coverage, sizes and gap on labeled rows, under the names of `evenkeel evaluate --json`.
+
+        `features`, `ratios` and `first_row` are as in `predict_set`.
+        """
         return self._core.evaluate(
             _inputs.matrix("probs", probs),
             _inputs.labels("y", y, "probs"),
             _inputs.beside("", features, ratios),
             _inputs.optional_number("alpha", alpha),
-            bool(logits),
+            _inputs.flag("logits", logits),
+            _inputs.count("first_row", first_row),
         )
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
@@ -255,7 +287,8 @@ class Calibration:
 
     def __reduce__(self) -> Any:
         rows = self._core.rows
-        return _restored, (self._core.to_json(), rows if rows is None else rows.tolist(), self._core.row_count)
+        known = rows if rows is None else rows.tolist()
+        return _restored, (type(self), self._core.to_json(), known, self._core.row_count, self._notes)
 
     def __copy__(self) -> "Calibration":
         return self  # It does not change.
@@ -287,18 +320,22 @@ class Calibration:
             facts.append(self.account_)
         return facts
 
+    def _title(self) -> str:
+        return f"Calibration of {self.n_classes} classes, score {self.score}"
+
     def __repr__(self) -> str:
-        lines = [f"<evenkeel.Calibration of {self.n_classes} classes, score {self.score}>", *self._facts()]
+        lines = [f"<evenkeel.{self._title()}>", *self._facts()]
         return "\n".join(lines + [f"Warning: {warning}." for warning in self.warnings_])
 
     def _repr_html_(self) -> str:
-        title = f"Calibration of {self.n_classes} classes, score {self.score}"
         tables = []
         if self.threshold() is not None:
             rows = [(_words.percent(1 - rate), _words.threshold(self.threshold(rate))) for rate in (0.01, 0.05, 0.1, 0.2)]
             tables.append(_words.html_table(("target", "threshold"), rows))
-        return _words.html_page(title, self._facts(), *tables, warnings=self.warnings_)
+        return _words.html_page(self._title(), self._facts(), *tables, warnings=self.warnings_)
 
 
-def _restored(text: str, rows: Optional[List[int]], row_count: int) -> Calibration:
-    return Calibration(_evenkeel.FittedCalibration.from_json(text, rows, row_count))
+def _restored(
+    kind: Type[Calibration], text: str, rows: Optional[List[int]], row_count: int, notes: Sequence[str]
+) -> Calibration:
+    return kind(_evenkeel.FittedCalibration.from_json(text, rows, row_count), notes)

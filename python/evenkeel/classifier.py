@@ -13,6 +13,9 @@ from evenkeel._estimator import ShiftConformalEstimator
 from evenkeel.calibration import DEFAULT_METHOD, Calibration, calibrate
 from evenkeel.shift import ShiftReport, check
 
+#: The options of `evenkeel.calibrate` that `evenkeel.check` has too.
+_CHECK_OPTIONS = ("score", "randomised", "raps_lambda", "raps_k", "bound_grid")
+
 
 class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
     """Prediction sets of a classifier that keep their coverage when the data shift.
@@ -102,7 +105,11 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
         return self
 
     def check(self, X_cal: Any, y_cal: Any, X_target: Any, delta: float = 0.05) -> ShiftReport:
-        """Is there a shift, how much coverage is at risk, what to do: see `evenkeel.check`."""
+        """Is there a shift, how much coverage is at risk, what to do: see `evenkeel.check`.
+
+        Of `method_options` those about the score and `bound_grid` are used.
+        """
+        options = {name: value for name, value in self._options().items() if name in _CHECK_OPTIONS}
         probs, logits = self._outputs(X_cal, "X_cal")
         self.classes_ = _classes(self._model(), probs.shape[1])
         return check(
@@ -113,7 +120,7 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
             delta=delta,
             random_state=self.random_state,
             logits=logits,
-            score=self.conformity_score,
+            **{"score": self.conformity_score, **options},
         )
 
     def predict(self, X: Any) -> np.ndarray:
@@ -132,19 +139,28 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
         shifted = np.exp(outputs - outputs.max(axis=1, keepdims=True))
         return shifted / shifted.sum(axis=1, keepdims=True)
 
-    def predict_set(self, X: Any) -> Tuple[np.ndarray, np.ndarray]:
-        """Labels, and which labels are in the sets: `(y_pred, bool (n, C, n_levels))`."""
+    def predict_set(
+        self, X: Any, *, features: Any = None, ratios: Any = None, first_row: int = 0
+    ) -> Tuple[np.ndarray, np.ndarray]:
+        """Labels, and which labels are in the sets: `(y_pred, bool (n, C, n_levels))`.
+
+        `features` or `ratios` of the rows are needed where `method_options` held those of yesterday; `first_row` is the
+        position of the first row in a stream, by which randomised scores draw. See `Calibration.predict_set`.
+        """
         self._require_conformalized()
         outputs, logits = self._outputs(X, "X")
         calibration: Calibration = self.calibration_
-        sets = [calibration.predict_set(outputs, alpha, logits=logits) for alpha in self._alphas()]
+        beside = {"features": features, "ratios": ratios, "first_row": first_row}
+        sets = calibration._sets(outputs, self._alphas(), logits=logits, **beside)
         return self.predict(X), np.stack(sets, axis=2)
 
     def _outputs(self, X: Any, argument: str) -> Tuple[np.ndarray, bool]:
         """What the model says about `X`, and whether it speaks in logits."""
         model = self._model()
         if hasattr(model, "predict_proba"):
-            return _inputs.matrix(f"the probabilities of {argument}", model.predict_proba(X)), bool(self.logits)
+            return _inputs.matrix(f"the probabilities of {argument}", model.predict_proba(X)), _inputs.flag(
+                "logits", self.logits
+            )
         if not hasattr(model, "decision_function"):
             raise InvalidParameterError(
                 f"estimator {type(model).__name__} has neither predict_proba nor decision_function; give a classifier"
@@ -156,13 +172,16 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
 
     def _encoded(self, y: Any, argument: str) -> np.ndarray:
         """Positions of labels in `classes_`."""
-        given = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
+        given = _inputs.array_of(argument, y)
         if given.ndim == 2 and given.shape[1] == 1:
             given = given[:, 0]
         if given.ndim != 1:
             raise InvalidInputError(f"{argument}: it has shape {given.shape}; labels are one a row")
         position = {label: index for index, label in enumerate(self.classes_.tolist())}
-        encoded = np.array([position.get(label, -1) for label in given.tolist()], dtype=np.int64)
+        try:
+            encoded = np.array([position.get(label, -1) for label in given.tolist()], dtype=np.int64)
+        except TypeError:  # A list, which no dict looks up.
+            raise InvalidInputError(f"{argument}: it holds something that is no label; labels are one a row") from None
         unknown = np.flatnonzero(encoded < 0)
         if unknown.size:
             raise InvalidInputError(

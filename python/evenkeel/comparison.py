@@ -9,6 +9,7 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence, Union
 import numpy as np
 
 from evenkeel import _evenkeel, _inputs, _words
+from evenkeel._errors import InvalidParameterError
 from evenkeel.calibration import Calibration
 
 
@@ -165,7 +166,7 @@ def compare(
         _names(methods),
         _inputs.number("alpha", alpha),
         _inputs.seed(random_state),
-        bool(logits),
+        _inputs.flag("logits", logits),
         options,
     )
     names = [one["calibration"].method for one in compared]
@@ -184,7 +185,13 @@ def compare(
 def _names(methods: Union[str, Sequence[str]]) -> Optional[List[str]]:
     """None for all of them."""
     if not isinstance(methods, str):
-        return [str(name) for name in methods]
+        try:
+            names = list(methods)
+        except TypeError:
+            names = []
+        if not names or not all(isinstance(name, str) for name in names):
+            raise InvalidParameterError(f"methods is {methods!r}; it must be \"all\", or at least one name") from None
+        return names
     if methods.strip() == "all":
         return None
     return [name.strip() for name in methods.split(",")]

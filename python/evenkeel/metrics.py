@@ -51,6 +51,8 @@ def total_coverage_gap(calibration: Any, probs: Any, y: Any = None, *, logits: b
 def interval_coverage(intervals: Any, y: Any) -> float:
     """Share of the points in their interval; `intervals` (n, 2), ends included."""
     ends = _inputs.matrix("intervals", intervals)
+    if ends.shape[1] != 2:
+        raise InvalidInputError(f"intervals: it has shape {ends.shape}; two ends a point (points, 2) are needed")
     values = _inputs.vector("y", y)
     _same_length("y", values, "intervals", ends)
     return float(np.mean((ends[:, 0] <= values) & (values <= ends[:, 1])))
@@ -58,21 +60,48 @@ def interval_coverage(intervals: Any, y: Any) -> float:
 
 def interval_length(intervals: Any) -> np.ndarray:
     """Length of every interval, 0 for an empty one (NaN ends); `intervals` (n, 2) or (n, 2, levels)."""
-    ends = np.asarray(intervals, dtype=float)
-    return np.nan_to_num(ends[:, 1] - ends[:, 0], nan=0.0, posinf=np.inf)
+    ends = _numbers("intervals", intervals)
+    if ends.ndim not in (2, 3) or ends.shape[1] != 2:
+        raise InvalidInputError(
+            f"intervals: it has shape {ends.shape}; two ends a point (points, 2) or (points, 2, levels) are needed"
+        )
+    return np.nan_to_num(ends[:, 1] - ends[:, 0], nan=0.0, posinf=np.inf, neginf=-np.inf)
 
 
 def union_coverage(unions: Sequence[Any], y: Any) -> float:
     """Share of the points in their union of intervals; `unions` holds an array (k, 2) a point."""
-    values = _inputs.vector("y", y)
-    _same_length("y", values, "unions", unions)
-    inside: List[bool] = [bool(np.any((one[:, 0] <= value) & (value <= one[:, 1]))) for one, value in zip(unions, values)]
+    values, checked = _inputs.vector("y", y), _unions(unions)
+    _same_length("y", values, "unions", checked)
+    inside: List[bool] = [bool(np.any((one[:, 0] <= value) & (value <= one[:, 1]))) for one, value in zip(checked, values)]
     return float(np.mean(inside))
 
 
 def union_length(unions: Sequence[Any]) -> np.ndarray:
     """Total length of every union of intervals."""
-    return np.array([float((one[:, 1] - one[:, 0]).sum()) for one in unions])
+    return np.array([float((one[:, 1] - one[:, 0]).sum()) for one in _unions(unions)])
+
+
+def _unions(unions: Any) -> List[np.ndarray]:
+    if not hasattr(unions, "__len__") or isinstance(unions, (str, bytes)):
+        raise InvalidInputError("unions: it is no sequence; give an array (k, 2) a point, as predict_union does")
+    checked = []
+    for point, one in enumerate(unions):
+        ends = _numbers(f"unions[{point}]", one)
+        if ends.size == 0:
+            ends = np.empty((0, 2))
+        if ends.ndim != 2 or ends.shape[1] != 2:
+            raise InvalidInputError(f"unions[{point}]: it has shape {ends.shape}; intervals (k, 2) are needed")
+        checked.append(ends)
+    return checked
+
+
+def _numbers(argument: str, values: Any) -> np.ndarray:
+    try:
+        return _inputs.array_of(argument, values).astype(float)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, InvalidInputError):
+            raise
+        raise InvalidInputError(f"{argument}: it holds something that is no number; give ends of intervals") from None
 
 
 def _members(sets: Any) -> np.ndarray:

@@ -173,7 +173,7 @@ def check(
         _inputs.number("delta", delta),
         _inputs.count("permutations", permutations),
         _inputs.seed(random_state),
-        bool(logits),
+        _inputs.flag("logits", logits),
         options,
     )
     names = ("calibration", "min_max_lower", "min_max_upper", "f_u_lower", "f_u_upper")

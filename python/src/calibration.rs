@@ -8,6 +8,7 @@ use evenkeel::evaluation::{
 };
 use evenkeel::level::Miscoverage;
 use evenkeel::rows::{Real, Rows};
+use evenkeel::score::{Randomisation, Score};
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -105,6 +106,17 @@ impl FittedCalibration {
     #[getter]
     fn score(&self) -> &'static str {
         self.calibration.provenance().score.name()
+    }
+
+    /// Whether a score draws a uniform number for every row.
+    #[getter]
+    fn randomised(&self) -> bool {
+        let randomisation = match self.calibration.provenance().score {
+            Score::Aps(aps) => aps.randomisation,
+            Score::Raps(raps) => raps.randomisation(),
+            _ => Randomisation::Deterministic,
+        };
+        randomisation != Randomisation::Deterministic
     }
 
     #[getter]
@@ -235,18 +247,20 @@ impl FittedCalibration {
         beside: &Bound<'py, PyDict>,
         alpha: Option<f64>,
         logits: bool,
+        first_row: usize,
     ) -> PyResult<Bound<'py, PyArray2<bool>>> {
         let alpha = rate(alpha)?;
         let table = probs.table("probs", ValueKind::of(logits))?;
         table.require_classes(self.calibration.provenance().classes)?;
         let beside = BesideArrays::of(beside)?;
         let beside = beside.checked(beside::POINTS, &table)?;
-        let asked = Asked { calibration: &self.calibration, beside, alpha };
+        let asked = Asked { calibration: &self.calibration, beside, alpha, first_row };
         let sets = enter(py, |stop| predict(&asked, &table, stop))?;
         matrix(py, sets, table.columns())
     }
 
     /// Coverage, sizes and gap on labeled rows, under the names of the command line's JSON.
+    #[allow(clippy::too_many_arguments, reason = "the keywords of a Python function")]
     fn evaluate<'py>(
         &self,
         py: Python<'py>,
@@ -255,6 +269,7 @@ impl FittedCalibration {
         beside: &Bound<'py, PyDict>,
         alpha: Option<f64>,
         logits: bool,
+        first_row: usize,
     ) -> PyResult<Bound<'py, PyDict>> {
         let alpha = rate(alpha)?;
         let table = probs.table("probs", ValueKind::of(logits))?;
@@ -262,7 +277,7 @@ impl FittedCalibration {
         let labels = y.labels("y", &table)?;
         let beside = BesideArrays::of(beside)?;
         let beside = beside.checked(beside::POINTS, &table)?;
-        let asked = Asked { calibration: &self.calibration, beside, alpha };
+        let asked = Asked { calibration: &self.calibration, beside, alpha, first_row };
         let work = |stop: &Stop| evaluate(&asked, &table, labels.as_slice(), stop);
         evaluation_dict(py, &enter(py, work)?.evaluation)
     }
@@ -274,6 +289,8 @@ pub(crate) struct Asked<'a> {
     /// Of all rows.
     pub beside: Beside<'a>,
     pub alpha: Option<Miscoverage>,
+    /// Where the rows begin in the whole stream they are part of: randomised scores draw by position.
+    pub first_row: usize,
 }
 
 /// Sets of one share of the rows.
@@ -286,9 +303,9 @@ impl RowsWork for Sets<'_> {
     type Output = LabelSets;
 
     fn run<T: Real>(self, rows: Rows<'_, T>) -> evenkeel::Result<LabelSets> {
-        let Asked { calibration, beside, alpha } = self.asked;
+        let Asked { calibration, beside, alpha, first_row } = self.asked;
         let beside = beside.of_rows(self.first..self.first + rows.rows())?;
-        calibration.predict_beside(self.first, rows, beside, *alpha)
+        calibration.predict_beside(first_row + self.first, rows, beside, *alpha)
     }
 }
 
@@ -329,7 +346,8 @@ impl RowsWork for Count<'_> {
     type Output = (EvaluationCounts, LabelScoreCounts);
 
     fn run<T: Real>(self, rows: Rows<'_, T>) -> evenkeel::Result<Self::Output> {
-        let (calibration, first) = (self.sets.asked.calibration, self.sets.first);
+        let Asked { calibration, first_row, .. } = self.sets.asked;
+        let first = first_row + self.sets.first;
         let score = calibration.provenance().score.with_draws_for("test");
         let scores = label_scores_of_rows(first, rows, &score, self.labels)?;
         let sets = self.sets.run(rows)?;

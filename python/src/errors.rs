@@ -93,7 +93,10 @@ fn of_category(category: Category, message: String) -> PyErr {
     }
 }
 
-/// Names the argument an error of the core is about.
+/// Names the argument an error of the core is about. A setting that came to light while its rows were read is not its fault.
 pub(crate) fn about(argument: &'static str) -> impl Fn(evenkeel::Error) -> Failure + Copy {
-    move |error| Failure::In { argument, error }
+    move |error| match error.category() {
+        Category::InvalidInput => Failure::In { argument, error },
+        Category::InvalidParameter | Category::Incompatible => Failure::Core(error),
+    }
 }

@@ -5,7 +5,6 @@ use std::ops::ControlFlow;
 use evenkeel::calibrator::{
     Beside, Fit, Method, NextPass, ShiftCalibrator, WeightsChoice, Yesterday,
 };
-use evenkeel::error::{Category, Error};
 use evenkeel::reweighting::Halves;
 use evenkeel::rows::{Real, Rows};
 use evenkeel::score::{Labels, Probabilities, Score};
@@ -16,11 +15,13 @@ use crate::arrays::{LabelArray, Matrix, RowsWork, Table, ValueKind};
 use crate::beside::{self, BesideArrays};
 use crate::calibration::{FittedCalibration, ScoredRows};
 use crate::door::{Stop, enter};
-use crate::errors::Failure;
+use crate::errors::{Failure, about};
 use crate::methods::Settings;
 
 /// Rows of today between two looks at Ctrl-C.
 const BLOCK_ROWS: usize = 1 << 16;
+/// The argument with today's rows. Those that are no probabilities are found when they are used.
+const TODAY: &str = "probs_target";
 
 /// Learns a calibration from labeled probabilities of yesterday and unlabeled ones of today.
 #[pyfunction]
@@ -48,7 +49,7 @@ pub(crate) fn calibrate(
     let labels = y_cal.labels("y_cal", &table)?;
     let beside = beside.checked(beside::CALIBRATION, &table)?;
     let yesterday = LabeledTable { table, labels: &labels, beside };
-    let today = probs_target.table("probs_target", kind)?;
+    let today = probs_target.table(TODAY, kind)?;
     let beside = BesideArrays::of(beside_target)?;
     let today = (today, beside.checked(beside::TARGET, &today)?);
     enter(py, |stop| fit(&calibrator, &yesterday, today, stop))
@@ -79,23 +80,15 @@ pub(crate) fn fit(
             let beside = beside.of_rows(rows.clone())?;
             today.block(first, rows.len(), Add { fit: &mut fit, beside })?;
         }
-        if fit.end_pass().map_err(in_today)? == NextPass::Enough {
+        if fit.end_pass().map_err(about(TODAY))? == NextPass::Enough {
             break;
         }
     }
     stop.go_on()?;
-    let calibration = fit.finish(&mut |_| go_on_unless(stop)).map_err(in_today)?;
+    let calibration = fit.finish(&mut |_| go_on_unless(stop)).map_err(about(TODAY))?;
     let score = calibrator.score.with_draws_for("calibration");
     let scores = table.probabilities(LabelScores { score: &score, labels })?;
     Ok(FittedCalibration::new(calibration, row_order(calibrator, &scores)?, &scores))
-}
-
-/// Rows of today that are no probabilities are found when they are used.
-fn in_today(error: Error) -> Failure {
-    match error.category() {
-        Category::InvalidInput => Failure::In { argument: "probs_target", error },
-        _ => Failure::Core(error),
-    }
 }
 
 /// What an observer of a fit answers.

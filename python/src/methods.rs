@@ -364,7 +364,9 @@ impl<'a, 'py> Options<'a, 'py> {
 
     fn flag(&self, name: &str) -> Result<bool, Failure> {
         let Some(value) = self.get(name)? else { return Ok(false) };
-        value.is_truthy().map_err(Failure::Interrupted)
+        value.extract().map_err(|_| {
+            Failure::Setting(format!("{name} is {}; it must be True or False", words(&value)))
+        })
     }
 }
 

@@ -59,7 +59,7 @@ def test_predicting_takes_no_memory_for_the_probabilities():
         before = peak()
         assert cal.predict_set(probs).shape == probs.shape
         cal.evaluate(probs, np.zeros(len(probs), dtype=int))
-        ek.check(small, np.zeros(100, dtype=int), probs, permutations=9)
+        ek.check(small, np.zeros(100, dtype=int), probs, permutations=19)
         ek.calibrate(small, np.zeros(100, dtype=int), probs, method="ot", steps=5)
         print(peak() - before)
     """)
@@ -136,6 +136,10 @@ FRAMEWORKS = {
     "polars list column": lambda values: polars.Series(values.tolist(), dtype=polars.List(polars.Float32)),
     "polars array column": lambda values: polars.Series(values.tolist(), dtype=polars.Array(polars.Float32, values.shape[1])),
     "pandas list column": lambda values: pandas.Series(list(values)),
+    "pandas table of lists": lambda values: pandas.DataFrame({"probs": list(values)}),
+    "polars table of lists": lambda values: polars.DataFrame({"probs": values.tolist()}),
+    "polars table of arrays": lambda values: polars.DataFrame({"probs": values}),
+    "arrow table of lists": lambda values: pyarrow.table({"probs": values.tolist()}),
     "arrow fixed-size lists": lambda values: pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(values.ravel()), values.shape[1]),
     "arrow chunked lists": lambda values: pyarrow.chunked_array(
         [pyarrow.array(part.tolist(), pyarrow.list_(pyarrow.float32())) for part in (values[:7], values[7:])]
@@ -168,11 +172,32 @@ def test_dlpack_is_not_copied():
 @pytest.mark.parametrize(
     "make",
     [list, pandas.Series, polars.Series, pyarrow.array, lambda y: y.astype(np.uint8), lambda y: y.astype(np.uint64),
-     lambda y: y.astype(float), lambda y: y[:, np.newaxis], Tensor],
+     lambda y: y.astype(float), lambda y: y[:, np.newaxis], Tensor, lambda y: pandas.DataFrame({"y": y}),
+     lambda y: polars.DataFrame({"y": y}), lambda y: pyarrow.table({"y": y}), lambda y: pyarrow.array(y).dictionary_encode()],
 )  # fmt: skip
 def test_labels_of_every_kind(fog, make):
     expected = ek.calibrate(fog.probs_cal, fog.y_cal, fog.probs_target, method="uncorrected")
     assert ek.calibrate(fog.probs_cal, make(fog.y_cal), fog.probs_target, method="uncorrected") == expected
+
+
+def unaligned(array):
+    """The same values at addresses no processor likes."""
+    shifted = np.frombuffer(b"\0" + array.tobytes(), dtype=array.dtype, offset=1).reshape(array.shape)
+    assert not shifted.flags.aligned and shifted.flags.c_contiguous
+    return shifted
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_values_at_odd_addresses_are_copied(fog, kind):
+    probs, today = fog.probs_cal.astype(kind), fog.probs_target.astype(kind)
+    weights = np.linspace(1, 2, 300)
+    expected = ek.calibrate(probs, fog.y_cal, today, method="fixed", weights_cal=weights)
+    for labels in (fog.y_cal.astype(np.int64), fog.y_cal.astype(float)):
+        cal = ek.calibrate(
+            unaligned(probs), unaligned(labels), unaligned(today), method="fixed", weights_cal=unaligned(weights)
+        )
+        assert cal == expected
+    assert np.array_equal(cal.predict_set(unaligned(probs)), expected.predict_set(probs))
 
 
 def test_float16_and_integers_are_widened():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -138,3 +139,36 @@ def test_recalibration_regains_coverage_under_fog(fog):
     rows = ek.compare(fog.probs_cal, fog.y_cal, fog.probs_target, fog.probs_test, fog.y_test, ["uncorrected", "ot"])
     assert rows["uncorrected"].coverage == pytest.approx(0.498, abs=0.001)
     assert rows["ot"].coverage == pytest.approx(0.935, abs=0.001)
+
+
+def test_pieces_of_a_stream_draw_by_position(fog):
+    cal = ek.calibrate(fog.probs_cal, fog.y_cal, fog.probs_target, method="uncorrected", score="aps", randomised=True)
+    probs, labels = fog.probs_test[:300], fog.y_test[:300]
+    whole = cal.predict_set(probs)
+    pieces = [cal.predict_set(probs[row : row + 7], first_row=row) for row in range(0, 300, 7)]
+    assert np.array_equal(np.vstack(pieces), whole)
+    assert not np.array_equal(cal.predict_set(probs, first_row=300), whole)
+    parts = [cal.evaluate(probs[part], labels[part], first_row=part.start) for part in (slice(0, 100), slice(100, 300))]
+    covered = sum(part["coverage"] * part["n"] for part in parts) / 300
+    assert covered == pytest.approx(cal.evaluate(probs, labels)["coverage"])
+    for wrong in (-1, 1.5, "a", None):
+        with pytest.raises(ek.InvalidParameterError, match="first_row"):
+            cal.predict_set(probs, first_row=wrong)
+
+
+def test_single_rows_with_the_same_draw_are_warned_about(fog):
+    row = fog.probs_test[:1]
+    for randomised in (True, False):
+        cal = ek.calibrate(
+            fog.probs_cal, fog.y_cal, fog.probs_target, method="uncorrected", score="aps", randomised=randomised
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            cal.predict_set(row)
+            cal.predict_set(row, first_row=1)
+            cal.predict_set(fog.probs_test)
+        if randomised:
+            with pytest.warns(UserWarning, match="with the same draw"):
+                cal.predict_set(row)
+        else:
+            cal.predict_set(row)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas
 import polars
+import pyarrow
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_digits
@@ -215,3 +217,74 @@ def test_every_method(digits):
     fixed = ek.ShiftConformalClassifier(model, method="fixed", method_options={"weights_cal": np.ones(len(X_cal))})
     assert fixed.conformalize(X_cal, y_cal, X_today).calibration_.method == "fixed"
     assert ek.ShiftConformalClassifier(model).method == "auto"
+
+
+def test_a_check_uses_the_options_of_the_score(digits):
+    _, _, X_cal, y_cal, X_today, _, _ = digits
+    model, options = fitted(digits), {"raps_lambda": 0.3, "raps_k": 1, "randomised": True}
+    ours = ek.ShiftConformalClassifier(model, conformity_score="raps", method_options={**options, "steps": 5})
+    report = ours.check(X_cal, y_cal, X_today)
+    direct = ek.check(model.predict_proba(X_cal), y_cal, model.predict_proba(X_today), score="raps", **options)
+    assert report.to_dict() == direct.to_dict()
+    assert report.threshold != ek.ShiftConformalClassifier(model).check(X_cal, y_cal, X_today).threshold
+
+
+@pytest.mark.parametrize("method", ["likelihood-ratio", "conditional"])
+def test_features_beside_the_models_inputs(digits, method):
+    _, _, X_cal, y_cal, X_today, X_test, _ = digits
+    model, noise = fitted(digits), np.random.default_rng(0).normal(size=(3, 600, 3))
+    beside = {"features_cal": noise[0][: len(X_cal)], "features_target": noise[1][: len(X_today)] + 0.2}
+    ours = ek.ShiftConformalClassifier(model, method=method, method_options=beside).conformalize(X_cal, y_cal, X_today)
+    some = noise[2][:30]
+    sets = ours.predict_set(X_test[:30], features=some)[1]
+    direct = ek.calibrate(
+        model.predict_proba(X_cal), y_cal, model.predict_proba(X_today), method=method, **beside
+    ).predict_set(model.predict_proba(X_test[:30]), features=some)
+    assert np.array_equal(sets[:, :, 0], direct)
+    with pytest.raises(ek.IncompatibleError, match="needs features"):
+        ours.predict_set(X_test[:30])
+
+
+@pytest.mark.parametrize("name", ["alpha", "logits", "random_state", "method", "y_cal"])
+def test_options_that_are_parameters(digits, name):
+    _, _, X_cal, y_cal, X_today, _, _ = digits
+    with pytest.raises(ek.InvalidParameterError, match=f"method_options holds {name}"):
+        ek.ShiftConformalClassifier(fitted(digits), method_options={name: 0.1}).conformalize(X_cal, y_cal, X_today)
+
+
+def test_parameters_of_the_wrong_kind(digits):
+    _, _, X_cal, y_cal, X_today, _, _ = digits
+    model = fitted(digits)
+    wrong = [{"method_options": "abc"}, {"method_options": {3: 4}}, {"logits": "False"}, {"prefit": "no"}]
+    for keywords in [*wrong, {"method_options": {"randomised": "no"}}, {"method_options": {"randomised": [1, 2]}}]:
+        with pytest.raises(ek.InvalidParameterError):
+            ek.ShiftConformalClassifier(model, **keywords).conformalize(X_cal, y_cal, X_today)
+
+
+def test_labels_of_other_packages(digits):
+    X, y, X_cal, y_cal, X_today, _, _ = digits
+    names = np.array([f"digit {label}" for label in range(10)])
+    ours = ek.ShiftConformalClassifier(LogisticRegression(max_iter=100).fit(X, names[y]), method="uncorrected")
+    expected = ours.conformalize(X_cal, names[y_cal], X_today).calibration_
+    arrow = pyarrow.array(names[y_cal].tolist())
+    for labels in (arrow, arrow.dictionary_encode(), pyarrow.chunked_array([arrow[:5], arrow[5:]]), polars.Series(names[y_cal]),
+                   pandas.Series(names[y_cal]).astype("category"), pandas.DataFrame({"y": names[y_cal]})):  # fmt: skip
+        assert ours.conformalize(X_cal, labels, X_today).calibration_ == expected
+    lists = np.empty(len(y_cal), dtype=object)
+    lists[:] = [[1, 2]] * len(y_cal)
+    with pytest.raises(ek.InvalidInputError, match="y_cal: it holds something that is no label"):
+        ours.conformalize(X_cal, lists, X_today)
+
+
+def test_rows_of_a_stream_draw_by_position(digits):
+    _, _, X_cal, y_cal, X_today, X_test, _ = digits
+    ours = ek.ShiftConformalClassifier(fitted(digits), confidence_level=[0.8, 0.9], method="uncorrected",
+                                       conformity_score="aps", method_options={"randomised": True})  # fmt: skip
+    ours.conformalize(X_cal, y_cal, X_today)
+    whole = ours.predict_set(X_test[:40])[1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        single = [ours.predict_set(X_test[row : row + 1], first_row=row)[1] for row in range(40)]
+        assert np.array_equal(np.vstack(single), whole)
+    with pytest.warns(UserWarning, match="count rows with first_row"):
+        ours.predict_set(X_test[1:2])

@@ -240,6 +240,12 @@ def test_settings_out_of_their_range(world, run, tmp_path, command, options):
         ({"score": "best"}, "score is 'best'; it must be one of lac, aps, raps, margin"),
         ({"alpha": "ten"}, "alpha is 'ten'; it must be a number"),
         ({"alpha": [0.1]}, "alpha is [0.1]; it must be a number"),
+        ({"alpha": 10**400}, "; it must be a number"),
+        ({"alpha": 10**5000}, "alpha is an int of too many digits; it must be a number"),
+        ({"logits": "False"}, "logits is 'False'; it must be True or False"),
+        ({"logits": 1}, "logits is 1; it must be True or False"),
+        ({"randomised": "no"}, "randomised is 'no'; it must be True or False"),
+        ({"randomised": np.array([1, 2])}, "it must be True or False"),
         ({"random_state": -1}, "random_state is -1; it must be a whole number"),
         ({"random_state": 1.5}, "random_state is 1.5; it must be a whole number"),
         ({"random_state": 2**64}, "it must be a whole number from 0 to"),
@@ -282,6 +288,20 @@ def test_methods_of_a_comparison(world, run):
                   f"--methods={methods}")  # fmt: skip
         expected = words(ran, {"--methods": "methods"})
         assert refused(ek.compare, probs, labels, probs, probs, labels, methods) == expected
+
+
+@pytest.mark.parametrize("methods", [None, 3, [], [3], ()], ids=str)
+def test_methods_that_are_no_names(world, methods):
+    _, probs, labels = world
+    assert refused(ek.compare, probs, labels, probs, probs, labels, methods) == (
+        f'methods is {methods!r}; it must be "all", or at least one name'
+    )
+
+
+def test_a_setting_is_not_the_fault_of_an_array(world):
+    _, probs, labels = world
+    assert refused(ek.calibrate, probs, labels, probs, method="ot", grid=0).startswith("grid points")
+    assert refused(ek.calibrate, probs, labels, probs, method="fixed").startswith("`fixed` needs calibration weights")
 
 
 def damaged(text):
