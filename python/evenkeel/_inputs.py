@@ -101,7 +101,7 @@ def _as_numpy(argument: str, values: Any) -> np.ndarray:
     if hasattr(values, "__dlpack__"):
         try:
             return np.from_dlpack(values)
-        except (BufferError, RuntimeError, TypeError):
+        except (AttributeError, BufferError, RuntimeError, TypeError, ValueError):
             pass  # Another device or a type NumPy lacks, such as bfloat16: __array__ may know a way.
     try:
         return np.asarray(values)

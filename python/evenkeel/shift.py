@@ -116,7 +116,7 @@ class ShiftReport(_Fields):
     sentences_: List[str] = field(default_factory=list)
 
     def to_dict(self) -> Dict[str, Any]:
-        """The document `evenkeel check --json` prints."""
+        """The document `evenkeel check --json` prints, without the `recommended` that it adds after a shift."""
         document = asdict(self)
         del document["laws_"], document["sentences_"]
         return json.loads(json.dumps(document))  # tuples -> lists, as in JSON

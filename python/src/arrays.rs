@@ -214,7 +214,7 @@ impl LabelArray<'_> {
         let labels = self.whole(argument)?;
         if labels.len() != table.rows() {
             return Err(Failure::Data(format!(
-                "{argument} has {} labels but {} has {} rows; give one label a row",
+                "{argument} has {} labels but {} has {} rows; give one label for each",
                 labels.len(),
                 table.argument(),
                 table.rows()

@@ -105,7 +105,7 @@ fn fits(
         return Ok(());
     }
     Err(Failure::Data(format!(
-        "{argument} has {found} {many} but {} has {} rows; give one {one} a row",
+        "{argument} has {found} {many} but {} has {} rows; give one {one} for each",
         table.argument(),
         table.rows()
     )))

@@ -77,12 +77,8 @@ pub(crate) fn compare<'py>(
                 }
                 Err(failure) => return Err(failure),
             };
-            let asked = Asked {
-                calibration: fitted.calibration(),
-                beside,
-                alpha: None,
-                first_row: 0,
-            };
+            let asked =
+                Asked { calibration: fitted.calibration(), beside, alpha: None, first_row: 0 };
             let measured = evaluate(&asked, &test, test_labels.as_slice(), stop)?;
             compared.push((fitted, measured, started.elapsed().as_secs_f64()));
         }

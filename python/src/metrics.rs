@@ -23,7 +23,7 @@ pub(crate) fn coverage(
     let labels = y.whole("y")?;
     if labels.len() != rows {
         return Err(Failure::Data(format!(
-            "y has {} labels but sets has {rows} rows; give one label a row",
+            "y has {} labels but sets has {rows} rows; give one label for each",
             labels.len()
         ))
         .into());

@@ -54,19 +54,29 @@ def test_two_threads_work_at_once():
         assert used > 1.3 * wall  # both cores worked.
 
 
-def test_ctrl_c_stops_a_long_fit():
+@pytest.mark.parametrize(
+    "call",
+    [
+        'ek.calibrate(probs, labels, probs, method="ot", steps=100_000_000)',
+        'ek.calibrate(probs, labels, probs, method="ot", weights="function", steps=1_000_000)',
+        'ek.compare(probs, labels, probs, probs, labels, ["ot", "uncorrected"], steps=10_000_000)',
+    ],
+    ids=["free weights", "weight function", "comparison"],
+)
+def test_ctrl_c_stops_a_long_fit(call):
     script = textwrap.dedent("""
         import sys, numpy as np, evenkeel as ek
         probs = np.random.default_rng(0).dirichlet(np.ones(10), 300)
+        labels = np.arange(300) % 10
         print("started", flush=True)
         try:
-            ek.calibrate(probs, np.arange(300) % 10, probs, method="ot", steps=100_000_000)
+            CALL
         except KeyboardInterrupt:
             print("interrupted", flush=True)
             # The package still works.
             assert ek.calibrate(probs, np.arange(300) % 10, probs, method="ot", steps=5).steps_ == 5
             sys.exit(7)
-    """)
+    """).replace("CALL", call)
     process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "started\n"
     time.sleep(0.5)
