@@ -53,7 +53,7 @@ fn labels_in_steps_are_the_labels() {
 #[test]
 fn a_matrix_is_no_column_and_halves_are_no_labels() {
     let error = InStep::open_column(&fixture("f4-little-c.npy"), "labels").unwrap_err();
-    assert!(error.to_string().contains("columns"), "{error}");
+    assert!(error.to_string().contains("one column, found 5"), "{error}");
     let path = std::env::temp_dir().join(format!("in-step-{}.csv", std::process::id()));
     std::fs::write(&path, "label\n0\n1\n2\n1.5\n").unwrap();
     let source = MatrixSource::parse(path.to_str().unwrap()).unwrap();
