@@ -13,7 +13,7 @@ use crate::reweighting::label_shift::predicted_labels;
 use crate::row_sample::BottomK;
 use crate::rows::{Real, Rows};
 use crate::sandwich::SandwichSketch;
-use crate::score::{Probabilities, Score};
+use crate::score::{Probabilities, Score, row_scale, widen_scaled};
 
 /// Rows of a block that a thread takes at a time.
 const SHARE_ROWS: usize = 1 << 12;
@@ -119,7 +119,11 @@ impl Gathered {
                     }
                 }
             }
-            Self::Nothing => Self::Nothing,
+            Self::Nothing => {
+                // Not used, but rows that are no probabilities are a mistake whatever the method.
+                normalised(first_row, block)?;
+                Self::Nothing
+            }
             Self::Entropies(mut scaling) => {
                 scaling.add(first_row, block)?;
                 Self::Entropies(scaling)
@@ -129,7 +133,8 @@ impl Gathered {
                 Self::Confidences(confidences)
             }
             Self::Predicted(mut kept) => {
-                let labels = predicted_labels(&Probabilities::from_rows(block)?);
+                let values = normalised(first_row, block)?;
+                let labels = predicted_labels(&Probabilities::new(&values, block.columns())?);
                 for (offset, label) in labels.into_iter().enumerate() {
                     kept.add((first_row + offset) as u64, label);
                 }
@@ -173,14 +178,7 @@ fn add_rows<T: Real>(
     beside: &Beside<'_>,
 ) -> Result<()> {
     let values = match (calibrator.method, beside.features) {
-        (Method::LabelShift(_), _) => {
-            let probabilities = Probabilities::from_rows(block)?;
-            let mut values = vec![0.0; block.values().len()];
-            for (row, place) in values.chunks_exact_mut(width).enumerate() {
-                probabilities.read_row(row, place);
-            }
-            values
-        }
+        (Method::LabelShift(_), _) => normalised(first_row, block)?,
         (_, Some(features)) => {
             let columns = features.columns();
             require_same_length("today's features", columns, "yesterday's features", width)?;
@@ -195,6 +193,17 @@ fn add_rows<T: Real>(
         kept.add_with((first_row + offset) as u64, || row.into());
     }
     Ok(())
+}
+
+/// Rows of probabilities that sum to one; errors count rows from the start of the whole input.
+fn normalised<T: Real>(first_row: usize, block: Rows<'_, T>) -> Result<Vec<f64>> {
+    let mut values = vec![0.0; block.values().len()];
+    for (offset, place) in values.chunks_exact_mut(block.columns()).enumerate() {
+        let row = block.row(offset);
+        let scale = row_scale(block.what(), first_row.saturating_add(offset), row)?;
+        widen_scaled(row, scale, place);
+    }
+    Ok(values)
 }
 
 /// A block cut into shares for the threads.

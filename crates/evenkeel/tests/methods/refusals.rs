@@ -73,6 +73,33 @@ fn worlds_that_do_not_overlap() {
     assert!(matches!(error, Error::NoOverlap), "{error}");
 }
 
+/// A row that is no probability vector is named by its place in the whole input, whatever block it came in.
+#[test]
+fn bad_rows_of_today_are_counted_from_the_start() {
+    let yesterday = points(60, 0.0, 0.0, 8);
+    let probabilities = Probabilities::new(&yesterday.probabilities, CLASSES).unwrap();
+    let mut bad = yesterday.probabilities.clone();
+    bad[45 * CLASSES] += 1.0;
+    for method in crate::world::methods() {
+        let labeled = Yesterday {
+            probabilities: &probabilities,
+            labels: &yesterday.labels,
+            beside: Beside { features: None, ..yesterday.beside() },
+        };
+        let mut fit = calibrator(method).begin(&labeled).unwrap();
+        let mut outcome = Ok(());
+        for block in bad.chunks(20 * CLASSES) {
+            let rows = Rows::new("probabilities", block, CLASSES).unwrap();
+            outcome = outcome.and_then(|()| fit.add(rows, Beside::default()));
+        }
+        let finished = outcome
+            .and_then(|()| fit.end_pass())
+            .and_then(|_| fit.finish(&mut |_| std::ops::ControlFlow::Continue(())));
+        let error = finished.unwrap_err().to_string();
+        assert!(error.contains("45"), "{method:?}: {error}");
+    }
+}
+
 #[test]
 fn what_stands_beside_must_fit() {
     let yesterday = points(30, 0.0, 0.0, 7);
