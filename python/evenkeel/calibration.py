@@ -9,7 +9,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Type, Union
 
 import numpy as np
 
-from evenkeel import _evenkeel, _files, _inputs, _words
+from evenkeel import _evenkeel, _files, _inputs, _format
 from evenkeel._errors import EvenkeelError
 
 #: What `calibrate` and the classifier do unless told otherwise.
@@ -306,7 +306,7 @@ class Calibration:
 
     def _facts(self) -> List[str]:
         threshold = self.threshold()
-        cut = "A threshold for each point" if threshold is None else f"Threshold {_words.threshold(threshold)}"
+        cut = "A threshold for each point" if threshold is None else f"Threshold {_format.threshold(threshold)}"
         facts = [
             f"{cut} at alpha = {self.alpha:g} by {self.method} "
             f"({self.effective_sample_size_:.1f} of {len(self._core.scores)} points effective)."
@@ -330,9 +330,9 @@ class Calibration:
     def _repr_html_(self) -> str:
         tables = []
         if self.threshold() is not None:
-            rows = [(_words.percent(1 - rate), _words.threshold(self.threshold(rate))) for rate in (0.01, 0.05, 0.1, 0.2)]
-            tables.append(_words.html_table(("target", "threshold"), rows))
-        return _words.html_page(self._title(), self._facts(), *tables, warnings=self.warnings_)
+            rows = [(_format.percent(1 - rate), _format.threshold(self.threshold(rate))) for rate in (0.01, 0.05, 0.1, 0.2)]
+            tables.append(_format.html_table(("target", "threshold"), rows))
+        return _format.html_page(self._title(), self._facts(), *tables, warnings=self.warnings_)
 
 
 def _restored(

@@ -8,7 +8,7 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence, Union
 
 import numpy as np
 
-from evenkeel import _evenkeel, _inputs, _words
+from evenkeel import _evenkeel, _inputs, _format
 from evenkeel._errors import InvalidParameterError
 from evenkeel.calibration import Calibration
 
@@ -103,7 +103,7 @@ class Comparison(Sequence[ComparisonRow]):
         return [
             [
                 row.method,
-                _words.percent(row.coverage),
+                _format.percent(row.coverage),
                 f"{row.mean_size:.2f}",
                 "-" if row.total_coverage_gap is None else f"{row.total_coverage_gap:.3f}",
                 self._cut(row),
@@ -116,18 +116,18 @@ class Comparison(Sequence[ComparisonRow]):
 
     def _cut(self, row: ComparisonRow) -> str:
         own = self.calibrations[row.method].threshold() is None
-        return "each its own" if own else _words.threshold(row.threshold)
+        return "each its own" if own else _format.threshold(row.threshold)
 
     def _title(self) -> str:
-        return f"{self.to_dict()['n']} labeled test points, target {_words.percent(1 - self.alpha)}."
+        return f"{self.to_dict()['n']} labeled test points, target {_format.percent(1 - self.alpha)}."
 
     def __repr__(self) -> str:
-        lines = [self._title(), "", _words.table(self._HEADER, self._cells(), left=(0, 7))]
+        lines = [self._title(), "", _format.table(self._HEADER, self._cells(), left=(0, 7))]
         return "\n".join(lines + [f"Warning: {warning}." for warning in self.warnings])
 
     def _repr_html_(self) -> str:
-        rows = _words.html_table(self._HEADER, self._cells())
-        return _words.html_page(self._title(), [], rows, warnings=self.warnings)
+        rows = _format.html_table(self._HEADER, self._cells())
+        return _format.html_page(self._title(), [], rows, warnings=self.warnings)
 
 
 def compare(

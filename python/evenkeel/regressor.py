@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import RegressorMixin, is_classifier
 from sklearn.utils import column_or_1d
 
-from evenkeel import _evenkeel, _inputs, _words
+from evenkeel import _evenkeel, _inputs, _format
 from evenkeel._errors import IncompatibleError, InvalidInputError, InvalidParameterError
 from evenkeel._estimator import ShiftConformalEstimator
 from evenkeel.calibration import Calibration, calibrate
@@ -225,7 +225,7 @@ class ShiftConformalRegressor(RegressorMixin, ShiftConformalEstimator):
         said = []
         for share, outside, (where, edge, end) in zip(shares, trained, words):
             if share > 0 or outside:
-                who = f"{_words.percent(share)} of the calibration labels" if share > 0 else "some training labels"
+                who = f"{_format.percent(share)} of the calibration labels" if share > 0 else "some training labels"
                 said.append(
                     f"{who} lie {where} the bin edges, so an interval with the {edge} bin has no {end} end; widen bin_edges "
                     "for finite ones"

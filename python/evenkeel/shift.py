@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 
-from evenkeel import _evenkeel, _inputs, _words
+from evenkeel import _evenkeel, _inputs, _format
 
 
 class _Fields:
@@ -138,13 +138,13 @@ class ShiftReport(_Fields):
 
     def __repr__(self) -> str:
         *answer, order = self.sentences_
-        lines = [*answer, "", _words.table(self._BOUND_HEADER, self._bound_rows()), "", order]
+        lines = [*answer, "", _format.table(self._BOUND_HEADER, self._bound_rows()), "", order]
         return "\n".join(lines + [f"Warning: {warning}." for warning in self.warnings])
 
     def _repr_html_(self) -> str:
-        bounds = _words.html_table(self._BOUND_HEADER, self._bound_rows())
+        bounds = _format.html_table(self._BOUND_HEADER, self._bound_rows())
         first, *more = self.sentences_
-        return _words.html_page(first, more, bounds, warnings=self.warnings)
+        return _format.html_page(first, more, bounds, warnings=self.warnings)
 
 
 def check(

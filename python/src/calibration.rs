@@ -1,23 +1,25 @@
 //! A calibration: thresholds, sets, evaluation, file.
 
 use evenkeel::calibration::{Calibration, CalibrationHeader};
-use evenkeel::calibrator::Beside;
-use evenkeel::conformal::{LabelSets, Threshold, label_scores_of_rows};
+use evenkeel::conformal::{LabelSets, label_scores_of_rows};
 use evenkeel::evaluation::{
     Evaluation, EvaluationCounts, GapPoint, LabelScoreCounts, percent_rates,
 };
 use evenkeel::level::Miscoverage;
 use evenkeel::rows::{Real, Rows};
 use evenkeel::score::{Randomisation, Score};
+use evenkeel::side_inputs::SideInputs;
+use evenkeel::threshold::Threshold;
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::prelude::*;
 
 use crate::arrays::{LabelArray, Matrix, RowsWork, SHARE_ROWS, Table, ValueKind, matrix, vector};
-use crate::beside::{self, BesideArrays};
-use crate::door::{Stop, enter};
+use crate::detached::{Stop, enter};
 use crate::errors::Failure;
+use crate::side_inputs;
+use crate::side_inputs::BesideArrays;
 
 /// Rows between two looks at Ctrl-C.
 const BLOCK_ROWS: usize = 1 << 17;
@@ -253,7 +255,7 @@ impl FittedCalibration {
         let table = probs.table("probs", ValueKind::of(logits))?;
         table.require_classes(self.calibration.provenance().classes)?;
         let beside = BesideArrays::of(beside)?;
-        let beside = beside.checked(beside::POINTS, &table)?;
+        let beside = beside.checked(side_inputs::POINTS, &table)?;
         let asked = Asked { calibration: &self.calibration, beside, alpha, first_row };
         let sets = enter(py, |stop| predict(&asked, &table, stop))?;
         matrix(py, sets, table.columns())
@@ -276,7 +278,7 @@ impl FittedCalibration {
         table.require_classes(self.calibration.provenance().classes)?;
         let labels = y.labels("y", &table)?;
         let beside = BesideArrays::of(beside)?;
-        let beside = beside.checked(beside::POINTS, &table)?;
+        let beside = beside.checked(side_inputs::POINTS, &table)?;
         let asked = Asked { calibration: &self.calibration, beside, alpha, first_row };
         let work = |stop: &Stop| evaluate(&asked, &table, labels.as_slice(), stop);
         evaluation_dict(py, &enter(py, work)?.evaluation)
@@ -287,7 +289,7 @@ impl FittedCalibration {
 pub(crate) struct Asked<'a> {
     pub calibration: &'a Calibration,
     /// Of all rows.
-    pub beside: Beside<'a>,
+    pub beside: SideInputs<'a>,
     pub alpha: Option<Miscoverage>,
     /// Where the rows begin in the whole stream they are part of: randomised scores draw by position.
     pub first_row: usize,

@@ -1,22 +1,20 @@
 //! Is there a shift, how much coverage is at risk.
 
 use evenkeel::calibrator::MOST_CANDIDATES;
-use evenkeel::check::{
-    CheckSettings, Prediction, ShiftReport, TodayLaws, TodaySketch, check as check_laws,
-    predictions,
-};
+use evenkeel::check::{CheckSettings, ShiftReport, TargetLaws, TargetSketch, check as check_laws};
 use evenkeel::level::FailureProbability;
 use evenkeel::measure::WeightedEmpirical;
 use evenkeel::rows::{Real, Rows};
 use evenkeel::score::{Labels, Probabilities, Score};
 use evenkeel::seed::Seed;
+use evenkeel::shift::{Prediction, predictions};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::prelude::*;
 
 use crate::arrays::{LabelArray, Matrix, RowsWork, Table, ValueKind, vector};
-use crate::door::enter;
+use crate::detached::enter;
 use crate::errors::Failure;
 use crate::fitting::LabelScores;
 use crate::methods::Settings;
@@ -49,11 +47,11 @@ pub(crate) fn check<'py>(
     };
     let score = asked.score()?;
     let kind = ValueKind::of(logits);
-    let yesterday = probs_cal.table("probs_cal", kind)?;
-    let labels = y_cal.labels("y_cal", &yesterday)?;
-    let today = probs_target.table("probs_target", kind)?;
+    let labeled = probs_cal.table("probs_cal", kind)?;
+    let labels = y_cal.labels("y_cal", &labeled)?;
+    let target = probs_target.table("probs_target", kind)?;
     let (report, laws) =
-        enter(py, |_| report_and_laws(&score, &settings, &yesterday, &labels, &today))?;
+        enter(py, |_| report_and_laws(&score, &settings, &labeled, &labels, &target))?;
     let document = serde_json::to_string(&report)
         .map_err(|error| Failure::Data(format!("could not write JSON: {error}")))?;
     let mut sentences = report.sentences().to_vec();
@@ -67,16 +65,16 @@ type Laws = Vec<(Vec<f64>, Vec<f64>)>;
 fn report_and_laws(
     score: &Score,
     settings: &CheckSettings,
-    yesterday: &Table<'_>,
+    labeled: &Table<'_>,
     labels: &Labels,
-    today: &Table<'_>,
+    target: &Table<'_>,
 ) -> Result<(ShiftReport, Laws), Failure> {
-    let classes = yesterday.columns();
+    let classes = labeled.columns();
     let drawn = score.with_draws_for("calibration");
-    let scores = yesterday.probabilities(LabelScores { score: &drawn, labels })?;
-    today.require_classes(classes)?;
-    let laws = today_laws(&score.with_draws_for("today"), &scores, settings, today)?;
-    let predictions = yesterday.probabilities(Predictions)?;
+    let scores = labeled.probabilities(LabelScores { score: &drawn, labels })?;
+    target.require_classes(classes)?;
+    let laws = target_laws(&score.with_draws_for("today"), &scores, settings, target)?;
+    let predictions = labeled.probabilities(Predictions)?;
     let range = score.range(classes);
     let report = check_laws(&scores, &predictions, &laws, classes, range, settings)?;
     let calibration = WeightedEmpirical::uniform(&scores)?;
@@ -96,18 +94,18 @@ fn report_and_laws(
 }
 
 /// Exact laws of a table small enough to keep, a sketch of a larger one, as on the command line.
-fn today_laws(
+fn target_laws(
     score: &Score,
     scores: &[f64],
     settings: &CheckSettings,
-    today: &Table<'_>,
-) -> Result<TodayLaws, Failure> {
-    let (range, seed) = (score.range(today.columns()), settings.seed);
-    if today.rows() * today.columns() <= MOST_CANDIDATES {
-        return today.probabilities(Exact { score, seed });
+    target: &Table<'_>,
+) -> Result<TargetLaws, Failure> {
+    let (range, seed) = (score.range(target.columns()), settings.seed);
+    if target.rows() * target.columns() <= MOST_CANDIDATES {
+        return target.probabilities(Exact { score, seed });
     }
-    let empty = TodaySketch::new(scores, range, settings.bound_grid, seed)?;
-    let parts = today.shares(|first| Sketched { empty: &empty, first, score });
+    let empty = TargetSketch::new(scores, range, settings.bound_grid, seed)?;
+    let parts = target.shares(|first| Sketched { empty: &empty, first, score });
     let sketch = parts.try_reduce(|| empty.clone(), |all, part| Ok(all.merge(&part)?))?;
     Ok(sketch.laws()?)
 }
@@ -118,23 +116,23 @@ struct Exact<'a> {
 }
 
 impl RowsWork for Exact<'_> {
-    type Output = TodayLaws;
+    type Output = TargetLaws;
 
-    fn run<T: Real>(self, rows: Rows<'_, T>) -> evenkeel::Result<TodayLaws> {
-        TodayLaws::of_probabilities(&Probabilities::from_rows(rows)?, self.score, self.seed)
+    fn run<T: Real>(self, rows: Rows<'_, T>) -> evenkeel::Result<TargetLaws> {
+        TargetLaws::of_probabilities(&Probabilities::from_rows(rows)?, self.score, self.seed)
     }
 }
 
 struct Sketched<'a> {
-    empty: &'a TodaySketch,
+    empty: &'a TargetSketch,
     first: usize,
     score: &'a Score,
 }
 
 impl RowsWork for Sketched<'_> {
-    type Output = TodaySketch;
+    type Output = TargetSketch;
 
-    fn run<T: Real>(self, rows: Rows<'_, T>) -> evenkeel::Result<TodaySketch> {
+    fn run<T: Real>(self, rows: Rows<'_, T>) -> evenkeel::Result<TargetSketch> {
         self.empty.clone().add_probabilities(self.first, rows, self.score)
     }
 }

@@ -9,12 +9,13 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arrays::{LabelArray, Matrix, Table, ValueKind, vector};
-use crate::beside::{self, BesideArrays};
 use crate::calibration::{Asked, FittedCalibration, Measured, evaluate, evaluation_dict};
-use crate::door::enter;
+use crate::detached::enter;
 use crate::errors::Failure;
 use crate::fitting::{LabelScores, LabeledTable, fit, row_order};
 use crate::methods::{Compared, Settings, comparable_methods};
+use crate::side_inputs;
+use crate::side_inputs::BesideArrays;
 
 /// Fits every method and measures it: a dict a method, with its calibration, evaluation, gap curve and seconds. Without
 /// `methods` all that what was given allows; also, in words, which of them could not apply.
@@ -50,22 +51,22 @@ pub(crate) fn compare<'py>(
     let kind = ValueKind::of(logits);
     let table = probs_cal.table("probs_cal", kind)?;
     let labels = y_cal.labels("y_cal", &table)?;
-    let beside = beside.checked(beside::CALIBRATION, &table)?;
-    let yesterday = LabeledTable { table, labels: &labels, beside };
-    let today = probs_target.table("probs_target", kind)?;
+    let beside = beside.checked(side_inputs::CALIBRATION, &table)?;
+    let labeled = LabeledTable { table, labels: &labels, beside };
+    let target = probs_target.table("probs_target", kind)?;
     let beside = BesideArrays::of(beside_target)?;
-    let today = (today, beside.checked(beside::TARGET, &today)?);
+    let target = (target, beside.checked(side_inputs::TARGET, &target)?);
     let test = probs_test.table("probs_test", kind)?;
     test.require_classes(table.columns())?;
     let test_labels = y_test.labels("y_test", &test)?;
     let beside = BesideArrays::of(beside_test)?;
-    let beside = beside.checked(beside::TEST, &test)?;
+    let beside = beside.checked(side_inputs::TEST, &test)?;
     let (compared, left_out) = enter(py, |stop| {
         let (mut compared, mut left_out) = (Vec::new(), Vec::new());
         for (method, name) in &calibrators {
             let started = Instant::now();
             let fitted = match method {
-                Compared::Method(calibrator) => fit(calibrator, &yesterday, today, stop),
+                Compared::Method(calibrator) => fit(calibrator, &labeled, target, stop),
                 Compared::Oracle(calibrator) => oracle(calibrator, &test, &test_labels),
             };
             let fitted = match fitted {

@@ -2,28 +2,28 @@
 
 use std::ops::ControlFlow;
 
-use evenkeel::calibrator::{
-    Beside, Fit, Method, NextPass, ShiftCalibrator, WeightsChoice, Yesterday,
-};
-use evenkeel::reweighting::Halves;
+use evenkeel::calibrator::{Fit, Method, NextPass, ShiftCalibrator, WeightsChoice};
+use evenkeel::learning::Halves;
 use evenkeel::rows::{Real, Rows};
 use evenkeel::score::{Labels, Probabilities, Score};
+use evenkeel::side_inputs::{Labeled, SideInputs};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arrays::{LabelArray, Matrix, RowsWork, Table, ValueKind};
-use crate::beside::{self, BesideArrays};
 use crate::calibration::{FittedCalibration, ScoredRows};
-use crate::door::{Stop, enter};
+use crate::detached::{Stop, enter};
 use crate::errors::{Failure, about};
 use crate::methods::Settings;
+use crate::side_inputs;
+use crate::side_inputs::BesideArrays;
 
-/// Rows of today between two looks at Ctrl-C.
+/// Rows of the target data between two looks at Ctrl-C.
 const BLOCK_ROWS: usize = 1 << 16;
-/// The argument with today's rows. Those that are no probabilities are found when they are used.
+/// The argument with target rows. Those that are no probabilities are found when they are used.
 const TODAY: &str = "probs_target";
 
-/// Learns a calibration from labeled probabilities of yesterday and unlabeled ones of today.
+/// Learns a calibration from labeled probabilities of the calibration data and unlabeled ones of the target data.
 #[pyfunction]
 #[pyo3(signature = (
     probs_cal, y_cal, probs_target, beside_cal, beside_target, method, alpha, seed, logits, options
@@ -47,38 +47,38 @@ pub(crate) fn calibrate(
     let kind = ValueKind::of(logits);
     let table = probs_cal.table("probs_cal", kind)?;
     let labels = y_cal.labels("y_cal", &table)?;
-    let beside = beside.checked(beside::CALIBRATION, &table)?;
-    let yesterday = LabeledTable { table, labels: &labels, beside };
-    let today = probs_target.table(TODAY, kind)?;
+    let beside = beside.checked(side_inputs::CALIBRATION, &table)?;
+    let labeled = LabeledTable { table, labels: &labels, beside };
+    let target = probs_target.table(TODAY, kind)?;
     let beside = BesideArrays::of(beside_target)?;
-    let today = (today, beside.checked(beside::TARGET, &today)?);
-    enter(py, |stop| fit(&calibrator, &yesterday, today, stop))
+    let target = (target, beside.checked(side_inputs::TARGET, &target)?);
+    enter(py, |stop| fit(&calibrator, &labeled, target, stop))
 }
 
-/// Labeled points of yesterday.
+/// Labeled points of the calibration data.
 #[derive(Clone, Copy)]
 pub(crate) struct LabeledTable<'a> {
     pub table: Table<'a>,
     pub labels: &'a Labels,
-    pub beside: Beside<'a>,
+    pub beside: SideInputs<'a>,
 }
 
 /// The same for checked inputs.
 pub(crate) fn fit(
     calibrator: &ShiftCalibrator,
-    yesterday: &LabeledTable<'_>,
-    (today, beside): (Table<'_>, Beside<'_>),
+    labeled: &LabeledTable<'_>,
+    (target, beside): (Table<'_>, SideInputs<'_>),
     stop: &Stop,
 ) -> Result<FittedCalibration, Failure> {
-    let LabeledTable { table, labels, .. } = yesterday;
-    let mut fit = table.probabilities(Begin { calibrator, yesterday })?;
-    today.require_classes(table.columns())?;
+    let LabeledTable { table, labels, .. } = labeled;
+    let mut fit = table.probabilities(Begin { calibrator, labeled })?;
+    target.require_classes(table.columns())?;
     loop {
-        for first in (0..today.rows()).step_by(BLOCK_ROWS) {
+        for first in (0..target.rows()).step_by(BLOCK_ROWS) {
             stop.go_on()?;
-            let rows = first..today.rows().min(first + BLOCK_ROWS);
+            let rows = first..target.rows().min(first + BLOCK_ROWS);
             let beside = beside.of_rows(rows.clone())?;
-            today.block(first, rows.len(), Add { fit: &mut fit, beside })?;
+            target.block(first, rows.len(), Add { fit: &mut fit, beside })?;
         }
         if fit.end_pass().map_err(about(TODAY))? == NextPass::Enough {
             break;
@@ -98,22 +98,22 @@ pub(crate) fn go_on_unless(stop: &Stop) -> ControlFlow<()> {
 
 struct Begin<'a> {
     calibrator: &'a ShiftCalibrator,
-    yesterday: &'a LabeledTable<'a>,
+    labeled: &'a LabeledTable<'a>,
 }
 
 impl RowsWork for Begin<'_> {
     type Output = Fit;
 
     fn run<T: Real>(self, rows: Rows<'_, T>) -> evenkeel::Result<Fit> {
-        let LabeledTable { labels, beside, .. } = *self.yesterday;
+        let LabeledTable { labels, beside, .. } = *self.labeled;
         let probabilities = &Probabilities::from_rows(rows)?;
-        self.calibrator.begin(&Yesterday { probabilities, labels, beside })
+        self.calibrator.begin(&Labeled { probabilities, labels, beside })
     }
 }
 
 struct Add<'a> {
     fit: &'a mut Fit,
-    beside: Beside<'a>,
+    beside: SideInputs<'a>,
 }
 
 impl RowsWork for Add<'_> {

@@ -18,16 +18,16 @@
 #![allow(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
 
 mod arrays;
-mod beside;
 mod calibration;
 mod check;
 mod compare;
-mod door;
+mod detached;
 mod errors;
 mod fitting;
 mod methods;
 mod metrics;
 mod regression;
+mod side_inputs;
 
 /// The compiled part of the package `evenkeel`.
 #[pyo3::pymodule]

@@ -1,19 +1,18 @@
 //! Names and options as typed in Python -> the core's settings. The only file that knows them by name.
 
-use evenkeel::auto::AutoSettings;
 use evenkeel::calibration::MethodName;
 use evenkeel::calibrator::{
     ConditionalChoice, LabelShiftChoice, Method, ObjectiveChoice, PenaltyChoice, RatioChoice,
     SandwichChoice, ShiftCalibrator, TransportSettings, WeightsChoice,
 };
-use evenkeel::conformal::{EntropyPower, TransferRule};
+use evenkeel::learning::optimise::{AdamSettings, Improvement, StoppingRule};
 use evenkeel::level::{FailureProbability, Miscoverage};
-use evenkeel::reweighting::label_plan::LabelPlanSettings;
-use evenkeel::reweighting::label_shift::EmSettings;
-use evenkeel::reweighting::likelihood_ratio::{
-    NetworkSettings, RatioEstimator, TelescopingSettings,
-};
-use evenkeel::reweighting::optimise::{AdamSettings, Improvement, StoppingRule};
+use evenkeel::method::auto::AutoSettings;
+use evenkeel::method::entropy_scaling::EntropyPower;
+use evenkeel::method::label_plan::LabelPlanSettings;
+use evenkeel::method::label_shift::EmSettings;
+use evenkeel::method::likelihood_ratio::{NetworkSettings, RatioEstimator, TelescopingSettings};
+use evenkeel::method::quantile_transfer::TransferRule;
 use evenkeel::score::{Aps, Randomisation, Raps, Score};
 use evenkeel::seed::Seed;
 use pyo3::prelude::*;
@@ -85,7 +84,7 @@ pub(crate) enum Ratios {
 
 /// What a comparison fits.
 pub(crate) enum Compared {
-    /// A method, on yesterday's labels.
+    /// A method, on calibration labels.
     Method(ShiftCalibrator),
     /// Split conformal prediction, on the labels of the test points.
     Oracle(ShiftCalibrator),

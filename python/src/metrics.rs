@@ -8,7 +8,7 @@ use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
 use crate::arrays::{LabelArray, slice};
-use crate::door::enter;
+use crate::detached::enter;
 use crate::errors::{Failure, about};
 
 /// Share of the points whose label is in their set.

@@ -1,7 +1,7 @@
 //! Regression: bins of `y` as candidate labels, and the residual construction for plain regressors.
 
-use evenkeel::calibrator::Today;
-use evenkeel::measure::Interval;
+use evenkeel::calibrator::TargetScores;
+use evenkeel::interval::Interval;
 use evenkeel::sandwich::{LabelBins, residual_candidates};
 use evenkeel::score::absolute_residuals;
 use numpy::{PyArray1, PyReadonlyArray1};
@@ -10,7 +10,7 @@ use pyo3::types::PyDict;
 
 use crate::arrays::{slice, vector};
 use crate::calibration::FittedCalibration;
-use crate::door::{Stop, enter};
+use crate::detached::{Stop, enter};
 use crate::errors::Failure;
 use crate::fitting::{go_on_unless, row_order};
 use crate::methods::{Ratios, Settings};
@@ -34,9 +34,9 @@ pub(crate) fn bin_labels<'py>(
     Ok((vector(py, labels.collect()), vector(py, edges)))
 }
 
-/// Calibrates absolute residuals of a plain regressor: yesterday's predictions with their `y`, today's without.
+/// Calibrates absolute residuals of a plain regressor: calibration predictions with their `y`, target without.
 ///
-/// Candidate labels are `bins` equal bins over yesterday's `y`; the residuals placed around each prediction stand for
+/// Candidate labels are `bins` equal bins over calibration `y`; the residuals placed around each prediction stand for
 /// the model's belief.
 #[pyfunction]
 #[pyo3(signature = (predictions_cal, y_cal, predictions_target, bins, method, alpha, seed, options))]
@@ -55,12 +55,12 @@ pub(crate) fn calibrate_residuals(
     let calibrator = Settings::new(alpha, seed, options)?.calibrator(method, Ratios::Absent)?;
     let predictions = slice(&predictions_cal, "predictions_cal")?;
     let y = slice(&y_cal, "y_cal")?;
-    let today = slice(&predictions_target, "predictions_target")?;
+    let target = slice(&predictions_target, "predictions_target")?;
     enter(py, |stop: &Stop| {
         let scores = absolute_residuals(predictions, y)?;
         let bins = LabelBins::over(y, bins)?;
         let residuals: Vec<f64> = y.iter().zip(predictions).map(|(y, p)| y - p).collect();
-        let candidates = residual_candidates(today, &residuals, &bins)?;
+        let candidates = residual_candidates(target, &residuals, &bins)?;
         let largest = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
         let mut high = largest(&scores);
         for row in 0..candidates.rows() {
@@ -69,7 +69,7 @@ pub(crate) fn calibrate_residuals(
         let range = Interval::new(0.0, high)?;
         let calibration = calibrator.calibrate_observed(
             &scores,
-            Today::Candidates(&candidates),
+            TargetScores::Candidates(&candidates),
             bins.count(),
             range,
             &mut |_| go_on_unless(stop),

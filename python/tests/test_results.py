@@ -42,9 +42,9 @@ def test_a_report_reads_well(report):
 
 
 def test_a_report_escapes_what_it_shows():
-    from evenkeel import _words
+    from evenkeel import _format
 
-    assert "<script>" not in _words.html_page("<script>", ["<b>"], _words.html_table(["<i>"], [["<u>"]]), warnings=["<s>"])
+    assert "<script>" not in _format.html_page("<script>", ["<b>"], _format.html_table(["<i>"], [["<u>"]]), warnings=["<s>"])
 
 
 def test_the_laws_of_a_report_are_cdfs(report):

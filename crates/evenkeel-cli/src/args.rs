@@ -12,7 +12,7 @@ pub(crate) use crate::method_args::*;
 #[command(after_help = "\
 Start with:
   evenkeel demo
-  evenkeel check --cal-probs cal.npy --cal-labels labels.npy --unlabeled today.npy
+  evenkeel check --cal-probs cal.npy --cal-labels labels.npy --unlabeled the target data.npy
 
 A matrix is a path to .npy, .npz, .csv or .parquet; FILE.npz:KEY and FILE.parquet:COLUMN select an array or a list column.
 Exit codes: 0 done; 1 done, and a condition you asked to fail on holds; 2 could not run.")]
@@ -83,7 +83,7 @@ pub(crate) struct Reading {
 
 /// Labeled data of the world the model was calibrated on.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct Yesterday {
+pub(crate) struct Labeled {
     /// Class probabilities of the calibration points, one row each.
     #[arg(long, value_name = "MATRIX")]
     pub cal_probs: String,
@@ -92,14 +92,14 @@ pub(crate) struct Yesterday {
     pub cal_labels: String,
 }
 
-/// What some methods need of yesterday's and today's points beside their probabilities.
+/// What some methods need of calibration and target points beside their probabilities.
 #[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Beside the probabilities")]
+#[command(next_help_heading = "SideInputs the probabilities")]
 pub(crate) struct BesideArgs {
     /// Features of the calibration points [default: their scores].
     #[arg(long, value_name = "MATRIX", requires = "unlabeled_features")]
     pub cal_features: Option<String>,
-    /// Features of today's points.
+    /// Features of target points.
     #[arg(long, value_name = "MATRIX", requires = "cal_features")]
     pub unlabeled_features: Option<String>,
     /// Known likelihood ratios dQ/dP of the calibration points.
@@ -125,12 +125,12 @@ pub(crate) struct DemoArgs {
 Example:
   evenkeel check --cal-probs cal.npy --cal-labels labels.npy --unlabeled last_night.parquet:probs --fail-below 0.85
 
-Exits with 1 if --fail-below is given and today's coverage may be below it under the assumption that the model's and
+Exits with 1 if --fail-below is given and target coverage may be below it under the assumption that the model's and
 uniform labels enclose the truth; without the assumption with --fail-below-guaranteed.")]
 pub(crate) struct CheckArgs {
     #[command(flatten)]
-    pub yesterday: Yesterday,
-    /// Class probabilities of today's points, without labels.
+    pub labeled: Labeled,
+    /// Class probabilities of target points, without labels.
     #[arg(long, value_name = "MATRIX")]
     pub unlabeled: String,
     /// Failure probability of each confidence statement, and level of the shift test.
@@ -165,11 +165,11 @@ pub(crate) struct CheckArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
-  evenkeel calibrate --cal-probs cal.npy --cal-labels labels.npy --unlabeled today.npy --out cal.json")]
+  evenkeel calibrate --cal-probs cal.npy --cal-labels labels.npy --unlabeled the target data.npy --out cal.json")]
 pub(crate) struct CalibrateArgs {
     #[command(flatten)]
-    pub yesterday: Yesterday,
-    /// Class probabilities of today's points, without labels.
+    pub labeled: Labeled,
+    /// Class probabilities of target points, without labels.
     #[arg(long, value_name = "MATRIX")]
     pub unlabeled: String,
     /// How weights or thresholds are found.
@@ -193,7 +193,7 @@ pub(crate) struct CalibrateArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
-  evenkeel predict --calibration cal.json --probs today.npy --out sets.csv
+  evenkeel predict --calibration cal.json --probs the target data.npy --out sets.csv
 
 The format follows the name: .npy a bool matrix, .csv and .jsonl lists of labels, .parquet a list column.")]
 pub(crate) struct PredictArgs {
@@ -270,15 +270,15 @@ pub(crate) struct EvaluateArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
-  evenkeel compare --cal-probs cal.npy --cal-labels cal_labels.npy --unlabeled today.npy \\
+  evenkeel compare --cal-probs cal.npy --cal-labels cal_labels.npy --unlabeled the target data.npy \\
     --test-probs test.npy --test-labels test_labels.npy --html comparison.html")]
 pub(crate) struct CompareArgs {
     #[command(flatten)]
-    pub yesterday: Yesterday,
-    /// Class probabilities of today's points, without labels.
+    pub labeled: Labeled,
+    /// Class probabilities of target points, without labels.
     #[arg(long, value_name = "MATRIX")]
     pub unlabeled: String,
-    /// Class probabilities of today's labeled points.
+    /// Class probabilities of target labeled points.
     #[arg(long, value_name = "MATRIX")]
     pub test_probs: String,
     /// Their labels.

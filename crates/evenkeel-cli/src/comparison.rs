@@ -5,14 +5,14 @@ use std::time::Instant;
 use clap::ValueEnum;
 use evenkeel::calibration::Calibration;
 use evenkeel::calibrator::{Method, ShiftCalibrator};
-use evenkeel::conformal::Threshold;
 use evenkeel::evaluation::{Evaluation, GapPoint, percent_rates};
 use evenkeel::measure::WeightedEmpirical;
+use evenkeel::threshold::Threshold;
 use serde::Serialize;
 
 use crate::args::{MethodArg, MethodArgs, Reading};
 use crate::commands::fit;
-use crate::inputs::{BlockWork, Labeled};
+use crate::inputs::{BlockWork, LabeledFiles};
 use crate::job::{Failure, Rates, calibrator};
 use crate::progress::Verbosity;
 use crate::streams::{PointFiles, each_block};
@@ -23,7 +23,7 @@ use evenkeel::score::Score;
 /// Files of a comparison, as typed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Files<'a> {
-    pub today: PointFiles<'a>,
+    pub target: PointFiles<'a>,
     pub test: PointFiles<'a>,
 }
 
@@ -91,15 +91,15 @@ impl Compared {
 /// Calibrates every method and evaluates all of them in one pass over the test rows.
 pub(crate) fn compare(
     methods: &Methods,
-    yesterday: &Labeled,
+    labeled: &LabeledFiles,
     files: Files<'_>,
     settings: (&MethodArgs, Score, Rates),
     reading: &Reading,
     verbosity: Verbosity,
 ) -> Result<Comparison, Failure> {
     let (args, score, rates) = settings;
-    let known_ratios = yesterday.beside()?.ratios.is_some();
-    let classes = yesterday.classes();
+    let known_ratios = labeled.beside()?.ratios.is_some();
+    let classes = labeled.classes();
     let mut fitted = Vec::new();
     let mut left_out = Vec::new();
     for method in &methods.names {
@@ -107,7 +107,7 @@ pub(crate) fn compare(
             oracle(files.test, classes, (score, rates), reading, verbosity)
         } else {
             calibrator(*method, args, known_ratios, score, rates)
-                .and_then(|calibrator| fit(&calibrator, yesterday, files.today, reading, verbosity))
+                .and_then(|calibrator| fit(&calibrator, labeled, files.target, reading, verbosity))
         };
         match result {
             Ok(fit) => fitted.push(fit),

@@ -3,14 +3,15 @@
 use std::path::Path;
 
 use evenkeel::calibration::{Calibration, CalibrationHeader};
-use evenkeel::calibrator::{Beside, MOST_CANDIDATES};
-use evenkeel::check::{TodayLaws, TodaySketch};
+use evenkeel::calibrator::MOST_CANDIDATES;
+use evenkeel::check::{TargetLaws, TargetSketch};
 use evenkeel::conformal::{LabelSets, label_scores_of_rows};
+use evenkeel::interval::Interval;
 use evenkeel::level::Miscoverage;
-use evenkeel::measure::Interval;
 use evenkeel::rows::{Real, Rows};
 use evenkeel::score::{Labels, Probabilities, Score};
 use evenkeel::seed::Seed;
+use evenkeel::side_inputs::SideInputs;
 use evenkeel_io::{
     BlockRows, IoError, MatrixReader, MatrixSource, ValueKind, read_class_names, read_labels,
     read_matrix, read_weights,
@@ -38,9 +39,9 @@ impl Reading {
     }
 }
 
-/// Labeled probabilities, whole in memory.
+/// LabeledFiles probabilities, whole in memory.
 #[derive(Debug)]
-pub(crate) struct Labeled {
+pub(crate) struct LabeledFiles {
     origin: String,
     values: Vec<f64>,
     classes: usize,
@@ -51,7 +52,7 @@ pub(crate) struct Labeled {
     weights: Option<Vec<f64>>,
 }
 
-impl Labeled {
+impl LabeledFiles {
     /// Reads and checks both files.
     pub(crate) fn read(matrix: &str, labels: &str, reading: &Reading) -> Result<Self, Failure> {
         let block = read_matrix(&MatrixSource::parse(matrix)?)?;
@@ -97,7 +98,7 @@ impl Labeled {
             as_many(file, "row of features", block.row_count())?;
             let columns = block.columns();
             let values = block.into_values().to_f64();
-            Beside::features(Rows::new("features", &values, columns)?)
+            SideInputs::features(Rows::new("features", &values, columns)?)
                 .check(n)
                 .map_err(|error| in_file(file, error))?;
             self.features = Some((values, columns));
@@ -113,12 +114,16 @@ impl Labeled {
     }
 
     /// What stands beside the probabilities.
-    pub(crate) fn beside(&self) -> Result<Beside<'_>, Failure> {
+    pub(crate) fn beside(&self) -> Result<SideInputs<'_>, Failure> {
         let features = match &self.features {
             None => None,
             Some((values, columns)) => Some(Rows::new("features", values, *columns)?),
         };
-        Ok(Beside { features, ratios: self.ratios.as_deref(), weights: self.weights.as_deref() })
+        Ok(SideInputs {
+            features,
+            ratios: self.ratios.as_deref(),
+            weights: self.weights.as_deref(),
+        })
     }
 
     pub(crate) fn classes(&self) -> usize {
@@ -169,7 +174,7 @@ pub(crate) trait BlockWork {
         &self,
         calibration: &Calibration,
         first_row: usize,
-        beside: Beside<'_>,
+        beside: SideInputs<'_>,
         alpha: Option<Miscoverage>,
     ) -> evenkeel::Result<LabelSets>;
 
@@ -187,7 +192,7 @@ impl BlockWork for BlockRows<'_> {
         &self,
         calibration: &Calibration,
         first_row: usize,
-        beside: Beside<'_>,
+        beside: SideInputs<'_>,
         alpha: Option<Miscoverage>,
     ) -> evenkeel::Result<LabelSets> {
         match self {
@@ -213,7 +218,7 @@ fn predict<T: Real>(
     rows: Rows<'_, T>,
     calibration: &Calibration,
     first_row: usize,
-    beside: Beside<'_>,
+    beside: SideInputs<'_>,
     alpha: Option<Miscoverage>,
 ) -> evenkeel::Result<LabelSets> {
     let sets_of = |(offset, part): (usize, evenkeel::Result<Rows<'_, T>>)| {
@@ -251,7 +256,7 @@ pub(crate) fn require_classes(matrix: &str, found: usize, classes: usize) -> Res
     )))
 }
 
-/// Today's laws for a check: exact where the table is small enough to keep, from a sketch of one pass where it is not.
+/// Target laws for a check: exact where the table is small enough to keep, from a sketch of one pass where it is not.
 ///
 /// `known` is where a sketch must be exact, and its seed: calibration scores, range, grid points.
 pub(crate) fn check_laws(
@@ -261,11 +266,11 @@ pub(crate) fn check_laws(
     known: (&[f64], Interval, usize, Seed),
     score: &Score,
     verbosity: Verbosity,
-) -> Result<TodayLaws, Failure> {
+) -> Result<TargetLaws, Failure> {
     let (scores, range, points, seed) = known;
-    let empty = TodaySketch::new(scores, range, points, seed)?;
+    let empty = TargetSketch::new(scores, range, points, seed)?;
     let mut kept: Vec<f64> = Vec::new();
-    let mut sketch: Option<TodaySketch> = None;
+    let mut sketch: Option<TargetSketch> = None;
     let files = PointFiles::probs(matrix);
     each_block(files, reading, classes, "reading", verbosity, |points| {
         let (first_row, block) = (points.first_row, points.block);
@@ -288,7 +293,7 @@ pub(crate) fn check_laws(
     let laws = match sketch {
         Some(sketch) => sketch.laws(),
         None => Probabilities::new(&kept, classes)
-            .and_then(|today| TodayLaws::of_probabilities(&today, score, seed)),
+            .and_then(|target| TargetLaws::of_probabilities(&target, score, seed)),
     };
     laws.map_err(|error| in_file(matrix, error))
 }
@@ -304,9 +309,9 @@ fn keep(kept: &mut Vec<f64>, block: &BlockRows<'_>) {
 fn sketch_block<T: Real>(
     rows: Rows<'_, T>,
     first_row: usize,
-    empty: &TodaySketch,
+    empty: &TargetSketch,
     score: &Score,
-) -> evenkeel::Result<TodaySketch> {
+) -> evenkeel::Result<TargetSketch> {
     shares(rows)
         .map(|(offset, part)| empty.clone().add_probabilities(first_row + offset, part?, score))
         .try_reduce(|| empty.clone(), |merged, part| merged.merge(&part))

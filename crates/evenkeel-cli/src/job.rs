@@ -3,19 +3,18 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use evenkeel::auto::AutoSettings;
 use evenkeel::calibrator::{
     ConditionalChoice, LabelShiftChoice, Method, ObjectiveChoice, PenaltyChoice, RatioChoice,
     SandwichChoice, ShiftCalibrator, TransportSettings, WeightsChoice,
 };
-use evenkeel::conformal::{EntropyPower, TransferRule};
+use evenkeel::learning::optimise::{AdamSettings, Improvement, StoppingRule};
 use evenkeel::level::{FailureProbability, Miscoverage};
-use evenkeel::reweighting::label_plan::LabelPlanSettings;
-use evenkeel::reweighting::label_shift::EmSettings;
-use evenkeel::reweighting::likelihood_ratio::{
-    NetworkSettings, RatioEstimator, TelescopingSettings,
-};
-use evenkeel::reweighting::optimise::{AdamSettings, Improvement, StoppingRule};
+use evenkeel::method::auto::AutoSettings;
+use evenkeel::method::entropy_scaling::EntropyPower;
+use evenkeel::method::label_plan::LabelPlanSettings;
+use evenkeel::method::label_shift::EmSettings;
+use evenkeel::method::likelihood_ratio::{NetworkSettings, RatioEstimator, TelescopingSettings};
+use evenkeel::method::quantile_transfer::TransferRule;
 use evenkeel::score::{Aps, Randomisation, Raps, Score};
 use evenkeel::seed::Seed;
 use evenkeel_io::IoError;

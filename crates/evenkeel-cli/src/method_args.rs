@@ -37,7 +37,7 @@ pub(crate) struct Scoring {
 pub(crate) enum MethodArg {
     /// A shift test, then split conformal prediction or the label plan.
     Auto,
-    /// Weights from today's points transported onto yesterday's class frequencies.
+    /// Weights from target points transported onto calibration class frequencies.
     LabelPlan,
     /// Weights that minimise a bound on the lost coverage (Correia & Louizos 2025).
     Ot,
@@ -47,9 +47,9 @@ pub(crate) enum MethodArg {
     Oracle,
     /// Weights dQ/dP of scores or features (Tibshirani et al. 2019).
     LikelihoodRatio,
-    /// Thresholds scaled by the entropy of today's probabilities (Kasa et al. 2024).
+    /// Thresholds scaled by the entropy of target probabilities (Kasa et al. 2024).
     Ecp,
-    /// Thresholds moved by a quantile of today's confidences (Yilmaz & Heckel 2022).
+    /// Thresholds moved by a quantile of target confidences (Yilmaz & Heckel 2022).
     Qtc,
     /// Kernel quantile regression at every test point (Gibbs, Cherian & Candes 2025).
     Conditional,
@@ -65,7 +65,7 @@ pub(crate) enum RatioArg {
     Logistic,
     /// A network with one hidden layer of 32.
     Network,
-    /// Ten bridges between yesterday and today (Rhodes et al. 2020).
+    /// Ten bridges between calibration and target data (Rhodes et al. 2020).
     Telescoping,
     /// Given by --cal-ratios, and with the points to predict.
     Known,
@@ -73,9 +73,9 @@ pub(crate) enum RatioArg {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum QtcArg {
-    /// Share of yesterday's confidences below today's quantile.
+    /// Share of calibration confidences below target quantile.
     Qtc,
-    /// QTC-SC: share of today's confidences below yesterday's quantile.
+    /// QTC-SC: share of target confidences below calibration quantile.
     SourceCoverage,
     /// QTC-ST: the same for the threshold itself.
     SourceThreshold,
@@ -178,7 +178,7 @@ pub(crate) enum WeightsArg {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Options of --method ot")]
 pub(crate) struct TransportArgs {
-    /// Laws put around today's unseen scores.
+    /// Laws put around target unseen scores.
     #[arg(long, value_enum, default_value_t = SandwichArg::FU)]
     pub sandwich: SandwichArg,
     /// How model and uniform labels enter.

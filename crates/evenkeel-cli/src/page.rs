@@ -2,11 +2,11 @@
 
 use evenkeel::bound::coverage_interval;
 use evenkeel::calibration::{Calibration, MethodName};
-use evenkeel::check::{ShiftReport, TodayLaws};
-use evenkeel::conformal::Threshold;
+use evenkeel::check::{ShiftReport, TargetLaws};
 use evenkeel::level::{FailureProbability, Miscoverage};
 use evenkeel::measure::WeightedEmpirical;
 use evenkeel::sandwich::Sandwich;
+use evenkeel::threshold::Threshold;
 use evenkeel_report::{
     Answer, BoundRow, ClassRow, CoverageRange, DominanceRow, GapCurve, Input, MethodRow,
     MethodThreshold, Provenance, Report, ScoreLaws, StepCurve, ThresholdMark, TraceCurve, Verdict,
@@ -16,7 +16,7 @@ use evenkeel_report::{
 use crate::args::{CheckArgs, CompareArgs};
 use crate::commands::{accounts, sentences, warnings};
 use crate::comparison::Compared;
-use crate::inputs::{Labeled, shape_of};
+use crate::inputs::{LabeledFiles, shape_of};
 use crate::job::Failure;
 use crate::table::percent;
 
@@ -25,26 +25,26 @@ pub(crate) fn check_page(
     args: &CheckArgs,
     found: &ShiftReport,
     scores: &[f64],
-    today: &TodayLaws,
+    target: &TargetLaws,
 ) -> Result<Report, Failure> {
     let alpha = Miscoverage::new(found.alpha)?;
     let mut report = Report::new("Is coverage at risk?", alpha, check_answer(found));
     report.subtitle = Some(format!(
-        "{} labeled points of yesterday, {} unlabeled ones of today, {} classes",
+        "{} labeled points of the calibration data, {} unlabeled ones of the target data, {} classes",
         found.n, found.m, found.classes
     ));
     add_check(
         &mut report,
         found,
         scores,
-        today,
+        target,
         &format!("{:?}", args.scoring.score).to_lowercase(),
     )?;
     report.provenance = provenance(
         &[
-            ("calibration probabilities", &args.yesterday.cal_probs),
-            ("calibration labels", &args.yesterday.cal_labels),
-            ("unlabeled probabilities of today", &args.unlabeled),
+            ("calibration probabilities", &args.labeled.cal_probs),
+            ("calibration labels", &args.labeled.cal_labels),
+            ("unlabeled probabilities of the target data", &args.unlabeled),
         ],
         vec![
             ("delta".into(), args.delta.to_string()),
@@ -73,12 +73,12 @@ pub(crate) fn add_check(
     report: &mut Report,
     found: &ShiftReport,
     scores: &[f64],
-    today: &TodayLaws,
+    target: &TargetLaws,
     score: &str,
 ) -> Result<(), Failure> {
     let threshold = found.threshold.map_or(Threshold::AllLabels, Threshold::Finite);
     let delta = FailureProbability::new(found.delta)?;
-    let pairs: [(&str, &Sandwich); 2] = [("min-max", &today.min_max), ("f-u", &today.f_u)];
+    let pairs: [(&str, &Sandwich); 2] = [("min-max", &target.min_max), ("f-u", &target.f_u)];
     for (name, sandwich) in pairs {
         for (confidence, words) in [(None, "these points"), (Some(delta), "their law")] {
             report.coverage_ranges.push(CoverageRange {
@@ -114,14 +114,14 @@ pub(crate) fn add_check(
 pub(crate) fn compare_page(
     args: &CompareArgs,
     compared: &[Compared],
-    yesterday: &Labeled,
+    labeled: &LabeledFiles,
     names: Option<&[String]>,
 ) -> Result<Report, Failure> {
     let alpha = Miscoverage::new(args.common.alpha)?;
     let mut report = Report::new("Methods side by side", alpha, compare_answer(compared, alpha));
     report.subtitle = Some(format!(
-        "{} labeled points of yesterday, {} labeled test points of today",
-        yesterday.rows(),
+        "{} labeled points of the calibration data, {} labeled test points of the target data",
+        labeled.rows(),
         compared.first().map_or(0, |first| first.evaluation.n),
     ));
     add_comparison(&mut report, compared, names);
@@ -134,15 +134,15 @@ pub(crate) fn compare_page(
         laws.test = Some(StepCurve::from(&first.label_law));
     }
     let mut inputs = vec![
-        ("calibration probabilities", &args.yesterday.cal_probs),
-        ("calibration labels", &args.yesterday.cal_labels),
-        ("unlabeled probabilities of today", &args.unlabeled),
+        ("calibration probabilities", &args.labeled.cal_probs),
+        ("calibration labels", &args.labeled.cal_labels),
+        ("unlabeled probabilities of the target data", &args.unlabeled),
         ("test probabilities", &args.test_probs),
         ("test labels", &args.test_labels),
     ];
     let beside = [
         ("calibration features", &args.beside.cal_features),
-        ("features of today", &args.beside.unlabeled_features),
+        ("features of the target data", &args.beside.unlabeled_features),
         ("test features", &args.test_features),
         ("calibration ratios", &args.beside.cal_ratios),
         ("test ratios", &args.test_ratios),
@@ -174,9 +174,9 @@ fn taken_home(compared: &[Compared]) -> Option<&Compared> {
 
 /// Which method came closest, in words; the oracle, which has the labels, does not compete.
 fn compare_answer(compared: &[Compared], alpha: Miscoverage) -> Answer {
-    let target = 1.0 - alpha.get();
+    let level = 1.0 - alpha.get();
     let name = |one: &Compared| one.calibration.provenance().method;
-    let miss = |one: &&Compared| (one.evaluation.coverage - target).abs();
+    let miss = |one: &&Compared| (one.evaluation.coverage - level).abs();
     let label_free = compared.iter().filter(|one| name(one) != MethodName::Oracle);
     let best = label_free.min_by(|a, b| miss(a).total_cmp(&miss(b))).or(compared.first());
     let shown = compared.iter().filter(|one| {
@@ -187,11 +187,11 @@ fn compare_answer(compared: &[Compared], alpha: Miscoverage) -> Answer {
     let sentences = shown
         .map(|one| {
             format!(
-                "{} covers {} with {:.2} labels on average (target {}).",
+                "{} covers {} with {:.2} labels on average (level {}).",
                 name(one).as_str(),
                 percent(one.evaluation.coverage),
                 one.evaluation.mean_size,
-                percent(target),
+                percent(level),
             )
         })
         .collect();
@@ -204,7 +204,7 @@ fn compare_answer(compared: &[Compared], alpha: Miscoverage) -> Answer {
         Verdict::Alarm
     };
     let headline = best.map_or_else(String::new, |best| {
-        format!("{} comes closest to {}", name(best).as_str(), percent(target))
+        format!("{} comes closest to {}", name(best).as_str(), percent(level))
     });
     Answer { verdict, headline, sentences }
 }

@@ -89,7 +89,7 @@ Examples:
   evenkeel reproduce images --out images
   evenkeel reproduce images --data imagenet-c --out imagenet-c-tables --methods uncorrected,oracle,ff-f-u
 
-With label shift, today's label marginal is drawn from a Dirichlet law and the largest sample without replacement that follows it
+With label shift, target label marginal is drawn from a Dirichlet law and the largest sample without replacement that follows it
 is used; half of it is unlabeled if it holds fewer than twice --unlabeled points. A marginal that allows fewer than 100 points is
 drawn again, at most 100 times; then the cell is left out, and tables and page say so.
 

@@ -1,8 +1,8 @@
-//! Rows of today's and test points, streamed: probabilities, and what stands beside them in other files.
+//! Rows of target and test points, streamed: probabilities, and what stands beside them in other files.
 
-use evenkeel::calibrator::Beside;
 use evenkeel::rows::Rows;
-use evenkeel_io::{BlockRows, InStep, IoError, MatrixReader, MatrixSource};
+use evenkeel::side_inputs::SideInputs;
+use evenkeel_io::{BlockRows, IoError, MatrixReader, MatrixSource, RowAligned};
 
 use crate::args::Reading;
 use crate::inputs::{in_file, name_file, require_classes, swapped};
@@ -34,7 +34,7 @@ pub(crate) struct Points<'a> {
     pub block: &'a BlockRows<'a>,
     /// Empty if there is no file of labels.
     pub labels: &'a [usize],
-    pub beside: Beside<'a>,
+    pub beside: SideInputs<'a>,
 }
 
 /// A file read beside the probabilities.
@@ -42,7 +42,7 @@ struct Companion<'a> {
     /// One of them, in words: "label".
     one: &'static str,
     file: &'a str,
-    rows: InStep,
+    rows: RowAligned,
 }
 
 impl<'a> Companion<'a> {
@@ -54,9 +54,9 @@ impl<'a> Companion<'a> {
         let Some(file) = file else { return Ok(None) };
         let source = MatrixSource::parse(file)?;
         let rows = match one {
-            "label" => InStep::open_column(&source, "labels"),
-            "ratio" => InStep::open_column(&source, "ratios"),
-            _ => InStep::open(&source),
+            "label" => RowAligned::open_column(&source, "labels"),
+            "ratio" => RowAligned::open_column(&source, "ratios"),
+            _ => RowAligned::open(&source),
         };
         let rows = rows.map_err(|error| swapped(error, matrix, file))?;
         Ok(Some(Self { one, file, rows }))
@@ -131,7 +131,8 @@ pub(crate) fn each_block(
         let ratios = beside(&mut ratio_file, rows, first_row, matrix)?;
         let features =
             features.map(|(values, columns)| Rows::new("features", values, columns)).transpose()?;
-        let beside = Beside { features, ratios: ratios.map(|(values, _)| values), weights: None };
+        let beside =
+            SideInputs { features, ratios: ratios.map(|(values, _)| values), weights: None };
         let whose = files.features.or(files.ratios).unwrap_or(matrix);
         beside.check(rows).map_err(|error| IoError::from_core(&whose.into(), first_row, error))?;
         work(&Points { first_row, block: &block, labels: &labels, beside })

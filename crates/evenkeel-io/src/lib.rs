@@ -15,7 +15,7 @@
 //! use evenkeel_io::{MatrixReader, MatrixSource, ValueKind};
 //!
 //! # fn main() -> evenkeel_io::Result<()> {
-//! let mut reader = MatrixReader::open(&MatrixSource::parse("today.npz:probs")?)?;
+//! let mut reader = MatrixReader::open(&MatrixSource::parse("the target data.npz:probs")?)?;
 //! let (rows, mut softmax) = (reader.rows_within(8 << 20), Vec::new());
 //! while let Some(block) = reader.next_block(rows)? {
 //!     let probabilities = ValueKind::Logits.probabilities(block, &mut softmax)?;
@@ -27,9 +27,9 @@
 
 mod block;
 mod class_names;
+mod companion;
 mod csv;
 mod error;
-mod in_step;
 mod input;
 mod matrix;
 mod npy;
@@ -43,9 +43,9 @@ pub mod write;
 
 pub use block::{Block, BlockRows, Values};
 pub use class_names::{ClassNameProblem, MAX_CLASS_NAMES_BYTES, read_class_names};
+pub use companion::RowAligned;
 pub use csv::{CsvProblem, MAX_RECORD_BYTES};
 pub use error::{Category, IoError, Result};
-pub use in_step::InStep;
 pub use matrix::{Matrix, read_matrix};
 pub use npy::{MAX_HEADER_BYTES, NpyProblem};
 pub use npz::{FORTRAN_MEMORY_CAP, NpzProblem};

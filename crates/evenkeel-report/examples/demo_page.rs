@@ -1,6 +1,6 @@
 //! A full page from generated data: `cargo run --release -p evenkeel-report --example demo_page -- report.html`.
 //!
-//! The world of the core's examples: a classifier calibrated on 600 labeled points, and a weaker signal today.
+//! The world of the core's examples: a classifier calibrated on 600 labeled points, and a weaker signal the target data.
 
 #![allow(
     clippy::disallowed_macros,
@@ -19,16 +19,17 @@ use evenkeel::bound::{
 };
 use evenkeel::calibration::Calibration;
 use evenkeel::calibrator::{Method, SandwichChoice, ShiftCalibrator, TransportSettings};
-use evenkeel::conformal::Threshold;
+use evenkeel::interval::Interval;
 use evenkeel::level::{FailureProbability, Miscoverage};
 use evenkeel::measure::{
-    BANDWIDTH_FACTOR_CLASSIFICATION, BANDWIDTH_FLOOR, Bandwidth, Grid, Interval, SmoothedLaw,
-    Support, WeightedEmpirical,
+    BANDWIDTH_FACTOR_CLASSIFICATION, BANDWIDTH_FLOOR, Bandwidth, Grid, SmoothedLaw, Support,
+    WeightedEmpirical,
 };
 use evenkeel::rows::Rows;
 use evenkeel::sandwich::{Sandwich, min_max, model_uniform};
 use evenkeel::score::Score;
 use evenkeel::seed::Seed;
+use evenkeel::threshold::Threshold;
 use evenkeel_report::{
     Answer, BoundRow, ClassRow, CoverageRange, DominanceRow, GapCurve, Input, MethodRow,
     Provenance, Report, ScoreLaws, ThresholdMark, TraceCurve, Verdict, WeightsOverScores, render,
@@ -70,11 +71,11 @@ struct Run {
 fn report() -> evenkeel::Result<Report> {
     let alpha = Miscoverage::new(0.1)?;
     let delta = FailureProbability::new(0.05)?;
-    let (yesterday, today, test) =
+    let (labeled, target, test) =
         (sample(600, 1.0, 1), sample(2000, 0.75, 2), sample(5000, 0.75, 3));
-    let candidates = Score::Lac.candidate_scores(&today.probabilities())?;
+    let candidates = Score::Lac.candidate_scores(&target.probabilities())?;
     let pairs = [min_max(&candidates)?, model_uniform(&candidates)?];
-    let runs = runs(alpha, &yesterday, &today)?;
+    let runs = runs(alpha, &labeled, &target)?;
     let (split, learned) = (&runs[0].calibration, &runs[1].calibration);
     let truth = WeightedEmpirical::uniform(&test.scores())?;
 
@@ -87,7 +88,7 @@ fn report() -> evenkeel::Result<Report> {
         Some(delta),
     )?;
     let answer = answer(range, measured(split), measured(learned), alpha);
-    let mut report = Report::new("Demo: a weaker signal than yesterday", alpha, answer);
+    let mut report = Report::new("Demo: a weaker signal than the calibration data", alpha, answer);
     report.subtitle = Some("600 labeled points, 2000 unlabeled points, 10 classes".into());
     report.warnings = learned.learned().warnings.iter().map(ToString::to_string).collect();
     report
@@ -141,15 +142,15 @@ fn answer(range: CoverageInterval, uncorrected: f64, learned: f64, alpha: Miscov
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);
     Answer {
         verdict: Verdict::Caution,
-        headline: "The signal is weaker today and coverage is at risk".into(),
+        headline: "The signal is weaker the target data and coverage is at risk".into(),
         sentences: vec![
             format!(
-                "At yesterday's threshold coverage lies between {} and {} (assumed, 95 % confidence).",
+                "At calibration threshold coverage lies between {} and {} (assumed, 95 % confidence).",
                 percent(range.low),
                 percent(range.high)
             ),
             format!(
-                "Measured on labeled points of today it is {}, below the target of {}.",
+                "Measured on labeled points of the target data it is {}, below the level of {}.",
                 percent(uncorrected),
                 percent(1.0 - alpha.get())
             ),
@@ -158,10 +159,10 @@ fn answer(range: CoverageInterval, uncorrected: f64, learned: f64, alpha: Miscov
     }
 }
 
-fn runs(alpha: Miscoverage, yesterday: &Sample, today: &Sample) -> evenkeel::Result<Vec<Run>> {
+fn runs(alpha: Miscoverage, labeled: &Sample, target: &Sample) -> evenkeel::Result<Vec<Run>> {
     let transport = TransportSettings::default();
     let methods = [
-        ("uncorrected", "today is like yesterday", Method::Uncorrected),
+        ("uncorrected", "the target data is like the calibration data", Method::Uncorrected),
         ("ot", "scores lie between model and uniform labels", Method::OptimalTransport(transport)),
         (
             "ot min-max",
@@ -176,9 +177,9 @@ fn runs(alpha: Miscoverage, yesterday: &Sample, today: &Sample) -> evenkeel::Res
         let calibrator = ShiftCalibrator { method, score: Score::Lac, alpha, seed: Seed::new(0) };
         let start = Instant::now();
         let calibration = calibrator.calibrate(
-            &yesterday.probabilities(),
-            &yesterday.labels(),
-            &today.probabilities(),
+            &labeled.probabilities(),
+            &labeled.labels(),
+            &target.probabilities(),
         )?;
         Ok(Run { name, assumption, calibration, seconds: start.elapsed().as_secs_f64() })
     };

@@ -16,7 +16,7 @@
 //! let answer = Answer {
 //!     verdict: Verdict::Caution,
 //!     headline: "The data shifted and coverage is at risk".into(),
-//!     sentences: vec!["Coverage today lies between 61 % and 94 %; the target is 90 %.".into()],
+//!     sentences: vec!["Coverage the target data lies between 61 % and 94 %; the level is 90 %.".into()],
 //! };
 //! let mut report = Report::new("Nightly check", Miscoverage::new(0.1)?, answer);
 //! report.warnings.push("The weights amount to 12 points out of 300.".into());

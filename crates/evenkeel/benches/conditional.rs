@@ -6,8 +6,8 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use divan::Bencher;
-use evenkeel::conformal::conditional::{ConditionalModel, ConditionalSettings};
 use evenkeel::level::Miscoverage;
+use evenkeel::method::conditional::{ConditionalModel, ConditionalSettings};
 use evenkeel::rows::Rows;
 use evenkeel::seed::Seed;
 

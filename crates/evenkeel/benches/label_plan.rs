@@ -5,12 +5,12 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use divan::{Bencher, black_box};
-use evenkeel::check::{Prediction, shift_test};
 use evenkeel::level::FailureProbability;
-use evenkeel::reweighting::label_plan::{LabelPlanSettings, LabelPlanner, TodayRows, Yesterday};
+use evenkeel::method::label_plan::{LabelPlanSettings, LabelPlanner, LabeledLogits, TargetRows};
 use evenkeel::rows::Rows;
 use evenkeel::score::{Labels, Score};
 use evenkeel::seed::Seed;
+use evenkeel::shift::{Prediction, shift_test};
 
 fn main() {
     divan::main();
@@ -35,24 +35,24 @@ fn planner(n: usize, classes: usize) -> LabelPlanner {
     let (values, labels) = logits(n, classes, 4.0, 1);
     let labels = Labels::new(labels, classes).unwrap();
     let rows = Rows::new("logits", &values, classes).unwrap();
-    let yesterday = Yesterday::of_logits(rows, &labels, &Score::Lac).unwrap();
+    let labeled = LabeledLogits::of_logits(rows, &labels, &Score::Lac).unwrap();
     let settings = LabelPlanSettings::new(FailureProbability::new(0.05).unwrap());
-    LabelPlanner::new(yesterday, Score::Lac, settings, Seed::new(0)).unwrap()
+    LabelPlanner::new(labeled, Score::Lac, settings, Seed::new(0)).unwrap()
 }
 
 /// n = m = 300: temperature, groups, both passes, both fixed points, weights.
 #[divan::bench(args = [10, 100, 1000])]
 fn a_fit_on_300_points(bencher: Bencher, classes: usize) {
     let (values, labels) = logits(300, classes, 4.0, 1);
-    let (today, _) = logits(300, classes, 2.5, 2);
+    let (target, _) = logits(300, classes, 2.5, 2);
     let labels = Labels::new(labels, classes).unwrap();
     let settings = LabelPlanSettings::new(FailureProbability::new(0.05).unwrap());
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     let fit = || {
         let rows = Rows::new("logits", black_box(&values), classes).unwrap();
-        let yesterday = Yesterday::of_logits(rows, &labels, &Score::Lac).unwrap();
-        let planner = LabelPlanner::new(yesterday, Score::Lac, settings, Seed::new(0)).unwrap();
-        planner.plan(&TodayRows::Logits(Rows::new("logits", &today, classes).unwrap())).unwrap()
+        let labeled = LabeledLogits::of_logits(rows, &labels, &Score::Lac).unwrap();
+        let planner = LabelPlanner::new(labeled, Score::Lac, settings, Seed::new(0)).unwrap();
+        planner.plan(&TargetRows::Logits(Rows::new("logits", &target, classes).unwrap())).unwrap()
     };
     bencher.bench_local(|| pool.install(fit));
 }
@@ -61,9 +61,9 @@ fn a_fit_on_300_points(bencher: Bencher, classes: usize) {
 #[divan::bench(sample_count = 1, sample_size = 1)]
 fn b_a_million_rows_of_a_hundred_classes(bencher: Bencher) {
     let planner = planner(1000, 100);
-    let (today, _) = logits(1_000_000, 100, 2.5, 2);
+    let (target, _) = logits(1_000_000, 100, 2.5, 2);
     bencher.bench_local(|| {
-        planner.plan(&TodayRows::Logits(Rows::new("logits", &today, 100).unwrap())).unwrap()
+        planner.plan(&TargetRows::Logits(Rows::new("logits", &target, 100).unwrap())).unwrap()
     });
 }
 
@@ -75,6 +75,6 @@ fn c_shift_test_999_permutations(bencher: Bencher, points: usize) {
             || Prediction { confidence: stream.uniform(), class: stream.below(10) as u32 };
         (0..points).map(|_| point()).collect()
     };
-    let (yesterday, today) = (sample(1), sample(2));
-    bencher.bench_local(|| shift_test(&yesterday, black_box(&today), 999, Seed::new(0)).unwrap());
+    let (labeled, target) = (sample(1), sample(2));
+    bencher.bench_local(|| shift_test(&labeled, black_box(&target), 999, Seed::new(0)).unwrap());
 }

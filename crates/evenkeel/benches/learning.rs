@@ -8,13 +8,14 @@
 use std::ops::ControlFlow;
 
 use divan::{Bencher, black_box};
+use evenkeel::interval::Interval;
+use evenkeel::learning::objective::{Objective, ObjectiveInputs, WeightedCdfObjective};
+use evenkeel::learning::optimise::StoppingRule;
+use evenkeel::learning::{FreeFormSettings, fit_free_form, initial_log_weights};
 use evenkeel::level::Miscoverage;
 use evenkeel::measure::{
-    BANDWIDTH_FACTOR_CLASSIFICATION, BANDWIDTH_FLOOR, Bandwidth, Grid, Interval, Support,
+    BANDWIDTH_FACTOR_CLASSIFICATION, BANDWIDTH_FLOOR, Bandwidth, Grid, Support,
 };
-use evenkeel::reweighting::objective::{Objective, ObjectiveInputs, WeightedCdfObjective};
-use evenkeel::reweighting::optimise::StoppingRule;
-use evenkeel::reweighting::{FreeFormSettings, fit_free_form, initial_log_weights};
 use evenkeel::sandwich::{Sandwich, model_uniform};
 use evenkeel::score::{Labels, Probabilities, Score};
 use evenkeel::seed::Seed;
@@ -57,13 +58,13 @@ struct Problem {
 impl Problem {
     fn new(n: usize, points: usize) -> Self {
         let (calibration, labels) = probabilities(n, 6.0, "calibration");
-        let (today, _) = probabilities(n.min(3_000), 3.0, "today");
+        let (target, _) = probabilities(n.min(3_000), 3.0, "today");
         let calibration = Probabilities::new(&calibration, CLASSES).unwrap();
         let labels = Labels::new(labels, CLASSES).unwrap();
         let mut scores = Score::Lac.label_scores(&calibration, &labels).unwrap();
         scores.sort_by(f64::total_cmp);
-        let today = Probabilities::new(&today, CLASSES).unwrap();
-        let sandwich = model_uniform(&Score::Lac.candidate_scores(&today).unwrap()).unwrap();
+        let target = Probabilities::new(&target, CLASSES).unwrap();
+        let sandwich = model_uniform(&Score::Lac.candidate_scores(&target).unwrap()).unwrap();
         let factor = BANDWIDTH_FACTOR_CLASSIFICATION;
         let bandwidth = Bandwidth::scott(&scores, factor, BANDWIDTH_FLOOR).unwrap();
         let grid = Grid::new(Interval::UNIT, points).unwrap();

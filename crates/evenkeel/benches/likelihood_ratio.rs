@@ -7,7 +7,7 @@
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use evenkeel::level::Miscoverage;
-use evenkeel::reweighting::likelihood_ratio::{
+use evenkeel::method::likelihood_ratio::{
     KnownRatios, NetworkSettings, RatioEstimator, RatioThresholds, TelescopingSettings,
 };
 use evenkeel::rows::Rows;

@@ -3,9 +3,10 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use divan::{Bencher, black_box};
+use evenkeel::interval::Interval;
 use evenkeel::measure::{
-    BANDWIDTH_FACTOR_CLASSIFICATION, BANDWIDTH_FLOOR, Bandwidth, GaussianKde, Grid, Interval,
-    Support, TransportToFixed, WeightedEmpirical, wasserstein_1,
+    BANDWIDTH_FACTOR_CLASSIFICATION, BANDWIDTH_FLOOR, Bandwidth, GaussianKde, Grid, Support,
+    TransportToFixed, WeightedEmpirical, wasserstein_1,
 };
 use evenkeel::seed::Seed;
 

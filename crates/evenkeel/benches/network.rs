@@ -4,8 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "the inputs are made here and are valid")]
 
 use divan::{Bencher, black_box};
-use evenkeel::reweighting::network::{Batch, Mlp};
-use evenkeel::reweighting::optimise::{Adam, AdamSettings};
+use evenkeel::learning::network::{Batch, Mlp};
+use evenkeel::learning::optimise::{Adam, AdamSettings};
 use evenkeel::seed::Seed;
 
 /// Shows allocations next to the times; a pass has none to show.

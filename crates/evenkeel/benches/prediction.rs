@@ -6,10 +6,11 @@
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
-use evenkeel::conformal::{Threshold, predict_rows};
+use evenkeel::conformal::predict_rows;
 use evenkeel::rows::Rows;
 use evenkeel::score::Score;
 use evenkeel::seed::Seed;
+use evenkeel::threshold::Threshold;
 
 const BYTES: usize = 32 << 20;
 const CLASSES: [usize; 3] = [10, 100, 1000];

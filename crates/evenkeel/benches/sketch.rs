@@ -6,11 +6,13 @@
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
-use evenkeel::measure::{Grid, Interval};
+use evenkeel::interval::Interval;
+use evenkeel::measure::Grid;
 use evenkeel::rows::Rows;
-use evenkeel::sandwich::{Abscissae, SandwichSketch, SketchedLaws};
 use evenkeel::score::Score;
 use evenkeel::seed::Seed;
+use evenkeel::sketch::Abscissae;
+use evenkeel::sketch::{SandwichSketch, SketchedLaws};
 
 const BYTES: usize = 64 << 20;
 const COLUMNS: [usize; 3] = [10, 100, 1000];

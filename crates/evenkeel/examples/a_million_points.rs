@@ -7,23 +7,23 @@
 use std::time::Instant;
 
 use evenkeel::calibrator::{Method, ShiftCalibrator, TransportSettings};
-use evenkeel::conformal::Threshold;
+use evenkeel::learning::optimise::StoppingRule;
 use evenkeel::level::Miscoverage;
-use evenkeel::reweighting::optimise::StoppingRule;
 use evenkeel::score::{Labels, Probabilities, Score};
 use evenkeel::seed::Seed;
+use evenkeel::threshold::Threshold;
 
 const POINTS: usize = 1_000_000;
 const CLASSES: usize = 10;
 
 fn main() -> evenkeel::Result<()> {
     let started = Instant::now();
-    let (yesterday, labels) = day(6.0, Seed::new(1));
-    let (today, _) = day(3.0, Seed::new(2));
+    let (labeled, labels) = day(6.0, Seed::new(1));
+    let (target, _) = day(3.0, Seed::new(2));
     println!("made 2 x {POINTS} x {CLASSES} f32 probabilities in {:.1?}", started.elapsed());
-    let yesterday = Probabilities::new(&yesterday, CLASSES)?;
+    let labeled = Probabilities::new(&labeled, CLASSES)?;
     let labels = Labels::new(labels, CLASSES)?;
-    let today = Probabilities::new(&today, CLASSES)?;
+    let target = Probabilities::new(&target, CLASSES)?;
     for learning_grid in [100, 1000] {
         let stopping = StoppingRule::after(100)?;
         let settings =
@@ -35,7 +35,7 @@ fn main() -> evenkeel::Result<()> {
             seed: Seed::new(0),
         };
         let started = Instant::now();
-        let calibration = calibrator.calibrate(&yesterday, &labels, &today)?;
+        let calibration = calibrator.calibrate(&labeled, &labels, &target)?;
         println!(
             "K = {learning_grid}: scores, sketch, {} steps, bounds and threshold {:.4} in {:.1?}",
             calibration.learned().steps,

@@ -6,10 +6,10 @@
 
 mod world;
 
-use evenkeel::auto::{AutoSettings, auto};
 use evenkeel::level::{FailureProbability, Miscoverage};
 use evenkeel::measure::WeightedEmpirical;
-use evenkeel::reweighting::label_plan::{LabelPlanner, TodayRows, Yesterday};
+use evenkeel::method::auto::{AutoSettings, auto};
+use evenkeel::method::label_plan::{LabelPlanner, LabeledLogits, TargetRows};
 use evenkeel::rows::Rows;
 use evenkeel::score::Score;
 use evenkeel::seed::Seed;
@@ -45,11 +45,11 @@ fn main() -> evenkeel::Result<()> {
     }
     let settings = AutoSettings::new(FailureProbability::new(0.05)?, Seed::new(0));
     for strength in [1.0, 0.7] {
-        let (yesterday, today) = (sample(300, 1.0, 1), sample(300, strength, 2));
+        let (labeled, target) = (sample(300, 1.0, 1), sample(300, strength, 2));
         let found = auto(
-            &yesterday.probabilities(),
-            &yesterday.labels(),
-            &today.probabilities(),
+            &labeled.probabilities(),
+            &labeled.labels(),
+            &target.probabilities(),
             &Score::Lac,
             Miscoverage::new(0.1)?,
             &settings,
@@ -63,21 +63,21 @@ fn main() -> evenkeel::Result<()> {
 fn one_day(strength: f64, day: u64) -> evenkeel::Result<[f64; 6]> {
     let alpha = Miscoverage::new(0.1)?;
     let settings = AutoSettings::new(FailureProbability::new(0.05)?, Seed::new(day));
-    let (yesterday, today) = (sample(300, 1.0, 1000 + day), sample(300, strength, 2000 + day));
+    let (labeled, target) = (sample(300, 1.0, 1000 + day), sample(300, strength, 2000 + day));
     let test = WeightedEmpirical::uniform(&sample(4000, strength, 3000 + day).scores())?;
-    let labels = yesterday.labels();
+    let labels = labeled.labels();
     let found = auto(
-        &yesterday.probabilities(),
+        &labeled.probabilities(),
         &labels,
-        &today.probabilities(),
+        &target.probabilities(),
         &Score::Lac,
         alpha,
         &settings,
     )?;
-    let labeled = Yesterday::of_probabilities(&yesterday.probabilities(), &labels, &Score::Lac)?;
+    let labeled = LabeledLogits::of_probabilities(&labeled.probabilities(), &labels, &Score::Lac)?;
     let planner = LabelPlanner::new(labeled, Score::Lac, settings.plan, settings.seed)?;
-    let rows = Rows::new("probabilities", &today.probabilities, CLASSES)?;
-    let plan = planner.plan(&TodayRows::Probabilities(rows))?;
+    let rows = Rows::new("probabilities", &target.probabilities, CLASSES)?;
+    let plan = planner.plan(&TargetRows::Probabilities(rows))?;
     let statistics = plan.evidence().statistics;
     Ok([
         f64::from(u8::from(found.decision.rejected)),

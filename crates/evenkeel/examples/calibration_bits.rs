@@ -21,14 +21,14 @@ fn words(path: &str) -> Result<Vec<[u8; 8]>, Box<dyn Error>> {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [calibration, labels, today, classes] = arguments.as_slice() else {
+    let [calibration, labels, target, classes] = arguments.as_slice() else {
         return Err("give probs_cal.f64 y_cal.u64 probs_target.f64 CLASSES".into());
     };
     let classes: usize = classes.parse()?;
     let numbers = |path: &str| -> Result<Vec<f64>, Box<dyn Error>> {
         Ok(words(path)?.into_iter().map(f64::from_le_bytes).collect())
     };
-    let (calibration, today) = (numbers(calibration)?, numbers(today)?);
+    let (calibration, target) = (numbers(calibration)?, numbers(target)?);
     let labels = words(labels)?.into_iter().map(|word| usize::try_from(u64::from_le_bytes(word)));
     let labels = Labels::new(labels.collect::<Result<_, _>>()?, classes)?;
     let calibrator = ShiftCalibrator {
@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let fitted = calibrator.calibrate(
         &Probabilities::new(&calibration, classes)?,
         &labels,
-        &Probabilities::new(&today, classes)?,
+        &Probabilities::new(&target, classes)?,
     )?;
     writeln!(std::io::stdout(), "{}", serde_json::to_string(&fitted)?)?;
     Ok(())

@@ -1,6 +1,6 @@
 //! The whole job on generated data: how much coverage was lost, can it be regained, what should not be trusted.
 //!
-//! A Bayes classifier is calibrated on 300 labeled points of a world it knows. Today's signal is weaker and there are 300
+//! A Bayes classifier is calibrated on 300 labeled points of a world it knows. Target signal is weaker and there are 300
 //! points without labels. Run with `cargo run --release --example check_a_shift`.
 
 #![allow(clippy::disallowed_macros, clippy::expect_used, unreachable_pub)]
@@ -11,16 +11,17 @@ use evenkeel::bound::{
 };
 use evenkeel::calibration::Calibration;
 use evenkeel::calibrator::{Method, ShiftCalibrator, TransportSettings};
-use evenkeel::conformal::Threshold;
+use evenkeel::interval::Interval;
 use evenkeel::level::{FailureProbability, Miscoverage};
 use evenkeel::measure::{
-    BANDWIDTH_FACTOR_CLASSIFICATION, BANDWIDTH_FLOOR, Bandwidth, Grid, Interval, SmoothedLaw,
-    Support, WeightedEmpirical,
+    BANDWIDTH_FACTOR_CLASSIFICATION, BANDWIDTH_FLOOR, Bandwidth, Grid, SmoothedLaw, Support,
+    WeightedEmpirical,
 };
 use evenkeel::rows::Rows;
 use evenkeel::sandwich::{Sandwich, min_max, model_uniform};
 use evenkeel::score::Score;
 use evenkeel::seed::Seed;
+use evenkeel::threshold::Threshold;
 use world::{CLASSES, Sample, sample};
 
 mod world;
@@ -29,21 +30,21 @@ fn main() -> evenkeel::Result<()> {
     let seed = Seed::new(0);
     let alpha = Miscoverage::new(0.1)?;
     let delta = FailureProbability::new(0.05)?;
-    let (yesterday, today, test) =
+    let (labeled, target, test) =
         (sample(300, 1.0, 1), sample(300, 0.75, 2), sample(10_000, 0.75, 3));
-    let (labels, today) = (yesterday.labels(), today.probabilities());
-    let yesterday = yesterday.probabilities();
+    let (labels, target) = (labeled.labels(), target.probabilities());
+    let labeled = labeled.probabilities();
     let uncorrected =
         ShiftCalibrator { method: Method::Uncorrected, score: Score::Lac, alpha, seed };
     let transport = ShiftCalibrator {
         method: Method::OptimalTransport(TransportSettings::default()),
         ..uncorrected
     };
-    let split = uncorrected.calibrate(&yesterday, &labels, &today)?;
-    let learned = transport.calibrate(&yesterday, &labels, &today)?;
+    let split = uncorrected.calibrate(&labeled, &labels, &target)?;
+    let learned = transport.calibrate(&labeled, &labels, &target)?;
 
     println!("How much coverage did I lose? Target {:.0} %.", 100.0 * (1.0 - alpha.get()));
-    let candidates = Score::Lac.candidate_scores(&today)?;
+    let candidates = Score::Lac.candidate_scores(&target)?;
     let (extremes, model) = (min_max(&candidates)?, model_uniform(&candidates)?);
     for (name, sandwich) in [("guaranteed", &extremes), ("assumed", &model)] {
         let sure = coverage_interval(
@@ -76,7 +77,7 @@ fn main() -> evenkeel::Result<()> {
     }
 
     println!(
-        "Can I get it back? Measured on 10 000 labeled points of today that nothing above has seen:"
+        "Can I get it back? Measured on 10 000 labeled points of the target data that nothing above has seen:"
     );
     println!("  method       threshold   coverage   mean size   total gap   n_w");
     for calibration in [&split, &learned] {

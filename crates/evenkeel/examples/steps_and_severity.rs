@@ -10,12 +10,12 @@ use evenkeel::bound::{Integrator, integrated_gap};
 use evenkeel::calibrator::{
     Method, SandwichChoice, ShiftCalibrator, TransportSettings, WeightsChoice,
 };
-use evenkeel::conformal::Threshold;
+use evenkeel::learning::optimise::{AdamSettings, Improvement, StoppingRule};
 use evenkeel::level::{FailureProbability, Miscoverage};
 use evenkeel::measure::WeightedEmpirical;
-use evenkeel::reweighting::optimise::{AdamSettings, Improvement, StoppingRule};
 use evenkeel::score::Score;
 use evenkeel::seed::Seed;
+use evenkeel::threshold::Threshold;
 use world::sample;
 
 /// Independent days averaged over.
@@ -82,12 +82,12 @@ fn average(strength: f64, method: Method) -> evenkeel::Result<[f64; 4]> {
         let seed = Seed::new(day);
         let calibrator =
             ShiftCalibrator { method, score: Score::Lac, alpha: Miscoverage::new(0.1)?, seed };
-        let (yesterday, today) = (sample(300, 1.0, 1000 + day), sample(300, strength, 2000 + day));
+        let (labeled, target) = (sample(300, 1.0, 1000 + day), sample(300, strength, 2000 + day));
         let test = sample(4000, strength, 3000 + day);
         let calibration = calibrator.calibrate(
-            &yesterday.probabilities(),
-            &yesterday.labels(),
-            &today.probabilities(),
+            &labeled.probabilities(),
+            &labeled.labels(),
+            &target.probabilities(),
         )?;
         let q = WeightedEmpirical::uniform(&test.scores())?;
         let law = calibration.law();

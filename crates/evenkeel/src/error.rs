@@ -287,9 +287,9 @@ pub enum Error {
         /// What differs.
         what: &'static str,
     },
-    /// A classifier tells calibration points from today's without error, so no weighting of the former can stand for the latter.
+    /// A classifier tells calibration points from target without error, so no weighting of the former can stand for the latter.
     #[error(
-        "the features of the calibration points and of today's do not overlap: a classifier tells them apart without error, and \
+        "the features of the calibration points and of target do not overlap: a classifier tells them apart without error, and \
          likelihood ratios mean nothing; use fewer or coarser features, or a method that needs no overlap"
     )]
     NoOverlap,

@@ -6,13 +6,15 @@
 mod world;
 
 use evenkeel::bound::{Integrator, integrated_gap_between, wasserstein_gap_between};
-use evenkeel::check::{CheckSettings, ShiftReport, TodayLaws, TodaySketch, check, predictions};
+use evenkeel::check::{CheckSettings, ShiftReport, TargetLaws, TargetSketch, check};
+use evenkeel::interval::Interval;
 use evenkeel::level::{FailureProbability, Miscoverage};
-use evenkeel::measure::{Bandwidth, Grid, Interval, SmoothedLaw, Support, WeightedEmpirical};
+use evenkeel::measure::{Bandwidth, Grid, SmoothedLaw, Support, WeightedEmpirical};
 use evenkeel::rows::Rows;
 use evenkeel::sandwich::{min_max, model_uniform};
 use evenkeel::score::Score;
 use evenkeel::seed::Seed;
+use evenkeel::shift::predictions;
 use world::{CLASSES, Sample, sample};
 
 fn settings() -> CheckSettings {
@@ -20,21 +22,21 @@ fn settings() -> CheckSettings {
     CheckSettings::new(alpha, FailureProbability::new(0.05).unwrap(), Seed::new(0))
 }
 
-fn report(yesterday: &Sample, today: &TodayLaws) -> ShiftReport {
-    let predictions = predictions(&yesterday.probabilities());
+fn report(labeled: &Sample, target: &TargetLaws) -> ShiftReport {
+    let predictions = predictions(&labeled.probabilities());
     let range = Score::Lac.range(CLASSES);
-    check(&yesterday.scores(), &predictions, today, CLASSES, range, &settings()).unwrap()
+    check(&labeled.scores(), &predictions, target, CLASSES, range, &settings()).unwrap()
 }
 
-fn exact(today: &Sample) -> TodayLaws {
-    TodayLaws::of_probabilities(&today.probabilities(), &Score::Lac, Seed::new(0)).unwrap()
+fn exact(target: &Sample) -> TargetLaws {
+    TargetLaws::of_probabilities(&target.probabilities(), &Score::Lac, Seed::new(0)).unwrap()
 }
 
-fn sketched(yesterday: &Sample, today: &Sample, blocks: usize) -> TodayLaws {
+fn sketched(labeled: &Sample, target: &Sample, blocks: usize) -> TargetLaws {
     let range = Score::Lac.range(CLASSES);
-    let empty = TodaySketch::new(&yesterday.scores(), range, 1000, Seed::new(0)).unwrap();
-    let size = today.labels.len().div_ceil(blocks) * CLASSES;
-    let parts = today.probabilities.chunks(size).enumerate().map(|(index, values)| {
+    let empty = TargetSketch::new(&labeled.scores(), range, 1000, Seed::new(0)).unwrap();
+    let size = target.labels.len().div_ceil(blocks) * CLASSES;
+    let parts = target.probabilities.chunks(size).enumerate().map(|(index, values)| {
         let rows = Rows::new("probabilities", values, CLASSES).unwrap();
         empty.clone().add_probabilities(index * size / CLASSES, rows, &Score::Lac).unwrap()
     });
@@ -44,14 +46,14 @@ fn sketched(yesterday: &Sample, today: &Sample, blocks: usize) -> TodayLaws {
 
 #[test]
 fn the_reported_bounds_are_the_bounds() {
-    let (yesterday, today) = (sample(300, 1.0, 1), sample(400, 0.7, 2));
-    let found = report(&yesterday, &exact(&today));
-    let scores = yesterday.scores();
+    let (labeled, target) = (sample(300, 1.0, 1), sample(400, 0.7, 2));
+    let found = report(&labeled, &exact(&target));
+    let scores = labeled.scores();
     let law = WeightedEmpirical::uniform(&scores).unwrap();
     let bandwidth = Bandwidth::scott(&scores, 0.1, 0.001).unwrap();
     let p = SmoothedLaw::new(law, bandwidth, Support::Bounded(Interval::UNIT)).unwrap();
     let grid = Grid::new(Interval::UNIT, 1000).unwrap();
-    let candidates = Score::Lac.candidate_scores(&today.probabilities()).unwrap();
+    let candidates = Score::Lac.candidate_scores(&target.probabilities()).unwrap();
     for (pair, bounds) in [
         (min_max(&candidates).unwrap(), found.bounds.min_max),
         (model_uniform(&candidates).unwrap(), found.bounds.f_u),
@@ -68,10 +70,10 @@ fn the_reported_bounds_are_the_bounds() {
 /// A sketch is exact at the threshold and on the grid, cautious for W1, and the same however it was put together.
 #[test]
 fn a_sketch_gives_the_same_answer() {
-    let (yesterday, today) = (sample(300, 1.0, 1), sample(5000, 0.7, 2));
-    let (whole, parts) = (report(&yesterday, &exact(&today)), sketched(&yesterday, &today, 7));
-    assert_eq!(parts, sketched(&yesterday, &today, 3));
-    let parts = report(&yesterday, &parts);
+    let (labeled, target) = (sample(300, 1.0, 1), sample(5000, 0.7, 2));
+    let (whole, parts) = (report(&labeled, &exact(&target)), sketched(&labeled, &target, 7));
+    assert_eq!(parts, sketched(&labeled, &target, 3));
+    let parts = report(&labeled, &parts);
     assert_eq!((whole.shift, whole.threshold), (parts.shift, parts.threshold));
     let close = |a: f64, b: f64| (a - b).abs() < 1e-12;
     for end in 0..2 {

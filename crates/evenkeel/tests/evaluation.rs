@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::disallowed_methods)]
 
-use evenkeel::conformal::{
-    LabelSets, TestMass, Threshold, conformal_threshold, label_scores_of_rows, predict_rows,
-};
+use evenkeel::conformal::{LabelSets, label_scores_of_rows, predict_rows};
 use evenkeel::evaluation::{
     EvaluationCounts, LabelScoreCounts, coverage, coverage_by_class, coverage_by_size, gap_curve,
     percent_rates, set_sizes, total_coverage_gap,
@@ -13,6 +11,7 @@ use evenkeel::level::Miscoverage;
 use evenkeel::measure::{WeightedEmpirical, Weights};
 use evenkeel::rows::Rows;
 use evenkeel::score::{Labels, Score};
+use evenkeel::threshold::{TestMass, Threshold, conformal_threshold};
 use proptest::prelude::*;
 use serde_json::Value;
 

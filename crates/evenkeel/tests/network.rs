@@ -2,8 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot read its case should stop")]
 
-use evenkeel::reweighting::network::{Batch, LOG_WEIGHT_LIMIT, LayerArrays, Mlp};
-use evenkeel::reweighting::optimise::{Adam, AdamSettings};
+use evenkeel::learning::network::{Batch, LOG_WEIGHT_LIMIT, LayerArrays, Mlp};
+use evenkeel::learning::optimise::{Adam, AdamSettings};
 use evenkeel::seed::Seed;
 use proptest::prelude::*;
 

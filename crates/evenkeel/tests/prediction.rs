@@ -2,12 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-use evenkeel::conformal::{LabelSets, Threshold, label_scores_of_rows, predict_rows};
+use evenkeel::conformal::{LabelSets, label_scores_of_rows, predict_rows};
 use evenkeel::rows::{Real, Rows};
 use evenkeel::score::{
     Aps, CandidateScores, LabelMask, Labels, Probabilities, Randomisation, Raps, RowScratch, Score,
 };
 use evenkeel::seed::Seed;
+use evenkeel::threshold::Threshold;
 use proptest::prelude::*;
 
 fn scores() -> Vec<Score> {

@@ -7,15 +7,16 @@ use evenkeel::bound::{
     DkwCorrection, Integrator, coverage_interval, integrated_gap, integrated_gap_between,
     labeled_gap_at, unlabeled_gap_at, wasserstein_gap, wasserstein_gap_between,
 };
-use evenkeel::conformal::{TestMass, Threshold, conformal_threshold};
+use evenkeel::interval::Interval;
 use evenkeel::level::{FailureProbability, Miscoverage};
 use evenkeel::measure::{
-    BANDWIDTH_FACTOR_CLASSIFICATION, BANDWIDTH_FLOOR, Bandwidth, Grid, Interval, SmoothedLaw,
-    Support, WeightedEmpirical, Weights,
+    BANDWIDTH_FACTOR_CLASSIFICATION, BANDWIDTH_FLOOR, Bandwidth, Grid, SmoothedLaw, Support,
+    WeightedEmpirical, Weights,
 };
 use evenkeel::sandwich::min_max;
 use evenkeel::score::{Aps, LabelMask, Labels, Probabilities, Randomisation, Score};
 use evenkeel::seed::{Seed, Stream};
+use evenkeel::threshold::{TestMass, Threshold, conformal_threshold};
 
 const PERCENTS: [usize; 5] = [1, 5, 10, 20, 50];
 
@@ -223,9 +224,9 @@ fn corrected_labeled_bounds_hold_as_often_as_promised() {
     }
 }
 
-/// Today's rows: the true label's score is `u^power`, the rest of the probability is spread over three other labels.
+/// Target rows: the true label's score is `u^power`, the rest of the probability is spread over three other labels.
 /// A rule leaves only the true label possible in nine rows of ten, so that the sandwich is tight enough to fail.
-fn todays_rows(stream: &mut Stream, rows: usize, power: f64) -> (Vec<f64>, Vec<usize>, LabelMask) {
+fn target_rows(stream: &mut Stream, rows: usize, power: f64) -> (Vec<f64>, Vec<usize>, LabelMask) {
     let (mut values, mut labels, mut allowed) = (Vec::new(), Vec::new(), Vec::new());
     for score in power_scores(stream, rows, power) {
         let label = stream.below(4);
@@ -256,7 +257,7 @@ fn corrected_unlabeled_min_max_bounds_hold_as_often_as_promised() {
             let mut stream = Seed::new(14).child("unlabeled", draw).stream("scores");
             let scores = power_scores(&mut stream, n, p_power);
             let p = smoothed(&scores);
-            let (values, labels, mask) = todays_rows(&mut stream, m, q_power);
+            let (values, labels, mask) = target_rows(&mut stream, m, q_power);
             let candidates =
                 Score::Lac.candidate_scores(&Probabilities::new(&values, 4).unwrap()).unwrap();
             let q = WeightedEmpirical::uniform(&candidates.at_labels(&labels).unwrap()).unwrap();

@@ -4,14 +4,15 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use evenkeel::calibration::{Calibration, Evidence};
-use evenkeel::calibrator::{Method, NextPass, ShiftCalibrator, Yesterday};
-use evenkeel::conformal::Threshold;
+use evenkeel::calibrator::{Method, NextPass, ShiftCalibrator};
+use evenkeel::side_inputs::Labeled;
+use evenkeel::threshold::Threshold;
 use evenkeel_io::{AtomicFile, BlockRows};
 use serde::Serialize;
 
 use crate::args::{CalibrateArgs, MethodArg, RatioArg, Reading};
 use crate::exit::Outcome;
-use crate::inputs::{Labeled, in_file};
+use crate::inputs::{LabeledFiles, in_file};
 use crate::job::{Failure, Rates, calibrator, on_threads, print, print_json, score, to_json};
 use crate::progress::Verbosity;
 use crate::streams::{PointFiles, each_block};
@@ -78,17 +79,17 @@ fn run_on_pool(args: &CalibrateArgs) -> Result<Outcome, Failure> {
     let known_ratios = args.beside.cal_ratios.is_some();
     let calibrator = calibrator(args.method, &args.settings, known_ratios, score, rates)?;
     let verbosity = Verbosity::of(args.common.quiet);
-    let yesterday =
-        Labeled::read(&args.yesterday.cal_probs, &args.yesterday.cal_labels, &args.reading)?
+    let labeled =
+        LabeledFiles::read(&args.labeled.cal_probs, &args.labeled.cal_labels, &args.reading)?
             .with(&args.beside)?;
-    args.reading.names(yesterday.classes())?;
-    let today = PointFiles {
+    args.reading.names(labeled.classes())?;
+    let target = PointFiles {
         features: args.beside.unlabeled_features.as_deref(),
         ..PointFiles::probs(&args.unlabeled)
     };
     // Started before the fit: a place that cannot be written to should not cost one.
     let out = AtomicFile::create(&args.out)?;
-    let (calibration, seconds) = fit(&calibrator, &yesterday, today, &args.reading, verbosity)?;
+    let (calibration, seconds) = fit(&calibrator, &labeled, target, &args.reading, verbosity)?;
     out.write_whole(format!("{}\n", to_json(&calibration)?))?;
     let summary = Summary::of(&calibration, seconds);
     if args.common.json {
@@ -118,24 +119,24 @@ fn refuse_what_is_not_used(args: &CalibrateArgs) -> Result<(), Failure> {
     }
 }
 
-/// Reads today's side and fits, with a bar over the steps; also the seconds of the fit.
+/// Reads target side and fits, with a bar over the steps; also the seconds of the fit.
 pub(crate) fn fit(
     calibrator: &ShiftCalibrator,
-    yesterday: &Labeled,
-    today: PointFiles<'_>,
+    labeled: &LabeledFiles,
+    target: PointFiles<'_>,
     reading: &Reading,
     verbosity: Verbosity,
 ) -> Result<(Calibration, f64), Failure> {
-    let classes = yesterday.classes();
-    let (probabilities, labels) = (yesterday.probabilities()?, yesterday.checked_labels()?);
-    let beside = yesterday.beside()?;
-    let labeled = Yesterday { probabilities: &probabilities, labels: &labels, beside };
+    let classes = labeled.classes();
+    let (probabilities, labels) = (labeled.probabilities()?, labeled.checked_labels()?);
+    let beside = labeled.beside()?;
+    let labeled = Labeled { probabilities: &probabilities, labels: &labels, beside };
     let mut seconds = 0.0;
     let mut timed = Instant::now();
     let mut fit = calibrator.begin(&labeled)?;
     seconds += timed.elapsed().as_secs_f64();
     loop {
-        each_block(today, reading, classes, "reading", verbosity, |points| {
+        each_block(target, reading, classes, "reading", verbosity, |points| {
             timed = Instant::now();
             match points.block {
                 BlockRows::F32(rows) => fit.add(*rows, points.beside)?,
@@ -145,7 +146,7 @@ pub(crate) fn fit(
             Ok(())
         })?;
         timed = Instant::now();
-        let next = fit.end_pass().map_err(|error| in_today(today.probs, error))?;
+        let next = fit.end_pass().map_err(|error| in_target(target.probs, error))?;
         seconds += timed.elapsed().as_secs_f64();
         if next == NextPass::Enough {
             break;
@@ -162,13 +163,13 @@ pub(crate) fn fit(
             bar.set_position(point.step as u64);
             ControlFlow::Continue(())
         })
-        .map_err(|error| in_today(today.probs, error))?;
+        .map_err(|error| in_target(target.probs, error))?;
     bar.finish_and_clear();
     Ok((calibration, seconds + timed.elapsed().as_secs_f64()))
 }
 
-/// Rows of today that are no probabilities are found when they are used.
-fn in_today(matrix: &str, error: evenkeel::Error) -> Failure {
+/// Rows of the target data that are no probabilities are found when they are used.
+fn in_target(matrix: &str, error: evenkeel::Error) -> Failure {
     if error.to_string().contains("robabilities") {
         in_file(matrix, error)
     } else {

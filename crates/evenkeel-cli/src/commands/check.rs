@@ -2,18 +2,19 @@
 
 use evenkeel::calibration::Evidence;
 use evenkeel::calibrator::{Method, ShiftCalibrator};
-use evenkeel::check::{CheckSettings, ShiftReport, check, predictions};
-use evenkeel::conformal::Threshold;
+use evenkeel::check::{CheckSettings, ShiftReport, check};
 use evenkeel::level::FailureProbability;
-use evenkeel::reweighting::label_plan::{Certificate, LabelPlanSettings};
+use evenkeel::method::label_plan::{Certificate, LabelPlanSettings};
 use evenkeel::score::Score;
+use evenkeel::shift::predictions;
+use evenkeel::threshold::Threshold;
 use evenkeel_io::AtomicFile;
 use serde::Serialize;
 
 use super::fit;
 use crate::args::CheckArgs;
 use crate::exit::Outcome;
-use crate::inputs::{Labeled, check_laws};
+use crate::inputs::{LabeledFiles, check_laws};
 use crate::job::{Failure, Rates, on_threads, print, print_json, score};
 use crate::page::check_page;
 use crate::progress::Verbosity;
@@ -41,28 +42,28 @@ fn run_on_pool(args: &CheckArgs) -> Result<Outcome, Failure> {
     }
     let score = score(&args.scoring, rates.seed)?;
     let verbosity = Verbosity::of(args.common.quiet);
-    let yesterday =
-        Labeled::read(&args.yesterday.cal_probs, &args.yesterday.cal_labels, &args.reading)?;
-    args.reading.names(yesterday.classes())?;
-    let scores = yesterday.scores(&score.with_draws_for("calibration"))?;
-    let range = score.range(yesterday.classes());
+    let labeled =
+        LabeledFiles::read(&args.labeled.cal_probs, &args.labeled.cal_labels, &args.reading)?;
+    args.reading.names(labeled.classes())?;
+    let scores = labeled.scores(&score.with_draws_for("calibration"))?;
+    let range = score.range(labeled.classes());
     let html = args.html.as_deref().map(AtomicFile::create).transpose()?;
-    let today = check_laws(
+    let target = check_laws(
         &args.unlabeled,
         &args.reading,
-        yesterday.classes(),
+        labeled.classes(),
         (&scores, range, settings.bound_grid, rates.seed),
         &score.with_draws_for("today"),
         verbosity,
     )?;
-    let predictions = predictions(&yesterday.probabilities()?);
-    let report = check(&scores, &predictions, &today, yesterday.classes(), range, &settings)?;
+    let predictions = predictions(&labeled.probabilities()?);
+    let report = check(&scores, &predictions, &target, labeled.classes(), range, &settings)?;
     let recommended = match report.shift.detected {
         false => None,
-        true => Some(recommend(args, &yesterday, score, rates, verbosity)?),
+        true => Some(recommend(args, &labeled, score, rates, verbosity)?),
     };
     if let Some((file, path)) = html.zip(args.html.as_ref()) {
-        let mut page = check_page(args, &report, &scores, &today)?;
+        let mut page = check_page(args, &report, &scores, &target)?;
         page.answer.sentences.extend(recommended.iter().map(Recommended::sentence));
         file.write_whole(evenkeel_report::render(&page))?;
         verbosity.note(&format!("wrote {}", path.display()));
@@ -85,7 +86,7 @@ struct Document<'a> {
     recommended: Option<&'a Recommended>,
 }
 
-/// What `auto` makes of today's points, once a shift was found.
+/// What `auto` makes of target points, once a shift was found.
 #[derive(Debug, Serialize)]
 struct Recommended {
     method: &'static str,
@@ -108,7 +109,7 @@ impl Recommended {
         );
         if let Some(certificate) = &self.certificate {
             text += &format!(
-                ", with coverage on average over all targets within {:.1} points of them ({:.1} at {:.0} % confidence) if today's \
+                ", with coverage on average over all targets within {:.1} points of them ({:.1} at {:.0} % confidence) if target \
                  labels lie between what the model believes and the most cautious plan",
                 100.0 * certificate.value,
                 100.0 * certificate.with_confidence,
@@ -123,10 +124,10 @@ impl Recommended {
     }
 }
 
-/// The label plan that `auto` takes once its test, which is the check's, has found a shift: two more passes over today's.
+/// The label plan that `auto` takes once its test, which is the check's, has found a shift: two more passes over the target data's.
 fn recommend(
     args: &CheckArgs,
-    yesterday: &Labeled,
+    labeled: &LabeledFiles,
     score: Score,
     rates: Rates,
     verbosity: Verbosity,
@@ -134,7 +135,7 @@ fn recommend(
     let method = Method::LabelPlan(LabelPlanSettings::new(FailureProbability::new(args.delta)?));
     let calibrator = ShiftCalibrator { method, score, alpha: rates.alpha, seed: rates.seed };
     let files = PointFiles::probs(&args.unlabeled);
-    let (calibration, _) = fit(&calibrator, yesterday, files, &args.reading, verbosity)?;
+    let (calibration, _) = fit(&calibrator, labeled, files, &args.reading, verbosity)?;
     let certificate = match &calibration.learned().evidence {
         Some(Evidence::LabelPlan { plan, .. }) => Some(plan.certificate),
         _ => None,

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::args::{BesideArgs, CompareArgs, MethodArg};
 use crate::comparison::{Compared, Comparison, Files, Methods, Row, compare, table};
 use crate::exit::Outcome;
-use crate::inputs::Labeled;
+use crate::inputs::LabeledFiles;
 use crate::job::{Failure, Rates, on_threads, print, print_json, score};
 use crate::page::compare_page;
 use crate::progress::Verbosity;
@@ -43,12 +43,12 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
     }
     let methods = methods(&args.methods, &args.beside)?;
     let verbosity = Verbosity::of(args.common.quiet);
-    let yesterday =
-        Labeled::read(&args.yesterday.cal_probs, &args.yesterday.cal_labels, &args.reading)?
+    let labeled =
+        LabeledFiles::read(&args.labeled.cal_probs, &args.labeled.cal_labels, &args.reading)?
             .with(&args.beside)?;
-    let names = args.reading.names(yesterday.classes())?;
+    let names = args.reading.names(labeled.classes())?;
     let files = Files {
-        today: PointFiles {
+        target: PointFiles {
             features: args.beside.unlabeled_features.as_deref(),
             ..PointFiles::probs(&args.unlabeled)
         },
@@ -63,7 +63,7 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
     let table_file = args.csv.as_deref().map(AtomicFile::create).transpose()?;
     let settings = (&args.settings, score, rates);
     let Comparison { compared, left_out } =
-        compare(&methods, &yesterday, files, settings, &args.reading, verbosity)?;
+        compare(&methods, &labeled, files, settings, &args.reading, verbosity)?;
     let document = Document {
         alpha: rates.alpha.get(),
         n: compared.first().map_or(0, |first| first.evaluation.n),
@@ -75,7 +75,7 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
         verbosity.note(&format!("wrote {}", path.display()));
     }
     if let Some((file, path)) = html.zip(args.html.as_ref()) {
-        let mut page = compare_page(args, &compared, &yesterday, names.as_deref())?;
+        let mut page = compare_page(args, &compared, &labeled, names.as_deref())?;
         page.warnings.extend(left_out.iter().map(|reason| format!("{reason}.")));
         file.write_whole(evenkeel_report::render(&page))?;
         verbosity.note(&format!("wrote {}", path.display()));
@@ -84,7 +84,7 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
         print_json(&document)?;
     } else {
         let mut text = format!(
-            "{} labeled test points, target {}.\n\n{}",
+            "{} labeled test points, level {}.\n\n{}",
             document.n,
             percent(1.0 - document.alpha),
             table(&document.rows).render(colour_on_stdout())

@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use evenkeel::check::{CheckSettings, TodayLaws, check, predictions};
+use evenkeel::check::{CheckSettings, TargetLaws, check};
 use evenkeel::level::FailureProbability;
 use evenkeel::score::Score;
+use evenkeel::shift::predictions;
 use evenkeel_io::write_file;
 use evenkeel_report::Report;
 use serde::Serialize;
@@ -14,7 +15,7 @@ use super::check::text;
 use crate::args::{DemoArgs, MethodArg, MethodArgs, Reading};
 use crate::comparison::{Compared, Comparison, Files, Methods, Row, compare};
 use crate::exit::Outcome;
-use crate::inputs::Labeled;
+use crate::inputs::LabeledFiles;
 use crate::job::{Failure, Rates, on_threads, print, print_json, system_words};
 use crate::page::{add_check, add_comparison, check_answer, provenance};
 use crate::progress::Verbosity;
@@ -106,15 +107,15 @@ fn run_on_pool(args: &DemoArgs) -> Result<Outcome, Failure> {
     let path = |name: &str| folder.join(name).display().to_string();
     let reading = Reading { logits: false, class_names: None };
     let (probs, labels) = (path("calibration_probs.npy"), path("calibration_labels.npy"));
-    let yesterday = Labeled::read(&probs, &labels, &reading)?;
-    let job = Job { args, rates, folder: &folder, yesterday: &yesterday, reading: &reading };
+    let labeled = LabeledFiles::read(&probs, &labels, &reading)?;
+    let job = Job { args, rates, folder: &folder, labeled: &labeled, reading: &reading };
     let mut days = Vec::new();
     let mut shown = String::new();
     for (day, what) in DAYS {
-        let (found, today, compared) = job.run(day)?;
+        let (found, target, compared) = job.run(day)?;
         if day == MAIN_DAY {
             shown = text(&found);
-            let report = job.page(day, what, &found, &today, &compared)?;
+            let report = job.page(day, what, &found, &target, &compared)?;
             write_file(&args.out.join("report.html"), evenkeel_report::render(&report).as_bytes())?;
         }
         days.push(Day {
@@ -154,7 +155,7 @@ struct Job<'a> {
     args: &'a DemoArgs,
     rates: Rates,
     folder: &'a Path,
-    yesterday: &'a Labeled,
+    labeled: &'a LabeledFiles,
     reading: &'a Reading,
 }
 
@@ -162,21 +163,21 @@ impl Job<'_> {
     fn run(
         &self,
         day: &str,
-    ) -> Result<(evenkeel::check::ShiftReport, TodayLaws, Vec<Compared>), Failure> {
+    ) -> Result<(evenkeel::check::ShiftReport, TargetLaws, Vec<Compared>), Failure> {
         let path = |name: &str| self.folder.join(format!("{day}_{name}.npy")).display().to_string();
         let (unlabeled, test_probs, test_labels) =
             (path("unlabeled"), path("test_probs"), path("test_labels"));
         let files = Files {
-            today: PointFiles::probs(&unlabeled),
+            target: PointFiles::probs(&unlabeled),
             test: PointFiles { labels: Some(&test_labels), ..PointFiles::probs(&test_probs) },
         };
         let verbosity = Verbosity::of(self.args.common.quiet);
         let delta = FailureProbability::new(0.05)?;
         let settings = CheckSettings::new(self.rates.alpha, delta, self.rates.seed);
-        let scores = self.yesterday.scores(&Score::Lac)?;
-        let classes = self.yesterday.classes();
+        let scores = self.labeled.scores(&Score::Lac)?;
+        let classes = self.labeled.classes();
         let range = Score::Lac.range(classes);
-        let today = crate::inputs::check_laws(
+        let target = crate::inputs::check_laws(
             &unlabeled,
             self.reading,
             classes,
@@ -184,16 +185,16 @@ impl Job<'_> {
             &Score::Lac,
             verbosity,
         )?;
-        let predictions = predictions(&self.yesterday.probabilities()?);
-        let found = check(&scores, &predictions, &today, classes, range, &settings)?;
+        let predictions = predictions(&self.labeled.probabilities()?);
+        let found = check(&scores, &predictions, &target, classes, range, &settings)?;
         let methods = Methods {
             names: vec![MethodArg::Uncorrected, MethodArg::Ot, MethodArg::Auto],
             left_out_if_inapplicable: false,
         };
         let settings = (&MethodArgs::default(), Score::Lac, self.rates);
         let Comparison { compared, .. } =
-            compare(&methods, self.yesterday, files, settings, self.reading, verbosity)?;
-        Ok((found, today, compared))
+            compare(&methods, self.labeled, files, settings, self.reading, verbosity)?;
+        Ok((found, target, compared))
     }
 
     fn page(
@@ -201,7 +202,7 @@ impl Job<'_> {
         day: &str,
         what: &str,
         found: &evenkeel::check::ShiftReport,
-        today: &TodayLaws,
+        target: &TargetLaws,
         compared: &[Compared],
     ) -> Result<Report, Failure> {
         let title = format!("Evenkeel demo: Fashion-MNIST under {what}");
@@ -212,7 +213,7 @@ impl Job<'_> {
             found.m,
             compared.first().map_or(0, |first| first.evaluation.n)
         ));
-        add_check(&mut report, found, &self.yesterday.scores(&Score::Lac)?, today, "lac")?;
+        add_check(&mut report, found, &self.labeled.scores(&Score::Lac)?, target, "lac")?;
         let names: Vec<String> = CLASSES.iter().map(|name| (*name).to_owned()).collect();
         add_comparison(&mut report, compared, Some(&names));
         if let (Some(laws), Some(first)) = (report.score_laws.as_mut(), compared.first()) {
@@ -223,13 +224,16 @@ impl Job<'_> {
             &[
                 ("calibration probabilities", &path("calibration_probs.npy")),
                 ("calibration labels", &path("calibration_labels.npy")),
-                ("unlabeled probabilities of today", &path(&format!("{day}_unlabeled.npy"))),
+                (
+                    "unlabeled probabilities of the target data",
+                    &path(&format!("{day}_unlabeled.npy")),
+                ),
                 ("test probabilities", &path(&format!("{day}_test_probs.npy"))),
                 ("test labels", &path(&format!("{day}_test_labels.npy"))),
             ],
             vec![(
                 "rows used".into(),
-                format!("the first {FEW_ROWS} for calibration and of today"),
+                format!("the first {FEW_ROWS} for calibration and of the target data"),
             )],
             self.args.common.seed,
         );
@@ -265,7 +269,7 @@ fn summary(document: &Document, shown: &str, alpha: f64, folder: &Path) -> Strin
     }
     let data = folder.display();
     format!(
-        "A classifier of Fashion-MNIST, calibrated on 300 clean images, meets five days. Target coverage {}.\n\n\
+        "A classifier of Fashion-MNIST, calibrated on 300 clean images, meets five days. Level {}.\n\n\
          One of them in full, without labels (fog):\n\n{shown}\n\
          All of them, measured on 2000 labeled test images each:\n\n{}\n\
          The page with figures: {}\n\

@@ -78,7 +78,7 @@ fn json_of(evaluation: &Evaluation, names: Option<&[String]>) -> Value {
 
 fn text_of(evaluation: &Evaluation, names: Option<&[String]>) -> String {
     let mut text = format!(
-        "Coverage {} on {} points (target {}); {:.2} labels on average (median {}), {} empty sets, {} with every label.\n",
+        "Coverage {} on {} points (level {}); {:.2} labels on average (median {}), {} empty sets, {} with every label.\n",
         percent(evaluation.coverage),
         evaluation.n,
         percent(1.0 - evaluation.alpha.get()),
@@ -89,7 +89,7 @@ fn text_of(evaluation: &Evaluation, names: Option<&[String]>) -> String {
     );
     if let Some(gap) = evaluation.total_coverage_gap {
         text += &format!(
-            "Total coverage gap {gap:.3}: average distance from the target over all alpha.\n"
+            "Total coverage gap {gap:.3}: average distance from the level over all alpha.\n"
         );
     }
     let mut classes =

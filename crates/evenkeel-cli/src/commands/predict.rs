@@ -1,7 +1,7 @@
 //! `evenkeel predict`: prediction sets from a stored calibration, in one streaming pass.
 
-use evenkeel::conformal::Threshold;
 use evenkeel::level::Miscoverage;
+use evenkeel::threshold::Threshold;
 use evenkeel_io::SetWriter;
 use serde::Serialize;
 
@@ -65,7 +65,7 @@ fn run_on_pool(args: &PredictArgs) -> Result<Outcome, Failure> {
         print_json(&summary)?;
     } else {
         print(&format!(
-            "{} sets at {} (target {}): {:.2} labels on average, {} empty, {} with every label.\nWritten to {}.\n",
+            "{} sets at {} (level {}): {:.2} labels on average, {} empty, {} with every label.\nWritten to {}.\n",
             summary.n,
             match shared {
                 Some(_) => format!("threshold {}", threshold(summary.threshold)),

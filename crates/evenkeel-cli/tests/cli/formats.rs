@@ -4,11 +4,11 @@ use crate::running::{Array, Scratch, csv, demo, npy_f64, npz, run};
 use crate::{FOG, call, options};
 
 /// The JSON of a check on given files.
-fn check(cal: &str, labels: &str, today: &str, more: &[&str]) -> serde_json::Value {
+fn check(cal: &str, labels: &str, target: &str, more: &[&str]) -> serde_json::Value {
     let files = options(&[
         ("--cal-probs", cal.into()),
         ("--cal-labels", labels.into()),
-        ("--unlabeled", today.into()),
+        ("--unlabeled", target.into()),
     ]);
     run(&call("check", files, &[&["--json"], more].concat())).done().json()
 }
@@ -37,8 +37,8 @@ fn assert_close(one: &serde_json::Value, two: &serde_json::Value, tolerance: f64
 fn csv_and_npz_read_as_npy() {
     let scratch = Scratch::new();
     let (cal, labels) = (demo("calibration_probs"), demo("calibration_labels"));
-    let today = demo("fog_3_unlabeled");
-    let as_npy = check(&cal, &labels, &today, &[]);
+    let target = demo("fog_3_unlabeled");
+    let as_npy = check(&cal, &labels, &target, &[]);
     let text = |name: &str, path: &str| {
         let array = Array::read(path);
         scratch.file(name, csv(&array.floats(), array.columns))
@@ -46,7 +46,8 @@ fn csv_and_npz_read_as_npy() {
     let integers = Array::read(&labels).integers();
     let lines: String = integers.iter().map(|label| format!("{label}\n")).collect();
     let label_lines = scratch.file("labels.csv", format!("label\n{lines}"));
-    let as_csv = check(&text("cal.csv", &cal), &label_lines, &text("today.csv", &today), &[]);
+    let as_csv =
+        check(&text("cal.csv", &cal), &label_lines, &text("the target data.csv", &target), &[]);
     assert_eq!(as_npy, as_csv);
     let bytes = |path: &str| std::fs::read(path).unwrap();
     let archive = scratch.file(
@@ -54,7 +55,7 @@ fn csv_and_npz_read_as_npy() {
         npz(&[
             ("cal.npy", &bytes(&cal)),
             ("labels.npy", &bytes(&labels)),
-            ("today.npy", &bytes(&today)),
+            ("the target data.npy", &bytes(&target)),
         ]),
     );
     let part = |key: &str| format!("{archive}:{key}");
@@ -63,7 +64,7 @@ fn csv_and_npz_read_as_npy() {
         let array = Array::read(path);
         scratch.file(name, npy_f64(&array.floats(), array.columns))
     };
-    assert_eq!(as_npy, check(&wide("cal8.npy", &cal), &labels, &wide("today8.npy", &today), &[]));
+    assert_eq!(as_npy, check(&wide("cal8.npy", &cal), &labels, &wide("target8.npy", &target), &[]));
 }
 
 #[test]
@@ -83,14 +84,18 @@ fn logits_are_probabilities_before_the_softmax() {
         logits.chunks_exact(10).flat_map(row).collect()
     };
     let labels = demo("calibration_labels");
-    let (cal, today) = (logits(&demo("calibration_probs")), logits(&demo("fog_3_unlabeled")));
+    let (cal, target) = (logits(&demo("calibration_probs")), logits(&demo("fog_3_unlabeled")));
     let file = |name: &str, values: &[f64]| scratch.file(name, npy_f64(values, 10));
-    let from_logits =
-        check(&file("cal.npy", &cal), &labels, &file("today.npy", &today), &["--logits"]);
+    let from_logits = check(
+        &file("cal.npy", &cal),
+        &labels,
+        &file("the target data.npy", &target),
+        &["--logits"],
+    );
     let from_probabilities = check(
         &file("cal-soft.npy", &softmax(&cal)),
         &labels,
-        &file("today-soft.npy", &softmax(&today)),
+        &file("the target data-soft.npy", &softmax(&target)),
         &[],
     );
     assert_close(&from_logits, &from_probabilities, 1e-12);

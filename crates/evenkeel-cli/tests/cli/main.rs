@@ -22,7 +22,7 @@ pub(crate) const FOG: Day = Day("fog_3");
 pub(crate) const CLEAN: Day = Day("clean");
 
 impl Day {
-    pub(crate) fn yesterday_and_unlabeled(&self) -> Vec<String> {
+    pub(crate) fn labeled_and_unlabeled(&self) -> Vec<String> {
         options(&[
             ("--cal-probs", demo("calibration_probs")),
             ("--cal-labels", demo("calibration_labels")),
@@ -39,14 +39,14 @@ impl Day {
     }
 
     pub(crate) fn check(&self, more: &[&str]) -> Ran {
-        run(&call("check", self.yesterday_and_unlabeled(), more))
+        run(&call("check", self.labeled_and_unlabeled(), more))
     }
 
     /// Calibrates, by `ot` in few steps unless told otherwise.
     pub(crate) fn calibrate(&self, out: &str, more: &[&str]) -> Ran {
         let method: &[&str] = if more.contains(&"--method") { &[] } else { &["--method", "ot"] };
         let few = [&["--steps", "50", "--out", out], method, more].concat();
-        run(&call("calibrate", self.yesterday_and_unlabeled(), &few))
+        run(&call("calibrate", self.labeled_and_unlabeled(), &few))
     }
 
     pub(crate) fn evaluate(&self, calibration: &str, more: &[&str]) -> Ran {
@@ -69,7 +69,7 @@ impl Day {
 
     /// Compares `uncorrected` and `ot`, in few steps, unless told otherwise.
     pub(crate) fn compare(&self, more: &[&str]) -> Ran {
-        let mut files = self.yesterday_and_unlabeled();
+        let mut files = self.labeled_and_unlabeled();
         files.extend(options(&[
             ("--test-probs", self.test_probs()),
             ("--test-labels", self.test_labels()),

@@ -24,7 +24,7 @@ fn no_escape_codes_in_pipes() {
         assert!(!ran.stdout.contains('\x1b') && !ran.stderr.contains('\x1b'), "{ran:?}");
     }
     let plain = FOG.check(&[]);
-    let arguments = call("check", FOG.yesterday_and_unlabeled(), &[]);
+    let arguments = call("check", FOG.labeled_and_unlabeled(), &[]);
     for value in ["1", "0", ""] {
         assert_eq!(finish(program().args(&arguments).env("NO_COLOR", value)), plain);
     }
@@ -62,8 +62,8 @@ fn a_reader_that_leaves_is_no_error() {
         ("--labels", FOG.test_labels()),
     ]);
     for arguments in [
-        call("check", FOG.yesterday_and_unlabeled(), &[]),
-        call("check", FOG.yesterday_and_unlabeled(), &["--json"]),
+        call("check", FOG.labeled_and_unlabeled(), &[]),
+        call("check", FOG.labeled_and_unlabeled(), &["--json"]),
         call("evaluate", evaluate, &[]),
         call("completions", vec![], &["bash"]),
         call("manual", vec![], &[]),
@@ -92,7 +92,7 @@ fn a_reader_that_leaves_is_no_error() {
 #[test]
 fn conditions_hold_even_when_nobody_reads() {
     let mut child = program()
-        .args(call("check", FOG.yesterday_and_unlabeled(), &["--fail-on-shift"]))
+        .args(call("check", FOG.labeled_and_unlabeled(), &["--fail-on-shift"]))
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
@@ -112,9 +112,9 @@ fn failed_runs_leave_earlier_files_alone_and_nothing_behind() {
     let broken = scratch.file("broken.npy", bytes);
     let earlier = |name: &str| scratch.file(name, "an earlier result");
     let (probs, labels) = (demo("calibration_probs"), demo("calibration_labels"));
-    let yesterday = ["--cal-probs", &probs, "--cal-labels", &labels, "--unlabeled", &broken];
+    let labeled = ["--cal-probs", &probs, "--cal-labels", &labels, "--unlabeled", &broken];
     let calls = [
-        call("calibrate", vec![], &yesterday),
+        call("calibrate", vec![], &labeled),
         call("predict", vec![], &["--calibration", &calibration, "--probs", &broken]),
     ];
     for name in ["sets.npy", "sets.csv", "sets.jsonl", "sets.parquet"] {
@@ -150,7 +150,7 @@ fn a_file_can_be_replaced_and_results_can_go_to_a_pipe() {
 
 #[test]
 fn colour_where_it_is_asked_for() {
-    let arguments = call("check", FOG.yesterday_and_unlabeled(), &[]);
+    let arguments = call("check", FOG.labeled_and_unlabeled(), &[]);
     let coloured = finish(program().args(&arguments).env("CLICOLOR_FORCE", "1"));
     assert!(coloured.stdout.contains("\x1b["), "{coloured:?}");
     let without: String = coloured
@@ -173,7 +173,7 @@ fn interrupted_runs_leave_nothing_behind() {
     for signal in ["-INT", "-TERM"] {
         let scratch = Scratch::new();
         let out = scratch.file("cal.json", "earlier");
-        let mut arguments = call("calibrate", FOG.yesterday_and_unlabeled(), &[]);
+        let mut arguments = call("calibrate", FOG.labeled_and_unlabeled(), &[]);
         arguments
             .extend(["--method", "ot", "--steps", "2000000000", "--out", &out].map(str::to_owned));
         let mut running = program().args(&arguments).stderr(Stdio::piped()).spawn().unwrap();

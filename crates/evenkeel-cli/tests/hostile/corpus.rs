@@ -30,7 +30,7 @@ impl World {
         let labels: Vec<i64> = (0..ROWS).map(|row| i64::try_from(row % CLASSES).unwrap()).collect();
         scratch.file("cal.npy", npy_f64(&probabilities, CLASSES));
         scratch.file("labels.npy", npy_i64(&labels));
-        scratch.file("today.npy", npy_f64(&probabilities, CLASSES));
+        scratch.file("the target data.npy", npy_f64(&probabilities, CLASSES));
         scratch.folder("out");
         scratch.file("out/earlier.npy", "an earlier result");
         scratch.file("out/earlier.json", "an earlier result");
@@ -69,7 +69,7 @@ impl World {
         let files = [
             ("--cal-probs", "cal.npy"),
             ("--cal-labels", "labels.npy"),
-            ("--unlabeled", "today.npy"),
+            ("--unlabeled", "the target data.npy"),
         ];
         self.call("check", &files, replaced, more)
     }
@@ -78,7 +78,7 @@ impl World {
         let files = [
             ("--cal-probs", "cal.npy"),
             ("--cal-labels", "labels.npy"),
-            ("--unlabeled", "today.npy"),
+            ("--unlabeled", "the target data.npy"),
             ("--out", "out/earlier.json"),
         ];
         let ot: &[&str] = if more.iter().any(|word| word.starts_with("--method")) {
@@ -90,14 +90,20 @@ impl World {
     }
 
     fn predict(&self, replaced: &[(&str, &str)], more: &[&str]) -> Vec<String> {
-        let files =
-            [("--calibration", "cal.json"), ("--probs", "today.npy"), ("--out", "out/earlier.npy")];
+        let files = [
+            ("--calibration", "cal.json"),
+            ("--probs", "the target data.npy"),
+            ("--out", "out/earlier.npy"),
+        ];
         self.call("predict", &files, replaced, more)
     }
 
     fn evaluate(&self, replaced: &[(&str, &str)], more: &[&str]) -> Vec<String> {
-        let files =
-            [("--calibration", "cal.json"), ("--probs", "today.npy"), ("--labels", "labels.npy")];
+        let files = [
+            ("--calibration", "cal.json"),
+            ("--probs", "the target data.npy"),
+            ("--labels", "labels.npy"),
+        ];
         self.call("evaluate", &files, replaced, more)
     }
 
@@ -105,8 +111,8 @@ impl World {
         let files = [
             ("--cal-probs", "cal.npy"),
             ("--cal-labels", "labels.npy"),
-            ("--unlabeled", "today.npy"),
-            ("--test-probs", "today.npy"),
+            ("--unlabeled", "the target data.npy"),
+            ("--test-probs", "the target data.npy"),
             ("--test-labels", "labels.npy"),
         ];
         self.call("compare", &files, replaced, more)
@@ -406,12 +412,12 @@ fn files_that_do_not_fit(world: &World) -> Vec<Row> {
             &["labels.npy"],
         ),
         row(
-            "other classes today (check)",
+            "other classes the target data (check)",
             world.check(&[("--unlabeled", &five)], &[]),
             &["five.npy", "5 columns", "10 classes"],
         ),
         row(
-            "other classes today (calibrate)",
+            "other classes the target data (calibrate)",
             world.calibrate(&[("--unlabeled", &five)], &[]),
             &["five.npy", "5 columns", "10 classes"],
         ),
@@ -493,7 +499,11 @@ fn paths(world: &World) -> Vec<Row> {
             &["missing.npy", "No such file"],
         ),
         row("missing labels", world.check(&[("--cal-labels", &missing)], &[]), &["missing.npy"]),
-        row("missing today", world.calibrate(&[("--unlabeled", &missing)], &[]), &["missing.npy"]),
+        row(
+            "missing the target data",
+            world.calibrate(&[("--unlabeled", &missing)], &[]),
+            &["missing.npy"],
+        ),
         row(
             "missing class names",
             world.check(&[], &["--class-names", &missing]),
@@ -601,7 +611,10 @@ fn settings(world: &World) -> Vec<Row> {
         (&["--method=oracle"], "compare"),
         (&["--method=likelihood-ratio", "--ratio=known"], "--cal-ratios"),
         (&["--method=likelihood-ratio", "--ratio=best"], "--ratio"),
-        (&["--method=likelihood-ratio", "--cal-features=today.npy"], "--unlabeled-features"),
+        (
+            &["--method=likelihood-ratio", "--cal-features=the target data.npy"],
+            "--unlabeled-features",
+        ),
         (&["--method=likelihood-ratio", "--cal-ratios=nowhere.npy"], "nowhere.npy"),
         (&["--method=fixed", "--weights-file=nowhere.npy"], "nowhere.npy"),
         (&["--method=ecp", "--ecp-power=3"], "--ecp-power"),

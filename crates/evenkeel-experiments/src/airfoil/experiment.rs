@@ -1,7 +1,7 @@
 //! Splits, the shift, and the coverage of every method.
 
 use evenkeel::level::Miscoverage;
-use evenkeel::reweighting::likelihood_ratio::{KnownRatios, RatioEstimator, RatioThresholds};
+use evenkeel::method::likelihood_ratio::{KnownRatios, RatioEstimator, RatioThresholds};
 use evenkeel::rows::Rows;
 use evenkeel::seed::{Seed, Stream};
 use rayon::prelude::*;

@@ -6,7 +6,7 @@ use evenkeel::conformal::{LabelSets, predict_rows};
 use evenkeel::evaluation::total_coverage_gap;
 use evenkeel::level::Miscoverage;
 use evenkeel::measure::{WeightedEmpirical, Weights};
-use evenkeel::reweighting::likelihood_ratio::{
+use evenkeel::method::likelihood_ratio::{
     KnownRatios, RatioEstimator, RatioModel, RatioThresholds,
 };
 use evenkeel::rows::Rows;
@@ -40,7 +40,7 @@ pub(super) struct CellPoints {
 pub(super) enum Calibrated {
     /// As a user gets it.
     ByCore(Box<Calibration>),
-    /// Likelihood ratios without the core's refusal where yesterday and today can be told apart: the paper's tables hold
+    /// Likelihood ratios without the core's refusal where calibration and target data can be told apart: the paper's tables hold
     /// such cells too.
     ByRatios { model: RatioModel, thresholds: RatioThresholds, effective: f64 },
 }
@@ -49,7 +49,7 @@ impl Calibrated {
     /// Calibrates a method on the points of a cell.
     pub(super) fn by(method: ImageMethod, points: &CellPoints, seed: Seed) -> Result<Self> {
         let asked = method.in_core(points.severity, points.grid, seed)?;
-        let yesterday = match (method, asked) {
+        let labeled = match (method, asked) {
             (ImageMethod::Oracle, _) => &points.unlabeled,
             // Fitted on one half and calibrated on the other: twice the points, as in the paper.
             (_, Method::OptimalTransport(settings))
@@ -65,8 +65,8 @@ impl Calibrated {
         let calibrator =
             ShiftCalibrator { method: asked, score: Score::Lac, alpha: points.alpha, seed };
         let calibration = calibrator.calibrate(
-            &yesterday.probabilities()?,
-            &yesterday.labels()?,
+            &labeled.probabilities()?,
+            &labeled.labels()?,
             &points.unlabeled.probabilities()?,
         )?;
         Ok(Self::ByCore(Box::new(calibration)))

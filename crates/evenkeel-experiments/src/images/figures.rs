@@ -1,15 +1,15 @@
 //! Figs 1 and 2: laws of scores under noise, and the coverage gap over alpha under fog.
 
 use evenkeel::calibrator::{ShiftCalibrator, TransportSettings};
-use evenkeel::conformal::{TestMass, conformal_threshold};
 use evenkeel::evaluation::{gap_curve, percent_rates, total_coverage_gap};
+use evenkeel::learning::optimise::AdamSettings;
 use evenkeel::level::Miscoverage;
 use evenkeel::measure::{Grid, WeightedEmpirical, Weights};
-use evenkeel::reweighting::likelihood_ratio::{RatioEstimator, TelescopingSettings};
-use evenkeel::reweighting::optimise::AdamSettings;
+use evenkeel::method::likelihood_ratio::{RatioEstimator, TelescopingSettings};
 use evenkeel::sandwich::{min_max, model_uniform};
 use evenkeel::score::Score;
 use evenkeel::seed::Seed;
+use evenkeel::threshold::{TestMass, conformal_threshold};
 use evenkeel_report::study::Drawing;
 use evenkeel_report::{Answer, GapCurve, Report, ScoreLaws, ThresholdMark, Verdict, figures};
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,7 @@ use crate::run::{Experiment, Group, Outputs, Stopwatch};
 /// Which figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PaperFigure {
-    /// Fig 1: empirical CDFs of scores, and the pairs of laws around today's.
+    /// Fig 1: empirical CDFs of scores, and the pairs of laws around the target data's.
     ScoreLaws,
     /// Fig 2: the coverage gap over alpha.
     CoverageGap,

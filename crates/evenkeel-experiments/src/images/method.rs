@@ -1,17 +1,18 @@
 //! The methods of the image tables. To add one: a variant, its id and name here, and what the core is
 //! asked for.
 
-use evenkeel::auto::AutoSettings;
 use evenkeel::calibrator::{
     ConditionalChoice, Method, ObjectiveChoice, RatioChoice, SandwichChoice, TransportSettings,
     WeightsChoice,
 };
-use evenkeel::conformal::{EntropyPower, TransferRule};
+use evenkeel::learning::optimise::StoppingRule;
 use evenkeel::level::FailureProbability;
 use evenkeel::measure::Grid;
-use evenkeel::reweighting::label_plan::LabelPlanSettings;
-use evenkeel::reweighting::likelihood_ratio::{RatioEstimator, TelescopingSettings};
-use evenkeel::reweighting::optimise::StoppingRule;
+use evenkeel::method::auto::AutoSettings;
+use evenkeel::method::entropy_scaling::EntropyPower;
+use evenkeel::method::label_plan::LabelPlanSettings;
+use evenkeel::method::likelihood_ratio::{RatioEstimator, TelescopingSettings};
+use evenkeel::method::quantile_transfer::TransferRule;
 use evenkeel::seed::Seed;
 
 use crate::error::{Error, Result};
@@ -41,7 +42,7 @@ pub enum Steps {
 pub enum ImageMethod {
     /// Split conformal prediction on clean points.
     Uncorrected,
-    /// Split conformal prediction on labeled points of today.
+    /// Split conformal prediction on labeled points of the target data.
     Oracle,
     /// Likelihood ratios of the vector of scores, by a telescoping estimator.
     LikelihoodRatio,

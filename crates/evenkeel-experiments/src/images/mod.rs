@@ -35,9 +35,9 @@ pub use split::{
 };
 
 use evenkeel::calibrator::TransportSettings;
+use evenkeel::learning::optimise::AdamSettings;
 use evenkeel::level::Miscoverage;
 use evenkeel::measure::Grid;
-use evenkeel::reweighting::optimise::AdamSettings;
 use evenkeel::seed::Seed;
 use serde_json::json;
 
@@ -50,7 +50,7 @@ use method::{DELTA, likelihood_ratio_words};
 /// Which tables are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tables {
-    /// Tables 1, 4, 5 and 6, and how far each method is from the target.
+    /// Tables 1, 4, 5 and 6, and how far each method is from the level.
     All,
     /// Table 5: bounds against measured gaps.
     Tightness,
@@ -64,7 +64,7 @@ pub enum Tables {
 /// | `marginals` | both | without and with label shift | |
 /// | `seeds` | 10 | repetitions of every condition | at least 1 |
 /// | `calibration` | 300 | labeled clean points; weight functions take twice as many | at least 1 |
-/// | `unlabeled` | 300 | unlabeled points of today | at least 1 |
+/// | `unlabeled` | 300 | unlabeled points of the target data | at least 1 |
 /// | `test` | 30 000 | test points at most | at least 1 |
 /// | `grid` | 100 | grid points of the paper's objective; its answer depends on them | at least 2 |
 /// | `alpha` | 0.1 | miscoverage rate | |
@@ -186,7 +186,7 @@ pub struct Images {
 pub struct ImageCell {
     /// Corruption and severity.
     pub condition: ShiftedCondition,
-    /// Label marginal of today.
+    /// Label marginal of the target data.
     pub labels: LabelMarginal,
     /// Repetition.
     pub repetition: u64,

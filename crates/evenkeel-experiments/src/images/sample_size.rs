@@ -1,8 +1,8 @@
 //! Tables 2 and 3: how the total coverage gap depends on the numbers of labeled and unlabeled points.
 
 use evenkeel::calibrator::TransportSettings;
+use evenkeel::learning::optimise::AdamSettings;
 use evenkeel::level::Miscoverage;
-use evenkeel::reweighting::optimise::AdamSettings;
 use evenkeel::seed::Seed;
 use evenkeel_report::study::{Joined, LineAxis, LinePlot, line_plot};
 use serde_json::json;
@@ -209,7 +209,7 @@ impl Experiment for SampleSize {
                 self.settings.seeds
             ),
             lead: vec![
-                "Rows: labeled points of yesterday. Columns: unlabeled points of today. Mean ± standard deviation over seeds \
+                "Rows: labeled points of the calibration data. Columns: unlabeled points of the target data. Mean ± standard deviation over seeds \
                  and corruptions; lower is better."
                     .to_owned(),
             ],

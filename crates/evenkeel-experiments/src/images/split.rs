@@ -9,13 +9,13 @@ use super::softmax::SoftmaxTable;
 use crate::draws::{dirichlet, permutation};
 use crate::error::{Error, Result};
 
-/// Whether today's labels are distributed as yesterday's.
+/// Whether target labels are distributed as the calibration data's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LabelMarginal {
-    /// As yesterday's.
+    /// As the calibration data's.
     Same,
-    /// Drawn from a Dirichlet law around yesterday's.
+    /// Drawn from a Dirichlet law around the calibration data's.
     Shifted,
 }
 
@@ -44,7 +44,7 @@ impl LabelMarginal {
 pub const LABEL_SHIFT_GAMMA: f64 = 10.0;
 
 /// Fewest rows a sample with label shift may hold, unlabeled and test rows together; a marginal that allows fewer is drawn
-/// again. With many classes, or one that today's table hardly holds, `N = min_k count_k / q_k` falls to a handful.
+/// again. With many classes, or one that target table hardly holds, `N = min_k count_k / q_k` falls to a handful.
 pub const LABEL_SHIFT_LEAST: usize = 100;
 
 /// Marginals drawn at most before a cell is left out.
@@ -55,9 +55,9 @@ pub const LABEL_SHIFT_DRAWS: usize = 100;
 pub struct RoleSizes {
     /// Labeled clean rows.
     pub calibration: usize,
-    /// Unlabeled rows of today; half of what there is, if label shift leaves fewer than twice as many.
+    /// Unlabeled rows of the target data; half of what there is, if label shift leaves fewer than twice as many.
     pub unlabeled: usize,
-    /// Labeled rows of today at most.
+    /// Labeled rows of the target data at most.
     pub test: usize,
 }
 
@@ -95,25 +95,25 @@ impl Split {
         let order = permutation(&mut seed.stream("shifted-rows"), shifted.rows());
         let free: Vec<usize> =
             order.into_iter().filter(|row| !taken.contains(&shifted.image_ids[*row])).collect();
-        let (mut today, redraws) = match labels {
+        let (mut target, redraws) = match labels {
             LabelMarginal::Same => (free, 0),
             LabelMarginal::Shifted => with_label_shift(&free, clean, shifted, seed)?,
         };
         let unlabeled = match labels {
             LabelMarginal::Same => sizes.unlabeled,
-            LabelMarginal::Shifted => sizes.unlabeled.min(today.len() / 2),
+            LabelMarginal::Shifted => sizes.unlabeled.min(target.len() / 2),
         };
-        if unlabeled == 0 || today.len() <= unlabeled {
+        if unlabeled == 0 || target.len() <= unlabeled {
             let what = "the shifted table, without the calibration images,".to_owned();
             return Err(Error::TooFewRows {
                 what,
-                found: today.len(),
+                found: target.len(),
                 needed: unlabeled.max(1) + 1,
             });
         }
-        let mut test = today.split_off(unlabeled);
+        let mut test = target.split_off(unlabeled);
         test.truncate(sizes.test);
-        Ok(Self { calibration, unlabeled: today, test, redraws })
+        Ok(Self { calibration, unlabeled: target, test, redraws })
     }
 }
 
@@ -152,7 +152,7 @@ fn shifted_marginal(clean: &SoftmaxTable, stream: &mut Stream) -> Vec<f64> {
 fn resampled(rows: &[usize], table: &SoftmaxTable, marginal: &[f64]) -> Vec<usize> {
     let mut counts = vec![0_usize; marginal.len()];
     rows.iter().for_each(|row| counts[table.labels[*row]] += 1);
-    // A class that today's table does not hold cannot be asked for.
+    // A class that target table does not hold cannot be asked for.
     let possible =
         counts.iter().zip(marginal).filter(|(count, share)| **count > 0 && **share > 0.0);
     let total: f64 = possible.clone().map(|(_, share)| share).sum();
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn no_calibration_image_reappears_today() {
+    fn no_calibration_image_reappears_target() {
         let (clean, shifted) = (table(400, false), table(400, true));
         let sizes = RoleSizes { calibration: 100, unlabeled: 60, test: usize::MAX };
         for seed in 0..20 {
@@ -198,13 +198,13 @@ mod tests {
                 let calibration: BTreeSet<usize> =
                     split.calibration.iter().map(|row| clean.image_ids[*row]).collect();
                 assert_eq!(calibration.len(), 100);
-                let today: Vec<usize> = [&split.unlabeled[..], &split.test]
+                let target: Vec<usize> = [&split.unlabeled[..], &split.test]
                     .concat()
                     .iter()
                     .map(|row| shifted.image_ids[*row])
                     .collect();
-                assert!(today.iter().all(|id| !calibration.contains(id)));
-                assert_eq!(today.iter().collect::<BTreeSet<_>>().len(), today.len());
+                assert!(target.iter().all(|id| !calibration.contains(id)));
+                assert_eq!(target.iter().collect::<BTreeSet<_>>().len(), target.len());
                 if labels == LabelMarginal::Same {
                     assert_eq!((split.unlabeled.len(), split.test.len()), (60, 240));
                 }
@@ -212,7 +212,7 @@ mod tests {
         }
     }
 
-    /// Class 3 has twelve rows today but a quarter of yesterday's labels: most marginals allow fewer than a hundred rows.
+    /// Class 3 has twelve rows the target data but a quarter of calibration labels: most marginals allow fewer than a hundred rows.
     #[test]
     fn marginals_that_a_rare_class_makes_small_are_drawn_again() {
         let (clean, mut shifted) = (table(400, false), table(400, true));

@@ -21,10 +21,10 @@ const DRAWN: [&str; 8] =
 
 pub(super) fn outputs(images: &Images, finished: &Finished) -> Outputs {
     let cells = Cells { images, finished };
-    let target = 1.0 - images.settings.alpha.get();
+    let level = 1.0 - images.settings.alpha.get();
     let tables = match images.settings.tables {
         Tables::All => vec![
-            cells.distance_from_target(target),
+            cells.distance_from_level(level),
             cells.coverage_and_size(),
             cells.total_gaps(),
             cells.tightness(),
@@ -43,12 +43,12 @@ pub(super) fn outputs(images: &Images, finished: &Finished) -> Outputs {
         }
         .to_owned(),
         subtitle: format!(
-            "{} conditions, {} seeds, n = {} calibration points ({} for weight functions), m = {unlabeled} unlabeled, {tests} test points, target coverage {:.0} %",
+            "{} conditions, {} seeds, n = {} calibration points ({} for weight functions), m = {unlabeled} unlabeled, {tests} test points, level {:.0} %",
             images.data.conditions().len(),
             images.settings.seeds,
             images.settings.calibration,
             2 * images.settings.calibration,
-            100.0 * target
+            100.0 * level
         ),
         lead: [
             "FF: free-form weights; WF: a weight function; without a number, 1000 steps for each unit of severity, as in the \
@@ -60,7 +60,7 @@ pub(super) fn outputs(images: &Images, finished: &Finished) -> Outputs {
         .collect(),
         tables,
         data: vec![cells.all()],
-        figures: cells.figures(target),
+        figures: cells.figures(level),
     }
 }
 
@@ -178,8 +178,8 @@ impl Cells<'_> {
         }
     }
 
-    /// How far coverage is from the target, cell by cell: the number methods are compared by.
-    fn distance_from_target(&self, target: f64) -> Table {
+    /// How far coverage is from the level, cell by cell: the number methods are compared by.
+    fn distance_from_level(&self, level: f64) -> Table {
         let mut columns = vec!["method".to_owned()];
         for labels in &self.images.settings.marginals {
             for severity in self.severities() {
@@ -188,8 +188,8 @@ impl Cells<'_> {
             columns.push(format!("{}, all", labels.words()));
         }
         columns.extend(["all cells".to_owned(), "mean coverage".to_owned()]);
-        columns.push("cells below target by 5 points".to_owned());
-        let title = "Distance from the target: mean |coverage - target| over cells, in points";
+        columns.push("cells below level by 5 points".to_owned());
+        let title = "Distance from the level: mean |coverage - level| over cells, in points";
         let mut table = Table::new("distance", title, columns).with_note(&self.note(
             "Averages over single cells, so that overcoverage in one does not make up for undercoverage in another.",
         ));
@@ -197,7 +197,7 @@ impl Cells<'_> {
         let mean = |values: &mut dyn Iterator<Item = f64>| {
             Entry::number(Spread::of(values).map(|spread| spread.mean), percent)
         };
-        let off = |outcome: &MethodOutcome| (outcome.coverage - target).abs();
+        let off = |outcome: &MethodOutcome| (outcome.coverage - level).abs();
         for method in &self.images.settings.methods {
             let mut row = vec![Entry::text(method.words())];
             for labels in &self.images.settings.marginals {
@@ -213,7 +213,7 @@ impl Cells<'_> {
             let all = || self.of(*method, |_| true);
             row.push(mean(&mut all().map(off)));
             row.push(mean(&mut all().map(|outcome| outcome.coverage)));
-            let below = |outcome: &MethodOutcome| f64::from(outcome.coverage < target - 0.05);
+            let below = |outcome: &MethodOutcome| f64::from(outcome.coverage < level - 0.05);
             row.push(mean(&mut all().map(below)));
             table.rows.push(row);
         }
@@ -323,16 +323,16 @@ impl Cells<'_> {
     }
 
     /// Coverage by severity for each label marginal, and bounds against gaps.
-    fn figures(&self, target: f64) -> Vec<Drawing> {
+    fn figures(&self, level: f64) -> Vec<Drawing> {
         let coverage =
             self.images.settings.marginals.iter().map(|labels| match self.images.settings.tables {
-                Tables::All => self.coverage_figure(*labels, target),
+                Tables::All => self.coverage_figure(*labels, level),
                 Tables::Tightness => None,
             });
         coverage.chain([self.tightness_figure()]).flatten().collect()
     }
 
-    fn coverage_figure(&self, labels: LabelMarginal, target: f64) -> Option<Drawing> {
+    fn coverage_figure(&self, labels: LabelMarginal, level: f64) -> Option<Drawing> {
         let chosen = &self.images.settings.methods;
         let mut shown: Vec<ImageMethod> =
             chosen.iter().copied().filter(|method| DRAWN.contains(&method.id())).collect();
@@ -359,7 +359,7 @@ impl Cells<'_> {
             ),
             across: ("severity".to_owned(), LineAxis::Plain),
             up: ("coverage".to_owned(), LineAxis::Percent),
-            reference: Some(Reference::Height(target, format!("target {:.0} %", 100.0 * target))),
+            reference: Some(Reference::Height(level, format!("level {:.0} %", 100.0 * level))),
             joined: Joined::Lines,
             series: series.collect(),
         })

@@ -3,16 +3,17 @@
 use evenkeel::calibrator::{
     Method, ObjectiveChoice, SandwichChoice, ShiftCalibrator, TransportSettings,
 };
-use evenkeel::conformal::{TestMass, Threshold, Thresholds, conformal_threshold};
+use evenkeel::conformal::Thresholds;
+use evenkeel::learning::optimise::{AdamSettings, StoppingRule};
 use evenkeel::level::Miscoverage;
 use evenkeel::measure::{BANDWIDTH_FACTOR_REGRESSION, WeightedEmpirical, Weights};
-use evenkeel::reweighting::likelihood_ratio::{
+use evenkeel::method::likelihood_ratio::{
     KnownRatios, NetworkSettings, RatioEstimator, RatioThresholds,
 };
-use evenkeel::reweighting::optimise::{AdamSettings, StoppingRule};
 use evenkeel::rows::Rows;
 use evenkeel::score::Score;
 use evenkeel::seed::Seed;
+use evenkeel::threshold::{TestMass, Threshold, conformal_threshold};
 
 use super::simulation::{Sets, Stage};
 use super::world::FEATURES;
@@ -25,9 +26,9 @@ pub(super) const LEARNING_RATE: f64 = 0.1;
 /// A method of Figs 3 and 5.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RegressionMethod {
-    /// Split conformal prediction on yesterday's points.
+    /// Split conformal prediction on calibration points.
     Uncorrected,
-    /// Split conformal prediction on labeled points of today.
+    /// Split conformal prediction on labeled points of the target data.
     Oracle,
     /// Weights from the true ratio of the two worlds.
     TrueRatio,

@@ -1,7 +1,7 @@
 //! The predictor: one hidden layer of 256 over four features, a probability for each of 50 bins of `y`.
 //!
 //! Regression as classification (Guha et al. 2024). The paper does not say how long its network was trained; the longer,
-//! the sharper its bins and the further its coverage falls today.
+//! the sharper its bins and the further its coverage falls the target data.
 
 use evenkeel::rows::Rows;
 use evenkeel::score::softmax_rows;
@@ -111,7 +111,7 @@ struct Buffers {
 }
 
 impl Training {
-    /// Starts from rows of features and the bin of every row's target.
+    /// Starts from rows of features and the bin of every row's level.
     pub fn new(
         x: &[f64],
         bins_of_y: Vec<usize>,

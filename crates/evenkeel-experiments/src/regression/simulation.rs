@@ -30,10 +30,10 @@ pub struct SimulationOutcome {
 pub struct StageOutcome {
     /// Epochs of training.
     pub epochs: usize,
-    /// Mean cross-entropy of the predictor on yesterday's held-out points.
-    pub loss_yesterday: f64,
-    /// The same on today's.
-    pub loss_today: f64,
+    /// Mean cross-entropy of the predictor on calibration held-out points.
+    pub loss_labeled: f64,
+    /// The same on the target data's.
+    pub loss_target: f64,
     /// One for each method.
     pub methods: Vec<MethodOutcome>,
 }
@@ -68,10 +68,10 @@ impl Sets {
     fn draw(n: usize, seed: Seed) -> Self {
         let draw = |world, purpose| Sample::draw(world, n, &mut seed.stream(purpose));
         Self {
-            training: draw(World::Yesterday, "training"),
-            calibration: draw(World::Yesterday, "calibration"),
-            unlabeled: draw(World::Today, "unlabeled"),
-            test: draw(World::Today, "test"),
+            training: draw(World::Labeled, "training"),
+            calibration: draw(World::Labeled, "calibration"),
+            unlabeled: draw(World::TargetScores, "unlabeled"),
+            test: draw(World::TargetScores, "test"),
         }
     }
 }
@@ -111,7 +111,7 @@ impl Stage<'_> {
         Ok(Score::Lac.label_scores(&self.calibration()?, &self.calibration_labels()?)?)
     }
 
-    /// Scores of today's first sample at its labels, which only the oracle may see.
+    /// Scores of target first sample at its labels, which only the oracle may see.
     pub(super) fn unlabeled_scores(&self) -> Result<Vec<f64>> {
         let labels = self.labels_of(&self.sets.unlabeled)?;
         Ok(Score::Lac.label_scores(&self.unlabeled()?, &labels)?)
@@ -187,8 +187,8 @@ pub(super) fn simulate(
             .collect::<Result<_>>()?;
         stages.push(StageOutcome {
             epochs: *epochs,
-            loss_yesterday: loss(&stage.calibration_scores()?),
-            loss_today: loss(&stage.unlabeled_scores()?),
+            loss_labeled: loss(&stage.calibration_scores()?),
+            loss_target: loss(&stage.unlabeled_scores()?),
             methods,
         });
     }

@@ -9,18 +9,18 @@ use crate::run::{Entry, NumberStyle, Outputs, Table};
 type Finished = [(usize, SimulationOutcome)];
 
 pub(super) fn outputs(experiment: &Regression, finished: &Finished) -> Outputs {
-    let target = 1.0 - experiment.alpha.get();
+    let level = 1.0 - experiment.alpha.get();
     let mut outputs = Outputs {
         title: "Synthetic regression".to_owned(),
         subtitle: format!(
-            "{} simulations, four samples of {} each, {} bins, target coverage {:.0} %",
+            "{} simulations, four samples of {} each, {} bins, level {:.0} %",
             experiment.simulations,
             experiment.samples,
             experiment.bins,
-            100.0 * target
+            100.0 * level
         ),
         lead: vec![
-            "Figs 3 and 5 of the paper. A point of today is covered if the bin of its y is in its set; the length of a set \
+            "Figs 3 and 5 of the paper. A point of the target data is covered if the bin of its y is in its set; the length of a set \
              is the number of its bins times their width."
                 .to_owned(),
         ],
@@ -29,8 +29,8 @@ pub(super) fn outputs(experiment: &Regression, finished: &Finished) -> Outputs {
     };
     for stage in 0..experiment.epochs.len() {
         let epochs = experiment.epochs[stage];
-        outputs.tables.push(table(finished, stage, epochs, target));
-        outputs.figures.extend(figures(finished, stage, epochs, target));
+        outputs.tables.push(table(finished, stage, epochs, level));
+        outputs.figures.extend(figures(finished, stage, epochs, level));
     }
     outputs.tables.push(losses(experiment, finished));
     outputs
@@ -49,11 +49,11 @@ fn of_method(
     })
 }
 
-fn table(finished: &Finished, stage: usize, epochs: usize, target: f64) -> Table {
+fn table(finished: &Finished, stage: usize, epochs: usize, level: f64) -> Table {
     let columns = [
         "method",
         "coverage, %",
-        "mean gap to target, points",
+        "mean gap to level, points",
         "runs within 2 points, %",
         "set size, bins",
         "set length",
@@ -68,8 +68,8 @@ fn table(finished: &Finished, stage: usize, epochs: usize, target: f64) -> Table
     .with_note("Mean ± standard deviation over simulations.");
     for method in RegressionMethod::ALL {
         let rows = || of_method(finished, stage, method);
-        let near = rows().map(|(_, row)| f64::from((row.coverage - target).abs() <= 0.02));
-        let off = rows().map(|(_, row)| (row.coverage - target).abs());
+        let near = rows().map(|(_, row)| f64::from((row.coverage - level).abs() <= 0.02));
+        let off = rows().map(|(_, row)| (row.coverage - level).abs());
         let mean = |values: &mut dyn Iterator<Item = f64>| {
             crate::run::Spread::of(values).map(|spread| spread.mean)
         };
@@ -89,7 +89,7 @@ fn table(finished: &Finished, stage: usize, epochs: usize, target: f64) -> Table
 
 /// How good the predictor is, which the outcome depends on.
 fn losses(experiment: &Regression, finished: &Finished) -> Table {
-    let columns = ["epochs", "cross-entropy yesterday", "cross-entropy today"];
+    let columns = ["epochs", "cross-entropy the calibration data", "cross-entropy the target data"];
     let mut table = Table::new(
         "predictor",
         "The predictor on held-out points",
@@ -100,8 +100,8 @@ fn losses(experiment: &Regression, finished: &Finished) -> Table {
         let two = NumberStyle::Decimals(2);
         table.rows.push(vec![
             Entry::text(epochs.to_string()),
-            Entry::spread(stages().map(|stage| stage.loss_yesterday), two),
-            Entry::spread(stages().map(|stage| stage.loss_today), two),
+            Entry::spread(stages().map(|stage| stage.loss_labeled), two),
+            Entry::spread(stages().map(|stage| stage.loss_target), two),
         ]);
     }
     table
@@ -132,7 +132,7 @@ fn data(finished: &Finished) -> Table {
     table
 }
 
-fn figures(finished: &Finished, stage: usize, epochs: usize, target: f64) -> Vec<Drawing> {
+fn figures(finished: &Finished, stage: usize, epochs: usize, level: f64) -> Vec<Drawing> {
     let series = |objective: ObjectiveChoice, value: fn((f64, &MethodOutcome)) -> f64| {
         let shown = RegressionMethod::ALL.into_iter();
         let shown = shown.filter(|method| method.is_shown_with(objective));
@@ -153,7 +153,7 @@ fn figures(finished: &Finished, stage: usize, epochs: usize, target: f64) -> Vec
             quantity: quantity.to_owned(),
             axis,
             mark: (axis == DensityAxis::Percent)
-                .then(|| (target, format!("target {:.0} %", 100.0 * target))),
+                .then(|| (level, format!("level {:.0} %", 100.0 * level))),
             series,
         })
     };

@@ -1,8 +1,8 @@
 //! Two worlds whose ratio is known (Yang, Kuchibhotla & Tchetgen Tchetgen 2024, as in the paper's App C.4).
 //!
 //! ```text
-//! yesterday (P)   X ~ N(0, I_4)
-//! today (Q)       X ~ N(shift, I_4),   which is P tilted by exp(shift . x)
+//! the calibration data (P)   X ~ N(0, I_4)
+//! the target data (Q)       X ~ N(shift, I_4),   which is P tilted by exp(shift . x)
 //! both            Y = 210 + 27.4 x_1 + 13.7 (x_2 + x_3 + x_4) + N(0, 1)
 //! ```
 
@@ -12,16 +12,16 @@ use crate::draws::standard_normal;
 
 /// Features of a point.
 pub const FEATURES: usize = 4;
-/// Exponents of the tilt; also the mean of today's features.
+/// Exponents of the tilt; also the mean of target features.
 pub const SHIFT: [f64; FEATURES] = [-1.0, 0.5, -0.25, -0.1];
 
 /// Where a sample comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum World {
     /// `P`.
-    Yesterday,
+    Labeled,
     /// `Q`.
-    Today,
+    TargetScores,
 }
 
 /// Points with their targets.
@@ -37,8 +37,8 @@ impl Sample {
     /// `n` independent points of a world.
     pub fn draw(world: World, n: usize, stream: &mut Stream) -> Self {
         let mean = match world {
-            World::Yesterday => [0.0; FEATURES],
-            World::Today => SHIFT,
+            World::Labeled => [0.0; FEATURES],
+            World::TargetScores => SHIFT,
         };
         let (mut x, mut y) = (Vec::with_capacity(n * FEATURES), Vec::with_capacity(n));
         for _ in 0..n {
@@ -66,10 +66,10 @@ mod tests {
 
     /// The mean of the tilt under `P` is `exp(|shift|^2 / 2) = 1.937`, and tilted moments of `P` are moments of `Q`.
     #[test]
-    fn tilting_yesterday_gives_today() {
+    fn tilting_labeled_gives_target() {
         let mut stream = Seed::new(4).stream("world");
-        let p = Sample::draw(World::Yesterday, 100_000, &mut stream);
-        let q = Sample::draw(World::Today, 100_000, &mut stream);
+        let p = Sample::draw(World::Labeled, 100_000, &mut stream);
+        let q = Sample::draw(World::TargetScores, 100_000, &mut stream);
         let tilts = p.tilts();
         let total: f64 = tilts.iter().sum();
         assert!((total / 1e5 - 1.937).abs() < 0.06, "{}", total / 1e5);

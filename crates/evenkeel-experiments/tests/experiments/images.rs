@@ -172,7 +172,7 @@ fn folders_that_do_not_fit_are_refused_with_the_file_named() {
     assert!(data.read(&data.conditions()[0], 3).is_err(), "59 labels for 60 rows");
 }
 
-/// The shipped demo data as a data folder: real probabilities, the calibration images apart from today's.
+/// The shipped demo data as a data folder: real probabilities, the calibration images apart from the target data's.
 #[test]
 fn the_shipped_demo_data_gives_a_table() {
     let demo = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/demo"));

@@ -1,7 +1,7 @@
 //! What the answer rests on.
 
 use evenkeel::bound::CoverageInterval;
-use evenkeel::reweighting::optimise::TracePoint;
+use evenkeel::learning::optimise::TracePoint;
 use evenkeel::sandwich::Order;
 
 /// Where coverage lies at a threshold, and where it was measured.
@@ -11,7 +11,7 @@ pub struct CoverageRange {
     pub label: String,
     /// The range, with what is known about the order of the laws behind it.
     pub interval: CoverageInterval,
-    /// Coverage on labeled points of today, if there are any.
+    /// Coverage on labeled points of the target data, if there are any.
     pub measured: Option<f64>,
 }
 

@@ -1,8 +1,8 @@
 //! Laws of scores, as the CDFs a figure draws.
 
-use evenkeel::conformal::Threshold;
 use evenkeel::measure::WeightedEmpirical;
 use evenkeel::sandwich::Sandwich;
+use evenkeel::threshold::Threshold;
 
 /// A right-continuous step function from 0 to 1.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -19,7 +19,7 @@ impl From<&WeightedEmpirical> for StepCurve {
     }
 }
 
-/// Two laws around the law of today's scores.
+/// Two laws around the law of target scores.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SandwichLaws {
     /// `f-u`, `min-max`, ...
@@ -58,9 +58,9 @@ pub struct ScoreLaws {
     pub calibration: StepCurve,
     /// Calibration scores under the learned weights.
     pub reweighted: Option<StepCurve>,
-    /// One or two pairs of laws around today's scores.
+    /// One or two pairs of laws around target scores.
     pub sandwiches: Vec<SandwichLaws>,
-    /// Today's scores, if labels were given.
+    /// Target scores, if labels were given.
     pub test: Option<StepCurve>,
     /// Thresholds of the run's alpha.
     pub thresholds: Vec<ThresholdMark>,

@@ -1,6 +1,6 @@
 //! Methods side by side.
 
-use evenkeel::conformal::Threshold;
+use evenkeel::threshold::Threshold;
 
 /// Where a method cuts its sets.
 #[derive(Debug, Clone, Copy, PartialEq)]

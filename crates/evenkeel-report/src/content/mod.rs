@@ -24,7 +24,7 @@ pub struct Report {
     pub title: String,
     /// One line under the heading: what was compared, how many points.
     pub subtitle: Option<String>,
-    /// Miscoverage rate of the run; the target is `1 - alpha`.
+    /// Miscoverage rate of the run; the level is `1 - alpha`.
     pub alpha: Miscoverage,
     /// The answer, first thing on the page.
     pub answer: Answer,
@@ -78,7 +78,7 @@ impl Report {
     }
 
     /// `1 - alpha`.
-    pub(crate) fn target(&self) -> f64 {
+    pub(crate) fn level(&self) -> f64 {
         1.0 - self.alpha.get()
     }
 }

@@ -83,7 +83,7 @@ fn draw_swatch(canvas: &mut Canvas, swatch: Swatch, (x, y): (f64, f64)) {
     }
 }
 
-/// The entry of the target line.
-pub(crate) fn target_stroke() -> Stroke {
+/// The entry of the level line.
+pub(crate) fn level_stroke() -> Stroke {
     Stroke::new(Ink::Text, 1.4, Dash::Dotted)
 }

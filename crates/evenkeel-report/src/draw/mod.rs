@@ -18,7 +18,7 @@ mod ticks;
 pub(crate) use canvas::{Anchor, Canvas, FONT_SIZE, Weight};
 pub(crate) use ink::{Dash, Ink, SeriesStyle, Stroke, style_sheet};
 pub(crate) use labels::{Obstacle, PlacedLabel, place_labels};
-pub(crate) use legend::{Entry, Swatch, draw_legend, target_stroke};
+pub(crate) use legend::{Entry, Swatch, draw_legend, level_stroke};
 pub(crate) use marker::Marker;
 pub(crate) use panel::{Axis, Panel};
 pub(crate) use range::Range;

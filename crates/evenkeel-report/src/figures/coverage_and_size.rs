@@ -4,7 +4,7 @@ use super::{Figure, MethodStyles};
 use crate::content::Report;
 use crate::draw::{
     Axis, Canvas, Entry, Ink, Obstacle, Panel, PlacedLabel, Point, Range, Swatch, TickText, Weight,
-    draw_legend, place_labels, target_stroke,
+    draw_legend, level_stroke, place_labels,
 };
 use crate::text::{decimal, percent};
 
@@ -31,17 +31,16 @@ pub(super) fn draw(report: &Report, styles: &MethodStyles<'_>) -> Option<Figure>
     let sizes = Range::around(spots.iter().map(|spot| spot.size))?.padded(0.12, 0.2);
     let sizes = sizes.within(Range::new(0.0, f64::MAX));
     let coverages = Range::around(spots.iter().map(|spot| spot.coverage))?;
-    let coverages = coverages.including(report.target()).padded(0.15, 0.15).within(Range::UNIT);
+    let coverages = coverages.including(report.level()).padded(0.15, 0.15).within(Range::UNIT);
     let axes = (
         Axis::new("mean set size (labels)", sizes, TickText::Plain),
-        Axis::new("coverage on labeled points of today", coverages, TickText::Percent).rounded(),
+        Axis::new("coverage on labeled points of the target data", coverages, TickText::Percent)
+            .rounded(),
     );
-    let target = Entry::new(
-        Swatch::Line(target_stroke()),
-        format!("target {}", percent(report.target(), 0)),
-    );
-    // With names at the points the legend needs the target only. Where names do not fit, it lists all.
-    let mut entries = vec![target];
+    let level =
+        Entry::new(Swatch::Line(level_stroke()), format!("level {}", percent(report.level(), 0)));
+    // With names at the points the legend needs the level only. Where names do not fit, it lists all.
+    let mut entries = vec![level];
     let mut canvas = Canvas::new();
     let mut panel = Panel::new(legend_end(&entries), HEIGHT, axes.0.clone(), axes.1.clone());
     if labels(report, &panel, &spots).iter().any(Option::is_none) {
@@ -53,7 +52,7 @@ pub(super) fn draw(report: &Report, styles: &MethodStyles<'_>) -> Option<Figure>
     }
     draw_legend(&mut canvas, &entries, 0.0);
     let height = panel.draw(&mut canvas);
-    panel.across(&mut canvas, report.target(), target_stroke());
+    panel.across(&mut canvas, report.level(), level_stroke());
     let placed = labels(report, &panel, &spots);
     for (spot, label) in spots.iter().zip(&placed) {
         let (style, at) = (styles.get(spot.method), panel.at(spot.size, spot.coverage));
@@ -81,6 +80,6 @@ fn legend_end(entries: &[Entry]) -> f64 {
 fn labels(report: &Report, panel: &Panel<'_>, spots: &[Spot<'_>]) -> Vec<Option<PlacedLabel>> {
     let points: Vec<(Point, &str)> =
         spots.iter().map(|spot| (panel.at(spot.size, spot.coverage), spot.method)).collect();
-    let (_, target) = panel.at(0.0, report.target());
-    place_labels(panel, &points, &[Obstacle::line(panel, target)])
+    let (_, level) = panel.at(0.0, report.level());
+    place_labels(panel, &points, &[Obstacle::line(panel, level)])
 }

@@ -4,7 +4,7 @@ use super::Figure;
 use crate::content::{CoverageRange, Report};
 use crate::draw::{
     Anchor, Axis, Canvas, Dash, Entry, FONT_SIZE, Ink, Marker, Panel, Range, Stroke, Swatch,
-    TickText, Weight, draw_legend, target_stroke,
+    TickText, Weight, draw_legend, level_stroke,
 };
 use crate::text::{percent, percent_range, shorten, width};
 use evenkeel::sandwich::Order;
@@ -51,7 +51,7 @@ pub(super) fn draw(report: &Report) -> Option<Figure> {
         .collect();
     let ends = rows.iter().flat_map(|row| [row.interval.low, row.interval.high]);
     let measured = rows.iter().filter_map(|row| row.measured);
-    let range = Range::around(ends.chain(measured))?.including(report.target());
+    let range = Range::around(ends.chain(measured))?.including(report.level());
     let range = range.padded(0.04, 0.04).within(Range::UNIT).including(1.0);
     let mut canvas = Canvas::new();
     let top = draw_legend(&mut canvas, &legend(report, &rows), 0.0);
@@ -67,8 +67,8 @@ pub(super) fn draw(report: &Report) -> Option<Figure> {
         draw_bar(&mut canvas, &panel, row, y);
     }
     // Over the bars and under the words, whose rims keep it off them.
-    let (target, _) = panel.at(report.target(), 0.0);
-    canvas.line((target, panel.top()), (target, panel.bottom()), target_stroke());
+    let (level, _) = panel.at(report.level(), 0.0);
+    canvas.line((level, panel.top()), (level, panel.bottom()), level_stroke());
     for (row, y) in rows.iter().zip(tops(&panel)) {
         draw_words(&mut canvas, &panel, row, y);
     }
@@ -119,20 +119,20 @@ fn legend(report: &Report, rows: &[&CoverageRange]) -> Vec<Entry> {
     if rows.iter().any(|row| row.measured.is_some()) {
         entries.push(Entry::new(Swatch::Point(Marker::Diamond, Ink::Text), "measured"));
     }
-    let target = format!("target {}", percent(report.target(), 0));
-    entries.push(Entry::new(Swatch::Line(target_stroke()), target));
+    let level = format!("level {}", percent(report.level(), 0));
+    entries.push(Entry::new(Swatch::Line(level_stroke()), level));
     entries
 }
 
 fn caption(rows: &[&CoverageRange]) -> String {
     let mut words = String::from(
-        "Coverage today at a threshold, from unlabeled points alone: it lies in the bar.",
+        "Coverage the target data at a threshold, from unlabeled points alone: it lies in the bar.",
     );
     for (order, _) in kinds(rows) {
         words.push_str(match order {
             Order::Guaranteed => " Guaranteed ranges hold whatever the labels are.",
             Order::HoldsEmpirically => {
-                " Assumed ranges hold if today's scores lie between the two laws, which no unlabeled data can verify."
+                " Assumed ranges hold if target scores lie between the two laws, which no unlabeled data can verify."
             }
             Order::Violated { .. } => {
                 " Where the two laws cross, the assumption is violated and the range does not hold."

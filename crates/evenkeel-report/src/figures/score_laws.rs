@@ -4,7 +4,7 @@ use super::Figure;
 use crate::content::{Report, ScoreLaws, StepCurve};
 use crate::draw::{
     Axis, Canvas, Dash, Entry, FONT_SIZE, Ink, MOST_POINTS, Panel, Point, Range, StripMark, Stroke,
-    Swatch, TickText, draw_legend, draw_strip, target_stroke, thin_curve,
+    Swatch, TickText, draw_legend, draw_strip, level_stroke, thin_curve,
 };
 use crate::text::{percent, shorten, significant};
 
@@ -56,7 +56,7 @@ pub(super) fn draw(report: &Report) -> Option<Figure> {
         canvas.curve(&lower, lower_stroke);
         canvas.curve(&upper, upper_stroke);
     }
-    panel.across(&mut canvas, report.target(), target_stroke());
+    panel.across(&mut canvas, report.level(), level_stroke());
     canvas.append(&lines);
     canvas.curve(&path(&laws.calibration, &panel, range), calibration_stroke());
     if let Some(curve) = &laws.reweighted {
@@ -129,14 +129,14 @@ fn legend(report: &Report, laws: &ScoreLaws) -> Vec<Entry> {
         entries.push(Entry::new(Swatch::Line(reweighted_stroke()), "calibration, reweighted"));
     }
     if laws.test.is_some() {
-        entries.push(Entry::new(Swatch::Line(test_stroke()), "today (labels)"));
+        entries.push(Entry::new(Swatch::Line(test_stroke()), "the target data (labels)"));
     }
     for (index, pair) in laws.sandwiches.iter().enumerate() {
         let (lower, upper) = pair_strokes(index);
         entries.push(Entry::new(Swatch::Band(lower, upper), format!("{} band", pair.name)));
     }
-    let target = format!("target {}", percent(report.target(), 0));
-    entries.push(Entry::new(Swatch::Line(target_stroke()), target));
+    let level = format!("level {}", percent(report.level(), 0));
+    entries.push(Entry::new(Swatch::Line(level_stroke()), level));
     entries
 }
 
@@ -144,14 +144,14 @@ fn caption(report: &Report, laws: &ScoreLaws) -> String {
     let mut words = String::from("Empirical distribution of the scores.");
     if !laws.sandwiches.is_empty() {
         words.push_str(
-            " Each band runs from the lower law (its upper edge) to the upper law (its lower edge): today's curve, \
+            " Each band runs from the lower law (its upper edge) to the upper law (its lower edge): target curve, \
              unknown without labels, is taken to lie in it.",
         );
     }
     if !laws.thresholds.is_empty() {
-        let target = percent(report.target(), 0);
+        let level = percent(report.level(), 0);
         words.push_str(&format!(
-            " Coverage today is the height of today's curve at a threshold (vertical lines); the target is {target}."
+            " Coverage the target data is the height of target curve at a threshold (vertical lines); the level is {level}."
         ));
     }
     if laws.thresholds.iter().any(|mark| mark.threshold.get().is_infinite()) {

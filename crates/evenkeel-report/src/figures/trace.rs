@@ -11,7 +11,7 @@ use crate::text::{grouped, significant};
 const HEIGHT: f64 = 96.0;
 
 /// One of the quantities a run records.
-type Quantity = fn(&evenkeel::reweighting::optimise::TracePoint) -> f64;
+type Quantity = fn(&evenkeel::learning::optimise::TracePoint) -> f64;
 
 pub(super) fn draw(report: &Report, styles: &MethodStyles<'_>) -> Option<Figure> {
     let traces: Vec<&TraceCurve> =

@@ -29,7 +29,7 @@ pub(super) fn both(report: &Report) -> String {
         out.push_str(&card(
             "Bounds on the total coverage gap",
             &table("Bounds on the total coverage gap", Sorting::Fixed, &BOUNDS, &bounds),
-            "No more coverage than this is lost on average over all alpha, if the laws enclose today's scores. \
+            "No more coverage than this is lost on average over all alpha, if the laws enclose target scores. \
              The columns + DKW allow for the sample sizes. A bound of 1 or more says nothing.",
         ));
     }
@@ -37,7 +37,7 @@ pub(super) fn both(report: &Report) -> String {
         out.push_str(&card(
             "Order of the laws",
             &table("Order of the laws", Sorting::Fixed, &DOMINANCE, &dominance),
-            "Bounds and ranges rest on today's scores lying between the lower and the upper law. \
+            "Bounds and ranges rest on target scores lying between the lower and the upper law. \
              Laws that cross cannot enclose anything.",
         ));
     }

@@ -12,7 +12,7 @@ pub(super) fn header(report: &Report) -> String {
     let title = escape(&report.title);
     let subtitle =
         report.subtitle.as_ref().map_or(String::new(), |text| format!("{} \u{b7} ", words(text)));
-    let target = percent(report.target(), 0);
+    let level = percent(report.level(), 0);
     let headline = words(&report.answer.headline);
     let sentences: String = report
         .answer
@@ -22,7 +22,7 @@ pub(super) fn header(report: &Report) -> String {
         .collect();
     format!(
         "<header>\n<p class=\"brand\">Evenkeel</p>\n<h1>{title}</h1>\n\
-         <p class=\"subtitle\">{subtitle}target coverage {target}</p>\n\
+         <p class=\"subtitle\">{subtitle}level {level}</p>\n\
          <div class=\"answer {class}\">\n<p class=\"verdict\"><span class=\"light\" role=\"img\" \
          aria-label=\"{word}\">{sign}</span>\
          <strong>{headline}</strong></p>\n{sentences}</div>\n{}</header>\n",

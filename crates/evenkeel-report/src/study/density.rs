@@ -136,7 +136,7 @@ mod tests {
             caption: "Over runs.".into(),
             quantity: "coverage".into(),
             axis: DensityAxis::Percent,
-            mark: Some((0.9, "target 90 %".into())),
+            mark: Some((0.9, "level 90 %".into())),
             series,
         }
     }
@@ -152,7 +152,7 @@ mod tests {
         let document = roxmltree::Document::parse(&drawn).unwrap();
         let texts: Vec<&str> =
             document.descendants().filter_map(|node| node.text()).map(str::trim).collect();
-        for text in ["one", "<two>", "target 90 %"] {
+        for text in ["one", "<two>", "level 90 %"] {
             assert!(texts.contains(&text), "{text} in {texts:?}");
         }
     }

@@ -3,7 +3,7 @@
 use super::Drawing;
 use crate::draw::{
     Axis, Canvas, Entry, Panel, Point, Range, SeriesStyle, Swatch, TickText, draw_legend,
-    target_stroke,
+    level_stroke,
 };
 
 const HEIGHT: f64 = 210.0;
@@ -89,11 +89,11 @@ pub fn line_plot(plot: &LinePlot) -> Option<Drawing> {
     let height = panel.draw(&mut canvas);
     match &plot.reference {
         Some(Reference::Height(at, _)) => {
-            panel.across(&mut canvas, scale(plot.up.1, *at), target_stroke());
+            panel.across(&mut canvas, scale(plot.up.1, *at), level_stroke());
         }
         Some(Reference::Diagonal(_)) => {
             let (low, high) = (x.low().max(y.low()), x.high().min(y.high()));
-            canvas.line(panel.at(low, low), panel.at(high, high), target_stroke());
+            canvas.line(panel.at(low, low), panel.at(high, high), level_stroke());
         }
         None => {}
     }
@@ -123,7 +123,7 @@ fn entries(plot: &LinePlot) -> Vec<Entry> {
     };
     let reference = plot.reference.as_ref().map(|reference| {
         let (Reference::Height(_, label) | Reference::Diagonal(label)) = reference;
-        Entry::new(Swatch::Line(target_stroke()), label.as_str())
+        Entry::new(Swatch::Line(level_stroke()), label.as_str())
     });
     plot.series.iter().enumerate().map(of_series).chain(reference).collect()
 }

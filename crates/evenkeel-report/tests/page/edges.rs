@@ -1,8 +1,8 @@
 //! Inputs at the edge of what can be drawn.
 
 use evenkeel::bound::CoverageInterval;
-use evenkeel::conformal::Threshold;
 use evenkeel::sandwich::Order;
+use evenkeel::threshold::Threshold;
 use evenkeel_report::{
     CoverageRange, GapCurve, Report, ScoreLaws, StepCurve, ThresholdMark, TraceCurve,
     WeightsOverScores, render,

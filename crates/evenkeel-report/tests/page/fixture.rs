@@ -1,10 +1,10 @@
 //! A report with every section, and ways to look into a page.
 
 use evenkeel::bound::CoverageInterval;
-use evenkeel::conformal::Threshold;
+use evenkeel::learning::optimise::TracePoint;
 use evenkeel::level::Miscoverage;
-use evenkeel::reweighting::optimise::TracePoint;
 use evenkeel::sandwich::Order;
+use evenkeel::threshold::Threshold;
 use evenkeel_report::{
     Answer, BoundRow, ClassRow, CoverageRange, DominanceRow, GapCurve, Input, MethodRow,
     MethodThreshold, Provenance, Report, SandwichLaws, ScoreLaws, StepCurve, ThresholdMark,

@@ -37,7 +37,7 @@ fn normal(stream: &mut Stream) -> f64 {
     radius * (std::f64::consts::TAU * stream.uniform()).cos()
 }
 
-/// How far yesterday's classes are apart.
+/// How far calibration classes are apart.
 const SEPARATION: f64 = 2.5;
 
 /// Features `x = strength * SEPARATION * e_y + z` with `z` standard normal, seen by the Bayes classifier of strength 1,

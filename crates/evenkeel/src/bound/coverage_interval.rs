@@ -1,10 +1,10 @@
-//! The number a user wants first: where today's coverage lies at a threshold.
+//! The number a user wants first: where target coverage lies at a threshold.
 
 use super::dkw::dkw_half_width;
-use crate::conformal::Threshold;
 use crate::error::Result;
 use crate::level::FailureProbability;
 use crate::sandwich::{Order, Sandwich};
+use crate::threshold::Threshold;
 
 /// Where the coverage on `Q` lies: `[F_upper(t), F_lower(t)]`.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -25,14 +25,14 @@ pub fn dkw_half_width(n: f64, d: FailureProbability) -> Result<f64> {
 pub struct DkwCorrection {
     /// Half width for the calibration side.
     pub calibration: f64,
-    /// Half width for today's side.
+    /// Half width for target side.
     pub target: f64,
     /// Failure probability `d` of each of the two.
     pub failure: FailureProbability,
 }
 
 impl DkwCorrection {
-    /// For `n` calibration points (the effective number, if they are weighted) and `m` of today's.
+    /// For `n` calibration points (the effective number, if they are weighted) and `m` of the target data's.
     pub fn new(n: f64, m: f64, d: FailureProbability) -> Result<Self> {
         Ok(Self { calibration: dkw_half_width(n, d)?, target: dkw_half_width(m, d)?, failure: d })
     }

@@ -2,7 +2,7 @@
 //!
 //! The total coverage gap is the average over all miscoverage rates of `|coverage under P - coverage under Q|`
 //! (Def 3.1). Every bound on it is an average, over some law of scores, of how far the calibration CDF can be from
-//! today's; or its relaxation by a Wasserstein distance:
+//! the target data's; or its relaxation by a Wasserstein distance:
 //!
 //! ```text
 //!                 with labels from Q                  without labels, between two laws
@@ -29,8 +29,9 @@ pub use resampling::resample;
 pub use unlabeled::{integrated_gap_between, wasserstein_gap_between};
 
 use crate::error::{At, Error, Result};
+use crate::interval::Interval;
 use crate::level::{Miscoverage, MiscoverageRange};
-use crate::measure::{Grid, Interval, SmoothedLaw};
+use crate::measure::{Grid, SmoothedLaw};
 use crate::sandwich::{Construction, Order};
 
 /// A bound on a coverage gap, with the evidence behind it.
@@ -42,7 +43,7 @@ pub struct GapBound {
     pub form: Form,
     /// What it is made of.
     pub terms: Terms,
-    /// What stands in for the law of today's scores.
+    /// What stands in for the law of target scores.
     pub reference: Reference,
     /// Which miscoverage rates it averages over.
     pub rates: Rates,
@@ -149,7 +150,7 @@ pub enum Terms {
     },
 }
 
-/// What stands in for the law of today's scores.
+/// What stands in for the law of target scores.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Reference {
     /// Labeled scores from `Q`.

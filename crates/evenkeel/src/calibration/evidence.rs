@@ -4,10 +4,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::auto::Decision;
-use crate::reweighting::label_plan::{PlanEvidence, PlanWarning};
-use crate::reweighting::label_shift::LabelShiftEvidence;
-use crate::reweighting::likelihood_ratio::RatioEvidence;
+use crate::method::auto::Decision;
+use crate::method::label_plan::{PlanEvidence, PlanWarning};
+use crate::method::label_shift::LabelShiftEvidence;
+use crate::method::likelihood_ratio::RatioEvidence;
 
 /// What a method measured on its way to its thresholds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -61,10 +61,10 @@ impl fmt::Display for PlanEvidence {
         let statistics = &self.statistics;
         write!(
             f,
-            "The threshold was moved by the label plan, which reads today's points as the model does at temperature \
-             {:.2} (1 is the model's own, {:.2} fits yesterday), and moves them {:.0} % of the way to yesterday's class frequencies. The weights rest on \
+            "The threshold was moved by the label plan, which reads target points as the model does at temperature \
+             {:.2} (1 is the model's own, {:.2} fits the calibration data), and moves them {:.0} % of the way to calibration class frequencies. The weights rest on \
              effectively {:.0} of {} labeled points. Coverage should be within {:.1} points of what is asked for on \
-             average over all targets ({:.1} at {:.0} % confidence), provided that today's labels lie between what the model \
+             average over all targets ({:.1} at {:.0} % confidence), provided that target labels lie between what the model \
              believes and the most cautious plan: this is assumed, and cannot be checked without labels.",
             self.temperature * statistics.inflation,
             self.temperature,

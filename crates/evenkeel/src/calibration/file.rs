@@ -5,13 +5,13 @@ use serde::{Deserialize, Serialize};
 use super::{
     Calibration, Evidence, Learned, MethodName, Provenance, RecordedOptions, Rule, Warning,
 };
-use crate::conformal::{TestMass, Threshold};
 use crate::error::{Error, Result, require_increasing};
+use crate::learning::optimise::{StopReason, Trace, TracePoint};
 use crate::level::Miscoverage;
 use crate::measure::Weights;
-use crate::reweighting::optimise::{StopReason, Trace, TracePoint};
 use crate::score::{Aps, Randomisation, Raps, Score};
 use crate::seed::Seed;
+use crate::threshold::{TestMass, Threshold};
 
 /// What every calibration file says it is.
 pub const FORMAT: &str = "evenkeel/calibration";

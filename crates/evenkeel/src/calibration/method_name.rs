@@ -14,13 +14,13 @@ pub enum MethodName {
     Ot,
     /// Split conformal prediction.
     Uncorrected,
-    /// Split conformal prediction on today's labels.
+    /// Split conformal prediction on target labels.
     Oracle,
     /// Weights `dQ/dP` of the features.
     LikelihoodRatio,
-    /// Thresholds scaled by the entropy of today's probabilities.
+    /// Thresholds scaled by the entropy of target probabilities.
     Ecp,
-    /// Thresholds moved by a quantile of today's confidences.
+    /// Thresholds moved by a quantile of target confidences.
     Qtc,
     /// Kernel quantile regression at every test point.
     Conditional,
@@ -68,9 +68,9 @@ impl MethodName {
         match self {
             Self::Auto => "no shift or a label plan that fits",
             Self::LabelPlan => "label marginal nearly kept",
-            Self::Ot => "laws enclose today's scores",
+            Self::Ot => "laws enclose target scores",
             Self::Uncorrected => "no shift",
-            Self::Oracle => "labels of today",
+            Self::Oracle => "labels of the target data",
             Self::LikelihoodRatio => "covariate shift",
             Self::Ecp => "none proved",
             Self::Qtc => "confidence moves with scores",

@@ -1,33 +1,33 @@
 //! What a calibration run leaves behind: weighted scores, from which thresholds and sets follow for any alpha.
 
-mod diagnosis;
 mod evidence;
 mod file;
 mod gap;
 mod method_name;
 mod rule;
+mod warning;
 
-pub use diagnosis::Warning;
-pub(crate) use diagnosis::diagnose;
 pub use evidence::Evidence;
 pub use file::{CalibrationFile, CalibrationHeader, FORMAT, ScoreFile, TraceFile, VERSION};
 pub use method_name::MethodName;
 pub(crate) use rule::score_vectors;
 pub use rule::{Basis, ConditionalRule, Cutoffs, RatioRule, RatioSource, Rule};
+pub use warning::Warning;
+pub(crate) use warning::diagnose;
 
 use serde::{Deserialize, Serialize};
 
-use crate::calibrator::Beside;
-use crate::conformal::{
-    EntropyCut, LabelSets, TestMass, Threshold, conformal_threshold, predict_rows,
-};
+use crate::conformal::{LabelSets, predict_rows};
 use crate::error::{Result, require_same_length};
+use crate::learning::optimise::{StopReason, Trace};
 use crate::level::Miscoverage;
 use crate::measure::{WeightedEmpirical, Weights};
-use crate::reweighting::optimise::{StopReason, Trace};
+use crate::method::entropy_scaling::EntropyCut;
 use crate::rows::{Real, Rows};
 use crate::score::Score;
 use crate::seed::Seed;
+use crate::side_inputs::SideInputs;
+use crate::threshold::{TestMass, Threshold, conformal_threshold};
 
 /// Where a calibration comes from.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -47,9 +47,9 @@ pub struct Provenance {
 /// The options in effect when weights were learned, and what was known about the laws they were learned from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RecordedOptions {
-    /// How the laws around today's scores were made.
+    /// How the laws around target scores were made.
     pub sandwich: String,
-    /// `guaranteed`, `assumed` or `violated`: what is known about today's law lying between them.
+    /// `guaranteed`, `assumed` or `violated`: what is known about target law lying between them.
     pub order: String,
     /// Which bound was minimised.
     pub objective: String,
@@ -220,7 +220,7 @@ impl Calibration {
         &self,
         first_row: usize,
         block: Rows<'_, T>,
-        beside: Beside<'_>,
+        beside: SideInputs<'_>,
         alpha: Option<Miscoverage>,
     ) -> Result<Cutoffs> {
         beside.check(block.rows())?;
@@ -240,7 +240,7 @@ impl Calibration {
         block: Rows<'_, T>,
         alpha: Option<Miscoverage>,
     ) -> Result<LabelSets> {
-        self.predict_beside(first_row, block, Beside::default(), alpha)
+        self.predict_beside(first_row, block, SideInputs::default(), alpha)
     }
 
     /// The same for methods that take more than probabilities.
@@ -248,7 +248,7 @@ impl Calibration {
         &self,
         first_row: usize,
         block: Rows<'_, T>,
-        beside: Beside<'_>,
+        beside: SideInputs<'_>,
         alpha: Option<Miscoverage>,
     ) -> Result<LabelSets> {
         let classes = self.provenance.classes;

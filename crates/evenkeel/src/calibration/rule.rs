@@ -3,16 +3,19 @@
 use serde::{Deserialize, Serialize};
 
 use super::MethodName;
-use crate::calibrator::Beside;
-use crate::conformal::conditional::{ConditionalModel, ConditionalRecord};
-use crate::conformal::{EntropyScaling, QuantileTransfer, Threshold, Thresholds, TransferRule};
+use crate::conformal::Thresholds;
 use crate::error::{Error, Result};
 use crate::level::Miscoverage;
-use crate::reweighting::label_plan::PlanThresholds;
-use crate::reweighting::label_shift::LabelWeights;
-use crate::reweighting::likelihood_ratio::{KnownRatios, RatioModel, RatioThresholds};
+use crate::method::conditional::{ConditionalModel, ConditionalRecord};
+use crate::method::entropy_scaling::EntropyScaling;
+use crate::method::label_plan::PlanThresholds;
+use crate::method::label_shift::LabelWeights;
+use crate::method::likelihood_ratio::{KnownRatios, RatioModel, RatioThresholds};
+use crate::method::quantile_transfer::{QuantileTransfer, TransferRule};
 use crate::rows::{Real, Rows};
 use crate::score::{RowScratch, Score, row_scale, widen_scaled};
+use crate::side_inputs::SideInputs;
+use crate::threshold::Threshold;
 
 /// Ratios and the weights they lead to agree to this, whatever the order they were summed in.
 const WEIGHT_TOLERANCE: f64 = 1e-9;
@@ -24,9 +27,9 @@ pub enum Rule {
     /// The quantile of the weighted scores, with the test point's share of the mass at infinity.
     #[default]
     Quantile,
-    /// That quantile, scaled by the entropy of today's rows.
+    /// That quantile, scaled by the entropy of target rows.
     EntropyScaled {
-        /// Entropies of today's rows.
+        /// Entropies of target rows.
         scaling: EntropyScaling,
     },
     /// The quantile at a rate that follows from the confidences of both worlds.
@@ -59,7 +62,7 @@ pub enum Basis {
 
 impl Basis {
     /// The features to work on for those given.
-    pub(crate) fn of(beside: &Beside<'_>) -> Self {
+    pub(crate) fn of(beside: &SideInputs<'_>) -> Self {
         if beside.features.is_some() { Self::Features } else { Self::Scores }
     }
 
@@ -69,7 +72,7 @@ impl Basis {
         whose: &'static str,
         first_row: usize,
         block: Rows<'_, T>,
-        beside: &Beside<'_>,
+        beside: &SideInputs<'_>,
         score: &Score,
     ) -> Result<(Vec<f64>, usize)> {
         match (self, beside.features) {
@@ -178,7 +181,7 @@ impl RatioRule {
         &self,
         first_row: usize,
         block: Rows<'_, T>,
-        beside: &Beside<'_>,
+        beside: &SideInputs<'_>,
         score: &Score,
         alpha: Miscoverage,
     ) -> Result<Cutoffs> {
@@ -253,7 +256,7 @@ impl Rule {
         &self,
         first_row: usize,
         block: Rows<'_, T>,
-        beside: &Beside<'_>,
+        beside: &SideInputs<'_>,
         score: &Score,
         alpha: Miscoverage,
     ) -> Result<Option<Cutoffs>> {

@@ -4,26 +4,27 @@ use std::ops::ControlFlow;
 
 use super::fit::Known;
 use super::gathered::Gathered;
-use super::transport::Weighted;
 use super::{
     ConditionalChoice, LabelShiftChoice, Method, PENALTIES, PenaltyChoice, RatioChoice,
-    ShiftCalibrator, Today,
+    ShiftCalibrator, TargetScores,
 };
-use crate::auto::Decision;
 use crate::calibration::{Calibration, ConditionalRule, Evidence, RatioRule, RatioSource, Rule};
-use crate::check::ShiftTest;
-use crate::conformal::conditional::{
+use crate::error::{Error, Result};
+use crate::learning::optimise::TracePoint;
+use crate::measure::Weights;
+use crate::method::auto::Decision;
+use crate::method::conditional::{
     ConditionalModel, ConditionalSettings, FlatIntercept, LambdaChoice,
 };
-use crate::conformal::{QuantileTransfer, TestMass};
-use crate::error::{Error, Result};
-use crate::measure::Weights;
-use crate::reweighting::label_plan::{LabelPlan, LabelPlanner, SecondPass};
-use crate::reweighting::label_shift::{LabelWeights, black_box_shift, expectation_maximisation};
-use crate::reweighting::likelihood_ratio::RatioFit;
-use crate::reweighting::optimise::TracePoint;
+use crate::method::label_plan::{LabelPlan, LabelPlanner, SecondPass};
+use crate::method::label_shift::{LabelWeights, black_box_shift, expectation_maximisation};
+use crate::method::likelihood_ratio::RatioFit;
+use crate::method::ot::Weighted;
+use crate::method::quantile_transfer::QuantileTransfer;
 use crate::rows::Rows;
 use crate::score::Probabilities;
+use crate::shift::ShiftTest;
+use crate::threshold::TestMass;
 
 impl ShiftCalibrator {
     /// The calibration of all that was gathered.
@@ -38,20 +39,20 @@ impl ShiftCalibrator {
         match gathered {
             Gathered::Sketch(sketched) => {
                 let sandwich = self.sketched_sandwich(&sketched.0)?;
-                self.with_laws(known, Today::Sandwich(&sandwich), observer)
+                self.with_laws(known, TargetScores::Sandwich(&sandwich), observer)
             }
             Gathered::Kept(kept) => {
-                let today = Probabilities::new(&kept, known.classes)?;
-                let candidates = self.score.with_draws_for("today").candidate_scores(&today)?;
-                self.with_laws(known, Today::Candidates(&candidates), observer)
+                let target = Probabilities::new(&kept, known.classes)?;
+                let candidates = self.score.with_draws_for("today").candidate_scores(&target)?;
+                self.with_laws(known, TargetScores::Candidates(&candidates), observer)
             }
             Gathered::Entropies(scaling) => {
                 self.split(known, Rule::EntropyScaled { scaling }, None)
             }
-            Gathered::Confidences(today) => {
+            Gathered::Confidences(target) => {
                 let Method::QuantileTransfer(rule) = self.method else { return Err(OTHER_METHOD) };
                 let mut confidences = QuantileTransfer::new(&known.confidences, &[])?;
-                confidences.merge(&today)?;
+                confidences.merge(&target)?;
                 self.split(known, Rule::Transferred { rule, confidences }, None)
             }
             Gathered::Nothing => match self.method {
@@ -81,40 +82,40 @@ impl ShiftCalibrator {
         }
     }
 
-    /// Weights that are given, equal, or learned from laws around today's scores.
+    /// Weights that are given, equal, or learned from laws around target scores.
     fn with_laws(
         &self,
         known: &Known,
-        today: Today<'_>,
+        target: TargetScores<'_>,
         observer: &mut dyn FnMut(&TracePoint) -> ControlFlow<()>,
     ) -> Result<Calibration> {
         match &known.weights {
             Some(weights) if self.method == Method::Fixed => {
-                self.fixed(&known.scores, weights, today, known.classes)
+                self.fixed(&known.scores, weights, target, known.classes)
             }
             _ => {
                 let range = self.score.range(known.classes);
-                self.calibrate_observed(&known.scores, today, known.classes, range, observer)
+                self.calibrate_observed(&known.scores, target, known.classes, range, observer)
             }
         }
     }
 
-    /// A ratio or class shares estimated from today's rows.
+    /// A ratio or class shares estimated from target rows.
     fn with_rows(&self, known: &Known, rows: &[f64], width: usize) -> Result<Calibration> {
         match self.method {
             Method::LikelihoodRatio(RatioChoice::Estimated(estimator)) => {
-                let (yesterday, columns) = &known.described;
-                let yesterday = Rows::new("yesterday's features", yesterday, *columns)?;
-                let today = Rows::new("today's features", rows, width)?;
-                let RatioFit { model, evidence } = estimator.fit(yesterday, today, self.seed)?;
+                let (labeled, columns) = &known.described;
+                let labeled = Rows::new("calibration features", labeled, *columns)?;
+                let target = Rows::new("target features", rows, width)?;
+                let RatioFit { model, evidence } = estimator.fit(labeled, target, self.seed)?;
                 evidence.require_overlap()?;
-                let ratios = model.ratios(yesterday)?;
+                let ratios = model.ratios(labeled)?;
                 let source = RatioSource::Model { basis: known.basis, model };
                 self.by_ratio(known, &ratios, source, Some(Evidence::LikelihoodRatio(evidence)))
             }
             Method::LabelShift(LabelShiftChoice::ExpectationMaximisation(settings)) => {
-                let today = Probabilities::new(rows, width)?;
-                let weights = expectation_maximisation(&known.labels, &today, settings)?;
+                let target = Probabilities::new(rows, width)?;
+                let weights = expectation_maximisation(&known.labels, &target, settings)?;
                 self.by_label(known, weights)
             }
             _ => Err(OTHER_METHOD),

@@ -1,35 +1,36 @@
-//! A calibration in the making: yesterday's side whole, today's added block by block.
+//! A calibration in the making: calibration side whole, target added block by block.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::beside::{Beside, Yesterday};
 use super::gathered::{Gathered, PlanPass};
 use super::{Method, RatioChoice, ShiftCalibrator, increasing_order};
-use crate::auto::Chosen;
 use crate::calibration::{Basis, Calibration, score_vectors};
-use crate::check::{Prediction, ShiftTest, predictions, shift_test};
-use crate::conformal::TransferRule;
 use crate::error::{Error, Result, require_same_length};
-use crate::reweighting::label_plan::{self, LabelPlanner};
-use crate::reweighting::label_shift::predicted_labels;
-use crate::reweighting::optimise::TracePoint;
+use crate::learning::optimise::TracePoint;
+use crate::method::auto::Chosen;
+use crate::method::label_plan;
+use crate::method::label_plan::LabelPlanner;
+use crate::method::label_shift::predicted_labels;
+use crate::method::quantile_transfer::TransferRule;
 use crate::rows::{Real, Rows};
 use crate::score::{Labels, Score};
+use crate::shift::{Prediction, ShiftTest, predictions, shift_test};
+use crate::side_inputs::{Labeled, SideInputs};
 
-/// A calibration in the making. Yesterday's points are whole in memory; today's are added in blocks of rows, in order,
+/// A calibration in the making. Calibration points are whole in memory; target are added in blocks of rows, in order,
 /// so that they may be more than fit there. Any cut into blocks gives the same bits.
 #[derive(Debug)]
 pub struct Fit {
     pub(super) calibrator: ShiftCalibrator,
     pub(super) known: Known,
-    today: Option<Gathered>,
+    target: Option<Gathered>,
     rows: usize,
     /// The shift test of `auto`, once the first pass is over.
     test: Option<ShiftTest>,
 }
 
-/// What is known of yesterday's points.
+/// What is known of calibration points.
 #[derive(Debug)]
 pub(super) struct Known {
     pub classes: usize,
@@ -40,7 +41,7 @@ pub(super) struct Known {
     pub predicted: Vec<usize>,
     /// What the model says, for the shift test.
     pub predictions: Vec<Prediction>,
-    /// What points are described by, its width, and yesterday's rows of it.
+    /// What points are described by, its width, and calibration rows of it.
     pub basis: Basis,
     pub described: (Vec<f64>, usize),
     pub ratios: Option<Vec<f64>>,
@@ -49,7 +50,7 @@ pub(super) struct Known {
     pub confidences: Vec<f64>,
 }
 
-/// What a pass over today's rows leads to.
+/// What a pass over target rows leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NextPass {
     /// Add all rows once more, then ask again.
@@ -59,9 +60,9 @@ pub enum NextPass {
 }
 
 impl ShiftCalibrator {
-    /// Takes yesterday's labeled points and waits for today's.
-    pub fn begin<T: Real>(&self, yesterday: &Yesterday<'_, T>) -> Result<Fit> {
-        let Yesterday { probabilities, labels, beside } = *yesterday;
+    /// Takes calibration labeled points and waits for the target data's.
+    pub fn begin<T: Real>(&self, labeled: &Labeled<'_, T>) -> Result<Fit> {
+        let Labeled { probabilities, labels, beside } = *labeled;
         beside.check(probabilities.rows())?;
         self.require_what_it_needs(&beside)?;
         let classes = probabilities.classes();
@@ -84,7 +85,7 @@ impl ShiftCalibrator {
         }
         .map(|settings| {
             let labeled =
-                label_plan::Yesterday::of_probabilities(probabilities, labels, &self.score)?;
+                label_plan::LabeledLogits::of_probabilities(probabilities, labels, &self.score)?;
             LabelPlanner::new(labeled, self.score, settings, self.seed)
         })
         .transpose()?;
@@ -106,12 +107,12 @@ impl ShiftCalibrator {
             weights: beside.weights.map(<[f64]>::to_vec),
             described,
         };
-        let today = Gathered::for_method(self, classes, known.described.1, planner)?;
-        Ok(Fit { calibrator: *self, known, today: Some(today), rows: 0, test: None })
+        let target = Gathered::for_method(self, classes, known.described.1, planner)?;
+        Ok(Fit { calibrator: *self, known, target: Some(target), rows: 0, test: None })
     }
 
     /// An error if the method lacks something, or cannot work with the score.
-    fn require_what_it_needs(&self, beside: &Beside<'_>) -> Result<()> {
+    fn require_what_it_needs(&self, beside: &SideInputs<'_>) -> Result<()> {
         match self.method {
             Method::Fixed if beside.weights.is_none() => Err(Error::Missing {
                 what: "calibration weights",
@@ -143,27 +144,27 @@ impl ShiftCalibrator {
 }
 
 impl Fit {
-    /// Number of today's rows so far in this pass.
+    /// Number of target rows so far in this pass.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Adds the next of today's probability rows, and what stands beside them.
-    pub fn add<T: Real>(&mut self, block: Rows<'_, T>, beside: Beside<'_>) -> Result<()> {
+    /// Adds the next of target probability rows, and what stands beside them.
+    pub fn add<T: Real>(&mut self, block: Rows<'_, T>, beside: SideInputs<'_>) -> Result<()> {
         let (found, expected) = (block.columns(), self.known.classes);
-        require_same_length("today's classes", found, "yesterday's classes", expected)?;
+        require_same_length("target classes", found, "calibration classes", expected)?;
         beside.check(block.rows())?;
         if self.known.basis != Basis::of(&beside) && self.wants_features() {
             return Err(Error::Missing {
-                what: "features of both yesterday's and today's points, or of neither",
+                what: "features of both calibration and target points, or of neither",
                 whose: self.calibrator.method.name().as_str(),
                 instead: "give both, or leave both out",
             });
         }
         let gathered =
-            self.today.take().ok_or(Error::Empty { what: "the fit after a failed block" })?;
+            self.target.take().ok_or(Error::Empty { what: "the fit after a failed block" })?;
         let (calibrator, scores) = (&self.calibrator, &self.known.scores);
-        self.today = Some(gathered.add(calibrator, scores, self.rows, block, beside)?);
+        self.target = Some(gathered.add(calibrator, scores, self.rows, block, beside)?);
         self.rows += block.rows();
         Ok(())
     }
@@ -172,29 +173,30 @@ impl Fit {
         matches!(self.calibrator.method, Method::LikelihoodRatio(RatioChoice::Estimated(_)))
     }
 
-    /// Ends a pass over today's rows: most methods need one, the label plan two.
+    /// Ends a pass over target rows: most methods need one, the label plan two.
     pub fn end_pass(&mut self) -> Result<NextPass> {
         if self.rows == 0 {
-            return Err(Error::Empty { what: "today's probabilities" });
+            return Err(Error::Empty { what: "target probabilities" });
         }
         let Some(Gathered::FirstPass(pass)) =
-            self.today.take_if(|gathered| matches!(gathered, Gathered::FirstPass(_)))
+            self.target.take_if(|gathered| matches!(gathered, Gathered::FirstPass(_)))
         else {
             return Ok(NextPass::Enough);
         };
         if let (Method::Auto(settings), Some(kept)) = (self.calibrator.method, &pass.predictions) {
-            let before = crate::auto::sampled(self.known.predictions.clone(), self.calibrator.seed);
+            let before =
+                crate::shift::sampled(self.known.predictions.clone(), self.calibrator.seed);
             let test =
                 shift_test(&before, &kept.values(), settings.permutations, self.calibrator.seed)?;
             self.test = Some(test);
             if Chosen::by(&test, settings.level) == Chosen::Uncorrected {
-                self.today = Some(Gathered::FirstPass(pass));
+                self.target = Some(Gathered::FirstPass(pass));
                 return Ok(NextPass::Enough);
             }
         }
         let PlanPass { planner, first, predictions: _ } = *pass;
         let second = Arc::new(planner.prepare(first)?).second_pass();
-        self.today = Some(Gathered::SecondPass(Box::new((planner, second))));
+        self.target = Some(Gathered::SecondPass(Box::new((planner, second))));
         self.rows = 0;
         Ok(NextPass::Again)
     }
@@ -205,10 +207,10 @@ impl Fit {
         observer: &mut dyn FnMut(&TracePoint) -> ControlFlow<()>,
     ) -> Result<Calibration> {
         if self.rows == 0 {
-            return Err(Error::Empty { what: "today's probabilities" });
+            return Err(Error::Empty { what: "target probabilities" });
         }
-        let Self { calibrator, known, today, rows, test } = self;
-        let gathered = today.ok_or(Error::Empty { what: "the fit after a failed block" })?;
+        let Self { calibrator, known, target, rows, test } = self;
+        let gathered = target.ok_or(Error::Empty { what: "the fit after a failed block" })?;
         calibrator.conclude(&known, gathered, rows, test, observer)
     }
 }

@@ -1,24 +1,25 @@
-//! What each method keeps of today's rows: bounded, and the same for any cut into blocks.
+//! What each method keeps of target rows: bounded, and the same for any cut into blocks.
 
 use rayon::prelude::*;
 
-use super::beside::Beside;
 use super::{LabelShiftChoice, MOST_CANDIDATES, Method, RatioChoice, ShiftCalibrator};
 use crate::calibration::score_vectors;
-use crate::check::KeptPredictions;
-use crate::conformal::{EntropyScaling, QuantileTransfer};
 use crate::error::{Error, Result, require_same_length};
-use crate::reweighting::label_plan::{FirstPass, LabelPlanner, SecondPass, TodayRows};
-use crate::reweighting::label_shift::predicted_labels;
-use crate::row_sample::BottomK;
+use crate::method::entropy_scaling::EntropyScaling;
+use crate::method::label_plan::{FirstPass, LabelPlanner, SecondPass, TargetRows};
+use crate::method::label_shift::predicted_labels;
+use crate::method::quantile_transfer::QuantileTransfer;
 use crate::rows::{Real, Rows};
-use crate::sandwich::SandwichSketch;
 use crate::score::{Probabilities, Score, row_scale, widen_scaled};
+use crate::shift::KeptPredictions;
+use crate::side_inputs::SideInputs;
+use crate::sketch::SandwichSketch;
+use crate::sketch::row_sample::BottomK;
 
 /// Rows of a block that a thread takes at a time.
 const SHARE_ROWS: usize = 1 << 12;
 
-/// What is kept of today's rows.
+/// What is kept of target rows.
 #[derive(Debug)]
 pub(super) enum Gathered {
     /// Every probability.
@@ -94,7 +95,7 @@ impl Gathered {
         scores: &[f64],
         first_row: usize,
         block: Rows<'_, T>,
-        beside: Beside<'_>,
+        beside: SideInputs<'_>,
     ) -> Result<Self> {
         Ok(match self {
             Self::Sketch(sketched) => {
@@ -129,7 +130,7 @@ impl Gathered {
                 Self::Entropies(scaling)
             }
             Self::Confidences(mut confidences) => {
-                confidences.add_today(first_row, block)?;
+                confidences.add_target(first_row, block)?;
                 Self::Confidences(confidences)
             }
             Self::Predicted(mut kept) => {
@@ -149,7 +150,7 @@ impl Gathered {
                 let predictions = predictions.map(|kept| kept.add(first_row, block)).transpose()?;
                 let empty = planner.first_pass();
                 let added = in_shares(block, |offset, part| {
-                    empty.clone().add(first_row + offset, &TodayRows::Probabilities(part))
+                    empty.clone().add(first_row + offset, &TargetRows::Probabilities(part))
                 })
                 .try_reduce(|| empty.clone(), |merged, part| merged.merge(&part))?;
                 let first = first.merge(&added)?;
@@ -159,7 +160,7 @@ impl Gathered {
                 let (planner, second) = *second;
                 let empty = second.emptied();
                 let added = in_shares(block, |offset, part| {
-                    empty.clone().add(first_row + offset, &TodayRows::Probabilities(part))
+                    empty.clone().add(first_row + offset, &TargetRows::Probabilities(part))
                 })
                 .try_reduce(|| empty.clone(), |merged, part| merged.merge(&part))?;
                 Self::SecondPass(Box::new((planner, second.merge(&added)?)))
@@ -175,13 +176,13 @@ fn add_rows<T: Real>(
     calibrator: &ShiftCalibrator,
     first_row: usize,
     block: Rows<'_, T>,
-    beside: &Beside<'_>,
+    beside: &SideInputs<'_>,
 ) -> Result<()> {
     let values = match (calibrator.method, beside.features) {
         (Method::LabelShift(_), _) => normalised(first_row, block)?,
         (_, Some(features)) => {
             let columns = features.columns();
-            require_same_length("today's features", columns, "yesterday's features", width)?;
+            require_same_length("target features", columns, "calibration features", width)?;
             features.values().to_vec()
         }
         (_, None) => {

@@ -7,46 +7,47 @@
 use std::ops::ControlFlow;
 
 use crate::calibration::{Calibration, Learned, MethodName, Provenance, Rule, diagnose};
-use crate::conformal::TestMass;
 use crate::error::{Error, Result, require_finite, require_same_length, require_some};
+use crate::interval::Interval;
+use crate::learning::optimise::TracePoint;
 use crate::level::Miscoverage;
-use crate::measure::{Grid, Interval, WeightedEmpirical, Weights};
-use crate::reweighting::optimise::TracePoint;
+use crate::measure::{Grid, WeightedEmpirical, Weights};
 use crate::rows::Real;
-use crate::sandwich::{Abscissae, Sandwich, SandwichSketch, SketchedLaws, min_max};
+use crate::sandwich::{Sandwich, min_max};
 use crate::score::{CandidateScores, Labels, Probabilities, Score};
 use crate::seed::Seed;
+use crate::side_inputs::{Labeled, SideInputs};
+use crate::sketch::Abscissae;
+use crate::sketch::{SandwichSketch, SketchedLaws};
+use crate::threshold::TestMass;
 
-mod beside;
 mod conclusion;
 mod fit;
 mod gathered;
 mod settings;
-mod transport;
 
-pub use beside::{Beside, Yesterday};
 pub use fit::{Fit, NextPass};
 
+use crate::method::ot::{Problem, Weighted};
 pub use settings::{
     ConditionalChoice, LabelShiftChoice, Method, ObjectiveChoice, PENALTIES, PenaltyChoice,
     RatioChoice, SandwichChoice, TransportSettings, WeightsChoice,
 };
-use transport::{Problem, Weighted};
 
 /// Candidate scores kept one by one; more of them are sketched where that gives the same answer. As atoms with masses
 /// they take 48 bytes each.
 pub const MOST_CANDIDATES: usize = 1 << 21;
 
-/// Today's unlabeled side.
+/// Target unlabeled side.
 #[derive(Debug, Clone, Copy)]
-pub enum Today<'a> {
+pub enum TargetScores<'a> {
     /// The score of every label every point could have.
     Candidates(&'a CandidateScores),
     /// Two laws made elsewhere: a sketch of a file larger than memory, or the user's own.
     Sandwich(&'a Sandwich),
 }
 
-/// Turns labeled scores of yesterday and unlabeled ones of today into a [`Calibration`].
+/// Turns labeled scores of the calibration data and unlabeled ones of the target data into a [`Calibration`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ShiftCalibrator {
     /// How weights are found.
@@ -60,29 +61,29 @@ pub struct ShiftCalibrator {
 }
 
 impl ShiftCalibrator {
-    /// From probabilities: `(n, C)` labeled ones of yesterday and `(m, C)` unlabeled ones of today.
+    /// From probabilities: `(n, C)` labeled ones of the calibration data and `(m, C)` unlabeled ones of the target data.
     pub fn calibrate<T: Real, U: Real>(
         &self,
-        yesterday: &Probabilities<'_, T>,
+        labeled: &Probabilities<'_, T>,
         labels: &Labels,
-        today: &Probabilities<'_, U>,
+        target: &Probabilities<'_, U>,
     ) -> Result<Calibration> {
-        let beside = Beside::default();
-        let yesterday = Yesterday { probabilities: yesterday, labels, beside };
-        self.calibrate_beside(&yesterday, today, beside)
+        let beside = SideInputs::default();
+        let labeled = Labeled { probabilities: labeled, labels, beside };
+        self.calibrate_beside(&labeled, target, beside)
     }
 
-    /// The same for methods that take more than probabilities of yesterday's and today's points.
+    /// The same for methods that take more than probabilities of calibration and target points.
     pub fn calibrate_beside<T: Real, U: Real>(
         &self,
-        yesterday: &Yesterday<'_, T>,
-        today: &Probabilities<'_, U>,
-        beside: Beside<'_>,
+        labeled: &Labeled<'_, T>,
+        target: &Probabilities<'_, U>,
+        beside: SideInputs<'_>,
     ) -> Result<Calibration> {
-        let mut fit = self.begin(yesterday)?;
-        fit.add(today.table(), beside)?;
+        let mut fit = self.begin(labeled)?;
+        fit.add(target.table(), beside)?;
         if fit.end_pass()? == NextPass::Again {
-            fit.add(today.table(), beside)?;
+            fit.add(target.table(), beside)?;
         }
         fit.finish(&mut |_| ControlFlow::Continue(()))
     }
@@ -133,23 +134,23 @@ impl ShiftCalibrator {
         Abscissae::of_grid_and_points(&Grid::new(range, settings.bound_grid)?, &further)
     }
 
-    /// From scores: `(n,)` of yesterday's labels, and today's candidates or the laws around today's scores. `range` must
-    /// contain all of yesterday's scores; the grids cover it.
+    /// From scores: `(n,)` of calibration labels, and target candidates or the laws around target scores. `range` must
+    /// contain all of calibration scores; the grids cover it.
     pub fn calibrate_scores(
         &self,
         scores: &[f64],
-        today: Today<'_>,
+        target: TargetScores<'_>,
         classes: usize,
         range: Interval,
     ) -> Result<Calibration> {
-        self.calibrate_observed(scores, today, classes, range, &mut |_| ControlFlow::Continue(()))
+        self.calibrate_observed(scores, target, classes, range, &mut |_| ControlFlow::Continue(()))
     }
 
     /// The same; `observer` sees every recorded point of the optimisation and may end it.
     pub fn calibrate_observed(
         &self,
         scores: &[f64],
-        today: Today<'_>,
+        target: TargetScores<'_>,
         classes: usize,
         range: Interval,
         observer: &mut dyn FnMut(&TracePoint) -> ControlFlow<()>,
@@ -159,7 +160,7 @@ impl ShiftCalibrator {
         if classes == 0 {
             return Err(Error::TooFew { what: "classes", found: 0, least: 1 });
         }
-        if let Today::Candidates(candidates) = today {
+        if let TargetScores::Candidates(candidates) = target {
             require_same_length("candidate labels", candidates.labels(), "classes", classes)?;
         }
         let mut sorted = scores.to_vec();
@@ -168,21 +169,21 @@ impl ShiftCalibrator {
             Method::Uncorrected => {
                 let n = sorted.len();
                 let weights = (Weights::uniform(n)?, TestMass::exchangeable(n));
-                self.given(sorted, weights, today, classes)
+                self.given(sorted, weights, target, classes)
             }
             Method::OptimalTransport(settings) => {
                 let problem = Problem { seed: self.seed, alpha: self.alpha, settings, range };
-                let learned = problem.learn(sorted, today, observer)?;
+                let learned = problem.learn(sorted, target, observer)?;
                 self.finish(self.method.name(), learned, Rule::Quantile, classes)
             }
             _ => Err(Error::Unsupported {
                 what: "this method from scores alone",
-                instead: "give yesterday's and today's probabilities",
+                instead: "give calibration and target probabilities",
             }),
         }
     }
 
-    /// Split conformal prediction from labeled scores alone, whatever the method: with today's labels this is the
+    /// Split conformal prediction from labeled scores alone, whatever the method: with target labels this is the
     /// oracle that other methods try to match without them.
     pub fn oracle(&self, scores: &[f64], classes: usize) -> Result<Calibration> {
         require_some("calibration scores", scores)?;
@@ -200,14 +201,14 @@ impl ShiftCalibrator {
         &self,
         scores: &[f64],
         weights: &[f64],
-        today: Today<'_>,
+        target: TargetScores<'_>,
         classes: usize,
     ) -> Result<Calibration> {
         let order = increasing_order(scores);
         let in_order = |values: &[f64]| order.iter().map(|index| values[*index]).collect();
         let test_mass = TestMass::from_unnormalised(1.0, weights.iter().sum())?;
         let weights = Weights::normalised(in_order(weights))?;
-        self.given(in_order(scores), (weights, test_mass), today, classes)
+        self.given(in_order(scores), (weights, test_mass), target, classes)
     }
 
     /// A calibration whose weights were not learned.
@@ -215,12 +216,12 @@ impl ShiftCalibrator {
         &self,
         sorted: Vec<f64>,
         (weights, test_mass): (Weights, TestMass),
-        today: Today<'_>,
+        target: TargetScores<'_>,
         classes: usize,
     ) -> Result<Calibration> {
-        let sandwich = match today {
-            Today::Candidates(candidates) => min_max(candidates)?,
-            Today::Sandwich(sandwich) => sandwich.clone(),
+        let sandwich = match target {
+            TargetScores::Candidates(candidates) => min_max(candidates)?,
+            TargetScores::Sandwich(sandwich) => sandwich.clone(),
         };
         let weighted = Weighted::given(sorted, (weights, test_mass), Some(sandwich));
         self.finish(self.method.name(), weighted, Rule::Quantile, classes)

@@ -1,15 +1,16 @@
 //! How weights are found: every option, with the paper's defaults.
 
-use crate::auto::AutoSettings;
 use crate::calibration::MethodName;
-use crate::conformal::conditional::{DEFAULT_GAMMA, DEFAULT_LAMBDA};
-use crate::conformal::{EntropyPower, TransferRule};
+use crate::learning::optimise::{AdamSettings, StoppingRule};
 use crate::level::{FailureProbability, MiscoverageRange};
 use crate::measure::{BANDWIDTH_FACTOR_CLASSIFICATION, Grid};
-use crate::reweighting::label_plan::LabelPlanSettings;
-use crate::reweighting::label_shift::EmSettings;
-use crate::reweighting::likelihood_ratio::RatioEstimator;
-use crate::reweighting::optimise::{AdamSettings, StoppingRule};
+use crate::method::auto::AutoSettings;
+use crate::method::conditional::{DEFAULT_GAMMA, DEFAULT_LAMBDA};
+use crate::method::entropy_scaling::EntropyPower;
+use crate::method::label_plan::LabelPlanSettings;
+use crate::method::label_shift::EmSettings;
+use crate::method::likelihood_ratio::RatioEstimator;
+use crate::method::quantile_transfer::TransferRule;
 
 /// How calibration weights, or thresholds, are found.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,9 +27,9 @@ pub enum Method {
     LikelihoodRatio(RatioChoice),
     /// Weights `Q(y)/P(y)` of the labels (Podkopaev & Ramdas 2021).
     LabelShift(LabelShiftChoice),
-    /// Thresholds scaled by the entropy of today's probabilities (Kasa et al. 2024).
+    /// Thresholds scaled by the entropy of target probabilities (Kasa et al. 2024).
     EntropyScaled(EntropyPower),
-    /// Thresholds moved by a quantile of today's confidences (Yilmaz & Heckel 2022).
+    /// Thresholds moved by a quantile of target confidences (Yilmaz & Heckel 2022).
     QuantileTransfer(TransferRule),
     /// Kernel quantile regression at every test point (Gibbs, Cherian & Candes 2025).
     Conditional(ConditionalChoice),
@@ -102,7 +103,7 @@ impl Default for ConditionalChoice {
     }
 }
 
-/// Which laws are put around today's scores.
+/// Which laws are put around target scores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SandwichChoice {
     /// Model and uniform labels in exact expectation.
@@ -138,7 +139,7 @@ pub enum WeightsChoice {
 ///
 /// | name | default | purpose | range |
 /// |---|---|---|---|
-/// | `sandwich` | f-u, exact | laws around today's scores | |
+/// | `sandwich` | f-u, exact | laws around target scores | |
 /// | `objective` | weighted-cdf | bound that is minimised | |
 /// | `finite_sample` | none | adds `sqrt(ln(2/d) / (2 n_w))`, so that it can be run to convergence | `0 < d < 1` |
 /// | `restriction` | none | miscoverage rates the weighted-CDF objective averages over | |
@@ -149,7 +150,7 @@ pub enum WeightsChoice {
 /// | `bandwidth_factor` | 0.1 | factor of Scott's rule (1 in regression) | `>= 0` |
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TransportSettings {
-    /// Laws around today's scores.
+    /// Laws around target scores.
     pub sandwich: SandwichChoice,
     /// Bound that is minimised.
     pub objective: ObjectiveChoice,

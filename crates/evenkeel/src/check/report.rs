@@ -2,20 +2,21 @@
 
 use serde::Serialize;
 
-use super::shift_test::{DEFAULT_PERMUTATIONS, Prediction, ShiftTest, shift_test};
-use super::today::TodayLaws;
+use super::target_laws::TargetLaws;
 use crate::bound::{
     DkwCorrection, Integrator, coverage_interval, integrated_gap_between, wasserstein_gap_between,
 };
-use crate::conformal::{TestMass, Threshold, conformal_threshold};
 use crate::error::{Error, Result};
+use crate::interval::Interval;
 use crate::level::{FailureProbability, Miscoverage};
 use crate::measure::{
-    BANDWIDTH_FACTOR_CLASSIFICATION, BANDWIDTH_FLOOR, Bandwidth, Grid, Interval, SmoothedLaw,
-    Support, WeightedEmpirical,
+    BANDWIDTH_FACTOR_CLASSIFICATION, BANDWIDTH_FLOOR, Bandwidth, Grid, SmoothedLaw, Support,
+    WeightedEmpirical,
 };
 use crate::sandwich::Sandwich;
 use crate::seed::Seed;
+use crate::shift::{DEFAULT_PERMUTATIONS, Prediction, ShiftTest, shift_test};
+use crate::threshold::{TestMass, Threshold, conformal_threshold};
 
 /// How a check is made.
 ///
@@ -59,9 +60,9 @@ impl CheckSettings {
 /// Everything a check found. Serialises under the names of the command line's JSON.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ShiftReport {
-    /// Labeled points of yesterday.
+    /// Labeled points of the calibration data.
     pub n: usize,
-    /// Unlabeled points of today.
+    /// Unlabeled points of the target data.
     pub m: u64,
     /// Number of classes.
     pub classes: usize,
@@ -73,7 +74,7 @@ pub struct ShiftReport {
     pub shift: ShiftOutcome,
     /// Uncorrected threshold; none is infinite.
     pub threshold: Option<f64>,
-    /// Where today's coverage lies at that threshold.
+    /// Where target coverage lies at that threshold.
     pub coverage_interval: CoverageIntervals,
     /// Bounds on the total coverage gap.
     pub bounds: SandwichReports,
@@ -104,7 +105,7 @@ pub struct ShiftOutcome {
     pub permutations: usize,
 }
 
-/// Where today's coverage lies at the uncorrected threshold.
+/// Where target coverage lies at the uncorrected threshold.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct CoverageIntervals {
     /// Of the unlabeled points at hand, whatever their labels are.
@@ -166,24 +167,24 @@ pub struct DominanceReport {
     pub at: Option<f64>,
 }
 
-/// Looks at yesterday's scores and predictions (shapes `(n,)`) and at today's laws, and answers.
+/// Looks at calibration scores and predictions (shapes `(n,)`) and at target laws, and answers.
 pub fn check(
     scores: &[f64],
     predictions: &[Prediction],
-    today: &TodayLaws,
+    target: &TargetLaws,
     classes: usize,
     range: Interval,
     settings: &CheckSettings,
 ) -> Result<ShiftReport> {
     let law = WeightedEmpirical::uniform(scores)?;
-    let TodayLaws { min_max, f_u, .. } = today;
+    let TargetLaws { min_max, f_u, .. } = target;
     let least = (1.0 / settings.delta.get()).ceil() as usize - 1;
     if settings.permutations < least {
         let what = "relabelings (--permutations) for this delta, which no p-value could reach,";
         return Err(Error::TooFew { what, found: settings.permutations, least });
     }
-    let tested = crate::auto::sampled(predictions.to_vec(), settings.seed);
-    let test = shift_test(&tested, &today.predictions, settings.permutations, settings.seed)?;
+    let tested = crate::shift::sampled(predictions.to_vec(), settings.seed);
+    let test = shift_test(&tested, &target.predictions, settings.permutations, settings.seed)?;
     let threshold = conformal_threshold(&law, TestMass::exchangeable(scores.len()), settings.alpha);
     let intervals = coverage_intervals(min_max, f_u, threshold, settings)?;
     let shift = ShiftOutcome {
@@ -201,7 +202,7 @@ pub fn check(
     let bounds = |sandwich: &Sandwich| bounds_of(&p, sandwich, range, scores.len(), settings);
     let mut report = ShiftReport {
         n: scores.len(),
-        m: today.rows,
+        m: target.rows,
         classes,
         alpha: settings.alpha.get(),
         delta: settings.delta.get(),
@@ -223,7 +224,7 @@ pub fn check(
         advice: String::new(),
         warnings: Vec::new(),
     };
-    report.warnings = warnings(&report, &p, &test, today);
+    report.warnings = warnings(&report, &p, &test, target);
     report.advice = advice(&report);
     Ok(report)
 }
@@ -272,7 +273,7 @@ fn warnings(
     report: &ShiftReport,
     p: &SmoothedLaw,
     test: &ShiftTest,
-    today: &TodayLaws,
+    target: &TargetLaws,
 ) -> Vec<String> {
     let mut said = Vec::new();
     if report.threshold.is_none() {
@@ -288,21 +289,21 @@ fn warnings(
         ));
     }
     let largest = p.law().largest_atom();
-    let beyond = 1.0 - today.f_u.lower().cdf(largest);
+    let beyond = 1.0 - target.f_u.lower().cdf(largest);
     if beyond > report.alpha {
         said.push(format!(
-            "by the model's own belief {:.1} % of today's points score above every calibration score: no reweighting \
-             can reach the target",
+            "by the model's own belief {:.1} % of target points score above every calibration score: no reweighting \
+             can reach the level",
             100.0 * beyond
         ));
     }
     if !report.shift.detected && report.shift.confidence_distance < 0.05 && report.m < 100 {
         said.push(format!("{} unlabeled points are few: a shift could go unseen", report.m));
     }
-    let kept = today.predictions.len() as u64;
+    let kept = target.predictions.len() as u64;
     if kept < report.m {
         said.push(format!(
-            "the shift test used a random sample of {kept} of today's {} points ({} permutations)",
+            "the shift test used a random sample of {kept} of target {} points ({} permutations)",
             report.m, test.permutations
         ));
     }
@@ -311,30 +312,30 @@ fn warnings(
 
 fn advice(report: &ShiftReport) -> String {
     let assumed = report.coverage_interval.assumed;
-    let target = 100.0 * (1.0 - report.alpha);
+    let asked = 100.0 * (1.0 - report.alpha);
     if !report.shift.detected {
         return format!(
-            "No shift was found (p = {:.3}): keep the uncorrected threshold, whose {target:.0} % guarantee holds as long as \
+            "No shift was found (p = {:.3}): keep the uncorrected threshold, whose {asked:.0} % guarantee holds as long as \
              nothing changed.",
             report.shift.p_value
         );
     }
     let moved = format!("The model's predictions moved (p = {:.3})", report.shift.p_value);
-    if 100.0 * assumed[0] >= target {
+    if 100.0 * assumed[0] >= asked {
         return format!(
-            "{moved}, but {target:.0} % coverage holds even if the model knows nothing: keep the threshold and watch."
+            "{moved}, but {asked:.0} % coverage holds even if the model knows nothing: keep the threshold and watch."
         );
     }
     let best = 100.0 * assumed[1];
-    if best < target {
+    if best < asked {
         return format!(
-            "{moved} and even by the model's own belief coverage is only {best:.1} %: recalibrate on today's unlabeled points \
+            "{moved} and even by the model's own belief coverage is only {best:.1} %: recalibrate on target unlabeled points \
              with `auto`, and label a few hundred of them to be sure."
         );
     }
     format!(
         "{moved}; coverage lies between {:.1} % (the model knows nothing) and {best:.1} % (the model is right): recalibrate on \
-         today's unlabeled points with `auto`, and label a few hundred of them to be sure.",
+         target unlabeled points with `auto`, and label a few hundred of them to be sure.",
         100.0 * assumed[0]
     )
 }

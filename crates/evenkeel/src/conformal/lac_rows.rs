@@ -10,13 +10,13 @@ use std::any::TypeId;
 use std::ops::Range;
 
 use super::label_sets::{LabelSets, WORD};
-use super::lac_settle::{Band, Bands, Lane, Settle, Stretch, settle};
+use super::lac_bands::{Band, Bands, Lane, Settle, Stretch, settle};
 #[cfg(target_arch = "x86_64")]
-use super::lac_settle_avx2;
-use super::threshold::Threshold;
+use super::lac_bands_avx2;
 use crate::error::Result;
 use crate::rows::{Real, Rows};
 use crate::score::{NORMALISATION_TOLERANCE, row_scale};
+use crate::threshold::Threshold;
 
 /// The band that rows share is for sums within this of one, as a softmax in single precision gives them, until a row's
 /// sum is farther off.
@@ -54,7 +54,7 @@ pub(super) fn lac_sets<T: Real>(
         return pass.sets::<f64>(settle);
     }
     #[cfg(target_arch = "x86_64")]
-    if let Some(settle) = lac_settle_avx2::if_available() {
+    if let Some(settle) = lac_bands_avx2::if_available() {
         return pass.sets::<f32>(settle);
     }
     pass.sets::<f32>(settle)

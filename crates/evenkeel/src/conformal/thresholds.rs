@@ -1,7 +1,7 @@
 //! One threshold for all rows, one for each, or one for each label.
 
-use super::threshold::Threshold;
 use crate::error::{Result, require_same_length};
+use crate::threshold::Threshold;
 
 /// The thresholds of a block of rows. Functions that cut sets take either form: a [`Threshold`], or a slice of them.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,8 +1,8 @@
 //! Nominal against measured coverage, over miscoverage rates.
 
-use crate::conformal::{TestMass, Threshold, conformal_threshold};
 use crate::level::Miscoverage;
 use crate::measure::WeightedEmpirical;
+use crate::threshold::{TestMass, Threshold, conformal_threshold};
 
 /// What one miscoverage rate asks for and gets.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,61 +1,7 @@
 //! Equally spaced points over the range of scores.
 
 use crate::error::{Error, Result};
-
-/// A closed interval of scores with `low < high`.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Interval {
-    low: f64,
-    high: f64,
-}
-
-impl Interval {
-    /// `[0, 1]`: the range of `1 - p`.
-    pub const UNIT: Self = Self { low: 0.0, high: 1.0 };
-
-    /// Checks that both ends are finite and in order.
-    pub fn new(low: f64, high: f64) -> Result<Self> {
-        for value in [low, high] {
-            if !value.is_finite() {
-                return Err(Error::OutOfRange {
-                    what: "an end of the score range",
-                    value,
-                    expected: "finite",
-                });
-            }
-        }
-        if low < high && (high - low).is_finite() {
-            Ok(Self { low, high })
-        } else {
-            Err(Error::EmptyInterval { what: "the score range", low, high })
-        }
-    }
-
-    /// For ranges that are valid by construction.
-    pub(crate) const fn between(low: f64, high: f64) -> Self {
-        Self { low, high }
-    }
-
-    /// Low end.
-    pub fn low(self) -> f64 {
-        self.low
-    }
-
-    /// High end.
-    pub fn high(self) -> f64 {
-        self.high
-    }
-
-    /// `high - low`.
-    pub fn width(self) -> f64 {
-        self.high - self.low
-    }
-
-    /// Whether `low <= value <= high`.
-    pub fn contains(self, value: f64) -> bool {
-        (self.low..=self.high).contains(&value)
-    }
-}
+use crate::interval::Interval;
 
 /// `K` equally spaced points over a score range, both ends included.
 ///
@@ -96,9 +42,9 @@ impl Grid {
             .map(|k| {
                 // One division each, so that the points of [0, 1] are exactly the doubles k / (K - 1).
                 if k == count - 1 {
-                    range.high
+                    range.high()
                 } else {
-                    range.low + range.width() * (k as f64 / last)
+                    range.low() + range.width() * (k as f64 / last)
                 }
             })
             .collect();
@@ -133,7 +79,7 @@ impl Grid {
     /// Indices of the points within `reach` of `centre`, as `start..end`; empty when there are none.
     pub(crate) fn window(&self, centre: f64, reach: f64) -> std::ops::Range<usize> {
         // One point of margin on each side costs nothing and absorbs the rounding of the division.
-        let position = |value: f64| (value - self.range.low) / self.spacing();
+        let position = |value: f64| (value - self.range.low()) / self.spacing();
         let start = (position(centre - reach) - 1.0).clamp(0.0, self.count() as f64) as usize;
         let end = (position(centre + reach) + 2.0).clamp(0.0, self.count() as f64) as usize;
         start..end.max(start)

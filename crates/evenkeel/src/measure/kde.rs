@@ -2,8 +2,9 @@
 
 use super::bandwidth::Bandwidth;
 use super::empirical::WeightedEmpirical;
-use super::grid::{Grid, Interval};
+use super::grid::Grid;
 use crate::error::{At, Error, Result};
+use crate::interval::Interval;
 
 /// Kernels are cut off this many bandwidths from their centre.
 ///

@@ -11,7 +11,6 @@
 mod bandwidth;
 mod dominance;
 mod empirical;
-mod exponential;
 mod grid;
 mod kde;
 mod smoothed;
@@ -24,11 +23,7 @@ pub use bandwidth::{
 pub use dominance::{DOMINANCE_TOLERANCE, Dominance, dominance};
 pub(crate) use empirical::quantile_of_sorted;
 pub use empirical::{QUANTILE_TOLERANCE, WeightedEmpirical};
-pub(crate) use exponential::{
-    add_lanes, dot_in_lanes, exp_of_negative, running_sums, softmax_into, sum_in_lanes,
-    tempered_log_sum_exp, tempered_softmax_into,
-};
-pub use grid::{Grid, Interval};
+pub use grid::Grid;
 pub use kde::{GaussianKde, KERNEL_REACH, Support};
 pub(crate) use kde::{INVERSE_SQRT_TWO_PI, largest};
 pub use smoothed::SmoothedLaw;

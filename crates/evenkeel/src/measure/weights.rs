@@ -1,7 +1,7 @@
 //! Points on the probability simplex.
 
-use super::exponential::softmax_into;
 use crate::error::{At, Error, Result, require_finite, require_some};
+use crate::numeric::softmax_into;
 
 /// How far from one the sum of normalised weights may be.
 pub const SIMPLEX_TOLERANCE: f64 = 1e-9;

@@ -24,7 +24,7 @@ pub fn min_max(candidates: &CandidateScores) -> Result<Sandwich> {
 }
 
 /// Smallest and largest allowed score of a row.
-pub(super) fn row_range(scores: &[f64], mask: Option<&[bool]>) -> (f64, f64) {
+pub(crate) fn row_range(scores: &[f64], mask: Option<&[bool]>) -> (f64, f64) {
     let allowed = scores.iter().enumerate().filter(|(label, _)| is_allowed(mask, *label));
     allowed.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), (_, score)| {
         (low.min(*score), high.max(*score))

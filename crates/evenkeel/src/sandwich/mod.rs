@@ -1,4 +1,4 @@
-//! Stage 3: two laws around the unseen law of today's scores, `F_upper <= F_Q <= F_lower`.
+//! Stage 3: two laws around the unseen law of target scores, `F_upper <= F_Q <= F_lower`.
 //!
 //! ```text
 //! min-max   lower = per-row minimum, upper = per-row maximum over the possible labels      (eq 9)   guaranteed
@@ -8,20 +8,15 @@
 //! `lower` is stochastically smaller: its CDF is the larger one. The order of the pair is measured, never assumed,
 //! and travels with every result.
 
-mod abscissae;
 mod custom;
-mod extremes;
+pub(crate) mod extremes;
 mod model_uniform;
 mod regression_grid;
-mod sketch;
-mod sketched_law;
 
-pub use abscissae::Abscissae;
 pub use custom::{custom, custom_from_scores};
 pub use extremes::min_max;
 pub use model_uniform::{model_uniform, model_uniform_sampled};
 pub use regression_grid::{LabelBins, residual_candidates};
-pub use sketch::{LawSummary, SandwichSketch, SketchedLaws};
 
 use crate::measure::{Dominance, Grid, WeightedEmpirical, dominance};
 
@@ -66,7 +61,7 @@ pub enum Order {
     },
 }
 
-/// A pair of laws around the law of today's scores.
+/// A pair of laws around the law of target scores.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sandwich {
     lower: WeightedEmpirical,
@@ -124,7 +119,7 @@ impl Sandwich {
         self.sample_size
     }
 
-    /// What is known about the pair enclosing the law of today's scores.
+    /// What is known about the pair enclosing the law of target scores.
     pub fn order(&self) -> Order {
         match (self.construction, self.dominance.at) {
             (Construction::MinMax, _) => Order::Guaranteed,

@@ -1,7 +1,7 @@
 //! Regression as classification: candidate labels are bins of `y` (Guha et al. 2024).
 
 use crate::error::{Error, Result, require_finite, require_some};
-use crate::measure::Interval;
+use crate::interval::Interval;
 use crate::score::{CandidateScores, absolute_residual};
 
 /// Equal bins over the training range of `y`.

@@ -1,7 +1,7 @@
 //! Adaptive prediction sets (Romano, Sesia & Candès 2020).
 
 use super::RowScratch;
-use crate::measure::Interval;
+use crate::interval::Interval;
 use crate::seed::Seed;
 
 /// How much of the label's own probability its score includes.

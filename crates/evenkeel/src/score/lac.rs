@@ -1,6 +1,6 @@
 //! One minus the probability of the label (Sadinle, Lei & Wasserman 2019), the paper's score.
 
-use crate::measure::Interval;
+use crate::interval::Interval;
 
 /// `s(x, y) = 1 - p_y`, in `[0, 1]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

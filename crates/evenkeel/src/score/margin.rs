@@ -1,6 +1,6 @@
 //! How far the label trails its best rival.
 
-use crate::measure::Interval;
+use crate::interval::Interval;
 
 /// `s(x, y) = max_{k != y} p_k - p_y`, in `[-1, 1]`; with one class `-p_y`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

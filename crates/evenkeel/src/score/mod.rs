@@ -37,7 +37,7 @@ pub use raps::Raps;
 pub use residual::{absolute_residual, absolute_residuals};
 
 use crate::error::{Result, require_same_length};
-use crate::measure::Interval;
+use crate::interval::Interval;
 use crate::rows::Real;
 
 /// A score function on rows of class probabilities.

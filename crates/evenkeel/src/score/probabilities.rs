@@ -1,8 +1,8 @@
 //! Rows of class probabilities, validated once and never copied.
 
 use crate::error::{At, Error, Result};
-use crate::measure::softmax_into;
-use crate::registers::in_widest_registers;
+use crate::numeric::simd::in_widest_registers;
+use crate::numeric::softmax_into;
 use crate::rows::{Real, Rows};
 
 /// Rows may miss a sum of one by this much (rounded to three digits on their way here); they are then renormalised.

@@ -3,7 +3,7 @@
 use super::RowScratch;
 use super::aps::{Aps, Randomisation};
 use crate::error::{Error, Result};
-use crate::measure::Interval;
+use crate::interval::Interval;
 
 /// With it the range of the scores stays finite whatever the number of classes.
 const LARGEST_PENALTY: f64 = 1e6;

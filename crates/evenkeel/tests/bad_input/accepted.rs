@@ -4,18 +4,19 @@ use evenkeel::bound::{
     Integrator, coverage_interval, integrated_gap, integrated_gap_between, resample,
     wasserstein_gap, wasserstein_gap_between,
 };
-use evenkeel::conformal::{TestMass, Threshold, conformal_threshold};
+use evenkeel::interval::Interval;
 use evenkeel::level::{Level, Miscoverage};
 use evenkeel::measure::{
-    BANDWIDTH_FLOOR, Bandwidth, GaussianKde, Grid, Interval, SmoothedLaw, Support,
-    TransportToFixed, WeightedEmpirical, Weights, wasserstein_1,
+    BANDWIDTH_FLOOR, Bandwidth, GaussianKde, Grid, SmoothedLaw, Support, TransportToFixed,
+    WeightedEmpirical, Weights, wasserstein_1,
 };
 use evenkeel::rows::Rows;
-use evenkeel::sandwich::{
-    Abscissae, Order, SandwichSketch, SketchedLaws, custom, min_max, model_uniform,
-};
+use evenkeel::sandwich::{Order, custom, min_max, model_uniform};
 use evenkeel::score::{Aps, Labels, Probabilities, Raps, Score};
 use evenkeel::seed::Seed;
+use evenkeel::sketch::Abscissae;
+use evenkeel::sketch::{SandwichSketch, SketchedLaws};
+use evenkeel::threshold::{TestMass, Threshold, conformal_threshold};
 
 fn uniform(scores: &[f64]) -> WeightedEmpirical {
     WeightedEmpirical::uniform(scores).unwrap()

@@ -1,17 +1,17 @@
 //! Inputs at the edge of what numbers can hold: an answer that is right, or an error, never a panic.
 
 use evenkeel::bound::{Integrator, coverage_interval, wasserstein_gap};
-use evenkeel::conformal::{TestMass, Threshold, conformal_threshold, predict_rows};
+use evenkeel::conformal::predict_rows;
 use evenkeel::error::Category;
+use evenkeel::interval::Interval;
 use evenkeel::level::Miscoverage;
-use evenkeel::measure::{
-    Bandwidth, Grid, Interval, SmoothedLaw, Support, WeightedEmpirical, Weights,
-};
+use evenkeel::measure::{Bandwidth, Grid, SmoothedLaw, Support, WeightedEmpirical, Weights};
 use evenkeel::rows::Rows;
-use evenkeel::sandwich::{
-    Abscissae, LabelBins, SandwichSketch, SketchedLaws, min_max, model_uniform,
-};
+use evenkeel::sandwich::{LabelBins, min_max, model_uniform};
 use evenkeel::score::{Aps, CandidateScores, LabelMask, Probabilities, Raps, RowScratch, Score};
+use evenkeel::sketch::Abscissae;
+use evenkeel::sketch::{SandwichSketch, SketchedLaws};
+use evenkeel::threshold::{TestMass, Threshold, conformal_threshold};
 
 fn grid(points: usize) -> Grid {
     Grid::new(Interval::UNIT, points).unwrap()

@@ -2,11 +2,12 @@
 
 use crate::{Bad, Outcome, check, input, parameter};
 use evenkeel::bound::{DkwCorrection, dkw_half_width};
-use evenkeel::conformal::TestMass;
+use evenkeel::interval::Interval;
 use evenkeel::level::{FailureProbability, Level, Miscoverage, MiscoverageRange};
 use evenkeel::measure::{
-    Bandwidth, GaussianKde, Grid, Interval, Support, TransportToFixed, WeightedEmpirical, Weights,
+    Bandwidth, GaussianKde, Grid, Support, TransportToFixed, WeightedEmpirical, Weights,
 };
+use evenkeel::threshold::TestMass;
 
 const NAN: f64 = f64::NAN;
 const INF: f64 = f64::INFINITY;
@@ -265,7 +266,7 @@ fn distances_and_corrections_without_a_sample() {
         parameter("nan points", || dkw(NAN), &[SIZE, "NaN", "positive"]),
         parameter("infinitely many points", || dkw(INF), &[SIZE, "inf", "finite"]),
         parameter("no calibration points", || both(0.0, 10.0), &[SIZE, "positive"]),
-        parameter("no points of today", || both(10.0, 0.0), &[SIZE, "positive"]),
+        parameter("no points of the target data", || both(10.0, 0.0), &[SIZE, "positive"]),
     ];
     check(&table);
 }

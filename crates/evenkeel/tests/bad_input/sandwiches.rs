@@ -2,14 +2,17 @@
 
 use crate::{Bad, Outcome, check, input, misfit, parameter};
 use evenkeel::Result;
-use evenkeel::measure::{Grid, Interval, WeightedEmpirical};
+use evenkeel::interval::Interval;
+use evenkeel::measure::{Grid, WeightedEmpirical};
 use evenkeel::rows::{Real, Rows};
 use evenkeel::sandwich::{
-    Abscissae, LabelBins, SandwichSketch, SketchedLaws, custom, custom_from_scores, model_uniform,
-    model_uniform_sampled, residual_candidates,
+    LabelBins, custom, custom_from_scores, model_uniform, model_uniform_sampled,
+    residual_candidates,
 };
 use evenkeel::score::{CandidateScores, LabelMask, Score};
 use evenkeel::seed::Seed;
+use evenkeel::sketch::Abscissae;
+use evenkeel::sketch::{SandwichSketch, SketchedLaws};
 
 const NAN: f64 = f64::NAN;
 const INF: f64 = f64::INFINITY;

@@ -1,13 +1,13 @@
 //! Entropy scaling and quantile transfer: definitions against slow twins, sketches, files.
 
-use evenkeel::conformal::{
-    EntropyPower, EntropyScaling, MOST_EXACT_VALUES, QuantileTransfer, TestMass, Threshold,
-    TransferRule, conformal_threshold, entropy,
-};
 use evenkeel::level::Miscoverage;
 use evenkeel::measure::WeightedEmpirical;
+use evenkeel::method::entropy_scaling::{EntropyPower, EntropyScaling, entropy};
+use evenkeel::method::quantile_transfer::{QuantileTransfer, TransferRule};
 use evenkeel::rows::Rows;
 use evenkeel::seed::{Seed, Stream};
+use evenkeel::sketch::MOST_EXACT_VALUES;
+use evenkeel::threshold::{TestMass, Threshold, conformal_threshold};
 use proptest::prelude::*;
 
 fn probability_rows(stream: &mut Stream, rows: usize, sharpness: f64) -> Vec<f64> {
@@ -39,16 +39,16 @@ fn share_below(values: &[f64], point: f64) -> f64 {
 proptest! {
     #[test]
     fn transferred_rates_follow_their_definitions(
-        yesterday in prop::collection::vec(prop_oneof![(0u8..=8).prop_map(|k| f64::from(k) / 8.0), 0.0..=1.0f64], 1..40),
-        today in prop::collection::vec(prop_oneof![(0u8..=8).prop_map(|k| f64::from(k) / 8.0), 0.0..=1.0f64], 1..40),
+        labeled in prop::collection::vec(prop_oneof![(0u8..=8).prop_map(|k| f64::from(k) / 8.0), 0.0..=1.0f64], 1..40),
+        target in prop::collection::vec(prop_oneof![(0u8..=8).prop_map(|k| f64::from(k) / 8.0), 0.0..=1.0f64], 1..40),
         scores in prop::collection::vec(0.0..=1.0f64, 1..40),
         alpha in 0.01..0.99f64,
     ) {
-        let transfer = QuantileTransfer::new(&yesterday, &today).unwrap();
+        let transfer = QuantileTransfer::new(&labeled, &target).unwrap();
         let rate = Miscoverage::new(alpha).unwrap();
-        let qtc = share_below(&yesterday, slow_quantile(&today, alpha));
+        let qtc = share_below(&labeled, slow_quantile(&target, alpha));
         prop_assert_eq!(transfer.rate(rate).unwrap().get(), qtc);
-        let coverage = share_below(&today, slow_quantile(&yesterday, 1.0 - alpha));
+        let coverage = share_below(&target, slow_quantile(&labeled, 1.0 - alpha));
         prop_assert_eq!(transfer.source_coverage_rate(rate).unwrap().get(), 1.0 - coverage);
 
         let law = WeightedEmpirical::uniform(&scores).unwrap();
@@ -58,7 +58,7 @@ proptest! {
         match split {
             Threshold::AllLabels => prop_assert_eq!(found, Threshold::AllLabels),
             Threshold::Finite(tau) => {
-                let expected = share_below(&today, slow_quantile(&yesterday, tau));
+                let expected = share_below(&target, slow_quantile(&labeled, tau));
                 prop_assert_eq!(found, Threshold::Finite(expected));
             }
         }
@@ -97,11 +97,11 @@ fn without_shift_the_rate_stays_and_with_less_confidence_it_falls() {
     let mut stream = Seed::new(51).stream("confidence");
     let mut draws =
         |power: f64| -> Vec<f64> { (0..20_000).map(|_| stream.uniform().powf(power)).collect() };
-    let (yesterday, same, less) = (draws(0.5), draws(0.5), draws(1.0));
+    let (labeled, same, less) = (draws(0.5), draws(0.5), draws(1.0));
     let alpha = Miscoverage::new(0.1).unwrap();
     // Four standard errors of a share of 0.1 among 20 000, on both sides.
     let rate =
-        |today: &[f64]| QuantileTransfer::new(&yesterday, today).unwrap().rate(alpha).unwrap();
+        |target: &[f64]| QuantileTransfer::new(&labeled, target).unwrap().rate(alpha).unwrap();
     assert!((rate(&same).get() - 0.1).abs() < 0.012);
     // P(U^(1/2) < 0.1) = 0.01, where 0.1 is the tenth percentile of U.
     assert!((rate(&less).get() - 0.01).abs() < 0.004);
@@ -146,18 +146,18 @@ fn large_samples_are_sketched_toward_larger_sets_in_any_order() {
     let sketched = whole.entropy_quantile(alpha).unwrap();
     assert!(sketched >= exact && sketched - exact <= 3.0f64.ln() / 65_536.0 * 1.000_001);
 
-    let (yesterday, today) = values.split_at(3 * 500);
+    let (labeled, target) = values.split_at(3 * 500);
     let mut transfer = QuantileTransfer::default();
-    transfer.add_yesterday(0, rows(yesterday)).unwrap();
-    for block in today.chunks(3 * 999) {
-        transfer.add_today(0, rows(block)).unwrap();
+    transfer.add_labeled(0, rows(labeled)).unwrap();
+    for block in target.chunks(3 * 999) {
+        transfer.add_target(0, rows(block)).unwrap();
     }
     let largest = |row: &[f64]| row.iter().copied().fold(0.0, f64::max);
     let confidences = |rows: &[f64]| -> Vec<f64> { rows.chunks_exact(3).map(largest).collect() };
-    let mut today = confidences(today);
-    today.sort_by(f64::total_cmp);
-    let q = today[(0.1 * today.len() as f64 - 1e-6).ceil() as usize - 1];
-    let exact = share_below(&confidences(yesterday), q);
+    let mut target = confidences(target);
+    target.sort_by(f64::total_cmp);
+    let q = target[(0.1 * target.len() as f64 - 1e-6).ceil() as usize - 1];
+    let exact = share_below(&confidences(labeled), q);
     let found = transfer.rate(alpha).unwrap().get();
     assert!(found <= exact && exact - found < 0.01, "{found} against {exact}");
 }
@@ -170,8 +170,8 @@ fn they_are_the_same_after_a_file() {
     let text = serde_json::to_string(&scaling).unwrap();
     assert_eq!(serde_json::from_str::<EntropyScaling>(&text).unwrap(), scaling);
     let mut transfer = QuantileTransfer::default();
-    transfer.add_yesterday(0, rows(&values[..60])).unwrap();
-    transfer.add_today(0, rows(&values)).unwrap();
+    transfer.add_labeled(0, rows(&values[..60])).unwrap();
+    transfer.add_target(0, rows(&values)).unwrap();
     let text = serde_json::to_string(&transfer).unwrap();
     assert_eq!(serde_json::from_str::<QuantileTransfer>(&text).unwrap(), transfer);
 }

@@ -2,14 +2,14 @@
 
 use crate::draws::{normal, normal_rows, table};
 use evenkeel::error::Error;
-use evenkeel::reweighting::likelihood_ratio::{
+use evenkeel::method::likelihood_ratio::{
     LOG_RATIO_LIMIT, NetworkSettings, Overlap, RatioEstimator, RatioFit, RatioModel, RatioStop,
     TelescopingSettings,
 };
 use evenkeel::seed::Seed;
 
-fn fit(estimator: RatioEstimator, yesterday: &[f64], today: &[f64], columns: usize) -> RatioFit {
-    estimator.fit(table(yesterday, columns), table(today, columns), Seed::new(4)).unwrap()
+fn fit(estimator: RatioEstimator, labeled: &[f64], target: &[f64], columns: usize) -> RatioFit {
+    estimator.fit(table(labeled, columns), table(target, columns), Seed::new(4)).unwrap()
 }
 
 fn network() -> RatioEstimator {
@@ -40,9 +40,9 @@ fn mean_squared_error(found: &[f64], truth: impl Iterator<Item = f64>) -> f64 {
 fn logistic_regression_recovers_known_coefficients() {
     let mu = [0.6, -0.5, 0.0];
     let mut stream = Seed::new(31).stream("gaussians");
-    let yesterday = normal_rows(&mut stream, 20_000, &[0.0; 3], 1.0);
-    let today = normal_rows(&mut stream, 10_000, &mu, 1.0);
-    let fit = fit(RatioEstimator::Logistic, &yesterday, &today, 3);
+    let labeled = normal_rows(&mut stream, 20_000, &[0.0; 3], 1.0);
+    let target = normal_rows(&mut stream, 10_000, &mu, 1.0);
+    let fit = fit(RatioEstimator::Logistic, &labeled, &target, 3);
     assert_eq!(fit.evidence.stopped, RatioStop::Converged);
     assert_eq!(fit.evidence.overlap, Overlap::Overlapping);
     let at = |row: [f64; 3]| log_ratios(&fit.model, &row)[0];
@@ -66,11 +66,11 @@ fn logistic_regression_recovers_known_coefficients() {
 fn the_network_sees_a_change_of_spread_that_a_line_cannot() {
     let truth = |x: &f64| -(0.6f64.ln()) - x * x * (1.0 / 0.36 - 1.0) / 2.0;
     let mut stream = Seed::new(32).stream("spread");
-    let yesterday = normal_rows(&mut stream, 6000, &[0.0], 1.0);
-    let today = normal_rows(&mut stream, 3000, &[0.0], 0.6);
+    let labeled = normal_rows(&mut stream, 6000, &[0.0], 1.0);
+    let target = normal_rows(&mut stream, 3000, &[0.0], 0.6);
     let points = normal_rows(&mut stream, 2000, &[0.0], 0.6);
     let error = |estimator| {
-        let fit = fit(estimator, &yesterday, &today, 1);
+        let fit = fit(estimator, &labeled, &target, 1);
         mean_squared_error(&log_ratios(&fit.model, &points), points.iter().map(truth))
     };
     let (line, network) = (error(RatioEstimator::Logistic), error(network()));
@@ -89,14 +89,14 @@ fn telescoping_crosses_the_density_chasm_that_a_single_ratio_cannot() {
         log_ratio.clamp(-LOG_RATIO_LIMIT, LOG_RATIO_LIMIT)
     };
     let mut stream = Seed::new(33).stream("chasm");
-    let today = normal_rows(&mut stream, 10_000, &[mean_q], sd_q);
-    let yesterday = normal_rows(&mut stream, 10_000, &[mean_p], sd_p);
+    let target = normal_rows(&mut stream, 10_000, &[mean_q], sd_q);
+    let labeled = normal_rows(&mut stream, 10_000, &[mean_p], sd_p);
     let mut points = normal_rows(&mut stream, 500, &[mean_q], sd_q);
     points.extend(normal_rows(&mut stream, 500, &[mean_p], sd_p));
     // A single quadratic logit is one bridge, a single linear one is the logistic estimate.
     let single = RatioEstimator::Telescoping(TelescopingSettings { bridges: 1 });
     let errors = [RatioEstimator::Logistic, single, network(), telescoping()].map(|estimator| {
-        let fit = fit(estimator, &yesterday, &today, 1);
+        let fit = fit(estimator, &labeled, &target, 1);
         assert_eq!(fit.evidence.overlap, Overlap::Separated);
         assert_eq!(fit.evidence.require_overlap(), Err(Error::NoOverlap));
         mean_squared_error(&log_ratios(&fit.model, &points), points.iter().map(truth))
@@ -115,11 +115,11 @@ fn telescoping_crosses_the_density_chasm_that_a_single_ratio_cannot() {
 fn telescoping_is_right_where_laws_overlap() {
     let mut stream = Seed::new(34).stream("overlap");
     let mu = [0.5, -0.3];
-    let yesterday = normal_rows(&mut stream, 4000, &[0.0; 2], 1.0);
-    let today = normal_rows(&mut stream, 2500, &mu, 1.0);
+    let labeled = normal_rows(&mut stream, 4000, &[0.0; 2], 1.0);
+    let target = normal_rows(&mut stream, 2500, &mu, 1.0);
     let points = normal_rows(&mut stream, 1000, &[0.2, 0.0], 1.0);
     let truth = |x: &[f64]| mu[0] * x[0] + mu[1] * x[1] - 0.17;
-    let fit = fit(telescoping(), &yesterday, &today, 2);
+    let fit = fit(telescoping(), &labeled, &target, 2);
     let found = log_ratios(&fit.model, &points);
     let error = mean_squared_error(&found, points.chunks_exact(2).map(truth));
     assert!(error < 0.05, "{error}");
@@ -129,14 +129,14 @@ fn telescoping_is_right_where_laws_overlap() {
 #[test]
 fn the_same_seed_gives_the_same_bits_for_any_number_of_threads_and_blocks() {
     let mut stream = Seed::new(35).stream("threads");
-    let yesterday = normal_rows(&mut stream, 700, &[0.0; 4], 1.0);
-    let today = normal_rows(&mut stream, 400, &[0.3; 4], 1.2);
+    let labeled = normal_rows(&mut stream, 700, &[0.0; 4], 1.0);
+    let target = normal_rows(&mut stream, 400, &[0.3; 4], 1.2);
     let points = normal_rows(&mut stream, 3000, &[0.1; 4], 1.0);
     for estimator in all() {
         let run = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| {
-                let fit = fit(estimator, &yesterday, &today, 4);
+                let fit = fit(estimator, &labeled, &target, 4);
                 let ratios = log_ratios(&fit.model, &points);
                 (fit, ratios)
             })
@@ -157,9 +157,9 @@ fn constant_and_repeated_columns_survive() {
         let row = |x: f64| [x, 7.25, x, 0.0];
         (0..count).flat_map(|_| row(mean + normal(&mut stream))).collect()
     };
-    let (yesterday, today) = (rows(0.0, 3000), rows(1.0, 3000));
+    let (labeled, target) = (rows(0.0, 3000), rows(1.0, 3000));
     for estimator in all() {
-        let fit = fit(estimator, &yesterday, &today, 4);
+        let fit = fit(estimator, &labeled, &target, 4);
         let found = log_ratios(&fit.model, &[0.5, 7.25, 0.5, 0.0, 1.0, 7.25, 1.0, 0.0]);
         // The truth is x - 1/2; four standard errors are 0.15, a network's bends may double that.
         assert!(found[0].abs() < 0.3 && (found[1] - 0.5).abs() < 0.3, "{found:?}");
@@ -172,10 +172,10 @@ fn constant_and_repeated_columns_survive() {
 #[test]
 fn without_shift_ratios_are_near_one() {
     let mut stream = Seed::new(37).stream("none");
-    let yesterday = normal_rows(&mut stream, 2000, &[0.0; 2], 1.0);
-    let today = normal_rows(&mut stream, 2000, &[0.0; 2], 1.0);
+    let labeled = normal_rows(&mut stream, 2000, &[0.0; 2], 1.0);
+    let target = normal_rows(&mut stream, 2000, &[0.0; 2], 1.0);
     for estimator in all() {
-        let fit = fit(estimator, &yesterday, &today, 2);
+        let fit = fit(estimator, &labeled, &target, 2);
         assert!(fit.evidence.effective_sample_size > 1900.0, "{:?}", fit.evidence);
         assert!((fit.evidence.area_under_curve - 0.5).abs() < 0.05, "{:?}", fit.evidence);
     }
@@ -184,13 +184,13 @@ fn without_shift_ratios_are_near_one() {
 #[test]
 fn models_are_the_same_after_a_file() {
     let mut stream = Seed::new(38).stream("file");
-    let yesterday = normal_rows(&mut stream, 200, &[0.0; 13], 1.0);
-    let today = normal_rows(&mut stream, 150, &[0.2; 13], 1.0);
+    let labeled = normal_rows(&mut stream, 200, &[0.0; 13], 1.0);
+    let target = normal_rows(&mut stream, 150, &[0.2; 13], 1.0);
     for estimator in all() {
-        let model = fit(estimator, &yesterday, &today, 13).model;
+        let model = fit(estimator, &labeled, &target, 13).model;
         let text = serde_json::to_string(&model).unwrap();
         let back: RatioModel = serde_json::from_str(&text).unwrap();
         assert_eq!(back, model);
-        assert_eq!(log_ratios(&back, &today), log_ratios(&model, &today));
+        assert_eq!(log_ratios(&back, &target), log_ratios(&model, &target));
     }
 }

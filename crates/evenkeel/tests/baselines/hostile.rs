@@ -1,22 +1,22 @@
 //! Input that cannot be used is refused with the reason; nothing panics.
 
 use crate::draws::table;
-use evenkeel::conformal::{
-    EntropyPower, EntropyScaling, QuantileTransfer, Threshold, TransferRule,
-};
 use evenkeel::error::{At, Error};
 use evenkeel::level::Miscoverage;
 use evenkeel::measure::WeightedEmpirical;
-use evenkeel::reweighting::label_shift::{
+use evenkeel::method::entropy_scaling::{EntropyPower, EntropyScaling};
+use evenkeel::method::label_shift::{
     EmSettings, LabelWeights, black_box_shift, expectation_maximisation,
 };
-use evenkeel::reweighting::likelihood_ratio::{
+use evenkeel::method::likelihood_ratio::{
     KnownRatios, LOG_RATIO_LIMIT, NetworkSettings, RatioEstimator, RatioModel, RatioThresholds,
     TelescopingSettings,
 };
+use evenkeel::method::quantile_transfer::{QuantileTransfer, TransferRule};
 use evenkeel::rows::Rows;
 use evenkeel::score::{Labels, Probabilities};
 use evenkeel::seed::Seed;
+use evenkeel::threshold::Threshold;
 
 fn alpha() -> Miscoverage {
     Miscoverage::new(0.1).unwrap()
@@ -178,8 +178,8 @@ fn label_shift_refuses_what_it_cannot_know() {
     assert_eq!(error, Error::UnseenClass { class: 2 });
     assert!(error.to_string().contains("class 2 never occurs"));
     let rows = [0.2, 0.3, 0.5];
-    let today = Probabilities::new(&rows, 3).unwrap();
-    let em = expectation_maximisation(&truth, &today, EmSettings::default());
+    let target = Probabilities::new(&rows, 3).unwrap();
+    let em = expectation_maximisation(&truth, &target, EmSettings::default());
     assert_eq!(em, Err(Error::UnseenClass { class: 2 }));
 
     let two = Labels::new(vec![0, 1], 2).unwrap();
@@ -197,13 +197,13 @@ fn label_shift_refuses_what_it_cannot_know() {
     assert!(matches!(black_box_shift(&[0, 0], &one, &[0], 1), Err(Error::TooFew { .. })));
     // Labels of more classes than the table has.
     let rows = [0.5, 0.5];
-    let today = Probabilities::new(&rows, 2).unwrap();
+    let target = Probabilities::new(&rows, 2).unwrap();
     let three = Labels::new(vec![0, 1, 2], 3).unwrap();
-    let em = expectation_maximisation(&three, &today, EmSettings::default());
+    let em = expectation_maximisation(&three, &target, EmSettings::default());
     assert!(matches!(em, Err(Error::LabelOutOfRange { .. })));
     for tolerance in [f64::NAN, -1.0, f64::INFINITY] {
         let settings = EmSettings { tolerance, ..EmSettings::default() };
-        let em = expectation_maximisation(&two, &today, settings);
+        let em = expectation_maximisation(&two, &target, settings);
         assert!(matches!(em, Err(Error::OutOfRange { .. })));
     }
 }
@@ -218,7 +218,7 @@ fn label_weights_must_be_shares() {
     assert!(matches!(given(&[1.5, -0.5], &[0.5, 0.5]), Err(Error::Negative { .. })));
     assert!(matches!(given(&[0.5, 0.5], &[f64::NAN, 1.0]), Err(Error::NotFinite { .. })));
     assert!(matches!(given(&[1.0, 0.0], &[0.5, 0.5]), Err(Error::UnseenClass { class: 1 })));
-    // All calibration labels of classes that are gone today: nothing is left to calibrate on.
+    // All calibration labels of classes that are gone the target data: nothing is left to calibrate on.
     let weights = given(&[0.5, 0.5], &[0.0, 1.0]).unwrap();
     let truth = Labels::new(vec![0, 0], 2).unwrap();
     assert!(matches!(weights.weigh(&[0.1, 0.2], &truth), Err(Error::ZeroTotal { .. })));

@@ -1,22 +1,22 @@
 //! Label shift: recovered shares, coverage, and what is refused.
 
 use crate::draws::{Mean, normal};
-use evenkeel::conformal::{TestMass, conformal_threshold};
 use evenkeel::error::Error;
 use evenkeel::level::Miscoverage;
 use evenkeel::measure::WeightedEmpirical;
-use evenkeel::reweighting::label_shift::{
+use evenkeel::method::label_shift::{
     EmSettings, EmStop, LabelShiftMethod, LabelWeights, MOST_CONDITION, black_box_shift,
     expectation_maximisation, predicted_labels,
 };
 use evenkeel::score::{Labels, Probabilities, Score};
 use evenkeel::seed::{Seed, Stream};
+use evenkeel::threshold::{TestMass, conformal_threshold};
 
 const CLASSES: usize = 3;
 const YESTERDAY: [f64; CLASSES] = [0.6, 0.3, 0.1];
 const TODAY: [f64; CLASSES] = [0.15, 0.25, 0.6];
 
-/// Points of three Gaussian classes and the Bayes classifier of yesterday's class shares: calibrated, and its errors
+/// Points of three Gaussian classes and the Bayes classifier of calibration class shares: calibrated, and its errors
 /// differ by class.
 fn world(stream: &mut Stream, shares: [f64; CLASSES], rows: usize) -> (Vec<f64>, Vec<usize>) {
     let centre = |label: usize| [0.0, 1.5, 3.0][label];
@@ -55,7 +55,7 @@ fn estimates(seed: u64, n: usize, m: usize) -> (LabelWeights, LabelWeights) {
     (bbse.unwrap(), em.unwrap())
 }
 
-/// Shares of predictions have standard errors of at most `0.5 / sqrt(m)` today and `0.5 / sqrt(n P(y))` in the column of
+/// Shares of predictions have standard errors of at most `0.5 / sqrt(m)` the target data and `0.5 / sqrt(n P(y))` in the column of
 /// class `y`; the condition multiplies them. The band is four times that sum; EM, which sees whole probabilities, has
 /// smaller errors.
 #[test]
@@ -71,7 +71,7 @@ fn both_estimates_recover_a_known_shift() {
     assert!(band < 0.07, "the shift moves shares by up to 0.5");
     for (name, weights) in [("bbse", &bbse), ("em", &em)] {
         for (class, expected) in TODAY.iter().enumerate() {
-            let share = weights.evidence().todays_shares[class];
+            let share = weights.evidence().target_shares[class];
             assert!((share - expected).abs() < band, "{name}: {:?}", weights.evidence());
             let ratio = share / weights.evidence().calibration_shares[class];
             assert_eq!(weights.ratios()[class], ratio, "{name}");
@@ -172,7 +172,7 @@ fn an_ill_conditioned_matrix_is_reported_with_its_condition() {
 
 #[test]
 fn negative_shares_are_clipped_and_named() {
-    // Class 1 is predicted rightly 80 % of the time and class 0 always; today only 0 is predicted less than class 1 explains.
+    // Class 1 is predicted rightly 80 % of the time and class 0 always; the target data only 0 is predicted less than class 1 explains.
     let mut predicted = vec![0; 10];
     predicted.extend([1, 1, 1, 1, 1, 1, 1, 1, 0, 0]);
     let mut truth = vec![0; 10];
@@ -180,7 +180,7 @@ fn negative_shares_are_clipped_and_named() {
     let truth = Labels::new(truth, 2).unwrap();
     let weights = black_box_shift(&predicted, &truth, &[1; 10], 2).unwrap();
     assert_eq!(weights.evidence().clipped, [0]);
-    assert_eq!(weights.evidence().todays_shares, [0.0, 1.0]);
+    assert_eq!(weights.evidence().target_shares, [0.0, 1.0]);
     assert_eq!(weights.ratios(), [0.0, 2.0]);
 }
 
@@ -188,7 +188,7 @@ fn negative_shares_are_clipped_and_named() {
 fn em_stops_with_a_reason_and_never_lowers_the_likelihood() {
     let mut stream = Seed::new(43).stream("em");
     let (new, _) = world(&mut stream, TODAY, 3000);
-    let today = Probabilities::new(&new, CLASSES).unwrap();
+    let target = Probabilities::new(&new, CLASSES).unwrap();
     let truth = labels(
         (0..1000)
             .map(|i| {
@@ -212,8 +212,8 @@ fn em_stops_with_a_reason_and_never_lowers_the_likelihood() {
     let mut before = f64::NEG_INFINITY;
     for most_iterations in [0, 1, 2, 5, 20, 10_000] {
         let settings = EmSettings { most_iterations, ..EmSettings::default() };
-        let weights = expectation_maximisation(&truth, &today, settings).unwrap();
-        let now = log_likelihood(&weights.evidence().todays_shares);
+        let weights = expectation_maximisation(&truth, &target, settings).unwrap();
+        let now = log_likelihood(&weights.evidence().target_shares);
         assert!(now >= before - 1e-9, "{most_iterations}: {now} after {before}");
         before = now;
         let LabelShiftMethod::ExpectationMaximisation { iterations, stopped } =

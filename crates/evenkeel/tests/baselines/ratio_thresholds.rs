@@ -1,11 +1,11 @@
 //! Thresholds from ratios: against slow twins, and the guarantee under covariate shift.
 
 use crate::draws::{Mean, normal};
-use evenkeel::conformal::{TestMass, Threshold, conformal_threshold};
 use evenkeel::level::Miscoverage;
 use evenkeel::measure::{QUANTILE_TOLERANCE, WeightedEmpirical, Weights};
-use evenkeel::reweighting::likelihood_ratio::{KnownRatios, RatioThresholds};
+use evenkeel::method::likelihood_ratio::{KnownRatios, RatioThresholds};
 use evenkeel::seed::Seed;
+use evenkeel::threshold::{TestMass, Threshold, conformal_threshold};
 use proptest::prelude::*;
 
 fn prepared(scores: &[f64], ratios: &[f64]) -> RatioThresholds {
@@ -113,7 +113,7 @@ fn extreme_ratios_neither_overflow_nor_vanish() {
     assert_eq!(huge.threshold(0.0, alpha).unwrap(), Threshold::Finite(3.0));
 }
 
-/// `X ~ N(0, 1)` yesterday and `N(1, 1)` today, `Y | X ~ N(0, exp(X))`, score `|Y|`: the noise grows toward today. The ratio is
+/// `X ~ N(0, 1)` the calibration data and `N(1, 1)` the target data, `Y | X ~ N(0, exp(X))`, score `|Y|`: the noise grows toward the target data. The ratio is
 /// `exp(x - 1/2)`. With true ratios coverage lies between `1 - alpha` and that plus the mean largest share of a point
 /// (Tibshirani et al. 2019, Cor. 1; Lei et al. 2018 for the upper end); bands are four standard errors of the mean.
 #[test]
@@ -128,7 +128,7 @@ fn true_ratios_cover_under_covariate_shift_where_split_conformal_does_not() {
             (x, ((0.5 * x).exp() * normal(&mut stream)).abs())
         };
         let calibration: Vec<(f64, f64)> = (0..n).map(|_| point(0.0)).collect();
-        let today: Vec<(f64, f64)> = (0..tests).map(|_| point(1.0)).collect();
+        let target: Vec<(f64, f64)> = (0..tests).map(|_| point(1.0)).collect();
         let ratio = |x: f64| (x - 0.5).exp();
         let scores: Vec<f64> = calibration.iter().map(|(_, score)| *score).collect();
         let ratios: Vec<f64> = calibration.iter().map(|(x, _)| ratio(*x)).collect();
@@ -136,7 +136,7 @@ fn true_ratios_cover_under_covariate_shift_where_split_conformal_does_not() {
         let law = WeightedEmpirical::uniform(&scores).unwrap();
         let threshold = conformal_threshold(&law, TestMass::exchangeable(n), alpha);
         let (mut inside, mut inside_split, mut share) = (0.0, 0.0, 0.0);
-        for (x, score) in &today {
+        for (x, score) in &target {
             let own = prepared.threshold(ratio(*x), alpha).unwrap();
             inside += f64::from(u8::from(own.admits(*score)));
             inside_split += f64::from(u8::from(threshold.admits(*score)));

@@ -1,11 +1,11 @@
 //! Input that is refused, and what the error says.
 
 use evenkeel::Error;
-use evenkeel::conformal::conditional::{
-    ConditionalModel, ConditionalRecord, ConditionalSettings, LARGEST_CALIBRATION, LambdaChoice,
-};
 use evenkeel::error::At;
 use evenkeel::level::Miscoverage;
+use evenkeel::method::conditional::{
+    ConditionalModel, ConditionalRecord, ConditionalSettings, LARGEST_CALIBRATION, LambdaChoice,
+};
 use evenkeel::rows::Rows;
 use evenkeel::seed::Seed;
 

@@ -8,12 +8,12 @@
 //! ```
 //! With scores up to 1 in size, `lambda = 0.005` and `P(hard) = 1/4` the penalty costs at most 2 points.
 
-use evenkeel::conformal::conditional::{ConditionalModel, ConditionalSettings};
-use evenkeel::conformal::{TestMass, Threshold, conformal_threshold};
 use evenkeel::level::Miscoverage;
 use evenkeel::measure::WeightedEmpirical;
+use evenkeel::method::conditional::{ConditionalModel, ConditionalSettings};
 use evenkeel::rows::Rows;
 use evenkeel::seed::{Seed, Stream};
+use evenkeel::threshold::{TestMass, Threshold, conformal_threshold};
 
 const N: usize = 160;
 const TESTS: usize = 200;

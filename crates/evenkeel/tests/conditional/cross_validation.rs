@@ -1,7 +1,7 @@
 //! The penalty chosen by leaving points out.
 
-use evenkeel::conformal::conditional::{ConditionalModel, ConditionalSettings, LambdaChoice};
 use evenkeel::level::Miscoverage;
+use evenkeel::method::conditional::{ConditionalModel, ConditionalSettings, LambdaChoice};
 use evenkeel::rows::Rows;
 use evenkeel::seed::Seed;
 

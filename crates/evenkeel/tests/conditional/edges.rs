@@ -1,11 +1,11 @@
 //! Problems at the edge: one point, no spread, nothing to learn from.
 
-use evenkeel::conformal::conditional::FlatIntercept;
-use evenkeel::conformal::{TestMass, Threshold, conformal_threshold};
 use evenkeel::level::Miscoverage;
 use evenkeel::measure::WeightedEmpirical;
+use evenkeel::method::conditional::FlatIntercept;
 use evenkeel::rows::Rows;
 use evenkeel::seed::Seed;
+use evenkeel::threshold::{TestMass, Threshold, conformal_threshold};
 
 use crate::problems::{Problem, softmax_problem};
 
@@ -162,9 +162,9 @@ fn ties_are_admitted() {
         .flat_map(|row| (0..classes).map(move |class| f64::from(u8::from(class != row % 10))))
         .collect();
     let rows = evenkeel::rows::Rows::new("features", &features, classes).unwrap();
-    let settings = evenkeel::conformal::conditional::ConditionalSettings::default();
+    let settings = evenkeel::method::conditional::ConditionalSettings::default();
     let model =
-        evenkeel::conformal::conditional::ConditionalModel::fit(rows, &vec![0.0; 300], &settings)
+        evenkeel::method::conditional::ConditionalModel::fit(rows, &vec![0.0; 300], &settings)
             .unwrap();
     for alpha in [0.05, 0.1, 0.2] {
         let cutoffs =

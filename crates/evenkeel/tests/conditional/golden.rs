@@ -1,6 +1,6 @@
 //! Cutoffs and intercepts of an independent interior-point solution.
 
-use evenkeel::conformal::Threshold;
+use evenkeel::threshold::Threshold;
 use serde_json::Value;
 
 use crate::problems::Problem;

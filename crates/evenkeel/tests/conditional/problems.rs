@@ -1,12 +1,12 @@
 //! Random problems, and the optimality conditions computed anew.
 
-use evenkeel::conformal::Threshold;
-use evenkeel::conformal::conditional::{
+use evenkeel::level::Miscoverage;
+use evenkeel::method::conditional::{
     ConditionalModel, ConditionalSettings, ConditionalSolution, FlatIntercept, LambdaChoice,
 };
-use evenkeel::level::Miscoverage;
 use evenkeel::rows::Rows;
 use evenkeel::seed::Seed;
+use evenkeel::threshold::Threshold;
 
 #[derive(Debug, Clone)]
 pub struct Problem {

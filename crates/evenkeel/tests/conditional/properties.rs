@@ -1,6 +1,6 @@
 //! Optimality on random problems, degenerate ones among them.
 
-use evenkeel::conformal::conditional::FlatIntercept;
+use evenkeel::method::conditional::FlatIntercept;
 use proptest::prelude::*;
 
 use crate::problems::Problem;

@@ -1,8 +1,8 @@
 //! The same bits for any number of threads, any batch, and after a round trip through text.
 
-use evenkeel::conformal::Threshold;
-use evenkeel::conformal::conditional::{ConditionalModel, ConditionalRecord};
+use evenkeel::method::conditional::{ConditionalModel, ConditionalRecord};
 use evenkeel::rows::Rows;
+use evenkeel::threshold::Threshold;
 
 use crate::problems::softmax_problem;
 

@@ -1,9 +1,8 @@
 //! Loading a case, and comparing with it.
 
+use evenkeel::interval::Interval;
 use evenkeel::level::{FailureProbability, Miscoverage, MiscoverageRange};
-use evenkeel::measure::{
-    Bandwidth, Grid, Interval, SmoothedLaw, Support, WeightedEmpirical, Weights,
-};
+use evenkeel::measure::{Bandwidth, Grid, SmoothedLaw, Support, WeightedEmpirical, Weights};
 use evenkeel::sandwich::{Sandwich, custom_from_scores, min_max, model_uniform};
 use evenkeel::score::{CandidateScores, Labels, Probabilities, Score};
 use serde_json::Value;
@@ -27,10 +26,10 @@ pub struct Case {
     pub weights: Weights,
     /// `P_w` with its reflected density.
     pub p: SmoothedLaw,
-    /// Law of the labeled scores of today.
+    /// Law of the labeled scores of the target data.
     pub q: WeightedEmpirical,
     pub grid: Grid,
-    /// Today's probabilities, row after row.
+    /// Target probabilities, row after row.
     pub probabilities: Vec<f64>,
     pub classes: usize,
     pub labels: Vec<usize>,

@@ -1,11 +1,10 @@
 //! Entropy-scaled sets: entropies and quantiles to rounding, sets as exact counts.
 
 use crate::case::{Case, TOLERANCE, assert_close, for_every_case, numbers};
-use evenkeel::conformal::{
-    EntropyCut, EntropyPower, EntropyScaling, TestMass, conformal_threshold, entropy,
-};
 use evenkeel::measure::WeightedEmpirical;
+use evenkeel::method::entropy_scaling::{EntropyCut, EntropyPower, EntropyScaling, entropy};
 use evenkeel::rows::Rows;
+use evenkeel::threshold::{TestMass, conformal_threshold};
 
 fn scaling(case: &Case, block: usize) -> EntropyScaling {
     let mut scaling = EntropyScaling::new(case.classes, EntropyPower::One).unwrap();

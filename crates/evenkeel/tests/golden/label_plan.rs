@@ -3,8 +3,8 @@
 use crate::case::{assert_close, indices, number, numbers, read};
 use evenkeel::level::{FailureProbability, Miscoverage};
 use evenkeel::measure::{WeightedEmpirical, Weights};
-use evenkeel::reweighting::label_plan::{
-    LabelPlan, LabelPlanSettings, LabelPlanner, PlanStop, PreparedPlan, TodayRows, Yesterday,
+use evenkeel::method::label_plan::{
+    LabelPlan, LabelPlanSettings, LabelPlanner, LabeledLogits, PlanStop, PreparedPlan, TargetRows,
 };
 use evenkeel::rows::Rows;
 use evenkeel::score::{Labels, Score, softmax_rows};
@@ -23,7 +23,7 @@ fn table(value: &Value) -> (Vec<f64>, usize) {
 
 struct Run {
     case: Value,
-    today: Vec<f64>,
+    target: Vec<f64>,
     classes: usize,
     prepared: Arc<PreparedPlan>,
     plan: LabelPlan,
@@ -33,23 +33,23 @@ impl Run {
     /// The file's fixed points were iterated to 1e-13.
     fn new(case: &Value) -> Self {
         let (logits, classes) = table(&case["logits_cal"]);
-        let (today, _) = table(&case["logits_target"]);
+        let (target, _) = table(&case["logits_target"]);
         let labels = Labels::new(indices(&case["labels_cal"]), classes).unwrap();
         let rows = Rows::new("logits", &logits, classes).unwrap();
-        let yesterday = Yesterday::of_logits(rows, &labels, &Score::Lac).unwrap();
+        let labeled = LabeledLogits::of_logits(rows, &labels, &Score::Lac).unwrap();
         let settings = LabelPlanSettings {
             tolerance: 1e-13,
             most_iterations: 100_000,
             ..LabelPlanSettings::new(FailureProbability::new(0.05).unwrap())
         };
-        let planner = LabelPlanner::new(yesterday, Score::Lac, settings, Seed::new(0)).unwrap();
-        let block = TodayRows::Logits(Rows::new("logits", &today, classes).unwrap());
+        let planner = LabelPlanner::new(labeled, Score::Lac, settings, Seed::new(0)).unwrap();
+        let block = TargetRows::Logits(Rows::new("logits", &target, classes).unwrap());
         let first = planner.first_pass().add(0, &block).unwrap();
         let prepared = Arc::new(planner.prepare(first).unwrap());
         let second = prepared.clone().second_pass().add(0, &block).unwrap();
         let plan = planner.finish(second).unwrap();
         assert_eq!(plan, planner.plan(&block).unwrap());
-        Self { case: case.clone(), today, classes, prepared, plan }
+        Self { case: case.clone(), target, classes, prepared, plan }
     }
 
     fn name(&self, key: &str) -> String {
@@ -92,7 +92,7 @@ fn temperature_prior_and_shift_statistics() {
 fn the_plan_and_its_marginal() {
     for_every_case(|run| {
         let rows: Vec<Vec<f64>> =
-            run.today.chunks(run.classes).map(|row| run.prepared.plan_row(row).unwrap()).collect();
+            run.target.chunks(run.classes).map(|row| run.prepared.plan_row(row).unwrap()).collect();
         let (expected, _) = table(&run.case["plan_first_rows"]);
         assert_close(&run.name("plan_first_rows"), &rows[..5].concat(), &expected, AFTER);
         let marginal: Vec<f64> = (0..run.classes)
@@ -112,7 +112,7 @@ fn laws_weights_and_certificate() {
     for_every_case(|run| {
         let (laws, evidence) = (run.plan.laws(), run.plan.evidence());
         run.close("scores_sorted", run.plan.thresholds().scores(), 1e-12);
-        run.close("F", &laws.target, AFTER);
+        run.close("F", &laws.planned, AFTER);
         run.close("F_up", &laws.upper, AFTER);
         run.close("F_down", &laws.lower, AFTER);
         run.close("weights_sorted", run.plan.weights().as_slice(), AFTER);
@@ -127,17 +127,17 @@ fn laws_weights_and_certificate() {
     });
 }
 
-/// The target law's own quantile, from its atoms: what a threshold falls back on where calibration scores end too early.
+/// The planned law's own quantile, from its atoms: what a threshold falls back on where calibration scores end too early.
 #[test]
 fn quantiles_of_the_target_law() {
     for_every_case(|run| {
         let evidence = run.plan.evidence();
         let (mix, m) = (evidence.statistics.mix, evidence.m as f64);
-        let table = Rows::new("logits", &run.today, run.classes).unwrap();
+        let table = Rows::new("logits", &run.target, run.classes).unwrap();
         let raw = softmax_rows(table, 1.0).unwrap();
         let temperature = evidence.temperature * evidence.statistics.inflation;
         let f = softmax_rows(table, temperature).unwrap();
-        let rows = run.today.chunks(run.classes);
+        let rows = run.target.chunks(run.classes);
         let g: Vec<f64> = rows.flat_map(|row| run.prepared.plan_row(row).unwrap()).collect();
         let scores: Vec<f64> = raw.iter().map(|p| 1.0 - p).collect();
         let masses: Vec<f64> =
@@ -147,7 +147,7 @@ fn quantiles_of_the_target_law() {
         assert_close(
             &run.name("F"),
             &law.cdf_at_increasing(sorted),
-            &run.plan.laws().target,
+            &run.plan.laws().planned,
             1e-12,
         );
         for (alpha, expected) in run.case["thresholds"].as_object().unwrap() {

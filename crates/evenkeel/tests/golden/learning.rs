@@ -4,19 +4,20 @@ use crate::case::{
     Case, TOLERANCE, assert_close, for_every_pair, miscoverages, number, numbers, read,
 };
 use evenkeel::bound::{Integrator, integrated_gap};
-use evenkeel::conformal::conformal_threshold;
-use evenkeel::measure::{Bandwidth, Grid, Interval, Support, WeightedEmpirical, Weights};
-use evenkeel::reweighting::network::{LayerArrays, Mlp};
-use evenkeel::reweighting::objective::{
+use evenkeel::interval::Interval;
+use evenkeel::learning::network::{LayerArrays, Mlp};
+use evenkeel::learning::objective::{
     Objective, ObjectiveInputs, WassersteinObjective, WeightedCdfObjective,
 };
-use evenkeel::reweighting::optimise::{AdamSettings, StopReason, StoppingRule};
-use evenkeel::reweighting::{
+use evenkeel::learning::optimise::{AdamSettings, StopReason, StoppingRule};
+use evenkeel::learning::{
     FreeFormFit, FreeFormSettings, WeightFunctionSettings, fit_free_form, fit_weight_function,
     free_form_test_mass, function_weights,
 };
+use evenkeel::measure::{Bandwidth, Grid, Support, WeightedEmpirical, Weights};
 use evenkeel::sandwich::{Sandwich, model_uniform};
 use evenkeel::score::{Probabilities, Score};
+use evenkeel::threshold::conformal_threshold;
 use serde_json::Value;
 use std::ops::ControlFlow;
 

@@ -2,9 +2,10 @@
 
 use crate::case::{TOLERANCE, assert_close, for_every_case, numbers};
 use evenkeel::bound::dkw_half_width;
+use evenkeel::interval::Interval;
 use evenkeel::measure::{
     BANDWIDTH_FACTOR_CLASSIFICATION, BANDWIDTH_FACTOR_REGRESSION, BANDWIDTH_FLOOR, Bandwidth,
-    GaussianKde, Interval, Support, WeightedEmpirical,
+    GaussianKde, Support, WeightedEmpirical,
 };
 
 #[test]

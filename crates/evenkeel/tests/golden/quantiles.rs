@@ -1,9 +1,9 @@
 //! Threshold edge cases: levels hit exactly, ties, missing mass, and a test weight per test point.
 
 use crate::case::{miscoverages, number, numbers, read};
-use evenkeel::conformal::{TestMass, Threshold, conformal_threshold};
 use evenkeel::measure::{WeightedEmpirical, Weights};
-use evenkeel::reweighting::likelihood_ratio::{KnownRatios, RatioThresholds};
+use evenkeel::method::likelihood_ratio::{KnownRatios, RatioThresholds};
+use evenkeel::threshold::{TestMass, Threshold, conformal_threshold};
 
 /// The file's weights are used as they are; what they leave to one is the test point's mass.
 #[test]

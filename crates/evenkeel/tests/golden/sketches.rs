@@ -3,8 +3,9 @@
 use crate::case::{Case, SKETCH_TOLERANCE, TOLERANCE, assert_close, for_every_case, numbers};
 use evenkeel::bound::{Integrator, integrated_gap_between};
 use evenkeel::rows::Rows;
-use evenkeel::sandwich::{Abscissae, SandwichSketch, SketchedLaws};
 use evenkeel::score::Score;
+use evenkeel::sketch::Abscissae;
+use evenkeel::sketch::{SandwichSketch, SketchedLaws};
 
 /// The sketch of the case's rows in blocks of `size` rows.
 fn sketch(case: &Case, size: usize) -> SandwichSketch {

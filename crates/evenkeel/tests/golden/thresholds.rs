@@ -1,8 +1,8 @@
 //! Thresholds and the sets they cut. Thresholds are input scores, so they agree exactly or not at all.
 
 use crate::case::{Case, TOLERANCE, assert_close, for_every_case, numbers};
-use evenkeel::conformal::{TestMass, Threshold, conformal_threshold};
 use evenkeel::measure::WeightedEmpirical;
+use evenkeel::threshold::{TestMass, Threshold, conformal_threshold};
 
 fn free_form_test_mass(case: &Case) -> TestMass {
     let total: f64 = numbers(&case.json["inputs"]["logw0"]).iter().map(|l| l.exp()).sum();

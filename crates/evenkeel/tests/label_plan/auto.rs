@@ -2,18 +2,18 @@
 
 use crate::world::{Sample, sample};
 use crate::{alpha, collapsed, with_class_shares};
-use evenkeel::auto::{AutoCalibrated, AutoSettings, Chosen, Decision, auto};
 use evenkeel::level::FailureProbability;
 use evenkeel::measure::WeightedEmpirical;
+use evenkeel::method::auto::{AutoCalibrated, AutoSettings, Chosen, Decision, auto};
 use evenkeel::score::Score;
 use evenkeel::seed::Seed;
 
-fn run(yesterday: &Sample, today: &Sample, seed: u64) -> AutoCalibrated {
+fn run(labeled: &Sample, target: &Sample, seed: u64) -> AutoCalibrated {
     let settings = AutoSettings::new(FailureProbability::new(0.05).unwrap(), Seed::new(seed));
     auto(
-        &yesterday.probabilities(),
-        &yesterday.labels(),
-        &today.probabilities(),
+        &labeled.probabilities(),
+        &labeled.labels(),
+        &target.probabilities(),
         &Score::Lac,
         alpha(0.1),
         &settings,
@@ -21,9 +21,9 @@ fn run(yesterday: &Sample, today: &Sample, seed: u64) -> AutoCalibrated {
     .unwrap()
 }
 
-/// Coverage of `auto` and of split conformal prediction on labeled points of today, and whether the test rejected.
-fn outcome(yesterday: &Sample, today: &Sample, test: &Sample, seed: u64) -> (f64, f64, bool) {
-    let found = run(yesterday, today, seed);
+/// Coverage of `auto` and of split conformal prediction on labeled points of the target data, and whether the test rejected.
+fn outcome(labeled: &Sample, target: &Sample, test: &Sample, seed: u64) -> (f64, f64, bool) {
+    let found = run(labeled, target, seed);
     let law = WeightedEmpirical::uniform(&test.scores()).unwrap();
     let (chosen, split) = (found.threshold(alpha(0.1)), found.uncorrected_threshold(alpha(0.1)));
     (law.cdf(chosen.get()), law.cdf(split.get()), found.decision.rejected)
@@ -33,8 +33,8 @@ fn outcome(yesterday: &Sample, today: &Sample, test: &Sample, seed: u64) -> (f64
 fn means(days: u64, day: impl Fn(u64) -> [Sample; 3]) -> (f64, f64, f64) {
     let mut sums = (0.0, 0.0, 0.0);
     for index in 0..days {
-        let [yesterday, today, test] = day(index);
-        let (chosen, split, rejected) = outcome(&yesterday, &today, &test, index);
+        let [labeled, target, test] = day(index);
+        let (chosen, split, rejected) = outcome(&labeled, &target, &test, index);
         sums.0 += chosen / days as f64;
         sums.1 += split / days as f64;
         sums.2 += f64::from(u8::from(rejected)) / days as f64;
@@ -42,7 +42,7 @@ fn means(days: u64, day: impl Fn(u64) -> [Sample; 3]) -> (f64, f64, f64) {
     sums
 }
 
-/// Nothing changed: the false-alarm rate is the level, and coverage its target.
+/// Nothing changed: the false-alarm rate is the level, and coverage its planned.
 #[test]
 fn without_a_shift_nothing_is_lost() {
     let days = 400;

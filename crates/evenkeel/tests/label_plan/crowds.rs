@@ -1,18 +1,20 @@
 //! Confidences that tie or crowd at one, and many of them.
 
-use evenkeel::reweighting::label_plan::{LabelPlan, LabelPlanner, TodayRows, Yesterday};
+use evenkeel::method::label_plan::{LabelPlan, LabelPlanner, LabeledLogits, TargetRows};
 use evenkeel::rows::Rows;
 use evenkeel::score::{Labels, Probabilities, Score};
 use evenkeel::seed::Seed;
 
 use crate::settings;
 
-fn plan(yesterday: &[f64], labels: Vec<usize>, today: &[f64], classes: usize) -> LabelPlan {
-    let probabilities = Probabilities::new(yesterday, classes).unwrap();
+fn plan(labeled: &[f64], labels: Vec<usize>, target: &[f64], classes: usize) -> LabelPlan {
+    let probabilities = Probabilities::new(labeled, classes).unwrap();
     let labels = Labels::new(labels, classes).unwrap();
-    let labeled = Yesterday::of_probabilities(&probabilities, &labels, &Score::Lac).unwrap();
+    let labeled = LabeledLogits::of_probabilities(&probabilities, &labels, &Score::Lac).unwrap();
     let planner = LabelPlanner::new(labeled, Score::Lac, settings(), Seed::new(0)).unwrap();
-    planner.plan(&TodayRows::Probabilities(Rows::new("today", today, classes).unwrap())).unwrap()
+    planner
+        .plan(&TargetRows::Probabilities(Rows::new("the target data", target, classes).unwrap()))
+        .unwrap()
 }
 
 /// Votes of 16 neighbours, 9, 4, 2 and 1 in any order: every row is as sure as every other.
@@ -27,10 +29,10 @@ fn equal_confidences_in_any_order_of_the_classes_are_equal() {
         }
         row
     };
-    let yesterday: Vec<f64> = (0..200).flat_map(row).collect();
-    let today: Vec<f64> = (0..200).flat_map(|index| row(3 * index + index / 7)).collect();
+    let labeled: Vec<f64> = (0..200).flat_map(row).collect();
+    let target: Vec<f64> = (0..200).flat_map(|index| row(3 * index + index / 7)).collect();
     let labels = (0..200).map(|index| index % 4).collect();
-    let statistics = plan(&yesterday, labels, &today, 4).evidence().statistics;
+    let statistics = plan(&labeled, labels, &target, 4).evidence().statistics;
     assert_eq!((statistics.ks, statistics.inflation, statistics.mix), (0.0, 1.0, 0.0));
 }
 
@@ -41,13 +43,13 @@ fn one_row_more_than_are_kept_changes_little() {
         let p = if index.is_multiple_of(2) { 1.0 - sure } else { 0.6 };
         if index.is_multiple_of(3) { [p, 1.0 - p] } else { [1.0 - p, p] }
     };
-    let yesterday: Vec<f64> = (0..120).flat_map(|index| row(index, 1e-3)).collect();
+    let labeled: Vec<f64> = (0..120).flat_map(|index| row(index, 1e-3)).collect();
     let labels: Vec<usize> = (0..120).map(|index| usize::from(index % 3 != 0)).collect();
     let kept = 1 << 20;
-    let today: Vec<f64> = (0..=kept).flat_map(|index| row(index, 1e-2)).collect();
-    let exact = plan(&yesterday, labels.clone(), &today[..2 * kept], 2).evidence().statistics;
-    let counted = plan(&yesterday, labels, &today, 2).evidence().statistics;
+    let target: Vec<f64> = (0..=kept).flat_map(|index| row(index, 1e-2)).collect();
+    let exact = plan(&labeled, labels.clone(), &target[..2 * kept], 2).evidence().statistics;
+    let counted = plan(&labeled, labels, &target, 2).evidence().statistics;
     assert!(exact.ks > 0.4, "{exact:?}");
     assert!((exact.ks - counted.ks).abs() < 1e-4, "{} and {}", exact.ks, counted.ks);
-    assert!((exact.mean_confidence_today - counted.mean_confidence_today).abs() < 1e-4);
+    assert!((exact.mean_confidence_target - counted.mean_confidence_target).abs() < 1e-4);
 }

@@ -3,9 +3,10 @@
 use crate::world::{CLASSES, sample};
 use crate::{alpha, collapsed, plan, planner, rows, settings};
 use evenkeel::Error;
-use evenkeel::measure::{Interval, WeightedEmpirical};
-use evenkeel::reweighting::label_plan::{
-    LabelPlanSettings, LabelPlanner, PlanThresholds, ThresholdSource, TodayRows, Yesterday,
+use evenkeel::interval::Interval;
+use evenkeel::measure::WeightedEmpirical;
+use evenkeel::method::label_plan::{
+    LabelPlanSettings, LabelPlanner, LabeledLogits, PlanThresholds, TargetRows, ThresholdSource,
 };
 use evenkeel::rows::Rows;
 use evenkeel::score::{Aps, CandidateScores, LabelMask, Labels, Probabilities, Raps, Score};
@@ -13,15 +14,15 @@ use evenkeel::seed::Seed;
 
 #[test]
 fn probabilities_and_their_logarithms_give_the_same_plan() {
-    let (yesterday, today) = (sample(150, 1.0, 1), sample(130, 0.7, 2));
-    let found = plan(&yesterday, &today);
+    let (labeled, target) = (sample(150, 1.0, 1), sample(130, 0.7, 2));
+    let found = plan(&labeled, &target);
     let log = |values: &[f64]| -> Vec<f64> { values.iter().map(|p| p.ln() + 3.0).collect() };
-    let (before, after) = (log(&yesterday.probabilities), log(&today.probabilities));
-    let labeled = Yesterday::of_logits(rows(&before), &yesterday.labels(), &Score::Lac).unwrap();
+    let (before, after) = (log(&labeled.probabilities), log(&target.probabilities));
+    let labeled = LabeledLogits::of_logits(rows(&before), &labeled.labels(), &Score::Lac).unwrap();
     let planner = LabelPlanner::new(labeled, Score::Lac, settings(), Seed::new(0)).unwrap();
-    let logits = planner.plan(&TodayRows::Logits(rows(&after))).unwrap();
+    let logits = planner.plan(&TargetRows::Logits(rows(&after))).unwrap();
     assert_eq!(found.evidence().temperature, logits.evidence().temperature);
-    for (a, b) in found.laws().target.iter().zip(&logits.laws().target) {
+    for (a, b) in found.laws().planned.iter().zip(&logits.laws().planned) {
         assert!((a - b).abs() < 1e-9);
     }
     let (a, b) = (found.threshold(alpha(0.1)).score, logits.threshold(alpha(0.1)).score);
@@ -31,21 +32,21 @@ fn probabilities_and_their_logarithms_give_the_same_plan() {
 /// The user's own table holding the same scores and plausibilities is the same problem.
 #[test]
 fn a_table_of_candidates_is_planned_alike_for_every_score() {
-    let (yesterday, today) = (sample(150, 1.0, 1), collapsed(&sample(130, 0.7, 2), 2.0));
+    let (labeled, target) = (sample(150, 1.0, 1), collapsed(&sample(130, 0.7, 2), 2.0));
     for score in
         [Score::Lac, Score::Margin, Score::Aps(Aps::default()), Score::Raps(Raps::default())]
     {
-        let direct = planner(&yesterday, score, settings())
-            .plan(&TodayRows::Probabilities(rows(&today.probabilities)))
+        let direct = planner(&labeled, score, settings())
+            .plan(&TargetRows::Probabilities(rows(&target.probabilities)))
             .unwrap();
-        let before = score.candidate_scores(&yesterday.probabilities()).unwrap();
-        let after = score.candidate_scores(&today.probabilities()).unwrap();
-        let scores = score.label_scores(&yesterday.probabilities(), &yesterday.labels()).unwrap();
-        let labeled = Yesterday::of_candidates(&before, &yesterday.labels(), &scores).unwrap();
+        let before = score.candidate_scores(&labeled.probabilities()).unwrap();
+        let after = score.candidate_scores(&target.probabilities()).unwrap();
+        let scores = score.label_scores(&labeled.probabilities(), &labeled.labels()).unwrap();
+        let labeled = LabeledLogits::of_candidates(&before, &labeled.labels(), &scores).unwrap();
         let range = score.range(CLASSES);
         let planner =
             LabelPlanner::for_candidates(labeled, range, settings(), Seed::new(0)).unwrap();
-        let own = planner.plan(&TodayRows::<f64>::Candidates(&after)).unwrap();
+        let own = planner.plan(&TargetRows::<f64>::Candidates(&after)).unwrap();
         assert_eq!(own, direct, "{}", score.name());
         let weights = direct.weights_as_given();
         let law = |level: f64| direct.threshold(alpha(1.0 - level)).score;
@@ -81,10 +82,10 @@ fn bins_of_a_regression_are_classes() {
         (table, Labels::new(labels, bins).unwrap(), own)
     };
     let ((before, labels, own), (after, ..)) = (day(300, 2.0), day(250, 3.0));
-    let labeled = Yesterday::of_candidates(&before, &labels, &own).unwrap();
+    let labeled = LabeledLogits::of_candidates(&before, &labels, &own).unwrap();
     let range = Interval::new(0.0, 20.0).unwrap();
     let planner = LabelPlanner::for_candidates(labeled, range, settings(), Seed::new(0)).unwrap();
-    let plan = planner.plan(&TodayRows::<f64>::Candidates(&after)).unwrap();
+    let plan = planner.plan(&TargetRows::<f64>::Candidates(&after)).unwrap();
     let threshold = plan.threshold(alpha(0.1)).score;
     let split = WeightedEmpirical::uniform(&own).unwrap().quantile(alpha(0.1).level());
     // Bins are one wide, so that a threshold moves by the width of a bin at most where nothing moved.
@@ -96,30 +97,30 @@ fn tables_that_cannot_be_planned_are_refused() {
     let bare = CandidateScores::new(vec![0.1, 0.9, 0.3, 0.7], 2).unwrap();
     let labels = Labels::new(vec![0, 1], 2).unwrap();
     let refused = |candidates: &CandidateScores| {
-        Yesterday::of_candidates(candidates, &labels, &[0.1, 0.7]).unwrap_err()
+        LabeledLogits::of_candidates(candidates, &labels, &[0.1, 0.7]).unwrap_err()
     };
     assert!(refused(&bare).to_string().contains("without a plausibility"));
     let mask = LabelMask::new(vec![true, false, true, true], 2).unwrap();
     let full = bare.clone().with_plausibility(vec![0.5, 0.5, 0.2, 0.8]).unwrap();
     assert!(refused(&full.clone().with_mask(mask).unwrap()).to_string().contains("mask"));
 
-    let labeled = Yesterday::of_candidates(&full, &labels, &[0.1, 0.7]).unwrap();
+    let labeled = LabeledLogits::of_candidates(&full, &labels, &[0.1, 0.7]).unwrap();
     let planner =
         LabelPlanner::for_candidates(labeled.clone(), Interval::UNIT, settings(), Seed::new(0));
     let planner = planner.unwrap();
     let three = [0.2, 0.3, 0.5];
-    let today = TodayRows::Probabilities(Rows::new("probabilities", &three, 3).unwrap());
-    assert!(matches!(planner.plan(&today), Err(Error::LengthMismatch { .. })));
+    let target = TargetRows::Probabilities(Rows::new("probabilities", &three, 3).unwrap());
+    assert!(matches!(planner.plan(&target), Err(Error::LengthMismatch { .. })));
     let two = [0.2, 0.8];
-    let today = TodayRows::Probabilities(Rows::new("probabilities", &two, 2).unwrap());
-    assert!(matches!(planner.plan(&today), Err(Error::Unsupported { .. })));
+    let target = TargetRows::Probabilities(Rows::new("probabilities", &two, 2).unwrap());
+    assert!(matches!(planner.plan(&target), Err(Error::Unsupported { .. })));
     assert!(matches!(
-        planner.plan(&TodayRows::<f64>::Candidates(&bare)),
+        planner.plan(&TargetRows::<f64>::Candidates(&bare)),
         Err(Error::Unsupported { .. })
     ));
     let nan = [f64::NAN, 0.1];
-    let today = TodayRows::Logits(Rows::new("logits", &nan, 2).unwrap());
-    assert!(matches!(planner.plan(&today), Err(Error::NotFinite { .. })));
+    let target = TargetRows::Logits(Rows::new("logits", &nan, 2).unwrap());
+    assert!(matches!(planner.plan(&target), Err(Error::NotFinite { .. })));
     for settings in [
         LabelPlanSettings { tolerance: 0.0, ..settings() },
         LabelPlanSettings { most_iterations: 0, ..settings() },
@@ -148,10 +149,10 @@ fn degenerate_inputs_give_numbers() {
     ] {
         let table = Probabilities::new(before, classes).unwrap();
         let labels = Labels::new(labels, classes).unwrap();
-        let labeled = Yesterday::of_probabilities(&table, &labels, &Score::Lac).unwrap();
+        let labeled = LabeledLogits::of_probabilities(&table, &labels, &Score::Lac).unwrap();
         let planner = LabelPlanner::new(labeled, Score::Lac, settings(), Seed::new(0)).unwrap();
-        let today = TodayRows::Probabilities(Rows::new("probabilities", after, classes).unwrap());
-        let plan = planner.plan(&today).unwrap();
+        let target = TargetRows::Probabilities(Rows::new("probabilities", after, classes).unwrap());
+        let plan = planner.plan(&target).unwrap();
         let evidence = plan.evidence();
         let threshold = plan.threshold(alpha(0.1)).score;
         assert!((0.0..=1.0).contains(&threshold), "{threshold}");
@@ -168,24 +169,24 @@ fn degenerate_inputs_give_numbers() {
     }
 }
 
-/// Where calibration scores end too early the target law's own quantile is the threshold.
+/// Where calibration scores end too early the planned law's own quantile is the threshold.
 #[test]
 fn an_exhausted_support_falls_back_on_the_target_law() {
     let easy = sample(2000, 1.0, 1);
-    // Yesterday's easy half only: no score above a half.
-    let mut yesterday = crate::world::Sample { probabilities: vec![], labels: vec![] };
+    // Calibration easy half only: no score above a half.
+    let mut labeled = crate::world::Sample { probabilities: vec![], labels: vec![] };
     for ((row, label), score) in
         easy.probabilities.chunks(CLASSES).zip(&easy.labels).zip(easy.scores())
     {
-        if score < 0.2 && yesterday.labels.len() < 300 {
-            yesterday.probabilities.extend_from_slice(row);
-            yesterday.labels.push(*label);
+        if score < 0.2 && labeled.labels.len() < 300 {
+            labeled.probabilities.extend_from_slice(row);
+            labeled.labels.push(*label);
         }
     }
-    let today = sample(300, 0.6, 2);
-    let plan = plan(&yesterday, &today);
+    let target = sample(300, 0.6, 2);
+    let plan = plan(&labeled, &target);
     let found = plan.threshold(alpha(0.05));
-    assert_eq!(found.source, ThresholdSource::TargetLaw);
+    assert_eq!(found.source, ThresholdSource::PlannedLaw);
     assert!(found.score > 0.2);
     let tail = plan.thresholds().tail();
     let reached = |score: f64| tail.iter().rfind(|atom| atom.score <= score).unwrap().cdf;
@@ -223,10 +224,10 @@ fn many_classes_are_grouped() {
     let ((before, labels), (after, _)) = (day(300, 5.0), day(300, 3.0));
     let labels = Labels::new(labels, classes).unwrap();
     let table = Rows::new("logits", &before, classes).unwrap();
-    let labeled = Yesterday::of_logits(table, &labels, &Score::Lac).unwrap();
+    let labeled = LabeledLogits::of_logits(table, &labels, &Score::Lac).unwrap();
     let planner = LabelPlanner::new(labeled, Score::Lac, settings(), Seed::new(0)).unwrap();
-    let today = TodayRows::Logits(Rows::new("logits", &after, classes).unwrap());
-    let plan = planner.plan(&today).unwrap();
+    let target = TargetRows::Logits(Rows::new("logits", &after, classes).unwrap());
+    let plan = planner.plan(&target).unwrap();
     let groups = plan.evidence().prior.len();
     assert!(groups > 1 && groups <= 30, "{groups}");
     assert!(plan.warnings(alpha(0.1)).iter().any(|w| w.name() == "few-unlabeled"));

@@ -13,8 +13,8 @@ mod streaming;
 mod warnings;
 
 use evenkeel::level::{FailureProbability, Miscoverage};
-use evenkeel::reweighting::label_plan::{
-    LabelPlan, LabelPlanSettings, LabelPlanner, TodayRows, Yesterday,
+use evenkeel::method::label_plan::{
+    LabelPlan, LabelPlanSettings, LabelPlanner, LabeledLogits, TargetRows,
 };
 use evenkeel::rows::Rows;
 use evenkeel::score::Score;
@@ -33,15 +33,15 @@ fn rows(values: &[f64]) -> Rows<'_, f64> {
     Rows::new("probabilities", values, CLASSES).unwrap()
 }
 
-fn planner(yesterday: &Sample, score: Score, settings: LabelPlanSettings) -> LabelPlanner {
+fn planner(labeled: &Sample, score: Score, settings: LabelPlanSettings) -> LabelPlanner {
     let labeled =
-        Yesterday::of_probabilities(&yesterday.probabilities(), &yesterday.labels(), &score);
+        LabeledLogits::of_probabilities(&labeled.probabilities(), &labeled.labels(), &score);
     LabelPlanner::new(labeled.unwrap(), score, settings, Seed::new(0)).unwrap()
 }
 
-fn plan(yesterday: &Sample, today: &Sample) -> LabelPlan {
-    let planner = planner(yesterday, Score::Lac, settings());
-    planner.plan(&TodayRows::Probabilities(rows(&today.probabilities))).unwrap()
+fn plan(labeled: &Sample, target: &Sample) -> LabelPlan {
+    let planner = planner(labeled, Score::Lac, settings());
+    planner.plan(&TargetRows::Probabilities(rows(&target.probabilities))).unwrap()
 }
 
 /// A day on which the model leans toward its first classes, as corrupted images make it do: its logits are shifted by

@@ -3,26 +3,26 @@
 use crate::world::{CLASSES, Sample, sample};
 use crate::{collapsed, planner, rows, settings};
 use evenkeel::Error;
-use evenkeel::reweighting::label_plan::{
-    FirstPass, LabelPlan, LabelPlanSettings, LabelPlanner, TodayRows,
+use evenkeel::method::label_plan::{
+    FirstPass, LabelPlan, LabelPlanSettings, LabelPlanner, TargetRows,
 };
 use evenkeel::score::{Aps, Randomisation, Score};
 use evenkeel::seed::Seed;
 use std::sync::Arc;
 
-fn block(values: &[f64]) -> TodayRows<'_, f64> {
-    TodayRows::Probabilities(rows(values))
+fn block(values: &[f64]) -> TargetRows<'_, f64> {
+    TargetRows::Probabilities(rows(values))
 }
 
 /// Both passes in blocks of this many rows, merged back to front.
-fn in_blocks(planner: &LabelPlanner, today: &Sample, size: usize) -> LabelPlan {
-    let parts = || today.probabilities.chunks(size * CLASSES).enumerate().rev();
+fn in_blocks(planner: &LabelPlanner, target: &Sample, size: usize) -> LabelPlan {
+    let parts = || target.probabilities.chunks(size * CLASSES).enumerate().rev();
     let empty = planner.first_pass();
     let first: FirstPass = parts().fold(empty.clone(), |whole, (index, part)| {
         let part = empty.clone().add(index * size, &block(part)).unwrap();
         part.merge(&whole).unwrap()
     });
-    assert_eq!(first.rows(), today.labels.len() as u64);
+    assert_eq!(first.rows(), target.labels.len() as u64);
     let empty = Arc::new(planner.prepare(first).unwrap()).second_pass();
     let second = parts().fold(empty.clone(), |whole, (index, part)| {
         let part = empty.clone().add(index * size, &block(part)).unwrap();
@@ -33,27 +33,27 @@ fn in_blocks(planner: &LabelPlanner, today: &Sample, size: usize) -> LabelPlan {
 
 #[test]
 fn blocks_and_merges_do_not_change_a_bit() {
-    let yesterday = sample(200, 1.0, 1);
-    let today = collapsed(&sample(9000, 0.7, 2), 2.0);
+    let labeled = sample(200, 1.0, 1);
+    let target = collapsed(&sample(9000, 0.7, 2), 2.0);
     let randomised = Score::Aps(Aps { randomisation: Randomisation::Uniform(Seed::new(3)) });
     for score in [Score::Lac, randomised] {
-        let planner = planner(&yesterday, score, settings());
-        let whole = planner.plan(&block(&today.probabilities)).unwrap();
+        let planner = planner(&labeled, score, settings());
+        let whole = planner.plan(&block(&target.probabilities)).unwrap();
         assert!(whole.evidence().statistics.mix > 0.0);
-        assert_eq!(in_blocks(&planner, &today, 9000), whole);
-        assert_eq!(in_blocks(&planner, &today, 1234), whole);
-        assert_eq!(in_blocks(&planner, &today, 17), whole);
+        assert_eq!(in_blocks(&planner, &target, 9000), whole);
+        assert_eq!(in_blocks(&planner, &target, 1234), whole);
+        assert_eq!(in_blocks(&planner, &target, 17), whole);
     }
 }
 
 #[test]
 fn threads_do_not_change_a_bit() {
-    let yesterday = sample(200, 1.0, 1);
-    let today = collapsed(&sample(20_000, 0.7, 2), 2.0);
-    let planner = planner(&yesterday, Score::Lac, settings());
+    let labeled = sample(200, 1.0, 1);
+    let target = collapsed(&sample(20_000, 0.7, 2), 2.0);
+    let planner = planner(&labeled, Score::Lac, settings());
     let with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| planner.plan(&block(&today.probabilities)).unwrap())
+        pool.install(|| planner.plan(&block(&target.probabilities)).unwrap())
     };
     assert_eq!(with(1), with(3));
 }
@@ -61,21 +61,21 @@ fn threads_do_not_change_a_bit() {
 /// Above the limit the fixed points see a sample: still the same for any blocks, and close to the whole.
 #[test]
 fn a_sample_of_rows_is_enough_for_the_fixed_points() {
-    let yesterday = sample(300, 1.0, 1);
-    let today = collapsed(&sample(30_000, 0.7, 2), 2.0);
+    let labeled = sample(300, 1.0, 1);
+    let target = collapsed(&sample(30_000, 0.7, 2), 2.0);
     let few = LabelPlanSettings { kept_cells: 5000 * CLASSES, ..settings() };
     let (exact, sampled) =
-        (planner(&yesterday, Score::Lac, settings()), planner(&yesterday, Score::Lac, few));
-    let whole = exact.plan(&block(&today.probabilities)).unwrap();
-    let part = sampled.plan(&block(&today.probabilities)).unwrap();
+        (planner(&labeled, Score::Lac, settings()), planner(&labeled, Score::Lac, few));
+    let whole = exact.plan(&block(&target.probabilities)).unwrap();
+    let part = sampled.plan(&block(&target.probabilities)).unwrap();
     assert_eq!((whole.evidence().planned_rows, part.evidence().planned_rows), (30_000, 5000));
     assert_eq!(whole.evidence().statistics, part.evidence().statistics);
-    assert_eq!(in_blocks(&sampled, &today, 777), part);
+    assert_eq!(in_blocks(&sampled, &target, 777), part);
     let largest = whole
         .laws()
-        .target
+        .planned
         .iter()
-        .zip(&part.laws().target)
+        .zip(&part.laws().planned)
         .map(|(a, b)| (a - b).abs())
         .fold(0.0, f64::max);
     assert!(largest > 0.0 && largest < 0.01, "{largest}");
@@ -83,10 +83,10 @@ fn a_sample_of_rows_is_enough_for_the_fixed_points() {
 
 #[test]
 fn passes_over_different_rows_are_refused() {
-    let yesterday = sample(50, 1.0, 1);
-    let (today, other) = (sample(60, 0.7, 2), sample(61, 0.7, 3));
-    let planner = planner(&yesterday, Score::Lac, settings());
-    let first = planner.first_pass().add(0, &block(&today.probabilities)).unwrap();
+    let labeled = sample(50, 1.0, 1);
+    let (target, other) = (sample(60, 0.7, 2), sample(61, 0.7, 3));
+    let planner = planner(&labeled, Score::Lac, settings());
+    let first = planner.first_pass().add(0, &block(&target.probabilities)).unwrap();
     let second = Arc::new(planner.prepare(first).unwrap()).second_pass();
     let second = second.add(0, &block(&other.probabilities)).unwrap();
     assert!(matches!(

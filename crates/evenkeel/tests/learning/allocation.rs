@@ -6,12 +6,13 @@ use std::ops::ControlFlow;
 
 use crate::alpha;
 use crate::world::sample;
-use evenkeel::measure::{Bandwidth, Grid, Interval, Support};
-use evenkeel::reweighting::objective::{
+use evenkeel::interval::Interval;
+use evenkeel::learning::objective::{
     Objective, ObjectiveInputs, WassersteinObjective, WeightedCdfObjective,
 };
-use evenkeel::reweighting::optimise::StoppingRule;
-use evenkeel::reweighting::{FreeFormSettings, fit_free_form, initial_log_weights};
+use evenkeel::learning::optimise::StoppingRule;
+use evenkeel::learning::{FreeFormSettings, fit_free_form, initial_log_weights};
+use evenkeel::measure::{Bandwidth, Grid, Support};
 use evenkeel::sandwich::model_uniform;
 use evenkeel::score::Score;
 use evenkeel::seed::Seed;
@@ -63,9 +64,9 @@ fn allocations<O: Objective>(steps: usize, scores: &[f64], objective: O) -> usiz
 fn more_steps_make_no_more_allocations() {
     let mut scores = sample(100, 1.0, 1).scores();
     scores.sort_by(f64::total_cmp);
-    let today = sample(100, 0.7, 2);
+    let target = sample(100, 0.7, 2);
     let sandwich =
-        model_uniform(&Score::Lac.candidate_scores(&today.probabilities()).unwrap()).unwrap();
+        model_uniform(&Score::Lac.candidate_scores(&target.probabilities()).unwrap()).unwrap();
     let grid = Grid::new(Interval::UNIT, 100).unwrap();
     let inputs = ObjectiveInputs {
         sorted_scores: &scores,

@@ -10,10 +10,10 @@ use evenkeel::seed::Seed;
 use serde_json::{Value, json};
 
 fn fitted(score: Score) -> Calibration {
-    let (yesterday, today) = (sample(80, 1.0, 1), sample(90, 0.7, 2));
+    let (labeled, target) = (sample(80, 1.0, 1), sample(90, 0.7, 2));
     let calibrator = ShiftCalibrator { score, ..transport(TransportSettings::default(), 3) };
     calibrator
-        .calibrate(&yesterday.probabilities(), &yesterday.labels(), &today.probabilities())
+        .calibrate(&labeled.probabilities(), &labeled.labels(), &target.probabilities())
         .unwrap()
 }
 

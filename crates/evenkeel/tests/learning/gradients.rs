@@ -1,11 +1,12 @@
 //! Every analytic gradient against finite differences, ties and vanishing kernels included.
 
-use evenkeel::level::{FailureProbability, MiscoverageRange};
-use evenkeel::measure::{Bandwidth, Grid, Interval, Support};
-use evenkeel::reweighting::objective::{
+use evenkeel::interval::Interval;
+use evenkeel::learning::objective::{
     FiniteSample, Objective, ObjectiveInputs, RestrictedObjective, WassersteinObjective,
     WeightedCdfObjective,
 };
+use evenkeel::level::{FailureProbability, MiscoverageRange};
+use evenkeel::measure::{Bandwidth, Grid, Support};
 use evenkeel::sandwich::custom_from_scores;
 use proptest::prelude::*;
 

@@ -7,14 +7,14 @@ use evenkeel::calibration::Calibration;
 use evenkeel::calibrator::{
     Method, ObjectiveChoice, SandwichChoice, ShiftCalibrator, TransportSettings, WeightsChoice,
 };
+use evenkeel::learning::optimise::StoppingRule;
 use evenkeel::level::FailureProbability;
 use evenkeel::measure::WeightedEmpirical;
-use evenkeel::reweighting::optimise::StoppingRule;
 
 const DAYS: u64 = 12;
-const TARGET: f64 = 0.9;
+const LEVEL: f64 = 0.9;
 
-/// What a method did on average: measured on 4000 labeled points of today that it never saw.
+/// What a method did on average: measured on 4000 labeled points of the target data that it never saw.
 struct Outcome {
     coverage: f64,
     gap: f64,
@@ -23,7 +23,7 @@ struct Outcome {
 
 fn measure(calibration: &Calibration, test: &Sample) -> Outcome {
     let q = WeightedEmpirical::uniform(&test.scores()).unwrap();
-    let threshold = calibration.threshold(Some(alpha(1.0 - TARGET))).expect("one for all");
+    let threshold = calibration.threshold(Some(alpha(1.0 - LEVEL))).expect("one for all");
     let law = calibration.law();
     Outcome {
         coverage: q.cdf(threshold.get()),
@@ -35,10 +35,10 @@ fn measure(calibration: &Calibration, test: &Sample) -> Outcome {
 fn over_days(strength: f64, calibrator: impl Fn(u64) -> ShiftCalibrator) -> Outcome {
     let mut sum = Outcome { coverage: 0.0, gap: 0.0, effective_sample_size: 0.0 };
     for day in 0..DAYS {
-        let yesterday = sample(300, 1.0, 100 + day);
-        let today = sample(300, strength, 200 + day);
+        let labeled = sample(300, 1.0, 100 + day);
+        let target = sample(300, strength, 200 + day);
         let calibration = calibrator(day)
-            .calibrate(&yesterday.probabilities(), &yesterday.labels(), &today.probabilities())
+            .calibrate(&labeled.probabilities(), &labeled.labels(), &target.probabilities())
             .unwrap();
         let outcome = measure(&calibration, &sample(4000, strength, 300 + day));
         sum.coverage += outcome.coverage / DAYS as f64;
@@ -59,14 +59,14 @@ fn steps(steps: usize) -> TransportSettings {
 }
 
 /// Under shift the uncorrected threshold undercovers; weights learned with (f, U) shrink the measured total gap and bring
-/// coverage nearer to its target, free-form and as a function, in exact expectation and sampled.
+/// coverage nearer to its level, free-form and as a function, in exact expectation and sampled.
 ///
 /// (min, max) does not do so with ten classes: its laws are too far apart to say where the mass belongs. Nor does (f, U)
 /// in every world: docs/learning.md shows one in which it lowers coverage throughout.
 #[test]
 fn under_shift_the_gap_falls_and_coverage_moves_toward_its_target() {
     let before = over_days(0.7, uncorrected);
-    assert!(before.coverage < TARGET - 0.1, "uncorrected covers {}", before.coverage);
+    assert!(before.coverage < LEVEL - 0.1, "uncorrected covers {}", before.coverage);
     let function = TransportSettings { weights: WeightsChoice::Function, ..steps(1000) };
     let sampled =
         TransportSettings { sandwich: SandwichChoice::ModelUniformSampled, ..steps(1000) };
@@ -78,7 +78,7 @@ fn under_shift_the_gap_falls_and_coverage_moves_toward_its_target() {
     ] {
         let after = over_days(0.7, |day| transport(settings, day));
         assert!(after.gap < before.gap, "{name}: gap {} before, {} after", before.gap, after.gap);
-        let miss = |coverage: f64| (coverage - TARGET).abs();
+        let miss = |coverage: f64| (coverage - LEVEL).abs();
         assert!(
             miss(after.coverage) < miss(before.coverage),
             "{name}: coverage {} before, {} after",
@@ -93,16 +93,16 @@ fn under_shift_the_gap_falls_and_coverage_moves_toward_its_target() {
 #[test]
 fn without_shift_learning_overcovers_but_does_not_undercover() {
     let before = over_days(1.0, uncorrected);
-    assert!((before.coverage - TARGET).abs() < 0.02, "uncorrected covers {}", before.coverage);
+    assert!((before.coverage - LEVEL).abs() < 0.02, "uncorrected covers {}", before.coverage);
     let after = over_days(1.0, |day| transport(steps(1000), day));
-    assert!(after.coverage > TARGET - 0.02, "f-u covers {}", after.coverage);
+    assert!(after.coverage > LEVEL - 0.02, "f-u covers {}", after.coverage);
 }
 
 /// Run long, the plain objective leans on ever fewer points; the finite-sample term holds it back.
 #[test]
 fn the_finite_sample_term_keeps_the_effective_sample_size_up() {
     let rate = |settings: TransportSettings| TransportSettings {
-        adam: evenkeel::reweighting::optimise::AdamSettings::new(0.01).unwrap(),
+        adam: evenkeel::learning::optimise::AdamSettings::new(0.01).unwrap(),
         ..settings
     };
     let plain = over_days(0.7, |day| transport(rate(steps(3000)), day));
@@ -122,9 +122,9 @@ fn the_finite_sample_term_keeps_the_effective_sample_size_up() {
 fn the_wasserstein_objective_lowers_its_bound() {
     let settings = TransportSettings { objective: ObjectiveChoice::Wasserstein, ..steps(1000) };
     for day in 0..3 {
-        let (yesterday, today) = (sample(300, 1.0, 100 + day), sample(300, 0.7, 200 + day));
+        let (labeled, target) = (sample(300, 1.0, 100 + day), sample(300, 0.7, 200 + day));
         let calibration = transport(settings, day)
-            .calibrate(&yesterday.probabilities(), &yesterday.labels(), &today.probabilities())
+            .calibrate(&labeled.probabilities(), &labeled.labels(), &target.probabilities())
             .unwrap();
         let learned = calibration.learned();
         assert!(learned.bound_after.unwrap() < learned.bound_before.unwrap());
@@ -137,9 +137,9 @@ fn a_restricted_range_lowers_its_objective() {
     let range = evenkeel::level::MiscoverageRange::new(0.05, 0.2).unwrap();
     let settings = TransportSettings { restriction: Some(range), ..steps(1000) };
     for day in 0..3 {
-        let (yesterday, today) = (sample(300, 1.0, 100 + day), sample(300, 0.7, 200 + day));
+        let (labeled, target) = (sample(300, 1.0, 100 + day), sample(300, 0.7, 200 + day));
         let calibration = transport(settings, day)
-            .calibrate(&yesterday.probabilities(), &yesterday.labels(), &today.probabilities())
+            .calibrate(&labeled.probabilities(), &labeled.labels(), &target.probabilities())
             .unwrap();
         let trace = calibration.learned().trace.points();
         let (first, last) = (trace[0].objective, trace[trace.len() - 1].objective);

@@ -4,12 +4,11 @@ use crate::transport;
 use crate::world::{CLASSES, sample};
 use evenkeel::calibration::Calibration;
 use evenkeel::calibrator::{
-    ObjectiveChoice, SandwichChoice, Today, TransportSettings, WeightsChoice,
+    ObjectiveChoice, SandwichChoice, TargetScores, TransportSettings, WeightsChoice,
 };
-use evenkeel::cells::{Cell, calibrate_cells};
-use evenkeel::reweighting::optimise::StoppingRule;
+use evenkeel::learning::optimise::StoppingRule;
 use evenkeel::score::Score;
-use evenkeel::seed::Seed;
+use rayon::prelude::*;
 
 fn variants() -> Vec<TransportSettings> {
     let stopping = StoppingRule::after(60).unwrap();
@@ -28,26 +27,21 @@ fn bytes(calibration: &Calibration) -> String {
 }
 
 fn run(threads: usize) -> Vec<String> {
-    let (yesterday, today) = (sample(120, 1.0, 1), sample(150, 0.7, 2));
-    let scores = yesterday.scores();
-    let candidates = Score::Lac.candidate_scores(&today.probabilities()).unwrap();
-    let seeds: Vec<Seed> = (0..4).map(Seed::new).collect();
-    let cells: Vec<Cell<'_>> = variants()
+    let (labeled, target) = (sample(120, 1.0, 1), sample(150, 0.7, 2));
+    let scores = labeled.scores();
+    let candidates = Score::Lac.candidate_scores(&target.probabilities()).unwrap();
+    let jobs: Vec<(TransportSettings, u64)> = variants()
         .into_iter()
-        .flat_map(|settings| {
-            let cell = Cell {
-                calibrator: transport(settings, 0),
-                scores: &scores,
-                today: Today::Candidates(&candidates),
-                classes: CLASSES,
-                range: Score::Lac.range(CLASSES),
-            };
-            cell.with_seeds(&seeds)
-        })
+        .flat_map(|settings| (0..4).map(move |seed| (settings, seed)))
         .collect();
+    let fit = |(settings, seed): &(TransportSettings, u64)| {
+        let target = TargetScores::Candidates(&candidates);
+        let range = Score::Lac.range(CLASSES);
+        let fitted = transport(*settings, *seed).calibrate_scores(&scores, target, CLASSES, range);
+        bytes(&fitted.unwrap())
+    };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-    let fitted = pool.install(|| calibrate_cells(&cells));
-    fitted.iter().map(|calibration| bytes(calibration.as_ref().unwrap())).collect()
+    pool.install(|| jobs.par_iter().map(fit).collect())
 }
 
 #[test]
@@ -63,14 +57,14 @@ fn one_thread_and_several_give_the_same_bytes_in_every_run() {
 /// Scores are sorted before anything is drawn, so the order of the calibration points does not matter.
 #[test]
 fn the_order_of_the_calibration_points_does_not_matter() {
-    let (yesterday, today) = (sample(120, 1.0, 1), sample(150, 0.7, 2));
-    let candidates = Score::Lac.candidate_scores(&today.probabilities()).unwrap();
-    let mut scores = yesterday.scores();
+    let (labeled, target) = (sample(120, 1.0, 1), sample(150, 0.7, 2));
+    let candidates = Score::Lac.candidate_scores(&target.probabilities()).unwrap();
+    let mut scores = labeled.scores();
     for settings in variants() {
         let fit = |scores: &[f64]| {
-            let today = Today::Candidates(&candidates);
+            let target = TargetScores::Candidates(&candidates);
             let range = Score::Lac.range(CLASSES);
-            transport(settings, 5).calibrate_scores(scores, today, CLASSES, range).unwrap()
+            transport(settings, 5).calibrate_scores(scores, target, CLASSES, range).unwrap()
         };
         let forward = bytes(&fit(&scores));
         scores.reverse();
@@ -81,19 +75,19 @@ fn the_order_of_the_calibration_points_does_not_matter() {
 /// Tables of more than two million candidate scores are sketched; the weights are those of the whole table.
 #[test]
 fn a_table_large_enough_to_be_sketched_gives_the_same_weights() {
-    let (yesterday, today) = (sample(60, 1.0, 1), sample(210_000, 0.7, 2));
+    let (labeled, target) = (sample(60, 1.0, 1), sample(210_000, 0.7, 2));
     let stopping = StoppingRule::after(50).unwrap();
     for sandwich in [SandwichChoice::ModelUniform, SandwichChoice::MinMax] {
         let settings = TransportSettings { sandwich, stopping, ..TransportSettings::default() };
         let calibrator = transport(settings, 0);
         let sketched = calibrator
-            .calibrate(&yesterday.probabilities(), &yesterday.labels(), &today.probabilities())
+            .calibrate(&labeled.probabilities(), &labeled.labels(), &target.probabilities())
             .unwrap();
-        let candidates = Score::Lac.candidate_scores(&today.probabilities()).unwrap();
+        let candidates = Score::Lac.candidate_scores(&target.probabilities()).unwrap();
         let whole = calibrator
             .calibrate_scores(
-                &yesterday.scores(),
-                Today::Candidates(&candidates),
+                &labeled.scores(),
+                TargetScores::Candidates(&candidates),
                 CLASSES,
                 Score::Lac.range(CLASSES),
             )

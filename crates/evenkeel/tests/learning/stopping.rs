@@ -5,15 +5,15 @@ use std::ops::ControlFlow;
 use crate::transport;
 use crate::world::{CLASSES, sample};
 use evenkeel::calibration::Calibration;
-use evenkeel::calibrator::{Today, TransportSettings};
+use evenkeel::calibrator::{TargetScores, TransportSettings};
+use evenkeel::learning::optimise::{AdamSettings, Improvement, StopReason, StoppingRule};
 use evenkeel::level::FailureProbability;
-use evenkeel::reweighting::optimise::{AdamSettings, Improvement, StopReason, StoppingRule};
 use evenkeel::score::Score;
 
 fn fit(settings: TransportSettings) -> Calibration {
-    let (yesterday, today) = (sample(200, 1.0, 1), sample(200, 0.7, 2));
+    let (labeled, target) = (sample(200, 1.0, 1), sample(200, 0.7, 2));
     transport(settings, 3)
-        .calibrate(&yesterday.probabilities(), &yesterday.labels(), &today.probabilities())
+        .calibrate(&labeled.probabilities(), &labeled.labels(), &target.probabilities())
         .unwrap()
 }
 
@@ -61,12 +61,12 @@ fn before_the_effective_sample_size_falls_below_its_floor() {
 
 #[test]
 fn when_the_caller_says_so() {
-    let (yesterday, today) = (sample(200, 1.0, 1), sample(200, 0.7, 2));
-    let candidates = Score::Lac.candidate_scores(&today.probabilities()).unwrap();
+    let (labeled, target) = (sample(200, 1.0, 1), sample(200, 0.7, 2));
+    let candidates = Score::Lac.candidate_scores(&target.probabilities()).unwrap();
     let calibration = transport(with(StoppingRule::after(1000).unwrap(), 1e-3), 3)
         .calibrate_observed(
-            &yesterday.scores(),
-            Today::Candidates(&candidates),
+            &labeled.scores(),
+            TargetScores::Candidates(&candidates),
             CLASSES,
             Score::Lac.range(CLASSES),
             &mut |point| {

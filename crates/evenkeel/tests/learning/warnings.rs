@@ -3,11 +3,11 @@
 use crate::world::{CLASSES, sample};
 use crate::{alpha, transport};
 use evenkeel::calibration::{Calibration, Warning};
-use evenkeel::calibrator::{Method, ShiftCalibrator, Today, TransportSettings};
-use evenkeel::conformal::Threshold;
-use evenkeel::measure::Interval;
-use evenkeel::reweighting::optimise::{AdamSettings, StopReason, StoppingRule};
+use evenkeel::calibrator::{Method, ShiftCalibrator, TargetScores, TransportSettings};
+use evenkeel::interval::Interval;
+use evenkeel::learning::optimise::{AdamSettings, StopReason, StoppingRule};
 use evenkeel::sandwich::{Sandwich, custom_from_scores};
+use evenkeel::threshold::Threshold;
 
 fn settings(steps: usize) -> TransportSettings {
     let stopping = StoppingRule::after(steps).unwrap();
@@ -16,7 +16,7 @@ fn settings(steps: usize) -> TransportSettings {
 
 fn calibrate(scores: &[f64], sandwich: &Sandwich, settings: TransportSettings) -> Calibration {
     transport(settings, 0)
-        .calibrate_scores(scores, Today::Sandwich(sandwich), CLASSES, Interval::UNIT)
+        .calibrate_scores(scores, TargetScores::Sandwich(sandwich), CLASSES, Interval::UNIT)
         .unwrap()
 }
 
@@ -29,11 +29,11 @@ fn spread(from: f64, to: f64, n: usize) -> Vec<f64> {
     (0..n).map(|i| from + (to - from) * i as f64 / n as f64).collect()
 }
 
-/// Every calibration score is below 0.3 and most of today's are above: no weighting can match them.
+/// Every calibration score is below 0.3 and most of target are above: no weighting can match them.
 #[test]
 fn a_support_that_is_too_short() {
-    let today = custom_from_scores(&spread(0.4, 0.6, 50), &spread(0.7, 0.9, 50)).unwrap();
-    let calibration = calibrate(&spread(0.0, 0.3, 100), &today, settings(50));
+    let target = custom_from_scores(&spread(0.4, 0.6, 50), &spread(0.7, 0.9, 50)).unwrap();
+    let calibration = calibrate(&spread(0.0, 0.3, 100), &target, settings(50));
     let said = find(&calibration, "support-too-short").unwrap();
     assert!(said.contains("100.0 % and 100.0 %"), "{said}");
     assert!(said.contains("no weighting can reach the target"), "{said}");
@@ -44,15 +44,15 @@ fn a_support_that_is_too_short() {
 
 #[test]
 fn too_few_points_for_alpha() {
-    let today = custom_from_scores(&spread(0.0, 0.5, 50), &spread(0.5, 1.0, 50)).unwrap();
+    let target = custom_from_scores(&spread(0.0, 0.5, 50), &spread(0.5, 1.0, 50)).unwrap();
     let uncorrected = ShiftCalibrator {
         method: Method::Uncorrected,
         ..transport(TransportSettings::default(), 0)
     };
     let fit = |n: usize| {
         let scores = spread(0.0, 1.0, n);
-        let today = Today::Sandwich(&today);
-        uncorrected.calibrate_scores(&scores, today, CLASSES, Interval::UNIT).unwrap()
+        let target = TargetScores::Sandwich(&target);
+        uncorrected.calibrate_scores(&scores, target, CLASSES, Interval::UNIT).unwrap()
     };
     // 1/(n+1) <= 0.1 needs nine points.
     assert_eq!(fit(8).threshold(None), Some(Threshold::AllLabels));
@@ -69,10 +69,10 @@ fn too_few_points_for_alpha() {
 /// A step size without measure throws the log-weights beyond every exponent; the run ends with its last good weights.
 #[test]
 fn divergence() {
-    let today = custom_from_scores(&spread(0.0, 0.5, 50), &spread(0.5, 1.0, 50)).unwrap();
+    let target = custom_from_scores(&spread(0.0, 0.5, 50), &spread(0.5, 1.0, 50)).unwrap();
     let adam = AdamSettings::new(f64::MAX / 2.0).unwrap();
     let wild = TransportSettings { adam, ..settings(50) };
-    let calibration = calibrate(&spread(0.0, 1.0, 40), &today, wild);
+    let calibration = calibrate(&spread(0.0, 1.0, 40), &target, wild);
     assert_eq!(calibration.learned().stopped, StopReason::Diverged);
     assert!(find(&calibration, "diverged").unwrap().contains("smaller learning rate"));
     assert!(calibration.weights().as_slice().iter().all(|weight| weight.is_finite()));
@@ -94,9 +94,9 @@ fn few_effective_points_and_crossed_laws() {
 
 #[test]
 fn an_ordinary_run_says_nothing() {
-    let (yesterday, today) = (sample(300, 1.0, 1), sample(300, 0.95, 2));
+    let (labeled, target) = (sample(300, 1.0, 1), sample(300, 0.95, 2));
     let calibration = transport(settings(500), 1)
-        .calibrate(&yesterday.probabilities(), &yesterday.labels(), &today.probabilities())
+        .calibrate(&labeled.probabilities(), &labeled.labels(), &target.probabilities())
         .unwrap();
     assert_eq!(calibration.learned().warnings, []);
 }
@@ -104,11 +104,11 @@ fn an_ordinary_run_says_nothing() {
 /// Finite but far too large a step size: the bound rises, and the user is told not to use the weights.
 #[test]
 fn a_bound_that_rose() {
-    let (yesterday, today) = (sample(300, 1.0, 1), sample(300, 0.7, 2));
+    let (labeled, target) = (sample(300, 1.0, 1), sample(300, 0.7, 2));
     let adam = AdamSettings::new(10.0).unwrap();
     let wild = TransportSettings { adam, ..settings(300) };
     let calibration = transport(wild, 1)
-        .calibrate(&yesterday.probabilities(), &yesterday.labels(), &today.probabilities())
+        .calibrate(&labeled.probabilities(), &labeled.labels(), &target.probabilities())
         .unwrap();
     let said = find(&calibration, "bound-rose").expect("a warning");
     assert!(said.contains("do not use these weights"), "{said}");

@@ -3,35 +3,36 @@
 use std::ops::ControlFlow;
 
 use evenkeel::calibration::Calibration;
-use evenkeel::calibrator::{Beside, Method, NextPass, RatioChoice, ShiftCalibrator, Yesterday};
+use evenkeel::calibrator::{Method, NextPass, RatioChoice, ShiftCalibrator};
 use evenkeel::conformal::LabelSets;
 use evenkeel::rows::Rows;
 use evenkeel::score::Probabilities;
+use evenkeel::side_inputs::{Labeled, SideInputs};
 
 use crate::world::{CLASSES, Points, alpha, calibrator, methods, points};
 
 /// Whether a test should describe points by features or leave that to the scores.
-fn beside_for<'a>(points: &'a Points, with_features: &str) -> Beside<'a> {
+fn beside_for<'a>(points: &'a Points, with_features: &str) -> SideInputs<'a> {
     let all = points.beside();
-    if with_features == "features" { all } else { Beside { features: None, ..all } }
+    if with_features == "features" { all } else { SideInputs { features: None, ..all } }
 }
 
 fn fit(
     calibrator: &ShiftCalibrator,
-    yesterday: &Points,
-    today: &Points,
+    labeled: &Points,
+    target: &Points,
     described: &str,
     block: usize,
 ) -> evenkeel::Result<Calibration> {
-    let probabilities = Probabilities::new(&yesterday.probabilities, CLASSES)?;
-    let mut fit = calibrator.begin(&Yesterday {
+    let probabilities = Probabilities::new(&labeled.probabilities, CLASSES)?;
+    let mut fit = calibrator.begin(&Labeled {
         probabilities: &probabilities,
-        labels: &yesterday.labels,
-        beside: beside_for(yesterday, described),
+        labels: &labeled.labels,
+        beside: beside_for(labeled, described),
     })?;
-    let beside = beside_for(today, described);
+    let beside = beside_for(target, described);
     loop {
-        for (index, values) in today.probabilities.chunks(block * CLASSES).enumerate() {
+        for (index, values) in target.probabilities.chunks(block * CLASSES).enumerate() {
             let rows = Rows::new("probabilities", values, CLASSES)?;
             fit.add(rows, beside.of_rows(index * block..index * block + rows.rows())?)?;
         }
@@ -58,7 +59,7 @@ fn sets(calibration: &Calibration, test: &Points, described: &str, block: usize)
 
 #[test]
 fn blocks_files_and_threads_change_no_bit() {
-    let (yesterday, today, test) =
+    let (labeled, target, test) =
         (points(150, 0.0, 0.8, 1), points(140, 0.8, 0.8, 2), points(90, 0.8, 0.8, 3));
     let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     for method in methods() {
@@ -66,7 +67,7 @@ fn blocks_files_and_threads_change_no_bit() {
             let calibrator = calibrator(method);
             let on = |threads: usize, block: usize| {
                 pool(threads).install(|| {
-                    let fitted = fit(&calibrator, &yesterday, &today, described, block).unwrap();
+                    let fitted = fit(&calibrator, &labeled, &target, described, block).unwrap();
                     let sets = sets(&fitted, &test, described, block);
                     (fitted, sets)
                 })
@@ -92,13 +93,13 @@ fn blocks_files_and_threads_change_no_bit() {
 /// One fit serves every alpha, and sets grow with the level, except where a quantile function is fitted at each.
 #[test]
 fn sets_grow_with_the_level() {
-    let (yesterday, today, test) =
+    let (labeled, target, test) =
         (points(200, 0.0, 0.5, 4), points(200, 0.5, 0.5, 5), points(60, 0.5, 0.5, 6));
     for method in methods() {
         if matches!(method, Method::Conditional(_)) {
             continue;
         }
-        let fitted = fit(&calibrator(method), &yesterday, &today, "scores", 200).unwrap();
+        let fitted = fit(&calibrator(method), &labeled, &target, "scores", 200).unwrap();
         let beside = beside_for(&test, "scores");
         let sizes = |rate: f64| {
             let sets = fitted.predict_beside(0, test.rows(), beside, Some(alpha(rate))).unwrap();
@@ -118,9 +119,9 @@ fn sets_grow_with_the_level() {
 
 #[test]
 fn damaged_rules_are_refused() {
-    let (yesterday, today) = (points(40, 0.0, 0.5, 7), points(40, 0.5, 0.5, 8));
+    let (labeled, target) = (points(40, 0.0, 0.5, 7), points(40, 0.5, 0.5, 8));
     for method in methods() {
-        let fitted = fit(&calibrator(method), &yesterday, &today, "scores", 40).unwrap();
+        let fitted = fit(&calibrator(method), &labeled, &target, "scores", 40).unwrap();
         let value = serde_json::to_value(&fitted).unwrap();
         let refused = |change: &dyn Fn(&mut serde_json::Value)| {
             let mut damaged = value.clone();
@@ -153,6 +154,6 @@ fn damaged_rules_are_refused() {
         }
     }
     let known = Method::LikelihoodRatio(RatioChoice::Known);
-    let fitted = fit(&calibrator(known), &yesterday, &today, "scores", 40).unwrap();
+    let fitted = fit(&calibrator(known), &labeled, &target, "scores", 40).unwrap();
     assert!(fitted.threshold(None).is_none());
 }

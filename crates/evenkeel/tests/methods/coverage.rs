@@ -1,10 +1,11 @@
 //! Coverage under covariate shift, through the surface: ratios hold where split conformal prediction does not.
 
 use evenkeel::calibration::Calibration;
-use evenkeel::calibrator::{Beside, Method, RatioChoice, Yesterday};
+use evenkeel::calibrator::{Method, RatioChoice};
 use evenkeel::evaluation::coverage;
-use evenkeel::reweighting::likelihood_ratio::RatioEstimator;
+use evenkeel::method::likelihood_ratio::RatioEstimator;
 use evenkeel::score::Probabilities;
+use evenkeel::side_inputs::{Labeled, SideInputs};
 
 use crate::world::{CLASSES, Points, calibrator, points};
 
@@ -15,10 +16,10 @@ const SHIFT: f64 = -1.0;
 fn mean_coverage(method: Method) -> f64 {
     let total: f64 = (0..RUNS)
         .map(|run| {
-            let yesterday = points(400, 0.0, SHIFT, 3 * run);
-            let today = points(400, SHIFT, SHIFT, 3 * run + 1);
+            let labeled = points(400, 0.0, SHIFT, 3 * run);
+            let target = points(400, SHIFT, SHIFT, 3 * run + 1);
             let test = points(500, SHIFT, SHIFT, 3 * run + 2);
-            let fitted = fit(method, &yesterday, &today);
+            let fitted = fit(method, &labeled, &target);
             let sets = fitted.predict_beside(0, test.rows(), given(&test), None).unwrap();
             coverage(&sets, &test.labels).unwrap()
         })
@@ -26,19 +27,16 @@ fn mean_coverage(method: Method) -> f64 {
     total / RUNS as f64
 }
 
-fn given(points: &Points) -> Beside<'_> {
-    Beside { weights: None, ..points.beside() }
+fn given(points: &Points) -> SideInputs<'_> {
+    SideInputs { weights: None, ..points.beside() }
 }
 
-fn fit(method: Method, yesterday: &Points, today: &Points) -> Calibration {
-    let probabilities = Probabilities::new(&yesterday.probabilities, CLASSES).unwrap();
-    let labeled = Yesterday {
-        probabilities: &probabilities,
-        labels: &yesterday.labels,
-        beside: given(yesterday),
-    };
-    let unlabeled = Probabilities::new(&today.probabilities, CLASSES).unwrap();
-    calibrator(method).calibrate_beside(&labeled, &unlabeled, given(today)).unwrap()
+fn fit(method: Method, labeled: &Points, target: &Points) -> Calibration {
+    let probabilities = Probabilities::new(&labeled.probabilities, CLASSES).unwrap();
+    let labeled =
+        Labeled { probabilities: &probabilities, labels: &labeled.labels, beside: given(labeled) };
+    let unlabeled = Probabilities::new(&target.probabilities, CLASSES).unwrap();
+    calibrator(method).calibrate_beside(&labeled, &unlabeled, given(target)).unwrap()
 }
 
 /// The standard deviation of one run's coverage is below 0.03 (400 points at n_w near 150, 500 test points), so that of the

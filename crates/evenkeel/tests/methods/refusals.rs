@@ -1,96 +1,96 @@
 //! Where a method cannot apply it says so.
 
-use evenkeel::calibrator::{
-    Beside, LabelShiftChoice, Method, RatioChoice, ShiftCalibrator, Yesterday,
-};
-use evenkeel::conformal::EntropyPower;
+use evenkeel::calibrator::{LabelShiftChoice, Method, RatioChoice, ShiftCalibrator};
 use evenkeel::error::Error;
-use evenkeel::reweighting::likelihood_ratio::RatioEstimator;
+use evenkeel::method::entropy_scaling::EntropyPower;
+use evenkeel::method::likelihood_ratio::RatioEstimator;
 use evenkeel::rows::Rows;
 use evenkeel::score::{Labels, Probabilities, Score};
+use evenkeel::side_inputs::{Labeled, SideInputs};
 
 use crate::world::{CLASSES, Points, calibrator, points};
 
 fn refused(
     calibrator: &ShiftCalibrator,
-    (yesterday, beside): (&Points, Beside<'_>),
-    (today, beside_today): (&Points, Beside<'_>),
+    (labeled, beside): (&Points, SideInputs<'_>),
+    (target, beside_target): (&Points, SideInputs<'_>),
 ) -> Error {
-    let probabilities = Probabilities::new(&yesterday.probabilities, CLASSES).unwrap();
-    let labeled = Yesterday { probabilities: &probabilities, labels: &yesterday.labels, beside };
-    let unlabeled = Probabilities::new(&today.probabilities, CLASSES).unwrap();
-    calibrator.calibrate_beside(&labeled, &unlabeled, beside_today).unwrap_err()
+    let probabilities = Probabilities::new(&labeled.probabilities, CLASSES).unwrap();
+    let labeled = Labeled { probabilities: &probabilities, labels: &labeled.labels, beside };
+    let unlabeled = Probabilities::new(&target.probabilities, CLASSES).unwrap();
+    calibrator.calibrate_beside(&labeled, &unlabeled, beside_target).unwrap_err()
 }
 
 #[test]
 fn what_is_missing_is_named() {
-    let (yesterday, today) = (points(30, 0.0, 0.0, 1), points(30, 0.0, 0.0, 2));
-    let nothing = Beside::default();
+    let (labeled, target) = (points(30, 0.0, 0.0, 1), points(30, 0.0, 0.0, 2));
+    let nothing = SideInputs::default();
     let both = |method, words: &[&str]| {
-        let error = refused(&calibrator(method), (&yesterday, nothing), (&today, nothing));
+        let error = refused(&calibrator(method), (&labeled, nothing), (&target, nothing));
         let text = error.to_string();
         assert!(words.iter().all(|word| text.contains(word)), "{text}");
     };
     both(Method::Fixed, &["fixed", "--weights-file"]);
     both(Method::LikelihoodRatio(RatioChoice::Known), &["likelihood-ratio", "--cal-ratios"]);
     let logistic = Method::LikelihoodRatio(RatioChoice::Estimated(RatioEstimator::Logistic));
-    let features = Beside { ratios: None, weights: None, ..yesterday.beside() };
-    let error = refused(&calibrator(logistic), (&yesterday, features), (&today, nothing));
+    let features = SideInputs { ratios: None, weights: None, ..labeled.beside() };
+    let error = refused(&calibrator(logistic), (&labeled, features), (&target, nothing));
     assert!(error.to_string().contains("features of both"), "{error}");
     let zeros = vec![0.0; 30];
     let error = refused(
         &calibrator(Method::LikelihoodRatio(RatioChoice::Known)),
-        (&yesterday, Beside { ratios: Some(&zeros), ..nothing }),
-        (&today, nothing),
+        (&labeled, SideInputs { ratios: Some(&zeros), ..nothing }),
+        (&target, nothing),
     );
     assert!(matches!(error, Error::ZeroTotal { .. }), "{error}");
 }
 
 #[test]
 fn scores_and_classes_a_method_cannot_work_with() {
-    let (yesterday, today) = (points(30, 0.0, 0.0, 3), points(30, 0.0, 0.0, 4));
-    let nothing = Beside::default();
+    let (labeled, target) = (points(30, 0.0, 0.0, 3), points(30, 0.0, 0.0, 4));
+    let nothing = SideInputs::default();
     let ecp = ShiftCalibrator {
         score: Score::Margin,
         ..calibrator(Method::EntropyScaled(EntropyPower::One))
     };
-    let error = refused(&ecp, (&yesterday, nothing), (&today, nothing));
+    let error = refused(&ecp, (&labeled, nothing), (&target, nothing));
     assert!(error.to_string().contains("--score lac"), "{error}");
     let one_class =
         Points { labels: Labels::new(vec![1; 30], CLASSES).unwrap(), ..points(30, 0.0, 0.0, 3) };
     let shift = calibrator(Method::LabelShift(LabelShiftChoice::BlackBox));
-    let error = refused(&shift, (&one_class, nothing), (&today, nothing));
+    let error = refused(&shift, (&one_class, nothing), (&target, nothing));
     assert!(matches!(error, Error::UnseenClass { class: 0 }), "{error}");
 }
 
 #[test]
 fn worlds_that_do_not_overlap() {
-    let (yesterday, today) = (points(50, 0.0, 0.0, 5), points(50, 60.0, 0.0, 6));
+    let (labeled, target) = (points(50, 0.0, 0.0, 5), points(50, 60.0, 0.0, 6));
     let logistic = Method::LikelihoodRatio(RatioChoice::Estimated(RatioEstimator::Logistic));
-    let only = |points: &'static Points| Beside { ratios: None, weights: None, ..points.beside() };
-    let (yesterday, today) = (Box::leak(Box::new(yesterday)), Box::leak(Box::new(today)));
-    let error = refused(&calibrator(logistic), (yesterday, only(yesterday)), (today, only(today)));
+    let only =
+        |points: &'static Points| SideInputs { ratios: None, weights: None, ..points.beside() };
+    let (labeled, target) = (Box::leak(Box::new(labeled)), Box::leak(Box::new(target)));
+    let error = refused(&calibrator(logistic), (labeled, only(labeled)), (target, only(target)));
     assert!(matches!(error, Error::NoOverlap), "{error}");
 }
 
 /// A row that is no probability vector is named by its place in the whole input, whatever block it came in.
 #[test]
-fn bad_rows_of_today_are_counted_from_the_start() {
-    let yesterday = points(60, 0.0, 0.0, 8);
-    let probabilities = Probabilities::new(&yesterday.probabilities, CLASSES).unwrap();
-    let mut bad = yesterday.probabilities.clone();
+fn bad_rows_of_target_are_counted_from_the_start() {
+    let labeled = points(60, 0.0, 0.0, 8);
+    let probabilities = Probabilities::new(&labeled.probabilities, CLASSES).unwrap();
+    let mut bad = labeled.probabilities.clone();
     bad[45 * CLASSES] += 1.0;
     for method in crate::world::methods() {
-        let labeled = Yesterday {
+        let labeled = Labeled {
             probabilities: &probabilities,
-            labels: &yesterday.labels,
-            beside: Beside { features: None, ..yesterday.beside() },
+            labels: &labeled.labels,
+            beside: SideInputs { features: None, ..labeled.beside() },
         };
         let mut fit = calibrator(method).begin(&labeled).unwrap();
         let mut outcome = Ok(());
         for block in bad.chunks(20 * CLASSES) {
             let rows = Rows::new("probabilities", block, CLASSES).unwrap();
-            outcome = outcome.and_then(|()| fit.add(rows, Beside::default()));
+            outcome = outcome.and_then(|()| fit.add(rows, SideInputs::default()));
         }
         let finished = outcome
             .and_then(|()| fit.end_pass())
@@ -102,17 +102,17 @@ fn bad_rows_of_today_are_counted_from_the_start() {
 
 #[test]
 fn what_stands_beside_must_fit() {
-    let yesterday = points(30, 0.0, 0.0, 7);
+    let labeled = points(30, 0.0, 0.0, 7);
     let wrong = [f64::NAN; 60];
-    for (features, columns) in [(&yesterday.features[..58], 2), (&wrong[..], 2)] {
-        let beside = Beside::features(Rows::new("features", features, columns).unwrap());
+    for (features, columns) in [(&labeled.features[..58], 2), (&wrong[..], 2)] {
+        let beside = SideInputs::features(Rows::new("features", features, columns).unwrap());
         let logistic = Method::LikelihoodRatio(RatioChoice::Estimated(RatioEstimator::Logistic));
-        refused(&calibrator(logistic), (&yesterday, beside), (&yesterday, beside));
+        refused(&calibrator(logistic), (&labeled, beside), (&labeled, beside));
     }
     let negative = vec![-1.0; 30];
-    let beside = Beside { weights: Some(&negative), ..Beside::default() };
+    let beside = SideInputs { weights: Some(&negative), ..SideInputs::default() };
     let error =
-        refused(&calibrator(Method::Fixed), (&yesterday, beside), (&yesterday, Beside::default()));
+        refused(&calibrator(Method::Fixed), (&labeled, beside), (&labeled, SideInputs::default()));
     assert!(matches!(error, Error::Negative { .. }), "{error}");
     assert!(beside.of_rows(20..40).is_err());
 }

@@ -1,21 +1,21 @@
 //! A classifier of three classes in the plane, whose points move.
 
-use evenkeel::auto::AutoSettings;
 use evenkeel::calibrator::{
-    Beside, ConditionalChoice, LabelShiftChoice, Method, PenaltyChoice, RatioChoice,
-    ShiftCalibrator, TransportSettings,
+    ConditionalChoice, LabelShiftChoice, Method, PenaltyChoice, RatioChoice, ShiftCalibrator,
+    TransportSettings,
 };
-use evenkeel::conformal::{EntropyPower, TransferRule};
+use evenkeel::learning::optimise::StoppingRule;
 use evenkeel::level::{FailureProbability, Miscoverage};
-use evenkeel::reweighting::label_plan::LabelPlanSettings;
-use evenkeel::reweighting::label_shift::EmSettings;
-use evenkeel::reweighting::likelihood_ratio::{
-    NetworkSettings, RatioEstimator, TelescopingSettings,
-};
-use evenkeel::reweighting::optimise::StoppingRule;
+use evenkeel::method::auto::AutoSettings;
+use evenkeel::method::entropy_scaling::EntropyPower;
+use evenkeel::method::label_plan::LabelPlanSettings;
+use evenkeel::method::label_shift::EmSettings;
+use evenkeel::method::likelihood_ratio::{NetworkSettings, RatioEstimator, TelescopingSettings};
+use evenkeel::method::quantile_transfer::TransferRule;
 use evenkeel::rows::Rows;
 use evenkeel::score::{Labels, Score, softmax_rows};
 use evenkeel::seed::{Seed, Stream};
+use evenkeel::side_inputs::SideInputs;
 
 pub const CLASSES: usize = 3;
 
@@ -71,8 +71,8 @@ impl Points {
         Rows::new("probabilities", &self.probabilities, CLASSES).unwrap()
     }
 
-    pub fn beside(&self) -> Beside<'_> {
-        Beside {
+    pub fn beside(&self) -> SideInputs<'_> {
+        SideInputs {
             features: Some(Rows::new("features", &self.features, 2).unwrap()),
             ratios: Some(&self.ratios),
             weights: Some(&self.ratios),

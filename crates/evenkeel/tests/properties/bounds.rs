@@ -109,9 +109,9 @@ proptest! {
         range in miscoverage_range(),
         alpha in 0.01..0.99f64,
     ) {
-        let (calibration, today) = halves(&table);
-        let q = today.truth(&score);
-        let pair = min_max(&today.maybe_masked(&score, masked)).unwrap();
+        let (calibration, target) = halves(&table);
+        let q = target.truth(&score);
+        let pair = min_max(&target.maybe_masked(&score, masked)).unwrap();
         let p = smoothed(weighted_truth(&calibration, &score), 0.05, &score, table.classes);
         let grid = Grid::new(score.range(table.classes), 50).unwrap();
         for integrator in integrators(&p, &grid, range) {
@@ -194,11 +194,11 @@ proptest! {
     /// Averages of differences of CDFs cannot exceed one when averaged over atoms.
     #[test]
     fn averages_over_atoms_stay_between_zero_and_one(table in table(), score in score()) {
-        let (calibration, today) = halves(&table);
+        let (calibration, target) = halves(&table);
         let p = weighted_truth(&calibration, &score);
         for pair in [
-            min_max(&today.candidates(&score)).unwrap(),
-            model_uniform(&today.candidates(&score)).unwrap(),
+            min_max(&target.candidates(&score)).unwrap(),
+            model_uniform(&target.candidates(&score)).unwrap(),
         ] {
             let bound = integrated_gap_between(&p, &pair, &Integrator::atoms(&p)).value;
             prop_assert!((-ROUNDING..=1.0 + ROUNDING).contains(&bound), "{bound}");

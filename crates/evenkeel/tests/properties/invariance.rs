@@ -4,19 +4,18 @@ use crate::generators::{law, sample, table};
 use evenkeel::bound::{
     Integrator, integrated_gap, integrated_gap_between, wasserstein_gap, wasserstein_gap_between,
 };
-use evenkeel::conformal::{TestMass, conformal_threshold};
+use evenkeel::interval::Interval;
 use evenkeel::level::{Miscoverage, MiscoverageRange};
-use evenkeel::measure::{
-    Bandwidth, Grid, Interval, SmoothedLaw, Support, WeightedEmpirical, wasserstein_1,
-};
+use evenkeel::measure::{Bandwidth, Grid, SmoothedLaw, Support, WeightedEmpirical, wasserstein_1};
 use evenkeel::sandwich::{custom, min_max, model_uniform};
 use evenkeel::score::{CandidateScores, Score};
+use evenkeel::threshold::{TestMass, conformal_threshold};
 use proptest::prelude::*;
 
 /// Sums in another order differ in their last digits; densities of narrow kernels multiply that by up to 100.
 const REORDERING: f64 = 1e-10;
 
-/// Everything computed from a calibration law, against fixed laws of today.
+/// Everything computed from a calibration law, against fixed laws of the target data.
 fn results(
     p: &WeightedEmpirical,
     lower: &WeightedEmpirical,

@@ -1,6 +1,6 @@
 //! Regression as classification over bins of `y`.
 
-use evenkeel::measure::Interval;
+use evenkeel::interval::Interval;
 use evenkeel::sandwich::{LabelBins, min_max, model_uniform, residual_candidates};
 use evenkeel::score::{absolute_residuals, conformalised_quantile_scores};
 use proptest::prelude::*;

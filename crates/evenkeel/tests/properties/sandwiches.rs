@@ -2,12 +2,12 @@
 
 use crate::generators::{ROUNDING, score, table};
 use evenkeel::bound::coverage_interval;
-use evenkeel::conformal::Threshold;
 use evenkeel::level::FailureProbability;
 use evenkeel::measure::WeightedEmpirical;
 use evenkeel::sandwich::{Order, min_max, model_uniform, model_uniform_sampled};
 use evenkeel::score::Score;
 use evenkeel::seed::Seed;
+use evenkeel::threshold::Threshold;
 use proptest::prelude::*;
 
 /// All points at which one of the laws jumps.

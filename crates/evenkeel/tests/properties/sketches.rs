@@ -3,10 +3,10 @@
 use crate::generators::{ROUNDING, Table, score, table};
 use evenkeel::measure::{Grid, WeightedEmpirical, wasserstein_1};
 use evenkeel::rows::{Real, Rows};
-use evenkeel::sandwich::{
-    Abscissae, LawSummary, SandwichSketch, SketchedLaws, min_max, model_uniform,
-};
+use evenkeel::sandwich::{min_max, model_uniform};
 use evenkeel::score::{CandidateScores, LabelMask, Score};
+use evenkeel::sketch::Abscissae;
+use evenkeel::sketch::{LawSummary, SandwichSketch, SketchedLaws};
 use proptest::prelude::*;
 use std::ops::Range;
 

@@ -1,0 +1,91 @@
+//! A second file read row for row beside another, whatever blocks its format gives.
+
+use std::sync::Arc;
+
+use crate::error::{IoError, Result};
+use crate::reader::MatrixReader;
+use crate::source::MatrixSource;
+use crate::vectors::labels_of;
+
+/// Reads exactly as many rows at a time as another file's blocks have: labels, features or ratios beside probabilities.
+#[derive(Debug)]
+pub struct RowAligned {
+    reader: MatrixReader,
+    /// Rows read and not yet taken, and those taken last.
+    values: Vec<f64>,
+    /// How many of `values` were taken last; they stand first.
+    taken: usize,
+    next_row: usize,
+}
+
+impl RowAligned {
+    /// Opens a matrix of any width.
+    pub fn open(source: &MatrixSource) -> Result<Self> {
+        Ok(Self { reader: MatrixReader::open(source)?, values: Vec::new(), taken: 0, next_row: 0 })
+    }
+
+    /// Opens one number a row; `what` names them in errors.
+    pub fn open_column(source: &MatrixSource, what: &'static str) -> Result<Self> {
+        let opened = Self::open(source)?;
+        match opened.columns() {
+            1 => Ok(opened),
+            columns => {
+                Err(IoError::NotOneColumn { origin: Arc::clone(opened.origin()), what, columns })
+            }
+        }
+    }
+
+    /// The input as the user typed it.
+    pub fn origin(&self) -> &Arc<str> {
+        self.reader.origin()
+    }
+
+    /// Number of columns.
+    pub fn columns(&self) -> usize {
+        self.reader.columns()
+    }
+
+    /// Number of rows in the file, where the format tells.
+    pub fn rows(&self) -> Option<u64> {
+        self.reader.rows()
+    }
+
+    /// The next `rows` rows, row after row; fewer only at the end of the file.
+    pub fn next_rows(&mut self, rows: usize) -> Result<&[f64]> {
+        let columns = self.columns();
+        self.values.drain(..self.taken);
+        let wanted = rows * columns;
+        while self.values.len() < wanted {
+            let missing = (wanted - self.values.len()) / columns;
+            let Some(block) = self.reader.next_block(missing.max(1))? else { break };
+            match block.values() {
+                crate::Values::F32(values) => {
+                    self.values.extend(values.iter().copied().map(f64::from));
+                }
+                crate::Values::F64(values) => self.values.extend_from_slice(values),
+            }
+        }
+        self.taken = wanted.min(self.values.len());
+        self.next_row += self.taken / columns;
+        Ok(&self.values[..self.taken])
+    }
+
+    /// The rows that [`next_rows`](Self::next_rows) gave last.
+    pub fn last_rows(&self) -> &[f64] {
+        &self.values[..self.taken]
+    }
+
+    /// The next `rows` rows as labels.
+    pub fn next_labels(&mut self, rows: usize) -> Result<Vec<usize>> {
+        let first_row = self.next_row;
+        let origin = Arc::clone(self.origin());
+        labels_of(&origin, first_row, self.next_rows(rows)?)
+    }
+
+    /// Reads on to the end and gives the number of rows of the whole file.
+    pub fn count_rows(&mut self) -> Result<usize> {
+        const AT_A_TIME: usize = 1 << 16;
+        while !self.next_rows((AT_A_TIME / self.columns()).max(1))?.is_empty() {}
+        Ok(self.next_row)
+    }
+}

@@ -1,0 +1,58 @@
+//! A closed interval of scores.
+
+use crate::error::{Error, Result};
+
+/// A closed interval of scores with `low < high`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Interval {
+    low: f64,
+    high: f64,
+}
+
+impl Interval {
+    /// `[0, 1]`: the range of `1 - p`.
+    pub const UNIT: Self = Self { low: 0.0, high: 1.0 };
+
+    /// Checks that both ends are finite and in order.
+    pub fn new(low: f64, high: f64) -> Result<Self> {
+        for value in [low, high] {
+            if !value.is_finite() {
+                return Err(Error::OutOfRange {
+                    what: "an end of the score range",
+                    value,
+                    expected: "finite",
+                });
+            }
+        }
+        if low < high && (high - low).is_finite() {
+            Ok(Self { low, high })
+        } else {
+            Err(Error::EmptyInterval { what: "the score range", low, high })
+        }
+    }
+
+    /// For ranges that are valid by construction.
+    pub(crate) const fn between(low: f64, high: f64) -> Self {
+        Self { low, high }
+    }
+
+    /// Low end.
+    pub fn low(self) -> f64 {
+        self.low
+    }
+
+    /// High end.
+    pub fn high(self) -> f64 {
+        self.high
+    }
+
+    /// `high - low`.
+    pub fn width(self) -> f64 {
+        self.high - self.low
+    }
+
+    /// Whether `low <= value <= high`.
+    pub fn contains(self, value: f64) -> bool {
+        (self.low..=self.high).contains(&value)
+    }
+}

@@ -1,0 +1,104 @@
+//! Free-form weights: one log-weight per calibration point (Alg 1).
+
+use std::ops::ControlFlow;
+
+use super::objective::Objective;
+use super::optimise::{
+    AdamSettings, Descended, Descent, Parametrisation, StoppingRule, TracePoint,
+};
+use crate::error::{Result, require_finite, require_increasing, require_same_length};
+use crate::level::Miscoverage;
+use crate::seed::Seed;
+use crate::threshold::{TestMass, Threshold, threshold_of_sorted};
+
+/// The paper's starting point: `theta_i = log u_i`, `u_i` uniform on `(0, 1)`.
+pub fn initial_log_weights(n: usize, seed: Seed) -> Vec<f64> {
+    let mut stream = seed.stream("free-form-weights");
+    // A draw of exactly 0 has no logarithm; the smallest other one stands in for it.
+    (0..n).map(|_| stream.uniform().max(f64::EPSILON / 2.0).ln()).collect()
+}
+
+/// The test point's share when its unnormalised weight is 1: `1 / (1 + sum_k exp(theta_k))`.
+///
+/// The paper follows Barber et al. (2023): the test point already comes from target law.
+pub fn free_form_test_mass(log_weights: &[f64]) -> Result<TestMass> {
+    require_finite("log-weights", log_weights)?;
+    // 1 / (1 + e^L) with L = log sum exp: neither end overflows.
+    let largest = log_weights.iter().fold(f64::NEG_INFINITY, |largest, l| largest.max(*l));
+    let sum: f64 = log_weights.iter().map(|l| (l - largest).exp()).sum();
+    TestMass::new(1.0 / (1.0 + (largest + sum.ln()).exp()))
+}
+
+/// How free-form weights are learned.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct FreeFormSettings {
+    /// Step sizes.
+    pub adam: AdamSettings,
+    /// When to stop.
+    pub stopping: StoppingRule,
+}
+
+/// Learned log-weights and how they came about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FreeFormFit {
+    /// `theta`, in the order of the sorted scores.
+    pub log_weights: Vec<f64>,
+    /// Steps taken.
+    pub steps: usize,
+    /// Why it stopped.
+    pub stopped: super::optimise::StopReason,
+    /// The way there.
+    pub trace: super::optimise::Trace,
+}
+
+/// Minimises `objective` over the log-weights of `sorted_scores`, from `initial` (in the same order).
+///
+/// `before_step` may replace the objective's sandwich; `observer` sees every recorded point and may end the run. The
+/// trace's thresholds are those at `alpha`.
+pub fn fit_free_form<O: Objective>(
+    sorted_scores: &[f64],
+    objective: O,
+    initial: &[f64],
+    settings: FreeFormSettings,
+    alpha: Miscoverage,
+    before_step: &mut dyn FnMut(usize, &mut O) -> Result<()>,
+    observer: &mut dyn FnMut(&TracePoint) -> ControlFlow<()>,
+) -> Result<FreeFormFit> {
+    require_increasing("sorted scores", sorted_scores)?;
+    require_same_length("scores", sorted_scores.len(), "the objective", objective.len())?;
+    require_same_length("initial log-weights", initial.len(), "scores", sorted_scores.len())?;
+    require_finite("initial log-weights", initial)?;
+    let mut weights = FreeForm { log_weights: initial.to_vec(), sorted_scores, alpha };
+    let FreeFormSettings { adam, stopping } = settings;
+    let descent = Descent { objective, adam, stopping, before_step, observer };
+    let Descended { log_weights, steps, stopped, trace } = descent.run(&mut weights)?;
+    Ok(FreeFormFit { log_weights, steps, stopped, trace })
+}
+
+struct FreeForm<'a> {
+    log_weights: Vec<f64>,
+    sorted_scores: &'a [f64],
+    alpha: Miscoverage,
+}
+
+impl Parametrisation for FreeForm<'_> {
+    fn parameters(&mut self) -> &mut [f64] {
+        &mut self.log_weights
+    }
+
+    fn log_weights(&mut self, out: &mut [f64]) {
+        out.copy_from_slice(&self.log_weights);
+    }
+
+    fn gradient(&mut self, in_log_weights: &[f64], out: &mut [f64]) -> Result<()> {
+        out.copy_from_slice(in_log_weights);
+        Ok(())
+    }
+
+    fn threshold(&mut self, log_weights: &[f64], weights: &[f64]) -> Threshold {
+        // Log-weights that are no numbers end the run as diverged; no threshold is the cautious one.
+        free_form_test_mass(log_weights).map_or(Threshold::AllLabels, |test| {
+            threshold_of_sorted(self.sorted_scores, weights, test, self.alpha)
+        })
+    }
+}

@@ -1,0 +1,137 @@
+//! What is minimised over the calibration weights, with closed-form gradients.
+//!
+//! `F_w` and `p_w` are linear in the weights, so every objective here is a sum of products of things linear in `w` and
+//! its gradient is written down, not traced. Scores are sorted once, when an objective is built; evaluations take the
+//! weights in that order and allocate nothing.
+
+mod aligned;
+mod banded_kernel;
+mod restricted;
+mod wasserstein;
+mod weighted_cdf;
+
+pub(crate) use banded_kernel::BandedKernel;
+pub use restricted::RestrictedObjective;
+pub use wasserstein::WassersteinObjective;
+pub use weighted_cdf::WeightedCdfObjective;
+
+use crate::error::{At, Error, Result, require_increasing};
+use crate::level::FailureProbability;
+use crate::measure::{Bandwidth, Grid, Support};
+use crate::sandwich::Sandwich;
+
+/// A function of the normalised weights of increasing scores.
+pub trait Objective {
+    /// Number of scores.
+    fn len(&self) -> usize;
+
+    /// Whether there is no score; never true.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The value at `weights` (on the simplex, in the order of increasing scores); overwrites `gradient` with the
+    /// derivative in every weight. Both have length [`len`](Self::len).
+    fn value_and_gradient(&mut self, weights: &[f64], gradient: &mut [f64]) -> f64;
+
+    /// Replaces the two laws around target scores (the `sampled` sandwich draws new ones in each step).
+    fn set_sandwich(&mut self, sandwich: &Sandwich) -> Result<()>;
+}
+
+/// What every objective is built from.
+#[derive(Debug, Clone, Copy)]
+pub struct ObjectiveInputs<'a> {
+    /// Calibration scores, increasing.
+    pub sorted_scores: &'a [f64],
+    /// The laws around target scores.
+    pub sandwich: &'a Sandwich,
+    /// Points of the integral, and of the search for the largest density.
+    pub grid: &'a Grid,
+    /// Width of the kernels.
+    pub bandwidth: Bandwidth,
+    /// Where scores can fall.
+    pub support: Support,
+}
+
+impl ObjectiveInputs<'_> {
+    fn check(&self) -> Result<()> {
+        require_increasing("sorted scores", self.sorted_scores)?;
+        let Support::Bounded(range) = self.support else { return Ok(()) };
+        // Mirrored kernels are laid out for points inside the support only.
+        let grid = self.grid.range();
+        let ends = [grid.low(), grid.high()];
+        for (what, values) in [("sorted scores", self.sorted_scores), ("the grid", &ends)] {
+            if let Some(index) = values.iter().position(|value| !range.contains(*value)) {
+                return Err(Error::OutsideRange {
+                    what,
+                    at: At::Index(index),
+                    value: values[index],
+                    low: range.low(),
+                    high: range.high(),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Adds `sqrt(ln(2/d) / (2 n_w))`, what a learned weighting pays for leaning on few points, to an objective.
+///
+/// ```text
+/// sqrt(ln(2/d) / 2 * sum_i w_i^2),    d/dw_i = sqrt(ln(2/d) / 2) w_i / sqrt(sum w^2)
+/// ```
+/// The plain bounds have degenerate minimisers (all mass where the sandwich is closed); this term is largest there.
+#[derive(Debug, Clone)]
+pub struct FiniteSample<O> {
+    inner: O,
+    /// `sqrt(ln(2/d) / 2)`.
+    scale: f64,
+}
+
+impl<O: Objective> FiniteSample<O> {
+    /// The penalised objective at failure probability `d`.
+    pub fn new(inner: O, d: FailureProbability) -> Self {
+        Self { inner, scale: ((2.0 / d.get()).ln() / 2.0).sqrt() }
+    }
+}
+
+impl<O: Objective> Objective for FiniteSample<O> {
+    fn len(&self) -> usize {
+        self.inner.len()
+    }
+
+    fn value_and_gradient(&mut self, weights: &[f64], gradient: &mut [f64]) -> f64 {
+        let bound = self.inner.value_and_gradient(weights, gradient);
+        let norm = crate::numeric::dot_in_lanes(weights, weights).sqrt();
+        // Weights sum to one, so their norm is at least 1 / sqrt(n) and the quotient is safe.
+        let slope = self.scale / norm;
+        for (slot, weight) in gradient.iter_mut().zip(weights) {
+            *slot += slope * weight;
+        }
+        bound + self.scale * norm
+    }
+
+    fn set_sandwich(&mut self, sandwich: &Sandwich) -> Result<()> {
+        self.inner.set_sandwich(sandwich)
+    }
+}
+
+impl<O: Objective + ?Sized> Objective for Box<O> {
+    fn len(&self) -> usize {
+        (**self).len()
+    }
+
+    fn value_and_gradient(&mut self, weights: &[f64], gradient: &mut [f64]) -> f64 {
+        (**self).value_and_gradient(weights, gradient)
+    }
+
+    fn set_sandwich(&mut self, sandwich: &Sandwich) -> Result<()> {
+        (**self).set_sandwich(sandwich)
+    }
+}
+
+/// -1, 0 or 1; unlike `signum` it is 0 at 0, where `|x|` has slopes on both sides.
+#[inline(always)]
+fn sign(x: f64) -> f64 {
+    f64::from(u8::from(x > 0.0)) - f64::from(u8::from(x < 0.0))
+}

@@ -1,0 +1,197 @@
+//! The loop: weights from parameters, objective, gradient, step.
+
+use std::ops::ControlFlow;
+
+use super::adam::{Adam, AdamSettings};
+use super::stopping::{StopReason, StoppingRule};
+use super::trace::{Trace, TracePoint};
+use crate::error::Result;
+use crate::learning::objective::Objective;
+use crate::numeric::simd::in_widest_registers;
+use crate::numeric::{dot_in_lanes, softmax_into};
+use crate::threshold::Threshold;
+
+/// Where log-weights come from.
+pub(crate) trait Parametrisation {
+    /// What Adam moves.
+    fn parameters(&mut self) -> &mut [f64];
+
+    /// Writes the log-weight of every fitted score.
+    fn log_weights(&mut self, out: &mut [f64]);
+
+    /// Turns the derivative in the log-weights (at the last [`log_weights`](Self::log_weights)) into that in the
+    /// parameters.
+    fn gradient(&mut self, in_log_weights: &[f64], out: &mut [f64]) -> Result<()>;
+
+    /// The threshold that the present parameters give, for the trace; `weights` is the softmax of `log_weights`.
+    fn threshold(&mut self, log_weights: &[f64], weights: &[f64]) -> Threshold;
+}
+
+/// A descent ready to run.
+pub(crate) struct Descent<'a, O> {
+    pub objective: O,
+    pub adam: AdamSettings,
+    pub stopping: StoppingRule,
+    /// Called before each step: the `sampled` sandwich draws its labels here.
+    pub before_step: &'a mut dyn FnMut(usize, &mut O) -> Result<()>,
+    /// Called at every recorded point: progress, and the caller's wish to stop.
+    pub observer: &'a mut dyn FnMut(&TracePoint) -> ControlFlow<()>,
+}
+
+/// How a descent ended.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Descended {
+    /// Log-weights of the fitted scores at the final parameters.
+    pub log_weights: Vec<f64>,
+    pub steps: usize,
+    pub stopped: StopReason,
+    pub trace: Trace,
+}
+
+impl<O: Objective> Descent<'_, O> {
+    /// Runs to its end. The parametrisation is left at the final parameters.
+    pub(crate) fn run(mut self, parametrisation: &mut dyn Parametrisation) -> Result<Descended> {
+        let n = self.objective.len();
+        let count = parametrisation.parameters().len();
+        let mut adam = Adam::new(self.adam, count);
+        let mut state = State {
+            log_weights: vec![0.0; n],
+            weights: vec![0.0; n],
+            slopes: vec![0.0; n],
+            gradient: vec![0.0; count],
+            last_good: parametrisation.parameters().to_vec(),
+        };
+        let interval = Trace::interval(self.stopping.max_steps());
+        let floor = self.stopping.effective_sample_size_floor();
+        let mut improving = self.stopping.improvement().map(Improving::new);
+        let mut trace = Trace::default();
+        let mut step = 0;
+        let stopped = loop {
+            (self.before_step)(step, &mut self.objective)?;
+            let value = state.evaluate(parametrisation, &mut self.objective);
+            let effective = || 1.0 / dot_in_lanes(&state.weights, &state.weights);
+
+            if !(value.is_finite() && state.gradient_is_finite()) {
+                state.step_back(parametrisation);
+                step = step.saturating_sub(1);
+                break StopReason::Diverged;
+            }
+            if floor.is_some_and(|floor| step > 0 && effective() < floor) {
+                state.step_back(parametrisation);
+                step -= 1;
+                break StopReason::EffectiveSampleSizeFloor;
+            }
+            let finished = step == self.stopping.max_steps();
+            let converged = improving.as_mut().is_some_and(|rule| rule.is_over(value));
+            if step % interval == 0 || finished || converged {
+                let threshold = parametrisation.threshold(&state.log_weights, &state.weights);
+                let effective_sample_size = effective();
+                let point = TracePoint { step, objective: value, effective_sample_size, threshold };
+                trace.push(point);
+                if (self.observer)(&point).is_break() {
+                    break StopReason::Interrupted;
+                }
+            }
+            if finished {
+                break StopReason::MaxSteps;
+            }
+            if converged {
+                break StopReason::Converged;
+            }
+            // Only these two ways of stopping go back a step; the copy is a small part of one.
+            state.last_good.copy_from_slice(parametrisation.parameters());
+            parametrisation.gradient(&state.slopes, &mut state.gradient)?;
+            adam.step(parametrisation.parameters(), &state.gradient)?;
+            step += 1;
+        };
+        // Two ways of stopping went back a step: the buffers and the trace must show the parameters that were kept.
+        let objective = state.evaluate(parametrisation, &mut self.objective);
+        if trace.last_step() != Some(step) && objective.is_finite() {
+            let effective_sample_size = 1.0 / dot_in_lanes(&state.weights, &state.weights);
+            let threshold = parametrisation.threshold(&state.log_weights, &state.weights);
+            trace.push(TracePoint { step, objective, effective_sample_size, threshold });
+        }
+        Ok(Descended { log_weights: state.log_weights, steps: step, stopped, trace })
+    }
+}
+
+/// The buffers of a run: all of them are made before the first step.
+struct State {
+    log_weights: Vec<f64>,
+    weights: Vec<f64>,
+    /// Derivative in the log-weights.
+    slopes: Vec<f64>,
+    gradient: Vec<f64>,
+    last_good: Vec<f64>,
+}
+
+impl State {
+    /// Objective at the present parameters; leaves the derivative in the log-weights in `slopes`.
+    ///
+    /// ```text
+    /// w = softmax(l),   dL/dl_i = w_i (dL/dw_i - sum_k w_k dL/dw_k)
+    /// ```
+    fn evaluate(
+        &mut self,
+        parametrisation: &mut dyn Parametrisation,
+        objective: &mut impl Objective,
+    ) -> f64 {
+        parametrisation.log_weights(&mut self.log_weights);
+        softmax(&self.log_weights, &mut self.weights);
+        let value = objective.value_and_gradient(&self.weights, &mut self.slopes);
+        through_softmax(&self.weights, &mut self.slopes);
+        value
+    }
+
+    fn gradient_is_finite(&self) -> bool {
+        // One NaN or infinity makes the sum of squares so; squares of huge slopes may overflow, which is as bad.
+        dot_in_lanes(&self.slopes, &self.slopes).is_finite()
+    }
+
+    fn step_back(&self, parametrisation: &mut dyn Parametrisation) {
+        parametrisation.parameters().copy_from_slice(&self.last_good);
+    }
+}
+
+/// Remembers the best value of a window ago.
+struct Improving {
+    rule: super::stopping::Improvement,
+    best: f64,
+    best_at_window: f64,
+    evaluations: usize,
+}
+
+impl Improving {
+    fn new(rule: super::stopping::Improvement) -> Self {
+        Self { rule, best: f64::INFINITY, best_at_window: f64::INFINITY, evaluations: 0 }
+    }
+
+    /// Takes note of a value; true when a window passed without enough improvement.
+    fn is_over(&mut self, value: f64) -> bool {
+        self.best = self.best.min(value);
+        self.evaluations += 1;
+        if !self.evaluations.is_multiple_of(self.rule.window) {
+            return false;
+        }
+        let improvement = self.best_at_window - self.best;
+        let over = improvement <= self.rule.relative * self.best.abs();
+        self.best_at_window = self.best;
+        over
+    }
+}
+
+in_widest_registers! {
+    fn softmax[](x: &[f64], out: &mut [f64]) -> f64 {
+        softmax_into(x, out)
+    }
+}
+
+in_widest_registers! {
+    /// `g_i <- w_i (g_i - sum_k w_k g_k)`.
+    fn through_softmax[](weights: &[f64], gradient: &mut [f64]) -> () {
+        let mean = dot_in_lanes(weights, gradient);
+        for (slope, weight) in gradient.iter_mut().zip(weights) {
+            *slope = weight * (*slope - mean);
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! What a run remembers of its way.
+
+use crate::threshold::Threshold;
+
+/// The state of a run after `step` steps.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TracePoint {
+    /// Steps taken.
+    pub step: usize,
+    /// Value of the objective.
+    pub objective: f64,
+    /// Effective sample size of the weights the objective was evaluated at.
+    pub effective_sample_size: f64,
+    /// Threshold at the run's alpha that stopping here would give.
+    pub threshold: Threshold,
+}
+
+/// The recorded states of a run: its start, every so many steps, and its end.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Trace {
+    points: Vec<TracePoint>,
+}
+
+impl Trace {
+    /// A run of `max_steps` is recorded about this often.
+    const POINTS: usize = 100;
+
+    /// Steps between two recorded points of a run of at most `max_steps`.
+    pub(crate) fn interval(max_steps: usize) -> usize {
+        max_steps.div_ceil(Self::POINTS).max(1)
+    }
+
+    pub(crate) fn push(&mut self, point: TracePoint) {
+        self.points.push(point);
+    }
+
+    pub(crate) fn last_step(&self) -> Option<usize> {
+        self.points.last().map(|point| point.step)
+    }
+
+    /// The recorded points, in order.
+    pub fn points(&self) -> &[TracePoint] {
+        &self.points
+    }
+}
+
+impl FromIterator<TracePoint> for Trace {
+    fn from_iter<I: IntoIterator<Item = TracePoint>>(points: I) -> Self {
+        Self { points: points.into_iter().collect() }
+    }
+}

@@ -1,0 +1,154 @@
+//! A weight function: a network from scores to log-weights, learned on one half of the calibration set (Alg 1).
+
+use std::ops::ControlFlow;
+
+use super::network::{Batch, Mlp};
+use super::objective::Objective;
+use super::optimise::{
+    AdamSettings, Descended, Descent, Parametrisation, StopReason, StoppingRule, Trace, TracePoint,
+};
+use crate::error::{Error, Result, require_increasing, require_same_length, require_some};
+use crate::level::Miscoverage;
+use crate::measure::{Grid, Weights};
+use crate::seed::Seed;
+use crate::threshold::{TestMass, Threshold, threshold_of_sorted};
+
+/// Calibration points split at random into one half to fit on and one to calibrate on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Halves {
+    /// Indices of the points the function is fitted on, `floor(n / 2)` of them.
+    pub fit: Vec<usize>,
+    /// Indices of the points the threshold is taken from.
+    pub calibrate: Vec<usize>,
+}
+
+impl Halves {
+    /// Splits `n` points; at least two.
+    pub fn new(n: usize, seed: Seed) -> Result<Self> {
+        if n < 2 {
+            return Err(Error::TooFew {
+                what: "calibration points for a weight function",
+                found: n,
+                least: 2,
+            });
+        }
+        let mut indices: Vec<usize> = (0..n).collect();
+        let mut stream = seed.stream("calibration-halves");
+        for i in (1..n).rev() {
+            indices.swap(i, stream.below(i + 1));
+        }
+        let calibrate = indices.split_off(n / 2);
+        Ok(Self { fit: indices, calibrate })
+    }
+}
+
+/// How a weight function is learned.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct WeightFunctionSettings {
+    /// Step sizes.
+    pub adam: AdamSettings,
+    /// When to stop.
+    pub stopping: StoppingRule,
+}
+
+/// A learned weight function and how it came about.
+#[derive(Debug, Clone)]
+pub struct WeightFunctionFit {
+    /// The network.
+    pub network: Mlp,
+    /// Steps taken.
+    pub steps: usize,
+    /// Why it stopped.
+    pub stopped: StopReason,
+    /// The way there.
+    pub trace: Trace,
+}
+
+/// The calibration half, weighted by a network.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FunctionWeights {
+    /// Normalised weights of the calibration scores, without the test point's share.
+    pub weights: Weights,
+    /// The test point's share: `max_s w(s) / (sum_i w(s_i) + max_s w(s))` over the score range.
+    pub test_mass: TestMass,
+}
+
+/// Weighs `scores` by a network. The test point's weight is the largest over `grid`, a cautious stand-in for the weight
+/// of its unknown score (Tibshirani et al. 2019 would take one per candidate label).
+pub fn function_weights(network: &Mlp, scores: &[f64], grid: &Grid) -> Result<FunctionWeights> {
+    require_some("scores", scores)?;
+    let curve = network.curve();
+    let mut log_weights = vec![0.0; scores.len()];
+    curve.log_weights(scores, &mut log_weights)?;
+    let largest =
+        grid.points().iter().map(|t| curve.log_weight(*t)).fold(f64::NEG_INFINITY, f64::max);
+    // Log-weights lie in [-20, 20], so their exponentials and sums are safe.
+    let total: f64 = log_weights.iter().map(|l| l.exp()).sum();
+    Ok(FunctionWeights {
+        test_mass: TestMass::from_unnormalised(largest.exp(), total)?,
+        weights: Weights::softmax(log_weights)?,
+    })
+}
+
+/// Minimises `objective` (built on `sorted_fit`, increasing) over the network's parameters.
+///
+/// The trace's thresholds are those of `calibration_scores` (increasing too) at `alpha`, with test weights over `grid`; `before_step` and
+/// `observer` are as in [`fit_free_form`](super::fit_free_form).
+#[expect(clippy::too_many_arguments, reason = "the inputs of Alg 1, each used once")]
+pub fn fit_weight_function<O: Objective>(
+    sorted_fit: &[f64],
+    calibration_scores: &[f64],
+    grid: &Grid,
+    objective: O,
+    initial: Mlp,
+    settings: WeightFunctionSettings,
+    alpha: Miscoverage,
+    before_step: &mut dyn FnMut(usize, &mut O) -> Result<()>,
+    observer: &mut dyn FnMut(&TracePoint) -> ControlFlow<()>,
+) -> Result<WeightFunctionFit> {
+    require_same_length("fit scores", sorted_fit.len(), "the objective", objective.len())?;
+    require_increasing("calibration scores", calibration_scores)?;
+    let mut function = WeightFunction {
+        batch: Batch::new(sorted_fit)?,
+        network: initial,
+        calibration_scores,
+        grid,
+        alpha,
+    };
+    let WeightFunctionSettings { adam, stopping } = settings;
+    let descent = Descent { objective, adam, stopping, before_step, observer };
+    let Descended { log_weights: _, steps, stopped, trace } = descent.run(&mut function)?;
+    Ok(WeightFunctionFit { network: function.network, steps, stopped, trace })
+}
+
+struct WeightFunction<'a> {
+    batch: Batch,
+    network: Mlp,
+    calibration_scores: &'a [f64],
+    grid: &'a Grid,
+    alpha: Miscoverage,
+}
+
+impl Parametrisation for WeightFunction<'_> {
+    fn parameters(&mut self) -> &mut [f64] {
+        self.network.parameters_mut()
+    }
+
+    fn log_weights(&mut self, out: &mut [f64]) {
+        out.copy_from_slice(self.batch.forward(&self.network).log_weights());
+    }
+
+    fn gradient(&mut self, in_log_weights: &[f64], out: &mut [f64]) -> Result<()> {
+        // The descent moves parameters only after asking for the gradient, so the last pass is still theirs.
+        self.batch.last_pass(&self.network).backward(in_log_weights, out)
+    }
+
+    fn threshold(&mut self, _: &[f64], _: &[f64]) -> Threshold {
+        let weighted = function_weights(&self.network, self.calibration_scores, self.grid);
+        // A network that gives no numbers ends the run as diverged; no threshold is the cautious one.
+        weighted.map_or(Threshold::AllLabels, |FunctionWeights { weights, test_mass }| {
+            let weights = weights.as_slice();
+            threshold_of_sorted(self.calibration_scores, weights, test_mass, self.alpha)
+        })
+    }
+}

@@ -1,0 +1,178 @@
+//! Cutoffs at one rate.
+
+use rayon::prelude::*;
+
+use super::active_set::ActiveSet;
+use super::model::ConditionalModel;
+use super::program::Program;
+use super::settings::FlatIntercept;
+use crate::error::{Result, require_same_length};
+use crate::level::Miscoverage;
+use crate::measure::QUANTILE_TOLERANCE;
+use crate::numeric::dot_in_lanes;
+use crate::rows::{Real, Rows};
+use crate::threshold::Threshold;
+
+/// A model at one rate: the solution without a test point, found once, and the way from it to any test point's cutoff.
+#[derive(Debug, Clone)]
+pub struct ConditionalAtRate<'a> {
+    model: &'a ConditionalModel,
+    /// None if there are too few calibration points for the rate.
+    start: Option<Start<'a>>,
+}
+
+/// Where the programs of all test points start.
+#[derive(Debug, Clone)]
+struct Start<'a> {
+    program: Program<'a>,
+    state: ActiveSet,
+    /// Which of the increasing `G_i` is the intercept; beyond `n` if any number above the last one is.
+    rank: usize,
+}
+
+/// A cutoff with the evidence for it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ConditionalSolution {
+    /// Where the set of this test point is cut.
+    pub cutoff: Threshold,
+    /// `b`; infinite if the cutoff is.
+    pub intercept: f64,
+    /// Duals `e` of the calibration points; with [`test_dual`](Self::test_dual) they sum to zero.
+    pub duals: Vec<f64>,
+    /// The test point's dual, `C (1 - alpha)`.
+    pub test_dual: f64,
+    /// `max G_i (e_i below its upper bound) - min G_i (e_i above its lower bound)`, or 0 if that is negative, from a fresh
+    /// product `G = s - Ke - C (1 - alpha) k`: how far the duals are from optimal, in units of the scores.
+    pub violation: f64,
+    /// Moves of the active-set method from the solution without the test point.
+    pub moves: usize,
+}
+
+/// Memory of one thread.
+#[derive(Default)]
+struct Workspace {
+    state: ActiveSet,
+    kernel: Vec<f64>,
+    sorted: Vec<f64>,
+}
+
+impl<'a> ConditionalAtRate<'a> {
+    pub(super) fn new(model: &'a ConditionalModel, alpha: Miscoverage) -> Result<Self> {
+        let Some(rank) = intercept_rank(model.n(), alpha, model.flat_intercept()) else {
+            return Ok(Self { model, start: None });
+        };
+        let c = 1.0 / (model.lambda() * (model.n() as f64 + 1.0));
+        let (lower, upper) = (-c * alpha.get(), c * (1.0 - alpha.get()));
+        let program = Program::new(model.kernel(), model.scores(), lower, upper);
+        let state = ActiveSet::without_test_point(&program)?;
+        Ok(Self { model, start: Some(Start { program, state, rank }) })
+    }
+
+    /// The cutoffs of test points with these features, shape `(m, d)`.
+    ///
+    /// One quadratic program for each, spread over the threads; the result does not depend on their number. If the
+    /// calibration points are too few for the rate, `(n + 1) alpha < 1`, every cutoff is
+    /// [`AllLabels`](Threshold::AllLabels).
+    pub fn cutoffs<T: Real>(&self, test: Rows<'_, T>) -> Result<Vec<Threshold>> {
+        let points = self.model.test_features(&test)?;
+        let Some(start) = &self.start else {
+            return Ok(vec![Threshold::AllLabels; test.rows()]);
+        };
+        let solve = |work: &mut Workspace, point: &[f64]| Ok(start.solve(work, point)?.0);
+        let cutoffs: Vec<Result<Threshold>> = points
+            .par_chunks_exact(self.model.columns())
+            .map_init(Workspace::default, solve)
+            .collect();
+        // In row order, so that the error reported is the first row's for any number of threads.
+        cutoffs.into_iter().collect()
+    }
+
+    /// The cutoff of one test point with the evidence for it; none if there are too few calibration points for the rate,
+    /// so that there is no program to solve.
+    pub fn solution(&self, point: &[f64]) -> Result<Option<ConditionalSolution>> {
+        let columns = self.model.columns();
+        let point = self.model.test_features(&Rows::new("test features", point, columns)?)?;
+        require_same_length("the test point", point.len(), "a feature row", columns)?;
+        let Some(start) = &self.start else { return Ok(None) };
+        let mut work = Workspace::default();
+        let (cutoff, intercept) = start.solve(&mut work, &point)?;
+        let violation = start.violation(&work);
+        let ActiveSet { duals, test_dual, moves, .. } = work.state;
+        Ok(Some(ConditionalSolution { cutoff, intercept, duals, test_dual, violation, moves }))
+    }
+}
+
+impl Start<'_> {
+    /// Cutoff and intercept of one test point; the duals stay in the workspace.
+    fn solve(&self, work: &mut Workspace, point: &[f64]) -> Result<(Threshold, f64)> {
+        let n = self.program.n();
+        work.kernel.resize(n, 0.0);
+        self.program.kernel.between(point, &mut work.kernel);
+        work.state.with_test_point(&self.program, &self.state, &work.kernel)?;
+        if self.rank > n {
+            return Ok((Threshold::AllLabels, f64::INFINITY));
+        }
+        let intercept = ranked(&work.state.gradient, self.rank, &mut work.sorted);
+        let fitted = dot_in_lanes(&work.kernel, &work.state.duals) + work.state.test_dual;
+        Ok((Threshold::Finite(on_a_score(fitted + intercept, self.program.scores)), intercept))
+    }
+
+    /// See [`ConditionalSolution::violation`].
+    fn violation(&self, work: &Workspace) -> f64 {
+        let (program, state) = (&self.program, &work.state);
+        let (mut above, mut below) = (f64::NEG_INFINITY, f64::INFINITY);
+        for (index, dual) in state.duals.iter().enumerate() {
+            let fitted = dot_in_lanes(program.kernel.row(index), &state.duals);
+            let gradient = program.scores[index] - fitted - state.test_dual * work.kernel[index];
+            if *dual < program.upper {
+                above = above.max(gradient);
+            }
+            if *dual > program.lower {
+                below = below.min(gradient);
+            }
+        }
+        (above - below).max(0.0)
+    }
+}
+
+/// Which of the increasing `G_i` is the intercept; none if the program has no solution.
+///
+/// ```text
+/// ceil((n + 1)(1 - alpha)),  or one more for the largest intercept if (n + 1)(1 - alpha) is whole
+/// ```
+fn intercept_rank(n: usize, alpha: Miscoverage, end: FlatIntercept) -> Option<usize> {
+    let points = n as f64 + 1.0;
+    let position = points * (1.0 - alpha.get());
+    let slack = QUANTILE_TOLERANCE * points;
+    let smallest = (position - slack).ceil().max(1.0) as usize;
+    let largest = (position + slack).floor() as usize + 1;
+    let rank = match end {
+        FlatIntercept::Largest => largest,
+        FlatIntercept::Smallest => smallest,
+    };
+    (smallest <= n).then_some(rank)
+}
+
+/// The `rank`-th smallest `G_i`.
+///
+/// Given the fitted function the best intercept is a quantile of what it leaves over, as in split conformal prediction:
+/// counting ranks instead of asking which duals are inside keeps it exact where none is.
+pub(super) fn ranked(gradient: &[f64], rank: usize, sorted: &mut Vec<f64>) -> f64 {
+    sorted.clear();
+    sorted.extend_from_slice(gradient);
+    let (_, value, _) = sorted.select_nth_unstable_by(rank - 1, f64::total_cmp);
+    *value
+}
+
+/// A cutoff that is a calibration score up to rounding, made that score: points tied with it, which the exact cutoff admits,
+/// would be lost otherwise. A one-hot classifier has nothing but ties.
+fn on_a_score(cutoff: f64, scores: &[f64]) -> f64 {
+    let next =
+        scores.iter().copied().filter(|score| *score >= cutoff).fold(f64::INFINITY, f64::min);
+    // Infinite where the cutoff lies above every score.
+    let near = next.is_finite() && next - cutoff <= ROUNDING * next.abs().max(1.0);
+    if near { next } else { cutoff }
+}
+
+/// Cutoffs are solved to this of the larger of 1 and themselves.
+const ROUNDING: f64 = 1e-9;

@@ -1,0 +1,160 @@
+//! Entropy-scaled conformal prediction (ECP; Kasa et al. 2024, "Adapting prediction sets to distribution shifts without labels").
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::interval::Interval;
+use crate::level::Miscoverage;
+use crate::rows::{Real, Rows};
+use crate::score::{row_scale, widen_scaled};
+use crate::sketch::{QuantileCounts, Rounding};
+use crate::threshold::Threshold;
+
+/// `-sum_y p(y) ln p(y)` with `0 ln 0 = 0`, in `[0, ln C]`.
+pub fn entropy(probabilities: &[f64]) -> f64 {
+    let terms = probabilities.iter().filter(|p| **p > 0.0).map(|p| p * p.ln());
+    let entropy: f64 = -terms.sum::<f64>();
+    // A row that is sure of its label sums to -0.0.
+    entropy.max(0.0)
+}
+
+/// The power `f` of the scale `max(1, u)^f`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EntropyPower {
+    /// `f = 1`, as the paper prints it.
+    #[default]
+    One,
+    /// `f = 2`, as in the authors' code.
+    Two,
+}
+
+/// How unsure the classifier is the target data, and the sets that follow from it.
+///
+/// ```text
+/// u     = (1 - alpha) quantile of the entropies of target unlabeled rows
+/// C(x)  = {y : p_y max(1, u)^f >= 1 - q},   q = split conformal threshold of the scores 1 - p_y
+/// ```
+/// The paper prints `s max(1, u) <= q`, which would shrink the sets of an unsure classifier; its code and its intent
+/// are the above. Up to [`MOST_EXACT_VALUES`](super::MOST_EXACT_VALUES) entropies are kept; more are counted in `2^16`
+/// cells of `[0, ln C]`, and `u` is then rounded up, toward larger sets, by less than `ln(C) / 2^16`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Stored", into = "Stored")]
+pub struct EntropyScaling {
+    classes: usize,
+    power: EntropyPower,
+    entropies: QuantileCounts,
+}
+
+/// As it is stored; checked when read back.
+#[derive(Clone, Serialize, Deserialize)]
+struct Stored {
+    classes: usize,
+    power: EntropyPower,
+    entropies: QuantileCounts,
+}
+
+impl From<EntropyScaling> for Stored {
+    fn from(EntropyScaling { classes, power, entropies }: EntropyScaling) -> Self {
+        Self { classes, power, entropies }
+    }
+}
+
+impl TryFrom<Stored> for EntropyScaling {
+    type Error = Error;
+
+    fn try_from(Stored { classes, power, entropies }: Stored) -> Result<Self> {
+        let mut scaling = Self::new(classes, power)?;
+        scaling.entropies.merge(&entropies)?;
+        Ok(scaling)
+    }
+}
+
+impl EntropyScaling {
+    /// Before any row was seen.
+    pub fn new(classes: usize, power: EntropyPower) -> Result<Self> {
+        if classes < 2 {
+            return Err(Error::TooFew { what: "classes for entropies", found: classes, least: 2 });
+        }
+        let entropies = QuantileCounts::new(Interval::new(0.0, (classes as f64).ln())?);
+        Ok(Self { classes, power, entropies })
+    }
+
+    /// Adds a block of target probability rows; `first_row` is the index of its first row, for errors.
+    pub fn add<T: Real>(&mut self, first_row: usize, block: Rows<'_, T>) -> Result<()> {
+        let classes = self.classes;
+        crate::error::require_same_length("columns", block.columns(), "classes", classes)?;
+        let most = (classes as f64).ln();
+        let mut row = vec![0.0; classes];
+        let mut entropies = Vec::with_capacity(block.rows());
+        for (offset, values) in block.iter().enumerate() {
+            let index = first_row.saturating_add(offset);
+            widen_scaled(values, row_scale(block.what(), index, values)?, &mut row);
+            // Rounding can carry the entropy of a uniform row past ln C.
+            entropies.push(entropy(&row).min(most));
+        }
+        self.entropies.add(first_row, &entropies)
+    }
+
+    /// Adds what another one saw.
+    pub fn merge(&mut self, other: &Self) -> Result<()> {
+        if self.power != other.power {
+            return Err(Error::IncompatibleSketches { what: "powers" });
+        }
+        self.entropies.merge(&other.entropies)
+    }
+
+    /// Rows seen.
+    pub fn rows(&self) -> u64 {
+        self.entropies.len()
+    }
+
+    /// `u`: the `1 - alpha` quantile of the entropies.
+    pub fn entropy_quantile(&self, alpha: Miscoverage) -> Result<f64> {
+        let quantile = self.entropies.quantile(alpha.level(), Rounding::Up);
+        quantile.ok_or(Error::Empty { what: "target rows" })
+    }
+
+    /// Where the sets are cut, from the split conformal threshold of the scores `1 - p_y` at the same rate.
+    pub fn cut(&self, split: Threshold, alpha: Miscoverage) -> Result<EntropyCut> {
+        let scale = self.entropy_quantile(alpha)?.max(1.0);
+        let scale = match self.power {
+            EntropyPower::One => scale,
+            EntropyPower::Two => scale * scale,
+        };
+        let needed = match split {
+            Threshold::Finite(score) => 1.0 - score,
+            Threshold::AllLabels => f64::NEG_INFINITY,
+        };
+        Ok(EntropyCut { scale, needed })
+    }
+}
+
+/// `p_y scale >= needed`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EntropyCut {
+    scale: f64,
+    /// `1 - q`; minus infinity when every label is in.
+    needed: f64,
+}
+
+impl EntropyCut {
+    /// Whether a label of this probability is in the set.
+    pub fn admits(self, probability: f64) -> bool {
+        probability * self.scale >= self.needed
+    }
+
+    /// Smallest probability in the set, `(1 - q) / max(1, u)^f`; 0 when every label is in.
+    pub fn probability_cutoff(self) -> f64 {
+        if self.needed > 0.0 { self.needed / self.scale } else { 0.0 }
+    }
+
+    /// The cut as a threshold of the score `1 - p_y`, rounded up so that no label on the cut is lost.
+    pub fn lac_threshold(self) -> Threshold {
+        if self.needed > 0.0 {
+            Threshold::Finite((1.0 - self.probability_cutoff()).next_up())
+        } else {
+            Threshold::AllLabels
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! What a plan rests on, as data.
+
+use serde::{Deserialize, Serialize};
+
+use super::certificate::Certificate;
+use super::shift_statistics::ShiftStatistics;
+use super::transport_plan::{PlanStop, TransportPlan};
+
+/// How a fixed point came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FixedPoint {
+    /// Iterations taken.
+    pub iterations: usize,
+    /// Why they ended.
+    pub stopped: PlanStop,
+}
+
+impl From<&TransportPlan> for FixedPoint {
+    fn from(plan: &TransportPlan) -> Self {
+        Self { iterations: plan.iterations, stopped: plan.stopped }
+    }
+}
+
+/// Everything the method measured on its way to the weights.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PlanEvidence {
+    /// Labeled points.
+    pub n: usize,
+    /// Unlabeled points.
+    pub m: u64,
+    /// Number of classes.
+    pub classes: usize,
+    /// Temperature at which calibration labels are most likely.
+    pub temperature: f64,
+    /// Group of each class.
+    pub group_of: Vec<usize>,
+    /// Share of each group among calibration labels, smoothed.
+    pub prior: Vec<f64>,
+    /// Distances between the two days, mix and inflation.
+    #[serde(flatten)]
+    pub statistics: ShiftStatistics,
+    /// The plan in the planned law.
+    pub plan: FixedPoint,
+    /// The plan at the cautious end of the certificate.
+    pub balanced: FixedPoint,
+    /// Unlabeled points that took part in the fixed points; all of them unless there are very many.
+    pub planned_rows: usize,
+    /// `n_w` of the weights.
+    pub effective_sample_size: f64,
+    /// The planned law at the largest calibration score.
+    pub support_reached: f64,
+    /// Total gap between the weights and the planned law, the smallest possible.
+    pub estimated_gap: f64,
+    /// Bound on the total gap to target law.
+    pub certificate: Certificate,
+}

@@ -1,0 +1,135 @@
+//! The labeled side, as the plan takes it: logits, labels and scores.
+
+use crate::error::{At, Error, Result, require_finite, require_same_length};
+use crate::rows::{Real, Rows};
+use crate::score::{CandidateScores, Labels, Probabilities, Score, softmax_rows};
+
+/// Probabilities below this count as this much where logits are made of them: `logit = ln max(p, floor)`.
+///
+/// It is the smallest positive `f32`, because tables come from `f32` softmaxes: a zero in one says "less than this" and
+/// no more. A larger floor would flatten what the table does say, and `ln 0` would be no number at all.
+pub const PROBABILITY_FLOOR: f64 = 1.401_298_464_324_817e-45;
+
+/// `ln max(p, floor)`.
+#[inline]
+pub(super) fn floored_log(probability: f64) -> f64 {
+    probability.max(PROBABILITY_FLOOR).ln()
+}
+
+/// The labeled points of the calibration data: logits `(n, C)`, labels `(n,)`, and the scores `(n,)` of the labels.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LabeledLogits {
+    logits: Vec<f64>,
+    classes: usize,
+    labels: Vec<usize>,
+    scores: Vec<f64>,
+}
+
+impl LabeledLogits {
+    /// From class probabilities; logits are their floored logarithms.
+    pub fn of_probabilities<T: Real>(
+        probabilities: &Probabilities<'_, T>,
+        labels: &Labels,
+        score: &Score,
+    ) -> Result<Self> {
+        let scores = score.with_draws_for("calibration").label_scores(probabilities, labels)?;
+        let classes = probabilities.classes();
+        let mut logits = vec![0.0; probabilities.rows() * classes];
+        for (index, row) in logits.chunks_exact_mut(classes).enumerate() {
+            probabilities.read_row(index, row);
+            row.iter_mut().for_each(|value| *value = floored_log(*value));
+        }
+        Ok(Self { logits, classes, labels: labels.as_slice().to_vec(), scores })
+    }
+
+    /// From logits; scores are those of their softmax.
+    pub fn of_logits<T: Real>(logits: Rows<'_, T>, labels: &Labels, score: &Score) -> Result<Self> {
+        let classes = logits.columns();
+        let probabilities = softmax_rows(logits, 1.0)?;
+        let table = Probabilities::new(&probabilities, classes)?;
+        let scores = score.with_draws_for("calibration").label_scores(&table, labels)?;
+        let logits = logits.values().iter().map(|value| (*value).into()).collect();
+        Ok(Self { logits, classes, labels: labels.as_slice().to_vec(), scores })
+    }
+
+    /// From the user's own table with a plausibility for every label: rows of a user's score function, or the bins of a
+    /// regression with the index of each point's bin as its label. `scores` are those of the true values, shape `(n,)`.
+    pub fn of_candidates(
+        candidates: &CandidateScores,
+        labels: &Labels,
+        scores: &[f64],
+    ) -> Result<Self> {
+        let classes = candidates.labels();
+        require_same_length("labels", labels.len(), "candidate rows", candidates.rows())?;
+        require_same_length("scores", scores.len(), "candidate rows", candidates.rows())?;
+        labels.require_below(classes)?;
+        require_finite("scores", scores)?;
+        let mut logits = Vec::with_capacity(candidates.rows() * classes);
+        for row in 0..candidates.rows() {
+            logits.extend(plausibility(candidates, row)?.iter().map(|value| floored_log(*value)));
+        }
+        let labels = labels.as_slice().to_vec();
+        Ok(Self { logits, classes, labels, scores: scores.to_vec() })
+    }
+
+    /// Number of labeled points.
+    pub fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// Never true: there is at least one labeled point.
+    pub fn is_empty(&self) -> bool {
+        self.labels.is_empty()
+    }
+
+    /// Number of classes.
+    pub fn classes(&self) -> usize {
+        self.classes
+    }
+
+    /// Logits, row after row.
+    pub fn logits(&self) -> &[f64] {
+        &self.logits
+    }
+
+    /// Labels in the order given.
+    pub fn labels(&self) -> &[usize] {
+        &self.labels
+    }
+
+    /// Scores in the order given.
+    pub fn scores(&self) -> &[f64] {
+        &self.scores
+    }
+}
+
+/// The plausibility of a row of candidates the plan can work with.
+pub(super) fn plausibility(candidates: &CandidateScores, row: usize) -> Result<&[f64]> {
+    if candidates.mask_row(row).is_some() {
+        return Err(Error::Unsupported {
+            what: "the label plan with a label mask",
+            instead: "give the possible labels all of the plausibility and leave the mask out, or use the ot method",
+        });
+    }
+    candidates.plausibility_row(row).ok_or(Error::Unsupported {
+        what: "the label plan on candidate scores without a plausibility",
+        instead: "give one (for a classifier its probabilities), or use the ot method with the min-max sandwich",
+    })
+}
+
+/// Widens a row of logits; an error names the first that is not finite.
+pub(super) fn widen_logits<T: Real>(
+    what: &'static str,
+    row: usize,
+    values: &[T],
+    out: &mut [f64],
+) -> Result<()> {
+    for (column, (slot, value)) in out.iter_mut().zip(values).enumerate() {
+        let value: f64 = (*value).into();
+        if !value.is_finite() {
+            return Err(Error::NotFinite { what, at: At::Cell { row, column }, value });
+        }
+        *slot = value;
+    }
+    Ok(())
+}

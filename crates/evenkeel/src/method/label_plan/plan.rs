@@ -1,0 +1,64 @@
+//! The result: weights, thresholds for any miscoverage rate, and the evidence.
+
+use super::evidence::PlanEvidence;
+use super::thresholds::{PlanThreshold, PlanThresholds};
+use super::warning::{PlanWarning, warnings};
+use crate::level::Miscoverage;
+use crate::measure::Weights;
+use crate::sketch::PlannedLaws;
+
+/// Weights on the calibration points, thresholds for any miscoverage rate, and the evidence.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LabelPlan {
+    pub(super) thresholds: PlanThresholds,
+    pub(super) order: Vec<usize>,
+    pub(super) weights: Weights,
+    pub(super) laws: PlannedLaws,
+    pub(super) evidence: PlanEvidence,
+}
+
+impl LabelPlan {
+    /// The threshold at a miscoverage rate, and where it comes from.
+    pub fn threshold(&self, alpha: Miscoverage) -> PlanThreshold {
+        self.thresholds.threshold(alpha)
+    }
+
+    /// All that thresholds need; serialises.
+    pub fn thresholds(&self) -> &PlanThresholds {
+        &self.thresholds
+    }
+
+    /// Weights in increasing order of the scores.
+    pub fn weights(&self) -> &Weights {
+        &self.weights
+    }
+
+    /// `order()[k]` is the position in the input of the `k`-th smallest score.
+    pub fn order(&self) -> &[usize] {
+        &self.order
+    }
+
+    /// Weights in the order in which the calibration points were given.
+    pub fn weights_as_given(&self) -> Vec<f64> {
+        let mut given = vec![0.0; self.order.len()];
+        for (weight, index) in self.weights.as_slice().iter().zip(&self.order) {
+            given[*index] = *weight;
+        }
+        given
+    }
+
+    /// The three laws at the sorted calibration scores.
+    pub fn laws(&self) -> &PlannedLaws {
+        &self.laws
+    }
+
+    /// What was measured on the way.
+    pub fn evidence(&self) -> &PlanEvidence {
+        &self.evidence
+    }
+
+    /// What a user should know at a miscoverage rate.
+    pub fn warnings(&self, alpha: Miscoverage) -> Vec<PlanWarning> {
+        warnings(&self.evidence, self.threshold(alpha), alpha)
+    }
+}

@@ -1,0 +1,176 @@
+//! Stage 3: how far the target data is from the calibration data, and so how much of the plan to use.
+//!
+//! ```text
+//! hP, hQ    predicted groups counted, + 0.5 each            w_i = hQ / hP at i's predicted group
+//! ks        D = KS distance of max fP, weighted by w, from max fQ
+//! tv        1/2 sum_g |hP_g - hQ_g|, both normalised
+//! expected  TV0 = 1/2 sqrt(2/pi) sum_g sqrt(h_g (1 - h_g) (1/n + 1/m)),  h = (hP + hQ) / 2
+//! start     d = 0.6 sqrt(1/n + 1/m)
+//!
+//! james_stein  max(0, 1 - 1.5 (TV0 / TV)^2)
+//! ramp         clip((D - d) / (0.35 - d), 0, 1)
+//! mix          min(james_stein, ramp)
+//! inflation    min(2, 1 + max(0, D - d))
+//! ```
+//! `TV0` is what sampling noise alone makes of `TV`, so `james_stein` shrinks a difference of histograms that noise explains
+//! to zero; `ramp` asks in addition that the confidences moved. Both must agree before labels are moved.
+
+use serde::{Deserialize, Serialize};
+
+use crate::sketch::ConfidenceCounts;
+
+/// Shrinkage of the difference of histograms.
+const SHRINKAGE: f64 = 1.5;
+/// Distance of confidences at which the plan is used in full.
+const FULL_DISTANCE: f64 = 0.35;
+/// Distance of confidences that noise explains, in units of `sqrt(1/n + 1/m)`.
+const START_FACTOR: f64 = 0.6;
+/// Largest factor on the temperature.
+const LARGEST_INFLATION: f64 = 2.0;
+/// Added to every count of predicted groups.
+const PSEUDO_COUNT: f64 = 0.5;
+
+/// The distances between calibration and target data, and what follows from them.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ShiftStatistics {
+    /// `D`: distance of the confidences, predicted groups held fixed.
+    pub ks: f64,
+    /// `d`: the distance below which nothing is done.
+    pub ks_start: f64,
+    /// Distance of the histograms of predicted groups.
+    pub tv: f64,
+    /// Its expectation when nothing changed.
+    pub tv_expected: f64,
+    /// Share of the histograms' difference that noise does not explain.
+    pub james_stein: f64,
+    /// How far the confidences moved, from 0 (noise) to 1.
+    pub ramp: f64,
+    /// Share of the plan in the planned law.
+    pub mix: f64,
+    /// Factor on the temperature of target plausibilities.
+    pub inflation: f64,
+    /// Its standard deviation when nothing changed, rather too large.
+    pub tv_deviation: f64,
+    /// `1 / (1/n_w + 1/m)`, `n_w` of the weights of the confidences: how many points the distance `ks` rests on.
+    pub ks_points: f64,
+    /// Mean confidence of the calibration data, weighted to target predicted groups.
+    #[serde(rename = "mean_confidence_yesterday")]
+    pub mean_confidence_calibration: f64,
+    /// Mean confidence of the target data.
+    #[serde(rename = "mean_confidence_today")]
+    pub mean_confidence_target: f64,
+}
+
+/// Calibration predictions: groups and confidences at the fitted temperature; shapes `(n,)`.
+pub(super) struct PredictedCalibration {
+    pub groups: Vec<usize>,
+    pub confidences: Vec<f64>,
+}
+
+/// Compares calibration predictions with the target data's, whose groups were counted.
+pub(super) fn shift_statistics(
+    labeled: &PredictedCalibration,
+    target_counts: &[u64],
+    target: &ConfidenceCounts,
+) -> ShiftStatistics {
+    let groups = target_counts.len();
+    let n = labeled.groups.len() as f64;
+    let m = target_counts.iter().sum::<u64>() as f64;
+    let mut p = vec![PSEUDO_COUNT; groups];
+    labeled.groups.iter().for_each(|group| p[*group] += 1.0);
+    let q: Vec<f64> = target_counts.iter().map(|count| *count as f64 + PSEUDO_COUNT).collect();
+    let weights: Vec<f64> = labeled.groups.iter().map(|group| q[*group] / p[*group]).collect();
+    let ks = target.kolmogorov_smirnov(&labeled.confidences, &weights);
+
+    let noise = 1.0 / n + 1.0 / m;
+    let (total_p, total_q): (f64, f64) = (p.iter().sum(), q.iter().sum());
+    let (mut tv, mut tv_expected, mut variance) = (0.0, 0.0, 0.0);
+    for (p, q) in p.iter().zip(&q) {
+        let (p, q) = (p / total_p, q / total_q);
+        let h = 0.5 * (p + q);
+        tv += 0.5 * (p - q).abs();
+        let variance_of_one = (h * (1.0 - h) * noise).max(0.0);
+        tv_expected += variance_of_one.sqrt();
+        variance += variance_of_one;
+    }
+    // |d| of a normal d has variance (1 - 2/pi) sigma^2. Differences of the groups sum to zero: with two groups they are
+    // one and the same, which doubles the variance of their sum; with many they are nearly independent.
+    let tv_deviation = 0.5 * ((1.0 - std::f64::consts::FRAC_2_PI) * 2.0 * variance).sqrt();
+    tv_expected *= 0.5 * std::f64::consts::FRAC_2_PI.sqrt();
+
+    let ks_start = START_FACTOR * noise.sqrt();
+    let james_stein =
+        if tv > 0.0 { (1.0 - SHRINKAGE * (tv_expected / tv).powi(2)).max(0.0) } else { 0.0 };
+    let ramp = ramp(ks, ks_start);
+    let (sum, squares) =
+        weights.iter().fold((0.0, 0.0), |(sum, squares), w| (sum + w, squares + w * w));
+    let weighted: f64 = weights.iter().zip(&labeled.confidences).map(|(w, c)| w * c).sum();
+    ShiftStatistics {
+        ks,
+        ks_start,
+        tv,
+        tv_expected,
+        james_stein,
+        ramp,
+        mix: james_stein.min(ramp),
+        inflation: (1.0 + (ks - ks_start).max(0.0)).min(LARGEST_INFLATION),
+        tv_deviation,
+        ks_points: 1.0 / (squares / (sum * sum) + 1.0 / m),
+        mean_confidence_calibration: weighted / sum,
+        mean_confidence_target: target.mean(),
+    }
+}
+
+/// `clip((ks - start) / (0.35 - start), 0, 1)`. With so few points that noise alone reaches 0.35 the ramp is a step.
+fn ramp(ks: f64, start: f64) -> f64 {
+    if ks <= start {
+        0.0
+    } else if start >= FULL_DISTANCE {
+        1.0
+    } else {
+        ((ks - start) / (FULL_DISTANCE - start)).min(1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn statistics(labeled: &[(usize, f64)], target: &[(usize, f64)]) -> ShiftStatistics {
+        let mut sketch = ConfidenceCounts::new();
+        let mut counts = vec![0; 3];
+        for (group, confidence) in target {
+            counts[*group] += 1;
+            sketch.add(*confidence);
+        }
+        let (groups, confidences) = labeled.iter().copied().unzip();
+        shift_statistics(&PredictedCalibration { groups, confidences }, &counts, &sketch)
+    }
+
+    #[test]
+    fn nothing_moved_means_nothing_is_mixed() {
+        let day: Vec<(usize, f64)> = (0..90).map(|i| (i % 3, (i / 3) as f64 / 30.0)).collect();
+        let found = statistics(&day, &day);
+        assert!(found.ks < 1e-12);
+        assert_eq!((found.tv, found.mix, found.inflation), (0.0, 0.0, 1.0));
+        assert!((found.mean_confidence_target - found.mean_confidence_calibration).abs() < 1e-12);
+    }
+
+    /// Pure label shift: within a predicted group the confidences are the same, so the weighted distance is small.
+    #[test]
+    fn a_change_of_groups_alone_does_not_move_the_confidences() {
+        let level = |group: usize, i: usize| (group as f64 + i as f64 / 40.0) / 3.0;
+        let day = |sizes: [usize; 3]| -> Vec<(usize, f64)> {
+            (0..3).flat_map(|g| (0..sizes[g]).map(move |i| (g, level(g, i % 40)))).collect()
+        };
+        let found = statistics(&day([40, 40, 40]), &day([80, 40, 0]));
+        assert!(found.ks < 0.02, "{found:?}");
+        assert!(found.tv > 0.3 && found.mix == 0.0 && found.james_stein > 0.0, "{found:?}");
+    }
+
+    #[test]
+    fn the_ramp_is_a_step_where_noise_reaches_its_end() {
+        assert_eq!((ramp(0.3, 0.4), ramp(0.5, 0.4)), (0.0, 1.0));
+        assert_eq!((ramp(0.05, 0.05), ramp(0.35, 0.05), ramp(0.9, 0.05)), (0.0, 1.0, 1.0));
+    }
+}

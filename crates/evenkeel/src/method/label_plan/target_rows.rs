@@ -1,0 +1,164 @@
+//! A row of the target data, however it was given: logits and, where asked for, scores.
+
+use rayon::prelude::*;
+
+use super::labeled_logits::{floored_log, plausibility, widen_logits};
+use crate::error::{Error, Result};
+use crate::numeric::simd::in_widest_registers;
+use crate::numeric::softmax_into;
+use crate::rows::{Real, Rows};
+use crate::score::{CandidateScores, RowScratch, Score, row_scale, widen_scaled};
+
+/// Rows of a table in memory that a thread takes at a time.
+const BLOCK_ROWS: usize = 1 << 12;
+
+/// A block of target rows.
+#[derive(Debug, Clone, Copy)]
+pub enum TargetRows<'a, T> {
+    /// Class probabilities `(rows, C)`.
+    Probabilities(Rows<'a, T>),
+    /// Logits `(rows, C)`.
+    Logits(Rows<'a, T>),
+    /// The user's own scores with their plausibilities.
+    Candidates(&'a CandidateScores),
+}
+
+impl<T: Real> TargetRows<'_, T> {
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        match self {
+            Self::Probabilities(rows) | Self::Logits(rows) => rows.rows(),
+            Self::Candidates(candidates) => candidates.rows(),
+        }
+    }
+
+    /// Number of classes.
+    pub fn classes(&self) -> usize {
+        match self {
+            Self::Probabilities(rows) | Self::Logits(rows) => rows.columns(),
+            Self::Candidates(candidates) => candidates.labels(),
+        }
+    }
+}
+
+/// Buffers for one row.
+pub(super) struct RowReader {
+    pub logits: Vec<f64>,
+    pub scores: Vec<f64>,
+    probabilities: Vec<f64>,
+    scratch: RowScratch,
+}
+
+impl RowReader {
+    pub(super) fn new(classes: usize) -> Self {
+        let row = vec![0.0; classes];
+        Self {
+            logits: row.clone(),
+            scores: row.clone(),
+            probabilities: row,
+            scratch: RowScratch::default(),
+        }
+    }
+
+    /// Reads the logits of the block's row `offset`, which is row `row` of the whole input.
+    pub(super) fn read_logits<T: Real>(
+        &mut self,
+        block: &TargetRows<'_, T>,
+        offset: usize,
+        row: usize,
+    ) -> Result<()> {
+        match block {
+            TargetRows::Probabilities(rows) => {
+                let values = rows.row(offset);
+                let scale = row_scale(rows.what(), row, values)?;
+                widen_scaled(values, scale, &mut self.probabilities);
+                log_of(&self.probabilities, &mut self.logits);
+            }
+            TargetRows::Logits(rows) => {
+                widen_logits(rows.what(), row, rows.row(offset), &mut self.logits)?;
+            }
+            TargetRows::Candidates(candidates) => {
+                log_of(plausibility(candidates, offset)?, &mut self.logits);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads logits and scores.
+    pub(super) fn read<T: Real>(
+        &mut self,
+        block: &TargetRows<'_, T>,
+        offset: usize,
+        row: usize,
+        score: Option<&Score>,
+    ) -> Result<()> {
+        self.read_logits(block, offset, row)?;
+        match block {
+            TargetRows::Candidates(candidates) => {
+                self.scores.copy_from_slice(candidates.row(offset));
+                return Ok(());
+            }
+            TargetRows::Logits(_) => {
+                // Scores are those of the raw probabilities, by the softmax that made the calibration data's.
+                softmax(&self.logits, &mut self.probabilities);
+            }
+            TargetRows::Probabilities(_) => {}
+        }
+        let Some(score) = score else {
+            return Err(Error::Unsupported {
+                what: "a table without scores in a plan for the user's own scores",
+                instead: "give candidate scores with plausibilities, or make the planner with a score function",
+            });
+        };
+        score.score_row(row, &self.probabilities, &mut self.scratch, &mut self.scores);
+        Ok(())
+    }
+}
+
+in_widest_registers! {
+    fn softmax[](logits: &[f64], out: &mut [f64]) -> () {
+        softmax_into(logits, out);
+    }
+}
+
+fn log_of(probabilities: &[f64], logits: &mut [f64]) {
+    for (logit, probability) in logits.iter_mut().zip(probabilities) {
+        *logit = floored_log(*probability);
+    }
+}
+
+/// The first class with the largest logit.
+#[inline]
+pub(super) fn predicted(logits: &[f64]) -> usize {
+    let mut best = 0;
+    for (class, value) in logits.iter().enumerate() {
+        if *value > logits[best] {
+            best = class;
+        }
+    }
+    best
+}
+
+/// Applies a function to blocks of a table, in parallel; candidates are one block.
+pub(super) fn in_blocks<'a, T: Real, P: Send + 'a>(
+    target: &'a TargetRows<'a, T>,
+    add: impl Fn(usize, &TargetRows<'_, T>) -> Result<P> + Sync + Send + 'a,
+) -> impl ParallelIterator<Item = Result<P>> + 'a {
+    let rows = target.rows();
+    let starts: Vec<usize> = match target {
+        TargetRows::Candidates(_) => vec![0],
+        _ => (0..rows).step_by(BLOCK_ROWS).collect(),
+    };
+    let part = move |table: &Rows<'a, T>, start: usize| {
+        let end = rows.min(start + BLOCK_ROWS);
+        let values = &table.values()[start * table.columns()..end * table.columns()];
+        Rows::new(table.what(), values, table.columns())
+    };
+    starts.into_par_iter().map(move |start| match target {
+        TargetRows::Probabilities(table) => {
+            add(start, &TargetRows::Probabilities(part(table, start)?))
+        }
+        TargetRows::Logits(table) => add(start, &TargetRows::Logits(part(table, start)?)),
+        TargetRows::Candidates(candidates) => add(0, &TargetRows::Candidates(candidates)),
+    })
+}

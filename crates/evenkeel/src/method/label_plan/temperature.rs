@@ -1,0 +1,121 @@
+//! Stage 1: the temperature at which calibration labels are most likely.
+//!
+//! ```text
+//! T = argmin over 60 log-spaced values in [0.3, 5] of  -1/n sum_i log softmax(logits_i / T)[y_i]
+//! ```
+
+use rayon::prelude::*;
+
+use super::labeled_logits::LabeledLogits;
+use crate::numeric::simd::in_widest_registers;
+use crate::numeric::tempered_log_sum_exp;
+
+const SMALLEST: f64 = 0.3;
+const LARGEST: f64 = 5.0;
+/// Number of temperatures tried.
+pub(super) const TEMPERATURES: usize = 60;
+/// Rows whose likelihoods are added up together.
+const CHUNK_ROWS: usize = 1 << 12;
+
+/// The `index`-th temperature: log-spaced, both ends included.
+pub(super) fn grid_temperature(index: usize) -> f64 {
+    let share = index as f64 / (TEMPERATURES - 1) as f64;
+    (SMALLEST.ln() + share * (LARGEST / SMALLEST).ln()).exp()
+}
+
+/// The best temperature of the grid; of equally good ones the smallest.
+///
+/// The negative log-likelihood is convex in `1 / T`, so along the grid it falls and then rises, and the first index that
+/// does not fall is found by bisection: twelve evaluations instead of sixty.
+pub(super) fn best_temperature(labeled: &LabeledLogits) -> f64 {
+    let loss = |index: usize| negative_log_likelihood(labeled, grid_temperature(index));
+    let (mut low, mut high) = (0, TEMPERATURES - 1);
+    while low < high {
+        let middle = (low + high) / 2;
+        if loss(middle + 1) >= loss(middle) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    grid_temperature(low)
+}
+
+/// `-1/n sum_i log softmax(logits_i / T)[y_i]`.
+pub(super) fn negative_log_likelihood(labeled: &LabeledLogits, temperature: f64) -> f64 {
+    let classes = labeled.classes();
+    let chunks = labeled
+        .logits()
+        .par_chunks(CHUNK_ROWS * classes)
+        .zip(labeled.labels().par_chunks(CHUNK_ROWS));
+    // Chunks of a fixed size, added in their order: the same bits for any number of threads.
+    let sums: Vec<f64> = chunks
+        .map(|(logits, labels)| chunk_loss(logits, classes, labels, 1.0 / temperature))
+        .collect();
+    sums.iter().sum::<f64>() / labeled.labels().len() as f64
+}
+
+in_widest_registers! {
+    fn chunk_loss[](logits: &[f64], classes: usize, labels: &[usize], inverse: f64) -> f64 {
+        let loss = |(row, label): (&[f64], &usize)| {
+            let (largest, log_total) = tempered_log_sum_exp(row, inverse);
+            log_total - (row[*label] - largest) * inverse
+        };
+        logits.chunks_exact(classes).zip(labels).map(loss).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rows::Rows;
+    use crate::score::{Labels, Score};
+    use crate::seed::Seed;
+
+    fn world(n: usize, sharpness: f64, seed: u64) -> LabeledLogits {
+        let mut stream = Seed::new(seed).stream("temperature");
+        let labels: Vec<usize> = (0..n).map(|_| stream.below(4)).collect();
+        let mut logits = Vec::new();
+        for label in &labels {
+            logits.extend((0..4).map(|class| {
+                sharpness * (stream.uniform() * 3.0 + f64::from(u8::from(class == *label)))
+            }));
+        }
+        let labels = Labels::new(labels, 4).unwrap();
+        LabeledLogits::of_logits(Rows::new("logits", &logits, 4).unwrap(), &labels, &Score::Lac)
+            .unwrap()
+    }
+
+    #[test]
+    fn bisection_finds_what_trying_all_finds() {
+        for seed in 0..40 {
+            let labeled = world(30, 0.2 + seed as f64 * 0.3, seed);
+            let all = (0..TEMPERATURES).map(grid_temperature);
+            let losses = all.map(|t| (negative_log_likelihood(&labeled, t), t));
+            // The first of the smallest.
+            let exhaustive =
+                losses.fold(
+                    (f64::INFINITY, 0.0),
+                    |best, tried| {
+                        if tried.0 < best.0 { tried } else { best }
+                    },
+                );
+            assert_eq!(best_temperature(&labeled), exhaustive.1);
+        }
+    }
+
+    #[test]
+    fn ties_go_to_the_smallest() {
+        let labels = Labels::new(vec![0, 1, 1], 2).unwrap();
+        let flat = [1.5; 6];
+        let rows = Rows::new("logits", &flat, 2).unwrap();
+        let labeled = LabeledLogits::of_logits(rows, &labels, &Score::Lac).unwrap();
+        assert_eq!(best_temperature(&labeled), grid_temperature(0));
+    }
+
+    #[test]
+    fn the_ends_are_the_ends() {
+        assert!((grid_temperature(0) - 0.3).abs() < 1e-15);
+        assert!((grid_temperature(TEMPERATURES - 1) - 5.0).abs() < 1e-14);
+    }
+}

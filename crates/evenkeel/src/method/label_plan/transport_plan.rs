@@ -1,0 +1,260 @@
+//! Stage 4: target points transported onto calibration labels.
+//!
+//! Entropic optimal transport with cost `-log f(y|x)`: the plan has the form `g_j(y) ~ f_j(y) b_group(y)`, rows of unit
+//! mass. The scalings `b` are the fixed point of
+//!
+//! ```text
+//! new    = phi (log pi + log b - log mean_j g_j),  centred
+//! log b += step (new - log b)                      until the largest change is below the tolerance
+//!
+//! semi-relaxed  phi = 0.9, step 0.5    the label marginal is pulled toward pi, not forced onto it
+//! balanced      phi = 1,   step 1      Sinkhorn: the label marginal is pi
+//! ```
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::class_groups::ClassGroups;
+use crate::numeric::simd::in_widest_registers;
+use crate::numeric::{dot_in_lanes, tempered_softmax_into};
+
+/// Pull of the label marginal.
+const PHI: f64 = 0.9;
+/// Step of the semi-relaxed fixed point.
+const STEP: f64 = 0.5;
+/// Log-scalings stay within this: beyond it products with plausibilities would leave the range of `f64`.
+const LARGEST_LOG_SCALING: f64 = 300.0;
+/// Marginals below this count as this much: the logarithm of zero is no number.
+const SMALLEST_MARGINAL: f64 = 1e-300;
+/// Rows whose plans are added up together.
+const CHUNK_ROWS: usize = 1 << 12;
+
+/// How far a fixed point is iterated.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Iterating {
+    pub tolerance: f64,
+    pub most_iterations: usize,
+}
+
+/// Which fixed point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Marginal {
+    /// Pulled toward the prior.
+    SemiRelaxed,
+    /// Forced onto the prior.
+    Balanced,
+}
+
+/// Why a fixed point was left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PlanStop {
+    /// The change fell below the tolerance.
+    Converged,
+    /// The iterations allowed were used up.
+    IterationLimit,
+    /// Its share in the planned law is zero, so it was not computed.
+    NotNeeded,
+}
+
+/// The scalings of a plan and how they came about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TransportPlan {
+    /// `log b`, centred; shape `(G,)`.
+    pub log_scalings: Vec<f64>,
+    /// Iterations taken.
+    pub iterations: usize,
+    /// Why they ended.
+    pub stopped: PlanStop,
+}
+
+impl TransportPlan {
+    /// `g = f`.
+    pub(super) fn not_needed(groups: usize) -> Self {
+        Self { log_scalings: vec![0.0; groups], iterations: 0, stopped: PlanStop::NotNeeded }
+    }
+
+    /// `b` of each class.
+    pub(super) fn class_scalings(&self, groups: &ClassGroups) -> Vec<f64> {
+        groups.group_of.iter().map(|group| self.log_scalings[*group].exp()).collect()
+    }
+}
+
+/// Plausibilities of groups at a temperature, `(rows, G)`.
+pub(super) struct GroupTable {
+    values: Vec<f64>,
+    groups: usize,
+}
+
+impl GroupTable {
+    /// `softmax(logits / temperature)` summed over groups.
+    pub(super) fn new<'a>(
+        logits: impl Iterator<Item = &'a [f64]>,
+        groups: &ClassGroups,
+        temperature: f64,
+    ) -> Self {
+        let mut row = vec![0.0; groups.group_of.len()];
+        let mut values = Vec::new();
+        for logits in logits {
+            tempered_softmax(logits, 1.0 / temperature, &mut row);
+            let start = values.len();
+            values.resize(start + groups.len(), 0.0);
+            groups.gather(&row, &mut values[start..]);
+        }
+        Self { values, groups: groups.len() }
+    }
+
+    /// `mean_j g_j` for scalings `b`.
+    fn marginal(&self, scalings: &[f64]) -> Vec<f64> {
+        let chunks = self.values.par_chunks(CHUNK_ROWS * self.groups);
+        // Chunks of a fixed size, added in their order: the same bits for any number of threads.
+        let sums: Vec<Vec<f64>> = if self.values.len() <= CHUNK_ROWS * self.groups {
+            vec![sum_of_plans(&self.values, scalings)]
+        } else {
+            chunks.map(|rows| sum_of_plans(rows, scalings)).collect()
+        };
+        let rows = (self.values.len() / self.groups) as f64;
+        let mut mean = vec![0.0; self.groups];
+        for sum in &sums {
+            mean.iter_mut().zip(sum).for_each(|(mean, sum)| *mean += sum);
+        }
+        mean.iter_mut().for_each(|mean| *mean /= rows);
+        mean
+    }
+}
+
+in_widest_registers! {
+    pub(super) fn tempered_softmax[](logits: &[f64], inverse: f64, out: &mut [f64]) -> () {
+        tempered_softmax_into(logits, inverse, out);
+    }
+}
+
+in_widest_registers! {
+    /// `sum_j g_j` over rows of plausibilities.
+    fn sum_of_plans[](rows: &[f64], scalings: &[f64]) -> Vec<f64> {
+        let mut sum = vec![0.0; scalings.len()];
+        for row in rows.chunks_exact(scalings.len()) {
+            let scale = 1.0 / dot_in_lanes(row, scalings);
+            for ((sum, value), scaling) in sum.iter_mut().zip(row).zip(scalings) {
+                *sum += value * scaling * scale;
+            }
+        }
+        sum
+    }
+}
+
+/// `g ~ f b` of one row of classes, in place.
+#[inline(always)]
+pub(super) fn scale_row(row: &mut [f64], scalings: &[f64]) {
+    let scale = 1.0 / dot_in_lanes(row, scalings);
+    for (value, scaling) in row.iter_mut().zip(scalings) {
+        *value *= scaling * scale;
+    }
+}
+
+/// Iterates the fixed point of the scalings.
+pub(super) fn fit_plan(
+    table: &GroupTable,
+    prior: &[f64],
+    marginal: Marginal,
+    iterating: Iterating,
+) -> TransportPlan {
+    let (phi, step) = match marginal {
+        Marginal::SemiRelaxed => (PHI, STEP),
+        Marginal::Balanced => (1.0, 1.0),
+    };
+    let log_prior: Vec<f64> = prior.iter().map(|pi| pi.ln()).collect();
+    let mut log_scalings = vec![0.0; prior.len()];
+    let mut stopped = PlanStop::IterationLimit;
+    let mut iterations = 0;
+    while iterations < iterating.most_iterations {
+        iterations += 1;
+        let scalings: Vec<f64> = log_scalings.iter().map(|log_b: &f64| log_b.exp()).collect();
+        let marginal = table.marginal(&scalings);
+        let mut new: Vec<f64> = log_prior
+            .iter()
+            .zip(&log_scalings)
+            .zip(&marginal)
+            .map(|((pi, log_b), mean)| phi * (pi + log_b - mean.max(SMALLEST_MARGINAL).ln()))
+            .collect();
+        let centre = new.iter().sum::<f64>() / new.len() as f64;
+        new.iter_mut().for_each(|value| *value -= centre);
+        let mut change = 0.0_f64;
+        for (log_b, new) in log_scalings.iter_mut().zip(&new) {
+            let next =
+                (*log_b + step * (new - *log_b)).clamp(-LARGEST_LOG_SCALING, LARGEST_LOG_SCALING);
+            change = change.max((next - *log_b).abs());
+            *log_b = next;
+        }
+        if change < iterating.tolerance {
+            stopped = PlanStop::Converged;
+            break;
+        }
+    }
+    TransportPlan { log_scalings, iterations, stopped }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seed::Seed;
+
+    fn table(rows: usize, groups: usize, sharpness: f64) -> (GroupTable, ClassGroups) {
+        let mut stream = Seed::new(3).stream("plan");
+        let logits: Vec<f64> = (0..rows * groups).map(|_| sharpness * stream.uniform()).collect();
+        let prior = vec![1.0 / groups as f64; groups];
+        let classes = ClassGroups { group_of: (0..groups).collect(), prior };
+        (GroupTable::new(logits.chunks_exact(groups), &classes, 1.0), classes)
+    }
+
+    #[test]
+    fn the_balanced_plan_has_the_prior_as_its_marginal() {
+        let (table, _) = table(200, 5, 4.0);
+        let prior = [0.4, 0.3, 0.15, 0.1, 0.05];
+        let iterating = Iterating { tolerance: 1e-12, most_iterations: 10_000 };
+        let plan = fit_plan(&table, &prior, Marginal::Balanced, iterating);
+        assert_eq!(plan.stopped, PlanStop::Converged);
+        let scalings: Vec<f64> = plan.log_scalings.iter().map(|b| b.exp()).collect();
+        for (found, expected) in table.marginal(&scalings).iter().zip(prior) {
+            assert!((found - expected).abs() < 1e-10, "{found} against {expected}");
+        }
+    }
+
+    #[test]
+    fn the_semi_relaxed_marginal_lies_on_the_way() {
+        let (table, _) = table(200, 5, 4.0);
+        let prior = [0.6, 0.1, 0.1, 0.1, 0.1];
+        let iterating = Iterating { tolerance: 1e-12, most_iterations: 10_000 };
+        let plan = fit_plan(&table, &prior, Marginal::SemiRelaxed, iterating);
+        let scalings: Vec<f64> = plan.log_scalings.iter().map(|b| b.exp()).collect();
+        let (before, after) = (table.marginal(&[1.0; 5]), table.marginal(&scalings));
+        assert!(before[0] < after[0] && after[0] < prior[0], "{before:?} {after:?}");
+        // phi (log pi - log marginal) = (1 - phi) log b, up to the centring.
+        let rest: Vec<f64> = (0..5)
+            .map(|g| PHI * (prior[g].ln() - after[g].ln()) - (1.0 - PHI) * plan.log_scalings[g])
+            .collect();
+        assert!(rest.iter().all(|value| (value - rest[0]).abs() < 1e-9), "{rest:?}");
+    }
+
+    /// A group no point could belong to has no mass to give; the fixed point ends all the same.
+    #[test]
+    fn impossible_groups_do_not_break_the_fixed_point() {
+        let table = GroupTable { values: [1.0, 0.0, 0.5, 0.5, 0.3, 0.7].to_vec(), groups: 2 };
+        let none = GroupTable { values: vec![1.0, 0.0, 1.0, 0.0], groups: 2 };
+        let iterating = Iterating { tolerance: 1e-4, most_iterations: 1000 };
+        for marginal in [Marginal::Balanced, Marginal::SemiRelaxed] {
+            for table in [&table, &none] {
+                let plan = fit_plan(table, &[0.5, 0.5], marginal, iterating);
+                assert!(plan.log_scalings.iter().all(|b| b.is_finite()), "{plan:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_limit_is_a_reason() {
+        let (table, _) = table(50, 4, 9.0);
+        let iterating = Iterating { tolerance: 1e-12, most_iterations: 2 };
+        let plan = fit_plan(&table, &[0.7, 0.1, 0.1, 0.1], Marginal::Balanced, iterating);
+        assert_eq!((plan.stopped, plan.iterations), (PlanStop::IterationLimit, 2));
+    }
+}

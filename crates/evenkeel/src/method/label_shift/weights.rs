@@ -1,0 +1,156 @@
+//! One ratio per class, the evidence for it, and the thresholds it gives.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{At, Error, Result, require_finite, require_same_length};
+use crate::level::Miscoverage;
+use crate::method::likelihood_ratio::{KnownRatios, RatioThresholds};
+use crate::score::Labels;
+use crate::threshold::Threshold;
+
+/// Largest deviation of class shares from a sum of one.
+const SHARES_TOLERANCE: f64 = 1e-6;
+
+/// Why EM ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EmStop {
+    /// No class share moved by more than the tolerance.
+    Converged,
+    /// The iterations were used up.
+    MostIterations,
+}
+
+/// How the shares were found.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LabelShiftMethod {
+    /// Inverting the confusion matrix (BBSE).
+    BlackBox {
+        /// Condition number of the confusion matrix with normalised columns, in the 1-norm: the factor by which errors of
+        /// predicted shares enter the class shares.
+        condition: f64,
+    },
+    /// Maximum likelihood by EM.
+    ExpectationMaximisation {
+        /// Iterations taken.
+        iterations: usize,
+        /// Why they ended.
+        stopped: EmStop,
+    },
+    /// Shares given by the user.
+    Given,
+}
+
+/// Estimated class shares and where they come from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LabelShiftEvidence {
+    /// How they were found.
+    pub method: LabelShiftMethod,
+    /// `P(y)`, all positive.
+    pub calibration_shares: Vec<f64>,
+    /// `Q(y)`.
+    #[serde(rename = "todays_shares")]
+    pub target_shares: Vec<f64>,
+    /// Classes whose estimated share was negative and set to 0.
+    pub clipped: Vec<usize>,
+}
+
+/// `w(y) = Q(y) / P(y)` for every class. Reading one back checks it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "LabelShiftEvidence", into = "LabelShiftEvidence")]
+pub struct LabelWeights {
+    ratios: Vec<f64>,
+    evidence: LabelShiftEvidence,
+}
+
+impl From<LabelWeights> for LabelShiftEvidence {
+    fn from(weights: LabelWeights) -> Self {
+        weights.evidence
+    }
+}
+
+impl TryFrom<LabelShiftEvidence> for LabelWeights {
+    type Error = Error;
+
+    fn try_from(evidence: LabelShiftEvidence) -> Result<Self> {
+        Self::new(evidence)
+    }
+}
+
+impl LabelWeights {
+    /// From class shares of both worlds; checks that they are shares.
+    pub(super) fn new(evidence: LabelShiftEvidence) -> Result<Self> {
+        let LabelShiftEvidence { calibration_shares, target_shares, clipped, .. } = &evidence;
+        let classes = calibration_shares.len();
+        if classes < 2 {
+            return Err(Error::TooFew {
+                what: "classes for label shift",
+                found: classes,
+                least: 2,
+            });
+        }
+        let found = target_shares.len();
+        require_same_length("target class shares", found, "classes", classes)?;
+        require_shares("calibration class shares", calibration_shares)?;
+        require_shares("target class shares", target_shares)?;
+        if let Some(class) = calibration_shares.iter().position(|share| *share <= 0.0) {
+            return Err(Error::UnseenClass { class });
+        }
+        if let Some(index) = clipped.iter().position(|class| *class >= classes) {
+            let label = clipped[index];
+            return Err(Error::LabelOutOfRange { what: "clipped classes", index, label, classes });
+        }
+        let ratios: Vec<f64> =
+            target_shares.iter().zip(calibration_shares).map(|(q, p)| q / p).collect();
+        require_finite("label weights", &ratios)?;
+        Ok(Self { ratios, evidence })
+    }
+
+    /// From shares the user knows: `Q(y)` and `P(y)`.
+    pub fn given(calibration_shares: Vec<f64>, target_shares: Vec<f64>) -> Result<Self> {
+        let (method, clipped) = (LabelShiftMethod::Given, Vec::new());
+        Self::new(LabelShiftEvidence { method, calibration_shares, target_shares, clipped })
+    }
+
+    /// `w(y)` of every class.
+    pub fn ratios(&self) -> &[f64] {
+        &self.ratios
+    }
+
+    /// Where they come from.
+    pub fn evidence(&self) -> &LabelShiftEvidence {
+        &self.evidence
+    }
+
+    /// Weighs calibration points by their labels; `O(n log n)`.
+    pub fn weigh(&self, scores: &[f64], labels: &Labels) -> Result<RatioThresholds> {
+        labels.require_below(self.ratios.len())?;
+        require_same_length("labels", labels.len(), "scores", scores.len())?;
+        let ratios = labels.as_slice().iter().map(|label| self.ratios[*label]).collect();
+        RatioThresholds::new(scores, &KnownRatios::new(ratios)?)
+    }
+
+    /// The threshold of every candidate label, `O(log n)` each (Podkopaev & Ramdas 2021): the test point weighs
+    /// `w(y)` if its label is `y`.
+    pub fn class_thresholds(
+        &self,
+        weighted: &RatioThresholds,
+        alpha: Miscoverage,
+    ) -> Result<Vec<Threshold>> {
+        weighted.thresholds(&self.ratios, alpha)
+    }
+}
+
+fn require_shares(what: &'static str, shares: &[f64]) -> Result<()> {
+    require_finite(what, shares)?;
+    if let Some(index) = shares.iter().position(|share| *share < 0.0) {
+        return Err(Error::Negative { what, at: At::Index(index), value: shares[index] });
+    }
+    let sum: f64 = shares.iter().sum();
+    if (sum - 1.0).abs() <= SHARES_TOLERANCE {
+        Ok(())
+    } else {
+        Err(Error::OutOfRange { what: "the sum of class shares", value: sum, expected: "1" })
+    }
+}

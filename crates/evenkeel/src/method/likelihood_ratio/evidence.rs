@@ -1,0 +1,110 @@
+//! What a fitted ratio says about itself.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::measure::Weights;
+
+/// Whether the ratio tells the calibration data from the target data without a single error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Overlap {
+    /// Some row of the calibration data looks more like the target data than some row of the target data.
+    Overlapping,
+    /// Every row of the target data has a larger ratio than every row of the calibration data: the ratio's size is the ridge's choice.
+    Separated,
+}
+
+/// Why a fit ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RatioStop {
+    /// Newton's method found the minimum.
+    Converged,
+    /// Newton's method used up its steps; the ratio is that of the last one.
+    MostSteps,
+    /// All steps were taken and the network of the best loss on held-out rows was kept.
+    BestHeldOutLoss,
+    /// The loss was no number; the best network before that was kept.
+    Diverged,
+}
+
+/// Evidence about a fitted ratio, on the rows it was fitted to.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct RatioEvidence {
+    /// Whether calibration and target data overlap.
+    pub overlap: Overlap,
+    /// Probability that a row of the target data has a larger ratio than one of the calibration data, ties counted half: 1/2 when the ratio
+    /// sees no shift, 1 when it separates them.
+    pub area_under_curve: f64,
+    /// `1 / sum w_i^2` of the calibration rows weighted by their ratios: how many points are left.
+    pub effective_sample_size: f64,
+    /// Mean logistic loss: of the fit (logistic), of its worst bridge (telescoping), of the rows held out (network).
+    pub loss: f64,
+    /// Steps taken (Newton), most of any bridge (telescoping), or up to the network kept.
+    pub steps: usize,
+    /// Why it ended.
+    pub stopped: RatioStop,
+}
+
+impl RatioEvidence {
+    /// From log ratios at the rows of the fit.
+    pub(super) fn new(
+        labeled: &[f64],
+        target: &[f64],
+        (loss, steps, stopped): (f64, usize, RatioStop),
+    ) -> Result<Self> {
+        let largest = labeled.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let smallest = target.iter().copied().fold(f64::INFINITY, f64::min);
+        let overlap = if smallest > largest { Overlap::Separated } else { Overlap::Overlapping };
+        Ok(Self {
+            overlap,
+            area_under_curve: area_under_curve(labeled, target),
+            effective_sample_size: Weights::softmax(labeled.to_vec())?.effective_sample_size(),
+            loss,
+            steps,
+            stopped,
+        })
+    }
+
+    /// An error when calibration and target data do not overlap: no weighting of the one can then stand for the other.
+    pub fn require_overlap(&self) -> Result<()> {
+        match self.overlap {
+            Overlap::Overlapping => Ok(()),
+            Overlap::Separated => Err(Error::NoOverlap),
+        }
+    }
+}
+
+/// Mann-Whitney: share of pairs in which target value is larger, ties counted half.
+fn area_under_curve(labeled: &[f64], target: &[f64]) -> f64 {
+    let mut sorted = labeled.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let wins = |value: &f64| {
+        let below = sorted.partition_point(|other| other < value);
+        let not_above = sorted.partition_point(|other| other <= value);
+        f64::midpoint(below as f64, not_above as f64)
+    };
+    let total: f64 = target.iter().map(wins).sum();
+    total / (labeled.len() as f64 * target.len() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_area_counts_pairs() {
+        assert_eq!(area_under_curve(&[0.0, 1.0], &[2.0, 3.0]), 1.0);
+        assert_eq!(area_under_curve(&[0.0, 2.0], &[1.0, 2.0]), 0.625);
+    }
+
+    #[test]
+    fn separation_is_an_error_when_asked_for() {
+        let stop = (0.0, 1, RatioStop::Converged);
+        let separated = RatioEvidence::new(&[-1.0, 0.0], &[0.5, 1.0], stop).unwrap();
+        assert_eq!(separated.require_overlap(), Err(Error::NoOverlap));
+        let touching = RatioEvidence::new(&[-1.0, 0.5], &[0.5, 1.0], stop).unwrap();
+        assert_eq!(touching.require_overlap(), Ok(()));
+    }
+}

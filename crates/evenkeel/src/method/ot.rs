@@ -1,0 +1,310 @@
+//! The paper's method on one set of scores: sandwich, objective, descent, bounds.
+
+use std::ops::ControlFlow;
+
+use crate::bound::{Integrator, integrated_gap_between, wasserstein_gap_between};
+use crate::calibration::{Evidence, RecordedOptions};
+use crate::calibrator::{
+    ObjectiveChoice, SandwichChoice, TargetScores, TransportSettings, WeightsChoice,
+};
+use crate::error::{Error, Result};
+use crate::interval::Interval;
+use crate::learning::network::Mlp;
+use crate::learning::objective::{
+    FiniteSample, Objective, ObjectiveInputs, RestrictedObjective, WassersteinObjective,
+    WeightedCdfObjective,
+};
+use crate::learning::optimise::{StopReason, Trace, TracePoint};
+use crate::learning::{
+    FreeFormSettings, Halves, WeightFunctionSettings, fit_free_form, fit_weight_function,
+    free_form_test_mass, function_weights, initial_log_weights,
+};
+use crate::level::{FailureProbability, Miscoverage};
+use crate::measure::{
+    BANDWIDTH_FLOOR, Bandwidth, Grid, SmoothedLaw, Support, WeightedEmpirical, Weights,
+};
+use crate::sandwich::{Order, Sandwich, min_max, model_uniform, model_uniform_sampled};
+use crate::seed::Seed;
+use crate::threshold::TestMass;
+
+/// What the weights of a method amount to.
+pub(crate) struct Weighted {
+    /// Increasing.
+    pub scores: Vec<f64>,
+    pub weights: Weights,
+    pub test_mass: TestMass,
+    pub bound_before: Option<f64>,
+    pub bound_after: Option<f64>,
+    pub options: Option<RecordedOptions>,
+    pub steps: usize,
+    pub stopped: StopReason,
+    pub trace: Trace,
+    /// Laws around target scores, where the method has them.
+    pub sandwich: Option<Sandwich>,
+    /// What else the method measured.
+    pub evidence: Option<Evidence>,
+}
+
+impl Weighted {
+    /// Weights that were not learned.
+    pub(crate) fn given(
+        sorted: Vec<f64>,
+        (weights, test_mass): (Weights, TestMass),
+        sandwich: Option<Sandwich>,
+    ) -> Self {
+        Self {
+            scores: sorted,
+            weights,
+            test_mass,
+            bound_before: None,
+            bound_after: None,
+            evidence: None,
+            options: None,
+            steps: 0,
+            stopped: StopReason::NotIterative,
+            trace: Trace::default(),
+            sandwich,
+        }
+    }
+}
+
+/// The paper's method on one set of scores.
+pub(crate) struct Problem {
+    pub seed: Seed,
+    pub alpha: Miscoverage,
+    pub settings: TransportSettings,
+    pub range: Interval,
+}
+
+impl Problem {
+    pub(crate) fn learn(
+        &self,
+        sorted: Vec<f64>,
+        target: TargetScores<'_>,
+        observer: &mut dyn FnMut(&TracePoint) -> ControlFlow<()>,
+    ) -> Result<Weighted> {
+        match self.settings.weights {
+            WeightsChoice::FreeForm => self.learn_free_form(sorted, target, observer),
+            WeightsChoice::Function => self.learn_function(&sorted, target, observer),
+        }
+    }
+
+    fn learn_free_form(
+        &self,
+        sorted: Vec<f64>,
+        target: TargetScores<'_>,
+        observer: &mut dyn FnMut(&TracePoint) -> ControlFlow<()>,
+    ) -> Result<Weighted> {
+        let sandwich = self.sandwich(target)?;
+        let bandwidth = self.bandwidth(&sorted)?;
+        let initial = initial_log_weights(sorted.len(), self.seed);
+        let TransportSettings { adam, stopping, .. } = self.settings;
+        let fit = fit_free_form(
+            &sorted,
+            self.objective(&sorted, &sandwich, bandwidth)?,
+            &initial,
+            FreeFormSettings { adam, stopping },
+            self.alpha,
+            &mut |step, objective| self.redraw(target, step, objective),
+            observer,
+        )?;
+        let weights = Weights::softmax(fit.log_weights.clone())?;
+        let bounds = self.bounds(&sorted, &weights, &sandwich, bandwidth)?;
+        Ok(Weighted {
+            scores: sorted,
+            weights,
+            test_mass: free_form_test_mass(&fit.log_weights)?,
+            bound_before: Some(bounds.0),
+            bound_after: Some(bounds.1),
+            evidence: None,
+            options: Some(self.recorded(&sandwich, bandwidth)),
+            steps: fit.steps,
+            stopped: fit.stopped,
+            trace: fit.trace,
+            sandwich: Some(sandwich),
+        })
+    }
+
+    fn learn_function(
+        &self,
+        sorted: &[f64],
+        target: TargetScores<'_>,
+        observer: &mut dyn FnMut(&TracePoint) -> ControlFlow<()>,
+    ) -> Result<Weighted> {
+        let sandwich = self.sandwich(target)?;
+        let halves = Halves::new(sorted.len(), self.seed)?;
+        let half = |indices: &[usize]| {
+            let mut scores: Vec<f64> = indices.iter().map(|index| sorted[*index]).collect();
+            scores.sort_by(f64::total_cmp);
+            scores
+        };
+        let (fitted, calibration) = (half(&halves.fit), half(&halves.calibrate));
+        let grid = self.learning_grid()?;
+        let TransportSettings { adam, stopping, .. } = self.settings;
+        let fit = fit_weight_function(
+            &fitted,
+            &calibration,
+            &grid,
+            self.objective(&fitted, &sandwich, self.bandwidth(&fitted)?)?,
+            Mlp::initialised(self.seed),
+            WeightFunctionSettings { adam, stopping },
+            self.alpha,
+            &mut |step, objective| self.redraw(target, step, objective),
+            observer,
+        )?;
+        let weighted = function_weights(&fit.network, &calibration, &grid)?;
+        let bandwidth = self.bandwidth(&calibration)?;
+        let bounds = self.bounds(&calibration, &weighted.weights, &sandwich, bandwidth)?;
+        Ok(Weighted {
+            scores: calibration,
+            weights: weighted.weights,
+            test_mass: weighted.test_mass,
+            bound_before: Some(bounds.0),
+            bound_after: Some(bounds.1),
+            evidence: None,
+            options: Some(self.recorded(&sandwich, bandwidth)),
+            steps: fit.steps,
+            stopped: fit.stopped,
+            trace: fit.trace,
+            sandwich: Some(sandwich),
+        })
+    }
+
+    /// The laws around target scores; for the sampled choice its exact expectation, which bounds are reported for.
+    fn sandwich(&self, target: TargetScores<'_>) -> Result<Sandwich> {
+        match (target, self.settings.sandwich) {
+            (TargetScores::Sandwich(_), SandwichChoice::ModelUniformSampled) => {
+                Err(Error::Unsupported {
+                    what: "a sandwich drawn anew in each step from two fixed laws",
+                    instead: "give the candidate scores, or choose the exact expectation",
+                })
+            }
+            (TargetScores::Sandwich(sandwich), _) => Ok(sandwich.clone()),
+            (TargetScores::Candidates(candidates), SandwichChoice::MinMax) => min_max(candidates),
+            (TargetScores::Candidates(candidates), _) => model_uniform(candidates),
+        }
+    }
+
+    /// Alg 1 draws labels in each step; the other sandwiches stay as they are.
+    fn redraw(
+        &self,
+        target: TargetScores<'_>,
+        step: usize,
+        objective: &mut Box<dyn Objective>,
+    ) -> Result<()> {
+        match (target, self.settings.sandwich) {
+            (TargetScores::Candidates(candidates), SandwichChoice::ModelUniformSampled) => {
+                let drawn = model_uniform_sampled(candidates, self.seed, step as u64)?;
+                objective.set_sandwich(&drawn)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The options in effect, for the record.
+    fn recorded(&self, sandwich: &Sandwich, bandwidth: Bandwidth) -> RecordedOptions {
+        let settings = &self.settings;
+        RecordedOptions {
+            sandwich: match settings.sandwich {
+                SandwichChoice::ModelUniformSampled => "f-u sampled",
+                _ => sandwich.construction().name(),
+            }
+            .to_owned(),
+            order: match sandwich.order() {
+                Order::Guaranteed => "guaranteed",
+                Order::HoldsEmpirically => "assumed",
+                Order::Violated { .. } => "violated",
+            }
+            .to_owned(),
+            objective: match settings.objective {
+                ObjectiveChoice::WeightedCdf => "weighted-cdf",
+                ObjectiveChoice::Wasserstein => "wasserstein",
+            }
+            .to_owned(),
+            finite_sample_delta: settings.finite_sample.map(FailureProbability::get),
+            restriction: settings.restriction.map(|range| range.ends().into()),
+            weights: match settings.weights {
+                WeightsChoice::FreeForm => "free-form",
+                WeightsChoice::Function => "function",
+            }
+            .to_owned(),
+            learning_rate: settings.adam.learning_rate(),
+            max_steps: settings.stopping.max_steps(),
+            learning_grid: settings.learning_grid,
+            bound_grid: settings.bound_grid,
+            bandwidth_factor: settings.bandwidth_factor,
+            bandwidth: bandwidth.get(),
+        }
+    }
+
+    fn bandwidth(&self, scores: &[f64]) -> Result<Bandwidth> {
+        let floor = BANDWIDTH_FLOOR * self.range.width();
+        Bandwidth::scott(scores, self.settings.bandwidth_factor, floor)
+    }
+
+    fn learning_grid(&self) -> Result<Grid> {
+        Grid::new(self.range, self.settings.learning_grid)
+    }
+
+    fn support(&self) -> Support {
+        Support::Bounded(self.range)
+    }
+
+    fn objective(
+        &self,
+        sorted: &[f64],
+        sandwich: &Sandwich,
+        bandwidth: Bandwidth,
+    ) -> Result<Box<dyn Objective>> {
+        let grid = self.learning_grid()?;
+        let inputs = ObjectiveInputs {
+            sorted_scores: sorted,
+            sandwich,
+            grid: &grid,
+            bandwidth,
+            support: self.support(),
+        };
+        let bound: Box<dyn Objective> = match (self.settings.objective, self.settings.restriction) {
+            (ObjectiveChoice::WeightedCdf, None) => Box::new(WeightedCdfObjective::new(inputs)?),
+            (ObjectiveChoice::WeightedCdf, Some(range)) => {
+                Box::new(RestrictedObjective::new(inputs, range)?)
+            }
+            (ObjectiveChoice::Wasserstein, None) => Box::new(WassersteinObjective::new(inputs)?),
+            (ObjectiveChoice::Wasserstein, Some(_)) => {
+                return Err(Error::Unsupported {
+                    what: "a restricted range of miscoverage rates with the Wasserstein objective",
+                    instead: "use the weighted-CDF objective",
+                });
+            }
+        };
+        Ok(match self.settings.finite_sample {
+            None => bound,
+            Some(d) => Box::new(FiniteSample::new(bound, d)),
+        })
+    }
+
+    /// The minimised bound at uniform and at learned weights, on the bound grid.
+    fn bounds(
+        &self,
+        scores: &[f64],
+        weights: &Weights,
+        sandwich: &Sandwich,
+        bandwidth: Bandwidth,
+    ) -> Result<(f64, f64)> {
+        let grid = Grid::new(self.range, self.settings.bound_grid)?;
+        let bound = |weights: &Weights| -> Result<f64> {
+            let law = WeightedEmpirical::new(scores, weights)?;
+            let smoothed = SmoothedLaw::new(law, bandwidth, self.support())?;
+            Ok(match self.settings.objective {
+                ObjectiveChoice::WeightedCdf => {
+                    let integrator = Integrator::density(&smoothed, &grid)?;
+                    integrated_gap_between(smoothed.law(), sandwich, &integrator).value
+                }
+                ObjectiveChoice::Wasserstein => {
+                    wasserstein_gap_between(&smoothed, sandwich, &grid)?.value
+                }
+            })
+        };
+        Ok((bound(&Weights::uniform(scores.len())?)?, bound(weights)?))
+    }
+}

@@ -1,0 +1,54 @@
+//! The widest vector registers this processor has, asked for at run time.
+
+/// Defines a function that is compiled three times, for any processor, for AVX2 and for AVX-512, and picks one when called.
+///
+/// Builds target every x86-64 processor, whose registers hold two doubles; most processors' hold four, many eight. Only
+/// the width changes: no fused multiply-adds, and sums run in lanes of a fixed number, so the bits are the same
+/// everywhere. What the body calls must be `#[inline(always)]` to profit. Generic parameters stand in square brackets.
+macro_rules! in_widest_registers {
+    (
+        $(#[$attribute:meta])*
+        $visibility:vis fn $name:ident[$($generics:tt)*]($($argument:ident: $type:ty),* $(,)?) -> $output:ty
+        $body:block
+    ) => {
+        $(#[$attribute])*
+        $visibility fn $name<$($generics)*>($($argument: $type),*) -> $output {
+            #[inline(always)]
+            fn body<$($generics)*>($($argument: $type),*) -> $output $body
+
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
+                fn avx512<$($generics)*>($($argument: $type),*) -> $output {
+                    body($($argument),*)
+                }
+                #[target_feature(enable = "avx2")]
+                fn avx2<$($generics)*>($($argument: $type),*) -> $output {
+                    body($($argument),*)
+                }
+                if $crate::numeric::simd::has_avx512() {
+                    #[expect(unsafe_code, reason = "the processor was asked on the line above")]
+                    // SAFETY: the function needs these instructions and no others, and this processor has them.
+                    return unsafe { avx512($($argument),*) };
+                }
+                if std::arch::is_x86_feature_detected!("avx2") {
+                    #[expect(unsafe_code, reason = "the processor was asked on the line above")]
+                    // SAFETY: as above.
+                    return unsafe { avx2($($argument),*) };
+                }
+            }
+            body($($argument),*)
+        }
+    };
+}
+
+pub(crate) use in_widest_registers;
+
+/// Whether the processor has the instructions of the AVX-512 build.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+pub(crate) fn has_avx512() -> bool {
+    std::arch::is_x86_feature_detected!("avx512f")
+        && std::arch::is_x86_feature_detected!("avx512dq")
+        && std::arch::is_x86_feature_detected!("avx512vl")
+}

@@ -1,0 +1,10 @@
+//! Did the model's predictions change? A permutation test on what it says, without labels.
+
+mod predictions;
+mod shift_test;
+
+pub use predictions::predictions;
+pub(crate) use predictions::{
+    KEPT_PREDICTIONS, KeptPredictions, add_predictions, kept_predictions, sampled,
+};
+pub use shift_test::{DEFAULT_PERMUTATIONS, Prediction, ShiftTest, shift_test};

@@ -1,0 +1,347 @@
+//! Did the model's predictions change: how sure it is, or what it says?
+//!
+//! ```text
+//! confidence distance   max_t |F_labeled(t) - F_target(t)| of the confidences         (Kolmogorov-Smirnov)
+//! class distance        1/2 sum_k |share of k the calibration data - share of k the target data|            (total variation)
+//! statistic             the larger of the two, each as (distance - mean) / sd over the random relabelings
+//! p-value               (1 + b) / (1 + B): b of B relabelings have a statistic at least as large
+//! ```
+//! One relabeling gives both distances, so that their dependence is accounted for. Mean and standard deviation are taken over
+//! the relabelings and the observed labeling together: the statistic is then the same function of each of the `B + 1`,
+//! which are exchangeable under no shift, and the p-value is exact, ties included.
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result, require_some};
+use crate::level::FailureProbability;
+use crate::seed::{Seed, Stream};
+
+/// Permutations drawn when none are asked for: the smallest p-value is then 0.001.
+pub const DEFAULT_PERMUTATIONS: usize = 999;
+
+/// What a model says about one point: its most probable class, and how probable.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Prediction {
+    /// Probability of the predicted class.
+    pub confidence: f64,
+    /// The predicted class, the first of equally probable ones.
+    pub class: u32,
+}
+
+/// A two-sample permutation test.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ShiftTest {
+    /// The larger of the two distances, in standard deviations above what relabelings give.
+    pub statistic: f64,
+    /// Kolmogorov-Smirnov distance of the confidences.
+    pub confidence_distance: f64,
+    /// Total variation distance of the predicted classes.
+    pub class_distance: f64,
+    /// `(1 + b) / (1 + B)`: `b` of `B` random relabelings had a statistic at least as large. Exact: under no shift it is at
+    /// most `p` with probability at most `p`.
+    pub p_value: f64,
+    /// `B`.
+    pub permutations: usize,
+}
+
+impl ShiftTest {
+    /// Whether the test rejects "no shift" at a level.
+    pub fn rejects(&self, level: FailureProbability) -> bool {
+        self.p_value <= level.get()
+    }
+}
+
+/// Tests whether two samples of predictions come from the same law.
+///
+/// Predictions need no labels, and what hurts a classifier shows in them first: in how sure it is, or, when the classes
+/// themselves come in other numbers, in what it says. A shift that changes neither is invisible to this test.
+pub fn shift_test(
+    labeled: &[Prediction],
+    target: &[Prediction],
+    permutations: usize,
+    seed: Seed,
+) -> Result<ShiftTest> {
+    let pooled = Pooled::new(labeled, target)?;
+    if permutations == 0 {
+        return Err(Error::TooFew { what: "permutations", found: 0, least: 1 });
+    }
+    let mut observed_sides = pooled.observed.iter().copied();
+    let observed = pooled.distances(|| observed_sides.next().unwrap_or(Side::Target));
+    let relabeled = (0..permutations as u64).into_par_iter().map(|index| {
+        let mut draws = Relabeling::new(&pooled, seed.child("shift-test", index));
+        pooled.distances(|| draws.next_side())
+    });
+    // The observed labeling first; the rest in the order of their draws, for any number of threads.
+    let mut all = vec![observed];
+    all.par_extend(relabeled);
+
+    let standardised = |component: fn(&Distances) -> u64| -> Vec<f64> {
+        let values: Vec<f64> = all.iter().map(|distances| component(distances) as f64).collect();
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+        let spread = (squares / values.len() as f64).sqrt();
+        // A distance that no relabeling changes (one class, or all confidences equal) has nothing to say.
+        let scale = if spread > 0.0 { 1.0 / spread } else { 0.0 };
+        values.iter().map(|value| (value - mean) * scale).collect()
+    };
+    let (confidence, class) = (standardised(|d| d.confidence), standardised(|d| d.class));
+    let statistics: Vec<f64> = confidence.iter().zip(&class).map(|(a, b)| a.max(*b)).collect();
+    let exceeded = statistics[1..].iter().filter(|drawn| **drawn >= statistics[0]).count();
+    let whole = f64::from(pooled.n) * f64::from(pooled.m);
+    Ok(ShiftTest {
+        statistic: statistics[0],
+        confidence_distance: observed.confidence as f64 / whole,
+        class_distance: 0.5 * observed.class as f64 / whole,
+        p_value: (1 + exceeded) as f64 / (1 + permutations) as f64,
+        permutations,
+    })
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Calibration,
+    Target,
+}
+
+/// Both distances times `n m` (and the second doubled), as whole numbers, so that equal ones compare as equal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Distances {
+    confidence: u64,
+    class: u64,
+}
+
+/// Both samples in increasing order of confidence.
+struct Pooled {
+    n: u32,
+    m: u32,
+    /// Class of each point, and whether it is the last of its run of equal confidences, where CDFs may be compared.
+    points: Vec<(u32, bool)>,
+    observed: Vec<Side>,
+    /// Points of each class.
+    totals: Vec<u32>,
+}
+
+impl Pooled {
+    fn new(labeled: &[Prediction], target: &[Prediction]) -> Result<Self> {
+        for (what, sample) in [("calibration confidences", labeled), ("target confidences", target)]
+        {
+            require_some(what, sample)?;
+            if let Some(index) = sample.iter().position(|point| !point.confidence.is_finite()) {
+                let (at, value) = (crate::error::At::Index(index), sample[index].confidence);
+                return Err(Error::NotFinite { what, at, value });
+            }
+        }
+        let (n, m) = (labeled.len(), target.len());
+        // Twice n m must fit a whole number, and the count of a class too.
+        if n.max(m) > 1 << 31 || n.checked_mul(m).is_none_or(|product| product > 1 << 61) {
+            return Err(Error::OutOfRange {
+                what: "the number of points of the shift test",
+                value: n as f64 * m as f64,
+                expected: "at most 2^31 on each side and 2^61 pairs; give it a sample",
+            });
+        }
+        let mut all: Vec<(Prediction, Side)> = labeled
+            .iter()
+            .map(|point| (*point, Side::Calibration))
+            .chain(target.iter().map(|point| (*point, Side::Target)))
+            .collect();
+        all.sort_by(|a, b| a.0.confidence.total_cmp(&b.0.confidence));
+        let mut names: Vec<u32> = all.iter().map(|(point, _)| point.class).collect();
+        names.sort_unstable();
+        names.dedup();
+        let mut totals = vec![0; names.len()];
+        let points = (0..all.len())
+            .map(|i| {
+                let (point, _) = all[i];
+                let class = names.partition_point(|name| *name < point.class);
+                totals[class] += 1;
+                let next = all.get(i + 1);
+                (class as u32, next.is_none_or(|next| next.0.confidence != point.confidence))
+            })
+            .collect();
+        let observed = all.iter().map(|(_, side)| *side).collect();
+        Ok(Self { n: n as u32, m: m as u32, points, observed, totals })
+    }
+
+    /// The distances of a labeling, given point by point.
+    fn distances(&self, mut side: impl FnMut() -> Side) -> Distances {
+        let (up, down) = (i64::from(self.m), i64::from(self.n));
+        let mut counts = vec![0u32; self.totals.len()];
+        let (mut difference, mut largest) = (0i64, 0u64);
+        for (class, end) in &self.points {
+            let labeled = side() == Side::Calibration;
+            difference += if labeled { up } else { -down };
+            counts[*class as usize] += u32::from(labeled);
+            if *end {
+                largest = largest.max(difference.unsigned_abs());
+            }
+        }
+        let class = counts.iter().zip(&self.totals).map(|(labeled, total)| {
+            let target = total - labeled;
+            (i64::from(*labeled) * up - i64::from(target) * down).unsigned_abs()
+        });
+        Distances { confidence: largest, class: class.sum() }
+    }
+}
+
+/// A uniform relabeling, drawn point by point: the next point is calibration with probability `left / of`.
+struct Relabeling {
+    stream: Stream,
+    left: usize,
+    of: usize,
+}
+
+impl Relabeling {
+    fn new(pooled: &Pooled, seed: Seed) -> Self {
+        Self { stream: seed.stream("relabeling"), left: pooled.n as usize, of: pooled.points.len() }
+    }
+
+    #[inline]
+    fn next_side(&mut self) -> Side {
+        let labeled = self.stream.below(self.of) < self.left;
+        self.of -= 1;
+        self.left -= usize::from(labeled);
+        if labeled { Side::Calibration } else { Side::Target }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::WeightedEmpirical;
+
+    /// Confidences `u^power`; classes drawn with the given shares.
+    fn draws(n: usize, power: i32, shares: &[f64], seed: u64) -> Vec<Prediction> {
+        let mut stream = Seed::new(seed).stream("predictions");
+        (0..n)
+            .map(|_| {
+                let confidence = stream.uniform().powi(power);
+                let mut left = stream.uniform();
+                let drawn = shares.iter().position(|share| {
+                    left -= share;
+                    left < 0.0
+                });
+                let class = drawn.unwrap_or(shares.len() - 1) as u32;
+                Prediction { confidence, class }
+            })
+            .collect()
+    }
+
+    const EQUAL: [f64; 4] = [0.25; 4];
+
+    #[test]
+    fn the_distances_are_what_they_say() {
+        let mut stream = Seed::new(1).stream("ties");
+        for _ in 0..50 {
+            let mut sample = |n: usize| -> Vec<Prediction> {
+                let mut point = || Prediction {
+                    confidence: stream.below(8) as f64,
+                    class: 3 * stream.below(4) as u32,
+                };
+                (0..n).map(|_| point()).collect()
+            };
+            let (a, b) = (sample(13), sample(17));
+            let law = |sample: &[Prediction]| {
+                let values: Vec<f64> = sample.iter().map(|point| point.confidence).collect();
+                WeightedEmpirical::uniform(&values).unwrap()
+            };
+            let (f, g) = (law(&a), law(&b));
+            let points = a.iter().chain(&b).map(|point| point.confidence);
+            let expected = points.map(|t| (f.cdf(t) - g.cdf(t)).abs()).fold(0.0, f64::max);
+            let found = shift_test(&a, &b, 1, Seed::new(0)).unwrap();
+            assert!((found.confidence_distance - expected).abs() < 1e-12);
+            let share = |sample: &[Prediction], class: u32| {
+                let count = sample.iter().filter(|point| point.class == class).count();
+                count as f64 / sample.len() as f64
+            };
+            let classes = [0, 3, 6, 9];
+            let tv: f64 = classes.iter().map(|k| (share(&a, *k) - share(&b, *k)).abs() / 2.0).sum();
+            assert!((found.class_distance - tv).abs() < 1e-12);
+        }
+    }
+
+    /// Under no shift p <= 0.1 must happen in a tenth of the runs: the p-value is exact up to its granularity.
+    #[test]
+    fn its_false_alarm_rate_is_its_level() {
+        let runs = 1500;
+        for shares in [&EQUAL[..], &[1.0], &[0.7, 0.1, 0.1, 0.05, 0.05]] {
+            let alarms = (0..runs)
+                .filter(|run| {
+                    let a = draws(40, 2, shares, 2 * run);
+                    let b = draws(60, 2, shares, 2 * run + 1);
+                    shift_test(&a, &b, 99, Seed::new(*run)).unwrap().p_value <= 0.1
+                })
+                .count();
+            // 150 expected, standard deviation 11.6.
+            assert!(alarms.abs_diff(150) < 47, "{alarms} of {runs} with {shares:?}");
+        }
+    }
+
+    /// All confidences tied, few classes: the level is kept, if not reached.
+    #[test]
+    fn ties_do_not_raise_the_false_alarm_rate() {
+        let runs = 1000;
+        let alarms = (0..runs)
+            .filter(|run| {
+                let round = |mut sample: Vec<Prediction>| {
+                    sample.iter_mut().for_each(|point| point.confidence = point.confidence.round());
+                    sample
+                };
+                let a = round(draws(20, 1, &[0.5, 0.5], 2 * run));
+                let b = round(draws(30, 1, &[0.5, 0.5], 2 * run + 1));
+                shift_test(&a, &b, 99, Seed::new(*run)).unwrap().p_value <= 0.1
+            })
+            .count();
+        // At most 100 expected, standard deviation 9.5.
+        assert!(alarms < 138, "{alarms} of {runs}");
+    }
+
+    fn power(target_power: i32, shares: &[f64]) -> usize {
+        (0..200)
+            .filter(|run| {
+                let a = draws(100, 1, &EQUAL, 2 * run);
+                let b = draws(100, target_power, shares, 2 * run + 1);
+                shift_test(&a, &b, 199, Seed::new(*run)).unwrap().p_value <= 0.05
+            })
+            .count()
+    }
+
+    #[test]
+    fn its_power_grows_with_the_shift() {
+        let found = [power(1, &EQUAL), power(2, &EQUAL), power(3, &EQUAL)];
+        assert!(found[0] < 25 && found[0] < found[1] && found[1] <= found[2], "{found:?}");
+        assert!(found[2] > 190, "{found:?}");
+    }
+
+    /// Classes of other frequencies, the model as sure as ever: the confidences alone would show nothing.
+    #[test]
+    fn it_sees_a_label_shift_that_leaves_the_confidences_alone() {
+        let found =
+            [power(1, &EQUAL), power(1, &[0.4, 0.3, 0.2, 0.1]), power(1, &[0.6, 0.3, 0.1, 0.0])];
+        assert!(found[0] < found[1] && found[1] < found[2] && found[2] > 190, "{found:?}");
+    }
+
+    #[test]
+    fn the_smallest_p_value_is_reached() {
+        let (a, b) = (draws(300, 1, &EQUAL, 1), draws(300, 2, &EQUAL, 2));
+        assert_eq!(shift_test(&a, &b, 999, Seed::new(0)).unwrap().p_value, 0.001);
+    }
+
+    #[test]
+    fn predictions_that_are_all_the_same_are_no_shift() {
+        let same = vec![Prediction { confidence: 0.5, class: 2 }; 10];
+        let test = shift_test(&same, &same, 99, Seed::new(0)).unwrap();
+        assert_eq!((test.statistic, test.p_value), (0.0, 1.0));
+    }
+
+    #[test]
+    fn threads_do_not_change_it() {
+        let (a, b) = (draws(200, 1, &EQUAL, 1), draws(200, 1, &EQUAL, 2));
+        let with = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| shift_test(&a, &b, 499, Seed::new(4)).unwrap())
+        };
+        assert_eq!(with(1), with(3));
+    }
+}

@@ -1,0 +1,125 @@
+//! The points at which a sketch knows its CDFs exactly.
+
+use crate::error::{At, Error, Result, require_finite};
+use crate::interval::Interval;
+use crate::measure::Grid;
+
+/// Strictly increasing points with a fast lookup of the first one at or after a value.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Abscissae {
+    range: Interval,
+    points: Vec<f64>,
+    /// `first[b]`: index of the first point whose bucket is at least `b`.
+    first: Vec<usize>,
+    /// Buckets per unit of score.
+    density: f64,
+}
+
+/// Past this many points in one bucket, bisection beats walking.
+const WALK: usize = 8;
+
+impl Abscissae {
+    /// The points of a grid.
+    pub fn of_grid(grid: &Grid) -> Self {
+        Self::from_increasing(grid.range(), grid.points().to_vec())
+    }
+
+    /// The points of a grid and further ones inside its range, such as calibration scores and thresholds.
+    pub fn of_grid_and_points(grid: &Grid, further: &[f64]) -> Result<Self> {
+        require_finite("abscissae", further)?;
+        let range = grid.range();
+        if let Some(index) = further.iter().position(|point| !range.contains(*point)) {
+            return Err(Error::OutsideRange {
+                what: "abscissae",
+                at: At::Index(index),
+                value: further[index],
+                low: range.low(),
+                high: range.high(),
+            });
+        }
+        let mut points: Vec<f64> = grid.points().iter().chain(further).copied().collect();
+        points.sort_unstable_by(f64::total_cmp);
+        points.dedup();
+        Ok(Self::from_increasing(range, points))
+    }
+
+    /// Strictly increasing points alone, over a range that contains them.
+    pub(crate) fn of_points(range: Interval, points: Vec<f64>) -> Self {
+        Self::from_increasing(range, points)
+    }
+
+    fn from_increasing(range: Interval, points: Vec<f64>) -> Self {
+        let buckets = points.len();
+        let density = buckets as f64 / range.width();
+        let mut abscissae = Self { range, points, first: Vec::with_capacity(buckets + 1), density };
+        let mut next = 0;
+        for bucket in 0..=buckets {
+            while next < abscissae.points.len() && abscissae.bucket(abscissae.points[next]) < bucket
+            {
+                next += 1;
+            }
+            abscissae.first.push(next);
+        }
+        abscissae
+    }
+
+    /// The points, strictly increasing.
+    pub fn points(&self) -> &[f64] {
+        &self.points
+    }
+
+    /// The range covered.
+    pub fn range(&self) -> Interval {
+        self.range
+    }
+
+    /// Increasing in `value`, which is all the lookup relies on.
+    #[inline]
+    fn bucket(&self, value: f64) -> usize {
+        // A saturating cast: what lies below the range goes to bucket 0.
+        (((value - self.range.low()) * self.density) as usize).min(self.points.len())
+    }
+
+    /// Index of the first point `>= value`; `len` if there is none.
+    #[inline]
+    pub(crate) fn locate(&self, value: f64) -> usize {
+        let bucket = self.bucket(value);
+        // Points of lower buckets are smaller than value, because `bucket` is increasing.
+        let mut index = self.first[bucket];
+        let end = self.first.get(bucket + 1).copied().unwrap_or(self.points.len());
+        if end - index > WALK {
+            return index + self.points[index..end].partition_point(|point| *point < value);
+        }
+        while index < self.points.len() && self.points[index] < value {
+            index += 1;
+        }
+        index
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn locate_finds_the_first_point_at_or_after(
+            count in 2usize..300,
+            low in -3.0..3.0f64,
+            width in 0.01..5.0f64,
+            crowd in prop::collection::vec(0.0..=0.01f64, 0..60),
+            shares in prop::collection::vec(-0.2..1.2f64, 1..60),
+        ) {
+            let grid = Grid::new(Interval::new(low, low + width).unwrap(), count).unwrap();
+            let high = grid.range().high();
+            let further: Vec<f64> = crowd.iter().map(|c| (low + c * width).min(high)).collect();
+            let abscissae = Abscissae::of_grid_and_points(&grid, &further).unwrap();
+            let values = shares.iter().map(|share| low + share * width);
+            for value in values.chain(abscissae.points().to_vec()) {
+                let expected = abscissae.points().partition_point(|point| *point < value);
+                prop_assert_eq!(abscissae.locate(value), expected);
+            }
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Target confidences, bounded in memory and the same however they arrived.
+
+use super::log_bins::{CELLS, cell_of, smallest_distance};
+
+/// Confidences kept one by one; more of them are counted on a grid.
+const MOST_KEPT: usize = 1 << 20;
+
+/// The multiset of target confidences: exact up to a million, counts in cells that are finer the nearer to 1 beyond.
+///
+/// Which of the two it ends up as depends on how many there are and on nothing else, and so do its bits.
+#[derive(Debug, Clone)]
+pub(crate) enum ConfidenceCounts {
+    Kept(Vec<f64>),
+    Counted(Vec<u64>),
+}
+
+impl ConfidenceCounts {
+    pub(crate) fn new() -> Self {
+        Self::Kept(Vec::new())
+    }
+
+    #[inline]
+    pub(crate) fn add(&mut self, confidence: f64) {
+        match self {
+            Self::Kept(values) if values.len() < MOST_KEPT => values.push(confidence),
+            Self::Kept(_) => {
+                self.count();
+                self.add(confidence);
+            }
+            Self::Counted(counts) => counts[cell(confidence)] += 1,
+        }
+    }
+
+    pub(crate) fn merge(&mut self, other: &Self) {
+        match other {
+            Self::Kept(values) => values.iter().for_each(|value| self.add(*value)),
+            Self::Counted(theirs) => {
+                self.count();
+                if let Self::Counted(counts) = self {
+                    counts.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine += theirs);
+                }
+            }
+        }
+    }
+
+    fn count(&mut self) {
+        if let Self::Kept(values) = self {
+            let mut counts = vec![0; CELLS];
+            values.iter().for_each(|value| counts[cell(*value)] += 1);
+            *self = Self::Counted(counts);
+        }
+    }
+
+    /// Mean confidence; on the grid to half a cell.
+    pub(crate) fn mean(&self) -> f64 {
+        match self {
+            Self::Kept(values) => {
+                let mut sorted = values.clone();
+                // In increasing order, so that the sum does not depend on how the values arrived.
+                sorted.sort_unstable_by(f64::total_cmp);
+                sorted.iter().sum::<f64>() / sorted.len() as f64
+            }
+            Self::Counted(counts) => {
+                let total: u64 = counts.iter().sum();
+                let middles =
+                    counts.iter().enumerate().map(|(cell, count)| *count as f64 * middle(cell));
+                middles.sum::<f64>() / total as f64
+            }
+        }
+    }
+
+    /// `max_t |F(t) - F_target(t)|`, where `F` puts masses proportional to `weights` on `confidences`. On the grid the CDFs
+    /// are compared at the edges of cells only, which can miss no more than the mass of one cell.
+    pub(crate) fn kolmogorov_smirnov(&self, confidences: &[f64], weights: &[f64]) -> f64 {
+        let total: f64 = weights.iter().sum();
+        let mut atoms: Vec<(f64, f64)> =
+            confidences.iter().copied().zip(weights.iter().copied()).collect();
+        atoms.sort_by(|a, b| a.0.total_cmp(&b.0));
+        match self {
+            Self::Kept(values) => {
+                let mut target = values.clone();
+                target.sort_unstable_by(f64::total_cmp);
+                exact_distance(&atoms, total, &target)
+            }
+            Self::Counted(counts) => {
+                let m: u64 = counts.iter().sum();
+                let (mut next, mut mass, mut count, mut largest) = (0, 0.0, 0, 0.0_f64);
+                for (index, in_cell) in counts.iter().enumerate() {
+                    count += in_cell;
+                    while atoms.get(next).is_some_and(|(value, _)| cell(*value) <= index) {
+                        mass += atoms[next].1;
+                        next += 1;
+                    }
+                    largest = largest.max((mass / total - count as f64 / m as f64).abs());
+                }
+                largest
+            }
+        }
+    }
+}
+
+/// By one merge; CDFs are compared after each run of equal values.
+fn exact_distance(atoms: &[(f64, f64)], total: f64, target: &[f64]) -> f64 {
+    let (mut i, mut j, mut mass, mut largest) = (0, 0, 0.0, 0.0_f64);
+    while i < atoms.len() || j < target.len() {
+        let at = match (atoms.get(i), target.get(j)) {
+            (Some((a, _)), Some(b)) => a.min(*b),
+            (Some((a, _)), None) => *a,
+            (None, Some(b)) => *b,
+            (None, None) => break,
+        };
+        while atoms.get(i).is_some_and(|(value, _)| *value <= at) {
+            mass += atoms[i].1;
+            i += 1;
+        }
+        while target.get(j).is_some_and(|value| *value <= at) {
+            j += 1;
+        }
+        largest = largest.max((mass / total - j as f64 / target.len() as f64).abs());
+    }
+    largest
+}
+
+/// The cell of a confidence, increasing with it.
+#[inline]
+fn cell(confidence: f64) -> usize {
+    cell_of(1.0 - confidence)
+}
+
+/// The confidence in the middle of a cell.
+fn middle(cell: usize) -> f64 {
+    let (near, far) = (smallest_distance(cell), smallest_distance(cell.saturating_sub(1)));
+    1.0 - f64::midpoint(near, far)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::{WeightedEmpirical, Weights};
+    use crate::seed::Seed;
+
+    #[test]
+    fn the_distance_is_the_largest_difference_of_the_cdfs() {
+        let mut stream = Seed::new(1).stream("ks");
+        for _ in 0..50 {
+            let labeled: Vec<f64> = (0..20).map(|_| stream.below(30) as f64 / 30.0).collect();
+            let weights: Vec<f64> = (0..20).map(|_| stream.uniform() + 0.1).collect();
+            let target: Vec<f64> = (0..25).map(|_| stream.below(30) as f64 / 30.0).collect();
+            let law = Weights::normalised(weights.clone()).unwrap();
+            let p = WeightedEmpirical::new(&labeled, &law).unwrap();
+            let q = WeightedEmpirical::uniform(&target).unwrap();
+            let both = labeled.iter().chain(&target);
+            let expected = both.map(|t| (p.cdf(*t) - q.cdf(*t)).abs()).fold(0.0, f64::max);
+            let mut sketch = ConfidenceCounts::new();
+            target.iter().for_each(|value| sketch.add(*value));
+            assert!((sketch.kolmogorov_smirnov(&labeled, &weights) - expected).abs() < 1e-12);
+            sketch.count();
+            // Values 1/30 apart never share a cell.
+            assert!((sketch.kolmogorov_smirnov(&labeled, &weights) - expected).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn counting_starts_with_the_same_number_in_any_order() {
+        let mut whole = ConfidenceCounts::new();
+        let value = |index: usize| (index % 1013) as f64 / 1013.0;
+        (0..MOST_KEPT + 10).for_each(|index| whole.add(value(index)));
+        let (mut front, mut back) = (ConfidenceCounts::new(), ConfidenceCounts::new());
+        (0..1000).for_each(|index| front.add(value(index)));
+        (1000..MOST_KEPT + 10).for_each(|index| back.add(value(index)));
+        front.merge(&back);
+        match (whole, front) {
+            (ConfidenceCounts::Counted(a), ConfidenceCounts::Counted(b)) => assert_eq!(a, b),
+            other => panic!("{other:?} should be counted"),
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! Stage 5: the laws of target scores under the plan, at the calibration scores and beyond the largest of them.
+//!
+//! ```text
+//! F(t)      = 1/m sum_j sum_y [(1 - mix) f_j(y) + mix g_j(y)] 1{s_jy <= t}     at temperature T inflation
+//! F_down(t) = 1/m sum_j sum_y fQ_j(y) 1{s_jy <= t}                             at temperature T
+//! F_up(t)   = 1/m sum_j sum_y g^up_j(y) 1{s_jy <= t}                           balanced, at T (1 + 2 (inflation - 1))
+//! ```
+//! Masses are kept as whole multiples of `2^-52`, so that sums do not depend on blocks, merges or threads.
+
+use super::log_bins::{CELLS, cell_of, smallest_distance};
+use crate::error::{At, Error, Result};
+use crate::interval::Interval;
+use crate::sketch::Abscissae;
+
+/// Atoms beyond the largest calibration score that are kept one by one.
+pub(crate) const MOST_TAIL_ATOMS: usize = 4096;
+/// Scores may pass the end of their range by this share of it, by rounding.
+const RANGE_SLACK: f64 = 1e-9;
+
+/// A mass in `[0, 1]` as a whole number of `2^-52`.
+///
+/// Numbers in `[1, 2]` are `2^-52` apart and their bits count up by one, so that adding one and reading the bits rounds to a
+/// whole number of units without a conversion, which takes longer than the addition it is for.
+#[inline]
+fn fixed(mass: f64) -> u64 {
+    (mass + 1.0).to_bits().wrapping_sub(1f64.to_bits())
+}
+
+/// CDF values of the three laws at the sorted calibration scores; shapes `(n,)`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlannedLaws {
+    /// `F`, the law aimed at.
+    pub planned: Vec<f64>,
+    /// `F_up`, the cautious end of the certificate.
+    pub upper: Vec<f64>,
+    /// `F_down`, the model's own belief.
+    pub lower: Vec<f64>,
+}
+
+/// Masses of the three laws between neighbouring distinct calibration scores, and the planned law's tail.
+#[derive(Debug, Clone)]
+pub(crate) struct LawSums {
+    /// `(planned, upper, lower)` of each bin; the last bin lies beyond the largest score.
+    bins: Vec<[u128; 3]>,
+    tail: Tail,
+    range: Interval,
+    pub(crate) rows: u64,
+}
+
+impl LawSums {
+    /// Empty sums over distinct calibration scores inside `range`.
+    pub(crate) fn new(scores: &Abscissae) -> Self {
+        let (range, points) = (scores.range(), scores.points());
+        let largest = points.last().copied().unwrap_or(range.low());
+        Self {
+            bins: vec![[0; 3]; points.len() + 1],
+            tail: Tail { low: largest, high: range.high(), kept: TailAtoms::Kept(Vec::new()) },
+            range,
+            rows: 0,
+        }
+    }
+
+    /// Adds one row: its scores and the three plausibilities of each label.
+    pub(crate) fn add_row(
+        &mut self,
+        row: usize,
+        scores: &[f64],
+        locate: &Abscissae,
+        [planned, upper, lower]: [&[f64]; 3],
+    ) -> Result<()> {
+        for (label, score) in scores.iter().enumerate() {
+            let masses = [fixed(planned[label]), fixed(upper[label]), fixed(lower[label])];
+            let bin = locate.locate(*score);
+            for (sum, mass) in self.bins[bin].iter_mut().zip(masses) {
+                *sum += u128::from(mass);
+            }
+            if bin + 1 == self.bins.len() && masses[0] > 0 {
+                if *score > self.range.high() + RANGE_SLACK * self.range.width() {
+                    return Err(Error::OutsideRange {
+                        what: "a candidate score",
+                        at: At::Row(row),
+                        value: *score,
+                        low: self.range.low(),
+                        high: self.range.high(),
+                    });
+                }
+                self.tail.add(*score, u128::from(masses[0]));
+            }
+        }
+        self.rows += 1;
+        Ok(())
+    }
+
+    pub(crate) fn merge(&mut self, other: &Self) {
+        for (mine, theirs) in self.bins.iter_mut().zip(&other.bins) {
+            mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine += theirs);
+        }
+        self.tail.merge(&other.tail);
+        self.rows += other.rows;
+    }
+
+    /// The laws at sorted scores (ties included), and the planned law at each atom beyond.
+    pub(crate) fn finish(self, sorted: &[f64], locate: &Abscissae) -> (PlannedLaws, Vec<TailAtom>) {
+        // Masses were cut to whole units, so that a row may hold a few units less than one: divide by what is there.
+        let mut totals = [0u128; 3];
+        let mut cumulative: Vec<[u128; 3]> = Vec::with_capacity(self.bins.len());
+        for bin in &self.bins {
+            totals.iter_mut().zip(bin).for_each(|(total, mass)| *total += mass);
+            cumulative.push(totals);
+        }
+        let value = |law: usize, mass: u128| mass as f64 / totals[law] as f64;
+        let at = |law: usize| -> Vec<f64> {
+            sorted.iter().map(|score| value(law, cumulative[locate.locate(*score)][law])).collect()
+        };
+        let laws = PlannedLaws { planned: at(0), upper: at(1), lower: at(2) };
+        let mut reached = totals[0] - self.bins.last().map_or(0, |bin| bin[0]);
+        let tail = self.tail.atoms().into_iter().map(|(score, mass)| {
+            reached += mass;
+            TailAtom { score, cdf: value(0, reached) }
+        });
+        (laws, tail.collect())
+    }
+}
+
+/// An atom of the planned law beyond the largest calibration score.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct TailAtom {
+    /// Its score.
+    pub score: f64,
+    /// `F` there.
+    pub cdf: f64,
+}
+
+/// The planned law beyond the largest calibration score: its atoms up to a few thousand, then masses in cells that are finer
+/// the nearer to the end of the range, each moved up to the end of its cell. A quantile is never too small, and too
+/// large by `1/4096` of its distance from the end of the range, or of the tail's mass, at most.
+#[derive(Debug, Clone)]
+struct Tail {
+    low: f64,
+    high: f64,
+    kept: TailAtoms,
+}
+
+#[derive(Debug, Clone)]
+enum TailAtoms {
+    Kept(Vec<(f64, u128)>),
+    Gathered(Vec<u128>),
+}
+
+impl Tail {
+    #[inline]
+    fn add(&mut self, score: f64, mass: u128) {
+        match &mut self.kept {
+            TailAtoms::Kept(atoms) => {
+                atoms.push((score, mass));
+                if atoms.len() > 4 * MOST_TAIL_ATOMS {
+                    self.settle();
+                }
+            }
+            TailAtoms::Gathered(cells) => cells[cell(self.low, self.high, score)] += mass,
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        match &other.kept {
+            TailAtoms::Kept(atoms) => {
+                atoms.iter().for_each(|(score, mass)| self.add(*score, *mass));
+            }
+            TailAtoms::Gathered(theirs) => {
+                self.gather();
+                if let TailAtoms::Gathered(cells) = &mut self.kept {
+                    cells.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine += theirs);
+                }
+            }
+        }
+    }
+
+    /// Joins equal atoms, and gathers them where too many are left: more will not make them fewer.
+    fn settle(&mut self) {
+        let TailAtoms::Kept(atoms) = &mut self.kept else { return };
+        atoms.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        atoms.dedup_by(|next, first| {
+            let same = next.0 == first.0;
+            if same {
+                first.1 += next.1;
+            }
+            same
+        });
+        if atoms.len() > MOST_TAIL_ATOMS {
+            self.gather();
+        }
+    }
+
+    fn gather(&mut self) {
+        if let TailAtoms::Kept(atoms) = &self.kept {
+            let mut cells = vec![0; CELLS];
+            for (score, mass) in atoms {
+                cells[cell(self.low, self.high, *score)] += mass;
+            }
+            self.kept = TailAtoms::Gathered(cells);
+        }
+    }
+
+    /// Increasing atoms with their masses.
+    fn atoms(mut self) -> Vec<(f64, u128)> {
+        self.settle();
+        match self.kept {
+            TailAtoms::Kept(atoms) => atoms,
+            TailAtoms::Gathered(cells) => {
+                let width = self.high - self.low;
+                let end = |cell: usize| self.high - smallest_distance(cell) * width;
+                let total: u128 = cells.iter().sum();
+                let step = total / MOST_TAIL_ATOMS as u128;
+                let last = cells.iter().rposition(|mass| *mass > 0);
+                let mut atoms: Vec<(f64, u128)> = Vec::new();
+                let mut gathered = 0;
+                for (cell, mass) in cells.iter().enumerate() {
+                    gathered += mass;
+                    if gathered > step || (Some(cell) == last && gathered > 0) {
+                        atoms.push((end(cell), gathered));
+                        gathered = 0;
+                    }
+                }
+                atoms
+            }
+        }
+    }
+}
+
+/// The cell of a score in `(low, high]`, increasing with it.
+#[inline]
+fn cell(low: f64, high: f64, score: f64) -> usize {
+    cell_of((high - score) / (high - low))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seed::Seed;
+
+    fn tail(scores: &[f64]) -> Tail {
+        let mut tail = Tail { low: 0.5, high: 1.0, kept: TailAtoms::Kept(Vec::new()) };
+        scores.iter().for_each(|score| tail.add(*score, 1 << 62));
+        tail
+    }
+
+    #[test]
+    fn few_atoms_are_exact_and_many_are_hardly_moved_up() {
+        let mut stream = Seed::new(1).stream("tail");
+        for count in [100, 4096, 4097, 50_000] {
+            let scores: Vec<f64> = (0..count).map(|_| 0.5 + 0.5 * stream.uniform()).collect();
+            let found = tail(&scores).atoms();
+            let mut sorted = scores.clone();
+            sorted.sort_by(f64::total_cmp);
+            let mut spread: Vec<f64> = Vec::new();
+            for (score, mass) in &found {
+                let times = usize::try_from(mass >> 62).unwrap();
+                spread.extend(std::iter::repeat_n(*score, times));
+            }
+            assert_eq!(spread.len(), sorted.len());
+            for (rank, (up, exact)) in spread.iter().zip(&sorted).enumerate() {
+                let later = sorted[(rank + count / MOST_TAIL_ATOMS + 1).min(count - 1)];
+                let slack = (1.0 - exact) / 2048.0;
+                assert!(up >= exact && *up <= later + slack, "{up} for {exact}");
+            }
+            assert_eq!(spread == sorted, count <= MOST_TAIL_ATOMS);
+        }
+    }
+
+    #[test]
+    fn the_order_does_not_matter() {
+        let mut stream = Seed::new(2).stream("tail");
+        let scores: Vec<f64> = (0..30_000).map(|_| 0.5 + 0.5 * stream.uniform()).collect();
+        let mut merged = tail(&scores[20_000..]);
+        merged.merge(&tail(&scores[..1000]));
+        merged.merge(&tail(&scores[1000..20_000]));
+        assert_eq!(merged.atoms(), tail(&scores).atoms());
+    }
+
+    /// Scores that crowd at one, more than are kept: quantiles are never too small, and hardly too large.
+    #[test]
+    fn gathered_tails_keep_their_quantiles() {
+        let mut tail = Tail { low: 0.5, high: 1.0, kept: TailAtoms::Kept(Vec::new()) };
+        let count = 50_000_u32;
+        let scores: Vec<f64> =
+            (0..count).map(|index| 1.0 - 0.5 * (-f64::from(index) / 2000.0).exp()).collect();
+        scores.iter().for_each(|score| tail.add(*score, 1));
+        let atoms = tail.atoms();
+        assert!(atoms.len() <= MOST_TAIL_ATOMS + 1, "{}", atoms.len());
+        assert_eq!(atoms.iter().map(|(_, mass)| mass).sum::<u128>(), u128::from(count));
+        for rank in [1, 10, 1000, 20_000, 30_000, 49_999, 50_000] {
+            let mut reached = 0;
+            let found = atoms.iter().find(|(_, mass)| {
+                reached += mass;
+                reached >= rank
+            });
+            let (found, exact) = (found.map_or(f64::NAN, |atom| atom.0), scores[rank as usize - 1]);
+            let later = scores
+                [(rank as usize + count as usize / MOST_TAIL_ATOMS + 1).min(scores.len() - 1)];
+            assert!(found >= exact, "{found} is too small at {rank}");
+            let slack = (1.0 - exact) / 2048.0;
+            assert!(
+                found <= later.max(exact) + slack,
+                "{found} is too large for {exact} at {rank}"
+            );
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Cells for numbers in `[0, 1]` that crowd at one end: `4096` to an octave of the distance from that end.
+//!
+//! Confidences and scores of many classes crowd at 1, where equal cells would put most of them into one. Cells follow the
+//! bits of the distance, so that each is `1/4096` of it wide wherever it lies.
+
+/// Cells to an octave, as a power of two.
+const BITS: u32 = 12;
+/// Octaves told apart; smaller distances share the last cell.
+const OCTAVES: u64 = 64;
+/// Number of cells.
+pub(crate) const CELLS: usize = ((OCTAVES << BITS) + 1) as usize;
+
+const SHIFT: u32 = f64::MANTISSA_DIGITS - 1 - BITS;
+const FIRST: u64 = (1023 - OCTAVES) << BITS;
+
+/// The cell of a distance in `[0, 1]`, counted from the far end: cell 0 holds the distance 1.
+#[inline]
+pub(crate) fn cell_of(distance: f64) -> usize {
+    let key = (distance.clamp(0.0, 1.0).to_bits() >> SHIFT).saturating_sub(FIRST);
+    // At most OCTAVES << BITS, that of the distance 1.
+    CELLS - 1 - (key as usize).min(CELLS - 1)
+}
+
+/// The smallest distance of a cell.
+pub(crate) fn smallest_distance(cell: usize) -> f64 {
+    match CELLS - 1 - cell.min(CELLS - 1) {
+        0 => 0.0,
+        key => f64::from_bits((key as u64 + FIRST) << SHIFT),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_ordered_and_hold_their_distances() {
+        let mut last = CELLS;
+        for exponent in 0..2000 {
+            let distance = 0.97_f64.powi(exponent);
+            let cell = cell_of(distance);
+            assert!(cell < CELLS && smallest_distance(cell) <= distance);
+            assert!(cell == 0 || smallest_distance(cell - 1) > distance || exponent == 0);
+            if exponent > 0 && distance > 1e-18 {
+                assert!(cell > last, "finer than 3 %");
+            }
+            last = cell;
+        }
+        assert_eq!((cell_of(1.0), cell_of(2.0)), (0, 0));
+        assert_eq!(cell_of(0.0), CELLS - 1);
+        assert_eq!(smallest_distance(CELLS - 1), 0.0);
+    }
+}

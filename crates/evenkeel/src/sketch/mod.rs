@@ -1,0 +1,18 @@
+//! Stage 5: what a pass over rows leaves behind. Bounded in memory, mergeable in any order, and the same bits for any cut.
+
+mod abscissae;
+mod confidence_counts;
+mod law_sums;
+mod log_bins;
+mod quantile_counts;
+pub(crate) mod row_sample;
+mod sandwich_sketch;
+mod sketched_law;
+
+pub use abscissae::Abscissae;
+pub(crate) use confidence_counts::ConfidenceCounts;
+pub(crate) use law_sums::LawSums;
+pub use law_sums::{PlannedLaws, TailAtom};
+pub use quantile_counts::MOST_EXACT_VALUES;
+pub(crate) use quantile_counts::{QuantileCounts, Rounding};
+pub use sandwich_sketch::{LawSummary, SandwichSketch, SketchedLaws};

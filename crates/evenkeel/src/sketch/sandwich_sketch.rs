@@ -1,0 +1,369 @@
+//! The unlabeled side as a mergeable one-pass sketch.
+//!
+//! A table of candidate scores enters the bounds through two CDFs. One pass over its rows, in blocks of any size,
+//! leaves all that is needed: the CDFs at fixed abscissae, means, extremes and the row count. Sketches of parts merge
+//! into the sketch of the whole, bit for bit, so a file larger than memory, many threads or a cluster cost one scan.
+
+use rayon::prelude::*;
+
+use super::abscissae::Abscissae;
+use super::sketched_law::{Rounding, SketchedLaw, WHOLE, fixed};
+use crate::error::{At, Error, Result, require_same_length};
+use crate::measure::Dominance;
+use crate::rows::{Real, Rows};
+use crate::sandwich::extremes::row_range;
+use crate::sandwich::{Construction, Sandwich};
+use crate::score::{
+    LabelMask, RowScratch, Score, is_allowed, row_extremes, row_scale, widen_scaled,
+};
+
+/// Which laws a sketch keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SketchedLaws {
+    /// The extremes of every row: the `min-max` sandwich.
+    Extremes,
+    /// Model and uniform labels in exact expectation: the `f-u` sandwich.
+    ModelUniform,
+    /// Both pairs, from the same pass.
+    Both,
+}
+
+/// A pair of laws, sketched.
+#[derive(Debug, Clone, PartialEq)]
+struct Pair {
+    lower: SketchedLaw,
+    upper: SketchedLaw,
+}
+
+impl Pair {
+    fn new(bins: usize) -> Self {
+        Self { lower: SketchedLaw::new(bins), upper: SketchedLaw::new(bins) }
+    }
+
+    fn merge(&mut self, other: &Self) -> Result<()> {
+        let merged = self.lower.merge(&other.lower).and(self.upper.merge(&other.upper));
+        merged.ok_or(TOO_MANY_ROWS)
+    }
+}
+
+const TOO_MANY_ROWS: Error =
+    Error::IncompatibleSketches { what: "row counts, which add up to too many," };
+
+/// Scores further than this many ranges from the low end are refused: their moments would not fit.
+const FARTHEST: f64 = (1u64 << 20) as f64;
+
+/// Rows a thread sketches at a time: enough for the merge to cost nothing beside them.
+const BLOCK_ROWS: usize = 1 << 14;
+
+/// What one pass over rows of candidate scores leaves behind.
+///
+/// Adding a block consumes the sketch and gives it back, so that none can be used after a block failed half-way.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SandwichSketch {
+    abscissae: Abscissae,
+    rows: u64,
+    /// Columns of the rows seen.
+    labels: Option<usize>,
+    extremes: Option<Pair>,
+    model_uniform: Option<Pair>,
+}
+
+/// What a sketch knows about one law.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LawSummary {
+    /// CDF at every abscissa.
+    pub cdf: Vec<f64>,
+    /// Mean score.
+    pub mean: f64,
+    /// Smallest score.
+    pub smallest: f64,
+    /// Largest score.
+    pub largest: f64,
+}
+
+impl SandwichSketch {
+    /// An empty sketch.
+    pub fn new(abscissae: Abscissae, laws: SketchedLaws) -> Self {
+        let pair = || Some(Pair::new(abscissae.points().len() + 1));
+        let (extremes, model_uniform) = match laws {
+            SketchedLaws::Extremes => (pair(), None),
+            SketchedLaws::ModelUniform => (None, pair()),
+            SketchedLaws::Both => (pair(), pair()),
+        };
+        Self { abscissae, rows: 0, labels: None, extremes, model_uniform }
+    }
+
+    /// The sketch of a whole table of probabilities, read in blocks by the threads of the current rayon pool.
+    ///
+    /// Merging is exact in any order, so the result does not depend on the number of threads.
+    pub fn of_probabilities<T: Real>(
+        abscissae: Abscissae,
+        laws: SketchedLaws,
+        table: Rows<'_, T>,
+        score: &Score,
+    ) -> Result<Self> {
+        let empty = Self::new(abscissae, laws);
+        let blocks = table.values().par_chunks(BLOCK_ROWS * table.columns()).enumerate();
+        blocks
+            .map(|(index, values)| {
+                let block = Rows::new(table.what(), values, table.columns())?;
+                empty.clone().add_probabilities(index * BLOCK_ROWS, block, score)
+            })
+            .try_reduce(|| empty.clone(), |merged, block| merged.merge(&block))
+    }
+
+    /// Number of rows seen.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// The points at which the CDFs are known exactly.
+    pub fn abscissae(&self) -> &Abscissae {
+        &self.abscissae
+    }
+
+    /// Adds a block of probability rows, scored on the fly and not copied.
+    ///
+    /// `first_row` is the index of the block's first row in the whole input: it addresses random draws and names rows
+    /// in errors.
+    pub fn add_probabilities<T: Real>(
+        mut self,
+        first_row: usize,
+        block: Rows<'_, T>,
+        score: &Score,
+    ) -> Result<Self> {
+        self.require_labels(block.columns())?;
+        if *score == Score::Lac && self.model_uniform.is_none() {
+            self.add_lac_extremes(first_row, block)?;
+            return Ok(self);
+        }
+        let mut scratch = RowScratch::default();
+        let mut plausibility = vec![0.0; block.columns()];
+        let mut scores = vec![0.0; block.columns()];
+        for (offset, values) in block.iter().enumerate() {
+            let row = first_row.saturating_add(offset);
+            widen_scaled(values, row_scale(block.what(), row, values)?, &mut plausibility);
+            score.score_row(row, &plausibility, &mut scratch, &mut scores);
+            self.add_row(row, &scores, Some(&plausibility), None)?;
+        }
+        Ok(self)
+    }
+
+    /// Adds a block of the user's own candidate scores, with their plausibility (needed for `f-u`) and mask.
+    pub fn add_scores<T: Real>(
+        mut self,
+        first_row: usize,
+        scores: Rows<'_, T>,
+        plausibility: Option<Rows<'_, T>>,
+        mask: Option<&LabelMask>,
+    ) -> Result<Self> {
+        let columns = scores.columns();
+        self.require_labels(columns)?;
+        if let Some(plausibility) = &plausibility {
+            require_same_length(
+                "plausibility rows",
+                plausibility.rows(),
+                "score rows",
+                scores.rows(),
+            )?;
+            require_same_length("plausibility columns", plausibility.columns(), "labels", columns)?;
+        } else if self.model_uniform.is_some() {
+            return Err(Error::NoPlausibility { construction: "f-u" });
+        }
+        if let Some(mask) = mask {
+            require_same_length("label mask rows", mask.rows(), "score rows", scores.rows())?;
+            require_same_length("label mask columns", mask.labels(), "labels", columns)?;
+        }
+        let mut widened = vec![0.0; columns];
+        let mut plausible = vec![0.0; columns];
+        for (offset, values) in scores.iter().enumerate() {
+            let row = first_row.saturating_add(offset);
+            widen_scaled(values, 1.0, &mut widened);
+            if let Some(column) = widened.iter().position(|value| !value.is_finite()) {
+                let (at, value) = (At::Cell { row, column }, widened[column]);
+                return Err(Error::NotFinite { what: scores.what(), at, value });
+            }
+            if let Some(rows) = &plausibility {
+                let given = rows.row(offset);
+                widen_scaled(given, row_scale(rows.what(), row, given)?, &mut plausible);
+            }
+            let plausible = plausibility.is_some().then_some(plausible.as_slice());
+            self.add_row(row, &widened, plausible, mask.map(|mask| mask.row(offset)))?;
+        }
+        Ok(self)
+    }
+
+    /// The sketch of this input followed by the other's, or in the other order: the result is the same.
+    pub fn merge(mut self, other: &Self) -> Result<Self> {
+        if self.abscissae != other.abscissae {
+            return Err(Error::IncompatibleSketches { what: "abscissae" });
+        }
+        if let (Some(mine), Some(theirs)) = (self.labels, other.labels)
+            && mine != theirs
+        {
+            return Err(Error::IncompatibleSketches { what: "number of labels" });
+        }
+        self.labels = self.labels.or(other.labels);
+        merge_pairs(&mut self.extremes, other.extremes.as_ref())?;
+        merge_pairs(&mut self.model_uniform, other.model_uniform.as_ref())?;
+        self.rows = self.rows.checked_add(other.rows).ok_or(TOO_MANY_ROWS)?;
+        Ok(self)
+    }
+
+    /// The `min-max` sandwich, rounded outward: exact at the abscissae, and between them the lower law's mass is moved down
+    /// to the abscissa before it and the upper law's up to the one after. What the exact pair encloses, this one does
+    /// too, at every score; a W1 distance moves by at most the widest bin. Exact means are in the summaries.
+    pub fn min_max(&self) -> Result<Sandwich> {
+        self.sandwich(self.extremes.as_ref(), Construction::MinMax)
+    }
+
+    /// The `f-u` sandwich in exact expectation, rounded outward as [`min_max`](Self::min_max) is.
+    pub fn model_uniform(&self) -> Result<Sandwich> {
+        self.sandwich(self.model_uniform.as_ref(), Construction::ModelUniformExact)
+    }
+
+    /// Summaries of the `(lower, upper)` laws of the `min-max` pair.
+    pub fn min_max_summary(&self) -> Result<(LawSummary, LawSummary)> {
+        self.summaries(self.extremes.as_ref(), Construction::MinMax)
+    }
+
+    /// Summaries of the `(lower, upper)` laws of the `f-u` pair.
+    pub fn model_uniform_summary(&self) -> Result<(LawSummary, LawSummary)> {
+        self.summaries(self.model_uniform.as_ref(), Construction::ModelUniformExact)
+    }
+
+    fn kept<'a>(&self, pair: Option<&'a Pair>, construction: Construction) -> Result<&'a Pair> {
+        if self.rows == 0 {
+            return Err(Error::Empty { what: "the sketch" });
+        }
+        pair.ok_or(Error::NotSketched { law: construction.name() })
+    }
+
+    fn summaries(
+        &self,
+        pair: Option<&Pair>,
+        construction: Construction,
+    ) -> Result<(LawSummary, LawSummary)> {
+        let pair = self.kept(pair, construction)?;
+        let summary = |law: &SketchedLaw| {
+            let (smallest, largest) = law.extremes();
+            LawSummary { cdf: law.cdf(), mean: law.mean(&self.abscissae), smallest, largest }
+        };
+        Ok((summary(&pair.lower), summary(&pair.upper)))
+    }
+
+    fn sandwich(&self, pair: Option<&Pair>, construction: Construction) -> Result<Sandwich> {
+        let pair = self.kept(pair, construction)?;
+        let (lower, upper) = (pair.lower.cdf(), pair.upper.cdf());
+        let dominance = Dominance::at_points(self.abscissae.points(), &lower, &upper);
+        let m = self.rows as f64;
+        Ok(Sandwich::with_dominance(
+            pair.lower.rounded(&self.abscissae, Rounding::Down, m),
+            pair.upper.rounded(&self.abscissae, Rounding::Up, m),
+            construction,
+            self.rows as usize,
+            dominance,
+        ))
+    }
+
+    /// All rows of a sketch have the same labels.
+    fn require_labels(&mut self, labels: usize) -> Result<()> {
+        if *self.labels.get_or_insert(labels) == labels {
+            return Ok(());
+        }
+        Err(Error::IncompatibleSketches { what: "number of labels" })
+    }
+
+    /// The fast path: one pass over the row gives both extremes of `1 - p` and the check that it is a probability row.
+    fn add_lac_extremes<T: Real>(&mut self, first_row: usize, block: Rows<'_, T>) -> Result<()> {
+        let Some(pair) = &mut self.extremes else { return Ok(()) };
+        for (offset, values) in block.iter().enumerate() {
+            let row = first_row.saturating_add(offset);
+            let extremes = row_extremes(values);
+            let scale = extremes.scale(block.what(), row, values)?;
+            for (law, score) in [
+                (&mut pair.lower, 1.0 - extremes.largest * scale),
+                (&mut pair.upper, 1.0 - extremes.smallest * scale),
+            ] {
+                // Scores 1 - p lie in [0, 1]; the abscissae may cover another range.
+                let position = position(&self.abscissae, row, score)?;
+                law.add(self.abscissae.locate(score), position, 1.0, WHOLE);
+                law.saw(score);
+            }
+        }
+        self.rows += block.rows() as u64;
+        Ok(())
+    }
+
+    fn add_row(
+        &mut self,
+        row: usize,
+        scores: &[f64],
+        plausibility: Option<&[f64]>,
+        mask: Option<&[bool]>,
+    ) -> Result<()> {
+        let abscissae = &self.abscissae;
+        if let Some(pair) = &mut self.extremes {
+            let (low, high) = row_range(scores, mask);
+            for (law, score) in [(&mut pair.lower, low), (&mut pair.upper, high)] {
+                law.add(abscissae.locate(score), position(abscissae, row, score)?, 1.0, WHOLE);
+                law.saw(score);
+            }
+        }
+        if let (Some(pair), Some(plausibility)) = (&mut self.model_uniform, plausibility) {
+            let allowed = (0..scores.len()).filter(|label| is_allowed(mask, *label));
+            let (count, total) = allowed.fold((0u64, 0.0), |(count, total), label| {
+                (count + 1, total + plausibility[label])
+            });
+            if total <= 0.0 {
+                return Err(Error::NoPlausibleLabel { row });
+            }
+            // Divided, not multiplied by an inverse, which overflows where the allowed labels are all but impossible.
+            let total = if mask.is_some() { total } else { 1.0 };
+            let (uniform, uniform_mass) = (1.0 / count as f64, WHOLE / count);
+            for (label, score) in scores.iter().enumerate() {
+                if is_allowed(mask, label) {
+                    let bin = abscissae.locate(*score);
+                    let position = position(abscissae, row, *score)?;
+                    let plausible = plausibility[label] / total;
+                    pair.upper.add(bin, position, uniform, uniform_mass);
+                    pair.upper.saw(*score);
+                    // A label without mass is no atom of the lower law and must not widen its extremes.
+                    if plausible > 0.0 {
+                        pair.lower.add(bin, position, plausible, fixed(plausible));
+                        pair.lower.saw(*score);
+                    }
+                }
+            }
+        }
+        self.rows += 1;
+        Ok(())
+    }
+}
+
+/// Where a score lies, from the low end in units of the range.
+#[inline]
+fn position(abscissae: &Abscissae, row: usize, score: f64) -> Result<f64> {
+    let range = abscissae.range();
+    let position = (score - range.low()) / range.width();
+    if position.abs() < FARTHEST {
+        Ok(position)
+    } else {
+        Err(Error::OutsideRange {
+            what: "a candidate score",
+            at: At::Row(row),
+            value: score,
+            low: range.low(),
+            high: range.high(),
+        })
+    }
+}
+
+fn merge_pairs(mine: &mut Option<Pair>, other: Option<&Pair>) -> Result<()> {
+    match (mine, other) {
+        (Some(mine), Some(other)) => mine.merge(other)?,
+        (None, None) => {}
+        _ => return Err(Error::IncompatibleSketches { what: "laws" }),
+    }
+    Ok(())
+}

@@ -1,0 +1,131 @@
+//! One law of a sketch: how much mass, and where, between neighbouring abscissae.
+
+use super::abscissae::Abscissae;
+use crate::measure::WeightedEmpirical;
+
+/// Masses and first moments are kept as whole multiples of `2^-62`.
+///
+/// Whole numbers add up to the same total in any order, so a sketch does not depend on chunks, merges or threads;
+/// floating-point sums would. A mass of `f` is stored to 1e-19.
+const UNIT: f64 = (1u64 << 62) as f64;
+
+/// The mass of one whole row.
+pub(crate) const WHOLE: u64 = 1 << 62;
+
+/// A mass in `[0, 1]` as a whole number of units.
+#[inline]
+pub(crate) fn fixed(mass: f64) -> u64 {
+    (mass * UNIT) as u64
+}
+
+/// Mass and first moment between two neighbouring abscissae.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Bin {
+    mass: u128,
+    /// Sum of mass times position, positions counted from the low end in units of the range.
+    moment: i128,
+}
+
+/// A law seen through abscissae `t_0 < .. < t_(K-1)`: bin `k` holds the scores in `(t_(k-1), t_k]`, bin `K` those beyond.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct SketchedLaw {
+    bins: Vec<Bin>,
+    smallest: f64,
+    largest: f64,
+}
+
+impl SketchedLaw {
+    pub(crate) fn new(bins: usize) -> Self {
+        Self {
+            bins: vec![Bin::default(); bins],
+            smallest: f64::INFINITY,
+            largest: f64::NEG_INFINITY,
+        }
+    }
+
+    /// Adds a mass of `share` (also given as the whole number `fixed(share)`) at `position` (from the low end, in units
+    /// of the range) to bin `index`. The score itself must be reported to [`saw`](Self::saw).
+    #[inline]
+    pub(crate) fn add(&mut self, index: usize, position: f64, share: f64, mass: u64) {
+        let bin = &mut self.bins[index];
+        bin.mass += u128::from(mass);
+        // |position| < 2^20 (checked by the sketch) and share <= 1: the sum has room for 2^45 rows.
+        let moment = position * share * UNIT;
+        bin.moment += if moment.abs() < UNIT { i128::from(moment as i64) } else { moment as i128 };
+    }
+
+    /// Widens the extremes to include `score`.
+    #[inline]
+    pub(crate) fn saw(&mut self, score: f64) {
+        self.smallest = if score < self.smallest { score } else { self.smallest };
+        self.largest = if score > self.largest { score } else { self.largest };
+    }
+
+    /// None if there are more rows than the whole numbers hold.
+    pub(crate) fn merge(&mut self, other: &Self) -> Option<()> {
+        for (bin, more) in self.bins.iter_mut().zip(&other.bins) {
+            bin.mass = bin.mass.checked_add(more.mass)?;
+            bin.moment = bin.moment.checked_add(more.moment)?;
+        }
+        self.smallest = self.smallest.min(other.smallest);
+        self.largest = self.largest.max(other.largest);
+        Some(())
+    }
+
+    /// Smallest and largest score seen.
+    pub(crate) fn extremes(&self) -> (f64, f64) {
+        (self.smallest, self.largest)
+    }
+
+    fn total(&self) -> u128 {
+        self.bins.iter().map(|bin| bin.mass).sum()
+    }
+
+    /// `F` at every abscissa, exact up to the rounding of one division.
+    pub(crate) fn cdf(&self) -> Vec<f64> {
+        let total = self.total() as f64;
+        let mut running = 0u128;
+        let at_or_below = |bin: &Bin| {
+            running += bin.mass;
+            running as f64 / total
+        };
+        self.bins[..self.bins.len() - 1].iter().map(at_or_below).collect()
+    }
+
+    /// `E[S]`.
+    pub(crate) fn mean(&self, abscissae: &Abscissae) -> f64 {
+        let moment: i128 = self.bins.iter().map(|bin| bin.moment).sum();
+        let range = abscissae.range();
+        range.low() + range.width() * (moment as f64 / self.total() as f64)
+    }
+
+    /// The law with the mass of every bin moved to one of its ends; its CDF at the abscissae does not change.
+    pub(crate) fn rounded(
+        &self,
+        abscissae: &Abscissae,
+        rounding: Rounding,
+        sample_size: f64,
+    ) -> WeightedEmpirical {
+        let points = abscissae.points();
+        let mut pairs = Vec::with_capacity(points.len() + 1);
+        for (index, bin) in self.bins.iter().enumerate().filter(|(_, bin)| bin.mass > 0) {
+            let end = match rounding {
+                // The bin holds what lies above the abscissa before it.
+                Rounding::Down if index == 0 => self.smallest,
+                Rounding::Down => points[index - 1].next_up(),
+                Rounding::Up => points.get(index).copied().unwrap_or(self.largest),
+            };
+            pairs.push((end, bin.mass as f64));
+        }
+        WeightedEmpirical::from_sorted(&pairs, sample_size)
+    }
+}
+
+/// Which end of its bin a mass is moved to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rounding {
+    /// To the low end: the CDF can only grow.
+    Down,
+    /// To the high end: the CDF can only shrink.
+    Up,
+}
