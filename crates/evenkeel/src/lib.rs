@@ -72,5 +72,6 @@ pub mod shift;
 pub mod side_inputs;
 pub mod sketch;
 pub mod threshold;
+pub mod warning;
 
 pub use error::{Error, Result};

@@ -43,57 +43,6 @@ pub struct Provenance {
     pub seed: Seed,
 }
 
-/// The options in effect when weights were learned, and what was known about the laws they were learned from.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct RecordedOptions {
-    /// How the laws around target scores were made.
-    pub sandwich: String,
-    /// `guaranteed`, `assumed` or `violated`: what is known about target law lying between them.
-    pub order: String,
-    /// Which bound was minimised.
-    pub objective: String,
-    /// Failure probability of the finite-sample term, if the objective had one.
-    pub finite_sample_delta: Option<f64>,
-    /// Miscoverage rates the objective averaged over, if not all.
-    pub restriction: Option<[f64; 2]>,
-    /// What the weights were made of.
-    pub weights: String,
-    /// Step size of Adam.
-    pub learning_rate: f64,
-    /// Steps allowed.
-    pub max_steps: usize,
-    /// Grid points of the objective.
-    pub learning_grid: usize,
-    /// Grid points of the reported bounds.
-    pub bound_grid: usize,
-    /// Factor of the bandwidth rule.
-    pub bandwidth_factor: f64,
-    /// Bandwidth that came out of it.
-    pub bandwidth: f64,
-}
-
-/// How the weights came about.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Learned {
-    /// Eq 7 or eq 8, whichever was minimised, at uniform weights: over all miscoverage rates, on the bound grid, without the
-    /// finite-sample term. None if nothing was minimised.
-    pub bound_before: Option<f64>,
-    /// The same at the learned weights.
-    pub bound_after: Option<f64>,
-    /// The options in effect, if a bound was minimised.
-    pub options: Option<RecordedOptions>,
-    /// Steps taken.
-    pub steps: usize,
-    /// Why it stopped.
-    pub stopped: StopReason,
-    /// The way there.
-    pub trace: Trace,
-    /// What a user should know about weights and thresholds; [`Calibration::warnings`] adds what the evidence says.
-    pub warnings: Vec<Warning>,
-    /// What the method measured on its way.
-    pub evidence: Option<Evidence>,
-}
-
 /// Weighted calibration scores: one fit serves every alpha.
 ///
 /// It serialises with serde as a [`CalibrationFile`]; reading one checks everything again.

@@ -51,3 +51,25 @@ impl<'a> From<&'a Vec<Threshold>> for Thresholds<'a> {
         Self::PerRow(each)
     }
 }
+
+/// The thresholds of a block of rows.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Cutoffs {
+    /// The same for every row and label.
+    Shared(Threshold),
+    /// One for each row.
+    PerRow(Vec<Threshold>),
+    /// One for each label.
+    PerLabel(Vec<Threshold>),
+}
+
+impl Cutoffs {
+    /// As the functions that cut sets take them.
+    pub fn as_thresholds(&self) -> Thresholds<'_> {
+        match self {
+            Self::Shared(threshold) => Thresholds::Shared(*threshold),
+            Self::PerRow(each) => Thresholds::PerRow(each),
+            Self::PerLabel(each) => Thresholds::PerLabel(each),
+        }
+    }
+}

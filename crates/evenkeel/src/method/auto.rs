@@ -9,20 +9,28 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Result, require_same_length};
-use crate::level::{FailureProbability, Miscoverage};
-use crate::measure::WeightedEmpirical;
-use crate::method::label_plan::{
-    LabelPlan, LabelPlanSettings, LabelPlanner, LabeledLogits, PlanEvidence, PlanWarning,
-    TargetRows,
+use super::fit::{Next, Open, Pass, Scored, Stage};
+use super::label_plan::{
+    self, FirstPass, LabelPlan, LabelPlanSettings, LabelPlanner, PlanEvidence, PlanFirstPass,
+    PreparedPlan, SecondPass,
 };
-use crate::rows::Real;
-use crate::score::{Labels, Probabilities, Score};
+use super::{About, Concluded, Evidence, Rule, Sorted};
+use crate::error::Result;
+use crate::level::{FailureProbability, Miscoverage};
+use crate::rows::{Real, RowKeys, Rows};
 use crate::seed::Seed;
 use crate::shift::{
-    DEFAULT_PERMUTATIONS, KEPT_PREDICTIONS, ShiftTest, predictions, sampled, shift_test,
+    DEFAULT_PERMUTATIONS, KEPT_PREDICTIONS, KeptPredictions, Prediction, ShiftTest, predictions,
+    sampled, shift_test,
 };
-use crate::threshold::{TestMass, Threshold, conformal_threshold};
+use crate::side_inputs::SideInputs;
+use crate::warning::Warning;
+
+pub(crate) const ABOUT: About = About {
+    name: "auto",
+    summary: "A shift test, then split conformal prediction or the label plan",
+    assumption: "no shift or a label plan that fits",
+};
 
 /// Relabelings for the smallest level that can be asked for.
 const MOST_PERMUTATIONS: f64 = 1e6;
@@ -42,18 +50,16 @@ pub struct AutoSettings {
     pub permutations: usize,
     /// How the plan is computed.
     pub plan: LabelPlanSettings,
-    /// Root of all randomness.
-    pub seed: Seed,
 }
 
 impl AutoSettings {
     /// The defaults at this false-alarm rate, with as many relabelings as it takes to reject at it; the certificate's failure
     /// probability stays 0.05.
-    pub fn new(level: FailureProbability, seed: Seed) -> Self {
+    pub fn new(level: FailureProbability) -> Self {
         // Two p-values below the level, so that one relabeling as extreme as the target data does not decide.
         let needed = (2.0 / level.get()).ceil().min(MOST_PERMUTATIONS) as usize;
         let plan = LabelPlanSettings::default();
-        Self { level, permutations: DEFAULT_PERMUTATIONS.max(needed), plan, seed }
+        Self { level, permutations: DEFAULT_PERMUTATIONS.max(needed), plan }
     }
 }
 
@@ -102,7 +108,7 @@ pub struct Decision {
     /// Evidence of the plan; none where it was not made.
     pub plan: Option<PlanEvidence>,
     /// What a user should know about the plan.
-    pub warnings: Vec<PlanWarning>,
+    pub warnings: Vec<Warning>,
 }
 
 impl Decision {
@@ -128,58 +134,116 @@ impl Decision {
     }
 }
 
-/// A decision with what it leads to: thresholds for any miscoverage rate.
-#[derive(Debug, Clone, PartialEq)]
-pub struct AutoCalibrated {
-    /// What was done and why.
-    pub decision: Decision,
-    /// The plan, if it was made.
-    pub plan: Option<LabelPlan>,
-    uncorrected: WeightedEmpirical,
-}
-
-impl AutoCalibrated {
-    /// The threshold of the chosen method.
-    pub fn threshold(&self, alpha: Miscoverage) -> Threshold {
-        match &self.plan {
-            Some(plan) => Threshold::Finite(plan.threshold(alpha).score),
-            None => self.uncorrected_threshold(alpha),
-        }
-    }
-
-    /// The threshold of split conformal prediction, for comparison.
-    pub fn uncorrected_threshold(&self, alpha: Miscoverage) -> Threshold {
-        let test = TestMass::exchangeable(self.decision.n);
-        conformal_threshold(&self.uncorrected, test, alpha)
-    }
-}
-
-/// Tests for a shift and calibrates accordingly: `(n, C)` labeled probabilities of the calibration data, `(m, C)` unlabeled ones of the target data.
-pub fn auto<T: Real, U: Real>(
-    labeled: &Probabilities<'_, T>,
-    labels: &Labels,
-    target: &Probabilities<'_, U>,
-    score: &Score,
+/// The calibration side, before the shift test.
+#[derive(Debug)]
+pub(crate) struct AutoFirst {
+    planner: LabelPlanner,
+    settings: AutoSettings,
     alpha: Miscoverage,
-    settings: &AutoSettings,
-) -> Result<AutoCalibrated> {
-    let classes = labeled.classes();
-    require_same_length("target classes", target.classes(), "calibration classes", classes)?;
-    let logits = LabeledLogits::of_probabilities(labeled, labels, score)?;
-    let uncorrected = WeightedEmpirical::uniform(logits.scores())?;
-    let AutoSettings { level, permutations, seed, .. } = *settings;
-    let (before, after) = (predictions(labeled), sampled(predictions(target), seed));
-    let test = shift_test(&before, &after, permutations, seed)?;
-    let plan = match Chosen::by(&test, level) {
-        Chosen::Uncorrected => None,
-        Chosen::LabelPlan => {
-            let planner = LabelPlanner::new(logits, *score, settings.plan, seed)?;
-            Some(planner.plan(&TargetRows::Probabilities(target.table()))?)
+    seed: Seed,
+    /// What the model says of the calibration points.
+    before: Vec<Prediction>,
+}
+
+/// The calibration side, once the test has found a shift.
+#[derive(Debug)]
+pub(crate) struct AutoSecond {
+    planner: LabelPlanner,
+    settings: AutoSettings,
+    alpha: Miscoverage,
+    test: ShiftTest,
+}
+
+/// Reads the calibration predictions; the target rows are still to come.
+pub(crate) fn begin<T: Real>(
+    calibration: &Scored<'_, T>,
+    settings: AutoSettings,
+) -> Result<Open<AutoFirst>> {
+    let planner = label_plan::planner(calibration, settings.plan)?;
+    let seed = calibration.context.seed;
+    let before = sampled(predictions(calibration.probabilities), seed)?;
+    let plan = PlanFirstPass { empty: planner.first_pass() };
+    let pass = AutoFirstPass { plan, predictions: KeptPredictions::new(seed) };
+    let alpha = calibration.context.alpha;
+    Ok(Open::new(AutoFirst { planner, settings, alpha, seed, before }, pass))
+}
+
+impl Stage for AutoFirst {
+    type Pass = AutoFirstPass;
+
+    fn end_pass(self, _: AutoFirstPass, (kept, first): AutoFirstState, rows: u64) -> Result<Next> {
+        let Self { planner, settings, alpha, seed, before } = self;
+        let test = shift_test(&before, &kept.values()?, settings.permutations, seed)?;
+        match Chosen::by(&test, settings.level) {
+            Chosen::Uncorrected => {
+                let scores = planner.labeled().scores();
+                let sizes = (scores.len(), rows);
+                let decision = Decision::new(test, settings.level, sizes, alpha, None);
+                let split = Concluded::split(Sorted::new(scores), Rule::Quantile)?;
+                Next::done(split.with_evidence(Evidence::Auto(Box::new(decision))))
+            }
+            Chosen::LabelPlan => {
+                let prepared = planner.prepare(first)?;
+                let stage = AutoSecond { planner, settings, alpha, test };
+                Ok(Next::Again(Open::new(stage, prepared).into()))
+            }
         }
-    };
-    let sizes = (labeled.rows(), target.rows() as u64);
-    let decision = Decision::new(test, level, sizes, alpha, plan.as_ref());
-    Ok(AutoCalibrated { decision, plan, uncorrected })
+    }
+}
+
+impl Stage for AutoSecond {
+    type Pass = PreparedPlan;
+
+    fn end_pass(self, prepared: PreparedPlan, second: SecondPass, rows: u64) -> Result<Next> {
+        let plan = self.planner.finish(&prepared, second)?;
+        let sizes = (self.planner.labeled().len(), rows);
+        let decision =
+            Decision::new(self.test, self.settings.level, sizes, self.alpha, Some(&plan));
+        let concluded = label_plan::concluded(&plan);
+        Next::done(concluded.with_evidence(Evidence::Auto(Box::new(decision))))
+    }
+}
+
+/// What the test needs, and what the plan needs should it find a shift.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct AutoFirstPass {
+    plan: PlanFirstPass,
+    /// Empty.
+    predictions: KeptPredictions,
+}
+
+/// Predictions for the test, and the first pass of the plan.
+pub(crate) type AutoFirstState = (KeptPredictions, FirstPass);
+
+impl Pass for AutoFirstPass {
+    type State = AutoFirstState;
+
+    fn empty(&self) -> AutoFirstState {
+        (self.predictions.clone(), self.plan.empty())
+    }
+
+    fn add<T: Real>(
+        &self,
+        (kept, first): AutoFirstState,
+        keys: RowKeys<'_>,
+        block: Rows<'_, T>,
+        side: &SideInputs<'_>,
+    ) -> Result<AutoFirstState> {
+        Ok((kept.add(keys, block)?, self.plan.add(first, keys, block, side)?))
+    }
+
+    fn merge(&self, (kept, first): AutoFirstState, other: AutoFirstState) -> Result<AutoFirstState> {
+        Ok((kept.merge(other.0)?, first.merge(other.1)?))
+    }
+
+    fn check(&self, (kept, first): &AutoFirstState) -> Result<()> {
+        self.predictions.require_same(kept)?;
+        self.plan.check(first)
+    }
+
+    fn classes(&self) -> usize {
+        self.plan.classes()
+    }
 }
 
 impl fmt::Display for Decision {

@@ -2,13 +2,22 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use super::fit::{Next, Open, Pass, Scored, Stage};
+use super::{About, Concluded, Rule, Sorted};
+use crate::error::{Error, Result, require_same_length};
 use crate::interval::Interval;
 use crate::level::Miscoverage;
-use crate::rows::{Real, Rows};
-use crate::score::{row_scale, widen_scaled};
+use crate::rows::{Real, RowKeys, Rows};
+use crate::score::{Score, row_scale, widen_scaled};
+use crate::side_inputs::SideInputs;
 use crate::sketch::{QuantileCounts, Rounding};
 use crate::threshold::Threshold;
+
+pub(crate) const ABOUT: About = About {
+    name: "ecp",
+    summary: "Thresholds scaled by the entropy of the target probabilities (Kasa et al. 2024)",
+    assumption: "none proved",
+};
 
 /// `-sum_y p(y) ln p(y)` with `0 ln 0 = 0`, in `[0, ln C]`.
 pub fn entropy(probabilities: &[f64]) -> f64 {
@@ -156,5 +165,72 @@ impl EntropyCut {
         } else {
             Threshold::AllLabels
         }
+    }
+}
+
+/// Split conformal prediction in the making, and the power of its scale.
+#[derive(Debug)]
+pub(crate) struct EntropyScaledFit {
+    sorted: Sorted,
+}
+
+/// Sorts the calibration scores; the entropies of the target rows are still to come.
+pub(crate) fn begin<T: Real>(
+    calibration: &Scored<'_, T>,
+    power: EntropyPower,
+) -> Result<Open<EntropyScaledFit>> {
+    if calibration.context.score != Score::Lac {
+        return Err(Error::Unsupported {
+            what: "`ecp` with another score than lac",
+            instead: "it scales probabilities; use the score lac",
+        });
+    }
+    let empty = EntropyScaling::new(calibration.classes(), power)?;
+    Ok(Open::new(EntropyScaledFit { sorted: Sorted::new(calibration.scores) }, EntropyPass { empty }))
+}
+
+impl Stage for EntropyScaledFit {
+    type Pass = EntropyPass;
+
+    fn end_pass(self, _: EntropyPass, scaling: EntropyScaling, _: u64) -> Result<Next> {
+        Next::done(Concluded::split(self.sorted, Rule::EntropyScaled { scaling })?)
+    }
+}
+
+/// Keeps the entropies of the target rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct EntropyPass {
+    empty: EntropyScaling,
+}
+
+impl Pass for EntropyPass {
+    type State = EntropyScaling;
+
+    fn empty(&self) -> EntropyScaling {
+        self.empty.clone()
+    }
+
+    fn add<T: Real>(
+        &self,
+        mut state: EntropyScaling,
+        keys: RowKeys<'_>,
+        block: Rows<'_, T>,
+        _: &SideInputs<'_>,
+    ) -> Result<EntropyScaling> {
+        state.add(keys, block)?;
+        Ok(state)
+    }
+
+    fn merge(&self, mut state: EntropyScaling, other: EntropyScaling) -> Result<EntropyScaling> {
+        state.merge(&other)?;
+        Ok(state)
+    }
+
+    fn check(&self, state: &EntropyScaling) -> Result<()> {
+        require_same_length("classes of a state", state.classes, "classes", self.empty.classes)
+    }
+
+    fn classes(&self) -> usize {
+        self.empty.classes
     }
 }

@@ -1,28 +1,67 @@
 //! Stage 7: a room for every method.
+//!
+//! ```text
+//! room                 what the target data leave behind          how thresholds follow
+//! auto                 predictions, then as label_plan            split conformal prediction, or the plan
+//! label_plan           confidences and rows, then three laws      projection of the planned law
+//! ot                   two laws around the target scores          quantile of learned weights
+//! uncorrected fixed    the same, for warnings only                quantile of equal or given weights
+//! oracle               nothing: labels are known                  quantile
+//! likelihood_ratio     a sample of rows, or nothing               quantile with the test point's own share
+//! label_shift          predicted labels or a sample of rows       the same for each label
+//! entropy_scaling      entropies                                  quantile scaled by an entropy
+//! quantile_transfer    confidences                                quantile at a transferred rate
+//! conditional          nothing                                    quantile regression at every test point
+//! ```
+//! A room holds a method's settings, what it keeps of a pass ([`fit::Pass`]), how it ends ([`fit::MethodFit`]), its rule, its
+//! evidence and its words. `mod.rs` lists the methods, `dispatch.rs` leads from the list to the rooms, and nothing else
+//! names them all. What methods share stands beside them: `basis`, `ratio_rule`, `row_pass`, `target_laws` here, the
+//! optimisers and networks in [`learning`](crate::learning), what passes keep in [`sketch`](crate::sketch).
 
 pub mod auto;
+mod basis;
+mod concluded;
 pub mod conditional;
+mod dispatch;
 pub mod entropy_scaling;
+pub(crate) mod fit;
+mod fixed;
 pub mod label_plan;
 pub mod label_shift;
 pub mod likelihood_ratio;
-mod name;
+pub(crate) mod oracle;
 pub mod ot;
 pub mod quantile_transfer;
+mod ratio_rule;
+mod row_pass;
+mod target_laws;
+pub(crate) mod uncorrected;
 
-pub use conditional::{ConditionalChoice, PENALTIES, PenaltyChoice};
+pub use basis::Basis;
+pub(crate) use concluded::{Concluded, Sorted};
+pub use concluded::{Learned, RecordedOptions};
+pub use conditional::{ConditionalChoice, ConditionalRule, PENALTIES, PenaltyChoice};
+pub(crate) use dispatch::{AnyFit, AnyPart, AnyReady};
 pub use label_shift::LabelShiftChoice;
 pub use likelihood_ratio::RatioChoice;
-pub use name::MethodName;
 pub use ot::{ObjectiveChoice, SandwichChoice, TransportSettings, WeightsChoice};
+pub use ratio_rule::{RatioRule, RatioSource};
+pub use target_laws::TargetScores;
 
-use auto::AutoSettings;
-use entropy_scaling::EntropyPower;
-use label_plan::LabelPlanSettings;
-use quantile_transfer::TransferRule;
+use serde::{Deserialize, Serialize};
+
+use auto::{AutoSettings, Decision};
+use entropy_scaling::{EntropyPower, EntropyScaling};
+use label_plan::{LabelPlanSettings, PlanEvidence, PlanThresholds};
+use label_shift::LabelShiftEvidence;
+use likelihood_ratio::RatioEvidence;
+use quantile_transfer::{QuantileTransfer, TransferRule};
+
+use crate::warning::Warning;
 
 /// How calibration weights, or thresholds, are found.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum Method {
     /// A shift test, then split conformal prediction or the label plan.
     Auto(AutoSettings),
@@ -32,13 +71,15 @@ pub enum Method {
     OptimalTransport(TransportSettings),
     /// Split conformal prediction: every calibration point counts the same.
     Uncorrected,
-    /// Weights `dQ/dP` of the scores, or of features given beside the probabilities (Tibshirani et al. 2019).
+    /// Weights `dQ/dP` of the scores, or of features given with the probabilities ([TBC19]).
+    ///
+    /// [TBC19]: https://arxiv.org/abs/1904.06019
     LikelihoodRatio(RatioChoice),
     /// Weights `Q(y)/P(y)` of the labels (Podkopaev & Ramdas 2021).
     LabelShift(LabelShiftChoice),
-    /// Thresholds scaled by the entropy of target probabilities (Kasa et al. 2024).
+    /// Thresholds scaled by the entropy of the target probabilities (Kasa et al. 2024).
     EntropyScaled(EntropyPower),
-    /// Thresholds moved by a quantile of target confidences (Yilmaz & Heckel 2022).
+    /// Thresholds moved by a quantile of the target confidences (Yilmaz & Heckel 2022).
     QuantileTransfer(TransferRule),
     /// Kernel quantile regression at every test point (Gibbs, Cherian & Candes 2025).
     Conditional(ConditionalChoice),
@@ -46,20 +87,125 @@ pub enum Method {
     Fixed,
 }
 
-impl Method {
-    /// The name used on the command line and in files.
-    pub fn name(&self) -> MethodName {
-        match self {
-            Self::Auto(_) => MethodName::Auto,
-            Self::LabelPlan(_) => MethodName::LabelPlan,
-            Self::OptimalTransport(_) => MethodName::Ot,
-            Self::Uncorrected => MethodName::Uncorrected,
-            Self::LikelihoodRatio(_) => MethodName::LikelihoodRatio,
-            Self::LabelShift(_) => MethodName::LabelShift,
-            Self::EntropyScaled(_) => MethodName::Ecp,
-            Self::QuantileTransfer(_) => MethodName::Qtc,
-            Self::Conditional(_) => MethodName::Conditional,
-            Self::Fixed => MethodName::Fixed,
-        }
+/// The methods, by the names used on the command line and in files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum MethodName {
+    /// A shift test, then split conformal prediction or the label plan.
+    Auto,
+    /// Weights projected on the scores of a transported label plan.
+    LabelPlan,
+    /// The paper's optimal-transport weights.
+    Ot,
+    /// Split conformal prediction.
+    Uncorrected,
+    /// Split conformal prediction on labels of the target data.
+    Oracle,
+    /// Weights `dQ/dP` of the scores or features.
+    LikelihoodRatio,
+    /// Thresholds scaled by the entropy of the target probabilities.
+    Ecp,
+    /// Thresholds moved by a quantile of the target confidences.
+    Qtc,
+    /// Kernel quantile regression at every test point.
+    Conditional,
+    /// Weights `Q(y)/P(y)` of the labels.
+    LabelShift,
+    /// The user's weights.
+    Fixed,
+}
+
+impl MethodName {
+    /// All of them, in the order they are shown.
+    pub const ALL: [Self; 11] = [
+        Self::Auto,
+        Self::LabelPlan,
+        Self::Ot,
+        Self::Uncorrected,
+        Self::Oracle,
+        Self::LikelihoodRatio,
+        Self::Ecp,
+        Self::Qtc,
+        Self::Conditional,
+        Self::LabelShift,
+        Self::Fixed,
+    ];
+
+    /// The name itself.
+    pub fn as_str(self) -> &'static str {
+        self.about().name
     }
+
+    /// What it does, in a line.
+    pub fn summary(self) -> &'static str {
+        self.about().summary
+    }
+
+    /// What must hold for the method's coverage to be right, in a few words; `docs/guarantees.md` says it in full.
+    pub fn assumption(self) -> &'static str {
+        self.about().assumption
+    }
+}
+
+/// What a room says of its method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct About {
+    /// Its name on the command line and in files.
+    pub name: &'static str,
+    /// What it does, in a line.
+    pub summary: &'static str,
+    /// What must hold for its coverage to be right.
+    pub assumption: &'static str,
+}
+
+/// How thresholds follow from the weighted calibration scores.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(tag = "name", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Rule {
+    /// The quantile of the weighted scores, with the test point's share of the mass at infinity.
+    #[default]
+    Quantile,
+    /// That quantile, scaled by the entropy of the target rows.
+    EntropyScaled {
+        /// Entropies of the target rows.
+        scaling: EntropyScaling,
+    },
+    /// The quantile at a rate that follows from the confidences of both data sets.
+    Transferred {
+        /// Which rate.
+        rule: TransferRule,
+        /// The confidences.
+        confidences: QuantileTransfer,
+    },
+    /// The quantile at the levels of a label plan, and beyond the calibration scores the plan's own.
+    Planned {
+        /// Levels and tail.
+        thresholds: PlanThresholds,
+    },
+    /// The quantile with a share of the mass for the test point that follows from its likelihood ratio, or its label's.
+    ByRatio(RatioRule),
+    /// Kernel quantile regression at every test point.
+    Conditional(ConditionalRule),
+}
+
+/// What a method measured on its way to its thresholds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "of", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Evidence {
+    /// Of a fitted likelihood ratio.
+    LikelihoodRatio(RatioEvidence),
+    /// Of estimated class shares.
+    LabelShift(LabelShiftEvidence),
+    /// Of a label plan.
+    LabelPlan {
+        /// What it rests on.
+        plan: Box<PlanEvidence>,
+        /// What a user should know.
+        warnings: Vec<Warning>,
+    },
+    /// Of `auto`: the test, the choice, and the plan where it was made.
+    Auto(Box<Decision>),
 }

@@ -3,14 +3,24 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::fit::{Next, Open, Pass, Scored, Stage};
+use super::{About, Concluded, Rule, Sorted};
 use crate::error::{Error, Result};
 use crate::interval::Interval;
 use crate::level::{Level, Miscoverage};
 use crate::measure::WeightedEmpirical;
-use crate::rows::{Real, Rows};
-use crate::score::{row_scale, widen_scaled};
+use crate::rows::{Real, RowKeys, Rows};
+use crate::score::{Score, row_scale, widen_scaled};
+use crate::shift::predictions;
+use crate::side_inputs::SideInputs;
 use crate::sketch::{QuantileCounts, Rounding};
 use crate::threshold::{TestMass, Threshold};
+
+pub(crate) const ABOUT: About = About {
+    name: "qtc",
+    summary: "Thresholds moved by a quantile of the target confidences (Yilmaz & Heckel 2022)",
+    assumption: "confidence moves with scores",
+};
 
 /// Largest probability of a row.
 pub fn confidence(probabilities: &[f64]) -> f64 {
@@ -208,4 +218,87 @@ fn confidences<T: Real>(first_row: usize, block: Rows<'_, T>) -> Result<Vec<f64>
         Ok(confidence(&row))
     };
     block.iter().enumerate().map(confidence_of).collect()
+}
+
+/// Split conformal prediction in the making, with the confidences of the calibration points.
+#[derive(Debug)]
+pub(crate) struct QuantileTransferFit {
+    sorted: Sorted,
+    rule: TransferRule,
+    calibration: QuantileTransfer,
+}
+
+/// Reads the confidences of the calibration points; those of the target rows are still to come.
+pub(crate) fn begin<T: Real>(
+    calibration: &Scored<'_, T>,
+    rule: TransferRule,
+) -> Result<Open<QuantileTransferFit>> {
+    if rule == TransferRule::SourceThreshold
+        && !matches!(calibration.context.score, Score::Lac | Score::Aps(_))
+    {
+        return Err(Error::Unsupported {
+            what: "QTC-ST with a score outside [0, 1]",
+            instead: "it reads the threshold as a level; use lac or aps, or another QTC rule",
+        });
+    }
+    let said = predictions(calibration.probabilities);
+    let confidences: Vec<f64> = said.iter().map(|prediction| prediction.confidence).collect();
+    let stage = QuantileTransferFit {
+        sorted: Sorted::new(calibration.scores),
+        rule,
+        calibration: QuantileTransfer::new(&confidences, &[])?,
+    };
+    Ok(Open::new(stage, ConfidencePass { classes: calibration.classes() }))
+}
+
+impl Stage for QuantileTransferFit {
+    type Pass = ConfidencePass;
+
+    fn end_pass(self, _: ConfidencePass, target: QuantileTransfer, _: u64) -> Result<Next> {
+        let mut confidences = self.calibration;
+        confidences.merge(&target)?;
+        let rule = Rule::Transferred { rule: self.rule, confidences };
+        Next::done(Concluded::split(self.sorted, rule)?)
+    }
+}
+
+/// Keeps the confidences of the target rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ConfidencePass {
+    classes: usize,
+}
+
+impl Pass for ConfidencePass {
+    type State = QuantileTransfer;
+
+    fn empty(&self) -> QuantileTransfer {
+        QuantileTransfer::default()
+    }
+
+    fn add<T: Real>(
+        &self,
+        mut state: QuantileTransfer,
+        keys: RowKeys<'_>,
+        block: Rows<'_, T>,
+        _: &SideInputs<'_>,
+    ) -> Result<QuantileTransfer> {
+        state.add_target(keys, block)?;
+        Ok(state)
+    }
+
+    fn merge(&self, mut state: QuantileTransfer, other: QuantileTransfer) -> Result<QuantileTransfer> {
+        state.merge(&other)?;
+        Ok(state)
+    }
+
+    fn check(&self, state: &QuantileTransfer) -> Result<()> {
+        match state.rows().0 {
+            0 => Ok(()),
+            _ => Err(Error::Damaged { what: "state", why: "it holds calibration confidences" }),
+        }
+    }
+
+    fn classes(&self) -> usize {
+        self.classes
+    }
 }

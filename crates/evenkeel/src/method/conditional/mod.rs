@@ -32,19 +32,23 @@ mod active_set;
 mod at_rate;
 mod choice;
 mod cross_validation;
+mod fit;
 mod free_factor;
 mod kernel;
 mod model;
 mod program;
 mod record;
+mod rule;
 mod run;
 mod settings;
 
 pub use at_rate::{ConditionalAtRate, ConditionalSolution};
 pub use choice::{ConditionalChoice, PENALTIES, PenaltyChoice};
+pub(crate) use fit::{ABOUT, ConditionalFit, begin};
 pub use kernel::LARGEST_CALIBRATION;
 pub use model::ConditionalModel;
 pub use record::ConditionalRecord;
+pub use rule::ConditionalRule;
 pub use settings::{
     ConditionalSettings, DEFAULT_GAMMA, DEFAULT_LAMBDA, FlatIntercept, LambdaChoice,
 };

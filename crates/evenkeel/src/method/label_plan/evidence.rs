@@ -1,5 +1,7 @@
 //! What a plan rests on, as data.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::certificate::Certificate;
@@ -53,4 +55,26 @@ pub struct PlanEvidence {
     pub estimated_gap: f64,
     /// Bound on the total gap to target law.
     pub certificate: Certificate,
+}
+
+impl fmt::Display for PlanEvidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let statistics = &self.statistics;
+        write!(
+            f,
+            "The threshold was moved by the label plan, which reads target points as the model does at temperature \
+             {:.2} (1 is the model's own, {:.2} fits the calibration data), and moves them {:.0} % of the way to calibration class frequencies. The weights rest on \
+             effectively {:.0} of {} labeled points. Coverage should be within {:.1} points of what is asked for on \
+             average over all targets ({:.1} at {:.0} % confidence), provided that target labels lie between what the model \
+             believes and the most cautious plan: this is assumed, and cannot be checked without labels.",
+            self.temperature * statistics.inflation,
+            self.temperature,
+            100.0 * statistics.mix,
+            self.effective_sample_size,
+            self.n,
+            100.0 * self.certificate.value,
+            100.0 * self.certificate.with_confidence,
+            100.0 * (1.0 - self.certificate.delta),
+        )
+    }
 }

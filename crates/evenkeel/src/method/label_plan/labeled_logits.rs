@@ -33,6 +33,15 @@ impl LabeledLogits {
         score: &Score,
     ) -> Result<Self> {
         let scores = score.with_draws_for("calibration").label_scores(probabilities, labels)?;
+        Self::of_scored(probabilities, labels, scores)
+    }
+
+    /// The same where the labels were scored already.
+    pub(crate) fn of_scored<T: Real>(
+        probabilities: &Probabilities<'_, T>,
+        labels: &Labels,
+        scores: Vec<f64>,
+    ) -> Result<Self> {
         let classes = probabilities.classes();
         let mut logits = vec![0.0; probabilities.rows() * classes];
         for (index, row) in logits.chunks_exact_mut(classes).enumerate() {

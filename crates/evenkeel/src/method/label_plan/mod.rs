@@ -42,6 +42,7 @@
 mod certificate;
 mod class_groups;
 mod evidence;
+mod fit;
 mod labeled_logits;
 mod passes;
 mod plan;
@@ -61,6 +62,7 @@ use rayon::prelude::*;
 pub use crate::sketch::{PlannedLaws, TailAtom};
 pub use certificate::{Certificate, Standing};
 pub use class_groups::ClassGroups;
+pub(crate) use fit::{ABOUT, PlanFirst, PlanFirstPass, PlanSecond, begin, concluded, planner};
 pub use evidence::{FixedPoint, PlanEvidence};
 pub use labeled_logits::{LabeledLogits, PROBABILITY_FLOOR};
 pub use passes::{FirstPass, SecondPass};
@@ -71,7 +73,6 @@ pub use shift_statistics::ShiftStatistics;
 pub use target_rows::TargetRows;
 pub use thresholds::{PlanThreshold, PlanThresholds, ThresholdSource};
 pub use transport_plan::{PlanStop, TransportPlan};
-pub use warning::PlanWarning;
 
 use crate::bound::dkw_half_width;
 use crate::error::{Error, Result};

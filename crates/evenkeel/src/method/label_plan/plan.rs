@@ -2,9 +2,10 @@
 
 use super::evidence::PlanEvidence;
 use super::thresholds::{PlanThreshold, PlanThresholds};
-use super::warning::{PlanWarning, warnings};
+use super::warning::warnings;
 use crate::level::Miscoverage;
 use crate::measure::Weights;
+use crate::warning::Warning;
 use crate::sketch::PlannedLaws;
 
 /// Weights on the calibration points, thresholds for any miscoverage rate, and the evidence.
@@ -58,7 +59,7 @@ impl LabelPlan {
     }
 
     /// What a user should know at a miscoverage rate.
-    pub fn warnings(&self, alpha: Miscoverage) -> Vec<PlanWarning> {
+    pub fn warnings(&self, alpha: Miscoverage) -> Vec<Warning> {
         warnings(&self.evidence, self.threshold(alpha), alpha)
     }
 }

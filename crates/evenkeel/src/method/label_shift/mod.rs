@@ -12,12 +12,14 @@
 mod black_box;
 mod choice;
 mod expectation_maximisation;
+mod fit;
 mod linear_system;
 mod weights;
 
 pub use black_box::{MOST_CONDITION, black_box_shift};
 pub use choice::LabelShiftChoice;
 pub use expectation_maximisation::{EmSettings, expectation_maximisation};
+pub(crate) use fit::{ABOUT, BlackBoxFit, EmFit, begin};
 pub use weights::{EmStop, LabelShiftEvidence, LabelShiftMethod, LabelWeights};
 
 use crate::error::{Error, Result, require_same_length};

@@ -14,6 +14,7 @@
 mod choice;
 mod estimator;
 mod evidence;
+mod fit;
 mod known;
 mod logistic;
 mod model;
@@ -27,6 +28,9 @@ mod thresholds;
 pub use choice::RatioChoice;
 pub use estimator::{NetworkSettings, RatioEstimator, RatioFit, TelescopingSettings};
 pub use evidence::{Overlap, RatioEvidence, RatioStop};
+pub(crate) use fit::{
+    ABOUT, EstimatedRatioFit, KnownRatioFit, begin, described,
+};
 pub use known::KnownRatios;
 pub use logistic::LOGISTIC_RIDGE;
 pub use model::{LOG_RATIO_LIMIT, RatioModel};

@@ -1,10 +1,6 @@
 //! The paper's method on one set of scores: sandwich, objective, descent, bounds.
 
-use std::ops::ControlFlow;
-
 use crate::bound::{Integrator, integrated_gap_between, wasserstein_gap_between};
-use crate::calibration::{Evidence, RecordedOptions};
-use crate::calibrator::TargetScores;
 use crate::error::{Error, Result};
 use crate::interval::Interval;
 use crate::learning::network::Mlp;
@@ -12,7 +8,7 @@ use crate::learning::objective::{
     FiniteSample, Objective, ObjectiveInputs, RestrictedObjective, WassersteinObjective,
     WeightedCdfObjective,
 };
-use crate::learning::optimise::{StopReason, Trace, TracePoint};
+use crate::learning::optimise::{StopReason, Trace};
 use crate::learning::{
     FreeFormSettings, Halves, WeightFunctionSettings, fit_free_form, fit_weight_function,
     free_form_test_mass, function_weights, initial_log_weights,
@@ -21,51 +17,13 @@ use crate::level::{FailureProbability, Miscoverage};
 use crate::measure::{
     BANDWIDTH_FLOOR, Bandwidth, Grid, SmoothedLaw, Support, WeightedEmpirical, Weights,
 };
-use crate::method::{ObjectiveChoice, SandwichChoice, TransportSettings, WeightsChoice};
+use crate::method::fit::Observer;
+use crate::method::{
+    Concluded, Learned, ObjectiveChoice, RecordedOptions, Rule, SandwichChoice, Sorted, TargetScores,
+    TransportSettings, WeightsChoice,
+};
 use crate::sandwich::{Order, Sandwich, min_max, model_uniform, model_uniform_sampled};
 use crate::seed::Seed;
-use crate::threshold::TestMass;
-
-/// What the weights of a method amount to.
-pub(crate) struct Weighted {
-    /// Increasing.
-    pub scores: Vec<f64>,
-    pub weights: Weights,
-    pub test_mass: TestMass,
-    pub bound_before: Option<f64>,
-    pub bound_after: Option<f64>,
-    pub options: Option<RecordedOptions>,
-    pub steps: usize,
-    pub stopped: StopReason,
-    pub trace: Trace,
-    /// Laws around target scores, where the method has them.
-    pub sandwich: Option<Sandwich>,
-    /// What else the method measured.
-    pub evidence: Option<Evidence>,
-}
-
-impl Weighted {
-    /// Weights that were not learned.
-    pub(crate) fn given(
-        sorted: Vec<f64>,
-        (weights, test_mass): (Weights, TestMass),
-        sandwich: Option<Sandwich>,
-    ) -> Self {
-        Self {
-            scores: sorted,
-            weights,
-            test_mass,
-            bound_before: None,
-            bound_after: None,
-            evidence: None,
-            options: None,
-            steps: 0,
-            stopped: StopReason::NotIterative,
-            trace: Trace::default(),
-            sandwich,
-        }
-    }
-}
 
 /// The paper's method on one set of scores.
 pub(crate) struct Problem {
@@ -78,10 +36,10 @@ pub(crate) struct Problem {
 impl Problem {
     pub(crate) fn learn(
         &self,
-        sorted: Vec<f64>,
+        sorted: Sorted,
         target: TargetScores<'_>,
-        observer: &mut dyn FnMut(&TracePoint) -> ControlFlow<()>,
-    ) -> Result<Weighted> {
+        observer: &mut Observer<'_>,
+    ) -> Result<Concluded> {
         match self.settings.weights {
             WeightsChoice::FreeForm => self.learn_free_form(sorted, target, observer),
             WeightsChoice::Function => self.learn_function(&sorted, target, observer),
@@ -90,17 +48,18 @@ impl Problem {
 
     fn learn_free_form(
         &self,
-        sorted: Vec<f64>,
+        sorted: Sorted,
         target: TargetScores<'_>,
-        observer: &mut dyn FnMut(&TracePoint) -> ControlFlow<()>,
-    ) -> Result<Weighted> {
+        observer: &mut Observer<'_>,
+    ) -> Result<Concluded> {
         let sandwich = self.sandwich(target)?;
-        let bandwidth = self.bandwidth(&sorted)?;
-        let initial = initial_log_weights(sorted.len(), self.seed);
+        let scores = &sorted.scores;
+        let bandwidth = self.bandwidth(scores)?;
+        let initial = initial_log_weights(scores.len(), self.seed);
         let TransportSettings { adam, stopping, .. } = self.settings;
         let fit = fit_free_form(
-            &sorted,
-            self.objective(&sorted, &sandwich, bandwidth)?,
+            scores,
+            self.objective(scores, &sandwich, bandwidth)?,
             &initial,
             FreeFormSettings { adam, stopping },
             self.alpha,
@@ -108,65 +67,66 @@ impl Problem {
             observer,
         )?;
         let weights = Weights::softmax(fit.log_weights.clone())?;
-        let bounds = self.bounds(&sorted, &weights, &sandwich, bandwidth)?;
-        Ok(Weighted {
-            scores: sorted,
-            weights,
-            test_mass: free_form_test_mass(&fit.log_weights)?,
-            bound_before: Some(bounds.0),
-            bound_after: Some(bounds.1),
-            evidence: None,
-            options: Some(self.recorded(&sandwich, bandwidth)),
-            steps: fit.steps,
-            stopped: fit.stopped,
-            trace: fit.trace,
-            sandwich: Some(sandwich),
-        })
+        let bounds = self.bounds(scores, &weights, &sandwich, bandwidth)?;
+        let learned = self.learned(bounds, &sandwich, bandwidth, (fit.steps, fit.stopped, fit.trace));
+        let test_mass = free_form_test_mass(&fit.log_weights)?;
+        let rule = Rule::Quantile;
+        Ok(Concluded { sorted, weights, test_mass, rule, learned, sandwich: Some(sandwich) })
     }
 
     fn learn_function(
         &self,
-        sorted: &[f64],
+        sorted: &Sorted,
         target: TargetScores<'_>,
-        observer: &mut dyn FnMut(&TracePoint) -> ControlFlow<()>,
-    ) -> Result<Weighted> {
+        observer: &mut Observer<'_>,
+    ) -> Result<Concluded> {
         let sandwich = self.sandwich(target)?;
-        let halves = Halves::new(sorted.len(), self.seed)?;
-        let half = |indices: &[usize]| {
-            let mut scores: Vec<f64> = indices.iter().map(|index| sorted[*index]).collect();
-            scores.sort_by(f64::total_cmp);
-            scores
-        };
-        let (fitted, calibration) = (half(&halves.fit), half(&halves.calibrate));
+        let halves = Halves::new(sorted.scores.len(), self.seed)?;
+        let (fitted, calibration) = (sorted.part(&halves.fit), sorted.part(&halves.calibrate));
         let grid = self.learning_grid()?;
         let TransportSettings { adam, stopping, .. } = self.settings;
         let fit = fit_weight_function(
-            &fitted,
-            &calibration,
+            &fitted.scores,
+            &calibration.scores,
             &grid,
-            self.objective(&fitted, &sandwich, self.bandwidth(&fitted)?)?,
+            self.objective(&fitted.scores, &sandwich, self.bandwidth(&fitted.scores)?)?,
             Mlp::initialised(self.seed),
             WeightFunctionSettings { adam, stopping },
             self.alpha,
             &mut |step, objective| self.redraw(target, step, objective),
             observer,
         )?;
-        let weighted = function_weights(&fit.network, &calibration, &grid)?;
-        let bandwidth = self.bandwidth(&calibration)?;
-        let bounds = self.bounds(&calibration, &weighted.weights, &sandwich, bandwidth)?;
-        Ok(Weighted {
-            scores: calibration,
+        let weighted = function_weights(&fit.network, &calibration.scores, &grid)?;
+        let bandwidth = self.bandwidth(&calibration.scores)?;
+        let bounds = self.bounds(&calibration.scores, &weighted.weights, &sandwich, bandwidth)?;
+        let learned = self.learned(bounds, &sandwich, bandwidth, (fit.steps, fit.stopped, fit.trace));
+        Ok(Concluded {
+            sorted: calibration,
             weights: weighted.weights,
             test_mass: weighted.test_mass,
-            bound_before: Some(bounds.0),
-            bound_after: Some(bounds.1),
-            evidence: None,
-            options: Some(self.recorded(&sandwich, bandwidth)),
-            steps: fit.steps,
-            stopped: fit.stopped,
-            trace: fit.trace,
+            rule: Rule::Quantile,
+            learned,
             sandwich: Some(sandwich),
         })
+    }
+
+    fn learned(
+        &self,
+        (before, after): (f64, f64),
+        sandwich: &Sandwich,
+        bandwidth: Bandwidth,
+        (steps, stopped, trace): (usize, StopReason, Trace),
+    ) -> Learned {
+        Learned {
+            bound_before: Some(before),
+            bound_after: Some(after),
+            options: Some(self.recorded(sandwich, bandwidth)),
+            steps,
+            stopped,
+            trace,
+            warnings: Vec::new(),
+            evidence: None,
+        }
     }
 
     /// The laws around target scores; for the sampled choice its exact expectation, which bounds are reported for.

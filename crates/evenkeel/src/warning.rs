@@ -1,18 +1,14 @@
-//! What a user should know before trusting a calibration, in words.
+//! What a user should know before trusting a result: data first, words second. Every warning of the library stands here.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::learning::optimise::{StopReason, Trace};
-use crate::level::Miscoverage;
-use crate::measure::WeightedEmpirical;
-use crate::sandwich::{Order, Sandwich};
-use crate::threshold::{TestMass, Threshold, conformal_threshold};
 
 /// Something that makes a calibration less trustworthy than its numbers look.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Warning {
     /// Target scores reach beyond every calibration score, so no weighting can match them.
     SupportTooShort {
@@ -61,6 +57,46 @@ pub enum Warning {
     Diverged,
     /// The optimisation was stopped by the caller.
     Interrupted,
+    /// The predicted classes changed (`tv > tv_expected + 2 tv_deviation`) while confidences within a predicted class did not
+    /// (`ks <= 1.36 / sqrt(ks_points)`): the classes themselves may be of other frequencies the target data.
+    LabelShiftSuspected {
+        /// Distance of the histograms of predicted groups.
+        tv: f64,
+        /// What noise alone makes of it.
+        tv_expected: f64,
+        /// Distance of the confidences.
+        ks: f64,
+    },
+    /// The planned law has more than `alpha` of its mass beyond every calibration score.
+    SupportExhausted {
+        /// The planned law at the largest calibration score.
+        reached: f64,
+        /// Miscoverage rate asked for.
+        alpha: f64,
+        /// The threshold that was taken from the planned law itself.
+        threshold: f64,
+    },
+    /// Fewer than ten unlabeled points per class.
+    FewUnlabeled {
+        /// Unlabeled points.
+        points: u64,
+        /// Number of classes.
+        classes: usize,
+        /// Groups the classes were put into.
+        groups: usize,
+    },
+    /// The confidences moved (`ks > 1.36 / sqrt(ks_points)`), but not down: the mean the target data is at least calibration in the
+    /// same predicted classes.
+    ConfidentButShifted {
+        /// Distance of the confidences.
+        ks: f64,
+        /// Mean confidence of the calibration data.
+        #[serde(rename = "yesterday")]
+        labeled: f64,
+        /// Mean confidence of the target data.
+        #[serde(rename = "today")]
+        target: f64,
+    },
 }
 
 impl Warning {
@@ -75,6 +111,10 @@ impl Warning {
             Self::NothingLearned => "nothing-learned",
             Self::Diverged => "diverged",
             Self::Interrupted => "interrupted",
+            Self::LabelShiftSuspected { .. } => "label-shift-suspected",
+            Self::SupportExhausted { .. } => "support-exhausted",
+            Self::FewUnlabeled { .. } => "few-unlabeled",
+            Self::ConfidentButShifted { .. } => "confident-but-shifted",
         }
     }
 }
@@ -127,73 +167,33 @@ impl fmt::Display for Warning {
             Self::Interrupted => {
                 write!(f, "the optimisation was interrupted; the weights of that moment were kept")
             }
+            Self::LabelShiftSuspected { tv, tv_expected, ks } => write!(
+                f,
+                "the classes the model predicts changed (distance {tv:.3}, noise alone {tv_expected:.3}) and its confidence \
+                 did not ({ks:.3}): classes may be more or less frequent than the calibration data, which this method assumes they \
+                 are not; compare with the label-shift method, or label a sample of target points"
+            ),
+            Self::SupportExhausted { reached, alpha, threshold } => write!(
+                f,
+                "{:.1} % of target expected scores lie above every calibration score, more than the {:.1} % that may be \
+                 missed: the threshold {threshold:.4} comes from the plan alone; collect labeled points as hard as target",
+                100.0 * (1.0 - reached),
+                100.0 * alpha
+            ),
+            Self::FewUnlabeled { points, classes, groups } => write!(
+                f,
+                "{points} unlabeled points are fewer than ten for each of {classes} classes, which were put into {groups} \
+                 groups: collect more unlabeled points"
+            ),
+            Self::ConfidentButShifted { ks, labeled, target } => write!(
+                f,
+                "the model's confidence moved (distance {ks:.3}) but did not fall (mean {target:.3}, the calibration data {labeled:.3} in \
+                 the same predicted classes): a model that is confident and wrong cannot be found out without labels; \
+                 label a sample of target points before relying on the sets"
+            ),
         }
     }
 }
 
 /// `n + 1 >= 1 / alpha` points are needed; a quarter of a rank less absorbs the rounding of `1 / alpha`.
 const QUARTER_RANK: f64 = 1.25;
-
-/// Fewer effective points than this are too few to place a quantile.
-const FEW_POINTS: f64 = 30.0;
-/// So is this share of the points there are: most of the labels bought are not used.
-const FEW_SHARE: f64 = 0.1;
-
-/// An objective may rise by this share of itself and still be where it started.
-const RISE: f64 = 1e-3;
-
-/// Looks a calibration over; `largest_score` is the largest calibration score, whatever its weight.
-pub(crate) fn diagnose(
-    law: &WeightedEmpirical,
-    largest_score: f64,
-    test_mass: TestMass,
-    sandwich: Option<&Sandwich>,
-    alpha: Miscoverage,
-    (stopped, trace): (StopReason, &Trace),
-) -> Vec<Warning> {
-    let mut warnings = Vec::new();
-    if let (Some(first), Some(last)) = (trace.points().first(), trace.points().last()) {
-        let (before, after) = (first.objective, last.objective);
-        if after > before + RISE * before.abs() {
-            warnings.push(Warning::BoundRose { before, after });
-        }
-        if last.step > 0
-            && law.effective_sample_size() > law.points() as f64 * (1.0 - 1e-9)
-            && law.points() > 1
-        {
-            warnings.push(Warning::NothingLearned);
-        }
-    }
-    match stopped {
-        StopReason::Diverged => warnings.push(Warning::Diverged),
-        StopReason::Interrupted => warnings.push(Warning::Interrupted),
-        _ => {}
-    }
-    let points = law.points();
-    if conformal_threshold(law, test_mass, alpha) == Threshold::AllLabels {
-        let test_share = test_mass.get();
-        warnings.push(Warning::AllLabels { alpha: alpha.get(), test_share, points });
-    }
-    if let Some(sandwich) = sandwich {
-        let beyond_at_most = 1.0 - sandwich.upper().cdf(largest_score);
-        let beyond_at_least = 1.0 - sandwich.lower().cdf(largest_score);
-        if beyond_at_least > alpha.get() {
-            let alpha = alpha.get();
-            warnings.push(Warning::SupportTooShort {
-                largest_score,
-                beyond_at_least,
-                beyond_at_most,
-                alpha,
-            });
-        }
-    }
-    let effective = law.effective_sample_size();
-    let reweighted = effective < points as f64 * 0.999;
-    if reweighted && (effective < FEW_POINTS || effective < FEW_SHARE * points as f64) {
-        warnings.push(Warning::FewEffectivePoints { effective, points });
-    }
-    if let Some(Order::Violated { largest, at }) = sandwich.map(Sandwich::order) {
-        warnings.push(Warning::OrderViolated { largest, at });
-    }
-    warnings
-}

@@ -1,0 +1,157 @@
+//! What a method hands over: weighted calibration scores, the rule that turns them into thresholds, and how they came
+//! about.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Evidence, Rule};
+use crate::error::Result;
+use crate::learning::optimise::{StopReason, Trace};
+use crate::measure::Weights;
+use crate::sandwich::Sandwich;
+use crate::threshold::TestMass;
+use crate::warning::Warning;
+
+/// The options in effect when weights were learned, and what was known about the laws they were learned from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RecordedOptions {
+    /// How the laws around target scores were made.
+    pub sandwich: String,
+    /// `guaranteed`, `assumed` or `violated`: what is known about target law lying between them.
+    pub order: String,
+    /// Which bound was minimised.
+    pub objective: String,
+    /// Failure probability of the finite-sample term, if the objective had one.
+    pub finite_sample_delta: Option<f64>,
+    /// Miscoverage rates the objective averaged over, if not all.
+    pub restriction: Option<[f64; 2]>,
+    /// What the weights were made of.
+    pub weights: String,
+    /// Step size of Adam.
+    pub learning_rate: f64,
+    /// Steps allowed.
+    pub max_steps: usize,
+    /// Grid points of the objective.
+    pub learning_grid: usize,
+    /// Grid points of the reported bounds.
+    pub bound_grid: usize,
+    /// Factor of the bandwidth rule.
+    pub bandwidth_factor: f64,
+    /// Bandwidth that came out of it.
+    pub bandwidth: f64,
+}
+
+/// How the weights came about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Learned {
+    /// Eq 7 or eq 8, whichever was minimised, at uniform weights: over all miscoverage rates, on the bound grid, without the
+    /// finite-sample term. None if nothing was minimised.
+    pub bound_before: Option<f64>,
+    /// The same at the learned weights.
+    pub bound_after: Option<f64>,
+    /// The options in effect, if a bound was minimised.
+    pub options: Option<RecordedOptions>,
+    /// Steps taken.
+    pub steps: usize,
+    /// Why it stopped.
+    pub stopped: StopReason,
+    /// The way there.
+    pub trace: Trace,
+    /// What a user should know about weights and thresholds; [`Calibration::warnings`] adds what the evidence says.
+    pub warnings: Vec<Warning>,
+    /// What the method measured on its way.
+    pub evidence: Option<Evidence>,
+}
+
+impl Learned {
+    /// Of weights that no optimiser found.
+    pub(crate) fn not_iterative() -> Self {
+        Self {
+            bound_before: None,
+            bound_after: None,
+            options: None,
+            steps: 0,
+            stopped: StopReason::NotIterative,
+            trace: Trace::default(),
+            warnings: Vec::new(),
+            evidence: None,
+        }
+    }
+}
+
+/// The calibration scores in increasing order, and where each stood in the input; equal ones keep their order.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Sorted {
+    /// `order[k]` is the input position of the `k`-th smallest score.
+    pub order: Vec<usize>,
+    /// The scores, increasing.
+    pub scores: Vec<f64>,
+}
+
+impl Sorted {
+    pub(crate) fn new(scores: &[f64]) -> Self {
+        let mut order: Vec<usize> = (0..scores.len()).collect();
+        order.sort_by(|a, b| scores[*a].total_cmp(&scores[*b]));
+        let scores = order.iter().map(|index| scores[*index]).collect();
+        Self { order, scores }
+    }
+
+    /// Some of the points, by their ranks.
+    pub(crate) fn part(&self, ranks: &[usize]) -> Self {
+        let mut ranks = ranks.to_vec();
+        ranks.sort_unstable();
+        Self {
+            order: ranks.iter().map(|rank| self.order[*rank]).collect(),
+            scores: ranks.iter().map(|rank| self.scores[*rank]).collect(),
+        }
+    }
+
+    /// Numbers of the caller's order, in that of the scores.
+    pub(crate) fn arrange(&self, values: &[f64]) -> Vec<f64> {
+        self.order.iter().map(|index| values[*index]).collect()
+    }
+}
+
+/// What a method hands over.
+#[derive(Debug)]
+pub(crate) struct Concluded {
+    /// Calibration scores and their input positions; a part of them where the rest was used up in fitting.
+    pub sorted: Sorted,
+    /// Weights in the order of the sorted scores.
+    pub weights: Weights,
+    /// The test point's share of the mass.
+    pub test_mass: TestMass,
+    /// How thresholds follow.
+    pub rule: Rule,
+    /// How the weights came about.
+    pub learned: Learned,
+    /// Laws around the target scores, where the method has them.
+    pub sandwich: Option<Sandwich>,
+}
+
+impl Concluded {
+    /// Weights that were not learned, and a rule.
+    pub(crate) fn given(
+        sorted: Sorted,
+        weights: Weights,
+        test_mass: TestMass,
+        rule: Rule,
+    ) -> Self {
+        Self { sorted, weights, test_mass, rule, learned: Learned::not_iterative(), sandwich: None }
+    }
+
+    /// Equal weights, as in split conformal prediction, and a rule.
+    pub(crate) fn split(sorted: Sorted, rule: Rule) -> Result<Self> {
+        let n = sorted.scores.len();
+        Ok(Self::given(sorted, Weights::uniform(n)?, TestMass::exchangeable(n), rule))
+    }
+
+    pub(crate) fn with_evidence(mut self, evidence: Evidence) -> Self {
+        self.learned.evidence = Some(evidence);
+        self
+    }
+
+    pub(crate) fn with_sandwich(mut self, sandwich: Sandwich) -> Self {
+        self.sandwich = Some(sandwich);
+        self
+    }
+}

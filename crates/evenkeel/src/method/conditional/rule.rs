@@ -1,0 +1,84 @@
+//! A conditional model as the rule of a calibration: a threshold for every test point.
+
+use serde::{Deserialize, Serialize};
+
+use super::{ConditionalModel, ConditionalRecord};
+use crate::conformal::Cutoffs;
+use crate::error::{Error, Result, require_same_length};
+use crate::level::Miscoverage;
+use crate::method::basis::Basis;
+use crate::rows::{Real, RowKeys, Rows};
+use crate::score::Score;
+use crate::side_inputs::SideInputs;
+
+/// A conditional model and what it describes points by.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "StoredConditionalRule", into = "StoredConditionalRule")]
+pub struct ConditionalRule {
+    basis: Basis,
+    model: ConditionalModel,
+}
+
+/// As it is stored; checked when read back.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct StoredConditionalRule {
+    basis: Basis,
+    model: ConditionalRecord,
+}
+
+impl From<ConditionalRule> for StoredConditionalRule {
+    fn from(rule: ConditionalRule) -> Self {
+        Self { basis: rule.basis, model: ConditionalRecord::from(&rule.model) }
+    }
+}
+
+impl TryFrom<StoredConditionalRule> for ConditionalRule {
+    type Error = Error;
+
+    fn try_from(stored: StoredConditionalRule) -> Result<Self> {
+        Ok(Self { basis: stored.basis, model: ConditionalModel::try_from(stored.model)? })
+    }
+}
+
+impl ConditionalRule {
+    pub(crate) fn new(basis: Basis, model: ConditionalModel) -> Self {
+        Self { basis, model }
+    }
+
+    /// What points are described by.
+    pub fn basis(&self) -> Basis {
+        self.basis
+    }
+
+    /// The fitted model.
+    pub fn model(&self) -> &ConditionalModel {
+        &self.model
+    }
+
+    /// An error unless it belongs to this many classes.
+    pub(crate) fn check(&self, classes: usize) -> Result<()> {
+        match self.basis {
+            Basis::Features => Ok(()),
+            Basis::Scores => require_same_length(
+                "features of the kernel",
+                self.model.columns(),
+                "the calibration's classes",
+                classes,
+            ),
+        }
+    }
+
+    /// A threshold for each row of a block.
+    pub(crate) fn cutoffs<T: Real>(
+        &self,
+        keys: RowKeys<'_>,
+        block: Rows<'_, T>,
+        side: &SideInputs<'_>,
+        score: &Score,
+        alpha: Miscoverage,
+    ) -> Result<Cutoffs> {
+        let (values, columns) = self.basis.table("conditional", keys, block, side, score)?;
+        let rows = Rows::new("features", &values, columns)?;
+        Ok(Cutoffs::PerRow(self.model.cutoffs(rows, alpha)?))
+    }
+}

@@ -1,0 +1,392 @@
+//! From the list of methods to their rooms. Nothing else does.
+
+use serde::{Deserialize, Serialize};
+
+use super::fit::{Context, Next, Observer, Open, Pass, Scored, Seen, Stage};
+use super::{
+    About, Concluded, Evidence, Method, MethodName, RatioSource, Rule, Sorted, TargetScores, auto,
+    basis::Basis, conditional, entropy_scaling, fixed, label_plan, label_shift, likelihood_ratio,
+    oracle, ot, quantile_transfer, uncorrected,
+};
+use crate::conformal::Cutoffs;
+use crate::error::{Error, Result};
+use crate::interval::Interval;
+use crate::level::Miscoverage;
+use crate::measure::WeightedEmpirical;
+use crate::rows::{Real, RowKeys, Rows};
+use crate::score::Score;
+use crate::side_inputs::SideInputs;
+use crate::sketch::state::{JobHeader, Kind, open, seal};
+use crate::threshold::{TestMass, Threshold, conformal_threshold};
+
+/// The stages of all methods. Each stage has a pass over the target rows; the pass and its state go by the stage's name
+/// on the wire, so new ones are added at the end.
+macro_rules! stages {
+    ($($stage:ident: $room:ident::$type:ident,)*) => {
+        /// A method between the calibration data and the end of a pass.
+        #[derive(Debug)]
+        pub(crate) enum AnyStage {
+            $($stage(Open<$room::$type>),)*
+        }
+
+        $(impl From<Open<$room::$type>> for AnyStage {
+            fn from(open: Open<$room::$type>) -> Self {
+                Self::$stage(open)
+            }
+        })*
+
+        /// What a worker needs to read rows for a stage.
+        #[derive(Debug, Clone, Serialize, Deserialize)]
+        pub(crate) enum AnyPass {
+            $($stage(<$room::$type as Stage>::Pass),)*
+        }
+
+        /// What rows leave behind in a pass of a stage.
+        #[derive(Debug, Clone, Serialize, Deserialize)]
+        pub(crate) enum AnyState {
+            $($stage(Seen<<<$room::$type as Stage>::Pass as Pass>::State>),)*
+        }
+
+        impl AnyPass {
+            /// The state before the first row.
+            pub(crate) fn empty(&self) -> AnyState {
+                match self {
+                    $(Self::$stage(pass) => AnyState::$stage(Seen::new(pass.empty())),)*
+                }
+            }
+
+            /// Adds a block of rows.
+            pub(crate) fn add<T: Real>(
+                &self,
+                state: AnyState,
+                keys: RowKeys<'_>,
+                block: Rows<'_, T>,
+                side: &SideInputs<'_>,
+            ) -> Result<AnyState> {
+                match (self, state) {
+                    $((Self::$stage(pass), AnyState::$stage(seen)) => {
+                        Ok(AnyState::$stage(seen.add(pass, keys, block, side)?))
+                    })*
+                    _ => Err(OTHER_PASS),
+                }
+            }
+
+            /// Joins two states; the second is checked first, as it may come from elsewhere.
+            pub(crate) fn merge(&self, state: AnyState, other: AnyState) -> Result<AnyState> {
+                match (self, state, other) {
+                    $((Self::$stage(pass), AnyState::$stage(seen), AnyState::$stage(other)) => {
+                        Ok(AnyState::$stage(seen.merge(pass, other)?))
+                    })*
+                    _ => Err(OTHER_PASS),
+                }
+            }
+        }
+
+        impl AnyState {
+            /// Number of rows seen, and the sum of their keys' hashes.
+            pub(crate) fn rows(&self) -> (u64, u64) {
+                match self {
+                    $(Self::$stage(seen) => (seen.rows, seen.keys),)*
+                }
+            }
+        }
+
+        impl AnyStage {
+            /// What a worker needs to read rows.
+            pub(crate) fn pass(&self) -> AnyPass {
+                match self {
+                    $(Self::$stage(open) => AnyPass::$stage(open.pass.clone()),)*
+                }
+            }
+
+            /// Number of rows seen, and the sum of their keys' hashes.
+            pub(crate) fn rows(&self) -> (u64, u64) {
+                match self {
+                    $(Self::$stage(open) => (open.seen.rows, open.seen.keys),)*
+                }
+            }
+
+            /// Adds a block of rows.
+            pub(crate) fn add<T: Real>(
+                self,
+                keys: RowKeys<'_>,
+                block: Rows<'_, T>,
+                side: &SideInputs<'_>,
+            ) -> Result<Self> {
+                Ok(match self {
+                    $(Self::$stage(Open { stage, pass, seen }) => {
+                        let seen = seen.add(&pass, keys, block, side)?;
+                        Self::$stage(Open { stage, pass, seen })
+                    })*
+                })
+            }
+
+            /// Joins what other rows left behind.
+            pub(crate) fn absorb(self, state: AnyState) -> Result<Self> {
+                Ok(match (self, state) {
+                    $((Self::$stage(Open { stage, pass, seen }), AnyState::$stage(other)) => {
+                        let seen = seen.merge(&pass, other)?;
+                        Self::$stage(Open { stage, pass, seen })
+                    })*
+                    _ => return Err(OTHER_PASS),
+                })
+            }
+
+            /// Ends the pass.
+            pub(crate) fn end_pass(self) -> Result<Next> {
+                match self {
+                    $(Self::$stage(Open { stage, pass, seen }) => {
+                        stage.end_pass(pass, seen.state, seen.rows)
+                    })*
+                }
+            }
+        }
+    };
+}
+
+stages! {
+    AutoFirst: auto::AutoFirst,
+    AutoSecond: auto::AutoSecond,
+    PlanFirst: label_plan::PlanFirst,
+    PlanSecond: label_plan::PlanSecond,
+    Transport: ot::TransportFit,
+    Uncorrected: uncorrected::UncorrectedFit,
+    Fixed: fixed::FixedFit,
+    KnownRatio: likelihood_ratio::KnownRatioFit,
+    EstimatedRatio: likelihood_ratio::EstimatedRatioFit,
+    BlackBox: label_shift::BlackBoxFit,
+    ExpectationMaximisation: label_shift::EmFit,
+    EntropyScaled: entropy_scaling::EntropyScaledFit,
+    QuantileTransfer: quantile_transfer::QuantileTransferFit,
+    Conditional: conditional::ConditionalFit,
+}
+
+/// A state says which pass it is of; this one is of another.
+const OTHER_PASS: Error = Error::Damaged { what: "state", why: "it is of another pass or method" };
+
+impl Method {
+    /// The name used on the command line and in files.
+    pub fn name(&self) -> MethodName {
+        match self {
+            Self::Auto(_) => MethodName::Auto,
+            Self::LabelPlan(_) => MethodName::LabelPlan,
+            Self::OptimalTransport(_) => MethodName::Ot,
+            Self::Uncorrected => MethodName::Uncorrected,
+            Self::LikelihoodRatio(_) => MethodName::LikelihoodRatio,
+            Self::LabelShift(_) => MethodName::LabelShift,
+            Self::EntropyScaled(_) => MethodName::Ecp,
+            Self::QuantileTransfer(_) => MethodName::Qtc,
+            Self::Conditional(_) => MethodName::Conditional,
+            Self::Fixed => MethodName::Fixed,
+        }
+    }
+
+    /// Steps of its optimisation at most; 0 where there is none.
+    pub fn most_steps(&self) -> usize {
+        match self {
+            Self::OptimalTransport(settings) => settings.stopping.max_steps(),
+            _ => 0,
+        }
+    }
+
+    /// Looks at the calibration data, in the method's room.
+    pub(crate) fn begin<T: Real>(&self, calibration: &Scored<'_, T>) -> Result<AnyStage> {
+        Ok(match *self {
+            Self::Auto(settings) => auto::begin(calibration, settings)?.into(),
+            Self::LabelPlan(settings) => label_plan::begin(calibration, settings)?.into(),
+            Self::OptimalTransport(settings) => ot::begin(calibration, settings)?.into(),
+            Self::Uncorrected => uncorrected::begin(calibration)?.into(),
+            Self::Fixed => fixed::begin(calibration)?.into(),
+            Self::LikelihoodRatio(choice) => likelihood_ratio::begin(calibration, choice)?,
+            Self::LabelShift(choice) => label_shift::begin(calibration, choice)?,
+            Self::EntropyScaled(power) => entropy_scaling::begin(calibration, power)?.into(),
+            Self::QuantileTransfer(rule) => quantile_transfer::begin(calibration, rule)?.into(),
+            Self::Conditional(choice) => conditional::begin(calibration, choice)?.into(),
+        })
+    }
+
+    /// From scores alone, for the methods that need no more.
+    pub(crate) fn conclude_scores(
+        &self,
+        context: Context,
+        sorted: Sorted,
+        target: TargetScores<'_>,
+        range: Interval,
+        observer: &mut Observer<'_>,
+    ) -> Result<Concluded> {
+        match *self {
+            Self::Uncorrected => uncorrected::from_scores(sorted, target),
+            Self::OptimalTransport(settings) => {
+                ot::from_scores(context, settings, range, sorted, target, observer)
+            }
+            _ => Err(Error::Unsupported {
+                what: "this method from scores alone",
+                instead: "give the probabilities of the calibration and the target data",
+            }),
+        }
+    }
+}
+
+impl MethodName {
+    /// What the method's room says of it.
+    pub(crate) fn about(self) -> About {
+        match self {
+            Self::Auto => auto::ABOUT,
+            Self::LabelPlan => label_plan::ABOUT,
+            Self::Ot => ot::ABOUT,
+            Self::Uncorrected => uncorrected::ABOUT,
+            Self::Oracle => oracle::ABOUT,
+            Self::LikelihoodRatio => likelihood_ratio::ABOUT,
+            Self::Ecp => entropy_scaling::ABOUT,
+            Self::Qtc => quantile_transfer::ABOUT,
+            Self::Conditional => conditional::ABOUT,
+            Self::LabelShift => label_shift::ABOUT,
+            Self::Fixed => fixed::ABOUT,
+        }
+    }
+
+    /// Whether the method's calibrations may follow this rule.
+    fn follows(self, rule: &Rule) -> bool {
+        match rule {
+            Rule::EntropyScaled { .. } => self == Self::Ecp,
+            Rule::Transferred { .. } => self == Self::Qtc,
+            Rule::ByRatio(_) => matches!(self, Self::LikelihoodRatio | Self::LabelShift),
+            Rule::Conditional(_) => self == Self::Conditional,
+            Rule::Planned { .. } => matches!(self, Self::LabelPlan | Self::Auto),
+            Rule::Quantile => matches!(
+                self,
+                Self::Ot | Self::Uncorrected | Self::Oracle | Self::Fixed | Self::Auto
+            ),
+        }
+    }
+}
+
+/// What the coverage of a calibration follows from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CoverageForm {
+    /// The law of the weighted scores.
+    Law,
+    /// A threshold for each level.
+    Levels,
+    /// A threshold for each point.
+    Points,
+}
+
+impl Rule {
+    /// The threshold of all points; none where points or labels have their own.
+    pub(crate) fn threshold(
+        &self,
+        law: &WeightedEmpirical,
+        test_mass: TestMass,
+        alpha: Miscoverage,
+    ) -> Option<Threshold> {
+        let split = || conformal_threshold(law, test_mass, alpha);
+        match self {
+            Self::Quantile => Some(split()),
+            Self::EntropyScaled { scaling } => Some(scaling.threshold(split(), alpha)),
+            Self::Transferred { rule, confidences } => {
+                // Both samples have rows, which is all that can go wrong; no label is left out if they had not.
+                Some(confidences.threshold(*rule, law, alpha).unwrap_or(Threshold::AllLabels))
+            }
+            Self::Planned { thresholds } => {
+                Some(Threshold::Finite(thresholds.threshold(alpha).score))
+            }
+            Self::ByRatio(_) | Self::Conditional(_) => None,
+        }
+    }
+
+    /// Thresholds of a block where they differ from point to point or label to label; none where they do not.
+    pub(crate) fn own_cutoffs<T: Real>(
+        &self,
+        keys: RowKeys<'_>,
+        block: Rows<'_, T>,
+        side: &SideInputs<'_>,
+        score: &Score,
+        alpha: Miscoverage,
+    ) -> Result<Option<Cutoffs>> {
+        match self {
+            Self::ByRatio(rule) => rule.cutoffs(keys, block, side, score, alpha).map(Some),
+            Self::Conditional(rule) => rule.cutoffs(keys, block, side, score, alpha).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// Whether every label has a threshold of its own.
+    pub fn is_per_label(&self) -> bool {
+        matches!(self, Self::ByRatio(rule) if matches!(rule.source(), RatioSource::Labels { .. }))
+    }
+
+    /// Whether features must be given with the points to predict.
+    pub fn needs_features(&self) -> bool {
+        match self {
+            Self::ByRatio(rule) => {
+                matches!(rule.source(), RatioSource::Model { basis: Basis::Features, .. })
+            }
+            Self::Conditional(rule) => rule.basis() == Basis::Features,
+            _ => false,
+        }
+    }
+
+    /// Whether likelihood ratios must be given with the points to predict.
+    pub fn needs_ratios(&self) -> bool {
+        matches!(self, Self::ByRatio(rule) if *rule.source() == RatioSource::Known)
+    }
+
+    pub(crate) fn coverage_form(&self) -> CoverageForm {
+        match self {
+            Self::Quantile | Self::ByRatio(_) => CoverageForm::Law,
+            Self::EntropyScaled { .. } | Self::Transferred { .. } | Self::Planned { .. } => {
+                CoverageForm::Levels
+            }
+            Self::Conditional(_) => CoverageForm::Points,
+        }
+    }
+
+    /// An error unless the rule fits the method, the weighted scores and the number of classes.
+    pub(crate) fn check(
+        &self,
+        method: MethodName,
+        scores: &[f64],
+        weights: &[f64],
+        classes: usize,
+    ) -> Result<()> {
+        const WHAT: &str = "calibration";
+        if !method.follows(self) {
+            return Err(Error::Damaged {
+                what: WHAT,
+                why: "its rule does not belong to its method",
+            });
+        }
+        match self {
+            Self::ByRatio(rule) => rule.check(scores, weights, classes),
+            Self::Conditional(rule) => rule.check(classes),
+            Self::Planned { thresholds } if thresholds.scores() != scores => Err(Error::Damaged {
+                what: WHAT,
+                why: "its rule does not belong to its calibration scores",
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Evidence {
+    /// What a user should know, in words.
+    pub fn warnings(&self) -> Vec<String> {
+        let plan = match self {
+            Self::LabelPlan { warnings, .. } => warnings,
+            Self::Auto(decision) => &decision.warnings,
+            Self::LabelShift(evidence) => return evidence.warnings(),
+            Self::LikelihoodRatio(_) => return Vec::new(),
+        };
+        plan.iter().map(ToString::to_string).collect()
+    }
+
+    /// What was done and why, for the methods that decide something themselves.
+    pub fn account(&self) -> Option<String> {
+        match self {
+            Self::Auto(decision) => Some(decision.to_string()),
+            Self::LabelPlan { plan, .. } => Some(plan.to_string()),
+            Self::LikelihoodRatio(_) | Self::LabelShift(_) => None,
+        }
+    }
+}

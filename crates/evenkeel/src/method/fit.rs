@@ -1,0 +1,185 @@
+//! What every method does, in one form: it looks at the calibration data, says what a pass over the target data must
+//! keep, ends a pass, and concludes.
+//!
+//! ```text
+//! begin(calibration data)          -> a stage, and the pass it asks for
+//! pass.empty, pass.add, pass.merge -> the state of a pass: made anywhere, merged in any order
+//! stage.end_pass(state)            -> the next stage and its pass, or what is concluded: weights, rule, evidence
+//! ```
+//! A pass is split in two. The *pass* itself is what a worker needs to read rows: settings and places where CDFs must
+//! be exact. The *state* is what the rows leave behind. Both travel between processes; only states are merged.
+
+use std::fmt::Debug;
+use std::ops::ControlFlow;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::dispatch::AnyStage;
+use super::ot::Learning;
+use super::Concluded;
+use crate::error::{Error, Result, require_same_length};
+use crate::learning::optimise::TracePoint;
+use crate::level::Miscoverage;
+use crate::rows::{Real, RowKeys, Rows};
+use crate::score::{Labels, Probabilities, Score};
+use crate::seed::Seed;
+use crate::side_inputs::SideInputs;
+use crate::sketch::hash_of_key;
+
+/// Sees every recorded point of an optimisation, and may end it.
+pub(crate) type Observer<'a> = dyn FnMut(&TracePoint) -> ControlFlow<()> + 'a;
+
+/// What is asked for, whatever the method.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Context {
+    /// What scores labels.
+    pub score: Score,
+    /// Miscoverage rate of the level asked for.
+    pub alpha: Miscoverage,
+    /// Root of all randomness.
+    pub seed: Seed,
+}
+
+/// The calibration data, checked and scored once.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Scored<'a, T> {
+    /// Class probabilities, shape `(n, C)`.
+    pub probabilities: &'a Probabilities<'a, T>,
+    /// Their labels, shape `(n,)`.
+    pub labels: &'a Labels,
+    /// Features, ratios and weights given with the points.
+    pub side: SideInputs<'a>,
+    /// `s(x_i, y_i)`, shape `(n,)`, in the caller's order.
+    pub scores: &'a [f64],
+    /// What is asked for.
+    pub context: Context,
+}
+
+impl<T: Real> Scored<'_, T> {
+    /// Number of classes.
+    pub(crate) fn classes(&self) -> usize {
+        self.probabilities.classes()
+    }
+}
+
+/// What reads target rows into a state. It is sent to workers, so it holds all they need and no more.
+pub(crate) trait Pass: Clone + Debug + Serialize + DeserializeOwned + Send + Sync {
+    /// What the rows leave behind.
+    type State: Clone + Debug + Serialize + DeserializeOwned + Send;
+
+    /// The state before the first row.
+    fn empty(&self) -> Self::State;
+
+    /// Adds a block of probability rows and what was given with them. Every row is checked here, once; an error names the
+    /// row by its key.
+    fn add<T: Real>(
+        &self,
+        state: Self::State,
+        keys: RowKeys<'_>,
+        block: Rows<'_, T>,
+        side: &SideInputs<'_>,
+    ) -> Result<Self::State>;
+
+    /// Joins two states of this pass. The order does not matter.
+    fn merge(&self, state: Self::State, other: Self::State) -> Result<Self::State>;
+
+    /// An error unless a state that came from elsewhere can be one of this pass.
+    fn check(&self, state: &Self::State) -> Result<()>;
+
+    /// Number of classes of the rows it reads.
+    fn classes(&self) -> usize;
+}
+
+/// A method between the calibration data and the end of a pass over the target data.
+pub(crate) trait Stage: Debug + Send + Sized {
+    /// What it asks of the target rows.
+    type Pass: Pass;
+
+    /// Takes the state of all rows of the pass; `rows` is their number.
+    fn end_pass(
+        self,
+        pass: Self::Pass,
+        state: <Self::Pass as Pass>::State,
+        rows: u64,
+    ) -> Result<Next>;
+}
+
+/// What follows a pass.
+#[derive(Debug)]
+pub(crate) enum Next {
+    /// All rows are needed once more.
+    Again(AnyStage),
+    /// All is known, but for an optimisation that somebody may watch.
+    Learn(Box<Learning>),
+    /// All is known.
+    Done(Box<Concluded>),
+}
+
+impl Next {
+    pub(crate) fn done(concluded: Concluded) -> Result<Self> {
+        Ok(Self::Done(Box::new(concluded)))
+    }
+}
+
+/// A stage, its pass, and what the rows have left behind so far.
+#[derive(Debug)]
+pub(crate) struct Open<S: Stage> {
+    pub stage: S,
+    pub pass: S::Pass,
+    pub seen: Seen<<S::Pass as Pass>::State>,
+}
+
+impl<S: Stage> Open<S> {
+    pub(crate) fn new(stage: S, pass: S::Pass) -> Self {
+        let seen = Seen::new(pass.empty());
+        Self { stage, pass, seen }
+    }
+}
+
+/// The state of some rows, how many they were, and which.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Seen<S> {
+    pub rows: u64,
+    /// Sum of hashes of the keys, modulo 2^64: two passes over the same rows have the same.
+    pub keys: u64,
+    pub state: S,
+}
+
+impl<S> Seen<S> {
+    pub(crate) fn new(state: S) -> Self {
+        Self { rows: 0, keys: 0, state }
+    }
+
+    /// Adds a block. The state is taken and given back, so that none can be used after a block failed half-way.
+    pub(crate) fn add<P: Pass<State = S>, T: Real>(
+        self,
+        pass: &P,
+        keys: RowKeys<'_>,
+        block: Rows<'_, T>,
+        side: &SideInputs<'_>,
+    ) -> Result<Self> {
+        let rows = block.rows();
+        require_same_length("target classes", block.columns(), "calibration classes", pass.classes())?;
+        keys.check(rows)?;
+        side.check(rows)?;
+        let hashes = (0..rows).map(|row| hash_of_key(keys.key(row)));
+        Ok(Self {
+            rows: self.rows + rows as u64,
+            keys: hashes.fold(self.keys, u64::wrapping_add),
+            state: pass.add(self.state, keys, block, side)?,
+        })
+    }
+
+    /// Joins what other rows left behind.
+    pub(crate) fn merge<P: Pass<State = S>>(self, pass: &P, other: Self) -> Result<Self> {
+        let rows = self.rows.checked_add(other.rows);
+        let rows = rows.ok_or(Error::Damaged { what: "state", why: "it counts more rows than there can be" })?;
+        pass.check(&other.state)?;
+        Ok(Self {
+            rows,
+            keys: self.keys.wrapping_add(other.keys),
+            state: pass.merge(self.state, other.state)?,
+        })
+    }
+}

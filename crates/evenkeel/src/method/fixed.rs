@@ -1,0 +1,52 @@
+//! `fixed`: the user's own weights, and 1 for the test point (Barber et al. 2023).
+//!
+//! ```text
+//! w_i = v_i / (sum_k v_k + 1)
+//! ```
+
+use super::fit::{Next, Open, Scored, Stage};
+use super::target_laws::{SeenScores, extremes};
+use super::uncorrected::extremes_pass;
+use super::{About, Concluded, Rule, Sorted};
+use crate::error::{Error, Result};
+use crate::measure::Weights;
+use crate::rows::Real;
+use crate::sketch::{TargetTable, TargetTableRecipe};
+use crate::threshold::TestMass;
+
+pub(crate) const ABOUT: About = About {
+    name: "fixed",
+    summary: "Weights that you give with the calibration points (Barber et al. 2023)",
+    assumption: "the weights are right",
+};
+
+/// Given weights in the making of a calibration.
+#[derive(Debug)]
+pub(crate) struct FixedFit {
+    sorted: Sorted,
+    weights: Vec<f64>,
+}
+
+/// Takes the weights; the target rows are still to come.
+pub(crate) fn begin<T: Real>(calibration: &Scored<'_, T>) -> Result<Open<FixedFit>> {
+    let weights = calibration.side.weights.ok_or(Error::Missing {
+        what: "calibration weights",
+        whose: ABOUT.name,
+        instead: "give one weight for each calibration point",
+    })?;
+    let sorted = Sorted::new(calibration.scores);
+    let pass = extremes_pass(calibration)?;
+    Ok(Open::new(FixedFit { sorted, weights: weights.to_vec() }, pass))
+}
+
+impl Stage for FixedFit {
+    type Pass = TargetTableRecipe;
+
+    fn end_pass(self, pass: TargetTableRecipe, state: TargetTable, _: u64) -> Result<Next> {
+        let target = SeenScores::new(&pass, state)?;
+        let test_mass = TestMass::from_unnormalised(1.0, self.weights.iter().sum())?;
+        let weights = Weights::normalised(self.sorted.arrange(&self.weights))?;
+        let concluded = Concluded::given(self.sorted, weights, test_mass, Rule::Quantile);
+        Next::done(concluded.with_sandwich(extremes(target.as_target())?))
+    }
+}

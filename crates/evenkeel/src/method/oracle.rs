@@ -1,0 +1,17 @@
+//! `oracle`: split conformal prediction on labels of the target data, which the other methods try to match without them.
+
+use super::{About, Concluded, Rule, Sorted};
+use crate::error::{Result, require_finite, require_some};
+
+pub(crate) const ABOUT: About = About {
+    name: "oracle",
+    summary: "Split conformal prediction on the labels of the test points themselves (compare only)",
+    assumption: "labels of the target data",
+};
+
+/// From scores of labeled target points.
+pub(crate) fn from_scores(scores: &[f64]) -> Result<Concluded> {
+    require_some("calibration scores", scores)?;
+    require_finite("calibration scores", scores)?;
+    Concluded::split(Sorted::new(scores), Rule::Quantile)
+}

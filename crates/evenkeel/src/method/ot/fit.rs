@@ -1,0 +1,88 @@
+//! `ot` as a method: two laws of the target scores from one pass, then the descent.
+
+use super::problem::Problem;
+use super::{ObjectiveChoice, SandwichChoice, TransportSettings};
+use crate::error::Result;
+use crate::interval::Interval;
+use crate::method::fit::{Context, Next, Observer, Open, Scored, Stage};
+use crate::method::target_laws::{SeenScores, TargetScores, laws_pass};
+use crate::method::{About, Concluded, Sorted};
+use crate::rows::Real;
+use crate::sketch::{SketchedLaws, TargetTable, TargetTableRecipe};
+
+pub(crate) const ABOUT: About = About {
+    name: "ot",
+    summary: "Weights that minimise a bound on the lost coverage (Correia & Louizos 2025)",
+    assumption: "laws enclose the target scores",
+};
+
+/// Optimal transport before the target rows.
+#[derive(Debug)]
+pub(crate) struct TransportFit {
+    problem: Problem,
+    sorted: Sorted,
+}
+
+/// Sorts the calibration scores; the laws of the target rows are still to come.
+pub(crate) fn begin<T: Real>(
+    calibration: &Scored<'_, T>,
+    settings: TransportSettings,
+) -> Result<Open<TransportFit>> {
+    let score = &calibration.context.score;
+    let range = score.range(calibration.classes());
+    let problem = problem(calibration.context, settings, range);
+    let laws = sketchable_laws(&settings);
+    let pass = laws_pass(calibration.scores, calibration.classes(), score, laws, &settings)?;
+    Ok(Open::new(TransportFit { problem, sorted: Sorted::new(calibration.scores) }, pass))
+}
+
+fn problem(context: Context, settings: TransportSettings, range: Interval) -> Problem {
+    Problem { seed: context.seed, alpha: context.alpha, settings, range }
+}
+
+/// The laws to sketch instead of keeping every candidate score, where no more than their CDFs on the grids is needed.
+fn sketchable_laws(settings: &TransportSettings) -> Option<SketchedLaws> {
+    match (settings.objective, settings.sandwich) {
+        (ObjectiveChoice::Wasserstein, _) | (_, SandwichChoice::ModelUniformSampled) => None,
+        (ObjectiveChoice::WeightedCdf, SandwichChoice::MinMax) => Some(SketchedLaws::Extremes),
+        (ObjectiveChoice::WeightedCdf, SandwichChoice::ModelUniform) => {
+            Some(SketchedLaws::ModelUniform)
+        }
+    }
+}
+
+impl Stage for TransportFit {
+    type Pass = TargetTableRecipe;
+
+    fn end_pass(self, pass: TargetTableRecipe, state: TargetTable, _: u64) -> Result<Next> {
+        let target = SeenScores::new(&pass, state)?;
+        Ok(Next::Learn(Box::new(Learning { problem: self.problem, sorted: self.sorted, target })))
+    }
+}
+
+/// Everything is known but the weights.
+#[derive(Debug)]
+pub(crate) struct Learning {
+    problem: Problem,
+    sorted: Sorted,
+    target: SeenScores,
+}
+
+impl Learning {
+    /// Runs the descent; `observer` sees it and may end it.
+    pub(crate) fn conclude(self, observer: &mut Observer<'_>) -> Result<Concluded> {
+        self.problem.learn(self.sorted, self.target.as_target(), observer)
+    }
+}
+
+/// From sorted calibration scores and the target side; the grids cover `range`.
+pub(crate) fn from_scores(
+    context: Context,
+    settings: TransportSettings,
+    range: Interval,
+    sorted: Sorted,
+    target: TargetScores<'_>,
+    observer: &mut Observer<'_>,
+) -> Result<Concluded> {
+    problem(context, settings, range).learn(sorted, target, observer)
+}

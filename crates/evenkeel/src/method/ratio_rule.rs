@@ -1,0 +1,158 @@
+//! Weights proportional to a ratio `dQ/dP`: of the point (`likelihood-ratio`) or of its label (`label-shift`).
+//!
+//! ```text
+//! w_i = r_i / (sum_k r_k + r),   r the ratio of the test point, or of the candidate label
+//! ```
+
+use serde::{Deserialize, Serialize};
+
+use super::basis::Basis;
+use super::label_shift::LabelWeights;
+use super::likelihood_ratio::{KnownRatios, RatioModel, RatioThresholds};
+use super::{Concluded, Evidence, Rule, Sorted};
+use crate::conformal::Cutoffs;
+use crate::error::{Error, Result, require_same_length};
+use crate::level::Miscoverage;
+use crate::measure::Weights;
+use crate::rows::{Real, RowKeys, Rows};
+use crate::score::Score;
+use crate::side_inputs::SideInputs;
+use crate::threshold::TestMass;
+
+/// Ratios and the weights they lead to agree to this, whatever the order they were summed in.
+const WEIGHT_TOLERANCE: f64 = 1e-9;
+
+/// Where the ratio of a test point comes from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "from", rename_all = "kebab-case")]
+pub enum RatioSource {
+    /// The user, with every point.
+    Known,
+    /// A fitted function of the point.
+    Model {
+        /// What it is a function of.
+        basis: Basis,
+        /// The function.
+        model: RatioModel,
+    },
+    /// The candidate label.
+    Labels {
+        /// The ratio of every label.
+        weights: LabelWeights,
+    },
+}
+
+/// Ratios of the calibration points, in the order of their scores, and where those of test points come from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "StoredRatioRule", into = "StoredRatioRule")]
+pub struct RatioRule {
+    scores: Vec<f64>,
+    ratios: Vec<f64>,
+    source: RatioSource,
+    thresholds: RatioThresholds,
+}
+
+/// As it is stored; checked when read back.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct StoredRatioRule {
+    sorted_scores: Vec<f64>,
+    ratios: Vec<f64>,
+    source: RatioSource,
+}
+
+impl From<RatioRule> for StoredRatioRule {
+    fn from(rule: RatioRule) -> Self {
+        Self { sorted_scores: rule.scores, ratios: rule.ratios, source: rule.source }
+    }
+}
+
+impl TryFrom<StoredRatioRule> for RatioRule {
+    type Error = Error;
+
+    fn try_from(stored: StoredRatioRule) -> Result<Self> {
+        Self::new(stored.sorted_scores, stored.ratios, stored.source)
+    }
+}
+
+impl RatioRule {
+    /// From increasing scores and their ratios.
+    pub(crate) fn new(scores: Vec<f64>, ratios: Vec<f64>, source: RatioSource) -> Result<Self> {
+        crate::error::require_increasing("calibration scores", &scores)?;
+        let thresholds = RatioThresholds::new(&scores, &KnownRatios::new(ratios.clone())?)?;
+        Ok(Self { scores, ratios, source, thresholds })
+    }
+
+    /// Where ratios of test points come from.
+    pub fn source(&self) -> &RatioSource {
+        &self.source
+    }
+
+    pub(crate) fn cutoffs<T: Real>(
+        &self,
+        keys: RowKeys<'_>,
+        block: Rows<'_, T>,
+        beside: &SideInputs<'_>,
+        score: &Score,
+        alpha: Miscoverage,
+    ) -> Result<Cutoffs> {
+        const WHOSE: &str = "likelihood-ratio";
+        let ratios = match &self.source {
+            RatioSource::Labels { weights } => {
+                let thresholds = weights.class_thresholds(&self.thresholds, alpha)?;
+                return Ok(Cutoffs::PerLabel(thresholds));
+            }
+            RatioSource::Known => beside.ratios.map(<[f64]>::to_vec).ok_or(Error::Missing {
+                what: "the likelihood ratios of these points, as it was calibrated with known ones",
+                whose: WHOSE,
+                instead: "give one ratio for each point (--ratios, or --test-ratios of compare)",
+            })?,
+            RatioSource::Model { basis, model } => {
+                let (values, columns) = basis.table(WHOSE, keys, block, beside, score)?;
+                model.ratios(Rows::new("features", &values, columns)?)?
+            }
+        };
+        Ok(Cutoffs::PerRow(self.thresholds.thresholds(&ratios, alpha)?))
+    }
+
+    /// An error unless it belongs to these weighted scores and this many classes.
+    pub(crate) fn check(&self, scores: &[f64], weights: &[f64], classes: usize) -> Result<()> {
+        let same = |what, found| {
+            require_same_length(what, found, "the calibration's classes", classes)
+        };
+        if self.scores != scores {
+            return Err(Error::IncompatibleSketches { what: "calibration scores" });
+        }
+        let total: f64 = self.ratios.iter().sum();
+        let apart =
+            |(ratio, weight): (&f64, &f64)| (ratio / total - weight).abs() > WEIGHT_TOLERANCE;
+        if self.ratios.iter().zip(weights).any(apart) {
+            return Err(Error::IncompatibleSketches { what: "ratios and weights" });
+        }
+        match &self.source {
+            RatioSource::Labels { weights } => same("label weights", weights.ratios().len()),
+            RatioSource::Model { basis: Basis::Scores, model } => {
+                same("features of the ratio", model.features())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Weights proportional to ratios, which are in the caller's order.
+pub(crate) fn weighted_by(
+    sorted: Sorted,
+    ratios: &[f64],
+    source: RatioSource,
+    evidence: Option<Evidence>,
+) -> Result<Concluded> {
+    let ratios = sorted.arrange(ratios);
+    let rule = RatioRule::new(sorted.scores.clone(), ratios.clone(), source)?;
+    // What a test point as heavy as the average calibration point takes: its own share is known only at prediction.
+    let test_mass = TestMass::exchangeable(sorted.scores.len());
+    let weights = Weights::normalised(ratios)?;
+    let concluded = Concluded::given(sorted, weights, test_mass, Rule::ByRatio(rule));
+    Ok(match evidence {
+        Some(evidence) => concluded.with_evidence(evidence),
+        None => concluded,
+    })
+}

@@ -1,0 +1,57 @@
+//! `uncorrected`: split conformal prediction. Every calibration point counts the same.
+//!
+//! ```text
+//! threshold = the ceil((n + 1)(1 - alpha))-th smallest calibration score
+//! ```
+//! The target rows are read for one warning only: whether they may score beyond every calibration score.
+
+use super::fit::{Next, Open, Scored, Stage};
+use super::target_laws::{SeenScores, TargetScores, extremes, laws_pass};
+use super::{About, Concluded, Rule, Sorted, TransportSettings};
+use crate::error::Result;
+use crate::rows::Real;
+use crate::sketch::{SketchedLaws, TargetTable, TargetTableRecipe};
+
+pub(crate) const ABOUT: About = About {
+    name: "uncorrected",
+    summary: "Split conformal prediction",
+    assumption: "no shift",
+};
+
+/// Split conformal prediction in the making.
+#[derive(Debug)]
+pub(crate) struct UncorrectedFit {
+    sorted: Sorted,
+}
+
+/// Sorts the calibration scores; the target rows are still to come.
+pub(crate) fn begin<T: Real>(calibration: &Scored<'_, T>) -> Result<Open<UncorrectedFit>> {
+    let sorted = Sorted::new(calibration.scores);
+    Ok(Open::new(UncorrectedFit { sorted }, extremes_pass(calibration)?))
+}
+
+impl Stage for UncorrectedFit {
+    type Pass = TargetTableRecipe;
+
+    fn end_pass(self, pass: TargetTableRecipe, state: TargetTable, _: u64) -> Result<Next> {
+        let target = SeenScores::new(&pass, state)?;
+        Next::done(from_scores(self.sorted, target.as_target())?)
+    }
+}
+
+/// What is read of the target rows by methods whose weights do not depend on them.
+pub(crate) fn extremes_pass<T: Real>(calibration: &Scored<'_, T>) -> Result<TargetTableRecipe> {
+    laws_pass(
+        calibration.scores,
+        calibration.classes(),
+        &calibration.context.score,
+        Some(SketchedLaws::Extremes),
+        &TransportSettings::default(),
+    )
+}
+
+/// From sorted calibration scores and the target side.
+pub(crate) fn from_scores(sorted: Sorted, target: TargetScores<'_>) -> Result<Concluded> {
+    let sandwich = extremes(target)?;
+    Ok(Concluded::split(sorted, Rule::Quantile)?.with_sandwich(sandwich))
+}
