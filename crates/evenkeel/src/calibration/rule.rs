@@ -12,7 +12,7 @@ use crate::method::label_plan::PlanThresholds;
 use crate::method::label_shift::LabelWeights;
 use crate::method::likelihood_ratio::{KnownRatios, RatioModel, RatioThresholds};
 use crate::method::quantile_transfer::{QuantileTransfer, TransferRule};
-use crate::rows::{Real, Rows};
+use crate::rows::{Real, RowKeys, Rows};
 use crate::score::{RowScratch, Score, row_scale, widen_scaled};
 use crate::side_inputs::SideInputs;
 use crate::threshold::Threshold;
@@ -79,7 +79,9 @@ impl Basis {
             (Self::Features, Some(features)) => {
                 Ok((features.values().to_vec(), features.columns()))
             }
-            (Self::Scores, None) => Ok((score_vectors(first_row, block, score)?, block.columns())),
+            (Self::Scores, None) => {
+                Ok((score_vectors(RowKeys::From(first_row as u64), block, score)?, block.columns()))
+            }
             (Self::Features, None) => Err(Error::Missing {
                 what: "features of these points, as it was calibrated with features",
                 whose,
@@ -96,16 +98,17 @@ impl Basis {
 
 /// The scores of all labels of every row; shape `(rows, C)`.
 pub(crate) fn score_vectors<T: Real>(
-    first_row: usize,
+    keys: RowKeys<'_>,
     block: Rows<'_, T>,
     score: &Score,
 ) -> Result<Vec<f64>> {
+    keys.check(block.rows())?;
     let classes = block.columns();
     let mut scores = vec![0.0; block.values().len()];
     let (mut row, mut scratch) = (vec![0.0; classes], RowScratch::default());
     let places = scores.chunks_exact_mut(classes);
     for (offset, (values, scored)) in block.iter().zip(places).enumerate() {
-        let index = first_row.saturating_add(offset);
+        let index = keys.key(offset);
         widen_scaled(values, row_scale(block.what(), index, values)?, &mut row);
         score.score_row(index, &row, &mut scratch, scored);
     }

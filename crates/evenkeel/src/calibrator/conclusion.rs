@@ -13,7 +13,7 @@ use crate::method::auto::Decision;
 use crate::method::conditional::{
     ConditionalModel, ConditionalSettings, FlatIntercept, LambdaChoice,
 };
-use crate::method::label_plan::{LabelPlan, LabelPlanner, SecondPass};
+use crate::method::label_plan::{LabelPlan, LabelPlanner, PreparedPlan, SecondPass};
 use crate::method::label_shift::{LabelWeights, black_box_shift, expectation_maximisation};
 use crate::method::likelihood_ratio::RatioFit;
 use crate::method::ot::Weighted;
@@ -63,21 +63,21 @@ impl ShiftCalibrator {
                 }
             },
             Gathered::Predicted(predicted) => {
-                let predicted = predicted.into_values();
+                let predicted = predicted.into_values()?;
                 let classes = known.classes;
                 let weights =
                     black_box_shift(&known.predicted, &known.labels, &predicted, classes)?;
                 self.by_label(known, weights)
             }
             Gathered::Rows(kept, width) => {
-                let rows: Vec<f64> = kept.into_values().into_iter().flatten().collect();
+                let rows: Vec<f64> = kept.into_values()?.into_iter().flatten().collect();
                 self.with_rows(known, &rows, width)
             }
             // The shift test of `auto` found nothing.
             Gathered::FirstPass(_) => self.decided(known, rows, test, None),
             Gathered::SecondPass(pass) => {
-                let (planner, second): (LabelPlanner, SecondPass) = *pass;
-                self.decided(known, rows, test, Some(&planner.finish(second)?))
+                let (planner, prepared, second): (LabelPlanner, PreparedPlan, SecondPass) = *pass;
+                self.decided(known, rows, test, Some(&planner.finish(&prepared, second)?))
             }
         }
     }

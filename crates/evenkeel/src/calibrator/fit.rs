@@ -1,7 +1,6 @@
 //! A calibration in the making: calibration side whole, target added block by block.
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
 use super::gathered::{Gathered, PlanPass};
 use super::{ShiftCalibrator, increasing_order};
@@ -14,7 +13,7 @@ use crate::method::label_plan::LabelPlanner;
 use crate::method::label_shift::predicted_labels;
 use crate::method::quantile_transfer::TransferRule;
 use crate::method::{Method, RatioChoice};
-use crate::rows::{Real, Rows};
+use crate::rows::{Real, RowKeys, Rows};
 use crate::score::{Labels, Score};
 use crate::shift::{Prediction, ShiftTest, predictions, shift_test};
 use crate::side_inputs::{Labeled, SideInputs};
@@ -75,7 +74,7 @@ impl ShiftCalibrator {
                 (features.values().to_vec(), features.columns())
             }
             (Method::LikelihoodRatio(_) | Method::Conditional(_), None) => {
-                (score_vectors(0, probabilities.table(), &drawn)?, classes)
+                (score_vectors(RowKeys::From(0), probabilities.table(), &drawn)?, classes)
             }
             _ => (Vec::new(), classes),
         };
@@ -186,9 +185,9 @@ impl Fit {
         };
         if let (Method::Auto(settings), Some(kept)) = (self.calibrator.method, &pass.predictions) {
             let before =
-                crate::shift::sampled(self.known.predictions.clone(), self.calibrator.seed);
+                crate::shift::sampled(self.known.predictions.clone(), self.calibrator.seed)?;
             let test =
-                shift_test(&before, &kept.values(), settings.permutations, self.calibrator.seed)?;
+                shift_test(&before, &kept.values()?, settings.permutations, self.calibrator.seed)?;
             self.test = Some(test);
             if Chosen::by(&test, settings.level) == Chosen::Uncorrected {
                 self.target = Some(Gathered::FirstPass(pass));
@@ -196,8 +195,9 @@ impl Fit {
             }
         }
         let PlanPass { planner, first, predictions: _ } = *pass;
-        let second = Arc::new(planner.prepare(first)?).second_pass();
-        self.target = Some(Gathered::SecondPass(Box::new((planner, second))));
+        let prepared = planner.prepare(first)?;
+        let second = prepared.second_pass();
+        self.target = Some(Gathered::SecondPass(Box::new((planner, prepared, second))));
         self.rows = 0;
         Ok(NextPass::Again)
     }

@@ -6,16 +6,16 @@ use super::{MOST_CANDIDATES, ShiftCalibrator};
 use crate::calibration::score_vectors;
 use crate::error::{Error, Result, require_same_length};
 use crate::method::entropy_scaling::EntropyScaling;
-use crate::method::label_plan::{FirstPass, LabelPlanner, SecondPass, TargetRows};
+use crate::method::label_plan::{FirstPass, LabelPlanner, PreparedPlan, SecondPass, TargetRows};
 use crate::method::label_shift::predicted_labels;
 use crate::method::quantile_transfer::QuantileTransfer;
 use crate::method::{LabelShiftChoice, Method, RatioChoice};
-use crate::rows::{Real, Rows};
+use crate::rows::{Real, RowKeys, Rows};
 use crate::score::{Probabilities, Score, row_scale, widen_scaled};
 use crate::shift::KeptPredictions;
 use crate::side_inputs::SideInputs;
 use crate::sketch::SandwichSketch;
-use crate::sketch::row_sample::BottomK;
+use crate::sketch::row_sample::RowSample;
 
 /// Rows of a block that a thread takes at a time.
 const SHARE_ROWS: usize = 1 << 12;
@@ -34,13 +34,13 @@ pub(super) enum Gathered {
     /// Confidences of both worlds.
     Confidences(QuantileTransfer),
     /// Predicted labels.
-    Predicted(BottomK<usize>),
+    Predicted(RowSample<usize>),
     /// Rows of features, scores or probabilities, and their width; a uniform sample if they are many.
-    Rows(BottomK<Box<[f64]>>, usize),
+    Rows(RowSample<Box<[f64]>>, usize),
     /// A label plan before its fixed points.
     FirstPass(Box<PlanPass>),
     /// A label plan after them.
-    SecondPass(Box<(LabelPlanner, SecondPass)>),
+    SecondPass(Box<(LabelPlanner, PreparedPlan, SecondPass)>),
 }
 
 /// The first pass of a label plan, and the predictions a shift test needs.
@@ -60,7 +60,7 @@ impl Gathered {
         planner: Option<LabelPlanner>,
     ) -> Result<Self> {
         let seed = calibrator.seed.child("todays-rows", 0).get();
-        let sample = |width: usize| BottomK::new(seed, (MOST_CANDIDATES / width.max(1)).max(1));
+        let sample = |width: usize| RowSample::new(seed, (MOST_CANDIDATES / width.max(1)).max(1));
         Ok(match calibrator.method {
             Method::Uncorrected | Method::Fixed | Method::OptimalTransport(_) => {
                 Self::Kept(Vec::new())
@@ -73,7 +73,7 @@ impl Gathered {
                 Self::Rows(sample(classes), classes)
             }
             Method::LabelShift(LabelShiftChoice::BlackBox) => {
-                Self::Predicted(BottomK::new(seed, MOST_CANDIDATES))
+                Self::Predicted(RowSample::new(seed, MOST_CANDIDATES))
             }
             Method::EntropyScaled(power) => Self::Entropies(EntropyScaling::new(classes, power)?),
             Method::QuantileTransfer(_) => Self::Confidences(QuantileTransfer::default()),
@@ -98,10 +98,11 @@ impl Gathered {
         block: Rows<'_, T>,
         beside: SideInputs<'_>,
     ) -> Result<Self> {
+        let keys = RowKeys::From(first_row as u64);
         Ok(match self {
             Self::Sketch(sketched) => {
                 let (sketch, score) = *sketched;
-                let sketch = sketch.add_probabilities(first_row, block, &score)?;
+                let sketch = sketch.add_probabilities(keys, block, &score)?;
                 Self::Sketch(Box::new((sketch, score)))
             }
             Self::Kept(mut kept) => {
@@ -110,9 +111,9 @@ impl Gathered {
                     Some((mut sketch, score)) if more > MOST_CANDIDATES => {
                         if !kept.is_empty() {
                             let rows = Rows::new("probabilities", &kept, block.columns())?;
-                            sketch = sketch.add_probabilities(0, rows, &score)?;
+                            sketch = sketch.add_probabilities(RowKeys::From(0), rows, &score)?;
                         }
-                        let sketch = sketch.add_probabilities(first_row, block, &score)?;
+                        let sketch = sketch.add_probabilities(keys, block, &score)?;
                         Self::Sketch(Box::new((sketch, score)))
                     }
                     _ => {
@@ -127,11 +128,11 @@ impl Gathered {
                 Self::Nothing
             }
             Self::Entropies(mut scaling) => {
-                scaling.add(first_row, block)?;
+                scaling.add(keys, block)?;
                 Self::Entropies(scaling)
             }
             Self::Confidences(mut confidences) => {
-                confidences.add_target(first_row, block)?;
+                confidences.add_target(keys, block)?;
                 Self::Confidences(confidences)
             }
             Self::Predicted(mut kept) => {
@@ -148,23 +149,25 @@ impl Gathered {
             }
             Self::FirstPass(pass) => {
                 let PlanPass { planner, first, predictions } = *pass;
-                let predictions = predictions.map(|kept| kept.add(first_row, block)).transpose()?;
+                let predictions = predictions.map(|kept| kept.add(keys, block)).transpose()?;
                 let empty = planner.first_pass();
                 let added = in_shares(block, |offset, part| {
-                    empty.clone().add(first_row + offset, &TargetRows::Probabilities(part))
+                    let keys = RowKeys::From((first_row + offset) as u64);
+                    empty.clone().add(keys, &TargetRows::Probabilities(part))
                 })
-                .try_reduce(|| empty.clone(), |merged, part| merged.merge(&part))?;
-                let first = first.merge(&added)?;
+                .try_reduce(|| empty.clone(), FirstPass::merge)?;
+                let first = first.merge(added)?;
                 Self::FirstPass(Box::new(PlanPass { planner, first, predictions }))
             }
             Self::SecondPass(second) => {
-                let (planner, second) = *second;
-                let empty = second.emptied();
+                let (planner, prepared, second) = *second;
+                let empty = prepared.second_pass();
                 let added = in_shares(block, |offset, part| {
-                    empty.clone().add(first_row + offset, &TargetRows::Probabilities(part))
+                    let keys = RowKeys::From((first_row + offset) as u64);
+                    empty.clone().add(&prepared, keys, &TargetRows::Probabilities(part))
                 })
-                .try_reduce(|| empty.clone(), |merged, part| merged.merge(&part))?;
-                Self::SecondPass(Box::new((planner, second.merge(&added)?)))
+                .try_reduce(|| empty.clone(), SecondPass::merge)?;
+                Self::SecondPass(Box::new((planner, prepared, second.merge(added)?)))
             }
         })
     }
@@ -172,7 +175,7 @@ impl Gathered {
 
 /// Features where there are some, else the scores a ratio works on, or the probabilities EM works on.
 fn add_rows<T: Real>(
-    kept: &mut BottomK<Box<[f64]>>,
+    kept: &mut RowSample<Box<[f64]>>,
     width: usize,
     calibrator: &ShiftCalibrator,
     first_row: usize,
@@ -188,7 +191,7 @@ fn add_rows<T: Real>(
         }
         (_, None) => {
             let score = calibrator.score.with_draws_for("today");
-            score_vectors(first_row, block, &score)?
+            score_vectors(RowKeys::From(first_row as u64), block, &score)?
         }
     };
     for (offset, row) in values.chunks_exact(width).enumerate() {
@@ -202,7 +205,7 @@ fn normalised<T: Real>(first_row: usize, block: Rows<'_, T>) -> Result<Vec<f64>>
     let mut values = vec![0.0; block.values().len()];
     for (offset, place) in values.chunks_exact_mut(block.columns()).enumerate() {
         let row = block.row(offset);
-        let scale = row_scale(block.what(), first_row.saturating_add(offset), row)?;
+        let scale = row_scale(block.what(), (first_row + offset) as u64, row)?;
         widen_scaled(row, scale, place);
     }
     Ok(values)

@@ -30,9 +30,7 @@ pub use fit::{Fit, NextPass};
 use crate::method::ot::{Problem, Weighted};
 use crate::method::{Method, MethodName, ObjectiveChoice, SandwichChoice, TransportSettings};
 
-/// Candidate scores kept one by one; more of them are sketched where that gives the same answer. As atoms with masses
-/// they take 48 bytes each.
-pub const MOST_CANDIDATES: usize = 1 << 21;
+pub use crate::sketch::MOST_CANDIDATES;
 
 /// Target unlabeled side.
 #[derive(Debug, Clone, Copy)]

@@ -168,7 +168,7 @@ pub fn auto<T: Real, U: Real>(
     let logits = LabeledLogits::of_probabilities(labeled, labels, score)?;
     let uncorrected = WeightedEmpirical::uniform(logits.scores())?;
     let AutoSettings { level, permutations, seed, .. } = *settings;
-    let (before, after) = (predictions(labeled), sampled(predictions(target), seed));
+    let (before, after) = (predictions(labeled), sampled(predictions(target), seed)?);
     let test = shift_test(&before, &after, permutations, seed)?;
     let plan = match Chosen::by(&test, level) {
         Chosen::Uncorrected => None,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::interval::Interval;
 use crate::level::Miscoverage;
-use crate::rows::{Real, Rows};
+use crate::rows::{Real, RowKeys, Rows};
 use crate::score::{row_scale, widen_scaled};
 use crate::sketch::{QuantileCounts, Rounding};
 use crate::threshold::Threshold;
@@ -80,20 +80,20 @@ impl EntropyScaling {
         Ok(Self { classes, power, entropies })
     }
 
-    /// Adds a block of target probability rows; `first_row` is the index of its first row, for errors.
-    pub fn add<T: Real>(&mut self, first_row: usize, block: Rows<'_, T>) -> Result<()> {
+    /// Adds a block of target probability rows; keys name rows in errors.
+    pub fn add<T: Real>(&mut self, keys: RowKeys<'_>, block: Rows<'_, T>) -> Result<()> {
+        keys.check(block.rows())?;
         let classes = self.classes;
         crate::error::require_same_length("columns", block.columns(), "classes", classes)?;
         let most = (classes as f64).ln();
         let mut row = vec![0.0; classes];
         let mut entropies = Vec::with_capacity(block.rows());
         for (offset, values) in block.iter().enumerate() {
-            let index = first_row.saturating_add(offset);
-            widen_scaled(values, row_scale(block.what(), index, values)?, &mut row);
+            widen_scaled(values, row_scale(block.what(), keys.key(offset), values)?, &mut row);
             // Rounding can carry the entropy of a uniform row past ln C.
             entropies.push(entropy(&row).min(most));
         }
-        self.entropies.add(first_row, &entropies)
+        self.entropies.add(keys, &entropies)
     }
 
     /// Adds what another one saw.

@@ -5,9 +5,14 @@ mod confidence_counts;
 mod law_sums;
 mod log_bins;
 mod quantile_counts;
+mod row_count;
 pub(crate) mod row_sample;
 mod sandwich_sketch;
 mod sketched_law;
+#[allow(dead_code, reason = "methods are being moved onto it")]
+pub(crate) mod state;
+#[allow(dead_code, reason = "methods are being moved onto it")]
+pub(crate) mod target_table;
 
 pub use abscissae::Abscissae;
 pub(crate) use confidence_counts::ConfidenceCounts;
@@ -15,4 +20,6 @@ pub(crate) use law_sums::LawSums;
 pub use law_sums::{PlannedLaws, TailAtom};
 pub use quantile_counts::MOST_EXACT_VALUES;
 pub(crate) use quantile_counts::{QuantileCounts, Rounding};
+pub(crate) use row_count::{MOST_ROWS, contradiction, rows_of_both, sum_of_counts};
 pub use sandwich_sketch::{LawSummary, SandwichSketch, SketchedLaws};
+pub use target_table::MOST_CANDIDATES;
