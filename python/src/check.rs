@@ -4,7 +4,7 @@ use evenkeel::calibrator::MOST_CANDIDATES;
 use evenkeel::check::{CheckSettings, ShiftReport, TargetLaws, TargetSketch, check as check_laws};
 use evenkeel::level::FailureProbability;
 use evenkeel::measure::WeightedEmpirical;
-use evenkeel::rows::{Real, Rows};
+use evenkeel::rows::{Real, RowKeys, Rows};
 use evenkeel::score::{Labels, Probabilities, Score};
 use evenkeel::seed::Seed;
 use evenkeel::shift::{Prediction, predictions};
@@ -106,7 +106,7 @@ fn target_laws(
     }
     let empty = TargetSketch::new(scores, range, settings.bound_grid, seed)?;
     let parts = target.shares(|first| Sketched { empty: &empty, first, score });
-    let sketch = parts.try_reduce(|| empty.clone(), |all, part| Ok(all.merge(&part)?))?;
+    let sketch = parts.try_reduce(|| empty.clone(), |all, part| Ok(all.merge(part)?))?;
     Ok(sketch.laws()?)
 }
 
@@ -133,7 +133,7 @@ impl RowsWork for Sketched<'_> {
     type Output = TargetSketch;
 
     fn run<T: Real>(self, rows: Rows<'_, T>) -> evenkeel::Result<TargetSketch> {
-        self.empty.clone().add_probabilities(self.first, rows, self.score)
+        self.empty.clone().add_probabilities(RowKeys::From(self.first as u64), rows, self.score)
     }
 }
 

@@ -8,7 +8,7 @@ use evenkeel::check::{TargetLaws, TargetSketch};
 use evenkeel::conformal::{LabelSets, label_scores_of_rows};
 use evenkeel::interval::Interval;
 use evenkeel::level::Miscoverage;
-use evenkeel::rows::{Real, Rows};
+use evenkeel::rows::{Real, RowKeys, Rows};
 use evenkeel::score::{Labels, Probabilities, Score};
 use evenkeel::seed::Seed;
 use evenkeel::side_inputs::SideInputs;
@@ -279,7 +279,7 @@ pub(crate) fn check_laws(
                 BlockRows::F32(rows) => sketch_block(*rows, first_row, &empty, score),
                 BlockRows::F64(rows) => sketch_block(*rows, first_row, &empty, score),
             };
-            sketch = Some(sofar.merge(&part?)?);
+            sketch = Some(sofar.merge(part?)?);
             return Ok(());
         }
         keep(&mut kept, block);
@@ -313,8 +313,11 @@ fn sketch_block<T: Real>(
     score: &Score,
 ) -> evenkeel::Result<TargetSketch> {
     shares(rows)
-        .map(|(offset, part)| empty.clone().add_probabilities(first_row + offset, part?, score))
-        .try_reduce(|| empty.clone(), |merged, part| merged.merge(&part))
+        .map(|(offset, part)| {
+            let keys = RowKeys::From((first_row + offset) as u64);
+            empty.clone().add_probabilities(keys, part?, score)
+        })
+        .try_reduce(|| empty.clone(), TargetSketch::merge)
 }
 
 /// Reads and checks a file written by `calibrate`.

@@ -8,7 +8,7 @@ use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
 use evenkeel::interval::Interval;
 use evenkeel::measure::Grid;
-use evenkeel::rows::Rows;
+use evenkeel::rows::{RowKeys, Rows};
 use evenkeel::score::Score;
 use evenkeel::seed::Seed;
 use evenkeel::sketch::Abscissae;
@@ -50,7 +50,7 @@ fn sketch(values: &[f32], columns: usize, laws: SketchedLaws) -> SandwichSketch 
     let grid = Grid::new(Interval::UNIT, Grid::BOUND_POINTS).unwrap();
     let rows = Rows::new("probabilities", values, columns).unwrap();
     SandwichSketch::new(Abscissae::of_grid(&grid), laws)
-        .add_probabilities(0, rows, &Score::Lac)
+        .add_probabilities(RowKeys::From(0), rows, &Score::Lac)
         .unwrap()
 }
 

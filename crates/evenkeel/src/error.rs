@@ -44,6 +44,16 @@ pub enum Error {
         /// Name of the input.
         what: &'static str,
     },
+    /// The second pass over the target data saw other rows than the first.
+    #[error(
+        "the second pass read {now} target rows, the first read {before}, or rows with other keys; read the same rows in both passes"
+    )]
+    OtherRows {
+        /// Rows of the first pass.
+        before: u64,
+        /// Rows of the second.
+        now: u64,
+    },
     /// Two inputs that describe the same points have different lengths.
     #[error(
         "{what} has {found} entries but {other} has {expected}; the two must describe the same points"
@@ -287,6 +297,60 @@ pub enum Error {
         /// What differs.
         what: &'static str,
     },
+    /// A row key that was given twice.
+    #[error("row key {key} was given twice; keys must be unique")]
+    DuplicateKey {
+        /// The key.
+        key: u64,
+    },
+    /// Bytes that do not begin as the states and plans of this library do.
+    #[error("{what} is not a state of evenkeel; give the bytes that it wrote, whole and unchanged")]
+    NotAState {
+        /// Name of the bytes.
+        what: &'static str,
+    },
+    /// A state or plan written in another version of the format.
+    #[error(
+        "{what} has version {found} of its format, and version {supported} can be read; \
+         make it again with the same version of evenkeel"
+    )]
+    OtherStateVersion {
+        /// Name of the bytes.
+        what: &'static str,
+        /// Version found.
+        found: u16,
+        /// Version that can be read.
+        supported: u16,
+    },
+    /// A plan where a state is needed, or the other way round.
+    #[error("{found} was given where {expected} is needed")]
+    OtherKind {
+        /// What the bytes are.
+        found: &'static str,
+        /// What is needed.
+        expected: &'static str,
+    },
+    /// Bytes that were cut, changed or made up.
+    #[error("{what} is damaged: {why}; make it again")]
+    Damaged {
+        /// Name of the bytes.
+        what: &'static str,
+        /// What is wrong.
+        why: &'static str,
+    },
+    /// A state that belongs to another job.
+    #[error(
+        "these states belong to different jobs: {what} is {mine} here and {theirs} there; \
+         merge states of one job only"
+    )]
+    OtherJob {
+        /// The first setting that differs.
+        what: String,
+        /// Its value in this job.
+        mine: String,
+        /// Its value in the other.
+        theirs: String,
+    },
     /// A classifier tells calibration points from target without error, so no weighting of the former can stand for the latter.
     #[error(
         "the features of the calibration points and of target do not overlap: a classifier tells them apart without error, and \
@@ -363,6 +427,8 @@ impl Error {
             | Self::NoOverlap
             | Self::UnseenClass { .. }
             | Self::SingularConfusion { .. }
+            | Self::DuplicateKey { .. }
+            | Self::Damaged { .. }
             | Self::OutsideRange { .. } => Category::InvalidInput,
             Self::OutOfRange { .. } | Self::TooFew { .. } | Self::EmptyInterval { .. } => {
                 Category::InvalidParameter
@@ -374,6 +440,10 @@ impl Error {
             | Self::NotACalibration { .. }
             | Self::UnsupportedVersion { .. }
             | Self::IncompatibleSketches { .. }
+            | Self::NotAState { .. }
+            | Self::OtherStateVersion { .. }
+            | Self::OtherKind { .. }
+            | Self::OtherJob { .. }
             | Self::NotSketched { .. } => Category::Incompatible,
         }
     }

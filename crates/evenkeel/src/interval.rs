@@ -1,12 +1,29 @@
 //! A closed interval of scores.
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Error, Result};
 
 /// A closed interval of scores with `low < high`.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "(f64, f64)", into = "(f64, f64)")]
 pub struct Interval {
     low: f64,
     high: f64,
+}
+
+impl From<Interval> for (f64, f64) {
+    fn from(Interval { low, high }: Interval) -> Self {
+        (low, high)
+    }
+}
+
+impl TryFrom<(f64, f64)> for Interval {
+    type Error = Error;
+
+    fn try_from((low, high): (f64, f64)) -> Result<Self> {
+        Self::new(low, high)
+    }
 }
 
 impl Interval {

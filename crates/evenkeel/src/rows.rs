@@ -1,6 +1,8 @@
-//! A borrowed row-major matrix, so that no table is copied on its way in.
+//! A borrowed row-major matrix, so that no table is copied on its way in, and the keys that tell its rows apart.
 
-use crate::error::{Error, Result};
+use std::ops::Range;
+
+use crate::error::{Error, Result, require_same_length};
 
 mod sealed {
     pub trait Sealed {}
@@ -67,5 +69,77 @@ impl<'a, T: Real> Rows<'a, T> {
     /// The rows in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &'a [T]> + use<'a, T> {
         self.values.chunks_exact(self.columns)
+    }
+}
+
+/// The keys of the rows of a block: unique numbers that say which row is which, wherever and in whatever order rows are read.
+///
+/// A row's key chooses whether it is in a sample, addresses its random draws, and orders the rows that are kept. The row
+/// number serves for files and arrays, an id elsewhere. A hash of a row's content does not: equal rows would share it, and
+/// all be in a sample or all be out.
+#[derive(Debug, Clone, Copy)]
+pub enum RowKeys<'a> {
+    /// Consecutive keys, the first of them given: row numbers.
+    From(u64),
+    /// One key for each row.
+    Each(&'a [u64]),
+}
+
+impl<'a> RowKeys<'a> {
+    /// The key of the block's row `offset`.
+    ///
+    /// # Panics
+    /// If keys were given one by one and there is none for this row; [`check`](Self::check) finds that out.
+    #[inline]
+    pub fn key(&self, offset: usize) -> u64 {
+        match self {
+            Self::From(first) => first.wrapping_add(offset as u64),
+            Self::Each(keys) => keys[offset],
+        }
+    }
+
+    /// The keys of some of the rows.
+    ///
+    /// # Panics
+    /// If keys were given one by one and there are not as many.
+    #[must_use]
+    pub fn part(&self, rows: Range<usize>) -> RowKeys<'a> {
+        match self {
+            Self::From(_) => Self::From(self.key(rows.start)),
+            Self::Each(keys) => Self::Each(&keys[rows]),
+        }
+    }
+
+    /// Checks that there is a key for each of `rows` rows.
+    ///
+    /// # Errors
+    /// If keys were given one by one and there are more or fewer of them.
+    pub fn check(&self, rows: usize) -> Result<()> {
+        match self {
+            Self::From(_) => Ok(()),
+            Self::Each(keys) => require_same_length("row keys", keys.len(), "rows", rows),
+        }
+    }
+}
+
+/// A key as the row number of an error.
+pub(crate) fn row_number(key: u64) -> usize {
+    usize::try_from(key).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_of_parts_are_the_keys_of_their_rows() {
+        let given: Vec<u64> = (0..9).map(|index| 100 - index * 7).collect();
+        for keys in [RowKeys::From(5), RowKeys::From(u64::MAX - 3), RowKeys::Each(&given)] {
+            let part = keys.part(2..7);
+            assert!((0..5).all(|offset| part.key(offset) == keys.key(offset + 2)));
+        }
+        assert!(RowKeys::Each(&given).check(9).is_ok());
+        assert!(RowKeys::Each(&given).check(8).is_err());
+        assert!(RowKeys::From(u64::MAX).check(8).is_ok());
     }
 }

@@ -10,7 +10,7 @@ use evenkeel::check::{CheckSettings, ShiftReport, TargetLaws, TargetSketch, chec
 use evenkeel::interval::Interval;
 use evenkeel::level::{FailureProbability, Miscoverage};
 use evenkeel::measure::{Bandwidth, Grid, SmoothedLaw, Support, WeightedEmpirical};
-use evenkeel::rows::Rows;
+use evenkeel::rows::{RowKeys, Rows};
 use evenkeel::sandwich::{min_max, model_uniform};
 use evenkeel::score::Score;
 use evenkeel::seed::Seed;
@@ -38,9 +38,12 @@ fn sketched(labeled: &Sample, target: &Sample, blocks: usize) -> TargetLaws {
     let size = target.labels.len().div_ceil(blocks) * CLASSES;
     let parts = target.probabilities.chunks(size).enumerate().map(|(index, values)| {
         let rows = Rows::new("probabilities", values, CLASSES).unwrap();
-        empty.clone().add_probabilities(index * size / CLASSES, rows, &Score::Lac).unwrap()
+        empty
+            .clone()
+            .add_probabilities(RowKeys::From((index * size / CLASSES) as u64), rows, &Score::Lac)
+            .unwrap()
     });
-    let whole = parts.rev().fold(empty.clone(), |whole, part| whole.merge(&part).unwrap());
+    let whole = parts.rev().fold(empty.clone(), |whole, part| whole.merge(part).unwrap());
     whole.laws().unwrap()
 }
 

@@ -36,7 +36,7 @@ fn by_definition<T: Real>(
     let mut members = Vec::new();
     for (index, threshold) in thresholds.iter().enumerate() {
         probabilities.read_row(index, &mut row);
-        score.score_row(first_row + index, &row, &mut scratch, &mut scored);
+        score.score_row((first_row + index) as u64, &row, &mut scratch, &mut scored);
         members.extend(scored.iter().map(|score| threshold.admits(*score)));
     }
     members

@@ -1,6 +1,7 @@
 //! How far a calibration's coverage on labeled points is from the nominal one, over all miscoverage rates.
 
-use super::{Calibration, Rule};
+use super::Calibration;
+use crate::method::CoverageForm;
 use crate::evaluation::{GapPoint, LabelScoreCounts, percent_rates, total_coverage_gap};
 use crate::level::Miscoverage;
 use crate::measure::WeightedEmpirical;
@@ -9,32 +10,12 @@ use crate::threshold::Threshold;
 /// Levels at which a threshold that is not a quantile of the weighted scores is looked at.
 const LEVELS: usize = 1000;
 
-/// What the coverage of a calibration follows from.
-enum Form {
-    /// The law of the weighted scores.
-    Law,
-    /// A threshold for each level.
-    Levels,
-    /// A threshold for each point.
-    Points,
-}
-
 impl Calibration {
-    fn form(&self) -> Form {
-        match &self.rule {
-            Rule::Quantile | Rule::ByRatio(_) => Form::Law,
-            Rule::EntropyScaled { .. } | Rule::Transferred { .. } | Rule::Planned { .. } => {
-                Form::Levels
-            }
-            Rule::Conditional(_) => Form::Points,
-        }
-    }
-
     /// Counters of scores at true labels, exact wherever [`total_gap`](Self::total_gap) and
     /// [`gap_curve`](Self::gap_curve) ask.
     pub fn label_score_counts(&self) -> LabelScoreCounts {
         let mut places = self.law.atoms().to_vec();
-        if matches!(self.form(), Form::Levels) {
+        if self.rule.coverage_form() == CoverageForm::Levels {
             let rates = percent_rates().into_iter().chain(middles());
             places.extend(rates.filter_map(|alpha| match self.threshold(Some(alpha)) {
                 Some(Threshold::Finite(score)) => Some(score),
@@ -52,14 +33,14 @@ impl Calibration {
     /// other thresholds t(L)          mean of |F_Q(t(L)) - L| over 1000 middles of levels L
     /// ```
     pub fn total_gap(&self, label_law: &WeightedEmpirical) -> Option<f64> {
-        match self.form() {
-            Form::Law => Some(total_coverage_gap(&self.law, label_law)),
-            Form::Levels => {
+        match self.rule.coverage_form() {
+            CoverageForm::Law => Some(total_coverage_gap(&self.law, label_law)),
+            CoverageForm::Levels => {
                 let levels: Vec<Miscoverage> = middles().collect();
                 let gaps = self.gap_curve(label_law, &levels);
                 Some(gaps.iter().map(|point| point.gap).sum::<f64>() / LEVELS as f64)
             }
-            Form::Points => None,
+            CoverageForm::Points => None,
         }
     }
 

@@ -1,32 +1,29 @@
 //! What a calibration run leaves behind: weighted scores, from which thresholds and sets follow for any alpha.
 
-mod evidence;
+mod diagnosis;
 mod file;
 mod gap;
-mod rule;
-mod warning;
 
-pub use evidence::Evidence;
 pub use file::{CalibrationFile, CalibrationHeader, FORMAT, ScoreFile, TraceFile, VERSION};
-pub(crate) use rule::score_vectors;
-pub use rule::{Basis, ConditionalRule, Cutoffs, RatioRule, RatioSource, Rule};
-pub use warning::Warning;
-pub(crate) use warning::diagnose;
+pub use crate::conformal::Cutoffs;
+pub use crate::method::{
+    Basis, ConditionalRule, Evidence, Learned, RatioRule, RatioSource, RecordedOptions, Rule,
+};
+pub use crate::warning::Warning;
+pub(crate) use diagnosis::diagnose;
 
 use serde::{Deserialize, Serialize};
 
 use crate::conformal::{LabelSets, predict_rows};
 use crate::error::{Result, require_same_length};
-use crate::learning::optimise::{StopReason, Trace};
 use crate::level::Miscoverage;
 use crate::measure::{WeightedEmpirical, Weights};
 use crate::method::MethodName;
-use crate::method::entropy_scaling::EntropyCut;
-use crate::rows::{Real, Rows};
-use crate::score::Score;
+use crate::rows::{Real, RowKeys, Rows};
+use crate::score::{Probabilities, Score};
 use crate::seed::Seed;
 use crate::side_inputs::SideInputs;
-use crate::threshold::{TestMass, Threshold, conformal_threshold};
+use crate::threshold::{TestMass, Threshold};
 
 /// Where a calibration comes from.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -119,37 +116,17 @@ impl Calibration {
     /// The threshold at a miscoverage rate, that of the run if none is given; none where points or labels have their own.
     pub fn threshold(&self, alpha: Option<Miscoverage>) -> Option<Threshold> {
         let alpha = alpha.unwrap_or(self.provenance.alpha);
-        let split = || conformal_threshold(&self.law, self.test_mass, alpha);
-        match &self.rule {
-            Rule::Quantile => Some(split()),
-            // Both samples have rows, which is all that can go wrong; no label is left out if they had not.
-            Rule::EntropyScaled { scaling } => Some(
-                scaling.cut(split(), alpha).map_or(Threshold::AllLabels, EntropyCut::lac_threshold),
-            ),
-            Rule::Transferred { rule, confidences } => {
-                Some(confidences.threshold(*rule, &self.law, alpha).unwrap_or(Threshold::AllLabels))
-            }
-            Rule::Planned { thresholds } => {
-                Some(Threshold::Finite(thresholds.threshold(alpha).score))
-            }
-            Rule::ByRatio(_) | Rule::Conditional(_) => None,
-        }
+        self.rule.threshold(&self.law, self.test_mass, alpha)
     }
 
     /// Whether features must stand beside the points to predict.
     pub fn needs_features(&self) -> bool {
-        match &self.rule {
-            Rule::ByRatio(rule) => {
-                matches!(rule.source(), RatioSource::Model { basis: Basis::Features, .. })
-            }
-            Rule::Conditional(rule) => rule.basis() == Basis::Features,
-            _ => false,
-        }
+        self.rule.needs_features()
     }
 
-    /// Whether likelihood ratios must stand beside the points to predict.
+    /// Whether likelihood ratios must be given with the points to predict.
     pub fn needs_ratios(&self) -> bool {
-        matches!(&self.rule, Rule::ByRatio(rule) if *rule.source() == RatioSource::Known)
+        self.rule.needs_ratios()
     }
 
     /// What a user should know before trusting it, in words.
@@ -177,7 +154,8 @@ impl Calibration {
         }
         let alpha = alpha.unwrap_or(self.provenance.alpha);
         let score = self.provenance.score.with_draws_for("test");
-        let own = self.rule.own_cutoffs(first_row, block, &beside, &score, alpha)?;
+        let keys = RowKeys::From(first_row as u64);
+        let own = self.rule.own_cutoffs(keys, block, &beside, &score, alpha)?;
         Ok(own.unwrap_or(Cutoffs::Shared(Threshold::AllLabels)))
     }
 
@@ -189,6 +167,14 @@ impl Calibration {
         alpha: Option<Miscoverage>,
     ) -> Result<LabelSets> {
         self.predict_beside(first_row, block, SideInputs::default(), alpha)
+    }
+
+    /// The sets of a table of probabilities, at the level that was asked for.
+    ///
+    /// # Errors
+    /// If the table has other classes than the calibration, or the method needs more than probabilities.
+    pub fn predict_set<T: Real>(&self, probabilities: &Probabilities<'_, T>) -> Result<LabelSets> {
+        self.predict(0, probabilities.table(), None)
     }
 
     /// The same for methods that take more than probabilities.

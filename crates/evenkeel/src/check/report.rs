@@ -183,7 +183,7 @@ pub fn check(
         let what = "relabelings (--permutations) for this delta, which no p-value could reach,";
         return Err(Error::TooFew { what, found: settings.permutations, least });
     }
-    let tested = crate::shift::sampled(predictions.to_vec(), settings.seed);
+    let tested = crate::shift::sampled(predictions.to_vec(), settings.seed)?;
     let test = shift_test(&tested, &target.predictions, settings.permutations, settings.seed)?;
     let threshold = conformal_threshold(&law, TestMass::exchangeable(scores.len()), settings.alpha);
     let intervals = coverage_intervals(min_max, f_u, threshold, settings)?;

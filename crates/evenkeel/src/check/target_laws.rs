@@ -1,15 +1,16 @@
 //! What one pass over target rows keeps for a check.
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::Result;
 use crate::interval::Interval;
 use crate::measure::Grid;
-use crate::rows::{Real, Rows};
+use crate::rows::{Real, RowKeys, Rows};
 use crate::sandwich::{Sandwich, min_max, model_uniform};
 use crate::score::{Probabilities, Score};
 use crate::seed::Seed;
-use crate::shift::{Prediction, add_predictions, kept_predictions, predictions};
+use crate::shift::{KeptPredictions, Prediction, predictions};
 use crate::sketch::Abscissae;
-use crate::sketch::row_sample::BottomK;
 use crate::sketch::{SandwichSketch, SketchedLaws};
 
 /// What a check takes of the target data: both pairs of laws, and a sample of the predictions.
@@ -33,24 +34,24 @@ impl TargetLaws {
         seed: Seed,
     ) -> Result<Self> {
         let candidates = score.candidate_scores(probabilities)?;
-        let mut kept = kept_predictions(seed);
+        let mut kept = KeptPredictions::new(seed);
         for (row, prediction) in predictions(probabilities).into_iter().enumerate() {
-            kept.add(row as u64, prediction);
+            kept.add_prediction(row as u64, prediction);
         }
         Ok(Self {
             min_max: min_max(&candidates)?,
             f_u: model_uniform(&candidates)?,
-            predictions: kept.into_values(),
+            predictions: kept.into_values()?,
             rows: probabilities.rows() as u64,
         })
     }
 }
 
 /// Both sandwiches of target rows and a sample of their predictions, from one pass; mergeable.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TargetSketch {
     sandwiches: SandwichSketch,
-    predictions: BottomK<Prediction>,
+    predictions: KeptPredictions,
 }
 
 impl TargetSketch {
@@ -59,26 +60,26 @@ impl TargetSketch {
         let abscissae = Abscissae::of_grid_and_points(&Grid::new(range, points)?, scores)?;
         Ok(Self {
             sandwiches: SandwichSketch::new(abscissae, SketchedLaws::Both),
-            predictions: kept_predictions(seed),
+            predictions: KeptPredictions::new(seed),
         })
     }
 
-    /// Adds a block of probability rows; `first_row` is the index of its first row in the whole input.
+    /// Adds a block of probability rows.
     pub fn add_probabilities<T: Real>(
         mut self,
-        first_row: usize,
+        keys: RowKeys<'_>,
         block: Rows<'_, T>,
         score: &Score,
     ) -> Result<Self> {
-        self.sandwiches = self.sandwiches.add_probabilities(first_row, block, score)?;
-        add_predictions(&mut self.predictions, first_row, block)?;
+        self.sandwiches = self.sandwiches.add_probabilities(keys, block, score)?;
+        self.predictions = self.predictions.add(keys, block)?;
         Ok(self)
     }
 
     /// The sketch of both inputs; the order does not matter.
-    pub fn merge(mut self, other: &Self) -> Result<Self> {
+    pub fn merge(mut self, other: Self) -> Result<Self> {
         self.sandwiches = self.sandwiches.merge(&other.sandwiches)?;
-        self.predictions.merge(&other.predictions);
+        self.predictions.merge(other.predictions)?;
         Ok(self)
     }
 
@@ -93,7 +94,7 @@ impl TargetSketch {
         Ok(TargetLaws {
             min_max: self.sandwiches.min_max()?,
             f_u: self.sandwiches.model_uniform()?,
-            predictions: self.predictions.values(),
+            predictions: self.predictions.values()?,
             rows: self.rows(),
         })
     }

@@ -151,7 +151,8 @@ impl<T: Real> LacPass<'_, T> {
     /// The row by the definition.
     fn define(&self, row: usize, words: &mut [u64]) -> Result<()> {
         let values = self.block.row(row);
-        let scale = row_scale(self.block.what(), self.first_row.saturating_add(row), values)?;
+        let number = self.first_row.saturating_add(row) as u64;
+        let scale = row_scale(self.block.what(), number, values)?;
         let threshold = self.thresholds.of(row);
         for (chunk, word) in values.chunks(WORD).zip(words) {
             *word = 0;
@@ -191,7 +192,7 @@ mod tests {
                 // Every fifth threshold is the score of an entry, where one rounding more would move a label.
                 for (k, value) in values.iter().enumerate().step_by(5).take(60) {
                     let row = k / classes;
-                    let scale = row_scale("probabilities", row, block.row(row)).unwrap();
+                    let scale = row_scale("probabilities", row as u64, block.row(row)).unwrap();
                     let score = 1.0 - f64::from(*value) * scale;
                     for t in [score, score.next_up(), score.next_down()] {
                         let threshold = Threshold::Finite(t);

@@ -74,6 +74,7 @@ impl<'a> RowScorer<'a> {
     }
 
     fn score<T: Real>(&mut self, what: &'static str, row: usize, values: &[T]) -> Result<&[f64]> {
+        let row = row as u64;
         widen_scaled(values, row_scale(what, row, values)?, &mut self.probabilities);
         self.score.score_row(row, &self.probabilities, &mut self.scratch, &mut self.scores);
         Ok(&self.scores)

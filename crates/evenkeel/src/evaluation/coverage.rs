@@ -1,12 +1,14 @@
 //! How often the label is in the set: over all points, by class, and by set size.
 
+use serde::{Deserialize, Serialize};
+
 use super::summary::EvaluationCounts;
 use crate::conformal::LabelSets;
 use crate::error::Result;
 use crate::score::Labels;
 
 /// Points, and those among them whose label is in their set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct Hits {
     pub(super) points: u64,
     pub(super) covered: u64,

@@ -1,11 +1,14 @@
 //! Everything about the sets of labeled points, counted block by block.
 
+use serde::{Deserialize, Serialize};
+
 use super::coverage::{ClassCoverage, Hits, SizeCoverage};
 use super::set_size::SetSizes;
 use crate::conformal::LabelSets;
 use crate::error::{Error, Result, require_same_length};
 use crate::level::Miscoverage;
 use crate::score::Labels;
+use crate::sketch::{contradiction, rows_of_both, sum_of_counts};
 
 /// How prediction sets did on labeled points.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,13 +35,42 @@ pub struct Evaluation {
     pub by_size: Vec<SizeCoverage>,
 }
 
-/// What is counted on the way to an [`Evaluation`]. Parts merge into the whole, bit for bit.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What is counted on the way to an [`Evaluation`]: 32 bytes a class. Parts merge into the whole, bit for bit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Stored")]
 pub struct EvaluationCounts {
     /// One for each class.
     classes: Vec<Hits>,
     /// One for each size `0..=classes`.
     sizes: Vec<Hits>,
+}
+
+/// As they are stored; checked when read back.
+#[derive(Deserialize)]
+struct Stored {
+    classes: Vec<Hits>,
+    sizes: Vec<Hits>,
+}
+
+impl TryFrom<Stored> for EvaluationCounts {
+    type Error = Error;
+
+    fn try_from(Stored { classes, sizes }: Stored) -> Result<Self> {
+        let total = |hits: &[Hits]| -> Result<(u64, u64)> {
+            let points = sum_of_counts(hits.iter().map(|hits| hits.points))?;
+            Ok((points, sum_of_counts(hits.iter().map(|hits| hits.covered))?))
+        };
+        let covered_are_points =
+            classes.iter().chain(&sizes).all(|hits| hits.covered <= hits.points);
+        if classes.is_empty()
+            || sizes.len() != classes.len() + 1
+            || !covered_are_points
+            || total(&classes)? != total(&sizes)?
+        {
+            return Err(contradiction("its points by class are not its points by set size"));
+        }
+        Ok(Self { classes, sizes })
+    }
 }
 
 impl EvaluationCounts {
@@ -86,6 +118,7 @@ impl EvaluationCounts {
             "the evaluation",
             self.classes.len(),
         )?;
+        rows_of_both(self.all().points, other.all().points)?;
         for (mine, theirs) in self.classes.iter_mut().zip(&other.classes) {
             mine.merge(*theirs);
         }

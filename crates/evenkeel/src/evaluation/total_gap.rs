@@ -1,8 +1,11 @@
 //! The measured total coverage gap, from labeled scores in memory or counted block by block.
 
+use serde::{Deserialize, Serialize};
+
 use crate::bound::{Integrator, integrated_gap};
 use crate::error::{At, Error, Result};
 use crate::measure::WeightedEmpirical;
+use crate::sketch::{contradiction, rows_of_both, sum_of_counts};
 
 /// Average over all miscoverage rates of how far the coverage on `Q` is from the nominal one:
 ///
@@ -16,11 +19,33 @@ pub fn total_coverage_gap(p: &WeightedEmpirical, q: &WeightedEmpirical) -> f64 {
 
 /// Labeled scores as counts between the calibration scores: all that the total coverage gap and the gap curve ask of
 /// them, in memory that does not grow with their number. Parts merge into the whole, bit for bit.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Stored")]
 pub struct LabelScoreCounts {
     atoms: Vec<f64>,
     /// Scores in `(atoms[k - 1], atoms[k]]`; the last count is of those above all atoms.
     counts: Vec<u64>,
+}
+
+/// As they are stored; checked when read back.
+#[derive(Deserialize)]
+struct Stored {
+    atoms: Vec<f64>,
+    counts: Vec<u64>,
+}
+
+impl TryFrom<Stored> for LabelScoreCounts {
+    type Error = Error;
+
+    fn try_from(Stored { atoms, counts }: Stored) -> Result<Self> {
+        sum_of_counts(counts.iter().copied())?;
+        let increase = atoms.windows(2).all(|pair| pair[0] < pair[1]);
+        let finite = atoms.iter().all(|atom| atom.is_finite());
+        if counts.len() != atoms.len() + 1 || !increase || !finite {
+            return Err(contradiction("its counts do not lie between increasing scores"));
+        }
+        Ok(Self { atoms, counts })
+    }
 }
 
 impl LabelScoreCounts {
@@ -55,6 +80,8 @@ impl LabelScoreCounts {
         if self.atoms != other.atoms {
             return Err(Error::IncompatibleSketches { what: "calibration scores" });
         }
+        let total = |counts: &[u64]| sum_of_counts(counts.iter().copied());
+        rows_of_both(total(&self.counts)?, total(&other.counts)?)?;
         self.counts.iter_mut().zip(&other.counts).for_each(|(mine, theirs)| *mine += theirs);
         Ok(self)
     }

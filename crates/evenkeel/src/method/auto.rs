@@ -232,8 +232,9 @@ impl Pass for AutoFirstPass {
         Ok((kept.add(keys, block)?, self.plan.add(first, keys, block, side)?))
     }
 
-    fn merge(&self, (kept, first): AutoFirstState, other: AutoFirstState) -> Result<AutoFirstState> {
-        Ok((kept.merge(other.0)?, first.merge(other.1)?))
+    fn merge(&self, (mut kept, first): AutoFirstState, other: AutoFirstState) -> Result<AutoFirstState> {
+        kept.merge(other.0)?;
+        Ok((kept, first.merge(other.1)?))
     }
 
     fn check(&self, (kept, first): &AutoFirstState) -> Result<()> {

@@ -16,7 +16,6 @@ use crate::measure::WeightedEmpirical;
 use crate::rows::{Real, RowKeys, Rows};
 use crate::score::Score;
 use crate::side_inputs::SideInputs;
-use crate::sketch::state::{JobHeader, Kind, open, seal};
 use crate::threshold::{TestMass, Threshold, conformal_threshold};
 
 /// The stages of all methods. Each stage has a pass over the target rows; the pass and its state go by the stage's name

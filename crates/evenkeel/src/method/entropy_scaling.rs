@@ -89,20 +89,20 @@ impl EntropyScaling {
         Ok(Self { classes, power, entropies })
     }
 
-    /// Adds a block of target probability rows; `first_row` is the index of its first row, for errors.
-    pub fn add<T: Real>(&mut self, first_row: usize, block: Rows<'_, T>) -> Result<()> {
+    /// Adds a block of target probability rows; keys name rows in errors.
+    pub fn add<T: Real>(&mut self, keys: RowKeys<'_>, block: Rows<'_, T>) -> Result<()> {
+        keys.check(block.rows())?;
         let classes = self.classes;
         crate::error::require_same_length("columns", block.columns(), "classes", classes)?;
         let most = (classes as f64).ln();
         let mut row = vec![0.0; classes];
         let mut entropies = Vec::with_capacity(block.rows());
         for (offset, values) in block.iter().enumerate() {
-            let index = first_row.saturating_add(offset);
-            widen_scaled(values, row_scale(block.what(), index, values)?, &mut row);
+            widen_scaled(values, row_scale(block.what(), keys.key(offset), values)?, &mut row);
             // Rounding can carry the entropy of a uniform row past ln C.
             entropies.push(entropy(&row).min(most));
         }
-        self.entropies.add(first_row, &entropies)
+        self.entropies.add(keys, &entropies)
     }
 
     /// Adds what another one saw.
@@ -125,6 +125,15 @@ impl EntropyScaling {
     }
 
     /// Where the sets are cut, from the split conformal threshold of the scores `1 - p_y` at the same rate.
+    pub(crate) fn threshold(&self, split: Threshold, alpha: Miscoverage) -> Threshold {
+        // There are rows, which is all that can go wrong; no label is left out if there were none.
+        self.cut(split, alpha).map_or(Threshold::AllLabels, EntropyCut::lac_threshold)
+    }
+
+    /// The scale and what probabilities must reach at a miscoverage rate.
+    ///
+    /// # Errors
+    /// If no row was added.
     pub fn cut(&self, split: Threshold, alpha: Miscoverage) -> Result<EntropyCut> {
         let scale = self.entropy_quantile(alpha)?.max(1.0);
         let scale = match self.power {

@@ -41,7 +41,7 @@ pub use basis::Basis;
 pub(crate) use concluded::{Concluded, Sorted};
 pub use concluded::{Learned, RecordedOptions};
 pub use conditional::{ConditionalChoice, ConditionalRule, PENALTIES, PenaltyChoice};
-pub(crate) use dispatch::{AnyFit, AnyPart, AnyReady};
+pub(crate) use dispatch::{AnyPass, AnyStage, AnyState, CoverageForm};
 pub use label_shift::LabelShiftChoice;
 pub use likelihood_ratio::RatioChoice;
 pub use ot::{ObjectiveChoice, SandwichChoice, TransportSettings, WeightsChoice};

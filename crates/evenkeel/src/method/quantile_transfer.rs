@@ -112,19 +112,20 @@ impl QuantileTransfer {
     /// From confidences of both worlds.
     pub fn new(labeled: &[f64], target: &[f64]) -> Result<Self> {
         let mut transfer = Self::default();
-        transfer.labeled.add(0, labeled)?;
-        transfer.target.add(0, target)?;
+        transfer.labeled.add(RowKeys::From(0), labeled)?;
+        transfer.target.add(RowKeys::From(0), target)?;
         Ok(transfer)
     }
 
     /// Adds a block of calibration probability rows; `first_row` is the index of its first row, for errors.
     pub fn add_labeled<T: Real>(&mut self, first_row: usize, block: Rows<'_, T>) -> Result<()> {
-        self.labeled.add(first_row, &confidences(first_row, block)?)
+        let keys = RowKeys::From(first_row as u64);
+        self.labeled.add(keys, &confidences(keys, block)?)
     }
 
-    /// Adds a block of target probability rows.
-    pub fn add_target<T: Real>(&mut self, first_row: usize, block: Rows<'_, T>) -> Result<()> {
-        self.target.add(first_row, &confidences(first_row, block)?)
+    /// Adds a block of target probability rows; keys name rows in errors.
+    pub fn add_target<T: Real>(&mut self, keys: RowKeys<'_>, block: Rows<'_, T>) -> Result<()> {
+        self.target.add(keys, &confidences(keys, block)?)
     }
 
     /// Adds what another one saw.
@@ -210,11 +211,11 @@ fn quantile(
     sample.quantile(Level::new(level)?, rounding).ok_or(Error::Empty { what })
 }
 
-fn confidences<T: Real>(first_row: usize, block: Rows<'_, T>) -> Result<Vec<f64>> {
+fn confidences<T: Real>(keys: RowKeys<'_>, block: Rows<'_, T>) -> Result<Vec<f64>> {
+    keys.check(block.rows())?;
     let mut row = vec![0.0; block.columns()];
     let confidence_of = |(offset, values): (usize, &[T])| {
-        let index = first_row.saturating_add(offset);
-        widen_scaled(values, row_scale(block.what(), index, values)?, &mut row);
+        widen_scaled(values, row_scale(block.what(), keys.key(offset), values)?, &mut row);
         Ok(confidence(&row))
     };
     block.iter().enumerate().map(confidence_of).collect()

@@ -1,11 +1,13 @@
 //! Adaptive prediction sets (Romano, Sesia & Candès 2020).
 
+use serde::{Deserialize, Serialize};
+
 use super::RowScratch;
 use crate::interval::Interval;
 use crate::seed::Seed;
 
 /// How much of the label's own probability its score includes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Randomisation {
     /// All of it: never empty sets, slight overcoverage.
     #[default]
@@ -25,12 +27,12 @@ impl Randomisation {
     }
 
     /// The share `u` of row `row`.
-    pub(crate) fn share(self, row: usize) -> f64 {
+    pub(crate) fn share(self, row: u64) -> f64 {
         match self {
             Self::Deterministic => 1.0,
             Self::Uniform(seed) => {
                 let mut stream = seed.stream("score-randomisation");
-                stream.seek(row as u64);
+                stream.seek(row);
                 stream.uniform()
             }
         }
@@ -38,7 +40,7 @@ impl Randomisation {
 }
 
 /// `s(x, y) = sum of the p_k ranked before y + u p_y`, in `[0, 1]`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Aps {
     /// Whether `u` is 1 or drawn.
     pub randomisation: Randomisation,
@@ -50,7 +52,7 @@ impl Aps {
     /// Writes the score of every label of one row.
     pub fn score_row(
         self,
-        row: usize,
+        row: u64,
         probabilities: &[f64],
         scratch: &mut RowScratch,
         scores: &mut [f64],

@@ -109,7 +109,7 @@ impl CandidateScores {
         const WHAT: &str = "plausibility";
         require_same_length(WHAT, plausibility.len(), "candidate scores", self.scores.len())?;
         for (row, values) in plausibility.chunks_exact_mut(self.labels).enumerate() {
-            let scale = row_scale(WHAT, row, values)?;
+            let scale = row_scale(WHAT, row as u64, values)?;
             values.iter_mut().for_each(|value| *value *= scale);
         }
         self.plausibility = Some(plausibility);

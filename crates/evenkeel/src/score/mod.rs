@@ -36,12 +36,14 @@ pub use quantile::{conformalised_quantile_score, conformalised_quantile_scores};
 pub use raps::Raps;
 pub use residual::{absolute_residual, absolute_residuals};
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Result, require_same_length};
 use crate::interval::Interval;
-use crate::rows::Real;
+use crate::rows::{Real, RowKeys};
 
 /// A score function on rows of class probabilities.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub enum Score {
     /// One minus the probability of the label (the paper's).
     #[default]
@@ -108,12 +110,12 @@ impl Score {
         }
     }
 
-    /// Writes `s(x, y)` for every label `y` of one row of probabilities; `row` is its index in the whole input, which
-    /// addresses the row's random draw. `scores` must be as long as `probabilities`; what a shorter one has no room for is
+    /// Writes `s(x, y)` for every label `y` of one row of probabilities; `row` is its key, which addresses the
+    /// row's random draw. `scores` must be as long as `probabilities`; what a shorter one has no room for is
     /// left out.
     pub fn score_row(
         &self,
-        row: usize,
+        row: u64,
         probabilities: &[f64],
         scratch: &mut RowScratch,
         scores: &mut [f64],
@@ -139,7 +141,7 @@ impl Score {
         let mut scores = vec![0.0; probabilities.classes()];
         let score_of = |(index, label): (usize, &usize)| {
             probabilities.read_row(index, &mut row);
-            self.score_row(index, &row, &mut scratch, &mut scores);
+            self.score_row(index as u64, &row, &mut scratch, &mut scores);
             scores[*label]
         };
         Ok(labels.as_slice().iter().enumerate().map(score_of).collect())
@@ -150,6 +152,19 @@ impl Score {
         &self,
         probabilities: &Probabilities<'_, T>,
     ) -> Result<CandidateScores> {
+        self.candidate_scores_at(RowKeys::From(0), probabilities)
+    }
+
+    /// The same for rows with keys, which address their random draws.
+    ///
+    /// # Errors
+    /// If there is not one key for each row.
+    pub fn candidate_scores_at<T: Real>(
+        &self,
+        keys: RowKeys<'_>,
+        probabilities: &Probabilities<'_, T>,
+    ) -> Result<CandidateScores> {
+        keys.check(probabilities.rows())?;
         let classes = probabilities.classes();
         let mut scratch = RowScratch::default();
         let mut plausibility = vec![0.0; probabilities.rows() * classes];
@@ -157,7 +172,7 @@ impl Score {
         let rows = plausibility.chunks_exact_mut(classes).zip(scores.chunks_exact_mut(classes));
         for (index, (plausible, scored)) in rows.enumerate() {
             probabilities.read_row(index, plausible);
-            self.score_row(index, plausible, &mut scratch, scored);
+            self.score_row(keys.key(index), plausible, &mut scratch, scored);
         }
         CandidateScores::new(scores, classes)?.with_plausibility(plausibility)
     }

@@ -3,7 +3,7 @@
 use crate::error::{At, Error, Result};
 use crate::numeric::simd::in_widest_registers;
 use crate::numeric::softmax_into;
-use crate::rows::{Real, Rows};
+use crate::rows::{Real, Rows, row_number};
 
 /// Rows may miss a sum of one by this much (rounded to three digits on their way here); they are then renormalised.
 pub const NORMALISATION_TOLERANCE: f64 = 1e-3;
@@ -32,7 +32,7 @@ impl<'a, T: Real> Probabilities<'a, T> {
     pub fn from_rows(rows: Rows<'a, T>) -> Result<Self> {
         let mut scales = Vec::new();
         for (index, row) in rows.iter().enumerate() {
-            let scale = row_scale(rows.what(), index, row)?;
+            let scale = row_scale(rows.what(), index as u64, row)?;
             if scale != 1.0 && scales.is_empty() {
                 scales.resize(rows.rows(), 1.0);
             }
@@ -76,7 +76,7 @@ pub(crate) fn widen_scaled<T: Real>(row: &[T], scale: f64, out: &mut [f64]) {
 }
 
 /// What a probability row must be multiplied with to sum to one: exactly 1 for rows that do so up to rounding.
-pub(crate) fn row_scale<T: Real>(what: &'static str, row: usize, values: &[T]) -> Result<f64> {
+pub(crate) fn row_scale<T: Real>(what: &'static str, row: u64, values: &[T]) -> Result<f64> {
     row_extremes(values).scale(what, row, values)
 }
 
@@ -91,12 +91,7 @@ pub(crate) struct RowExtremes {
 impl RowExtremes {
     /// What the row must be multiplied with to sum to one, if it is a probability vector; `what`, `row` and `values`
     /// are for the error.
-    pub(crate) fn scale<T: Real>(
-        &self,
-        what: &'static str,
-        row: usize,
-        values: &[T],
-    ) -> Result<f64> {
+    pub(crate) fn scale<T: Real>(&self, what: &'static str, row: u64, values: &[T]) -> Result<f64> {
         // A NaN or infinity anywhere makes the sum NaN or infinite.
         let off = (self.sum - 1.0).abs();
         if self.smallest < 0.0 || off.is_nan() || off > NORMALISATION_TOLERANCE {
@@ -174,7 +169,8 @@ fn short_row_extremes<T: Real>(values: &[T]) -> RowExtremes {
 
 /// Why a row is no probability vector, naming the first offending entry.
 #[cold]
-fn explain_row<T: Real>(what: &'static str, row: usize, values: &[T], sum: f64) -> Error {
+fn explain_row<T: Real>(what: &'static str, key: u64, values: &[T], sum: f64) -> Error {
+    let row = row_number(key);
     for (column, value) in values.iter().enumerate() {
         let value: f64 = (*value).into();
         let at = At::Cell { row, column };

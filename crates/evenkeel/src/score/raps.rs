@@ -1,5 +1,7 @@
 //! Regularised adaptive prediction sets (Angelopoulos, Bates, Jordan & Malik 2021).
 
+use serde::{Deserialize, Serialize};
+
 use super::RowScratch;
 use super::aps::{Aps, Randomisation};
 use crate::error::{Error, Result};
@@ -15,11 +17,35 @@ const LARGEST_PENALTY: f64 = 1e6;
 /// | `lambda` | 0.01 | penalty a rank (the authors' value for ImageNet) | `[0, 1e6]` |
 /// | `k_reg` | 5 | ranks without penalty (likewise) | any |
 /// | `randomisation` | deterministic | share of the label's own probability | |
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Stored", into = "Stored")]
 pub struct Raps {
     aps: Aps,
     lambda: f64,
     k_reg: usize,
+}
+
+/// As it is stored; checked when read back.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    aps: Aps,
+    lambda: f64,
+    k_reg: u64,
+}
+
+impl From<Raps> for Stored {
+    fn from(Raps { aps, lambda, k_reg }: Raps) -> Self {
+        Self { aps, lambda, k_reg: k_reg as u64 }
+    }
+}
+
+impl TryFrom<Stored> for Raps {
+    type Error = Error;
+
+    fn try_from(Stored { aps, lambda, k_reg }: Stored) -> Result<Self> {
+        // No table has as many labels as a machine word counts, so that any larger number means the same.
+        Self::new(lambda, usize::try_from(k_reg).unwrap_or(usize::MAX), aps.randomisation)
+    }
 }
 
 impl Default for Raps {
@@ -68,7 +94,7 @@ impl Raps {
     /// Writes the score of every label of one row.
     pub fn score_row(
         &self,
-        row: usize,
+        row: u64,
         probabilities: &[f64],
         scratch: &mut RowScratch,
         scores: &mut [f64],

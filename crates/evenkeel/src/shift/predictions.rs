@@ -1,55 +1,79 @@
 //! What the model says of each row, and a sample of it.
 
+use serde::{Deserialize, Serialize};
+
 use super::shift_test::Prediction;
-use crate::error::Result;
-use crate::rows::{Real, Rows};
+use crate::error::{Error, Result};
+use crate::rows::{Real, RowKeys, Rows};
 use crate::score::{Probabilities, row_extremes};
 use crate::seed::Seed;
-use crate::sketch::row_sample::BottomK;
+use crate::sketch::contradiction;
+use crate::sketch::row_sample::RowSample;
 
 /// Predictions kept for the shift test; a uniform sample of this many rows when there are more.
 pub(crate) const KEPT_PREDICTIONS: usize = 10_000;
 
-/// A uniform sample of the predictions of rows that are read in blocks.
-#[derive(Debug, Clone)]
-pub(crate) struct KeptPredictions(BottomK<Prediction>);
+/// A uniform sample of the predictions of rows that are read in blocks: at most ten thousand of them, 32 bytes each.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "RowSample<Prediction>")]
+pub(crate) struct KeptPredictions(RowSample<Prediction>);
+
+impl TryFrom<RowSample<Prediction>> for KeptPredictions {
+    type Error = Error;
+
+    fn try_from(sample: RowSample<Prediction>) -> Result<Self> {
+        if sample.rows().all(|(_, said)| (0.0..=1.0).contains(&said.confidence)) {
+            Ok(Self(sample))
+        } else {
+            Err(contradiction("a confidence is not between 0 and 1"))
+        }
+    }
+}
 
 impl KeptPredictions {
     pub(crate) fn new(seed: Seed) -> Self {
-        Self(kept_predictions(seed))
+        Self(RowSample::new(seed.child("kept-confidences", 0).get(), KEPT_PREDICTIONS))
     }
 
-    /// Adds a block of probability rows; `first_row` is the index of its first row in the whole input.
-    pub(crate) fn add<T: Real>(mut self, first_row: usize, block: Rows<'_, T>) -> Result<Self> {
-        add_predictions(&mut self.0, first_row, block)?;
+    /// Adds a block of probability rows.
+    pub(crate) fn add<T: Real>(mut self, keys: RowKeys<'_>, block: Rows<'_, T>) -> Result<Self> {
+        keys.check(block.rows())?;
+        for (offset, values) in block.iter().enumerate() {
+            let key = keys.key(offset);
+            let extremes = row_extremes(values);
+            let scale = extremes.scale(block.what(), key, values)?;
+            self.0.add_with(key, || Prediction {
+                confidence: extremes.largest * scale,
+                class: first_of(values, extremes.largest),
+            });
+        }
         Ok(self)
     }
 
-    /// The kept ones, in the order of their rows.
-    pub(crate) fn values(&self) -> Vec<Prediction> {
+    /// Adds one prediction.
+    pub(crate) fn add_prediction(&mut self, key: u64, prediction: Prediction) {
+        self.0.add(key, prediction);
+    }
+
+    /// An error unless another one is a sample of the same kind.
+    pub(crate) fn require_same(&self, other: &Self) -> Result<()> {
+        self.0.require_same(&other.0)
+    }
+
+    /// Adds what another one kept.
+    pub(crate) fn merge(&mut self, other: Self) -> Result<()> {
+        self.0.merge(other.0)
+    }
+
+    /// The kept ones, in the order of their keys.
+    pub(crate) fn values(&self) -> Result<Vec<Prediction>> {
         self.0.values()
     }
-}
 
-pub(crate) fn add_predictions<T: Real>(
-    kept: &mut BottomK<Prediction>,
-    first_row: usize,
-    block: Rows<'_, T>,
-) -> Result<()> {
-    for (offset, values) in block.iter().enumerate() {
-        let row = first_row.saturating_add(offset);
-        let extremes = row_extremes(values);
-        let scale = extremes.scale(block.what(), row, values)?;
-        kept.add_with(row as u64, || Prediction {
-            confidence: extremes.largest * scale,
-            class: first_of(values, extremes.largest),
-        });
+    /// The same, without a copy.
+    pub(crate) fn into_values(self) -> Result<Vec<Prediction>> {
+        self.0.into_values()
     }
-    Ok(())
-}
-
-pub(crate) fn kept_predictions(seed: Seed) -> BottomK<Prediction> {
-    BottomK::new(seed.child("kept-confidences", 0).get(), KEPT_PREDICTIONS)
 }
 
 /// The most probable class of every row and its probability; shape `(n,)`.
@@ -77,14 +101,14 @@ fn first_of<T: Real>(values: &[T], largest: f64) -> u32 {
 }
 
 /// All predictions, or a uniform sample of them.
-pub(crate) fn sampled(all: Vec<Prediction>, seed: Seed) -> Vec<Prediction> {
+pub(crate) fn sampled(all: Vec<Prediction>, seed: Seed) -> Result<Vec<Prediction>> {
     if all.len() <= KEPT_PREDICTIONS {
-        return all;
+        return Ok(all);
     }
     // The sample a check keeps of a table of any size.
-    let mut kept = BottomK::new(seed.child("kept-confidences", 0).get(), KEPT_PREDICTIONS);
+    let mut kept = KeptPredictions::new(seed);
     for (row, prediction) in all.into_iter().enumerate() {
-        kept.add(row as u64, prediction);
+        kept.add_prediction(row as u64, prediction);
     }
     kept.into_values()
 }

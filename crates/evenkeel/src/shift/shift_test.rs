@@ -21,7 +21,7 @@ use crate::seed::{Seed, Stream};
 pub const DEFAULT_PERMUTATIONS: usize = 999;
 
 /// What a model says about one point: its most probable class, and how probable.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Prediction {
     /// Probability of the predicted class.
     pub confidence: f64,

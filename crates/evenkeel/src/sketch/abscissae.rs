@@ -1,11 +1,15 @@
 //! The points at which a sketch knows its CDFs exactly.
 
+use serde::{Deserialize, Serialize};
+
+use super::row_count::contradiction;
 use crate::error::{At, Error, Result, require_finite};
 use crate::interval::Interval;
 use crate::measure::Grid;
 
 /// Strictly increasing points with a fast lookup of the first one at or after a value.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Stored", into = "Stored")]
 pub struct Abscissae {
     range: Interval,
     points: Vec<f64>,
@@ -13,6 +17,32 @@ pub struct Abscissae {
     first: Vec<usize>,
     /// Buckets per unit of score.
     density: f64,
+}
+
+/// As they are stored, 8 bytes a point; checked when read back.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    range: Interval,
+    points: Vec<f64>,
+}
+
+impl From<Abscissae> for Stored {
+    fn from(Abscissae { range, points, .. }: Abscissae) -> Self {
+        Self { range, points }
+    }
+}
+
+impl TryFrom<Stored> for Abscissae {
+    type Error = Error;
+
+    fn try_from(Stored { range, points }: Stored) -> Result<Self> {
+        let increase = points.windows(2).all(|pair| pair[0] < pair[1]);
+        let inside = points.iter().all(|point| range.contains(*point));
+        if points.is_empty() || !increase || !inside {
+            return Err(contradiction("its points do not increase inside their range"));
+        }
+        Ok(Self::from_increasing(range, points))
+    }
 }
 
 /// Past this many points in one bucket, bisection beats walking.

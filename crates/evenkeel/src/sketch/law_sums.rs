@@ -6,10 +6,17 @@
 //! F_up(t)   = 1/m sum_j sum_y g^up_j(y) 1{s_jy <= t}                           balanced, at T (1 + 2 (inflation - 1))
 //! ```
 //! Masses are kept as whole multiples of `2^-52`, so that sums do not depend on blocks, merges or threads.
+//!
+//! Kept: 48 bytes between neighbouring distinct calibration scores, and the tail: up to 16 384 atoms of 32 bytes, or 262 145
+//! masses, 4 MB. Merging is exact because masses are whole and the tail's form depends on how many atoms it has.
+
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::log_bins::{CELLS, cell_of, smallest_distance};
+use super::row_count::{MOST_ROWS, contradiction, rows_of_both};
 use crate::error::{At, Error, Result};
 use crate::interval::Interval;
+use crate::rows::row_number;
 use crate::sketch::Abscissae;
 
 /// Atoms beyond the largest calibration score that are kept one by one.
@@ -38,7 +45,8 @@ pub struct PlannedLaws {
 }
 
 /// Masses of the three laws between neighbouring distinct calibration scores, and the planned law's tail.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Stored")]
 pub(crate) struct LawSums {
     /// `(planned, upper, lower)` of each bin; the last bin lies beyond the largest score.
     bins: Vec<[u128; 3]>,
@@ -63,7 +71,7 @@ impl LawSums {
     /// Adds one row: its scores and the three plausibilities of each label.
     pub(crate) fn add_row(
         &mut self,
-        row: usize,
+        row: u64,
         scores: &[f64],
         locate: &Abscissae,
         [planned, upper, lower]: [&[f64]; 3],
@@ -78,7 +86,7 @@ impl LawSums {
                 if *score > self.range.high() + RANGE_SLACK * self.range.width() {
                     return Err(Error::OutsideRange {
                         what: "a candidate score",
-                        at: At::Row(row),
+                        at: At::Row(row_number(row)),
                         value: *score,
                         low: self.range.low(),
                         high: self.range.high(),
@@ -91,12 +99,30 @@ impl LawSums {
         Ok(())
     }
 
-    pub(crate) fn merge(&mut self, other: &Self) {
+    /// Adds the sums of another input.
+    ///
+    /// # Errors
+    /// If they are sums over other scores.
+    pub(crate) fn merge(&mut self, other: &Self) -> Result<()> {
+        let shape = |sums: &Self| (sums.bins.len(), sums.range, sums.tail.low);
+        if shape(self) != shape(other) {
+            return Err(OTHER_POINTS);
+        }
+        self.rows = rows_of_both(self.rows, other.rows)?;
         for (mine, theirs) in self.bins.iter_mut().zip(&other.bins) {
             mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine += theirs);
         }
         self.tail.merge(&other.tail);
-        self.rows += other.rows;
+        Ok(())
+    }
+
+    /// An error unless these are sums over these scores.
+    pub(crate) fn require_points(&self, scores: &Abscissae) -> Result<()> {
+        let (range, points) = (scores.range(), scores.points());
+        let largest = points.last().copied().unwrap_or(range.low());
+        let same =
+            (self.bins.len(), self.range, self.tail.low) == (points.len() + 1, range, largest);
+        if same { Ok(()) } else { Err(OTHER_POINTS) }
     }
 
     /// The laws at sorted scores (ties included), and the planned law at each atom beyond.
@@ -122,6 +148,45 @@ impl LawSums {
     }
 }
 
+const OTHER_POINTS: Error = Error::IncompatibleSketches { what: "calibration scores" };
+
+/// As they are stored; checked when read back.
+#[derive(Deserialize)]
+struct Stored {
+    bins: Vec<[u128; 3]>,
+    tail: Tail,
+    range: Interval,
+    rows: u64,
+}
+
+impl TryFrom<Stored> for LawSums {
+    type Error = Error;
+
+    fn try_from(Stored { bins, tail, range, rows }: Stored) -> Result<Self> {
+        const OTHER_MASS: &str = "the masses of a law are not those of its rows";
+        if rows > MOST_ROWS || bins.len() < 2 {
+            return Err(contradiction("its rows cannot be counted"));
+        }
+        // Rows of one law may miss one by rounding.
+        let whole = u128::from(rows) << 52;
+        for law in 0..3 {
+            let total = bins.iter().try_fold(0u128, |sum, bin| sum.checked_add(bin[law]));
+            if !total.is_some_and(|total| (whole / 2..=whole * 2).contains(&total)) {
+                return Err(contradiction(OTHER_MASS));
+            }
+        }
+        let beyond = bins.last().map_or(0, |bin| bin[0]);
+        if tail.mass() != Some(beyond) {
+            return Err(contradiction("the mass of its tail is not that of its last bin"));
+        }
+        let highest = range.high() + RANGE_SLACK * range.width();
+        if !(range.contains(tail.low) && tail.high == range.high() && tail.lies_below(highest)) {
+            return Err(contradiction("its tail lies outside the range of scores"));
+        }
+        Ok(Self { bins, tail, range, rows })
+    }
+}
+
 /// An atom of the planned law beyond the largest calibration score.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct TailAtom {
@@ -134,20 +199,60 @@ pub struct TailAtom {
 /// The planned law beyond the largest calibration score: its atoms up to a few thousand, then masses in cells that are finer
 /// the nearer to the end of the range, each moved up to the end of its cell. A quantile is never too small, and too
 /// large by `1/4096` of its distance from the end of the range, or of the tail's mass, at most.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
 struct Tail {
     low: f64,
     high: f64,
     kept: TailAtoms,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 enum TailAtoms {
     Kept(Vec<(f64, u128)>),
     Gathered(Vec<u128>),
 }
 
+/// Written with equal atoms joined, so that the bytes do not depend on how they arrived.
+impl Serialize for Tail {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Written {
+            low: f64,
+            high: f64,
+            kept: TailAtoms,
+        }
+        let mut settled = self.clone();
+        settled.settle();
+        let Self { low, high, kept } = settled;
+        Written { low, high, kept }.serialize(serializer)
+    }
+}
+
 impl Tail {
+    /// Total mass of a tail that was read from bytes; none if it is too large or the tail is none that was written.
+    fn mass(&self) -> Option<u128> {
+        match &self.kept {
+            TailAtoms::Kept(atoms) if atoms.len() <= MOST_TAIL_ATOMS => {
+                atoms.iter().try_fold(0u128, |sum, (_, mass)| sum.checked_add(*mass))
+            }
+            TailAtoms::Gathered(cells) if cells.len() == CELLS => {
+                cells.iter().try_fold(0u128, |sum, mass| sum.checked_add(*mass))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether its atoms increase and lie beyond the largest calibration score and not above `highest`.
+    fn lies_below(&self, highest: f64) -> bool {
+        match &self.kept {
+            TailAtoms::Kept(atoms) => {
+                atoms.windows(2).all(|pair| pair[0].0 < pair[1].0)
+                    && atoms.iter().all(|(score, _)| *score > self.low && *score <= highest)
+            }
+            TailAtoms::Gathered(_) => true,
+        }
+    }
+
     #[inline]
     fn add(&mut self, score: f64, mass: u128) {
         match &mut self.kept {

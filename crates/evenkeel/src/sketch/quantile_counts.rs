@@ -1,11 +1,16 @@
 //! A sample of numbers from a known interval, in bounded memory.
+//!
+//! Kept: up to `2^16` numbers, 512 kB, or as many counts. Merging is exact because which of the two it is depends on how many
+//! numbers there are and on nothing else, kept ones are sorted, and counts are whole.
 
 use serde::{Deserialize, Serialize};
 
+use super::row_count::{rows_of_both, sum_of_counts};
 use crate::error::{At, Error, Result, require_finite};
 use crate::interval::Interval;
 use crate::level::Level;
 use crate::measure::QUANTILE_TOLERANCE;
+use crate::rows::{RowKeys, row_number};
 
 /// Values kept one by one; more of them are counted in as many cells.
 pub const MOST_EXACT_VALUES: usize = 1 << 16;
@@ -57,11 +62,10 @@ impl TryFrom<Stored> for QuantileCounts {
     fn try_from(stored: Stored) -> Result<Self> {
         let mut sample = Self::new(Interval::new(stored.low, stored.high)?);
         match stored.values {
-            Values::Exact(values) => sample.add(0, &values)?,
+            Values::Exact(values) => sample.add(RowKeys::From(0), &values)?,
             Values::Counted { counts, total } => {
                 crate::error::require_same_length("sample counts", counts.len(), "cells", CELLS)?;
-                let sum = counts.iter().fold(0_u64, |sum, count| sum.saturating_add(*count));
-                if sum != total || total == 0 {
+                if sum_of_counts(counts.iter().copied())? != total || total == 0 {
                     return Err(Error::OutOfRange {
                         what: "the total of a counted sample",
                         value: total as f64,
@@ -87,12 +91,12 @@ impl QuantileCounts {
         }
     }
 
-    /// Adds values of the interval; `first` is the index of the first one, for errors.
-    pub(crate) fn add(&mut self, first: usize, new: &[f64]) -> Result<()> {
+    /// Adds values of the interval, one for each row; keys name rows in errors.
+    pub(crate) fn add(&mut self, keys: RowKeys<'_>, new: &[f64]) -> Result<()> {
         require_finite("values of a sample", new)?;
         let (low, high) = (self.range.low(), self.range.high());
         if let Some(index) = new.iter().position(|value| !(low..=high).contains(value)) {
-            let (what, at) = ("values of a sample", At::Index(first.saturating_add(index)));
+            let (what, at) = ("values of a sample", At::Index(row_number(keys.key(index))));
             return Err(Error::OutsideRange { what, at, value: new[index], low, high });
         }
         if let Values::Exact(values) = &mut self.values
@@ -112,12 +116,13 @@ impl QuantileCounts {
             return Err(Error::IncompatibleSketches { what: "intervals" });
         }
         match &other.values {
-            Values::Exact(values) => self.add(0, values),
+            Values::Exact(values) => self.add(RowKeys::From(0), values),
             Values::Counted { counts: new, total: more } => {
+                let rows = rows_of_both(self.len(), *more)?;
                 self.count(&[]);
                 if let Values::Counted { counts, total } = &mut self.values {
                     counts.iter_mut().zip(new).for_each(|(count, new)| *count += new);
-                    *total += more;
+                    *total = rows;
                 }
                 Ok(())
             }
@@ -226,7 +231,7 @@ mod tests {
     fn sample(values: &[f64], block: usize) -> QuantileCounts {
         let mut sample = QuantileCounts::new(Interval::new(0.0, 2.0).unwrap());
         for block in values.chunks(block) {
-            sample.add(0, block).unwrap();
+            sample.add(RowKeys::From(0), block).unwrap();
         }
         sample
     }
@@ -283,8 +288,8 @@ mod tests {
     #[test]
     fn values_outside_and_broken_files_are_refused() {
         let mut sample = sample(&[0.5], 1);
-        assert!(sample.add(0, &[2.5]).is_err());
-        assert!(sample.add(0, &[f64::NAN]).is_err());
+        assert!(sample.add(RowKeys::From(0), &[2.5]).is_err());
+        assert!(sample.add(RowKeys::From(0), &[f64::NAN]).is_err());
         for text in [
             r#"{"low":0.0,"high":1.0,"values":{"exact":[2.0]}}"#,
             r#"{"low":1.0,"high":0.0,"values":{"exact":[]}}"#,

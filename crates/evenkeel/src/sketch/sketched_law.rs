@@ -1,6 +1,10 @@
 //! One law of a sketch: how much mass, and where, between neighbouring abscissae.
 
+use serde::{Deserialize, Serialize};
+
 use super::abscissae::Abscissae;
+use super::row_count::contradiction;
+use crate::error::{Result, require_same_length};
 use crate::measure::WeightedEmpirical;
 
 /// Masses and first moments are kept as whole multiples of `2^-62`.
@@ -8,6 +12,9 @@ use crate::measure::WeightedEmpirical;
 /// Whole numbers add up to the same total in any order, so a sketch does not depend on chunks, merges or threads;
 /// floating-point sums would. A mass of `f` is stored to 1e-19.
 const UNIT: f64 = (1u64 << 62) as f64;
+
+/// Largest sum of moments: a quarter of what fits, so that no sum of them overflows.
+const LARGEST_MOMENT: u128 = 1 << 125;
 
 /// The mass of one whole row.
 pub(crate) const WHOLE: u64 = 1 << 62;
@@ -19,7 +26,7 @@ pub(crate) fn fixed(mass: f64) -> u64 {
 }
 
 /// Mass and first moment between two neighbouring abscissae.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 struct Bin {
     mass: u128,
     /// Sum of mass times position, positions counted from the low end in units of the range.
@@ -27,7 +34,7 @@ struct Bin {
 }
 
 /// A law seen through abscissae `t_0 < .. < t_(K-1)`: bin `k` holds the scores in `(t_(k-1), t_k]`, bin `K` those beyond.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SketchedLaw {
     bins: Vec<Bin>,
     smallest: f64,
@@ -66,10 +73,45 @@ impl SketchedLaw {
         for (bin, more) in self.bins.iter_mut().zip(&other.bins) {
             bin.mass = bin.mass.checked_add(more.mass)?;
             bin.moment = bin.moment.checked_add(more.moment)?;
+            // Room for the blocks that are added after it.
+            if bin.moment.unsigned_abs() > LARGEST_MOMENT {
+                return None;
+            }
         }
         self.smallest = self.smallest.min(other.smallest);
         self.largest = self.largest.max(other.largest);
         Some(())
+    }
+
+    /// Whether a law that was read from bytes is one that `rows` rows can leave.
+    pub(crate) fn check(&self, abscissae: &Abscissae, rows: u64) -> Result<()> {
+        let points = abscissae.points().len();
+        require_same_length("bins of a sketched law", self.bins.len(), "its points", points + 1)?;
+        if rows == 0 {
+            let empty = Self::new(self.bins.len());
+            return if *self == empty { Ok(()) } else { Err(contradiction(OTHER_MASS)) };
+        }
+        let total = self.bins.iter().try_fold(0u128, |sum, bin| sum.checked_add(bin.mass));
+        // Plausibilities of a row may miss one by rounding, and each is cut to whole units.
+        let whole = u128::from(rows) * u128::from(WHOLE);
+        if !total.is_some_and(|total| (whole / 2..=whole * 2).contains(&total)) {
+            return Err(contradiction(OTHER_MASS));
+        }
+        let moments = self.bins.iter().try_fold(0u128, |sum, bin| {
+            sum.checked_add(bin.moment.unsigned_abs()).filter(|sum| *sum <= LARGEST_MOMENT)
+        });
+        if moments.is_none() {
+            return Err(contradiction("the mean of a law is beyond all scores"));
+        }
+        // A score whose plausibility was cut to nothing may widen the extremes; no mass lies outside them.
+        let first = self.bins.iter().position(|bin| bin.mass > 0).unwrap_or(0);
+        let last = self.bins.iter().rposition(|bin| bin.mass > 0).unwrap_or(0);
+        let in_order = self.smallest.is_finite()
+            && self.largest.is_finite()
+            && self.smallest <= self.largest
+            && abscissae.locate(self.smallest) <= first
+            && abscissae.locate(self.largest) >= last;
+        if in_order { Ok(()) } else { Err(contradiction("a law has mass outside its extremes")) }
     }
 
     /// Smallest and largest score seen.
@@ -94,7 +136,8 @@ impl SketchedLaw {
 
     /// `E[S]`.
     pub(crate) fn mean(&self, abscissae: &Abscissae) -> f64 {
-        let moment: i128 = self.bins.iter().map(|bin| bin.moment).sum();
+        // Saturating, because sums of merged moments might reach past the end, which no table of scores does.
+        let moment = self.bins.iter().fold(0, |sum: i128, bin| sum.saturating_add(bin.moment));
         let range = abscissae.range();
         range.low() + range.width() * (moment as f64 / self.total() as f64)
     }
@@ -120,6 +163,8 @@ impl SketchedLaw {
         WeightedEmpirical::from_sorted(&pairs, sample_size)
     }
 }
+
+const OTHER_MASS: &str = "the masses of a law are not those of its rows";
 
 /// Which end of its bin a mass is moved to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use evenkeel::error::Category;
 use evenkeel::interval::Interval;
 use evenkeel::level::Miscoverage;
 use evenkeel::measure::{Bandwidth, Grid, SmoothedLaw, Support, WeightedEmpirical, Weights};
-use evenkeel::rows::Rows;
+use evenkeel::rows::{RowKeys, Rows};
 use evenkeel::sandwich::{LabelBins, min_max, model_uniform};
 use evenkeel::score::{Aps, CandidateScores, LabelMask, Probabilities, Raps, RowScratch, Score};
 use evenkeel::sketch::Abscissae;
@@ -59,7 +59,8 @@ fn rows_numbered_to_the_end_of_all_numbers() {
     let values = [0.5, 0.5, 0.25, 0.75];
     let rows = Rows::new("probabilities", &values, 2).unwrap();
     for score in [Score::Lac, Score::Margin] {
-        let sketch = empty(SketchedLaws::Both).add_probabilities(usize::MAX, rows, &score);
+        let sketch =
+            empty(SketchedLaws::Both).add_probabilities(RowKeys::From(u64::MAX), rows, &score);
         assert_eq!(sketch.unwrap().rows(), 2);
         let sets = predict_rows(usize::MAX, rows, &score, Threshold::Finite(0.5));
         assert_eq!(sets.unwrap().rows(), 2);
@@ -76,7 +77,8 @@ fn a_mask_over_more_labels_than_there_can_be() {
 fn a_sketch_merged_with_itself_until_its_rows_cannot_be_counted() {
     let values = [0.5, 0.5];
     let rows = Rows::new("probabilities", &values, 2).unwrap();
-    let mut sketch = empty(SketchedLaws::Both).add_probabilities(0, rows, &Score::Lac).unwrap();
+    let mut sketch =
+        empty(SketchedLaws::Both).add_probabilities(RowKeys::From(0), rows, &Score::Lac).unwrap();
     let mut merges = 0;
     let error = loop {
         match sketch.clone().merge(&sketch) {
@@ -94,10 +96,14 @@ fn a_sketch_merged_with_itself_until_its_rows_cannot_be_counted() {
 fn blocks_with_different_labels_are_not_one_table() {
     let (two, three) = ([0.5, 0.5], [0.5, 0.25, 0.25]);
     let sketch = empty(SketchedLaws::Extremes)
-        .add_probabilities(0, Rows::new("probabilities", &two, 2).unwrap(), &Score::Lac)
+        .add_probabilities(
+            RowKeys::From(0),
+            Rows::new("probabilities", &two, 2).unwrap(),
+            &Score::Lac,
+        )
         .unwrap();
     let block = Rows::new("probabilities", &three, 3).unwrap();
-    let error = sketch.add_probabilities(1, block, &Score::Lac).unwrap_err();
+    let error = sketch.add_probabilities(RowKeys::From(1), block, &Score::Lac).unwrap_err();
     assert!(error.to_string().contains("number of labels"), "{error}");
 }
 
@@ -159,7 +165,9 @@ fn a_coarse_sketch_guarantees_coverage_between_its_abscissae() {
         scores.push(1.0 - (1.0 - rest));
     }
     let rows = Rows::new("probabilities", &values, 3).unwrap();
-    let sketch = empty(SketchedLaws::Extremes).add_probabilities(0, rows, &Score::Lac).unwrap();
+    let sketch = empty(SketchedLaws::Extremes)
+        .add_probabilities(RowKeys::From(0), rows, &Score::Lac)
+        .unwrap();
     let rounded = sketch.min_max().unwrap();
     let table = Probabilities::new(&values, 3).unwrap();
     let exact = min_max(&Score::Lac.candidate_scores(&table).unwrap()).unwrap();

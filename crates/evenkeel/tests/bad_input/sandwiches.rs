@@ -4,7 +4,7 @@ use crate::{Bad, Outcome, check, input, misfit, parameter};
 use evenkeel::Result;
 use evenkeel::interval::Interval;
 use evenkeel::measure::{Grid, WeightedEmpirical};
-use evenkeel::rows::{Real, Rows};
+use evenkeel::rows::{Real, RowKeys, Rows};
 use evenkeel::sandwich::{
     LabelBins, custom, custom_from_scores, model_uniform, model_uniform_sampled,
     residual_candidates,
@@ -23,7 +23,11 @@ fn sketch(points: usize, laws: SketchedLaws) -> Result<SandwichSketch> {
 
 /// Adds two-class probability rows that start at row 1000 of the whole input.
 fn add_rows<T: Real>(values: &[T], laws: SketchedLaws) -> Result<SandwichSketch> {
-    sketch(5, laws)?.add_probabilities(1000, Rows::new("probabilities", values, 2)?, &Score::Lac)
+    sketch(5, laws)?.add_probabilities(
+        RowKeys::From(1000),
+        Rows::new("probabilities", values, 2)?,
+        &Score::Lac,
+    )
 }
 
 /// Adds two-label score rows that start at row 1000.

@@ -4,7 +4,7 @@ use evenkeel::level::Miscoverage;
 use evenkeel::measure::WeightedEmpirical;
 use evenkeel::method::entropy_scaling::{EntropyPower, EntropyScaling, entropy};
 use evenkeel::method::quantile_transfer::{QuantileTransfer, TransferRule};
-use evenkeel::rows::Rows;
+use evenkeel::rows::{RowKeys, Rows};
 use evenkeel::seed::{Seed, Stream};
 use evenkeel::sketch::MOST_EXACT_VALUES;
 use evenkeel::threshold::{TestMass, Threshold, conformal_threshold};
@@ -80,7 +80,7 @@ proptest! {
         let split = conformal_threshold(&law, TestMass::exchangeable(30), alpha);
         let cut = |power| {
             let mut scaling = EntropyScaling::new(3, power).unwrap();
-            scaling.add(0, rows(&values)).unwrap();
+            scaling.add(RowKeys::From(0), rows(&values)).unwrap();
             scaling.cut(split, alpha).unwrap()
         };
         let (one, two) = (cut(EntropyPower::One), cut(EntropyPower::Two));
@@ -130,7 +130,7 @@ fn large_samples_are_sketched_toward_larger_sets_in_any_order() {
     let scaling = |from: usize, to: usize, block: usize| {
         let mut scaling = EntropyScaling::new(3, EntropyPower::One).unwrap();
         for block in values[3 * from..3 * to].chunks(3 * block) {
-            scaling.add(from, rows(block)).unwrap();
+            scaling.add(RowKeys::From(from as u64), rows(block)).unwrap();
         }
         scaling
     };
@@ -150,7 +150,7 @@ fn large_samples_are_sketched_toward_larger_sets_in_any_order() {
     let mut transfer = QuantileTransfer::default();
     transfer.add_labeled(0, rows(labeled)).unwrap();
     for block in target.chunks(3 * 999) {
-        transfer.add_target(0, rows(block)).unwrap();
+        transfer.add_target(RowKeys::From(0), rows(block)).unwrap();
     }
     let largest = |row: &[f64]| row.iter().copied().fold(0.0, f64::max);
     let confidences = |rows: &[f64]| -> Vec<f64> { rows.chunks_exact(3).map(largest).collect() };
@@ -166,12 +166,12 @@ fn large_samples_are_sketched_toward_larger_sets_in_any_order() {
 fn they_are_the_same_after_a_file() {
     let values = probability_rows(&mut Seed::new(53).stream("file"), 50, 3.0);
     let mut scaling = EntropyScaling::new(3, EntropyPower::Two).unwrap();
-    scaling.add(0, rows(&values)).unwrap();
+    scaling.add(RowKeys::From(0), rows(&values)).unwrap();
     let text = serde_json::to_string(&scaling).unwrap();
     assert_eq!(serde_json::from_str::<EntropyScaling>(&text).unwrap(), scaling);
     let mut transfer = QuantileTransfer::default();
     transfer.add_labeled(0, rows(&values[..60])).unwrap();
-    transfer.add_target(0, rows(&values)).unwrap();
+    transfer.add_target(RowKeys::From(0), rows(&values)).unwrap();
     let text = serde_json::to_string(&transfer).unwrap();
     assert_eq!(serde_json::from_str::<QuantileTransfer>(&text).unwrap(), transfer);
 }

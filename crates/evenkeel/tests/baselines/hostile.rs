@@ -13,7 +13,7 @@ use evenkeel::method::likelihood_ratio::{
     TelescopingSettings,
 };
 use evenkeel::method::quantile_transfer::{QuantileTransfer, TransferRule};
-use evenkeel::rows::Rows;
+use evenkeel::rows::{RowKeys, Rows};
 use evenkeel::score::{Labels, Probabilities};
 use evenkeel::seed::Seed;
 use evenkeel::threshold::Threshold;
@@ -239,17 +239,20 @@ fn confidence_rules_refuse_missing_and_broken_rows() {
     assert!(matches!(scaling.entropy_quantile(alpha()), Err(Error::Empty { .. })));
     let rows = [0.5, 0.6, 0.2, 0.5, 0.25, 0.25];
     let rows = Rows::new("probabilities", &rows, 3).unwrap();
-    assert!(matches!(scaling.add(10, rows), Err(Error::NotNormalised { row: 10, .. })));
+    assert!(matches!(
+        scaling.add(RowKeys::From(10), rows),
+        Err(Error::NotNormalised { row: 10, .. })
+    ));
     assert_eq!(scaling.rows(), 0, "a refused block leaves no trace");
     let two = [0.5, 0.5];
-    assert!(scaling.add(0, Rows::new("probabilities", &two, 2).unwrap()).is_err());
+    assert!(scaling.add(RowKeys::From(0), Rows::new("probabilities", &two, 2).unwrap()).is_err());
     let other = EntropyScaling::new(4, EntropyPower::One).unwrap();
     assert!(matches!(scaling.merge(&other), Err(Error::IncompatibleSketches { .. })));
     let other = EntropyScaling::new(3, EntropyPower::Two).unwrap();
     assert!(matches!(scaling.merge(&other), Err(Error::IncompatibleSketches { .. })));
     // A uniform row's entropy may round past ln C.
     let uniform = [1.0 / 3.0; 3];
-    scaling.add(0, Rows::new("probabilities", &uniform, 3).unwrap()).unwrap();
+    scaling.add(RowKeys::From(0), Rows::new("probabilities", &uniform, 3).unwrap()).unwrap();
 
     let law = WeightedEmpirical::uniform(&[0.5]).unwrap();
     let empty = QuantileTransfer::default();

@@ -3,14 +3,14 @@
 use crate::case::{Case, TOLERANCE, assert_close, for_every_case, numbers};
 use evenkeel::measure::WeightedEmpirical;
 use evenkeel::method::entropy_scaling::{EntropyCut, EntropyPower, EntropyScaling, entropy};
-use evenkeel::rows::Rows;
+use evenkeel::rows::{RowKeys, Rows};
 use evenkeel::threshold::{TestMass, conformal_threshold};
 
 fn scaling(case: &Case, block: usize) -> EntropyScaling {
     let mut scaling = EntropyScaling::new(case.classes, EntropyPower::One).unwrap();
     for (index, rows) in case.probabilities.chunks(block * case.classes).enumerate() {
         let rows = Rows::new("probabilities", rows, case.classes).unwrap();
-        scaling.add(index * block, rows).unwrap();
+        scaling.add(RowKeys::From((index * block) as u64), rows).unwrap();
     }
     scaling
 }

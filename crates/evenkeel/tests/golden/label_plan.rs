@@ -6,11 +6,10 @@ use evenkeel::measure::{WeightedEmpirical, Weights};
 use evenkeel::method::label_plan::{
     LabelPlan, LabelPlanSettings, LabelPlanner, LabeledLogits, PlanStop, PreparedPlan, TargetRows,
 };
-use evenkeel::rows::Rows;
+use evenkeel::rows::{RowKeys, Rows};
 use evenkeel::score::{Labels, Score, softmax_rows};
 use evenkeel::seed::Seed;
 use serde_json::Value;
-use std::sync::Arc;
 
 /// Agreement of what comes after the fixed points, and before them.
 const AFTER: f64 = 1e-8;
@@ -25,7 +24,7 @@ struct Run {
     case: Value,
     target: Vec<f64>,
     classes: usize,
-    prepared: Arc<PreparedPlan>,
+    prepared: PreparedPlan,
     plan: LabelPlan,
 }
 
@@ -44,10 +43,11 @@ impl Run {
         };
         let planner = LabelPlanner::new(labeled, Score::Lac, settings, Seed::new(0)).unwrap();
         let block = TargetRows::Logits(Rows::new("logits", &target, classes).unwrap());
-        let first = planner.first_pass().add(0, &block).unwrap();
-        let prepared = Arc::new(planner.prepare(first).unwrap());
-        let second = prepared.clone().second_pass().add(0, &block).unwrap();
-        let plan = planner.finish(second).unwrap();
+        let keys = RowKeys::From(0);
+        let first = planner.first_pass().add(keys, &block).unwrap();
+        let prepared = planner.prepare(first).unwrap();
+        let second = prepared.second_pass().add(&prepared, keys, &block).unwrap();
+        let plan = planner.finish(&prepared, second).unwrap();
         assert_eq!(plan, planner.plan(&block).unwrap());
         Self { case: case.clone(), target, classes, prepared, plan }
     }

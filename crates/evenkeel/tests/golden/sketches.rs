@@ -2,7 +2,7 @@
 
 use crate::case::{Case, SKETCH_TOLERANCE, TOLERANCE, assert_close, for_every_case, numbers};
 use evenkeel::bound::{Integrator, integrated_gap_between};
-use evenkeel::rows::Rows;
+use evenkeel::rows::{RowKeys, Rows};
 use evenkeel::score::Score;
 use evenkeel::sketch::Abscissae;
 use evenkeel::sketch::{SandwichSketch, SketchedLaws};
@@ -13,7 +13,9 @@ fn sketch(case: &Case, size: usize) -> SandwichSketch {
     let mut sketch = SandwichSketch::new(abscissae, SketchedLaws::Both);
     for (block, values) in case.probabilities.chunks(size * case.classes).enumerate() {
         let rows = Rows::new("probabilities", values, case.classes).unwrap();
-        sketch = sketch.add_probabilities(block * size, rows, &Score::Lac).unwrap();
+        sketch = sketch
+            .add_probabilities(RowKeys::From((block * size) as u64), rows, &Score::Lac)
+            .unwrap();
     }
     sketch
 }
@@ -91,7 +93,7 @@ fn the_fast_path_for_extremes_gives_the_same_sandwich() {
         let abscissae = Abscissae::of_grid_and_points(&case.grid, &case.scores).unwrap();
         let rows = Rows::new("probabilities", &case.probabilities, case.classes).unwrap();
         let fast = SandwichSketch::new(abscissae, SketchedLaws::Extremes);
-        let fast = fast.add_probabilities(0, rows, &Score::Lac).unwrap();
+        let fast = fast.add_probabilities(RowKeys::From(0), rows, &Score::Lac).unwrap();
         let both = sketch(case, case.candidates.rows());
         assert_eq!(fast.min_max().unwrap(), both.min_max().unwrap(), "{}", case.name);
     });

@@ -6,12 +6,16 @@ use evenkeel::Error;
 use evenkeel::method::label_plan::{
     FirstPass, LabelPlan, LabelPlanSettings, LabelPlanner, TargetRows,
 };
+use evenkeel::rows::RowKeys;
 use evenkeel::score::{Aps, Randomisation, Score};
 use evenkeel::seed::Seed;
-use std::sync::Arc;
 
 fn block(values: &[f64]) -> TargetRows<'_, f64> {
     TargetRows::Probabilities(rows(values))
+}
+
+fn keys(first_row: usize) -> RowKeys<'static> {
+    RowKeys::From(first_row as u64)
 }
 
 /// Both passes in blocks of this many rows, merged back to front.
@@ -19,16 +23,17 @@ fn in_blocks(planner: &LabelPlanner, target: &Sample, size: usize) -> LabelPlan 
     let parts = || target.probabilities.chunks(size * CLASSES).enumerate().rev();
     let empty = planner.first_pass();
     let first: FirstPass = parts().fold(empty.clone(), |whole, (index, part)| {
-        let part = empty.clone().add(index * size, &block(part)).unwrap();
-        part.merge(&whole).unwrap()
+        let part = empty.clone().add(keys(index * size), &block(part)).unwrap();
+        part.merge(whole).unwrap()
     });
     assert_eq!(first.rows(), target.labels.len() as u64);
-    let empty = Arc::new(planner.prepare(first).unwrap()).second_pass();
+    let prepared = planner.prepare(first).unwrap();
+    let empty = prepared.second_pass();
     let second = parts().fold(empty.clone(), |whole, (index, part)| {
-        let part = empty.clone().add(index * size, &block(part)).unwrap();
-        whole.merge(&part).unwrap()
+        let part = empty.clone().add(&prepared, keys(index * size), &block(part)).unwrap();
+        whole.merge(part).unwrap()
     });
-    planner.finish(second).unwrap()
+    planner.finish(&prepared, second).unwrap()
 }
 
 #[test]
@@ -86,11 +91,12 @@ fn passes_over_different_rows_are_refused() {
     let labeled = sample(50, 1.0, 1);
     let (target, other) = (sample(60, 0.7, 2), sample(61, 0.7, 3));
     let planner = planner(&labeled, Score::Lac, settings());
-    let first = planner.first_pass().add(0, &block(&target.probabilities)).unwrap();
-    let second = Arc::new(planner.prepare(first).unwrap()).second_pass();
-    let second = second.add(0, &block(&other.probabilities)).unwrap();
+    let first = planner.first_pass().add(keys(0), &block(&target.probabilities)).unwrap();
+    let prepared = planner.prepare(first).unwrap();
+    let second =
+        prepared.second_pass().add(&prepared, keys(0), &block(&other.probabilities)).unwrap();
     assert!(matches!(
-        planner.finish(second).unwrap_err(),
+        planner.finish(&prepared, second).unwrap_err(),
         Error::LengthMismatch { found: 61, expected: 60, .. }
     ));
     let empty = planner.prepare(planner.first_pass()).unwrap_err();

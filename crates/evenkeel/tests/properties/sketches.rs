@@ -2,7 +2,7 @@
 
 use crate::generators::{ROUNDING, Table, score, table};
 use evenkeel::measure::{Grid, WeightedEmpirical, wasserstein_1};
-use evenkeel::rows::{Real, Rows};
+use evenkeel::rows::{Real, RowKeys, Rows};
 use evenkeel::sandwich::{min_max, model_uniform};
 use evenkeel::score::{CandidateScores, LabelMask, Score};
 use evenkeel::sketch::Abscissae;
@@ -79,7 +79,9 @@ fn check_probabilities<T: Real>(
     blocks: &[Range<usize>],
 ) -> Result<SandwichSketch, TestCaseError> {
     check_assembly(empty, table.rows(), blocks, |sketch, rows| {
-        sketch.add_probabilities(rows.start, cells(table, values, rows), score).unwrap()
+        sketch
+            .add_probabilities(RowKeys::From(rows.start as u64), cells(table, values, rows), score)
+            .unwrap()
     })
 }
 
@@ -188,7 +190,7 @@ proptest! {
     ) {
         let empty = SandwichSketch::new(abscissae(&table, &score, count), SketchedLaws::Both);
         let rows = cells(&table, &table.values, &(0..table.rows()));
-        let sketch = empty.add_probabilities(0, rows, &score).unwrap();
+        let sketch = empty.add_probabilities(RowKeys::From(0), rows, &score).unwrap();
         check_against_table(&sketch, &table.candidates(&score))?;
     }
 

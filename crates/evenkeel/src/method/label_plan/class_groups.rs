@@ -6,6 +6,8 @@
 //! prior    pi_g = (labels in g + 1) / (n + G)
 //! ```
 
+use serde::{Deserialize, Serialize};
+
 use super::labeled_logits::LabeledLogits;
 use crate::numeric::simd::in_widest_registers;
 use crate::numeric::sum_in_lanes;
@@ -20,7 +22,7 @@ const MOST_ROUNDS: usize = 100;
 const SAME_PROFILE: f64 = 1e-12;
 
 /// The group of every class, and how likely each group is.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ClassGroups {
     /// Group of each class; shape `(C,)`.
     pub group_of: Vec<usize>,

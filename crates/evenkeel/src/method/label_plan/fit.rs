@@ -7,7 +7,7 @@ use super::{
     FirstPass, LabelPlan, LabelPlanSettings, LabelPlanner, LabeledLogits, PreparedPlan, SecondPass,
     TargetRows,
 };
-use crate::error::{Error, Result, require_same_length};
+use crate::error::Result;
 use crate::method::fit::{Next, Open, Pass, Scored, Stage};
 use crate::method::{About, Concluded, Evidence, Rule, Sorted};
 use crate::rows::{Real, RowKeys, Rows};
@@ -126,8 +126,7 @@ impl Pass for PlanFirstPass {
     }
 
     fn check(&self, state: &FirstPass) -> Result<()> {
-        // Merging looks at everything that two passes of different planners may differ in.
-        self.empty.clone().merge(state.emptied()).map(drop)
+        self.empty.require_same(state)
     }
 
     fn classes(&self) -> usize {

@@ -55,8 +55,6 @@ mod thresholds;
 mod transport_plan;
 mod warning;
 
-use std::sync::Arc;
-
 use rayon::prelude::*;
 
 pub use crate::sketch::{PlannedLaws, TailAtom};
@@ -78,7 +76,7 @@ use crate::bound::dkw_half_width;
 use crate::error::{Error, Result};
 use crate::interval::Interval;
 use crate::learning::projection::project;
-use crate::rows::Real;
+use crate::rows::{Real, RowKeys};
 use crate::score::Score;
 use crate::seed::Seed;
 use crate::sketch::Abscissae;
@@ -165,7 +163,7 @@ impl LabelPlanner {
         let predicted = self.predicted_calibration(&groups);
         let statistics = shift_statistics(&predicted, &target_counts, &first.confidences);
 
-        let rows = first.kept.into_values();
+        let rows = first.kept.into_values()?;
         let mut prepared = PreparedPlan {
             plan: TransportPlan::not_needed(groups.len()),
             balanced: TransportPlan::not_needed(groups.len()),
@@ -197,8 +195,9 @@ impl LabelPlanner {
     }
 
     /// Stages 5 and 6, after the second pass over the same rows.
-    pub fn finish(&self, second: SecondPass) -> Result<LabelPlan> {
-        let SecondPass { prepared, sums } = second;
+    pub fn finish(&self, prepared: &PreparedPlan, second: SecondPass) -> Result<LabelPlan> {
+        second.require_plan(prepared)?;
+        let SecondPass { sums, .. } = second;
         if sums.rows != prepared.rows {
             return Err(Error::LengthMismatch {
                 what: "the second pass",
@@ -247,12 +246,14 @@ impl LabelPlanner {
     /// Both passes over a table in memory, read by the threads of the current rayon pool.
     pub fn plan<T: Real>(&self, target: &TargetRows<'_, T>) -> Result<LabelPlan> {
         let empty = self.first_pass().expecting(target.rows());
-        let first = in_blocks(target, |row, block| empty.clone().add(row, block))
-            .try_reduce(|| empty.clone(), |merged, part| merged.merge(&part))?;
-        let empty = Arc::new(self.prepare(first)?).second_pass();
-        let second = in_blocks(target, |row, block| empty.clone().add(row, block))
-            .try_reduce(|| empty.clone(), |merged, part| merged.merge(&part))?;
-        self.finish(second)
+        let keys = |first_row: usize| RowKeys::From(first_row as u64);
+        let first = in_blocks(target, |row, block| empty.clone().add(keys(row), block))
+            .try_reduce(|| empty.clone(), FirstPass::merge)?;
+        let prepared = self.prepare(first)?;
+        let empty = prepared.second_pass();
+        let second = in_blocks(target, |row, block| empty.clone().add(&prepared, keys(row), block))
+            .try_reduce(|| empty.clone(), SecondPass::merge)?;
+        self.finish(&prepared, second)
     }
 
     fn predicted_calibration(&self, groups: &ClassGroups) -> PredictedCalibration {

@@ -8,7 +8,7 @@
 //! [`LabelPlanSettings::kept_cells`](super::LabelPlanSettings) all rows take part in the fixed points; above, a uniform
 //! sample of as many rows as fit does, the same for any order. Everything else uses every row.
 
-use std::sync::Arc;
+use serde::{Deserialize, Serialize};
 
 use super::prepared::PreparedPlan;
 use super::target_rows::{RowReader, TargetRows, predicted};
@@ -16,21 +16,52 @@ use super::transport_plan::scale_row;
 use crate::error::{Error, Result, require_same_length};
 use crate::numeric::simd::in_widest_registers;
 use crate::numeric::{dot_in_lanes, tempered_log_sum_exp, tempered_softmax_into};
-use crate::rows::Real;
-use crate::sketch::ConfidenceCounts;
-use crate::sketch::LawSums;
-use crate::sketch::row_sample::BottomK;
+use crate::rows::{Real, RowKeys};
+use crate::sketch::row_sample::RowSample;
+use crate::sketch::{ConfidenceCounts, LawSums, contradiction, rows_of_both, sum_of_counts};
 
 /// What the first pass leaves.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "StoredFirst")]
 pub struct FirstPass {
     pub(super) temperature: f64,
     /// Rows predicted to be of each class.
     pub(super) predicted: Vec<u64>,
     pub(super) confidences: ConfidenceCounts,
     /// Logits of rows for the fixed points.
-    pub(super) kept: BottomK<Box<[f64]>>,
+    pub(super) kept: RowSample<Box<[f64]>>,
     pub(super) rows: u64,
+}
+
+/// As it is stored; checked when read back.
+#[derive(Deserialize)]
+struct StoredFirst {
+    temperature: f64,
+    predicted: Vec<u64>,
+    confidences: ConfidenceCounts,
+    kept: RowSample<Box<[f64]>>,
+    rows: u64,
+}
+
+impl TryFrom<StoredFirst> for FirstPass {
+    type Error = Error;
+
+    fn try_from(stored: StoredFirst) -> Result<Self> {
+        let StoredFirst { temperature, predicted, confidences, kept, rows } = stored;
+        if sum_of_counts(predicted.iter().copied())? != rows
+            || confidences.len() != rows
+            || kept.len() as u64 > rows
+        {
+            return Err(contradiction("its counts are not those of its rows"));
+        }
+        let fits =
+            |row: &[f64]| row.len() == predicted.len() && row.iter().all(|logit| logit.is_finite());
+        if !(temperature.is_finite() && temperature > 0.0) || !kept.rows().all(|(_, row)| fits(row))
+        {
+            return Err(contradiction("its logits are not finite numbers, one for each class"));
+        }
+        Ok(Self { temperature, predicted, confidences, kept, rows })
+    }
 }
 
 impl FirstPass {
@@ -39,7 +70,7 @@ impl FirstPass {
             temperature,
             predicted: vec![0; classes],
             confidences: ConfidenceCounts::new(),
-            kept: BottomK::new(seed, kept_rows),
+            kept: RowSample::new(seed, kept_rows),
             rows: 0,
         }
     }
@@ -50,31 +81,47 @@ impl FirstPass {
         self
     }
 
-    /// Adds a block; `first_row` is the index of its first row in the whole input.
-    pub fn add<T: Real>(mut self, first_row: usize, block: &TargetRows<'_, T>) -> Result<Self> {
+    /// Adds a block of rows with these keys.
+    pub fn add<T: Real>(mut self, keys: RowKeys<'_>, block: &TargetRows<'_, T>) -> Result<Self> {
+        keys.check(block.rows())?;
         let classes = self.predicted.len();
         require_same_length("target classes", block.classes(), "calibration classes", classes)?;
         let mut reader = RowReader::new(classes);
         for offset in 0..block.rows() {
-            let row = first_row.saturating_add(offset);
+            let row = keys.key(offset);
             reader.read_logits(block, offset, row)?;
             self.predicted[predicted(&reader.logits)] += 1;
             self.confidences.add(confidence(&reader.logits, 1.0 / self.temperature));
-            self.kept.add_with(row as u64, || reader.logits.clone().into_boxed_slice());
+            self.kept.add_with(row, || reader.logits.clone().into_boxed_slice());
         }
         self.rows += block.rows() as u64;
         Ok(self)
     }
 
-    /// The pass over both inputs; the order does not matter.
-    pub fn merge(mut self, other: &Self) -> Result<Self> {
+    /// Number of classes.
+    pub(super) fn classes(&self) -> usize {
+        self.predicted.len()
+    }
+
+    /// An error unless another pass is one of the same planner.
+    pub(super) fn require_same(&self, other: &Self) -> Result<()> {
         if self.predicted.len() != other.predicted.len() || self.temperature != other.temperature {
             return Err(Error::IncompatibleSketches { what: "planner" });
         }
+        self.kept.require_same(&other.kept)
+    }
+
+    /// The pass over both inputs; the order does not matter.
+    ///
+    /// # Errors
+    /// If they are passes of different planners.
+    pub fn merge(mut self, other: Self) -> Result<Self> {
+        self.require_same(&other)?;
+        let rows = rows_of_both(self.rows, other.rows)?;
         self.predicted.iter_mut().zip(&other.predicted).for_each(|(mine, other)| *mine += other);
-        self.confidences.merge(&other.confidences);
-        self.kept.merge(&other.kept);
-        self.rows += other.rows;
+        self.confidences.merge(&other.confidences)?;
+        self.kept.merge(other.kept)?;
+        self.rows = rows;
         Ok(self)
     }
 
@@ -94,28 +141,37 @@ in_widest_registers! {
     }
 }
 
-/// What the second pass leaves.
-#[derive(Debug, Clone)]
+/// What the second pass leaves. Rows are added by the [`PreparedPlan`] it was begun with, which any process may hold.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SecondPass {
-    pub(super) prepared: Arc<PreparedPlan>,
+    /// Digest of the plan, so that sums of different plans are never added up.
+    plan: [u8; 32],
     pub(super) sums: LawSums,
 }
 
 impl SecondPass {
-    pub(super) fn new(prepared: Arc<PreparedPlan>) -> Self {
-        let sums = LawSums::new(&prepared.abscissae);
-        Self { prepared, sums }
+    pub(super) fn new(prepared: &PreparedPlan) -> Self {
+        Self { plan: prepared.digest(), sums: LawSums::new(&prepared.abscissae) }
     }
 
-    /// Adds a block; `first_row` is the index of its first row in the whole input.
-    pub fn add<T: Real>(mut self, first_row: usize, block: &TargetRows<'_, T>) -> Result<Self> {
-        let prepared = &self.prepared;
+    /// Adds a block of rows with these keys.
+    ///
+    /// # Errors
+    /// If the pass was begun with another plan, or the block does not fit it.
+    pub fn add<T: Real>(
+        mut self,
+        prepared: &PreparedPlan,
+        keys: RowKeys<'_>,
+        block: &TargetRows<'_, T>,
+    ) -> Result<Self> {
+        keys.check(block.rows())?;
+        self.sums.require_points(&prepared.abscissae)?;
         let classes = prepared.groups.group_of.len();
         require_same_length("target classes", block.classes(), "calibration classes", classes)?;
         let mut reader = RowReader::new(classes);
         let mut laws = RowLaws::new(classes);
         for offset in 0..block.rows() {
-            let row = first_row.saturating_add(offset);
+            let row = keys.key(offset);
             reader.read(block, offset, row, prepared.score.as_ref())?;
             laws.fill(prepared, &reader.logits);
             let plausible = [&laws.planned[..], &laws.upper[..], &laws.lower[..]];
@@ -124,17 +180,15 @@ impl SecondPass {
         Ok(self)
     }
 
-    /// A pass of the same plan that has seen nothing.
-    pub fn emptied(&self) -> Self {
-        Self::new(Arc::clone(&self.prepared))
-    }
-
     /// The pass over both inputs; the order does not matter.
-    pub fn merge(mut self, other: &Self) -> Result<Self> {
-        if !Arc::ptr_eq(&self.prepared, &other.prepared) {
-            return Err(Error::IncompatibleSketches { what: "plan" });
+    ///
+    /// # Errors
+    /// If they are passes of different plans.
+    pub fn merge(mut self, other: Self) -> Result<Self> {
+        if self.plan != other.plan {
+            return Err(OTHER_PLAN);
         }
-        self.sums.merge(&other.sums);
+        self.sums.merge(&other.sums)?;
         Ok(self)
     }
 
@@ -142,7 +196,17 @@ impl SecondPass {
     pub fn rows(&self) -> u64 {
         self.sums.rows
     }
+
+    /// An error unless the pass was begun with this plan.
+    pub(super) fn require_plan(&self, prepared: &PreparedPlan) -> Result<()> {
+        if self.plan != prepared.digest() {
+            return Err(OTHER_PLAN);
+        }
+        self.sums.require_points(&prepared.abscissae)
+    }
 }
+
+const OTHER_PLAN: Error = Error::IncompatibleSketches { what: "plan" };
 
 /// Plausibilities of one row's labels under the three laws.
 struct RowLaws {

@@ -1,17 +1,19 @@
 //! What stages 2 to 4 leave for the second pass.
 
-use std::sync::Arc;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use super::class_groups::ClassGroups;
 use super::passes::SecondPass;
-use super::shift_statistics::ShiftStatistics;
+use super::shift_statistics::{LARGEST_INFLATION, ShiftStatistics};
 use super::transport_plan::{TransportPlan, scale_row, tempered_softmax};
-use crate::error::{Result, require_finite, require_same_length};
+use crate::error::{Error, Result, require_finite, require_same_length};
 use crate::score::Score;
-use crate::sketch::Abscissae;
+use crate::sketch::{Abscissae, MOST_ROWS, contradiction};
 
 /// Stages 2 to 4, ready for the second pass.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Stored")]
 pub struct PreparedPlan {
     pub(super) groups: ClassGroups,
     pub(super) statistics: ShiftStatistics,
@@ -28,10 +30,76 @@ pub struct PreparedPlan {
     pub(super) rows: u64,
 }
 
+/// As it is stored; checked when read back.
+#[derive(Deserialize)]
+struct Stored {
+    groups: ClassGroups,
+    statistics: ShiftStatistics,
+    plan: TransportPlan,
+    balanced: TransportPlan,
+    planned_scalings: Vec<f64>,
+    upper_scalings: Vec<f64>,
+    abscissae: Abscissae,
+    score: Option<Score>,
+    temperature: f64,
+    planned_rows: usize,
+    rows: u64,
+}
+
+impl TryFrom<Stored> for PreparedPlan {
+    type Error = Error;
+
+    fn try_from(stored: Stored) -> Result<Self> {
+        let Stored { groups, statistics, plan, balanced, .. } = &stored;
+        let (classes, count) = (groups.group_of.len(), groups.prior.len());
+        let fits = classes > 0
+            && groups.group_of.iter().all(|group| *group < count)
+            && [plan, balanced].iter().all(|plan| plan.log_scalings.len() == count)
+            && [&stored.planned_scalings, &stored.upper_scalings]
+                .iter()
+                .all(|scalings| scalings.len() == classes);
+        if !fits {
+            return Err(contradiction("its classes and groups do not fit each other"));
+        }
+        let positive = |value: &f64| value.is_finite() && *value > 0.0;
+        let numbers = groups.prior.iter().all(positive)
+            && stored.planned_scalings.iter().all(positive)
+            && stored.upper_scalings.iter().all(positive)
+            && (plan.log_scalings.iter().chain(&balanced.log_scalings)).all(|log| log.is_finite())
+            && positive(&stored.temperature)
+            && (0.0..=1.0).contains(&statistics.mix)
+            && (1.0..=LARGEST_INFLATION).contains(&statistics.inflation)
+            && stored.rows <= MOST_ROWS;
+        if !numbers {
+            return Err(contradiction("a number of the plan is out of its range"));
+        }
+        Ok(Self {
+            groups: stored.groups,
+            statistics: stored.statistics,
+            plan: stored.plan,
+            balanced: stored.balanced,
+            planned_scalings: stored.planned_scalings,
+            upper_scalings: stored.upper_scalings,
+            abscissae: stored.abscissae,
+            score: stored.score,
+            temperature: stored.temperature,
+            planned_rows: stored.planned_rows,
+            rows: stored.rows,
+        })
+    }
+}
+
 impl PreparedPlan {
     /// An empty second pass.
-    pub fn second_pass(self: Arc<Self>) -> SecondPass {
+    pub fn second_pass(&self) -> SecondPass {
         SecondPass::new(self)
+    }
+
+    /// SHA-256 of the plan's wire form.
+    pub(super) fn digest(&self) -> [u8; 32] {
+        // Numbers and lists of them can always be written; a plan without bytes would only fail to tell plans apart.
+        let bytes = postcard::to_allocvec(self).unwrap_or_default();
+        Sha256::digest(&bytes).into()
     }
 
     /// The classes' groups and their prior.

@@ -26,7 +26,7 @@ const FULL_DISTANCE: f64 = 0.35;
 /// Distance of confidences that noise explains, in units of `sqrt(1/n + 1/m)`.
 const START_FACTOR: f64 = 0.6;
 /// Largest factor on the temperature.
-const LARGEST_INFLATION: f64 = 2.0;
+pub(super) const LARGEST_INFLATION: f64 = 2.0;
 /// Added to every count of predicted groups.
 const PSEUDO_COUNT: f64 = 0.5;
 

@@ -6,7 +6,7 @@ use super::labeled_logits::{floored_log, plausibility, widen_logits};
 use crate::error::{Error, Result};
 use crate::numeric::simd::in_widest_registers;
 use crate::numeric::softmax_into;
-use crate::rows::{Real, Rows};
+use crate::rows::{Real, Rows, row_number};
 use crate::score::{CandidateScores, RowScratch, Score, row_scale, widen_scaled};
 
 /// Rows of a table in memory that a thread takes at a time.
@@ -60,12 +60,12 @@ impl RowReader {
         }
     }
 
-    /// Reads the logits of the block's row `offset`, which is row `row` of the whole input.
+    /// Reads the logits of the block's row `offset`, which has the key `row`.
     pub(super) fn read_logits<T: Real>(
         &mut self,
         block: &TargetRows<'_, T>,
         offset: usize,
-        row: usize,
+        row: u64,
     ) -> Result<()> {
         match block {
             TargetRows::Probabilities(rows) => {
@@ -75,7 +75,7 @@ impl RowReader {
                 log_of(&self.probabilities, &mut self.logits);
             }
             TargetRows::Logits(rows) => {
-                widen_logits(rows.what(), row, rows.row(offset), &mut self.logits)?;
+                widen_logits(rows.what(), row_number(row), rows.row(offset), &mut self.logits)?;
             }
             TargetRows::Candidates(candidates) => {
                 log_of(plausibility(candidates, offset)?, &mut self.logits);
@@ -89,7 +89,7 @@ impl RowReader {
         &mut self,
         block: &TargetRows<'_, T>,
         offset: usize,
-        row: usize,
+        row: u64,
         score: Option<&Score>,
     ) -> Result<()> {
         self.read_logits(block, offset, row)?;

@@ -58,7 +58,7 @@ pub enum PlanStop {
 }
 
 /// The scalings of a plan and how they came about.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TransportPlan {
     /// `log b`, centred; shape `(G,)`.
     pub log_scalings: Vec<f64>,

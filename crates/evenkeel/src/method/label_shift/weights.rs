@@ -56,6 +56,20 @@ pub struct LabelShiftEvidence {
     pub clipped: Vec<usize>,
 }
 
+impl LabelShiftEvidence {
+    /// What a user should know, in words.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        if self.clipped.is_empty() {
+            return Vec::new();
+        }
+        vec![format!(
+            "the shares of classes {:?} came out negative, which is sampling noise, and were set to 0; collect more labeled \
+             points of them",
+            self.clipped
+        )]
+    }
+}
+
 /// `w(y) = Q(y) / P(y)` for every class. Reading one back checks it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "LabelShiftEvidence", into = "LabelShiftEvidence")]

@@ -26,6 +26,7 @@ use crate::sandwich::{Order, Sandwich, min_max, model_uniform, model_uniform_sam
 use crate::seed::Seed;
 
 /// The paper's method on one set of scores.
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Problem {
     pub seed: Seed,
     pub alpha: Miscoverage,

@@ -1,0 +1,192 @@
+//! A calibration in the making: the calibration data whole, the target rows in blocks or as states made elsewhere.
+//!
+//! ```text
+//! begin -> Fit -add, absorb-> Fit -end_pass-> Again(Fit)          all rows once more
+//!                                          -> Done(Ready) -finish-> Fitted
+//! ```
+//! Every step takes the fit and gives the next one back, so that a wrong order, or a fit whose last block failed, is a type
+//! error and not a message.
+
+use std::ops::ControlFlow;
+
+use super::ShiftCalibrator;
+use crate::calibration::Calibration;
+use crate::error::{Error, Result};
+use crate::learning::optimise::TracePoint;
+use crate::method::fit::{Next, Scored};
+use crate::method::ot::Learning;
+use crate::method::{AnyStage, AnyState, Concluded};
+use crate::rows::{Real, RowKeys, Rows};
+use crate::side_inputs::{Labeled, SideInputs};
+use crate::sketch::state::{JobHeader, Kind, digest_of, open, seal};
+
+/// A calibration in the making. Calibration points are whole in memory; target rows are added in blocks, so that they may be
+/// more than fit there, or by [`absorb`](Self::absorb)ing what other processes made of theirs. Any cut into blocks and any
+/// order gives the same bits, as long as every row keeps its key.
+#[derive(Debug)]
+pub struct Fit {
+    job: Job,
+    stage: AnyStage,
+    /// Rows and keys of the pass before, if there was one.
+    before: Option<(u64, u64)>,
+}
+
+/// What does not change from pass to pass.
+#[derive(Debug)]
+struct Job {
+    calibrator: ShiftCalibrator,
+    classes: usize,
+    header: JobHeader,
+}
+
+/// What a pass over the target rows leads to.
+#[derive(Debug)]
+pub enum Ended {
+    /// All rows are needed once more.
+    Again(Fit),
+    /// Nothing more is needed.
+    Done(Ready),
+}
+
+/// A fit that has seen all it asked for.
+#[derive(Debug)]
+pub struct Ready {
+    job: Job,
+    known: Known,
+}
+
+#[derive(Debug)]
+enum Known {
+    /// All but the weights, which an optimisation finds.
+    Learn(Box<Learning>),
+    Done(Box<Concluded>),
+}
+
+/// A calibration, and where its points stood in the input.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fitted {
+    /// The calibration; its scores are in increasing order.
+    pub calibration: Calibration,
+    /// `order[k]` is the input position of the point with the `k`-th smallest score; points that were used up in fitting a
+    /// weight function are not among them.
+    pub order: Vec<usize>,
+}
+
+impl ShiftCalibrator {
+    /// Takes the labeled calibration points and waits for the target rows.
+    ///
+    /// # Errors
+    /// If labels or side inputs do not belong to the points, or the method lacks something it needs.
+    pub fn begin<T: Real>(&self, labeled: &Labeled<'_, T>) -> Result<Fit> {
+        let Labeled { probabilities, labels, beside } = *labeled;
+        beside.check(probabilities.rows())?;
+        let drawn = self.score.with_draws_for("calibration");
+        let scores = drawn.label_scores(probabilities, labels)?;
+        let scored =
+            Scored { probabilities, labels, side: beside, scores: &scores, context: self.context() };
+        let stage = self.method.begin(&scored)?;
+        let header = JobHeader {
+            method: self.method.name().as_str().to_owned(),
+            settings: self.settings(),
+            pass: 1,
+            calibration: digest_of(&scores, labels, &beside),
+        };
+        let classes = probabilities.classes();
+        Ok(Fit { job: Job { calibrator: *self, classes, header }, stage, before: None })
+    }
+
+    /// Everything the states of a job depend on, by name.
+    fn settings(&self) -> Vec<(String, String)> {
+        let own = self.method.options().into_iter().map(|(name, value)| (name.to_owned(), value));
+        let mut settings: Vec<(String, String)> = own.collect();
+        settings.extend([
+            ("score".to_owned(), format!("{:?}", self.score)),
+            ("alpha".to_owned(), self.alpha.get().to_string()),
+            ("seed".to_owned(), self.seed.get().to_string()),
+        ]);
+        settings
+    }
+}
+
+impl Fit {
+    /// Number of target rows so far in this pass.
+    pub fn rows(&self) -> u64 {
+        self.stage.rows().0
+    }
+
+    /// Adds target rows of probabilities, and what is given beside them. Keys must be unique among all rows: use the row
+    /// number for files and arrays, an id elsewhere.
+    ///
+    /// # Errors
+    /// If a row is not a row of probabilities (named by its key), the block has other classes than the calibration data, or
+    /// what is given beside it does not belong to it.
+    pub fn add<T: Real>(
+        self,
+        keys: RowKeys<'_>,
+        block: Rows<'_, T>,
+        beside: SideInputs<'_>,
+    ) -> Result<Self> {
+        Ok(Self { stage: self.stage.add(keys, block, &beside)?, ..self })
+    }
+
+    /// What other processes need to read rows for this pass: see [`Part`](super::Part).
+    ///
+    /// # Errors
+    /// If it cannot be written, which does not happen for a fit that was begun.
+    pub fn plan(&self) -> Result<Vec<u8>> {
+        seal(Kind::Plan, &self.job.header, &self.stage.pass())
+    }
+
+    /// Takes what another process made of its rows of this pass.
+    ///
+    /// # Errors
+    /// If the bytes are damaged, or belong to another job or pass; the error says which setting differs.
+    pub fn absorb(self, state: &[u8]) -> Result<Self> {
+        let (header, state) = open::<AnyState>(Kind::State, state)?;
+        self.job.header.require_same(&header)?;
+        Ok(Self { stage: self.stage.absorb(state)?, ..self })
+    }
+
+    /// Ends a pass over the target rows: most methods need one, the label plan two.
+    ///
+    /// # Errors
+    /// If there were no rows, the rows are not those of the pass before, or the method cannot work with them.
+    pub fn end_pass(self) -> Result<Ended> {
+        let Self { mut job, stage, before } = self;
+        let seen = stage.rows();
+        if seen.0 == 0 {
+            return Err(Error::Empty { what: "target probabilities" });
+        }
+        if let Some((rows, keys)) = before
+            && seen != (rows, keys)
+        {
+            return Err(Error::OtherRows { before: rows, now: seen.0 });
+        }
+        Ok(match stage.end_pass()? {
+            Next::Again(stage) => {
+                job.header.pass += 1;
+                Ended::Again(Self { job, stage, before: Some(seen) })
+            }
+            Next::Learn(learning) => Ended::Done(Ready { job, known: Known::Learn(learning) }),
+            Next::Done(concluded) => Ended::Done(Ready { job, known: Known::Done(concluded) }),
+        })
+    }
+}
+
+impl Ready {
+    /// The calibration; `observer` sees every recorded point of an optimisation and may end it.
+    ///
+    /// # Errors
+    /// If the method cannot work with what it has seen.
+    pub fn finish(
+        self,
+        observer: &mut dyn FnMut(&TracePoint) -> ControlFlow<()>,
+    ) -> Result<Fitted> {
+        let Self { job: Job { calibrator, classes, .. }, known } = self;
+        let concluded = match known {
+            Known::Learn(learning) => learning.conclude(observer)?,
+            Known::Done(concluded) => *concluded,
+        };
+        calibrator.finish(calibrator.method.name(), concluded, classes)
+    }
+}

@@ -1,0 +1,71 @@
+//! A worker's share of a pass: rows in, bytes out.
+//!
+//! ```text
+//! driver   fit.plan() -> bytes            -> to every worker
+//! worker   Part::begin(plan).add(rows) -> state() -> bytes -> back
+//! driver   fit.absorb(state) for each, in any order; or merged in a tree by Part::absorb on the way
+//! ```
+
+use crate::error::Result;
+use crate::method::{AnyPass, AnyState};
+use crate::rows::{Real, RowKeys, Rows};
+use crate::side_inputs::SideInputs;
+use crate::sketch::state::{JobHeader, Kind, open, seal};
+
+/// Some of the target rows of a pass, in a process that knows nothing of the job but its plan.
+///
+/// A part that failed, or was tried twice, can be made again: the same rows with the same keys give the same bytes.
+#[derive(Debug)]
+pub struct Part {
+    header: JobHeader,
+    pass: AnyPass,
+    state: AnyState,
+}
+
+impl Part {
+    /// From the bytes of [`Fit::plan`](super::Fit::plan).
+    ///
+    /// # Errors
+    /// If the bytes are damaged, or are not a plan.
+    pub fn begin(plan: &[u8]) -> Result<Self> {
+        let (header, pass) = open::<AnyPass>(Kind::Plan, plan)?;
+        let state = pass.empty();
+        Ok(Self { header, pass, state })
+    }
+
+    /// Number of rows so far.
+    pub fn rows(&self) -> u64 {
+        self.state.rows().0
+    }
+
+    /// Adds target rows of probabilities, with their keys and what is given beside them.
+    ///
+    /// # Errors
+    /// As [`Fit::add`](super::Fit::add).
+    pub fn add<T: Real>(
+        self,
+        keys: RowKeys<'_>,
+        block: Rows<'_, T>,
+        beside: SideInputs<'_>,
+    ) -> Result<Self> {
+        Ok(Self { state: self.pass.add(self.state, keys, block, &beside)?, ..self })
+    }
+
+    /// Takes what another worker made of its rows.
+    ///
+    /// # Errors
+    /// As [`Fit::absorb`](super::Fit::absorb).
+    pub fn absorb(self, state: &[u8]) -> Result<Self> {
+        let (header, other) = open::<AnyState>(Kind::State, state)?;
+        self.header.require_same(&header)?;
+        Ok(Self { state: self.pass.merge(self.state, other)?, ..self })
+    }
+
+    /// What the rows left behind, as bytes for [`Fit::absorb`](super::Fit::absorb) or another [`Part::absorb`].
+    ///
+    /// # Errors
+    /// If it cannot be written, which does not happen for a part that was begun.
+    pub fn state(&self) -> Result<Vec<u8>> {
+        seal(Kind::State, &self.header, &self.state)
+    }
+}

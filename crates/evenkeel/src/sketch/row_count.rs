@@ -1,0 +1,25 @@
+//! How many rows a state may hold: so many that every sum over them fits its whole number.
+
+use crate::error::{Error, Result};
+
+/// Most rows of one state. Counts of them have room for one more block after every merge, and masses of `2^-62` too.
+pub(crate) const MOST_ROWS: u64 = 1 << 62;
+
+pub(crate) const TOO_MANY_ROWS: Error =
+    Error::IncompatibleSketches { what: "row counts, which add up to too many," };
+
+/// The rows of two states together.
+pub(crate) fn rows_of_both(mine: u64, theirs: u64) -> Result<u64> {
+    mine.checked_add(theirs).filter(|rows| *rows <= MOST_ROWS).ok_or(TOO_MANY_ROWS)
+}
+
+/// The sum of counts, if it is a number of rows that a state may hold.
+pub(crate) fn sum_of_counts(counts: impl IntoIterator<Item = u64>) -> Result<u64> {
+    counts.into_iter().try_fold(0, rows_of_both)
+}
+
+/// A state read from bytes that contradicts itself.
+#[cold]
+pub(crate) fn contradiction(why: &'static str) -> Error {
+    Error::Damaged { what: "the state", why }
+}
