@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::conformal::Thresholds;
-use crate::error::{Error, Result};
+use crate::error::{Error, Input, PointSet, Result, SideInput, User};
 use crate::level::Miscoverage;
 use crate::method::MethodName;
 use crate::method::conditional::{ConditionalModel, ConditionalRecord};
@@ -81,14 +81,13 @@ impl Basis {
             }
             (Self::Scores, None) => Ok((score_vectors(first_row, block, score)?, block.columns())),
             (Self::Features, None) => Err(Error::Missing {
-                what: "features of these points, as it was calibrated with features",
-                whose,
-                instead: "give one row of features for each point (--features, or --test-features of compare)",
+                what: Input::Side(SideInput::Features, PointSet::Predicted),
+                whose: User::Calibration(whose),
             }),
             (Self::Scores, Some(_)) => Err(Error::NotUsed {
-                what: "features",
-                whose,
-                instead: "it was calibrated on scores; leave them out, or calibrate with features",
+                what: Input::Side(SideInput::Features, PointSet::Predicted),
+                by: User::Calibration(whose),
+                owners: Vec::new(),
             }),
         }
     }
@@ -192,9 +191,8 @@ impl RatioRule {
                 return Ok(Cutoffs::PerLabel(thresholds));
             }
             RatioSource::Known => beside.ratios.map(<[f64]>::to_vec).ok_or(Error::Missing {
-                what: "the likelihood ratios of these points, as it was calibrated with known ones",
-                whose: WHOSE,
-                instead: "give one ratio for each point (--ratios, or --test-ratios of compare)",
+                what: Input::Side(SideInput::Ratios, PointSet::Predicted),
+                whose: User::Calibration(WHOSE),
             })?,
             RatioSource::Model { basis, model } => {
                 let (values, columns) = basis.table(WHOSE, first_row, block, beside, score)?;
@@ -294,7 +292,10 @@ impl Rule {
             }
         };
         if !fits {
-            return Err(Error::IncompatibleSketches { what: "method and rule" });
+            return Err(Error::Damaged {
+                what: "calibration",
+                why: "its rule does not belong to its method",
+            });
         }
         let same = |what, found| {
             crate::error::require_same_length(what, found, "the calibration's classes", classes)
@@ -302,14 +303,20 @@ impl Rule {
         match self {
             Self::ByRatio(rule) => {
                 if rule.scores != scores {
-                    return Err(Error::IncompatibleSketches { what: "calibration scores" });
+                    return Err(Error::Damaged {
+                        what: "calibration",
+                        why: "the scores of its rule are not its calibration scores",
+                    });
                 }
                 let total: f64 = rule.ratios.iter().sum();
                 let apart = |(ratio, weight): (&f64, &f64)| {
                     (ratio / total - weight).abs() > WEIGHT_TOLERANCE
                 };
                 if rule.ratios.iter().zip(weights).any(apart) {
-                    return Err(Error::IncompatibleSketches { what: "ratios and weights" });
+                    return Err(Error::Damaged {
+                        what: "calibration",
+                        why: "its ratios do not belong to its weights",
+                    });
                 }
                 match &rule.source {
                     RatioSource::Labels { weights } => {
@@ -324,9 +331,10 @@ impl Rule {
             Self::Conditional(ConditionalRule { basis: Basis::Scores, model }) => {
                 same("features of the kernel", model.columns())
             }
-            Self::Planned { thresholds } if thresholds.scores() != scores => {
-                Err(Error::IncompatibleSketches { what: "calibration scores" })
-            }
+            Self::Planned { thresholds } if thresholds.scores() != scores => Err(Error::Damaged {
+                what: "calibration",
+                why: "the scores of its rule are not its calibration scores",
+            }),
             _ => Ok(()),
         }
     }

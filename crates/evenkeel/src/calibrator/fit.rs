@@ -6,14 +6,14 @@ use std::sync::Arc;
 use super::gathered::{Gathered, PlanPass};
 use super::{ShiftCalibrator, increasing_order};
 use crate::calibration::{Basis, Calibration, score_vectors};
-use crate::error::{Error, Result, require_same_length};
+use crate::error::{Error, PointSet, Result, SideInput, User, require_same_length};
 use crate::learning::optimise::TracePoint;
 use crate::method::auto::Chosen;
 use crate::method::label_plan;
 use crate::method::label_plan::LabelPlanner;
 use crate::method::label_shift::predicted_labels;
 use crate::method::quantile_transfer::TransferRule;
-use crate::method::{Method, RatioChoice};
+use crate::method::{Method, RatioChoice, require_and_refuse};
 use crate::rows::{Real, Rows};
 use crate::score::{Labels, Score};
 use crate::shift::{Prediction, ShiftTest, predictions, shift_test};
@@ -114,31 +114,20 @@ impl ShiftCalibrator {
 
     /// An error if the method lacks something, or cannot work with the score.
     fn require_what_it_needs(&self, beside: &SideInputs<'_>) -> Result<()> {
+        let used = self.method.used_of(*beside).given();
+        require_and_refuse(&self.method, PointSet::Calibration, &used)?;
         match self.method {
-            Method::Fixed if beside.weights.is_none() => Err(Error::Missing {
-                what: "calibration weights",
-                whose: "fixed",
-                instead: "give one weight for each calibration point (--weights-file)",
-            }),
-            Method::LikelihoodRatio(RatioChoice::Known) if beside.ratios.is_none() => {
-                Err(Error::Missing {
-                    what: "the likelihood ratios of the calibration points",
-                    whose: "likelihood-ratio",
-                    instead: "give one ratio for each (--cal-ratios), or choose an estimator (--ratio logistic)",
-                })
-            }
             Method::QuantileTransfer(TransferRule::SourceThreshold)
                 if !matches!(self.score, Score::Lac | Score::Aps(_)) =>
             {
-                Err(Error::Unsupported {
-                    what: "QTC-ST with a score outside [0, 1]",
-                    instead: "it reads the threshold as a level; use lac or aps, or another QTC rule",
-                })
+                let (method, option) = (self.method.name().as_str(), "qtc-rule");
+                let whose = User::MethodWith { method, option, value: "source-threshold" };
+                Err(Error::WrongScore { whose, scores: &["lac", "aps"] })
             }
-            Method::EntropyScaled(_) if self.score != Score::Lac => Err(Error::Unsupported {
-                what: "`ecp` with another score than lac",
-                instead: "it scales probabilities; use --score lac",
-            }),
+            Method::EntropyScaled(_) if self.score != Score::Lac => {
+                let whose = User::Method(self.method.name().as_str());
+                Err(Error::WrongScore { whose, scores: &["lac"] })
+            }
             _ => Ok(()),
         }
     }
@@ -156,11 +145,7 @@ impl Fit {
         require_same_length("target classes", found, "calibration classes", expected)?;
         beside.check(block.rows())?;
         if self.known.basis != Basis::of(&beside) && self.wants_features() {
-            return Err(Error::Missing {
-                what: "features of both calibration and target points, or of neither",
-                whose: self.calibrator.method.name().as_str(),
-                instead: "give both, or leave both out",
-            });
+            return Err(Error::OneSided { what: SideInput::Features });
         }
         let gathered =
             self.target.take().ok_or(Error::Empty { what: "the fit after a failed block" })?;

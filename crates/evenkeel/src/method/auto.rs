@@ -20,19 +20,16 @@ use crate::rows::Real;
 use crate::score::{Labels, Probabilities, Score};
 use crate::seed::Seed;
 use crate::shift::{
-    DEFAULT_PERMUTATIONS, KEPT_PREDICTIONS, ShiftTest, predictions, sampled, shift_test,
+    KEPT_PREDICTIONS, ShiftTest, permutations_for, predictions, sampled, shift_test,
 };
 use crate::threshold::{TestMass, Threshold, conformal_threshold};
-
-/// Relabelings for the smallest level that can be asked for.
-const MOST_PERMUTATIONS: f64 = 1e6;
 
 /// How `auto` decides.
 ///
 /// | name | default | purpose | range |
 /// |---|---|---|---|
-/// | `level` | 0.05 | false-alarm rate of the shift test | `(0, 1)` |
-/// | `permutations` | 999 | relabelings of the shift test | `>= 1` |
+/// | `level` | 0.05 | false-alarm rate of the shift test, failure probability of the certificate | `(0, 1)` |
+/// | `permutations` | [`permutations_for`] the level | relabelings of the shift test | `>= 1` |
 /// | `plan` | see [`LabelPlanSettings`] | how the plan is computed | |
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AutoSettings {
@@ -47,13 +44,11 @@ pub struct AutoSettings {
 }
 
 impl AutoSettings {
-    /// The defaults at this false-alarm rate, with as many relabelings as it takes to reject at it; the certificate's failure
-    /// probability stays 0.05.
+    /// The defaults at this false-alarm rate, which is the failure probability of the certificate too, with the
+    /// relabelings that a check at this level draws: what a check promises, `auto` delivers.
     pub fn new(level: FailureProbability, seed: Seed) -> Self {
-        // Two p-values below the level, so that one relabeling as extreme as the target data does not decide.
-        let needed = (2.0 / level.get()).ceil().min(MOST_PERMUTATIONS) as usize;
-        let plan = LabelPlanSettings::default();
-        Self { level, permutations: DEFAULT_PERMUTATIONS.max(needed), plan, seed }
+        let (permutations, plan) = (permutations_for(level), LabelPlanSettings::new(level));
+        Self { level, permutations, plan, seed }
     }
 }
 

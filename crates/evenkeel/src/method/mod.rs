@@ -7,6 +7,8 @@ pub mod label_plan;
 pub mod label_shift;
 pub mod likelihood_ratio;
 mod name;
+mod needs;
+mod options;
 pub mod ot;
 pub mod quantile_transfer;
 
@@ -14,6 +16,11 @@ pub use conditional::{ConditionalChoice, PENALTIES, PenaltyChoice};
 pub use label_shift::LabelShiftChoice;
 pub use likelihood_ratio::RatioChoice;
 pub use name::MethodName;
+pub use needs::{Need, Needs, require_a_user_among, require_and_refuse};
+pub use options::{
+    Choice, CountRange, GivenValue, KnownRatios, NumberRange, OPTIONS, OptionKind, OptionSpec,
+    OptionValue, OptionValues, Owners,
+};
 pub use ot::{ObjectiveChoice, SandwichChoice, TransportSettings, WeightsChoice};
 
 use auto::AutoSettings;
@@ -23,6 +30,7 @@ use quantile_transfer::TransferRule;
 
 /// How calibration weights, or thresholds, are found.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum Method {
     /// A shift test, then split conformal prediction or the label plan.
     Auto(AutoSettings),

@@ -42,6 +42,7 @@ use crate::rows::Real;
 
 /// A score function on rows of class probabilities.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
 pub enum Score {
     /// One minus the probability of the label (the paper's).
     #[default]

@@ -7,4 +7,4 @@ pub use predictions::predictions;
 pub(crate) use predictions::{
     KEPT_PREDICTIONS, KeptPredictions, add_predictions, kept_predictions, sampled,
 };
-pub use shift_test::{DEFAULT_PERMUTATIONS, Prediction, ShiftTest, shift_test};
+pub use shift_test::{DEFAULT_PERMUTATIONS, Prediction, ShiftTest, permutations_for, shift_test};

@@ -10,3 +10,15 @@ pub enum RatioChoice {
     /// They are estimated from both worlds' points.
     Estimated(RatioEstimator),
 }
+
+impl RatioChoice {
+    /// The word for it among the options.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Known => "known",
+            Self::Estimated(RatioEstimator::Logistic) => "logistic",
+            Self::Estimated(RatioEstimator::Network(_)) => "network",
+            Self::Estimated(RatioEstimator::Telescoping(_)) => "telescoping",
+        }
+    }
+}
