@@ -8,11 +8,12 @@ use super::options::nearest;
 use crate::error::{Error, Result};
 
 /// The methods, by the names used on the command line and in files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum MethodName {
     /// A shift test, then split conformal prediction or the label plan.
+    #[default]
     Auto,
     /// Weights projected on the scores of a transported label plan.
     LabelPlan,
