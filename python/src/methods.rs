@@ -158,7 +158,7 @@ impl<'a, 'py> Settings<'a, 'py> {
                 })
             }
             MethodName::Conditional => Method::Conditional(self.conditional()?),
-            MethodName::Oracle => {
+            _ => {
                 return Err(Failure::Setting(
                     "oracle calibrates on the labels of the test points, which only `compare` has; choose another method"
                         .into(),

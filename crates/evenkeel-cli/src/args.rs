@@ -3,8 +3,14 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use evenkeel::measure::Grid;
+use evenkeel::method::MethodName;
+use evenkeel::side_inputs::SideInput;
 
 pub(crate) use crate::method_args::*;
+
+/// Inputs that some methods take beside the probabilities.
+const EXTRA_INPUTS: &str = "Extra inputs, one row per point";
 
 /// Conformal prediction sets that stay honest when the world changes.
 #[derive(Debug, Parser)]
@@ -12,7 +18,7 @@ pub(crate) use crate::method_args::*;
 #[command(after_help = "\
 Start with:
   evenkeel demo
-  evenkeel check --cal-probs cal.npy --cal-labels labels.npy --unlabeled the target data.npy
+  evenkeel check --cal-probs cal.npy --cal-labels labels.npy --unlabeled target.npy
 
 A matrix is a path to .npy, .npz, .csv or .parquet; FILE.npz:KEY and FILE.parquet:COLUMN select an array or a list column.
 Exit codes: 0 done; 1 done, and a condition you asked to fail on holds; 2 could not run.")]
@@ -29,7 +35,7 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     /// Is there a shift, how much coverage is at risk, what to do: without labels.
     Check(CheckArgs),
-    /// Learn calibration weights once and store them.
+    /// Fit a calibration and save it.
     Calibrate(CalibrateArgs),
     /// Prediction sets from a stored calibration.
     Predict(PredictArgs),
@@ -52,6 +58,7 @@ pub(crate) enum Command {
 
 /// What every command takes.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Everywhere")]
 pub(crate) struct Common {
     /// Miscoverage rate: sets may miss the label this often.
     #[arg(long, default_value_t = 0.1)]
@@ -72,11 +79,12 @@ pub(crate) struct Common {
 
 /// How the matrices are to be read.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Reading")]
 pub(crate) struct Reading {
     /// Every matrix given holds logits; a softmax is applied.
     #[arg(long)]
     pub logits: bool,
-    /// File with one class name a line, used in every output.
+    /// File with one class name per line, used in every output.
     #[arg(long, value_name = "FILE")]
     pub class_names: Option<PathBuf>,
 }
@@ -94,20 +102,30 @@ pub(crate) struct Labeled {
 
 /// What some methods need of calibration and target points beside their probabilities.
 #[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "SideInputs the probabilities")]
+#[command(next_help_heading = EXTRA_INPUTS)]
 pub(crate) struct BesideArgs {
-    /// Features of the calibration points [default: their scores].
+    /// Features of the calibration points, for likelihood-ratio and conditional [default: their scores].
     #[arg(long, value_name = "MATRIX", requires = "unlabeled_features")]
     pub cal_features: Option<String>,
-    /// Features of target points.
+    /// Features of the target points.
     #[arg(long, value_name = "MATRIX", requires = "cal_features")]
     pub unlabeled_features: Option<String>,
-    /// Known likelihood ratios dQ/dP of the calibration points.
+    /// Known likelihood ratios dQ/dP of the calibration points, for likelihood-ratio.
     #[arg(long, value_name = "VECTOR")]
     pub cal_ratios: Option<String>,
-    /// Weights of the calibration points for --method fixed.
+    /// Weights of the calibration points, for fixed.
     #[arg(long, value_name = "VECTOR")]
     pub weights_file: Option<String>,
+}
+
+impl BesideArgs {
+    /// What was given of the calibration points.
+    pub(crate) fn given(&self) -> Vec<SideInput> {
+        let features = self.cal_features.as_ref().map(|_| SideInput::Features);
+        let ratios = self.cal_ratios.as_ref().map(|_| SideInput::Ratios);
+        let weights = self.weights_file.as_ref().map(|_| SideInput::Weights);
+        [features, ratios, weights].into_iter().flatten().collect()
+    }
 }
 
 #[derive(Debug, Args)]
@@ -130,7 +148,7 @@ uniform labels enclose the truth; without the assumption with --fail-below-guara
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub labeled: Labeled,
-    /// Class probabilities of target points, without labels.
+    /// Class probabilities of the target points, without labels.
     #[arg(long, value_name = "MATRIX")]
     pub unlabeled: String,
     /// Failure probability of each confidence statement, and level of the shift test.
@@ -149,11 +167,11 @@ pub(crate) struct CheckArgs {
     #[arg(long)]
     pub fail_on_shift: bool,
     /// Grid points of the bounds.
-    #[arg(long, default_value_t = 1000)]
+    #[arg(long, default_value_t = Grid::BOUND_POINTS, value_name = "N")]
     pub bound_grid: usize,
-    /// Relabelings of the shift test.
-    #[arg(long, default_value_t = 999)]
-    pub permutations: usize,
+    /// Relabelings of the shift test [default: 999, or 2 / delta if that is more].
+    #[arg(long, value_name = "N")]
+    pub permutations: Option<usize>,
     #[command(flatten)]
     pub scoring: Scoring,
     #[command(flatten)]
@@ -165,16 +183,16 @@ pub(crate) struct CheckArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
-  evenkeel calibrate --cal-probs cal.npy --cal-labels labels.npy --unlabeled the target data.npy --out cal.json")]
+  evenkeel calibrate --cal-probs cal.npy --cal-labels labels.npy --unlabeled target.npy --out cal.json")]
 pub(crate) struct CalibrateArgs {
     #[command(flatten)]
     pub labeled: Labeled,
-    /// Class probabilities of target points, without labels.
+    /// Class probabilities of the target points, without labels.
     #[arg(long, value_name = "MATRIX")]
     pub unlabeled: String,
     /// How weights or thresholds are found.
-    #[arg(long, value_enum, default_value_t = MethodArg::Auto)]
-    pub method: MethodArg,
+    #[arg(long, value_parser = method_parser(), default_value = MethodName::default().as_str())]
+    pub method: MethodName,
     /// Where the calibration goes.
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
@@ -193,7 +211,7 @@ pub(crate) struct CalibrateArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
-  evenkeel predict --calibration cal.json --probs the target data.npy --out sets.csv
+  evenkeel predict --calibration cal.json --probs target.npy --out sets.csv
 
 The format follows the name: .npy a bool matrix, .csv and .jsonl lists of labels, .parquet a list column.")]
 pub(crate) struct PredictArgs {
@@ -204,10 +222,10 @@ pub(crate) struct PredictArgs {
     #[arg(long, value_name = "MATRIX")]
     pub probs: String,
     /// Features of these points, if the calibration was made with features.
-    #[arg(long, value_name = "MATRIX")]
+    #[arg(long, value_name = "MATRIX", help_heading = EXTRA_INPUTS)]
     pub features: Option<String>,
     /// Known likelihood ratios of these points, if the calibration was made with known ratios.
-    #[arg(long, value_name = "VECTOR")]
+    #[arg(long, value_name = "VECTOR", help_heading = EXTRA_INPUTS)]
     pub ratios: Option<String>,
     /// Where the sets go: .npy, .csv, .jsonl or .parquet.
     #[arg(long, value_name = "FILE")]
@@ -220,6 +238,7 @@ pub(crate) struct PredictArgs {
 
 /// As [`Common`], with the stored miscoverage rate for a default.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Everywhere")]
 pub(crate) struct StoredCommon {
     /// Miscoverage rate [default: the calibration's].
     #[arg(long)]
@@ -253,10 +272,10 @@ pub(crate) struct EvaluateArgs {
     #[arg(long, value_name = "LABELS")]
     pub labels: String,
     /// Features of these points, if the calibration was made with features.
-    #[arg(long, value_name = "MATRIX")]
+    #[arg(long, value_name = "MATRIX", help_heading = EXTRA_INPUTS)]
     pub features: Option<String>,
     /// Known likelihood ratios of these points, if the calibration was made with known ratios.
-    #[arg(long, value_name = "VECTOR")]
+    #[arg(long, value_name = "VECTOR", help_heading = EXTRA_INPUTS)]
     pub ratios: Option<String>,
     /// Exit with 1 if the measured coverage is below this.
     #[arg(long, value_name = "COVERAGE")]
@@ -270,15 +289,15 @@ pub(crate) struct EvaluateArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
-  evenkeel compare --cal-probs cal.npy --cal-labels cal_labels.npy --unlabeled the target data.npy \\
+  evenkeel compare --cal-probs cal.npy --cal-labels cal_labels.npy --unlabeled target.npy \\
     --test-probs test.npy --test-labels test_labels.npy --html comparison.html")]
 pub(crate) struct CompareArgs {
     #[command(flatten)]
     pub labeled: Labeled,
-    /// Class probabilities of target points, without labels.
+    /// Class probabilities of the target points, without labels.
     #[arg(long, value_name = "MATRIX")]
     pub unlabeled: String,
-    /// Class probabilities of target labeled points.
+    /// Class probabilities of labeled target points.
     #[arg(long, value_name = "MATRIX")]
     pub test_probs: String,
     /// Their labels.
@@ -296,10 +315,10 @@ pub(crate) struct CompareArgs {
     #[command(flatten)]
     pub beside: BesideArgs,
     /// Features of the test points, where calibration points have them.
-    #[arg(long, value_name = "MATRIX")]
+    #[arg(long, value_name = "MATRIX", help_heading = EXTRA_INPUTS)]
     pub test_features: Option<String>,
     /// Known likelihood ratios of the test points.
-    #[arg(long, value_name = "VECTOR")]
+    #[arg(long, value_name = "VECTOR", help_heading = EXTRA_INPUTS)]
     pub test_ratios: Option<String>,
     #[command(flatten)]
     pub settings: MethodArgs,

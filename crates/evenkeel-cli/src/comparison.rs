@@ -2,16 +2,15 @@
 
 use std::time::Instant;
 
-use clap::ValueEnum;
 use evenkeel::calibration::Calibration;
 use evenkeel::calibrator::ShiftCalibrator;
 use evenkeel::evaluation::{Evaluation, GapPoint, percent_rates};
 use evenkeel::measure::WeightedEmpirical;
-use evenkeel::method::Method;
+use evenkeel::method::{KnownRatios, Method, MethodName};
 use evenkeel::threshold::Threshold;
 use serde::Serialize;
 
-use crate::args::{MethodArg, MethodArgs, Reading};
+use crate::args::{MethodArgs, Reading};
 use crate::commands::fit;
 use crate::inputs::{BlockWork, LabeledFiles};
 use crate::job::{Failure, Rates, calibrator};
@@ -30,7 +29,7 @@ pub(crate) struct Files<'a> {
 
 /// Methods to compare.
 pub(crate) struct Methods {
-    pub names: Vec<MethodArg>,
+    pub names: Vec<MethodName>,
     /// Whether one that cannot apply is left out instead of ending the comparison.
     pub left_out_if_inapplicable: bool,
 }
@@ -99,22 +98,23 @@ pub(crate) fn compare(
     verbosity: Verbosity,
 ) -> Result<Comparison, Failure> {
     let (args, score, rates) = settings;
-    let known_ratios = labeled.beside()?.ratios.is_some();
+    let known_ratios = KnownRatios::of(labeled.beside()?.ratios);
     let classes = labeled.classes();
     let mut fitted = Vec::new();
     let mut left_out = Vec::new();
     for method in &methods.names {
-        let result = if *method == MethodArg::Oracle {
+        let result = if *method == MethodName::Oracle {
             oracle(files.test, classes, (score, rates), reading, verbosity)
         } else {
-            calibrator(*method, args, known_ratios, score, rates)
+            let own = MethodArgs(args.0.of_method(*method));
+            calibrator(*method, &own, known_ratios, score, rates)
                 .and_then(|calibrator| fit(&calibrator, labeled, files.target, reading, verbosity))
         };
         match result {
             Ok(fit) => fitted.push(fit),
             // Asked for by name, a method that cannot apply is an error; among all of them it is left out, with the reason.
             Err(failure) if methods.left_out_if_inapplicable && failure.is_about_data() => {
-                left_out.push(format!("{} is left out: {failure}", method_name(*method)));
+                left_out.push(format!("{} is left out: {failure}", method.as_str()));
             }
             Err(failure) => return Err(failure),
         }
@@ -151,11 +151,6 @@ pub(crate) fn compare(
         })
         .collect();
     Ok(Comparison { compared, left_out })
-}
-
-/// A method as it is typed.
-fn method_name(method: MethodArg) -> String {
-    method.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
 }
 
 /// Split conformal prediction on the test points' own labels, and its seconds: a pass of its own over them.

@@ -6,6 +6,7 @@ use evenkeel::calibration::{Calibration, CalibrationHeader};
 use evenkeel::calibrator::MOST_CANDIDATES;
 use evenkeel::check::{TargetLaws, TargetSketch};
 use evenkeel::conformal::{LabelSets, label_scores_of_rows};
+use evenkeel::error::{Input, PointSet, SideInput, User};
 use evenkeel::interval::Interval;
 use evenkeel::level::Miscoverage;
 use evenkeel::rows::{Real, RowKeys, Rows};
@@ -346,15 +347,15 @@ pub(crate) fn refuse_unused(
     ratios: Option<&String>,
 ) -> Result<(), Failure> {
     let unused = [
-        ("features", features.is_some() && !calibration.needs_features()),
-        ("ratios", ratios.is_some() && !calibration.needs_ratios()),
+        (SideInput::Features, features.is_some() && !calibration.needs_features()),
+        (SideInput::Ratios, ratios.is_some() && !calibration.needs_ratios()),
     ];
     match unused.into_iter().find(|(_, unused)| *unused) {
         None => Ok(()),
-        Some((what, _)) => Err(Failure::Core(evenkeel::Error::NotUsed {
-            what,
-            whose: calibration.provenance().method.as_str(),
-            instead: "leave them out, or calibrate with them",
+        Some((side, _)) => Err(Failure::Core(evenkeel::Error::NotUsed {
+            what: Input::Side(side, PointSet::Predicted),
+            by: User::Calibration(calibration.provenance().method.as_str()),
+            owners: Vec::new(),
         })),
     }
 }

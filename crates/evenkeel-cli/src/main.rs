@@ -10,6 +10,7 @@ mod method_args;
 mod page;
 mod progress;
 mod reproduce_args;
+mod spelling;
 mod streams;
 mod table;
 mod tally;

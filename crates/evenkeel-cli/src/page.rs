@@ -5,8 +5,10 @@ use evenkeel::calibration::Calibration;
 use evenkeel::check::{ShiftReport, TargetLaws};
 use evenkeel::level::{FailureProbability, Miscoverage};
 use evenkeel::measure::WeightedEmpirical;
-use evenkeel::method::MethodName;
+use evenkeel::method::{KnownRatios, Method, MethodName};
 use evenkeel::sandwich::Sandwich;
+use evenkeel::score::Score;
+use evenkeel::seed::Seed;
 use evenkeel::threshold::Threshold;
 use evenkeel_report::{
     Answer, BoundRow, ClassRow, CoverageRange, DominanceRow, GapCurve, Input, MethodRow,
@@ -29,30 +31,27 @@ pub(crate) fn check_page(
     target: &TargetLaws,
 ) -> Result<Report, Failure> {
     let alpha = Miscoverage::new(found.alpha)?;
+    let score = Score::from_options(&args.scoring.0, Seed::new(args.common.seed))?;
     let mut report = Report::new("Is coverage at risk?", alpha, check_answer(found));
     report.subtitle = Some(format!(
         "{} labeled points of the calibration data, {} unlabeled ones of the target data, {} classes",
         found.n, found.m, found.classes
     ));
-    add_check(
-        &mut report,
-        found,
-        scores,
-        target,
-        &format!("{:?}", args.scoring.score).to_lowercase(),
-    )?;
+    add_check(&mut report, found, scores, target, score.name())?;
     report.provenance = provenance(
         &[
             ("calibration probabilities", &args.labeled.cal_probs),
             ("calibration labels", &args.labeled.cal_labels),
             ("unlabeled probabilities of the target data", &args.unlabeled),
         ],
-        vec![
+        [
             ("delta".into(), args.delta.to_string()),
             ("bound grid".into(), args.bound_grid.to_string()),
-            ("permutations".into(), args.permutations.to_string()),
-            ("score".into(), format!("{:?}", args.scoring.score).to_lowercase()),
-        ],
+            ("permutations".into(), found.shift.permutations.to_string()),
+        ]
+        .into_iter()
+        .chain(in_words(&score.options()))
+        .collect(),
         args.common.seed,
     );
     Ok(report)
@@ -126,10 +125,10 @@ pub(crate) fn compare_page(
         compared.first().map_or(0, |first| first.evaluation.n),
     ));
     add_comparison(&mut report, compared, names);
-    let score = format!("{:?}", args.scoring.score).to_lowercase();
+    let score = Score::from_options(&args.scoring.0, Seed::new(args.common.seed))?;
     if let Some(first) = compared.first() {
         let laws = report.score_laws.get_or_insert_with(ScoreLaws::default);
-        laws.score.clone_from(&score);
+        laws.score = score.name().to_owned();
         laws.calibration =
             StepCurve::from(&WeightedEmpirical::uniform(first.calibration.scores())?);
         laws.test = Some(StepCurve::from(&first.label_law));
@@ -150,19 +149,38 @@ pub(crate) fn compare_page(
         ("weights", &args.beside.weights_file),
     ];
     inputs.extend(beside.into_iter().filter_map(|(role, file)| Some((role, file.as_ref()?))));
-    report.provenance = provenance(
-        &inputs,
-        vec![
-            ("methods".into(), args.methods.clone()),
-            ("score".into(), score),
-            ("steps".into(), args.settings.transport.steps.to_string()),
-            ("learning rate".into(), args.settings.transport.learning_rate.to_string()),
-            ("grid".into(), args.settings.transport.grid.to_string()),
-            ("bound grid".into(), args.settings.transport.bound_grid.to_string()),
-        ],
-        args.common.seed,
-    );
+    report.provenance =
+        provenance(&inputs, settings_of_comparison(args, compared, &score)?, args.common.seed);
     Ok(report)
+}
+
+/// Every setting in effect: of the score, and of each method.
+fn settings_of_comparison(
+    args: &CompareArgs,
+    compared: &[Compared],
+    score: &Score,
+) -> Result<Vec<(String, String)>, Failure> {
+    let ratios = KnownRatios::of(args.beside.cal_ratios.as_ref());
+    let mut settings = vec![("methods".to_owned(), args.methods.clone())];
+    settings.extend(in_words(&score.options()));
+    for one in compared {
+        let name = one.calibration.provenance().method;
+        if name == MethodName::Oracle {
+            continue;
+        }
+        let method = Method::from_options(name, &args.settings.0.of_method(name), ratios)?;
+        let own = in_words(&method.options());
+        settings.extend(
+            own.into_iter()
+                .map(|(option, value)| (format!("{name}: {option}", name = name.as_str()), value)),
+        );
+    }
+    Ok(settings)
+}
+
+/// Names of options as words of a page.
+fn in_words(options: &[(&'static str, String)]) -> Vec<(String, String)> {
+    options.iter().map(|(name, value)| (name.replace('-', " "), value.clone())).collect()
 }
 
 /// The method a user would take home: the one that chooses for them if it is there, else the last that needs no labels.

@@ -1,6 +1,13 @@
 //! The one error type of the core: data in fields, and in words what was found, where, and what to do.
+//!
+//! Errors about something a caller gave carry an [`Input`]; [`Error::spelled`] says it in the words of a shell.
+
+mod spelling;
 
 use std::fmt;
+
+pub use spelling::{Input, Neutral, PointSet, SideInput, Spelling, User};
+use spelling::{listed, not_used};
 
 /// Result of every fallible operation of the core.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -91,7 +98,7 @@ pub enum Error {
         value: f64,
     },
     /// A negative number where a mass, weight or probability is needed.
-    #[error("{what}{at} is {value:?}; it must be zero or positive{}", logits_hint(what))]
+    #[error("{what}{at} is {value:?}; it must be zero or positive{}", logits_hint(what, &Neutral))]
     Negative {
         /// Name of the input.
         what: &'static str,
@@ -103,7 +110,7 @@ pub enum Error {
     /// A row that should be a probability vector does not sum to one.
     #[error(
         "{what} row {row} sums to {sum:?}; rows must sum to 1 within {tolerance}{}",
-        logits_hint(what)
+        logits_hint(what, &Neutral)
     )]
     NotNormalised {
         /// Name of the input.
@@ -244,24 +251,86 @@ pub enum Error {
         high: f64,
     },
     /// A method was not given what it works on.
-    #[error("`{whose}` needs {what}; {instead}")]
+    #[error("{}", missing(*what, *whose, &Neutral))]
     Missing {
         /// What is missing.
-        what: &'static str,
-        /// The method.
-        whose: &'static str,
-        /// What to do.
-        instead: &'static str,
+        what: Input,
+        /// Who needs it.
+        whose: User,
     },
-    /// Something was given that the calibration has no use for.
-    #[error("{what} were given, but `{whose}` does not use them here; {instead}")]
+    /// Something was given that has no use here; the result would not be what was meant.
+    #[error("{}", not_used(*what, *by, owners, &Neutral))]
     NotUsed {
         /// What was given.
+        what: Input,
+        /// Who does not use it.
+        by: User,
+        /// Who does.
+        owners: Vec<User>,
+    },
+    /// Something stands beside the calibration points or the target points, but not beside both.
+    #[error("{} were given for only one of the two data sets; give them for both or neither", what.name())]
+    OneSided {
+        /// What was given.
+        what: SideInput,
+    },
+    /// An option that is not in the table.
+    #[error("{}", unknown_option(name, near, &Neutral))]
+    UnknownOption {
+        /// As it was given.
+        name: String,
+        /// Options that may have been meant; all of them if none is close.
+        near: Vec<&'static str>,
+    },
+    /// A name that is none of those known.
+    #[error("there is no {what} \"{found}\"; {}", meant(near))]
+    UnknownName {
+        /// What it should name.
         what: &'static str,
+        /// As it was given.
+        found: String,
+        /// Names that may have been meant; all of them if none is close.
+        near: Vec<&'static str>,
+    },
+    /// A value that an option cannot have.
+    #[error("{}", option_value(option, found, expected, &Neutral))]
+    OptionValue {
+        /// The option.
+        option: &'static str,
+        /// The value as it was given.
+        found: String,
+        /// What it can be, in words.
+        expected: String,
+    },
+    /// Two options whose values exclude each other.
+    #[error("{}", conflict(*option, *other, why, &Neutral))]
+    OptionConflict {
+        /// An option and its value.
+        option: (&'static str, &'static str),
+        /// The option and value it does not go with.
+        other: (&'static str, &'static str),
+        /// Why not, as a relative clause about the second.
+        why: &'static str,
+    },
+    /// A method that cannot work with the score chosen.
+    #[error("{}", wrong_score(*whose, scores, &Neutral))]
+    WrongScore {
         /// The method.
-        whose: &'static str,
-        /// What to do.
-        instead: &'static str,
+        whose: User,
+        /// The scores it works with.
+        scores: &'static [&'static str],
+    },
+    /// A test with so few relabelings that its smallest p-value is above its level.
+    #[error(
+        "permutations is {found}; delta = {delta} needs at least {least}, or no p-value could ever reject"
+    )]
+    TooFewPermutations {
+        /// How many were asked for.
+        found: usize,
+        /// Level of the test.
+        delta: f64,
+        /// How many it takes.
+        least: usize,
     },
     /// A combination of settings that has no meaning or no implementation.
     #[error("{what} is not available; {instead}")]
@@ -387,13 +456,66 @@ pub enum Error {
     },
 }
 
-/// The likely mistake behind rows that are no probabilities.
-fn logits_hint(what: &str) -> &'static str {
-    if what.contains("robabilities") {
-        "; if these are logits, say so (--logits) or apply a softmax first"
-    } else {
-        ""
+/// The likely mistake behind rows that are not valid probabilities.
+fn logits_hint(what: &str, spelling: &dyn Spelling) -> String {
+    if !what.contains("robabilities") {
+        return String::new();
     }
+    // Without a shell there is nothing to type, only something to do.
+    match spelling.spell(Input::Logits).as_str() {
+        "logits" => "; if these are logits, apply a softmax first".to_owned(),
+        typed => format!("; if these are logits, say so ({typed}) or apply a softmax first"),
+    }
+}
+
+fn missing(what: Input, whose: User, spelling: &dyn Spelling) -> String {
+    let needs = format!("{} needs {}", whose.subject(spelling), spelling.spell(what));
+    match what {
+        Input::Side(side, points) => format!("{needs}: one {} per {}", side.one(), points.point()),
+        Input::Option(_) | Input::Logits => needs,
+    }
+}
+
+fn meant(near: &[&'static str]) -> String {
+    match near {
+        [] => "leave it out".to_owned(),
+        [_, _, _, _, ..] => format!("use one of {}", listed(near, "and")),
+        few => format!("did you mean {}?", listed(few, "or")),
+    }
+}
+
+fn unknown_option(name: &str, near: &[&'static str], spelling: &dyn Spelling) -> String {
+    let near: Vec<String> = near.iter().map(|name| spelling.spell(Input::Option(name))).collect();
+    let meant = match near.as_slice() {
+        [] => "leave it out".to_owned(),
+        [_, _, _, _, ..] => format!("the options are {}", listed(&near, "and")),
+        few => format!("did you mean {}?", listed(few, "or")),
+    };
+    format!("there is no option \"{name}\"; {meant}")
+}
+
+fn option_value(
+    option: &'static str,
+    found: &str,
+    expected: &str,
+    spelling: &dyn Spelling,
+) -> String {
+    format!("{} is {found}; it must be {expected}", spelling.spell(Input::Option(option)))
+}
+
+fn conflict(
+    option: (&'static str, &'static str),
+    other: (&'static str, &'static str),
+    why: &str,
+    spelling: &dyn Spelling,
+) -> String {
+    let words = |(name, value)| format!("{} {value}", spelling.spell(Input::Option(name)));
+    format!("{} does not go with {}, {why}", words(option), words(other))
+}
+
+fn wrong_score(whose: User, scores: &[&'static str], spelling: &dyn Spelling) -> String {
+    let noun = if scores.len() == 1 { "score" } else { "scores" };
+    format!("{} works with the {noun} {} only", whose.name(spelling), listed(scores, "and"))
 }
 
 /// What kind of mistake an error is: exit codes, exceptions and HTTP statuses follow it.
@@ -408,6 +530,27 @@ pub enum Category {
 }
 
 impl Error {
+    /// The error in the words of a shell; its `Display` says the same in neutral ones.
+    pub fn spelled(&self, spelling: &dyn Spelling) -> String {
+        match self {
+            Self::Missing { what, whose } => missing(*what, *whose, spelling),
+            Self::NotUsed { what, by, owners } => not_used(*what, *by, owners, spelling),
+            Self::UnknownOption { name, near } => unknown_option(name, near, spelling),
+            Self::OptionValue { option, found, expected } => {
+                option_value(option, found, expected, spelling)
+            }
+            Self::OptionConflict { option, other, why } => conflict(*option, *other, why, spelling),
+            Self::WrongScore { whose, scores } => wrong_score(*whose, scores, spelling),
+            Self::Negative { what, .. } | Self::NotNormalised { what, .. } => {
+                // Only what follows from the mistake is spelled; the finding itself has no names.
+                let said = self.to_string();
+                let finding = said.strip_suffix(&logits_hint(what, &Neutral)).unwrap_or(&said);
+                finding.to_owned() + &logits_hint(what, spelling)
+            }
+            _ => self.to_string(),
+        }
+    }
+
     /// The kind of mistake, for callers that map errors to codes.
     pub fn category(&self) -> Category {
         match self {
@@ -428,14 +571,22 @@ impl Error {
             | Self::UnseenClass { .. }
             | Self::SingularConfusion { .. }
             | Self::DuplicateKey { .. }
+            | Self::OtherRows { .. }
             | Self::Damaged { .. }
             | Self::OutsideRange { .. } => Category::InvalidInput,
-            Self::OutOfRange { .. } | Self::TooFew { .. } | Self::EmptyInterval { .. } => {
-                Category::InvalidParameter
-            }
+            Self::OutOfRange { .. }
+            | Self::TooFew { .. }
+            | Self::TooFewPermutations { .. }
+            | Self::UnknownOption { .. }
+            | Self::UnknownName { .. }
+            | Self::OptionValue { .. }
+            | Self::OptionConflict { .. }
+            | Self::EmptyInterval { .. } => Category::InvalidParameter,
             Self::NoPlausibility { .. }
             | Self::Missing { .. }
             | Self::NotUsed { .. }
+            | Self::OneSided { .. }
+            | Self::WrongScore { .. }
             | Self::Unsupported { .. }
             | Self::NotACalibration { .. }
             | Self::UnsupportedVersion { .. }

@@ -1,6 +1,7 @@
 //! What a method may need of points beside their probabilities.
 
 use crate::error::{At, Error, Result, require_finite, require_same_length};
+pub use crate::error::{PointSet, SideInput};
 use crate::rows::Rows;
 use crate::score::{Labels, Probabilities};
 
@@ -19,6 +20,14 @@ impl<'a> SideInputs<'a> {
     /// Features alone.
     pub fn features(features: Rows<'a, f64>) -> Self {
         Self { features: Some(features), ..Self::default() }
+    }
+
+    /// Which of them are given.
+    pub fn given(&self) -> Vec<SideInput> {
+        let features = self.features.map(|_| SideInput::Features);
+        let ratios = self.ratios.map(|_| SideInput::Ratios);
+        let weights = self.weights.map(|_| SideInput::Weights);
+        [features, ratios, weights].into_iter().flatten().collect()
     }
 
     /// What belongs to these of the points.

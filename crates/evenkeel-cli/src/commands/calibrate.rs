@@ -5,13 +5,13 @@ use std::time::Instant;
 
 use evenkeel::calibration::{Calibration, Evidence};
 use evenkeel::calibrator::{NextPass, ShiftCalibrator};
-use evenkeel::method::Method;
-use evenkeel::side_inputs::Labeled;
+use evenkeel::method::{KnownRatios, Method, require_and_refuse};
+use evenkeel::side_inputs::{Labeled, PointSet};
 use evenkeel::threshold::Threshold;
 use evenkeel_io::{AtomicFile, BlockRows};
 use serde::Serialize;
 
-use crate::args::{CalibrateArgs, MethodArg, RatioArg, Reading};
+use crate::args::{CalibrateArgs, Reading};
 use crate::exit::Outcome;
 use crate::inputs::{LabeledFiles, in_file};
 use crate::job::{Failure, Rates, calibrator, on_threads, print, print_json, score, to_json};
@@ -76,9 +76,9 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Outcome, Failure> {
 fn run_on_pool(args: &CalibrateArgs) -> Result<Outcome, Failure> {
     let rates = Rates::of(&args.common)?;
     let score = score(&args.scoring, rates.seed)?;
-    refuse_what_is_not_used(args)?;
-    let known_ratios = args.beside.cal_ratios.is_some();
-    let calibrator = calibrator(args.method, &args.settings, known_ratios, score, rates)?;
+    let ratios = KnownRatios::of(args.beside.cal_ratios.as_ref());
+    let calibrator = calibrator(args.method, &args.settings, ratios, score, rates)?;
+    require_and_refuse(&calibrator.method, PointSet::Calibration, &args.beside.given())?;
     let verbosity = Verbosity::of(args.common.quiet);
     let labeled =
         LabeledFiles::read(&args.labeled.cal_probs, &args.labeled.cal_labels, &args.reading)?
@@ -99,25 +99,6 @@ fn run_on_pool(args: &CalibrateArgs) -> Result<Outcome, Failure> {
         print(&text_of(&summary, calibration.threshold(None), args))?;
     }
     Ok(Outcome::Done)
-}
-
-/// An option that the method has no use for is a mistake: the result would not be what was meant.
-fn refuse_what_is_not_used(args: &CalibrateArgs) -> Result<(), Failure> {
-    let (method, beside) = (args.method, &args.beside);
-    let known = matches!(args.settings.other.ratio, None | Some(RatioArg::Known));
-    let described = matches!(method, MethodArg::LikelihoodRatio | MethodArg::Conditional);
-    let given = [
-        ("--cal-ratios", &beside.cal_ratios, method == MethodArg::LikelihoodRatio && known),
-        ("--weights-file", &beside.weights_file, method == MethodArg::Fixed),
-        ("--cal-features", &beside.cal_features, described),
-    ];
-    match given.into_iter().find(|(_, file, used)| file.is_some() && !used) {
-        None => Ok(()),
-        Some((option, ..)) => Err(Failure::Argument(format!(
-            "{option} has no use here; leave it out, or choose the method it is for (likelihood-ratio with --ratio known, fixed, \
-             likelihood-ratio or conditional)"
-        ))),
-    }
 }
 
 /// Reads target side and fits, with a bar over the steps; also the seconds of the fit.

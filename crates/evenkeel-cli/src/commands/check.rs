@@ -29,10 +29,11 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, Failure> {
 fn run_on_pool(args: &CheckArgs) -> Result<Outcome, Failure> {
     let rates = Rates::of(&args.common)?;
     let delta = FailureProbability::new(args.delta)?;
+    let default = CheckSettings::new(rates.alpha, delta, rates.seed);
     let settings = CheckSettings {
         bound_grid: args.bound_grid,
-        permutations: args.permutations,
-        ..CheckSettings::new(rates.alpha, delta, rates.seed)
+        permutations: args.permutations.unwrap_or(default.permutations),
+        ..default
     };
     let floors = [
         ("--fail-below", args.fail_below),

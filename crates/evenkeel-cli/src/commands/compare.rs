@@ -1,10 +1,11 @@
 //! `evenkeel compare`: methods side by side on labeled test data.
 
-use clap::ValueEnum;
+use evenkeel::method::{MethodName, require_a_user_among};
+use evenkeel::side_inputs::PointSet;
 use evenkeel_io::AtomicFile;
 use serde::Serialize;
 
-use crate::args::{BesideArgs, CompareArgs, MethodArg};
+use crate::args::{BesideArgs, CompareArgs};
 use crate::comparison::{Compared, Comparison, Files, Methods, Row, compare, table};
 use crate::exit::Outcome;
 use crate::inputs::LabeledFiles;
@@ -42,6 +43,8 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
         }
     }
     let methods = methods(&args.methods, &args.beside)?;
+    args.settings.0.require_an_owner_among(&methods.names)?;
+    require_a_user_among(&methods.names, PointSet::Calibration, &args.beside.given())?;
     let verbosity = Verbosity::of(args.common.quiet);
     let labeled =
         LabeledFiles::read(&args.labeled.cal_probs, &args.labeled.cal_labels, &args.reading)?
@@ -126,24 +129,15 @@ pub(crate) fn warnings(compared: &[Compared]) -> Vec<String> {
 fn methods(list: &str, beside: &BesideArgs) -> Result<Methods, Failure> {
     if list.trim() == "all" {
         let given =
-            |method: &MethodArg| *method != MethodArg::Fixed || beside.weights_file.is_some();
-        let names = MethodArg::value_variants().iter().copied().filter(given).collect();
+            |method: &MethodName| *method != MethodName::Fixed || beside.weights_file.is_some();
+        let names = MethodName::ALL.into_iter().filter(given).collect();
         return Ok(Methods { names, left_out_if_inapplicable: true });
     }
-    let known = || {
-        let names = MethodArg::value_variants().iter().filter_map(|method| {
-            method.to_possible_value().map(|value| value.get_name().to_owned())
-        });
-        names.collect::<Vec<String>>().join(", ")
-    };
     let mut methods = Vec::new();
     for name in list.split(',').map(str::trim) {
-        let method = MethodArg::from_str(name, false).map_err(|_| {
-            Failure::Argument(format!(
-                "--methods names \"{name}\"; the methods are {}, or all",
-                known()
-            ))
-        })?;
+        let method: MethodName = name
+            .parse()
+            .map_err(|error| Failure::Argument(format!("--methods: {error}, or all")))?;
         if methods.contains(&method) {
             return Err(Failure::Argument(format!(
                 "--methods names \"{name}\" twice; name each once"

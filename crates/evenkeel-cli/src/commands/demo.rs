@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use evenkeel::check::{CheckSettings, TargetLaws, check};
 use evenkeel::level::FailureProbability;
+use evenkeel::method::MethodName;
 use evenkeel::score::Score;
 use evenkeel::shift::predictions;
 use evenkeel_io::write_file;
@@ -12,7 +13,7 @@ use evenkeel_report::Report;
 use serde::Serialize;
 
 use super::check::text;
-use crate::args::{DemoArgs, MethodArg, MethodArgs, Reading};
+use crate::args::{DemoArgs, MethodArgs, Reading};
 use crate::comparison::{Compared, Comparison, Files, Methods, Row, compare};
 use crate::exit::Outcome;
 use crate::inputs::LabeledFiles;
@@ -188,7 +189,7 @@ impl Job<'_> {
         let predictions = predictions(&self.labeled.probabilities()?);
         let found = check(&scores, &predictions, &target, classes, range, &settings)?;
         let methods = Methods {
-            names: vec![MethodArg::Uncorrected, MethodArg::Ot, MethodArg::Auto],
+            names: vec![MethodName::Uncorrected, MethodName::Ot, MethodName::Auto],
             left_out_if_inapplicable: false,
         };
         let settings = (&MethodArgs::default(), Score::Lac, self.rates);

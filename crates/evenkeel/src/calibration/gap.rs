@@ -1,10 +1,10 @@
 //! How far a calibration's coverage on labeled points is from the nominal one, over all miscoverage rates.
 
 use super::Calibration;
-use crate::method::CoverageForm;
 use crate::evaluation::{GapPoint, LabelScoreCounts, percent_rates, total_coverage_gap};
 use crate::level::Miscoverage;
 use crate::measure::WeightedEmpirical;
+use crate::method::CoverageForm;
 use crate::threshold::Threshold;
 
 /// Levels at which a threshold that is not a quantile of the weighted scores is looked at.

@@ -4,13 +4,13 @@ mod diagnosis;
 mod file;
 mod gap;
 
-pub use file::{CalibrationFile, CalibrationHeader, FORMAT, ScoreFile, TraceFile, VERSION};
 pub use crate::conformal::Cutoffs;
 pub use crate::method::{
     Basis, ConditionalRule, Evidence, Learned, RatioRule, RatioSource, RecordedOptions, Rule,
 };
 pub use crate::warning::Warning;
 pub(crate) use diagnosis::diagnose;
+pub use file::{CalibrationFile, CalibrationHeader, FORMAT, ScoreFile, TraceFile, VERSION};
 
 use serde::{Deserialize, Serialize};
 

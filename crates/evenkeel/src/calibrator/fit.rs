@@ -11,11 +11,11 @@ use std::ops::ControlFlow;
 
 use super::ShiftCalibrator;
 use crate::calibration::Calibration;
-use crate::error::{Error, Result};
+use crate::error::{Error, PointSet, Result};
 use crate::learning::optimise::TracePoint;
 use crate::method::fit::{Next, Scored};
 use crate::method::ot::Learning;
-use crate::method::{AnyStage, AnyState, Concluded};
+use crate::method::{AnyStage, AnyState, Concluded, require_and_refuse};
 use crate::rows::{Real, RowKeys, Rows};
 use crate::side_inputs::{Labeled, SideInputs};
 use crate::sketch::state::{JobHeader, Kind, digest_of, open, seal};
@@ -80,10 +80,17 @@ impl ShiftCalibrator {
     pub fn begin<T: Real>(&self, labeled: &Labeled<'_, T>) -> Result<Fit> {
         let Labeled { probabilities, labels, beside } = *labeled;
         beside.check(probabilities.rows())?;
+        let used = self.method.used_of(beside).given();
+        require_and_refuse(&self.method, PointSet::Calibration, &used)?;
         let drawn = self.score.with_draws_for("calibration");
         let scores = drawn.label_scores(probabilities, labels)?;
-        let scored =
-            Scored { probabilities, labels, side: beside, scores: &scores, context: self.context() };
+        let scored = Scored {
+            probabilities,
+            labels,
+            side: beside,
+            scores: &scores,
+            context: self.context(),
+        };
         let stage = self.method.begin(&scored)?;
         let header = JobHeader {
             method: self.method.name().as_str().to_owned(),

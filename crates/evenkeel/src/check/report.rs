@@ -15,7 +15,7 @@ use crate::measure::{
 };
 use crate::sandwich::Sandwich;
 use crate::seed::Seed;
-use crate::shift::{DEFAULT_PERMUTATIONS, Prediction, ShiftTest, shift_test};
+use crate::shift::{Prediction, ShiftTest, permutations_for, shift_test};
 use crate::threshold::{TestMass, Threshold, conformal_threshold};
 
 /// How a check is made.
@@ -24,7 +24,7 @@ use crate::threshold::{TestMass, Threshold, conformal_threshold};
 /// |---|---|---|---|
 /// | `alpha` | 0.1 | miscoverage rate of the uncorrected threshold | `(0, 1)` |
 /// | `delta` | 0.05 | failure probability of each confidence statement, and level of the shift test | `(0, 1)` |
-/// | `permutations` | 999 | relabelings of the shift test | `>= 1` |
+/// | `permutations` | [`permutations_for`] delta: 999 from 0.0021 on | relabelings of the shift test | `>= 1` |
 /// | `bound_grid` | 1000 | grid of the bounds | `>= 2` |
 /// | `bandwidth_factor` | 0.1 | factor of Scott's rule | `>= 0` |
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -49,7 +49,7 @@ impl CheckSettings {
         Self {
             alpha,
             delta,
-            permutations: DEFAULT_PERMUTATIONS,
+            permutations: permutations_for(delta),
             bound_grid: Grid::BOUND_POINTS,
             bandwidth_factor: BANDWIDTH_FACTOR_CLASSIFICATION,
             seed,
@@ -180,8 +180,8 @@ pub fn check(
     let TargetLaws { min_max, f_u, .. } = target;
     let least = (1.0 / settings.delta.get()).ceil() as usize - 1;
     if settings.permutations < least {
-        let what = "relabelings (--permutations) for this delta, which no p-value could reach,";
-        return Err(Error::TooFew { what, found: settings.permutations, least });
+        let (found, delta) = (settings.permutations, settings.delta.get());
+        return Err(Error::TooFewPermutations { found, delta, least });
     }
     let tested = crate::shift::sampled(predictions.to_vec(), settings.seed)?;
     let test = shift_test(&tested, &target.predictions, settings.permutations, settings.seed)?;

@@ -14,13 +14,13 @@ use super::label_plan::{
     self, FirstPass, LabelPlan, LabelPlanSettings, LabelPlanner, PlanEvidence, PlanFirstPass,
     PreparedPlan, SecondPass,
 };
-use super::{About, Concluded, Evidence, Rule, Sorted};
+use super::{About, Concluded, Evidence, Needs, Rule, Sorted};
 use crate::error::Result;
 use crate::level::{FailureProbability, Miscoverage};
 use crate::rows::{Real, RowKeys, Rows};
 use crate::seed::Seed;
 use crate::shift::{
-    DEFAULT_PERMUTATIONS, KEPT_PREDICTIONS, KeptPredictions, Prediction, ShiftTest, predictions,
+    KEPT_PREDICTIONS, KeptPredictions, Prediction, ShiftTest, permutations_for, predictions,
     sampled, shift_test,
 };
 use crate::side_inputs::SideInputs;
@@ -30,17 +30,15 @@ pub(crate) const ABOUT: About = About {
     name: "auto",
     summary: "A shift test, then split conformal prediction or the label plan",
     assumption: "no shift or a label plan that fits",
+    needs: Needs::NOTHING,
 };
-
-/// Relabelings for the smallest level that can be asked for.
-const MOST_PERMUTATIONS: f64 = 1e6;
 
 /// How `auto` decides.
 ///
 /// | name | default | purpose | range |
 /// |---|---|---|---|
-/// | `level` | 0.05 | false-alarm rate of the shift test | `(0, 1)` |
-/// | `permutations` | 999 | relabelings of the shift test | `>= 1` |
+/// | `level` | 0.05 | false-alarm rate of the shift test, failure probability of the certificate | `(0, 1)` |
+/// | `permutations` | [`permutations_for`] the level | relabelings of the shift test | `>= 1` |
 /// | `plan` | see [`LabelPlanSettings`] | how the plan is computed | |
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AutoSettings {
@@ -53,13 +51,10 @@ pub struct AutoSettings {
 }
 
 impl AutoSettings {
-    /// The defaults at this false-alarm rate, with as many relabelings as it takes to reject at it; the certificate's failure
-    /// probability stays 0.05.
+    /// The defaults at this false-alarm rate, which is the failure probability of the certificate too, with the
+    /// relabelings that a check at this level draws: what a check promises, `auto` delivers.
     pub fn new(level: FailureProbability) -> Self {
-        // Two p-values below the level, so that one relabeling as extreme as the target data does not decide.
-        let needed = (2.0 / level.get()).ceil().min(MOST_PERMUTATIONS) as usize;
-        let plan = LabelPlanSettings::default();
-        Self { level, permutations: DEFAULT_PERMUTATIONS.max(needed), plan }
+        Self { level, permutations: permutations_for(level), plan: LabelPlanSettings::new(level) }
     }
 }
 
@@ -232,7 +227,11 @@ impl Pass for AutoFirstPass {
         Ok((kept.add(keys, block)?, self.plan.add(first, keys, block, side)?))
     }
 
-    fn merge(&self, (mut kept, first): AutoFirstState, other: AutoFirstState) -> Result<AutoFirstState> {
+    fn merge(
+        &self,
+        (mut kept, first): AutoFirstState,
+        other: AutoFirstState,
+    ) -> Result<AutoFirstState> {
         kept.merge(other.0)?;
         Ok((kept, first.merge(other.1)?))
     }

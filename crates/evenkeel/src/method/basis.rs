@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Input, PointSet, Result, SideInput, User};
 use crate::rows::{Real, RowKeys, Rows};
 use crate::score::{RowScratch, Score, row_scale, widen_scaled};
 use crate::side_inputs::SideInputs;
@@ -38,14 +38,13 @@ impl Basis {
             }
             (Self::Scores, None) => Ok((score_vectors(keys, block, score)?, block.columns())),
             (Self::Features, None) => Err(Error::Missing {
-                what: "features of these points, as it was calibrated with features",
-                whose,
-                instead: "give one row of features for each point (--features, or --test-features of compare)",
+                what: Input::Side(SideInput::Features, PointSet::Predicted),
+                whose: User::Calibration(whose),
             }),
             (Self::Scores, Some(_)) => Err(Error::NotUsed {
-                what: "features",
-                whose,
-                instead: "it was calibrated on scores; leave them out, or calibrate with features",
+                what: Input::Side(SideInput::Features, PointSet::Predicted),
+                by: User::Calibration(whose),
+                owners: Vec::new(),
             }),
         }
     }
@@ -68,4 +67,3 @@ pub(crate) fn score_vectors<T: Real>(
     }
     Ok(scores)
 }
-

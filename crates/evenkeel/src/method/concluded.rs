@@ -130,12 +130,7 @@ pub(crate) struct Concluded {
 
 impl Concluded {
     /// Weights that were not learned, and a rule.
-    pub(crate) fn given(
-        sorted: Sorted,
-        weights: Weights,
-        test_mass: TestMass,
-        rule: Rule,
-    ) -> Self {
+    pub(crate) fn given(sorted: Sorted, weights: Weights, test_mass: TestMass, rule: Rule) -> Self {
         Self { sorted, weights, test_mass, rule, learned: Learned::not_iterative(), sandwich: None }
     }
 

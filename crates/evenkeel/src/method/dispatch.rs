@@ -4,12 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use super::fit::{Context, Next, Observer, Open, Pass, Scored, Seen, Stage};
 use super::{
-    About, Concluded, Evidence, Method, MethodName, RatioSource, Rule, Sorted, TargetScores, auto,
-    basis::Basis, conditional, entropy_scaling, fixed, label_plan, label_shift, likelihood_ratio,
-    oracle, ot, quantile_transfer, uncorrected,
+    About, Concluded, Evidence, Method, MethodName, Needs, RatioSource, Rule, Sorted, TargetScores,
+    auto, basis::Basis, conditional, entropy_scaling, fixed, label_plan, label_shift,
+    likelihood_ratio, oracle, ot, quantile_transfer, uncorrected,
 };
 use crate::conformal::Cutoffs;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, User};
 use crate::interval::Interval;
 use crate::level::Miscoverage;
 use crate::measure::WeightedEmpirical;
@@ -161,7 +161,8 @@ stages! {
 }
 
 /// A state says which pass it is of; this one is of another.
-const OTHER_PASS: Error = Error::Damaged { what: "state", why: "it is of another pass or method" };
+const OTHER_PASS: Error =
+    Error::Damaged { what: "the state", why: "it is of another pass or method" };
 
 impl Method {
     /// The name used on the command line and in files.
@@ -185,6 +186,25 @@ impl Method {
         match self {
             Self::OptimalTransport(settings) => settings.stopping.max_steps(),
             _ => 0,
+        }
+    }
+
+    /// What it takes of the calibration points beside their probabilities, with the options it has.
+    pub fn needs(&self) -> Needs {
+        match self {
+            Self::LikelihoodRatio(choice) => choice.needs(),
+            _ => self.name().needs(),
+        }
+    }
+
+    /// How errors call it: with the option that decides what it takes, if there is one.
+    pub(crate) fn user(&self) -> User {
+        let method = self.name().as_str();
+        match self {
+            Self::LikelihoodRatio(choice) => {
+                User::MethodWith { method, option: "ratio", value: choice.name() }
+            }
+            _ => User::Method(method),
         }
     }
 
@@ -349,7 +369,7 @@ impl Rule {
         weights: &[f64],
         classes: usize,
     ) -> Result<()> {
-        const WHAT: &str = "calibration";
+        const WHAT: &str = "this calibration";
         if !method.follows(self) {
             return Err(Error::Damaged {
                 what: WHAT,
@@ -361,7 +381,7 @@ impl Rule {
             Self::Conditional(rule) => rule.check(classes),
             Self::Planned { thresholds } if thresholds.scores() != scores => Err(Error::Damaged {
                 what: WHAT,
-                why: "its rule does not belong to its calibration scores",
+                why: "the scores of its rule are not its calibration scores",
             }),
             _ => Ok(()),
         }

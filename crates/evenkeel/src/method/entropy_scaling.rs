@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::fit::{Next, Open, Pass, Scored, Stage};
-use super::{About, Concluded, Rule, Sorted};
-use crate::error::{Error, Result, require_same_length};
+use super::{About, Concluded, Needs, Rule, Sorted};
+use crate::error::{Error, Result, User, require_same_length};
 use crate::interval::Interval;
 use crate::level::Miscoverage;
 use crate::rows::{Real, RowKeys, Rows};
@@ -17,6 +17,7 @@ pub(crate) const ABOUT: About = About {
     name: "ecp",
     summary: "Thresholds scaled by the entropy of the target probabilities (Kasa et al. 2024)",
     assumption: "none proved",
+    needs: Needs::NOTHING,
 };
 
 /// `-sum_y p(y) ln p(y)` with `0 ln 0 = 0`, in `[0, ln C]`.
@@ -189,13 +190,13 @@ pub(crate) fn begin<T: Real>(
     power: EntropyPower,
 ) -> Result<Open<EntropyScaledFit>> {
     if calibration.context.score != Score::Lac {
-        return Err(Error::Unsupported {
-            what: "`ecp` with another score than lac",
-            instead: "it scales probabilities; use the score lac",
-        });
+        return Err(Error::WrongScore { whose: User::Method(ABOUT.name), scores: &["lac"] });
     }
     let empty = EntropyScaling::new(calibration.classes(), power)?;
-    Ok(Open::new(EntropyScaledFit { sorted: Sorted::new(calibration.scores) }, EntropyPass { empty }))
+    Ok(Open::new(
+        EntropyScaledFit { sorted: Sorted::new(calibration.scores) },
+        EntropyPass { empty },
+    ))
 }
 
 impl Stage for EntropyScaledFit {

@@ -15,9 +15,9 @@ use std::ops::ControlFlow;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::Concluded;
 use super::dispatch::AnyStage;
 use super::ot::Learning;
-use super::Concluded;
 use crate::error::{Error, Result, require_same_length};
 use crate::learning::optimise::TracePoint;
 use crate::level::Miscoverage;
@@ -160,7 +160,12 @@ impl<S> Seen<S> {
         side: &SideInputs<'_>,
     ) -> Result<Self> {
         let rows = block.rows();
-        require_same_length("target classes", block.columns(), "calibration classes", pass.classes())?;
+        require_same_length(
+            "target classes",
+            block.columns(),
+            "calibration classes",
+            pass.classes(),
+        )?;
         keys.check(rows)?;
         side.check(rows)?;
         let hashes = (0..rows).map(|row| hash_of_key(keys.key(row)));
@@ -174,7 +179,10 @@ impl<S> Seen<S> {
     /// Joins what other rows left behind.
     pub(crate) fn merge<P: Pass<State = S>>(self, pass: &P, other: Self) -> Result<Self> {
         let rows = self.rows.checked_add(other.rows);
-        let rows = rows.ok_or(Error::Damaged { what: "state", why: "it counts more rows than there can be" })?;
+        let rows = rows.ok_or(Error::Damaged {
+            what: "the state",
+            why: "it counts more rows than there can be",
+        })?;
         pass.check(&other.state)?;
         Ok(Self {
             rows,

@@ -7,8 +7,8 @@
 use super::fit::{Next, Open, Scored, Stage};
 use super::target_laws::{SeenScores, extremes};
 use super::uncorrected::extremes_pass;
-use super::{About, Concluded, Rule, Sorted};
-use crate::error::{Error, Result};
+use super::{About, Concluded, Need, Needs, Rule, Sorted};
+use crate::error::{Error, Input, PointSet, Result, SideInput, User};
 use crate::measure::Weights;
 use crate::rows::Real;
 use crate::sketch::{TargetTable, TargetTableRecipe};
@@ -18,6 +18,7 @@ pub(crate) const ABOUT: About = About {
     name: "fixed",
     summary: "Weights that you give with the calibration points (Barber et al. 2023)",
     assumption: "the weights are right",
+    needs: Needs { weights: Need::Required, ..Needs::NOTHING },
 };
 
 /// Given weights in the making of a calibration.
@@ -30,9 +31,8 @@ pub(crate) struct FixedFit {
 /// Takes the weights; the target rows are still to come.
 pub(crate) fn begin<T: Real>(calibration: &Scored<'_, T>) -> Result<Open<FixedFit>> {
     let weights = calibration.side.weights.ok_or(Error::Missing {
-        what: "calibration weights",
-        whose: ABOUT.name,
-        instead: "give one weight for each calibration point",
+        what: Input::Side(SideInput::Weights, PointSet::Calibration),
+        whose: User::Method(ABOUT.name),
     })?;
     let sorted = Sorted::new(calibration.scores);
     let pass = extremes_pass(calibration)?;

@@ -29,6 +29,8 @@ mod fixed;
 pub mod label_plan;
 pub mod label_shift;
 pub mod likelihood_ratio;
+mod needs;
+mod options;
 pub(crate) mod oracle;
 pub mod ot;
 pub mod quantile_transfer;
@@ -44,6 +46,11 @@ pub use conditional::{ConditionalChoice, ConditionalRule, PENALTIES, PenaltyChoi
 pub(crate) use dispatch::{AnyPass, AnyStage, AnyState, CoverageForm};
 pub use label_shift::LabelShiftChoice;
 pub use likelihood_ratio::RatioChoice;
+pub use needs::{Need, Needs, require_a_user_among, require_and_refuse};
+pub use options::{
+    Choice, CountRange, GivenValue, KnownRatios, NumberRange, OPTIONS, OptionKind, OptionSpec,
+    OptionValue, OptionValues, Owners,
+};
 pub use ot::{ObjectiveChoice, SandwichChoice, TransportSettings, WeightsChoice};
 pub use ratio_rule::{RatioRule, RatioSource};
 pub use target_laws::TargetScores;
@@ -57,6 +64,9 @@ use label_shift::LabelShiftEvidence;
 use likelihood_ratio::RatioEvidence;
 use quantile_transfer::{QuantileTransfer, TransferRule};
 
+use std::str::FromStr;
+
+use crate::error::{Error, Result};
 use crate::warning::Warning;
 
 /// How calibration weights, or thresholds, are found.
@@ -88,11 +98,12 @@ pub enum Method {
 }
 
 /// The methods, by the names used on the command line and in files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum MethodName {
     /// A shift test, then split conformal prediction or the label plan.
+    #[default]
     Auto,
     /// Weights projected on the scores of a transported label plan.
     LabelPlan,
@@ -146,6 +157,25 @@ impl MethodName {
     pub fn assumption(self) -> &'static str {
         self.about().assumption
     }
+
+    /// What the method takes beside probabilities, with some choice of its options.
+    pub fn needs(self) -> Needs {
+        self.about().needs
+    }
+}
+
+impl FromStr for MethodName {
+    type Err = Error;
+
+    /// The method of this name.
+    fn from_str(name: &str) -> Result<Self> {
+        let found = Self::ALL.into_iter().find(|method| method.as_str() == name);
+        found.ok_or_else(|| Error::UnknownName {
+            what: "method",
+            found: name.to_owned(),
+            near: options::nearest(name, Self::ALL.into_iter().map(Self::as_str)),
+        })
+    }
 }
 
 /// What a room says of its method.
@@ -157,6 +187,8 @@ pub(crate) struct About {
     pub summary: &'static str,
     /// What must hold for its coverage to be right.
     pub assumption: &'static str,
+    /// What it takes beside probabilities, with some choice of its options.
+    pub needs: Needs,
 }
 
 /// How thresholds follow from the weighted calibration scores.

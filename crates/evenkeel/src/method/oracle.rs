@@ -1,12 +1,13 @@
 //! `oracle`: split conformal prediction on labels of the target data, which the other methods try to match without them.
 
-use super::{About, Concluded, Rule, Sorted};
+use super::{About, Concluded, Needs, Rule, Sorted};
 use crate::error::{Result, require_finite, require_some};
 
 pub(crate) const ABOUT: About = About {
     name: "oracle",
     summary: "Split conformal prediction on the labels of the test points themselves (compare only)",
     assumption: "labels of the target data",
+    needs: Needs::NOTHING,
 };
 
 /// From scores of labeled target points.

@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::fit::{Next, Open, Pass, Scored, Stage};
-use super::{About, Concluded, Rule, Sorted};
-use crate::error::{Error, Result};
+use super::{About, Concluded, Needs, Rule, Sorted};
+use crate::error::{Error, Result, User};
 use crate::interval::Interval;
 use crate::level::{Level, Miscoverage};
 use crate::measure::WeightedEmpirical;
@@ -20,6 +20,7 @@ pub(crate) const ABOUT: About = About {
     name: "qtc",
     summary: "Thresholds moved by a quantile of the target confidences (Yilmaz & Heckel 2022)",
     assumption: "confidence moves with scores",
+    needs: Needs::NOTHING,
 };
 
 /// Largest probability of a row.
@@ -237,10 +238,9 @@ pub(crate) fn begin<T: Real>(
     if rule == TransferRule::SourceThreshold
         && !matches!(calibration.context.score, Score::Lac | Score::Aps(_))
     {
-        return Err(Error::Unsupported {
-            what: "QTC-ST with a score outside [0, 1]",
-            instead: "it reads the threshold as a level; use lac or aps, or another QTC rule",
-        });
+        let (method, option) = (ABOUT.name, "qtc-rule");
+        let whose = User::MethodWith { method, option, value: "source-threshold" };
+        return Err(Error::WrongScore { whose, scores: &["lac", "aps"] });
     }
     let said = predictions(calibration.probabilities);
     let confidences: Vec<f64> = said.iter().map(|prediction| prediction.confidence).collect();
@@ -287,7 +287,11 @@ impl Pass for ConfidencePass {
         Ok(state)
     }
 
-    fn merge(&self, mut state: QuantileTransfer, other: QuantileTransfer) -> Result<QuantileTransfer> {
+    fn merge(
+        &self,
+        mut state: QuantileTransfer,
+        other: QuantileTransfer,
+    ) -> Result<QuantileTransfer> {
         state.merge(&other)?;
         Ok(state)
     }
@@ -295,7 +299,7 @@ impl Pass for ConfidencePass {
     fn check(&self, state: &QuantileTransfer) -> Result<()> {
         match state.rows().0 {
             0 => Ok(()),
-            _ => Err(Error::Damaged { what: "state", why: "it holds calibration confidences" }),
+            _ => Err(Error::Damaged { what: "the state", why: "it holds calibration confidences" }),
         }
     }
 

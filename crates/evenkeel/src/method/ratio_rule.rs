@@ -11,7 +11,7 @@ use super::label_shift::LabelWeights;
 use super::likelihood_ratio::{KnownRatios, RatioModel, RatioThresholds};
 use super::{Concluded, Evidence, Rule, Sorted};
 use crate::conformal::Cutoffs;
-use crate::error::{Error, Result, require_same_length};
+use crate::error::{Error, Input, PointSet, Result, SideInput, User, require_same_length};
 use crate::level::Miscoverage;
 use crate::measure::Weights;
 use crate::rows::{Real, RowKeys, Rows};
@@ -102,9 +102,8 @@ impl RatioRule {
                 return Ok(Cutoffs::PerLabel(thresholds));
             }
             RatioSource::Known => beside.ratios.map(<[f64]>::to_vec).ok_or(Error::Missing {
-                what: "the likelihood ratios of these points, as it was calibrated with known ones",
-                whose: WHOSE,
-                instead: "give one ratio for each point (--ratios, or --test-ratios of compare)",
+                what: Input::Side(SideInput::Ratios, PointSet::Predicted),
+                whose: User::Calibration(WHOSE),
             })?,
             RatioSource::Model { basis, model } => {
                 let (values, columns) = basis.table(WHOSE, keys, block, beside, score)?;
@@ -116,17 +115,22 @@ impl RatioRule {
 
     /// An error unless it belongs to these weighted scores and this many classes.
     pub(crate) fn check(&self, scores: &[f64], weights: &[f64], classes: usize) -> Result<()> {
-        let same = |what, found| {
-            require_same_length(what, found, "the calibration's classes", classes)
-        };
+        let same =
+            |what, found| require_same_length(what, found, "the calibration's classes", classes);
         if self.scores != scores {
-            return Err(Error::IncompatibleSketches { what: "calibration scores" });
+            return Err(Error::Damaged {
+                what: "this calibration",
+                why: "the scores of its rule are not its calibration scores",
+            });
         }
         let total: f64 = self.ratios.iter().sum();
         let apart =
             |(ratio, weight): (&f64, &f64)| (ratio / total - weight).abs() > WEIGHT_TOLERANCE;
         if self.ratios.iter().zip(weights).any(apart) {
-            return Err(Error::IncompatibleSketches { what: "ratios and weights" });
+            return Err(Error::Damaged {
+                what: "this calibration",
+                why: "its ratios do not belong to its weights",
+            });
         }
         match &self.source {
             RatioSource::Labels { weights } => same("label weights", weights.ratios().len()),

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::basis::{Basis, score_vectors};
 use super::fit::Pass;
-use crate::error::{Error, Result, require_same_length};
+use crate::error::{Error, Result, SideInput, require_same_length};
 use crate::rows::{Real, RowKeys, Rows};
 use crate::score::{Score, row_scale, widen_scaled};
 use crate::seed::Seed;
@@ -34,20 +34,17 @@ pub(crate) struct SampledRows {
     classes: usize,
     width: usize,
     seed: u64,
-    /// Named in errors.
-    whose: super::MethodName,
 }
 
 impl SampledRows {
     /// Rows of probabilities.
-    pub(crate) fn probabilities(whose: super::MethodName, classes: usize, seed: Seed) -> Self {
+    pub(crate) fn probabilities(classes: usize, seed: Seed) -> Self {
         let kept = KeptRow::Probabilities;
-        Self { kept, classes, width: classes, seed: sample_seed(seed), whose }
+        Self { kept, classes, width: classes, seed: sample_seed(seed) }
     }
 
     /// What describes rows: `width` features, or the scores of the classes.
     pub(crate) fn described(
-        whose: super::MethodName,
         basis: Basis,
         (classes, width): (usize, usize),
         score: &Score,
@@ -57,7 +54,7 @@ impl SampledRows {
             Basis::Features => KeptRow::Features,
             Basis::Scores => KeptRow::Scores(score.with_draws_for("today")),
         };
-        Self { kept, classes, width, seed: sample_seed(seed), whose }
+        Self { kept, classes, width, seed: sample_seed(seed) }
     }
 
     /// Numbers of each kept row.
@@ -93,18 +90,19 @@ impl Pass for SampledRows {
             (KeptRow::Probabilities, _) => normalised(keys, block)?,
             (KeptRow::Features, Some(features)) => {
                 let columns = features.columns();
-                require_same_length("target features", columns, "calibration features", self.width)?;
+                require_same_length(
+                    "target features",
+                    columns,
+                    "calibration features",
+                    self.width,
+                )?;
                 // Not used, but rows that are not valid probabilities are a mistake whatever the method.
                 check_rows(keys, block)?;
                 features.values().to_vec()
             }
             (KeptRow::Scores(score), None) => score_vectors(keys, block, &score)?,
             (KeptRow::Features, None) | (KeptRow::Scores(_), Some(_)) => {
-                return Err(Error::Missing {
-                    what: "features of both calibration and target points, or of neither",
-                    whose: self.whose.as_str(),
-                    instead: "give both, or leave both out",
-                });
+                return Err(Error::OneSided { what: SideInput::Features });
             }
         };
         for (offset, row) in values.chunks_exact(self.width).enumerate() {

@@ -87,9 +87,7 @@ impl SeenScores {
     /// Of a table whose rows are all there.
     pub(crate) fn new(recipe: &TargetTableRecipe, table: TargetTable) -> Result<Self> {
         Ok(match table.finish()? {
-            FilledTable::Kept(kept) => {
-                Self::Candidates(kept.candidate_scores(&recipe.score)?)
-            }
+            FilledTable::Kept(kept) => Self::Candidates(kept.candidate_scores(&recipe.score)?),
             FilledTable::Sketched(sketch) => Self::Sandwich(match sketch.laws() {
                 SketchedLaws::Extremes => sketch.min_max()?,
                 _ => sketch.model_uniform()?,

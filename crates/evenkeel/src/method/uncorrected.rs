@@ -7,7 +7,7 @@
 
 use super::fit::{Next, Open, Scored, Stage};
 use super::target_laws::{SeenScores, TargetScores, extremes, laws_pass};
-use super::{About, Concluded, Rule, Sorted, TransportSettings};
+use super::{About, Concluded, Needs, Rule, Sorted, TransportSettings};
 use crate::error::Result;
 use crate::rows::Real;
 use crate::sketch::{SketchedLaws, TargetTable, TargetTableRecipe};
@@ -16,6 +16,7 @@ pub(crate) const ABOUT: About = About {
     name: "uncorrected",
     summary: "Split conformal prediction",
     assumption: "no shift",
+    needs: Needs::NOTHING,
 };
 
 /// Split conformal prediction in the making.

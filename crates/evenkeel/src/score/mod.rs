@@ -44,6 +44,7 @@ use crate::rows::{Real, RowKeys};
 
 /// A score function on rows of class probabilities.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Score {
     /// One minus the probability of the label (the paper's).
     #[default]

@@ -5,4 +5,4 @@ mod shift_test;
 
 pub use predictions::predictions;
 pub(crate) use predictions::{KEPT_PREDICTIONS, KeptPredictions, sampled};
-pub use shift_test::{DEFAULT_PERMUTATIONS, Prediction, ShiftTest, shift_test};
+pub use shift_test::{DEFAULT_PERMUTATIONS, Prediction, ShiftTest, permutations_for, shift_test};

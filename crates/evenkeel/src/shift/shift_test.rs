@@ -20,6 +20,17 @@ use crate::seed::{Seed, Stream};
 /// Permutations drawn when none are asked for: the smallest p-value is then 0.001.
 pub const DEFAULT_PERMUTATIONS: usize = 999;
 
+/// Permutations for the smallest level that can be asked for.
+const MOST_PERMUTATIONS: f64 = 1e6;
+
+/// Permutations that a test at this level draws unless told otherwise: [`DEFAULT_PERMUTATIONS`], or as many as put two
+/// p-values at or below the level.
+pub fn permutations_for(level: FailureProbability) -> usize {
+    // With a single p-value below the level, one relabeling as extreme as the target data would decide.
+    let needed = (2.0 / level.get()).ceil().min(MOST_PERMUTATIONS) as usize;
+    DEFAULT_PERMUTATIONS.max(needed)
+}
+
 /// What a model says about one point: its most probable class, and how probable.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Prediction {

@@ -15,6 +15,16 @@ pub struct Improvement {
     pub relative: f64,
 }
 
+/// Steps over which an improvement is measured unless told otherwise: half the paper's.
+const IMPROVEMENT_WINDOW: usize = 500;
+
+impl Improvement {
+    /// A smallest relative improvement over 500 steps.
+    pub fn of(relative: f64) -> Self {
+        Self { window: IMPROVEMENT_WINDOW, relative }
+    }
+}
+
 /// When a run stops.
 ///
 /// | name | default | purpose | range |

@@ -9,13 +9,14 @@ use crate::method::basis::Basis;
 use crate::method::fit::{Next, Open, Scored, Stage};
 use crate::method::likelihood_ratio::described;
 use crate::method::row_pass::CheckedRows;
-use crate::method::{About, Concluded, Rule, Sorted};
+use crate::method::{About, Concluded, Need, Needs, Rule, Sorted};
 use crate::rows::{Real, Rows};
 
 pub(crate) const ABOUT: About = About {
     name: "conditional",
     summary: "Kernel quantile regression at every test point (Gibbs, Cherian & Candes 2025)",
     assumption: "covariate shift within the kernel's reach",
+    needs: Needs { features: Need::Optional, ..Needs::NOTHING },
 };
 
 /// A conditional calibration in the making.
@@ -42,8 +43,11 @@ pub(crate) fn begin<T: Real>(
             seed: calibration.context.seed,
         },
     };
-    let settings =
-        ConditionalSettings { gamma: choice.gamma, lambda, flat_intercept: FlatIntercept::default() };
+    let settings = ConditionalSettings {
+        gamma: choice.gamma,
+        lambda,
+        flat_intercept: FlatIntercept::default(),
+    };
     let stage = ConditionalFit {
         scores: calibration.scores.to_vec(),
         basis: Basis::of(&calibration.side),

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::error::Result;
 use crate::method::fit::{Next, Open, Pass, Scored, Stage};
-use crate::method::{About, Concluded, Evidence, Rule, Sorted};
+use crate::method::{About, Concluded, Evidence, Needs, Rule, Sorted};
 use crate::rows::{Real, RowKeys, Rows};
 use crate::side_inputs::SideInputs;
 use crate::threshold::TestMass;
@@ -18,6 +18,7 @@ pub(crate) const ABOUT: About = About {
     name: "label-plan",
     summary: "Weights from the target points transported onto the class frequencies of the calibration data",
     assumption: "label marginal nearly kept",
+    needs: Needs::NOTHING,
 };
 
 /// Rows of a block that a thread takes at a time.

@@ -5,8 +5,8 @@ use super::thresholds::{PlanThreshold, PlanThresholds};
 use super::warning::warnings;
 use crate::level::Miscoverage;
 use crate::measure::Weights;
-use crate::warning::Warning;
 use crate::sketch::PlannedLaws;
+use crate::warning::Warning;
 
 /// Weights on the calibration points, thresholds for any miscoverage rate, and the evidence.
 #[derive(Debug, Clone, PartialEq)]

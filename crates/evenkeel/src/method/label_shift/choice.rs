@@ -3,9 +3,10 @@
 use super::EmSettings;
 
 /// How class shares are estimated.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum LabelShiftChoice {
     /// By inverting the confusion matrix (BBSE).
+    #[default]
     BlackBox,
     /// By maximum likelihood (EM).
     ExpectationMaximisation(EmSettings),

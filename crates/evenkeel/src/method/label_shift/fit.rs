@@ -11,7 +11,7 @@ use crate::method::dispatch::AnyStage;
 use crate::method::fit::{Next, Open, Pass, Scored, Stage};
 use crate::method::ratio_rule::{RatioSource, weighted_by};
 use crate::method::row_pass::{SampledRows, normalised, sample_seed};
-use crate::method::{About, Concluded, Evidence, MethodName, Sorted};
+use crate::method::{About, Concluded, Evidence, Needs, Sorted};
 use crate::rows::{Real, RowKeys, Rows};
 use crate::score::{Labels, Probabilities};
 use crate::side_inputs::SideInputs;
@@ -21,6 +21,7 @@ pub(crate) const ABOUT: About = About {
     name: "label-shift",
     summary: "Weights Q(y)/P(y) of the labels (Podkopaev & Ramdas 2021)",
     assumption: "label shift",
+    needs: Needs::NOTHING,
 };
 
 /// BBSE: what the model predicted for labeled points.
@@ -54,7 +55,7 @@ pub(crate) fn begin<T: Real>(
             Open::new(BlackBoxFit { sorted, labels, predicted }, pass).into()
         }
         LabelShiftChoice::ExpectationMaximisation(settings) => {
-            let pass = SampledRows::probabilities(MethodName::LabelShift, classes, seed);
+            let pass = SampledRows::probabilities(classes, seed);
             Open::new(EmFit { sorted, labels, settings }, pass).into()
         }
     })

@@ -1,6 +1,7 @@
 //! Where the likelihood ratios of a calibration come from.
 
 use super::RatioEstimator;
+use crate::method::{Need, Needs};
 
 /// Where likelihood ratios come from.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -9,4 +10,24 @@ pub enum RatioChoice {
     Known,
     /// They are estimated from both worlds' points.
     Estimated(RatioEstimator),
+}
+
+impl RatioChoice {
+    /// What it takes of the calibration points: ratios where they are known, features to estimate them by where not.
+    pub(crate) fn needs(&self) -> Needs {
+        match self {
+            Self::Known => Needs { ratios: Need::Required, ..Needs::NOTHING },
+            Self::Estimated(_) => Needs { features: Need::Optional, ..Needs::NOTHING },
+        }
+    }
+
+    /// The word for it among the options.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Known => "known",
+            Self::Estimated(RatioEstimator::Logistic) => "logistic",
+            Self::Estimated(RatioEstimator::Network(_)) => "network",
+            Self::Estimated(RatioEstimator::Telescoping(_)) => "telescoping",
+        }
+    }
 }

@@ -1,13 +1,13 @@
 //! `likelihood-ratio` as a method: ratios known, or estimated from a sample of both data sets.
 
 use super::{RatioChoice, RatioEstimator, RatioFit};
-use crate::error::{Error, Result};
+use crate::error::{Error, Input, PointSet, Result, SideInput, User};
 use crate::method::basis::{Basis, score_vectors};
 use crate::method::dispatch::AnyStage;
 use crate::method::fit::{Next, Open, Scored, Stage};
 use crate::method::ratio_rule::{RatioSource, weighted_by};
 use crate::method::row_pass::{CheckedRows, SampledRows};
-use crate::method::{About, Evidence, MethodName, Sorted};
+use crate::method::{About, Evidence, Need, Needs, Sorted};
 use crate::rows::{Real, RowKeys, Rows};
 use crate::seed::Seed;
 use crate::sketch::RowSample;
@@ -16,6 +16,7 @@ pub(crate) const ABOUT: About = About {
     name: "likelihood-ratio",
     summary: "Weights dQ/dP of scores or features (Tibshirani et al. 2019)",
     assumption: "covariate shift",
+    needs: Needs { features: Need::Optional, ratios: Need::Optional, ..Needs::NOTHING },
 };
 
 /// Ratios of the calibration points, in the caller's order.
@@ -45,9 +46,8 @@ pub(crate) fn begin<T: Real>(
     let estimator = match settings {
         RatioChoice::Known => {
             let ratios = calibration.side.ratios.ok_or(Error::Missing {
-                what: "the likelihood ratios of the calibration points",
-                whose: ABOUT.name,
-                instead: "give one ratio for each calibration point, or choose an estimator",
+                what: Input::Side(SideInput::Ratios, PointSet::Calibration),
+                whose: User::Method(ABOUT.name),
             })?;
             let stage = KnownRatioFit { sorted, ratios: ratios.to_vec() };
             return Ok(Open::new(stage, CheckedRows { classes }).into());
@@ -57,8 +57,7 @@ pub(crate) fn begin<T: Real>(
     let (score, seed) = (calibration.context.score, calibration.context.seed);
     let basis = Basis::of(&calibration.side);
     let (described, width) = described(calibration)?;
-    let name = MethodName::LikelihoodRatio;
-    let pass = SampledRows::described(name, basis, (classes, width), &score, seed);
+    let pass = SampledRows::described(basis, (classes, width), &score, seed);
     Ok(Open::new(EstimatedRatioFit { sorted, basis, described, estimator, seed }, pass).into())
 }
 

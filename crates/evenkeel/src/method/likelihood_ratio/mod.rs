@@ -28,9 +28,7 @@ mod thresholds;
 pub use choice::RatioChoice;
 pub use estimator::{NetworkSettings, RatioEstimator, RatioFit, TelescopingSettings};
 pub use evidence::{Overlap, RatioEvidence, RatioStop};
-pub(crate) use fit::{
-    ABOUT, EstimatedRatioFit, KnownRatioFit, begin, described,
-};
+pub(crate) use fit::{ABOUT, EstimatedRatioFit, KnownRatioFit, begin, described};
 pub use known::KnownRatios;
 pub use logistic::LOGISTIC_RIDGE;
 pub use model::{LOG_RATIO_LIMIT, RatioModel};

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::interval::Interval;
 use crate::method::fit::{Context, Next, Observer, Open, Scored, Stage};
 use crate::method::target_laws::{SeenScores, TargetScores, laws_pass};
-use crate::method::{About, Concluded, Sorted};
+use crate::method::{About, Concluded, Needs, Sorted};
 use crate::rows::Real;
 use crate::sketch::{SketchedLaws, TargetTable, TargetTableRecipe};
 
@@ -14,6 +14,7 @@ pub(crate) const ABOUT: About = About {
     name: "ot",
     summary: "Weights that minimise a bound on the lost coverage (Correia & Louizos 2025)",
     assumption: "laws enclose the target scores",
+    needs: Needs::NOTHING,
 };
 
 /// Optimal transport before the target rows.

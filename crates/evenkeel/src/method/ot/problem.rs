@@ -19,8 +19,8 @@ use crate::measure::{
 };
 use crate::method::fit::Observer;
 use crate::method::{
-    Concluded, Learned, ObjectiveChoice, RecordedOptions, Rule, SandwichChoice, Sorted, TargetScores,
-    TransportSettings, WeightsChoice,
+    Concluded, Learned, ObjectiveChoice, RecordedOptions, Rule, SandwichChoice, Sorted,
+    TargetScores, TransportSettings, WeightsChoice,
 };
 use crate::sandwich::{Order, Sandwich, min_max, model_uniform, model_uniform_sampled};
 use crate::seed::Seed;
@@ -69,7 +69,8 @@ impl Problem {
         )?;
         let weights = Weights::softmax(fit.log_weights.clone())?;
         let bounds = self.bounds(scores, &weights, &sandwich, bandwidth)?;
-        let learned = self.learned(bounds, &sandwich, bandwidth, (fit.steps, fit.stopped, fit.trace));
+        let learned =
+            self.learned(bounds, &sandwich, bandwidth, (fit.steps, fit.stopped, fit.trace));
         let test_mass = free_form_test_mass(&fit.log_weights)?;
         let rule = Rule::Quantile;
         Ok(Concluded { sorted, weights, test_mass, rule, learned, sandwich: Some(sandwich) })
@@ -100,7 +101,8 @@ impl Problem {
         let weighted = function_weights(&fit.network, &calibration.scores, &grid)?;
         let bandwidth = self.bandwidth(&calibration.scores)?;
         let bounds = self.bounds(&calibration.scores, &weighted.weights, &sandwich, bandwidth)?;
-        let learned = self.learned(bounds, &sandwich, bandwidth, (fit.steps, fit.stopped, fit.trace));
+        let learned =
+            self.learned(bounds, &sandwich, bandwidth, (fit.steps, fit.stopped, fit.trace));
         Ok(Concluded {
             sorted: calibration,
             weights: weighted.weights,

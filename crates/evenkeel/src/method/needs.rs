@@ -1,0 +1,123 @@
+//! What a method takes beside the probabilities, and who refuses what.
+
+use super::{Method, MethodName};
+use crate::error::{Error, Input, PointSet, Result, SideInput, User};
+use crate::side_inputs::SideInputs;
+
+/// Whether a method takes a side input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    /// It has no use for it.
+    Unused,
+    /// It works without, and better or on something else with it.
+    Optional,
+    /// It cannot work without.
+    Required,
+}
+
+/// What a method takes of the calibration points beside their probabilities.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Needs {
+    /// Rows of features.
+    pub features: Need,
+    /// Known likelihood ratios.
+    pub ratios: Need,
+    /// Weights of the user's own.
+    pub weights: Need,
+}
+
+impl Needs {
+    /// Probabilities are enough.
+    pub const NOTHING: Self =
+        Self { features: Need::Unused, ratios: Need::Unused, weights: Need::Unused };
+
+    /// The need for one side input.
+    pub fn of(&self, side: SideInput) -> Need {
+        match side {
+            SideInput::Features => self.features,
+            SideInput::Ratios => self.ratios,
+            SideInput::Weights => self.weights,
+        }
+    }
+}
+
+impl Method {
+    /// What it takes of some points: target points have no ratios or weights, which are of calibration points alone.
+    fn needs_of(&self, points: PointSet) -> Needs {
+        match points {
+            PointSet::Calibration => self.needs(),
+            PointSet::Target => Needs { features: self.needs().features, ..Needs::NOTHING },
+            PointSet::Predicted | PointSet::Test => Needs { weights: Need::Unused, ..self.needs() },
+        }
+    }
+
+    /// Those of the side inputs that it uses: what one method of a comparison is given.
+    pub fn used_of<'a>(&self, given: SideInputs<'a>) -> SideInputs<'a> {
+        let needs = self.needs();
+        let used = |side| needs.of(side) != Need::Unused;
+        SideInputs {
+            features: given.features.filter(|_| used(SideInput::Features)),
+            ratios: given.ratios.filter(|_| used(SideInput::Ratios)),
+            weights: given.weights.filter(|_| used(SideInput::Weights)),
+        }
+    }
+}
+
+/// An error unless `given` is what the method needs of these points: nothing missing, nothing unused.
+///
+/// # Errors
+/// [`Error::Missing`] or [`Error::NotUsed`] with the first that is.
+pub fn require_and_refuse(method: &Method, points: PointSet, given: &[SideInput]) -> Result<()> {
+    let needs = method.needs_of(points);
+    for side in SideInput::ALL {
+        let what = Input::Side(side, points);
+        match (needs.of(side), given.contains(&side)) {
+            (Need::Required, false) => return Err(Error::Missing { what, whose: method.user() }),
+            (Need::Unused, true) => {
+                let used_otherwise = method.name().needs().of(side) != Need::Unused;
+                let by = if used_otherwise {
+                    method.user()
+                } else {
+                    User::Method(method.name().as_str())
+                };
+                return Err(Error::NotUsed { what, by, owners: owners(side) });
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// An error if a side input was given that none of the methods of a comparison may use.
+///
+/// # Errors
+/// [`Error::NotUsed`] with the first.
+pub fn require_a_user_among(
+    methods: &[MethodName],
+    points: PointSet,
+    given: &[SideInput],
+) -> Result<()> {
+    let unused = given
+        .iter()
+        .find(|side| methods.iter().all(|method| method.needs().of(**side) == Need::Unused));
+    match unused {
+        None => Ok(()),
+        Some(side) => Err(Error::NotUsed {
+            what: Input::Side(*side, points),
+            by: User::Comparison,
+            owners: owners(*side),
+        }),
+    }
+}
+
+/// The methods that use a side input.
+fn owners(side: SideInput) -> Vec<User> {
+    let used = |method: &MethodName| method.needs().of(side) != Need::Unused;
+    let user = |method: MethodName| match (method, side) {
+        (MethodName::LikelihoodRatio, SideInput::Ratios) => {
+            User::MethodWith { method: method.as_str(), option: "ratio", value: "known" }
+        }
+        _ => User::Method(method.as_str()),
+    };
+    MethodName::ALL.into_iter().filter(used).map(user).collect()
+}

@@ -1,0 +1,307 @@
+//! Options -> settings, and back: the one place where the two meet.
+
+use super::{OptionValue, OptionValues, Owners};
+use crate::error::{Error, Result, User};
+use crate::learning::optimise::{AdamSettings, Improvement, StoppingRule};
+use crate::level::FailureProbability;
+use crate::method::auto::AutoSettings;
+use crate::method::entropy_scaling::EntropyPower;
+use crate::method::label_plan::LabelPlanSettings;
+use crate::method::label_shift::EmSettings;
+use crate::method::likelihood_ratio::{NetworkSettings, RatioEstimator, TelescopingSettings};
+use crate::method::quantile_transfer::TransferRule;
+use crate::method::{
+    ConditionalChoice, LabelShiftChoice, Method, MethodName, ObjectiveChoice, PenaltyChoice,
+    RatioChoice, SandwichChoice, TransportSettings, WeightsChoice,
+};
+use crate::score::{Aps, Randomisation, Raps, Score};
+use crate::seed::Seed;
+
+/// Whether known likelihood ratios of the calibration points were given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KnownRatios {
+    /// One per point.
+    Given,
+    /// None.
+    Absent,
+}
+
+impl KnownRatios {
+    /// Given if there is something.
+    pub fn of<T>(ratios: Option<T>) -> Self {
+        ratios.map_or(Self::Absent, |_| Self::Given)
+    }
+}
+
+/// Settings in effect, by the names of the table.
+type Settings = Vec<(&'static str, OptionValue)>;
+
+impl Method {
+    /// A method with these options; what is absent takes its default. Options of the score are not looked at.
+    ///
+    /// # Errors
+    /// If an option was given that the method does not use, or two options exclude each other; and for `oracle`, which
+    /// calibrates on labels that only a comparison has.
+    pub fn from_options(
+        name: MethodName,
+        given: &OptionValues,
+        ratios: KnownRatios,
+    ) -> Result<Self> {
+        given.refuse(User::Method(name.as_str()), |spec| {
+            spec.is_of_scores() || spec.is_of_method(name)
+        })?;
+        Ok(match name {
+            MethodName::Auto => {
+                let level = given.number("shift-level").map(FailureProbability::new).transpose()?;
+                let level = level.unwrap_or(FailureProbability::FIVE_PERCENT);
+                // The calibrator's seed is the one that counts.
+                Self::Auto(AutoSettings::new(level))
+            }
+            MethodName::LabelPlan => Self::LabelPlan(LabelPlanSettings::default()),
+            MethodName::Ot => Self::OptimalTransport(transport(given)?),
+            MethodName::Uncorrected => Self::Uncorrected,
+            MethodName::LikelihoodRatio => Self::LikelihoodRatio(ratio(given, ratios)),
+            MethodName::LabelShift => Self::LabelShift(match given.word("label-shift") {
+                Some("em") => LabelShiftChoice::ExpectationMaximisation(EmSettings::default()),
+                Some(_) => LabelShiftChoice::BlackBox,
+                None => LabelShiftChoice::default(),
+            }),
+            MethodName::Ecp => Self::EntropyScaled(match given.count("ecp-power") {
+                Some(2) => EntropyPower::Two,
+                Some(_) => EntropyPower::One,
+                None => EntropyPower::default(),
+            }),
+            MethodName::Qtc => Self::QuantileTransfer(match given.word("qtc-rule") {
+                Some("source-coverage") => TransferRule::SourceCoverage,
+                Some("source-threshold") => TransferRule::SourceThreshold,
+                Some(_) => TransferRule::Qtc,
+                None => TransferRule::default(),
+            }),
+            MethodName::Conditional => {
+                let default = ConditionalChoice::default();
+                let penalty = match given.get("lambda") {
+                    Some(OptionValue::Number(lambda)) => PenaltyChoice::Fixed(lambda),
+                    Some(_) => PenaltyChoice::cross_validated(),
+                    None => default.penalty,
+                };
+                let gamma = given.number("gamma").unwrap_or(default.gamma);
+                Self::Conditional(ConditionalChoice { gamma, penalty })
+            }
+            MethodName::Fixed => Self::Fixed,
+            MethodName::Oracle => {
+                return Err(Error::Unsupported {
+                    what: "oracle outside a comparison",
+                    instead: "it calibrates on the labels of the test points, which only a comparison has; choose another method",
+                });
+            }
+        })
+    }
+
+    /// Every setting in effect, defaults included, by the names of the table and as text that
+    /// [`OptionValues::from_pairs`] reads back: for provenance, and for jobs that must agree.
+    pub fn options(&self) -> Vec<(&'static str, String)> {
+        as_text(self.settings())
+    }
+
+    /// Whether [`options`](Self::options) says everything about it: a method made by hand may have settings that no
+    /// option stands for.
+    pub fn is_made_of_options(&self) -> bool {
+        let again = OptionValues::from_pairs(self.options())
+            .and_then(|given| Self::from_options(self.name(), &given, KnownRatios::Absent));
+        again.as_ref() == Ok(self)
+    }
+
+    fn settings(&self) -> Settings {
+        use OptionValue::{Count, Number, Word};
+        match self {
+            Self::Auto(settings) => vec![("shift-level", Number(settings.level.get()))],
+            Self::OptimalTransport(settings) => transport_settings(settings),
+            Self::LikelihoodRatio(choice) => vec![("ratio", Word(choice.name()))],
+            Self::LabelShift(choice) => vec![(
+                "label-shift",
+                Word(match choice {
+                    LabelShiftChoice::BlackBox => "bbse",
+                    LabelShiftChoice::ExpectationMaximisation(_) => "em",
+                }),
+            )],
+            Self::EntropyScaled(power) => vec![(
+                "ecp-power",
+                Count(match power {
+                    EntropyPower::One => 1,
+                    EntropyPower::Two => 2,
+                }),
+            )],
+            Self::QuantileTransfer(rule) => vec![(
+                "qtc-rule",
+                Word(match rule {
+                    TransferRule::Qtc => "qtc",
+                    TransferRule::SourceCoverage => "source-coverage",
+                    TransferRule::SourceThreshold => "source-threshold",
+                }),
+            )],
+            Self::Conditional(ConditionalChoice { gamma, penalty }) => vec![
+                ("gamma", Number(*gamma)),
+                (
+                    "lambda",
+                    match penalty {
+                        PenaltyChoice::Fixed(lambda) => Number(*lambda),
+                        PenaltyChoice::CrossValidated { .. } => Word("cv"),
+                    },
+                ),
+            ],
+            Self::LabelPlan(_) | Self::Uncorrected | Self::Fixed => Vec::new(),
+        }
+    }
+}
+
+fn ratio(given: &OptionValues, ratios: KnownRatios) -> RatioChoice {
+    let estimator = match (given.word("ratio"), ratios) {
+        (Some("known"), _) | (None, KnownRatios::Given) => return RatioChoice::Known,
+        (Some("network"), _) => RatioEstimator::Network(NetworkSettings::default()),
+        (Some("telescoping"), _) => RatioEstimator::Telescoping(TelescopingSettings::default()),
+        (Some(_), _) | (None, KnownRatios::Absent) => RatioEstimator::Logistic,
+    };
+    RatioChoice::Estimated(estimator)
+}
+
+fn transport(given: &OptionValues) -> Result<TransportSettings> {
+    let default = TransportSettings::default();
+    let mut stopping = match given.count("steps") {
+        Some(steps) => StoppingRule::after(steps)?,
+        None => default.stopping,
+    };
+    if let Some(floor) = given.number("min-effective") {
+        stopping = stopping.with_effective_sample_size_floor(floor)?;
+    }
+    if let Some(relative) = given.number("tolerance") {
+        stopping = stopping.with_improvement(Improvement::of(relative))?;
+    }
+    let sandwich = match (given.word("sandwich"), given.word("sampling")) {
+        (Some("min-max"), Some("sampled")) => {
+            return Err(Error::OptionConflict {
+                option: ("sampling", "sampled"),
+                other: ("sandwich", "min-max"),
+                why: "which draws no labels",
+            });
+        }
+        (Some("min-max"), _) => SandwichChoice::MinMax,
+        (_, Some("sampled")) => SandwichChoice::ModelUniformSampled,
+        (None, None) => default.sandwich,
+        _ => SandwichChoice::ModelUniform,
+    };
+    let (objective, finite_sample) = match given.word("objective") {
+        Some("wasserstein") => (ObjectiveChoice::Wasserstein, None),
+        Some("finite-sample") => {
+            (ObjectiveChoice::WeightedCdf, Some(FailureProbability::FIVE_PERCENT))
+        }
+        Some(_) => (ObjectiveChoice::WeightedCdf, None),
+        None => (default.objective, default.finite_sample),
+    };
+    Ok(TransportSettings {
+        sandwich,
+        objective,
+        finite_sample,
+        weights: match given.word("weights") {
+            Some("function") => WeightsChoice::Function,
+            Some(_) => WeightsChoice::FreeForm,
+            None => default.weights,
+        },
+        adam: match given.number("learning-rate") {
+            Some(rate) => AdamSettings::new(rate)?,
+            None => default.adam,
+        },
+        stopping,
+        learning_grid: given.count("grid").unwrap_or(default.learning_grid),
+        bound_grid: given.count("bound-grid").unwrap_or(default.bound_grid),
+        bandwidth_factor: given.number("bandwidth-factor").unwrap_or(default.bandwidth_factor),
+        ..default
+    })
+}
+
+fn transport_settings(settings: &TransportSettings) -> Settings {
+    use OptionValue::{Count, Number, Word};
+    let (sandwich, sampling) = match settings.sandwich {
+        SandwichChoice::ModelUniform => ("f-u", "exact"),
+        SandwichChoice::ModelUniformSampled => ("f-u", "sampled"),
+        SandwichChoice::MinMax => ("min-max", "exact"),
+    };
+    let objective = match (settings.objective, settings.finite_sample) {
+        (ObjectiveChoice::WeightedCdf, None) => "weighted-cdf",
+        (ObjectiveChoice::WeightedCdf, Some(_)) => "finite-sample",
+        (ObjectiveChoice::Wasserstein, _) => "wasserstein",
+    };
+    let weights = match settings.weights {
+        WeightsChoice::FreeForm => "free-form",
+        WeightsChoice::Function => "function",
+    };
+    let stopping = &settings.stopping;
+    let mut found = vec![
+        ("sandwich", Word(sandwich)),
+        ("sampling", Word(sampling)),
+        ("objective", Word(objective)),
+        ("weights", Word(weights)),
+        ("steps", Count(stopping.max_steps())),
+        ("learning-rate", Number(settings.adam.learning_rate())),
+        ("grid", Count(settings.learning_grid)),
+        ("bound-grid", Count(settings.bound_grid)),
+        ("bandwidth-factor", Number(settings.bandwidth_factor)),
+    ];
+    let floor = stopping.effective_sample_size_floor();
+    found.extend(floor.map(|floor| ("min-effective", Number(floor))));
+    let improvement = stopping.improvement();
+    found.extend(improvement.map(|improvement| ("tolerance", Number(improvement.relative))));
+    found
+}
+
+impl Score {
+    /// A score function with these options, its draws from `seed`; options of methods are not looked at.
+    ///
+    /// # Errors
+    /// If an option was given that the score does not use.
+    pub fn from_options(given: &OptionValues, seed: Seed) -> Result<Self> {
+        let name = given.word("score").unwrap_or(Self::default().name());
+        given.refuse(User::Score(name), |spec| match spec.owners {
+            Owners::Scores(scores) => scores.contains(&name),
+            Owners::Methods(_) | Owners::Everyone => true,
+        })?;
+        let randomisation = if given.flag("randomised") {
+            Randomisation::Uniform(seed.child("randomised-scores", 0))
+        } else {
+            Randomisation::Deterministic
+        };
+        Ok(match name {
+            "aps" => Self::Aps(Aps { randomisation }),
+            "raps" => {
+                let default = Raps::default();
+                let lambda = given.number("raps-lambda").unwrap_or(default.lambda());
+                let k_reg = given.count("raps-k").unwrap_or(default.k_reg());
+                Self::Raps(Raps::new(lambda, k_reg, randomisation)?)
+            }
+            "margin" => Self::Margin,
+            _ => Self::Lac,
+        })
+    }
+
+    /// Every setting in effect, by the names of the table; the seed of its draws is not one of them.
+    pub fn options(&self) -> Vec<(&'static str, String)> {
+        use OptionValue::{Count, Flag, Number, Word};
+        let drawn = |randomisation| {
+            ("randomised", Flag(matches!(randomisation, Randomisation::Uniform(_))))
+        };
+        let mut found = vec![("score", Word(self.name()))];
+        match self {
+            Self::Lac | Self::Margin => {}
+            Self::Aps(aps) => found.push(drawn(aps.randomisation)),
+            Self::Raps(raps) => found.extend([
+                drawn(raps.randomisation()),
+                ("raps-lambda", Number(raps.lambda())),
+                ("raps-k", Count(raps.k_reg())),
+            ]),
+        }
+        as_text(found)
+    }
+}
+
+fn as_text(settings: Settings) -> Vec<(&'static str, String)> {
+    settings.into_iter().map(|(name, value)| (name, value.to_string())).collect()
+}

@@ -1,0 +1,220 @@
+//! The rows.
+
+use super::{Choice, CountRange, NumberRange, OptionKind, OptionSpec, Owners};
+use crate::learning::optimise::{AdamSettings, Improvement, StoppingRule};
+use crate::level::FailureProbability;
+use crate::method::MethodName;
+use crate::method::conditional::ConditionalSettings;
+use crate::score::{Randomisation, Raps};
+
+const OT: Owners = Owners::Methods(&[MethodName::Ot]);
+const CONDITIONAL: Owners = Owners::Methods(&[MethodName::Conditional]);
+
+const fn choice(word: &'static str, help: &'static str) -> Choice {
+    Choice { word, help }
+}
+
+const fn at_least(least: usize) -> OptionKind {
+    OptionKind::Count(CountRange { least, most: None })
+}
+
+const fn number(words: &'static str, contains: fn(f64) -> bool) -> OptionKind {
+    OptionKind::Number(NumberRange { words, contains })
+}
+
+const fn row(
+    name: &'static str,
+    owners: Owners,
+    kind: OptionKind,
+    help: &'static str,
+) -> OptionSpec {
+    OptionSpec { name, kind, help, owners, unset: None }
+}
+
+const POSITIVE: &str = "a positive number between 1e-100 and 1e100";
+
+/// Every option of a method or a score, in the order they are shown.
+pub const OPTIONS: &[OptionSpec] = &[
+    row(
+        "score",
+        Owners::Everyone,
+        OptionKind::Choice(&[
+            choice("lac", "one minus the probability of the label"),
+            choice("aps", "adaptive prediction sets"),
+            choice("raps", "regularised adaptive prediction sets"),
+            choice("margin", "probability of the best rival minus that of the label"),
+        ]),
+        "Score function",
+    ),
+    row(
+        "randomised",
+        Owners::Scores(&["aps", "raps"]),
+        OptionKind::Flag,
+        "Randomise aps and raps: exact coverage instead of slight overcoverage",
+    ),
+    row(
+        "raps-lambda",
+        Owners::Scores(&["raps"]),
+        number("a number from 0 to 1e6", |value| {
+            Raps::new(value, 0, Randomisation::Deterministic).is_ok()
+        }),
+        "raps: penalty per rank",
+    ),
+    row("raps-k", Owners::Scores(&["raps"]), at_least(0), "raps: number of unpenalised ranks"),
+    OptionSpec {
+        name: "shift-level",
+        kind: number("a number between 0 and 1, both excluded", |value| {
+            FailureProbability::new(value).is_ok()
+        }),
+        help: "False-alarm rate of the shift test, and failure probability of the certificate",
+        owners: Owners::Methods(&[MethodName::Auto]),
+        unset: None,
+    },
+    row(
+        "sandwich",
+        OT,
+        OptionKind::Choice(&[
+            choice("f-u", "labels drawn from the model, and labels drawn at random"),
+            choice("min-max", "smallest and largest score over the labels"),
+        ]),
+        "Score distributions put around the unseen one of the target data",
+    ),
+    row(
+        "sampling",
+        OT,
+        OptionKind::Choice(&[
+            choice("exact", "exact expectation over the labels"),
+            choice("sampled", "labels drawn anew in each step"),
+        ]),
+        "How the labels of sandwich f-u enter",
+    ),
+    row(
+        "objective",
+        OT,
+        OptionKind::Choice(&[
+            choice("weighted-cdf", "Eq 7 of the paper"),
+            choice("wasserstein", "Eq 8 of the paper"),
+            choice(
+                "finite-sample",
+                "Eq 7 plus what a weighting pays for leaning on few points; can be run to convergence",
+            ),
+        ]),
+        "Bound that is minimised",
+    ),
+    row(
+        "weights",
+        OT,
+        OptionKind::Choice(&[
+            choice("free-form", "one weight per calibration point"),
+            choice(
+                "function",
+                "a function of the score, fitted on one half of the calibration points",
+            ),
+        ]),
+        "What the weights are made of",
+    ),
+    row(
+        "steps",
+        OT,
+        at_least(1),
+        "Optimisation steps (the paper: 1000 for mild shift, 5000 for severe)",
+    ),
+    row(
+        "learning-rate",
+        OT,
+        number("a positive, finite number", |value| AdamSettings::new(value).is_ok()),
+        "Step size of Adam",
+    ),
+    row("grid", OT, at_least(2), "Grid points of the objective; the answer depends on it"),
+    row("bound-grid", OT, at_least(2), "Grid points of the reported bounds"),
+    row(
+        "bandwidth-factor",
+        OT,
+        number("a finite number, at least 0", |value| value >= 0.0 && value.is_finite()),
+        "Factor of the bandwidth rule",
+    ),
+    OptionSpec {
+        name: "min-effective",
+        kind: number("a finite number, at least 1", |value| {
+            StoppingRule::default().with_effective_sample_size_floor(value).is_ok()
+        }),
+        help: "Stop before the effective sample size falls below this",
+        owners: OT,
+        unset: Some("no floor"),
+    },
+    OptionSpec {
+        name: "tolerance",
+        kind: number("a finite number, at least 0", |value| {
+            StoppingRule::default().with_improvement(Improvement::of(value)).is_ok()
+        }),
+        help: "Stop when the objective gains less than this share of itself over 500 steps",
+        owners: OT,
+        unset: Some("all steps are taken"),
+    },
+    OptionSpec {
+        name: "ratio",
+        kind: OptionKind::Choice(&[
+            choice("logistic", "logistic regression"),
+            choice("network", "a network with one hidden layer of 32"),
+            choice(
+                "telescoping",
+                "ten bridges between calibration and target data (Rhodes et al. 2020)",
+            ),
+            choice("known", "given for the calibration points and the points to predict"),
+        ]),
+        help: "Where likelihood ratios come from",
+        owners: Owners::Methods(&[MethodName::LikelihoodRatio]),
+        unset: Some("known if ratios are given, else logistic"),
+    },
+    row(
+        "ecp-power",
+        Owners::Methods(&[MethodName::Ecp]),
+        OptionKind::Count(CountRange { least: 1, most: Some(2) }),
+        "Power of the entropy: 1 as printed, or 2 as in its authors' code",
+    ),
+    row(
+        "qtc-rule",
+        Owners::Methods(&[MethodName::Qtc]),
+        OptionKind::Choice(&[
+            choice("qtc", "share of calibration confidences below a quantile of the target's"),
+            choice(
+                "source-coverage",
+                "QTC-SC: share of target confidences below a quantile of the calibration data's",
+            ),
+            choice("source-threshold", "QTC-ST: the same for the threshold itself"),
+        ]),
+        "Which quantile is transferred",
+    ),
+    row(
+        "label-shift",
+        Owners::Methods(&[MethodName::LabelShift]),
+        OptionKind::Choice(&[
+            choice("bbse", "by inverting the confusion matrix"),
+            choice("em", "by maximum likelihood"),
+        ]),
+        "How class shares are estimated",
+    ),
+    row(
+        "gamma",
+        CONDITIONAL,
+        number(POSITIVE, |value| {
+            ConditionalSettings { gamma: value, ..ConditionalSettings::default() }.check().is_ok()
+        }),
+        "Kernel exp(-gamma distance^2)",
+    ),
+    row(
+        "lambda",
+        CONDITIONAL,
+        OptionKind::NumberOrWord(
+            NumberRange {
+                words: POSITIVE,
+                contains: |value| {
+                    let gamma = ConditionalSettings::default().gamma;
+                    ConditionalSettings::new(gamma, value).is_ok()
+                },
+            },
+            choice("cv", "five-fold cross-validation"),
+        ),
+        "Penalty on the fitted function",
+    ),
+];

@@ -1,0 +1,280 @@
+//! What a user gave, each value checked against its row of the table.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::{OPTIONS, OptionKind, OptionSpec, Owners};
+use crate::error::{Error, Input, Result, User};
+use crate::method::MethodName;
+
+/// The value of an option, in its row's range.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum OptionValue {
+    /// A word of the row.
+    Word(&'static str),
+    /// A number.
+    Number(f64),
+    /// A whole number.
+    Count(usize),
+    /// Yes or no.
+    Flag(bool),
+}
+
+impl fmt::Display for OptionValue {
+    /// As text that [`OptionValues::set_text`] reads back to the same bits.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Word(word) => f.write_str(word),
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Count(count) => write!(f, "{count}"),
+            Self::Flag(flag) => write!(f, "{flag}"),
+        }
+    }
+}
+
+/// A value as a program gives it, with a type of its own; text is for words only.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum GivenValue<'a> {
+    /// Text.
+    Word(&'a str),
+    /// A number with a fraction.
+    Number(f64),
+    /// A whole number.
+    Whole(i128),
+    /// True or false.
+    Flag(bool),
+    /// Something else, as it should be shown.
+    Other(&'a str),
+}
+
+impl fmt::Display for GivenValue<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Word(text) => write!(f, "{text:?}"),
+            Self::Number(number) => write!(f, "{number:?}"),
+            Self::Whole(whole) => write!(f, "{whole}"),
+            Self::Flag(flag) => write!(f, "{flag}"),
+            Self::Other(shown) => f.write_str(shown),
+        }
+    }
+}
+
+/// Options that were given, by name; what is absent takes its default.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct OptionValues(BTreeMap<&'static str, OptionValue>);
+
+impl OptionValues {
+    /// Sets an option from a typed value.
+    ///
+    /// # Errors
+    /// If there is no such option, or the value has another type or is out of its range.
+    pub fn set(&mut self, name: &str, value: GivenValue<'_>) -> Result<()> {
+        let spec = known(name)?;
+        let found = match (spec.kind, value) {
+            (OptionKind::Choice(choices), GivenValue::Word(text)) => {
+                let found = choices.iter().find(|choice| choice.word == text);
+                found.map(|choice| OptionValue::Word(choice.word))
+            }
+            (OptionKind::NumberOrWord(_, choice), GivenValue::Word(text)) => {
+                (choice.word == text).then_some(OptionValue::Word(choice.word))
+            }
+            (OptionKind::Number(range) | OptionKind::NumberOrWord(range, _), value) => {
+                let number = match value {
+                    GivenValue::Number(number) => Some(number),
+                    GivenValue::Whole(whole) => Some(whole as f64),
+                    _ => None,
+                };
+                number.filter(|number| (range.contains)(*number)).map(OptionValue::Number)
+            }
+            (OptionKind::Count(range), GivenValue::Whole(whole)) => {
+                let count = usize::try_from(whole).ok().filter(|count| {
+                    *count >= range.least && range.most.is_none_or(|most| *count <= most)
+                });
+                count.map(OptionValue::Count)
+            }
+            (OptionKind::Flag, GivenValue::Flag(flag)) => Some(OptionValue::Flag(flag)),
+            _ => None,
+        };
+        let refused = || Error::OptionValue {
+            option: spec.name,
+            found: value.to_string(),
+            expected: spec.kind.expected(),
+        };
+        self.0.insert(spec.name, found.ok_or_else(refused)?);
+        Ok(())
+    }
+
+    /// Sets an option from text, as typed on a command line or read from a header.
+    ///
+    /// # Errors
+    /// If there is no such option, or the text is none of its values.
+    pub fn set_text(&mut self, name: &str, text: &str) -> Result<()> {
+        let spec = known(name)?;
+        let number = || text.parse().map_or(GivenValue::Word(text), GivenValue::Number);
+        let value = match spec.kind {
+            OptionKind::Choice(_) => GivenValue::Word(text),
+            OptionKind::Number(_) | OptionKind::NumberOrWord(..) => number(),
+            OptionKind::Count(_) => {
+                text.parse().map_or_else(|_| GivenValue::Word(text), GivenValue::Whole)
+            }
+            OptionKind::Flag => text.parse().map_or(GivenValue::Word(text), GivenValue::Flag),
+        };
+        self.set(name, value)
+    }
+
+    /// From pairs of names and texts, such as [`Method::options`](crate::method::Method::options) gives.
+    ///
+    /// # Errors
+    /// As [`set_text`](Self::set_text).
+    pub fn from_pairs<N: AsRef<str>, T: AsRef<str>>(
+        pairs: impl IntoIterator<Item = (N, T)>,
+    ) -> Result<Self> {
+        let mut values = Self::default();
+        for (name, text) in pairs {
+            values.set_text(name.as_ref(), text.as_ref())?;
+        }
+        Ok(values)
+    }
+
+    /// The value of an option, if it was given.
+    pub fn get(&self, name: &str) -> Option<OptionValue> {
+        self.0.get(name).copied()
+    }
+
+    /// Those given, in the order of their names.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, OptionValue)> + '_ {
+        self.0.iter().map(|(name, value)| (*name, *value))
+    }
+
+    /// Whether nothing was given.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Those a method uses, and those of the score: what one method of a comparison is given.
+    pub fn of_method(&self, method: MethodName) -> Self {
+        let used = |name: &str| {
+            OptionSpec::named(name)
+                .is_some_and(|spec| spec.is_of_method(method) || spec.is_of_scores())
+        };
+        Self(self.iter().filter(|(name, _)| used(name)).collect())
+    }
+
+    /// An error if an option was given that none of these methods uses: a comparison gives each method its own.
+    ///
+    /// # Errors
+    /// The first such option, with the methods that use it.
+    pub fn require_an_owner_among(&self, methods: &[MethodName]) -> Result<()> {
+        let by = match methods {
+            [one] => User::Method(one.as_str()),
+            _ => User::Comparison,
+        };
+        self.refuse(by, |spec| {
+            spec.is_of_scores() || methods.iter().any(|method| spec.is_of_method(*method))
+        })
+    }
+
+    /// An error if an option was given that a check does not use: it has a score function and the grid of its bounds.
+    ///
+    /// # Errors
+    /// The first such option, with the methods that use it.
+    pub fn require_used_by_check(&self) -> Result<()> {
+        self.refuse(User::Check, |spec| spec.is_of_scores() || spec.name == "bound-grid")
+    }
+
+    /// An error for the first given option that is not `used`.
+    pub(super) fn refuse(&self, by: User, used: impl Fn(&OptionSpec) -> bool) -> Result<()> {
+        let unused = OPTIONS.iter().find(|spec| self.0.contains_key(spec.name) && !used(spec));
+        match unused {
+            None => Ok(()),
+            Some(spec) => Err(Error::NotUsed {
+                what: Input::Option(spec.name),
+                by,
+                owners: match spec.owners {
+                    Owners::Methods(methods) => {
+                        methods.iter().map(|method| User::Method(method.as_str())).collect()
+                    }
+                    Owners::Scores(scores) => scores.iter().copied().map(User::Score).collect(),
+                    Owners::Everyone => Vec::new(),
+                },
+            }),
+        }
+    }
+
+    /// The word given for a choice.
+    pub(super) fn word(&self, name: &str) -> Option<&'static str> {
+        match self.get(name) {
+            Some(OptionValue::Word(word)) => Some(word),
+            _ => None,
+        }
+    }
+
+    /// The number given, if it is one.
+    pub(super) fn number(&self, name: &str) -> Option<f64> {
+        match self.get(name) {
+            Some(OptionValue::Number(number)) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// The whole number given.
+    pub fn count(&self, name: &str) -> Option<usize> {
+        match self.get(name) {
+            Some(OptionValue::Count(count)) => Some(count),
+            _ => None,
+        }
+    }
+
+    /// Whether a flag was given and is set.
+    pub(super) fn flag(&self, name: &str) -> bool {
+        self.get(name) == Some(OptionValue::Flag(true))
+    }
+}
+
+fn known(name: &str) -> Result<&'static OptionSpec> {
+    OptionSpec::named(name).ok_or_else(|| Error::UnknownOption {
+        name: name.to_owned(),
+        near: nearest(name, OPTIONS.iter().map(|spec| spec.name)),
+    })
+}
+
+/// Edits that may lie between what was typed and what was meant.
+const MOST_EDITS: usize = 2;
+
+/// The names closest to what was typed, if any is close enough to have been meant; else all of them.
+pub(crate) fn nearest(typed: &str, names: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
+    let measured: Vec<(usize, &'static str)> =
+        names.map(|name| (edits(typed, name), name)).collect();
+    let closest = measured.iter().map(|(distance, _)| *distance).min().unwrap_or(usize::MAX);
+    // Two edits turn any word of two letters into any other.
+    if closest <= MOST_EDITS && closest < typed.chars().count() {
+        measured
+            .into_iter()
+            .filter(|(distance, _)| *distance == closest)
+            .map(|(_, name)| name)
+            .collect()
+    } else {
+        measured.into_iter().map(|(_, name)| name).collect()
+    }
+}
+
+/// Insertions, deletions, substitutions and swaps of neighbours between two words (optimal string alignment).
+fn edits(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let substituted = last[j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut least = substituted.min(last[j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                least = least.min(before[j - 2] + 1);
+            }
+            row.push(least);
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    last[b.len()]
+}
