@@ -6,14 +6,17 @@
 
 mod world;
 
+use evenkeel::calibration::{Calibration, Evidence};
+use evenkeel::calibrator::ShiftCalibrator;
 use evenkeel::level::{FailureProbability, Miscoverage};
 use evenkeel::measure::WeightedEmpirical;
-use evenkeel::method::auto::{AutoSettings, auto};
+use evenkeel::method::label_plan::LabelPlanSettings;
 use evenkeel::method::label_plan::{LabelPlanner, LabeledLogits, TargetRows};
 use evenkeel::rows::Rows;
 use evenkeel::score::Score;
 use evenkeel::seed::Seed;
-use world::{CLASSES, sample};
+use evenkeel::threshold::{TestMass, conformal_threshold};
+use world::{CLASSES, Sample, sample};
 
 /// Independent days averaged over.
 const DAYS: u64 = 60;
@@ -43,47 +46,43 @@ fn main() -> evenkeel::Result<()> {
             100.0 * ends[1],
         );
     }
-    let settings = AutoSettings::new(FailureProbability::new(0.05)?, Seed::new(0));
     for strength in [1.0, 0.7] {
         let (labeled, target) = (sample(300, 1.0, 1), sample(300, strength, 2));
-        let found = auto(
-            &labeled.probabilities(),
-            &labeled.labels(),
-            &target.probabilities(),
-            &Score::Lac,
-            Miscoverage::new(0.1)?,
-            &settings,
-        )?;
-        println!("\nsignal {strength}: {}", found.decision);
+        let found = calibrate(&labeled, &target, 0)?;
+        println!("\nsignal {strength}: {}", found.account().unwrap_or_default());
     }
     Ok(())
+}
+
+fn calibrate(labeled: &Sample, target: &Sample, seed: u64) -> evenkeel::Result<Calibration> {
+    let calibrator = ShiftCalibrator::new(0.1)?.seed(seed);
+    calibrator.calibrate(&labeled.probabilities(), &labeled.labels(), &target.probabilities())
 }
 
 /// Whether the test rejected; coverage of split conformal prediction, of the plan and of `auto`; the plan's mix and inflation.
 fn one_day(strength: f64, day: u64) -> evenkeel::Result<[f64; 6]> {
     let alpha = Miscoverage::new(0.1)?;
-    let settings = AutoSettings::new(FailureProbability::new(0.05)?, Seed::new(day));
     let (labeled, target) = (sample(300, 1.0, 1000 + day), sample(300, strength, 2000 + day));
     let test = WeightedEmpirical::uniform(&sample(4000, strength, 3000 + day).scores())?;
     let labels = labeled.labels();
-    let found = auto(
-        &labeled.probabilities(),
-        &labels,
-        &target.probabilities(),
-        &Score::Lac,
-        alpha,
-        &settings,
-    )?;
-    let labeled = LabeledLogits::of_probabilities(&labeled.probabilities(), &labels, &Score::Lac)?;
-    let planner = LabelPlanner::new(labeled, Score::Lac, settings.plan, settings.seed)?;
+    let found = calibrate(&labeled, &target, day)?;
+    let rejected = match &found.learned().evidence {
+        Some(Evidence::Auto(decision)) => decision.rejected,
+        _ => false,
+    };
+    let law = WeightedEmpirical::uniform(&labeled.scores())?;
+    let split = conformal_threshold(&law, TestMass::exchangeable(300), alpha);
+    let logits = LabeledLogits::of_probabilities(&labeled.probabilities(), &labels, &Score::Lac)?;
+    let settings = LabelPlanSettings::new(FailureProbability::new(0.05)?);
+    let planner = LabelPlanner::new(logits, Score::Lac, settings, Seed::new(day))?;
     let rows = Rows::new("probabilities", &target.probabilities, CLASSES)?;
     let plan = planner.plan(&TargetRows::Probabilities(rows))?;
     let statistics = plan.evidence().statistics;
     Ok([
-        f64::from(u8::from(found.decision.rejected)),
-        test.cdf(found.uncorrected_threshold(alpha).get()),
+        f64::from(u8::from(rejected)),
+        test.cdf(split.get()),
         test.cdf(plan.threshold(alpha).score),
-        test.cdf(found.threshold(alpha).get()),
+        found.threshold(None).map_or(1.0, |threshold| test.cdf(threshold.get())),
         statistics.mix,
         statistics.inflation,
     ])

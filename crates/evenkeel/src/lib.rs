@@ -64,6 +64,7 @@ pub mod level;
 pub mod measure;
 pub mod method;
 mod numeric;
+pub mod prelude;
 pub mod rows;
 pub mod sandwich;
 pub mod score;

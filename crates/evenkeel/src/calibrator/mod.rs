@@ -16,7 +16,7 @@ use crate::level::{FailureProbability, Miscoverage};
 use crate::measure::WeightedEmpirical;
 use crate::method::auto::AutoSettings;
 use crate::method::fit::Context;
-use crate::method::{Concluded, Method, MethodName, Sorted, TargetScores, oracle};
+use crate::method::{Concluded, Method, MethodName, Sorted, oracle};
 use crate::rows::{Real, RowKeys};
 use crate::score::{Labels, Probabilities, Score};
 use crate::seed::Seed;
@@ -27,6 +27,8 @@ mod part;
 
 pub use fit::{Ended, Fit, Fitted, Ready};
 pub use part::Part;
+
+pub use crate::method::TargetScores;
 
 /// Turns labeled calibration data and unlabeled target data into a [`Calibration`].
 ///

@@ -2,31 +2,38 @@
 
 use crate::world::{Sample, sample};
 use crate::{alpha, collapsed, with_class_shares};
-use evenkeel::level::FailureProbability;
+use evenkeel::calibration::{Calibration, Evidence};
+use evenkeel::calibrator::ShiftCalibrator;
 use evenkeel::measure::WeightedEmpirical;
-use evenkeel::method::auto::{AutoCalibrated, AutoSettings, Chosen, Decision, auto};
-use evenkeel::score::Score;
-use evenkeel::seed::Seed;
+use evenkeel::method::auto::{Chosen, Decision};
+use evenkeel::threshold::{TestMass, Threshold, conformal_threshold};
 
-fn run(labeled: &Sample, target: &Sample, seed: u64) -> AutoCalibrated {
-    let settings = AutoSettings::new(FailureProbability::new(0.05).unwrap(), Seed::new(seed));
-    auto(
-        &labeled.probabilities(),
-        &labeled.labels(),
-        &target.probabilities(),
-        &Score::Lac,
-        alpha(0.1),
-        &settings,
-    )
-    .unwrap()
+/// The default method, as every user gets it.
+fn run(labeled: &Sample, target: &Sample, seed: u64) -> Calibration {
+    let calibrator = ShiftCalibrator::new(0.1).unwrap().seed(seed);
+    calibrator
+        .calibrate(&labeled.probabilities(), &labeled.labels(), &target.probabilities())
+        .unwrap()
+}
+
+fn decision(calibration: &Calibration) -> Decision {
+    match &calibration.learned().evidence {
+        Some(Evidence::Auto(decision)) => (**decision).clone(),
+        other => panic!("{other:?} should be a decision"),
+    }
+}
+
+fn uncorrected(labeled: &Sample) -> Threshold {
+    let law = WeightedEmpirical::uniform(&labeled.scores()).unwrap();
+    conformal_threshold(&law, TestMass::exchangeable(labeled.scores().len()), alpha(0.1))
 }
 
 /// Coverage of `auto` and of split conformal prediction on labeled points of the target data, and whether the test rejected.
 fn outcome(labeled: &Sample, target: &Sample, test: &Sample, seed: u64) -> (f64, f64, bool) {
     let found = run(labeled, target, seed);
     let law = WeightedEmpirical::uniform(&test.scores()).unwrap();
-    let (chosen, split) = (found.threshold(alpha(0.1)), found.uncorrected_threshold(alpha(0.1)));
-    (law.cdf(chosen.get()), law.cdf(split.get()), found.decision.rejected)
+    let (chosen, split) = (found.threshold(None).unwrap(), uncorrected(labeled));
+    (law.cdf(chosen.get()), law.cdf(split.get()), decision(&found).rejected)
 }
 
 /// Means over days of `(coverage, uncorrected coverage, rejections)`.
@@ -42,7 +49,7 @@ fn means(days: u64, day: impl Fn(u64) -> [Sample; 3]) -> (f64, f64, f64) {
     sums
 }
 
-/// Nothing changed: the false-alarm rate is the level, and coverage its planned.
+/// Nothing changed: the false-alarm rate is the level, and coverage its own.
 #[test]
 fn without_a_shift_nothing_is_lost() {
     let days = 400;
@@ -116,7 +123,7 @@ fn a_pure_label_shift_is_seen_and_does_not_undercover_much() {
 
 #[test]
 fn the_decision_says_what_was_done_and_why() {
-    let calm = run(&sample(300, 1.0, 1), &sample(300, 1.0, 2), 0).decision;
+    let calm = decision(&run(&sample(300, 1.0, 1), &sample(300, 1.0, 2), 0));
     assert_eq!(
         (calm.chosen, calm.rejected, calm.plan.is_none()),
         (Chosen::Uncorrected, false, true)
@@ -125,13 +132,48 @@ fn the_decision_says_what_was_done_and_why() {
     assert!(words.starts_with("No change was found") && words.contains("300 unlabeled"), "{words}");
 
     let shifted = run(&sample(300, 1.0, 1), &collapsed(&sample(300, 0.6, 2), 3.0), 0);
-    let stormy = shifted.decision.clone();
+    let stormy = decision(&shifted);
     assert_eq!((stormy.chosen, stormy.rejected), (Chosen::LabelPlan, true));
     let words = stormy.to_string();
     assert!(words.starts_with("A change was found") && words.contains("assumed"), "{words}");
-    let plan = shifted.plan.unwrap();
-    assert_eq!(stormy.plan.as_ref(), Some(plan.evidence()));
+    assert_eq!(shifted.account(), Some(words));
+    assert_eq!(
+        shifted.learned().bound_after,
+        stormy.plan.as_ref().map(|plan| plan.certificate.value)
+    );
     let json = serde_json::to_string(&stormy).unwrap();
     assert_eq!(serde_json::from_str::<Decision>(&json).unwrap(), stormy);
     assert!(json.contains("\"chosen\":\"label-plan\""));
+}
+
+/// There is one `auto`, and its seed is the calibrator's: a check of many points on both sides finds the same p-value.
+#[test]
+fn a_check_and_auto_make_the_same_test() {
+    use evenkeel::check::{CheckSettings, TargetLaws, check};
+    use evenkeel::level::FailureProbability;
+    use evenkeel::score::Score;
+    use evenkeel::seed::Seed;
+    use evenkeel::shift::predictions;
+
+    let (labeled, target) = (sample(12_000, 1.0, 1), sample(11_000, 0.999, 2));
+    for seed in [0, 7] {
+        let found = decision(&run(&labeled, &target, seed)).test;
+        let delta = FailureProbability::new(0.05).unwrap();
+        let settings = CheckSettings::new(alpha(0.1), delta, Seed::new(seed));
+        let laws =
+            TargetLaws::of_probabilities(&target.probabilities(), &Score::Lac, Seed::new(seed));
+        let report = check(
+            &labeled.scores(),
+            &predictions(&labeled.probabilities()),
+            &laws.unwrap(),
+            10,
+            Score::Lac.range(10),
+            &settings,
+        )
+        .unwrap();
+        assert_eq!(
+            (report.shift.p_value, report.shift.statistic),
+            (found.p_value, found.statistic)
+        );
+    }
 }

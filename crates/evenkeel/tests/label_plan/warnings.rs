@@ -2,10 +2,11 @@
 
 use crate::world::sample;
 use crate::{alpha, collapsed, plan, with_class_shares};
-use evenkeel::method::label_plan::{PlanEvidence, PlanWarning};
+use evenkeel::method::label_plan::PlanEvidence;
+use evenkeel::warning::Warning;
 
-fn names(found: &[PlanWarning]) -> Vec<&'static str> {
-    found.iter().map(PlanWarning::name).collect()
+fn names(found: &[Warning]) -> Vec<&'static str> {
+    found.iter().map(Warning::name).collect()
 }
 
 #[test]
@@ -55,5 +56,5 @@ fn evidence_and_warnings_round_trip() {
     let found = plan.warnings(alpha(0.1));
     assert!(names(&found).contains(&"few-unlabeled"));
     let json = serde_json::to_string(&found).unwrap();
-    assert_eq!(serde_json::from_str::<Vec<PlanWarning>>(&json).unwrap(), found);
+    assert_eq!(serde_json::from_str::<Vec<Warning>>(&json).unwrap(), found);
 }

@@ -3,10 +3,10 @@
 use std::ops::ControlFlow;
 
 use evenkeel::calibration::Calibration;
-use evenkeel::calibrator::{NextPass, ShiftCalibrator};
+use evenkeel::calibrator::{Ended, ShiftCalibrator};
 use evenkeel::conformal::LabelSets;
 use evenkeel::method::{Method, RatioChoice};
-use evenkeel::rows::Rows;
+use evenkeel::rows::{RowKeys, Rows};
 use evenkeel::score::Probabilities;
 use evenkeel::side_inputs::{Labeled, SideInputs};
 
@@ -35,10 +35,14 @@ fn fit(
     loop {
         for (index, values) in target.probabilities.chunks(block * CLASSES).enumerate() {
             let rows = Rows::new("probabilities", values, CLASSES)?;
-            fit.add(rows, beside.of_rows(index * block..index * block + rows.rows())?)?;
+            let side = beside.of_rows(index * block..index * block + rows.rows())?;
+            fit = fit.add(RowKeys::From((index * block) as u64), rows, side)?;
         }
-        if fit.end_pass()? == NextPass::Enough {
-            return fit.finish(&mut |_| ControlFlow::Continue(()));
+        match fit.end_pass()? {
+            Ended::Again(again) => fit = again,
+            Ended::Done(ready) => {
+                return Ok(ready.finish(&mut |_| ControlFlow::Continue(()))?.calibration);
+            }
         }
     }
 }

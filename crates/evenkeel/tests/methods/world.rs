@@ -93,7 +93,7 @@ pub fn methods() -> Vec<Method> {
     let delta = FailureProbability::new(0.05).unwrap();
     let estimated = |estimator| Method::LikelihoodRatio(RatioChoice::Estimated(estimator));
     vec![
-        Method::Auto(AutoSettings::new(delta, Seed::new(5))),
+        Method::Auto(AutoSettings::new(delta)),
         Method::LabelPlan(LabelPlanSettings::new(delta)),
         Method::OptimalTransport(TransportSettings {
             stopping: StoppingRule::after(20).unwrap(),
