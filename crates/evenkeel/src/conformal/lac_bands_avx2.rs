@@ -151,7 +151,8 @@ impl Edges {
         Self { low: _mm256_set1_ps(band.low), high: _mm256_set1_ps(band.high) }
     }
 
-    /// Which values are in the set. The sign of a lane of `doubt` is set where a value fell into the band or was negative.
+    /// Which values are in the set. The sign of a lane of `doubt` is set where a value fell into the band or was
+    /// negative.
     #[target_feature(enable = "avx2")]
     #[inline]
     fn compare(&self, values: __m256, doubt: &mut __m256) -> __m256 {

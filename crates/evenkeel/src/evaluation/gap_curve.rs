@@ -1,4 +1,4 @@
-//! Nominal against measured coverage, over miscoverage rates.
+//! `(1 - alpha, F_Q(t_alpha))`: nominal against measured coverage, over miscoverage rates.
 
 use crate::level::Miscoverage;
 use crate::measure::WeightedEmpirical;
@@ -9,9 +9,9 @@ use crate::threshold::{TestMass, Threshold, conformal_threshold};
 pub struct GapPoint {
     /// The miscoverage rate; the nominal coverage is `1 - alpha`.
     pub alpha: Miscoverage,
-    /// The threshold calibrated for it.
+    /// The threshold that the calibration gives for it.
     pub threshold: Threshold,
-    /// Coverage at the threshold, `F_Q(threshold)`.
+    /// Coverage at the threshold, `F_Q(threshold)`, in `[0, 1]`.
     pub coverage: f64,
     /// `|1 - alpha - coverage|`.
     pub gap: f64,

@@ -1,4 +1,4 @@
-//! Layers 3 and 4 and the bound on log-weights, point by point.
+//! `log w = 20 tanh((W4 relu(W3 a + b3) + b4) / 20)`: layers 3 and 4 and the bound on log-weights, point by point.
 
 use super::parameters::{Layers, LayersMut};
 use super::short_vector::{add_scaled, dot};

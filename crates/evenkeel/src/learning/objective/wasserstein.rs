@@ -1,4 +1,4 @@
-//! Eq 8: the Wasserstein bound as an objective.
+//! `1/2 sup p_w (W1(P_w, up) + W1(P_w, lo) + E_up[S] - E_lo[S])`: eq 8, the Wasserstein bound, as an objective.
 
 use super::aligned::Aligned;
 use super::{BandedKernel, Objective, ObjectiveInputs};
@@ -31,6 +31,10 @@ pub struct WassersteinObjective {
 
 impl WassersteinObjective {
     /// Builds the objective: sorts and merges the supports once.
+    ///
+    /// # Errors
+    /// `Empty`, `NotFinite` or `NotIncreasing` for scores that are not increasing finite numbers, `OutsideRange` for
+    /// scores or a grid outside a bounded support.
     pub fn new(inputs: ObjectiveInputs<'_>) -> Result<Self> {
         inputs.check()?;
         let (sorted, grid): (&[f64], &Grid) = (inputs.sorted_scores, inputs.grid);

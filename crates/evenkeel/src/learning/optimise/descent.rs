@@ -1,4 +1,4 @@
-//! The loop: weights from parameters, objective, gradient, step.
+//! `theta -> w = softmax(l(theta)) -> L(w) -> dL/dtheta -> step`: the loop of Alg 1.
 
 use std::ops::ControlFlow;
 
@@ -98,7 +98,7 @@ impl<O: Objective> Descent<'_, O> {
             if converged {
                 break StopReason::Converged;
             }
-            // Only these two ways of stopping go back a step; the copy is a small part of one.
+            // A diverged run and one at the floor go back to these parameters; the copy is a small part of a step.
             state.last_good.copy_from_slice(parametrisation.parameters());
             parametrisation.gradient(&state.slopes, &mut state.gradient)?;
             adam.step(parametrisation.parameters(), &state.gradient)?;
