@@ -21,9 +21,9 @@ const MAGIC: &[u8; 6] = b"\x93NUMPY";
 /// Order of the elements in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// Row after row.
+    /// Row after row, NumPy's default.
     C,
-    /// Column after column.
+    /// Column after column, as of a transposed array.
     Fortran,
 }
 

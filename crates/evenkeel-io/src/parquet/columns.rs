@@ -1,4 +1,4 @@
-//! Which columns of a table make the matrix.
+//! `schema, selector -> leaf columns`: which columns of a table make the matrix.
 
 use super::problem::ParquetProblem;
 use crate::block::Precision;
@@ -79,7 +79,7 @@ pub(super) struct Leaf {
 pub(super) enum Layout {
     /// Numeric columns side by side, at least one.
     Columns(Vec<Leaf>),
-    /// One column of lists, each a row.
+    /// One column of lists, one list per row.
     Lists(Leaf),
 }
 

@@ -1,4 +1,4 @@
-//! A look at the footer before the decoder sees it.
+//! Counts in the footer against its bytes: a look at the footer before the decoder sees it.
 //!
 //! The decoder reserves room for as many children as a schema element claims, up to 16 GB. This walk over the thrift
 //! bytes checks every count against the bytes that are left, and every number of children against the schema.

@@ -25,7 +25,7 @@ pub(super) struct ParquetRows {
     rows: u64,
     next_row: u64,
     next_group: usize,
-    /// Readers of the current row group, one a leaf, and the rows left in it.
+    /// Readers of the current row group, one per leaf, and the rows left in it.
     readers: Vec<LeafReader>,
     group_left: u64,
     origin: Arc<str>,

@@ -1,4 +1,4 @@
-//! Files that appear whole or not at all.
+//! `.name.pid-count.tmp -> name`: files that appear whole or not at all.
 
 use crate::error::{IoError, Result};
 use std::fs::{self, File, OpenOptions};
@@ -48,6 +48,9 @@ pub struct AtomicFile {
 
 impl AtomicFile {
     /// Starts a file that will become `target`. Fails at once where it could not be written.
+    ///
+    /// # Errors
+    /// [`IoError::Write`] if the path is a directory, or if no file can be made beside it.
     pub fn create(target: &Path) -> Result<Self> {
         Self::start(target).map_err(|error| IoError::Write { path: target.to_path_buf(), error })
     }
@@ -92,6 +95,10 @@ impl AtomicFile {
     }
 
     /// Puts the finished file in the target's place.
+    ///
+    /// # Errors
+    /// [`IoError::Write`] if the last bytes cannot be written or the file cannot be renamed. The target is then
+    /// unchanged.
     pub fn commit(mut self) -> Result<()> {
         let done = self.finish();
         done.map_err(|error| self.error(error))
@@ -109,6 +116,9 @@ impl AtomicFile {
     }
 
     /// Writes the whole contents and puts the file in the target's place.
+    ///
+    /// # Errors
+    /// [`IoError::Write`] if writing or renaming fails. The target is then unchanged.
     pub fn write_whole(mut self, contents: impl AsRef<[u8]>) -> Result<()> {
         if let Err(error) = self.write_all(contents.as_ref()) {
             return Err(self.error(error));
@@ -170,6 +180,9 @@ fn create_beside(target: &Path) -> io::Result<(File, PathBuf)> {
 }
 
 /// Writes a whole file (JSON, HTML, text) atomically.
+///
+/// # Errors
+/// [`IoError::Write`] if the file cannot be written. The target is then unchanged.
 pub fn write_file(target: &Path, contents: impl AsRef<[u8]>) -> Result<()> {
     AtomicFile::create(target)?.write_whole(contents)
 }

@@ -1,4 +1,4 @@
-//! Sets as a parquet list column.
+//! `labels: list<int32>` or `list<string>`: sets as a parquet list column.
 
 use super::atomic::AtomicFile;
 use super::sets::SetSink;

@@ -1,4 +1,4 @@
-//! Sets as text: csv and JSON lines.
+//! `0,2,3;7` and `[3,7]`: sets as text, csv and JSON lines.
 
 use super::atomic::AtomicFile;
 use super::sets::SetSink;
@@ -72,7 +72,7 @@ fn csv_cell(text: &str) -> String {
     }
 }
 
-/// Writes one JSON list a line.
+/// Writes one JSON list per line.
 pub(super) struct JsonlSets {
     file: AtomicFile,
     /// What stands for each label, as JSON.
