@@ -1,4 +1,4 @@
-//! Marks on a drawing of fixed width.
+//! `marks -> SVG`: marks on a drawing of fixed width.
 
 use std::fmt::Write;
 
@@ -17,18 +17,18 @@ const HALO: f64 = 3.0;
 /// Which end of a text stands at its position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Anchor {
-    /// Its left end.
+    /// The left end: the text runs to the right.
     Start,
-    /// Its middle.
+    /// The middle: the text is centred.
     Middle,
-    /// Its right end.
+    /// The right end: the text runs to the left.
     End,
 }
 
 /// How heavy a text is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Weight {
-    /// As usual.
+    /// The usual weight.
     Regular,
     /// For what is read first.
     Bold,
@@ -41,7 +41,7 @@ pub(crate) struct Canvas {
 }
 
 impl Canvas {
-    /// An empty drawing.
+    /// A drawing without marks.
     pub(crate) fn new() -> Self {
         Self::default()
     }
@@ -57,7 +57,7 @@ impl Canvas {
         self.body.push_str(&other.body);
     }
 
-    /// A straight line.
+    /// A straight line between two points.
     pub(crate) fn line(&mut self, from: Point, to: Point, stroke: Stroke) {
         self.curve(&[from, to], stroke);
     }
@@ -74,7 +74,7 @@ impl Canvas {
         ));
     }
 
-    /// A filled outline.
+    /// A filled outline; nothing if there are fewer than three points.
     pub(crate) fn area(&mut self, points: &[Point], ink: Ink, opacity: f64) {
         if points.len() < 3 {
             return;

@@ -1,4 +1,4 @@
-//! Names next to points, where there is room.
+//! `points, obstacles -> label positions`: names next to points, where there is room.
 
 use super::canvas::{Anchor, FONT_SIZE};
 use super::panel::Panel;

@@ -1,4 +1,4 @@
-//! Fewer points that look the same.
+//! `points -> fewer points that look the same`.
 
 use std::collections::BTreeSet;
 
@@ -52,7 +52,7 @@ fn column_of(point: Point) -> i64 {
     (point.0 / COLUMN).floor() as i64
 }
 
-/// Douglas-Peucker, with a stack in place of recursion.
+/// Douglas-Peucker, with a stack in place of recursion: a long curve must not overflow the call stack.
 fn simplify(points: &[Point], tolerance: f64) -> Vec<Point> {
     if points.len() < 3 {
         return points.to_vec();

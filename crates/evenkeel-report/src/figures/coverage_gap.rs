@@ -1,4 +1,4 @@
-//! Fig 2 of the paper: coverage gap over alpha.
+//! `|coverage - (1 - alpha)|` over alpha: Fig 2 of the paper.
 
 use super::{Figure, MethodStyles};
 use crate::content::Report;

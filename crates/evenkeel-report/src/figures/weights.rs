@@ -1,4 +1,4 @@
-//! The learned weights over the scores they belong to.
+//! `w_i` over `s_i`: the learned weights over the scores they belong to.
 
 use super::{Figure, MethodStyles};
 use crate::content::Report;

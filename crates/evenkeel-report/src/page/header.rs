@@ -1,4 +1,4 @@
-//! Title, answer and warnings.
+//! Title, answer and warnings: what is read first.
 
 use crate::content::{Report, Verdict};
 use crate::text::{escape, percent};

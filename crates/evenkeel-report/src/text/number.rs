@@ -1,4 +1,4 @@
-//! Numbers for people and for paths.
+//! `f64 -> text`: numbers for people and for SVG paths.
 
 /// A space that neither breaks nor stretches, between digits and in front of `%`.
 const NARROW: char = '\u{202f}';
@@ -15,7 +15,7 @@ pub(crate) fn coordinate(value: f64) -> String {
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
-/// A number with fixed decimals, grouped thousands and a real minus; `∞` if infinite, a dash if no number.
+/// A number with fixed decimals, grouped thousands and a real minus; `∞` if infinite, a dash if not a number.
 pub(crate) fn decimal(value: f64, decimals: usize) -> String {
     if value.is_nan() {
         return NOTHING.to_owned();

@@ -1,4 +1,4 @@
-//! How wide text will be, without asking a font.
+//! `text -> width in user units`: how wide text will be, without asking a font.
 //!
 //! The page uses whatever sans-serif font the reader has. Estimates lean to the wide side (DejaVu, Verdana), so that
 //! labels laid out by them do not touch in any other.
