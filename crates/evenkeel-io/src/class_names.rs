@@ -50,6 +50,7 @@ pub fn read_class_names(path: &Path, classes: Option<usize>) -> Result<Vec<Strin
     }
     let mut bytes = Vec::new();
     let origin = || path.display().to_string().into();
+    // The length was checked, but a file may grow while it is read.
     file.take(MAX_CLASS_NAMES_BYTES)
         .read_to_end(&mut bytes)
         .map_err(|error| IoError::Read { origin: origin(), error })?;

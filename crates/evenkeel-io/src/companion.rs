@@ -62,6 +62,7 @@ impl RowAligned {
     /// As for [`MatrixReader::next_block`]. A file that ends early is not an error: fewer rows are returned.
     pub fn next_rows(&mut self, rows: usize) -> Result<&[f64]> {
         let columns = self.columns();
+        // Only now, not when they were given out: the caller holds a borrow of them until this call.
         self.values.drain(..self.taken);
         let wanted = rows * columns;
         while self.values.len() < wanted {

@@ -100,9 +100,11 @@ pub(crate) fn open(
     let (file, length) = open_file(path)?;
     let fail = |problem| IoError::Npz { origin: Arc::clone(origin), problem };
     let member = Member::find(file, length, key).map_err(fail)?;
+    // A second handle: the archive took the first.
     let mut file = open_file(path)?.0;
     let failed = |error| IoError::Read { origin: Arc::clone(origin), error };
     file.seek(SeekFrom::Start(member.start)).map_err(failed)?;
+    // Never past the member: a damaged stream would go on decoding its neighbour.
     let stored = file.take(member.stored);
     if member.deflated {
         let inflated = DeflateDecoder::new(BufReader::with_capacity(1 << 18, stored));
@@ -174,6 +176,7 @@ impl Member {
             _ => return Err(NpzProblem::Unreadable { key, how: "compressed in an unusual way" }),
         };
         let (size, stored) = (entry.size(), entry.compressed_size());
+        // Saturating: a claimed size near 2^64 must not wrap around into a plausible one.
         let most = if deflated { stored.saturating_mul(LARGEST_DEFLATE_RATIO) } else { stored };
         let start = entry.data_start().unwrap_or(length);
         let available = length.saturating_sub(start);
@@ -206,6 +209,8 @@ impl<R: Read> Read for Checked<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.inner.read(buffer)?;
         self.crc.update(&buffer[..count]);
+        // At the last byte, not at the end of the stream: the array's reader asks for exactly its bytes and never sees
+        // an end.
         if count > 0 && self.inner.limit() == 0 && self.crc.sum() != self.expected {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidData,

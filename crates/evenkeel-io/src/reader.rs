@@ -108,6 +108,7 @@ fn fill_from(
     rows: usize,
     block: &mut Block,
 ) -> Result<bool> {
+    // At least one row: 0 means the end of the file, and a caller that asks for 0 would stop there.
     let found = stream.fill(rows.max(1), &mut block.values)?;
     block.first_row = *next_row;
     *next_row += found;

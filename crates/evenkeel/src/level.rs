@@ -12,6 +12,7 @@ impl Miscoverage {
     /// # Errors
     /// `OutOfRange` unless `0 < alpha < 1`.
     pub fn new(alpha: f64) -> Result<Self> {
+        // Asks for what is allowed, so that a NaN fails: it is neither `<= 0` nor `>= 1`.
         if alpha > 0.0 && alpha < 1.0 {
             Ok(Self(alpha))
         } else {

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 
+// Sealed: the vector code is written for these two types; a third would miss it without a word.
 mod sealed {
     pub trait Sealed {}
     impl Sealed for f32 {}

@@ -2,6 +2,7 @@
 
 /// The number in a cell, white space around it aside.
 pub(super) fn number(cell: &[u8]) -> Option<f64> {
+    // `nan` and `inf` are numbers to the parser; the core refuses them with their row and column.
     std::str::from_utf8(cell.trim_ascii()).ok()?.parse().ok()
 }
 

@@ -166,6 +166,7 @@ impl ElementReader {
             Kind::Bool | Kind::F16 | Kind::F32 | Kind::F64 => {
                 self.in_chunks(input, out, |bytes, out| {
                     for (slot, byte) in out.iter_mut().zip(bytes) {
+                        // Any byte but 0 is true, as in NumPy.
                         *slot = if *byte == 0 { 0.0 } else { 1.0 };
                     }
                 })

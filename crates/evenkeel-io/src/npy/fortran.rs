@@ -130,6 +130,7 @@ impl<R: Read + Seek + Send> RowStream for FortranRows<R> {
         let mut filled = 0;
         clear(values);
         while filled < wanted {
+            // A strip outlives a block: rows of small blocks would otherwise read every column again.
             if self.next_row >= self.strip_first + self.strip_rows {
                 self.load_strip().map_err(|error| read_error(&self.origin, error))?;
             }

@@ -147,6 +147,7 @@ impl Layout {
         match (leaf.descriptor.max_rep_level(), leaf.descriptor.path().parts().len()) {
             (0, 1) => Ok(Self::Columns(vec![leaf])),
             (1, _) => Ok(Self::Lists(leaf)),
+            // A path of several parts without repetition is a field of a record, not a column.
             (0, _) => Err(not_numeric("records".into())),
             _ => Err(not_numeric("lists of lists".into())),
         }

@@ -76,6 +76,7 @@ impl AtomicFile {
         let writer = BufWriter::with_capacity(BUFFER_BYTES, file);
         let (path, temporary) = (path.to_path_buf(), Some(temporary));
         let started = Self { writer, path, target, temporary, seekable: true };
+        // The new file takes the place of the old one, so it should be readable by the same people and no others.
         if let Some(existing) = existing {
             started.writer.get_ref().set_permissions(existing.permissions())?;
         }
@@ -107,6 +108,8 @@ impl AtomicFile {
     fn finish(&mut self) -> io::Result<()> {
         self.writer.flush()?;
         if let Some(temporary) = &self.temporary {
+            // Locked over the rename: a handler that removes unfinished files must not meet one that is already in
+            // place.
             let mut list = unfinished();
             fs::rename(temporary, &self.target)?;
             list.retain(|other| other != temporary);
@@ -168,6 +171,7 @@ fn create_beside(target: &Path) -> io::Result<(File, PathBuf)> {
         temporary_name.push(format!(".{}-{count}.tmp", std::process::id()));
         let temporary = target.with_file_name(temporary_name);
         let mut list = unfinished();
+        // Never an existing file: a link that somebody placed under this name would be written through.
         match OpenOptions::new().write(true).create_new(true).open(&temporary) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),

@@ -89,6 +89,7 @@ impl Canvas {
             return;
         }
         let (ink, diameter) = (ink.as_stroke(), coordinate(diameter));
+        // Moves of length 0 with round ends are discs: one element instead of thousands keeps the page small.
         let data: String = points
             .iter()
             .map(|(x, y)| format!("M{} {}h0", coordinate(*x), coordinate(*y)))
@@ -101,6 +102,7 @@ impl Canvas {
     /// A point that says what it is when hovered over.
     pub(crate) fn marker(&mut self, marker: Marker, at: Point, radius: f64, ink: Ink, title: &str) {
         let (fill, rim, data) = (ink.as_fill(), Ink::Paper.on_white(), marker.path(at, radius));
+        // The rim follows the style sheet too, or it would stay white in dark mode.
         let fill = fill.replacen("class=\"", "class=\"s-paper ", 1);
         let title = if title.is_empty() {
             String::new()

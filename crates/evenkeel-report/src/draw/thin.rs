@@ -25,6 +25,7 @@ pub(crate) fn thin_curve(points: &[Point], most: usize) -> Vec<Point> {
         if kept.len() <= most.max(2) {
             return kept;
         }
+        // Ends: with growing tolerance only the two end points are left.
         tolerance *= 1.5;
     }
 }

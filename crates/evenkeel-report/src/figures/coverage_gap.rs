@@ -54,6 +54,7 @@ pub(super) fn draw(report: &Report, styles: &MethodStyles<'_>) -> Option<Figure>
         let points: Vec<Point> =
             curve.points.iter().filter(finite).map(|(alpha, gap)| panel.at(*alpha, *gap)).collect();
         let style = styles.get(&curve.method);
+        // A curve of one point has no line; without a marker it would be invisible.
         if let [point] = points[..] {
             canvas.marker(style.marker, point, 5.0, style.stroke.ink, &curve.method);
         }

@@ -72,6 +72,7 @@ impl Cell {
 
     /// A number as shown; a dash that sorts last if there is none.
     pub(super) fn number(value: Option<f64>, show: impl Fn(f64) -> String) -> Self {
+        // A NaN compares with nothing, and one of them would break the sorting of its column.
         let value = value.filter(|value| !value.is_nan());
         Self { text: value.map_or("\u{2013}".to_owned(), show), value, emphasis: Emphasis::Usual }
     }

@@ -12,6 +12,7 @@ pub(crate) fn coordinate(value: f64) -> String {
     let text = format!("{value:.2}");
     let text =
         if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    // Equal drawings must have equal bytes: a tiny negative number would otherwise write `-0`.
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
@@ -29,6 +30,7 @@ pub(crate) fn decimal(value: f64, decimals: usize) -> String {
     }
     let text = format!("{:.decimals$}", value.abs());
     let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+    // What rounds to zero has no sign: `-0.00` reads like a finding.
     let zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
     let sign = if zero { "" } else { &sign };
     let point = if fraction.is_empty() { "" } else { "." };
@@ -59,6 +61,7 @@ pub(crate) fn grouped(value: usize) -> String {
 
 /// A share as a percentage.
 pub(crate) fn percent(share: f64, decimals: usize) -> String {
+    // An infinite share is not a percentage of anything, and NaN is shown as a dash without a `%`.
     if share.is_finite() {
         format!("{}{NARROW}%", decimal(100.0 * share, decimals))
     } else {

@@ -37,6 +37,7 @@ pub(crate) fn shorten(text: &str, size: f64, room: f64) -> String {
         }
         out.push(character);
     }
+    // No blank in front of the ellipsis.
     out.truncate(out.trim_end().len());
     out.push('…');
     out

@@ -44,6 +44,7 @@ pub fn coverage_interval(
     };
     // Where an assumed pair is crossed, the interval spans both readings.
     let (upper, lower) = (sandwich.upper().cdf(t), sandwich.lower().cdf(t));
+    // A coverage is a share: what the margin pushes past 0 or 1 is cut off.
     Ok(CoverageInterval {
         low: (upper.min(lower) - margin).max(0.0),
         high: (upper.max(lower) + margin).min(1.0),

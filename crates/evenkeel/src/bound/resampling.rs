@@ -21,8 +21,7 @@ pub fn resample(p: &WeightedEmpirical, seed: Seed) -> Result<WeightedEmpirical> 
             let u = stream.uniform();
             let index = p.cumulative().partition_point(|cumulative| *cumulative <= u);
             // `u < 1` and the last cumulative mass is 1, so the index is in range; the minimum keeps a rounding from
-            // becoming a
-            // panic.
+            // becoming a panic.
             p.atoms()[index.min(p.atoms().len() - 1)]
         })
         .collect();

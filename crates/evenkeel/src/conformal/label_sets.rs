@@ -203,6 +203,7 @@ impl Iterator for SetLabels<'_> {
             self.first += WORD;
         }
         let label = self.first + self.word.trailing_zeros() as usize;
+        // Clears the lowest bit, so that walking a set takes its size in steps, not the number of classes.
         self.word &= self.word - 1;
         Some(label)
     }

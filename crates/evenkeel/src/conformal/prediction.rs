@@ -24,6 +24,8 @@ pub fn predict_rows<'a, T: Real>(
 ) -> Result<LabelSets> {
     let thresholds = thresholds.into();
     thresholds.require_shape(block.rows(), block.columns())?;
+    // lac is the default score, and its sets follow from comparisons: scoring every entry would take many times as
+    // long.
     match thresholds {
         Thresholds::Shared(threshold) if *score == Score::Lac => {
             return lac_sets(first_row, block, RowThresholds::Shared(threshold));

@@ -29,6 +29,7 @@ pub fn gap_curve(
 ) -> Vec<GapPoint> {
     let point = |alpha: &Miscoverage| {
         let threshold = conformal_threshold(p, test, *alpha);
+        // An infinite threshold is as good as a number here: `F_Q` is 1 there, as every label is in the set.
         let coverage = q.cdf(threshold.get());
         let gap = (alpha.level().get() - coverage).abs();
         GapPoint { alpha: *alpha, threshold, coverage, gap }
@@ -38,5 +39,6 @@ pub fn gap_curve(
 
 /// The rates 0.01, 0.02, ..., 0.99.
 pub fn percent_rates() -> Vec<Miscoverage> {
+    // Divided, not added up: 0.01 added ten times is not 0.1, and a rank could be lost.
     (1..100).filter_map(|percent| Miscoverage::new(f64::from(percent) / 100.0).ok()).collect()
 }

@@ -78,6 +78,7 @@ impl EvaluationCounts {
         require_same_length("classes of the sets", sets.classes(), "the evaluation", classes)?;
         require_same_length("labels", labels.len(), "the evaluated sets", sets.rows())?;
         for (row, label) in labels.iter().enumerate() {
+            // Checked here although `Labels` are: blocks arrive as plain numbers from a file.
             let Some(class) = self.classes.get_mut(*label) else {
                 let (index, label) = (first_row.saturating_add(row), *label);
                 return Err(Error::LabelOutOfRange { what: "labels", index, label, classes });

@@ -49,6 +49,7 @@ impl LabelScoreCounts {
                 let at = At::Index(first_row.saturating_add(row));
                 return Err(Error::NotFinite { what: "scores", at, value: *score });
             }
+            // Strictly below: a score equal to an atom counts at it, as the CDF is right-continuous.
             self.counts[self.atoms.partition_point(|atom| atom < score)] += 1;
         }
         Ok(self)

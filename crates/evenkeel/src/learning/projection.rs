@@ -69,6 +69,8 @@ pub fn project(sorted_scores: &[f64], cdf: &[f64]) -> Result<Projection> {
             weights[start + offset] = each;
             cumulative[start + offset] = before + each * (offset + 1) as f64;
         }
+        // The level itself, not the rounded sum of its shares: the last one must be exactly 1, or the level 1 has no
+        // score.
         cumulative[end - 1] = reached;
         (start, before) = (end, reached);
     }

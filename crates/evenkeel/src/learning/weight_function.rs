@@ -35,6 +35,8 @@ impl Halves {
                 least: 2,
             });
         }
+        // At random, not the first half: files are often sorted by class or by time, and the halves would differ in
+        // law.
         let mut indices: Vec<usize> = (0..n).collect();
         let mut stream = seed.stream("calibration-halves");
         for i in (1..n).rev() {

@@ -71,8 +71,7 @@ impl WeightedEmpirical {
             }
         }
         // Dividing by the sum that was reached makes the last value exactly 1: a level of 1 has a quantile, not an
-        // index past
-        // the end.
+        // index past the end.
         let total = cumulative.last().copied().unwrap_or(1.0);
         for value in cumulative.iter_mut().chain(&mut masses) {
             *value /= total;

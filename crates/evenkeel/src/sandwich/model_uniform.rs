@@ -103,6 +103,7 @@ impl<'a> Masses<'a> {
 
     /// The label at quantile `u` of the model's distribution.
     fn model_label(&self, u: f64) -> usize {
+        // Rounding may leave the running sum below `u` times the total; the last plausible label then stands in.
         let target = u * self.model_total;
         let mut running = 0.0;
         let mut last = 0;
@@ -121,8 +122,7 @@ impl<'a> Masses<'a> {
     /// The label at quantile `u` of the uniform distribution.
     fn uniform_label(&self, u: f64) -> usize {
         // `u < 1`, but the product may round up to the number of labels; taking from too short an iterator then ends at
-        // the
-        // last label.
+        // the last label.
         let rank = (u * self.labels) as usize;
         let allowed = (0..self.plausibility.len()).filter(|label| is_allowed(self.mask, *label));
         allowed.take(rank + 1).last().unwrap_or(0)

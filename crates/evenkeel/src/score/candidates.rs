@@ -44,6 +44,7 @@ impl LabelMask {
     /// `OutOfRange` if the table would exceed 2^40 entries, `LabelOutOfRange` for a label that is not below `labels`,
     /// and the errors of [`new`](Self::new).
     pub fn from_subsets(subsets: &[Vec<usize>], labels: usize) -> Result<Self> {
+        // Checked: a product that wraps around would make a table too small for the indices below.
         let cells = subsets.len().checked_mul(labels).filter(|cells| *cells <= MOST_CELLS);
         let Some(cells) = cells else {
             return Err(Error::OutOfRange {

@@ -23,6 +23,7 @@ impl Margin {
             }
         }
         for (label, (score, probability)) in scores.iter_mut().zip(probabilities).enumerate() {
+            // With one class there is no rival, and minus infinity would leave the range of the score.
             let rival = if label == best { second } else { first };
             *score = if rival.is_finite() { rival - probability } else { -probability };
         }

@@ -40,6 +40,7 @@ impl<'a, T: Real> Probabilities<'a, T> {
         let mut scales = Vec::new();
         for (index, row) in rows.iter().enumerate() {
             let scale = row_scale(rows.what(), index, row)?;
+            // Most tables need no scale at all, and then none is kept: a million rows would cost 8 MB for nothing.
             if scale != 1.0 && scales.is_empty() {
                 scales.resize(rows.rows(), 1.0);
             }
@@ -145,6 +146,8 @@ fn row_extremes_in_lanes<T: Real>(values: &[T]) -> RowExtremes {
     for chunk in chunks {
         for lane in 0..LANES {
             let value = chunk[lane];
+            // Comparisons, not `min` and `max`, whose care for NaN costs extra instructions; the sum finds a NaN
+            // anyway.
             smallest[lane] = if value < smallest[lane] { value } else { smallest[lane] };
             largest[lane] = if value > largest[lane] { value } else { largest[lane] };
             sums[lane] += value.into();

@@ -65,6 +65,7 @@ impl Raps {
     }
 
     pub(crate) fn range(&self, classes: usize) -> Interval {
+        // Saturating: `k_reg` may exceed the classes, and a wrapped difference would make the range astronomical.
         Interval::between(0.0, 1.0 + self.lambda * classes.saturating_sub(self.k_reg) as f64)
     }
 

@@ -35,6 +35,7 @@ impl<const H1: usize, const H2: usize, const H3: usize> Batch<H1, H2, H3> {
         require_some("scores", scores)?;
         require_finite("scores", scores)?;
         let n = scores.len();
+        // Sorted once: a pass then walks scores and hinges together instead of searching for each score.
         let mut order: Vec<usize> = (0..n).collect();
         order.sort_by(|a, b| scores[*a].total_cmp(&scores[*b]));
         Ok(Self {

@@ -29,6 +29,8 @@ struct Hinge {
 
 impl Hinge {
     fn new(unit: u32, weight: f64, bias: f64) -> Self {
+        // Dividing by zero would give an infinity of the wrong sign for some, and NaN for a unit that is zero
+        // everywhere.
         let at = if weight == 0.0 {
             if bias > 0.0 { f64::NEG_INFINITY } else { f64::INFINITY }
         } else {

@@ -80,6 +80,7 @@ impl Objective for RestrictedObjective {
         let mut value = 0.0;
         let mut before = 0.0_f64.clamp(low, high);
         for i in 0..n {
+            // Tied scores share one jump: `F_w` at a score counts all of its ties, wherever they stand in the order.
             let cdf = self.cumulative[self.last_tie[i]];
             let (to_upper, to_lower) = (cdf - self.upper[i], cdf - self.lower[i]);
             self.gaps[i] =

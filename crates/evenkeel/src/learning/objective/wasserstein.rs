@@ -62,12 +62,14 @@ impl Objective for WassersteinObjective {
 
     fn value_and_gradient(&mut self, weights: &[f64], gradient: &mut [f64]) -> f64 {
         self.weights[..weights.len()].copy_from_slice(weights);
+        // Only the density is needed; with zero coefficients the other product of the sweep comes out as zeros.
         self.kernel.multiply_both(
             &self.weights,
             &self.no_coefficients,
             &mut self.density,
             &mut self.transposed,
         );
+        // Where grid points tie for the maximum it has a kink; value and gradient both take the first, so they agree.
         let (peak, sup_density) = largest(&self.density[..self.points]);
         self.transport.fill(0.0);
         let total = self.to_upper.accumulate(weights, 1.0, &mut self.transport)

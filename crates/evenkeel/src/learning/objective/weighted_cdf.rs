@@ -85,6 +85,7 @@ impl WeightedCdfObjective {
     fn evaluate(&mut self, weights: &[f64], gradient: &mut [f64]) -> f64 {
         let n = weights.len();
         let points = self.grid.count();
+        // Into a buffer of whole cache lines: the sweep reads past the last score, where zeros must stand.
         self.weights[..n].copy_from_slice(weights);
         running_sums(weights, &mut self.cumulative[1..]);
         let step = self.grid.weight();

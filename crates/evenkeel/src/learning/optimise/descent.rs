@@ -76,6 +76,7 @@ impl<O: Objective> Descent<'_, O> {
                 step = step.saturating_sub(1);
                 break StopReason::Diverged;
             }
+            // Not before the first step: there would be nothing to go back to.
             if floor.is_some_and(|floor| step > 0 && effective() < floor) {
                 state.step_back(parametrisation);
                 step -= 1;
@@ -173,6 +174,7 @@ impl Improving {
         if !self.evaluations.is_multiple_of(self.rule.window) {
             return false;
         }
+        // The first window is compared with infinity, so that it never ends a run.
         let improvement = self.best_at_window - self.best;
         let over = improvement <= self.rule.relative * self.best.abs();
         self.best_at_window = self.best;

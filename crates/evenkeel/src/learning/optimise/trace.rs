@@ -27,6 +27,7 @@ impl Trace {
 
     /// Steps between two recorded points of a run of at most `max_steps`.
     pub(crate) fn interval(max_steps: usize) -> usize {
+        // Every point costs a threshold; recording all of a million steps would cost more than the steps.
         max_steps.div_ceil(Self::POINTS).max(1)
     }
 
