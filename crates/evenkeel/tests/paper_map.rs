@@ -102,6 +102,23 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
+/// Every `.rs` file below `crates/*/src`.
+fn rust_sources() -> Vec<PathBuf> {
+    let crates = fs::read_dir(Path::new(ROOT).join("crates")).unwrap();
+    let mut folders: Vec<PathBuf> = crates.map(|entry| entry.unwrap().path().join("src")).collect();
+    let mut sources = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for path in fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|end| end == "rs") {
+                sources.push(path);
+            }
+        }
+    }
+    sources
+}
+
 /// The text of a page outside fenced blocks.
 fn prose(page: &Path) -> String {
     let text = fs::read_to_string(page).unwrap();
@@ -205,6 +222,13 @@ fn every_key_that_is_cited_stands_in_the_bibliography() {
         let text = prose(&page);
         for cited in between(&text, "[", ']').into_iter().filter(|text| is_key(text)) {
             assert!(distinct.contains(cited), "{}: no source [{cited}]", page.display());
+        }
+    }
+    for source in rust_sources() {
+        let text = fs::read_to_string(&source).unwrap();
+        // Brackets are escaped in Rust documentation, where they would be links.
+        for cited in between(&text, "\\[", '\\').into_iter().filter(|text| is_key(text)) {
+            assert!(distinct.contains(cited), "{}: no source [{cited}]", source.display());
         }
     }
 }
