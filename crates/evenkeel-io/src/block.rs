@@ -1,4 +1,4 @@
-//! A block of consecutive rows of a file.
+//! `values[row * columns + column]`: a block of consecutive rows of a file, in single or double precision.
 
 use crate::error::{IoError, Result};
 use evenkeel::rows::Rows;
@@ -22,7 +22,7 @@ impl Values {
         }
     }
 
-    /// How many numbers there are.
+    /// How many numbers there are: rows times columns.
     pub fn len(&self) -> usize {
         match self {
             Self::F32(values) => values.len(),
@@ -30,7 +30,7 @@ impl Values {
         }
     }
 
-    /// Whether there are none.
+    /// Whether there are no numbers.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -63,9 +63,9 @@ impl Values {
 /// The precision of a file's numbers once they are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Precision {
-    /// `f32`.
+    /// `f32`: nothing is lost from float16 and float32 files, at half the memory.
     Single,
-    /// `f64`.
+    /// `f64`: for everything that `f32` could round.
     Double,
 }
 
@@ -99,12 +99,12 @@ impl Block {
         self.first_row
     }
 
-    /// Number of columns.
+    /// Number of columns, at least one.
     pub fn columns(&self) -> usize {
         self.columns
     }
 
-    /// Number of rows.
+    /// Number of rows, at least one in a block that was read.
     pub fn row_count(&self) -> usize {
         self.values.len() / self.columns
     }
@@ -120,6 +120,10 @@ impl Block {
     }
 
     /// The rows as the core takes them; `what` names them in errors ("probabilities").
+    ///
+    /// # Errors
+    /// [`IoError::Core`] for a block without rows (from [`empty_block`](crate::MatrixReader::empty_block) and not yet
+    /// filled).
     pub fn rows(&self, what: &'static str) -> Result<BlockRows<'_>> {
         let rows = match &self.values {
             Values::F32(values) => Rows::new(what, values, self.columns).map(BlockRows::F32),
@@ -140,14 +144,14 @@ impl Block {
 /// Rows borrowed from a block, in its precision.
 #[derive(Debug, Clone, Copy)]
 pub enum BlockRows<'a> {
-    /// Single precision.
+    /// Rows of a file read as `f32`.
     F32(Rows<'a, f32>),
-    /// Double precision.
+    /// Rows of a file read as `f64`.
     F64(Rows<'a, f64>),
 }
 
 impl BlockRows<'_> {
-    /// Number of rows.
+    /// Number of rows of the block.
     pub fn rows(&self) -> usize {
         match self {
             Self::F32(rows) => rows.rows(),
@@ -155,7 +159,7 @@ impl BlockRows<'_> {
         }
     }
 
-    /// Number of columns.
+    /// Number of columns of the block.
     pub fn columns(&self) -> usize {
         match self {
             Self::F32(rows) => rows.columns(),

@@ -1,4 +1,4 @@
-//! Class names, one a line.
+//! `name of class 0 \n name of class 1 \n ...`: class names, one per line.
 
 use crate::error::{IoError, Result};
 use crate::input::open_file;
@@ -19,12 +19,12 @@ pub enum ClassNameProblem {
     /// The same name twice.
     #[error("{name:?} already stands in line {earlier}; names must differ")]
     Duplicate {
-        /// The name.
+        /// The name that stands twice.
         name: String,
-        /// Where it stood first.
+        /// Line of its first appearance, counted from 1.
         earlier: usize,
     },
-    /// Bytes that are no text.
+    /// Bytes that are not text.
     #[error("this is not UTF-8 text; class names are one a line")]
     NotText,
     /// More than a list of names can be.
@@ -35,8 +35,13 @@ pub enum ClassNameProblem {
     },
 }
 
-/// Reads class names, one a line, in the order of the labels; white space around names and blank lines at the end do
-/// not count. With `classes`, there must be so many.
+/// Reads class names, one per line, in the order of the labels. White space around names and blank lines at the end do
+/// not count. With `classes`, there must be exactly that many.
+///
+/// # Errors
+/// [`IoError::Open`] or [`IoError::NotAFile`] if there is no readable file, [`IoError::NoRows`] for an empty one,
+/// [`IoError::ClassName`] for a blank line, a name that stands twice, bytes that are not UTF-8 or more than
+/// [`MAX_CLASS_NAMES_BYTES`], [`IoError::WrongCount`] unless there are as many names as classes.
 pub fn read_class_names(path: &Path, classes: Option<usize>) -> Result<Vec<String>> {
     let at = |line, problem| IoError::ClassName { path: path.to_path_buf(), line, problem };
     let (file, length) = open_file(path)?;
@@ -45,6 +50,7 @@ pub fn read_class_names(path: &Path, classes: Option<usize>) -> Result<Vec<Strin
     }
     let mut bytes = Vec::new();
     let origin = || path.display().to_string().into();
+    // The length was checked, but a file may grow while it is read.
     file.take(MAX_CLASS_NAMES_BYTES)
         .read_to_end(&mut bytes)
         .map_err(|error| IoError::Read { origin: origin(), error })?;

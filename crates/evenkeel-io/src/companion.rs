@@ -1,4 +1,4 @@
-//! A second file read row for row beside another, whatever blocks its format gives.
+//! Row `i` of one file beside row `i` of another, whatever blocks their formats give.
 
 use std::sync::Arc;
 
@@ -20,11 +20,17 @@ pub struct RowAligned {
 
 impl RowAligned {
     /// Opens a matrix of any width.
+    ///
+    /// # Errors
+    /// As for [`MatrixReader::open`].
     pub fn open(source: &MatrixSource) -> Result<Self> {
         Ok(Self { reader: MatrixReader::open(source)?, values: Vec::new(), taken: 0, next_row: 0 })
     }
 
-    /// Opens one number a row; `what` names them in errors.
+    /// Opens a file with one number per row; `what` names the numbers in errors.
+    ///
+    /// # Errors
+    /// [`IoError::NotOneColumn`] for a wider file, and the errors of [`open`](Self::open).
     pub fn open_column(source: &MatrixSource, what: &'static str) -> Result<Self> {
         let opened = Self::open(source)?;
         match opened.columns() {
@@ -40,7 +46,7 @@ impl RowAligned {
         self.reader.origin()
     }
 
-    /// Number of columns.
+    /// Number of columns, the numbers per row.
     pub fn columns(&self) -> usize {
         self.reader.columns()
     }
@@ -51,8 +57,12 @@ impl RowAligned {
     }
 
     /// The next `rows` rows, row after row; fewer only at the end of the file.
+    ///
+    /// # Errors
+    /// As for [`MatrixReader::next_block`]. A file that ends early is not an error: fewer rows are returned.
     pub fn next_rows(&mut self, rows: usize) -> Result<&[f64]> {
         let columns = self.columns();
+        // Only now, not when they were given out: the caller holds a borrow of them until this call.
         self.values.drain(..self.taken);
         let wanted = rows * columns;
         while self.values.len() < wanted {
@@ -76,6 +86,10 @@ impl RowAligned {
     }
 
     /// The next `rows` rows as labels.
+    ///
+    /// # Errors
+    /// [`IoError::NotALabel`] for the first value that is not a whole number from 0 to 2^53, and the errors of
+    /// [`next_rows`](Self::next_rows).
     pub fn next_labels(&mut self, rows: usize) -> Result<Vec<usize>> {
         let first_row = self.next_row;
         let origin = Arc::clone(self.origin());
@@ -83,6 +97,9 @@ impl RowAligned {
     }
 
     /// Reads on to the end and gives the number of rows of the whole file.
+    ///
+    /// # Errors
+    /// As for [`next_rows`](Self::next_rows).
     pub fn count_rows(&mut self) -> Result<usize> {
         const AT_A_TIME: usize = 1 << 16;
         while !self.next_rows((AT_A_TIME / self.columns()).max(1))?.is_empty() {}

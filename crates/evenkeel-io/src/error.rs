@@ -26,13 +26,13 @@ pub enum IoError {
          (file.npz:key and file.parquet:column select a part)"
     )]
     UnknownFormat {
-        /// The argument.
+        /// The argument as the user typed it.
         origin: String,
     },
     /// A selector after a file that has nothing to select from.
     #[error("{}: a {format} file holds one matrix; drop ':{selector}'", path.display())]
     UnexpectedSelector {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// What stands after the colon.
         selector: String,
@@ -42,7 +42,7 @@ pub enum IoError {
     /// A colon with nothing after it.
     #[error("{}: nothing stands after the ':'; name {} or drop the colon", path.display(), format.part())]
     EmptySelector {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// Format of the file.
         format: Format,
@@ -50,7 +50,7 @@ pub enum IoError {
     /// The system would not open a file.
     #[error("{}: cannot be opened: {}; check the path and its permissions", path.display(), reason(error))]
     Open {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// What the system said.
         error: io::Error,
@@ -58,15 +58,15 @@ pub enum IoError {
     /// A path that leads to something else than a file.
     #[error("{}: is {found}, not a file; give the path of a file", path.display())]
     NotAFile {
-        /// The path.
+        /// The path as it was given.
         path: PathBuf,
-        /// What it leads to.
+        /// What it leads to, in words.
         found: &'static str,
     },
     /// Reading failed after the file was opened.
     #[error("{origin}: cannot be read: {}; the file may be damaged", reason(error))]
     Read {
-        /// The input.
+        /// The input as the user typed it.
         origin: Arc<str>,
         /// What the system or the decoder said.
         error: io::Error,
@@ -74,7 +74,7 @@ pub enum IoError {
     /// A file without a single row.
     #[error("{origin}: holds no rows; give at least one")]
     NoRows {
-        /// The input.
+        /// The input as the user typed it.
         origin: Arc<str>,
     },
     /// More columns than a row may have.
@@ -82,45 +82,45 @@ pub enum IoError {
         "{origin}: a row of {columns} columns; at most {limit} can be read; is the matrix transposed?"
     )]
     TooWide {
-        /// The input.
+        /// The input as the user typed it.
         origin: Arc<str>,
-        /// Columns found.
+        /// Number of columns found.
         columns: u64,
-        /// Columns that can be read.
+        /// Largest number of columns that can be read.
         limit: usize,
     },
     /// Something is wrong in an npy array.
     #[error("{origin}: {problem}")]
     Npy {
-        /// The input.
+        /// The input as the user typed it.
         origin: Arc<str>,
-        /// What was found.
+        /// What was found, and what to do about it.
         problem: NpyProblem,
     },
     /// Something is wrong in an npz archive.
     #[error("{origin}: {problem}")]
     Npz {
-        /// The input.
+        /// The input as the user typed it.
         origin: Arc<str>,
-        /// What was found.
+        /// What was found, and what to do about it.
         problem: NpzProblem,
     },
     /// Something is wrong in a line of a csv file.
     #[error("{origin}, line {line}: {problem}")]
     Csv {
-        /// The input.
+        /// The input as the user typed it.
         origin: Arc<str>,
         /// The line, counted from 1.
         line: u64,
-        /// What was found.
+        /// What was found, and what to do about it.
         problem: CsvProblem,
     },
     /// Something is wrong in a parquet file.
     #[error("{origin}: {problem}")]
     Parquet {
-        /// The input.
+        /// The input as the user typed it.
         origin: Arc<str>,
-        /// What was found.
+        /// What was found, and what to do about it.
         problem: ParquetProblem,
     },
     /// Several columns where one is needed.
@@ -129,19 +129,19 @@ pub enum IoError {
          and check that this is not the matrix of probabilities"
     )]
     NotOneColumn {
-        /// The input.
+        /// The input as the user typed it.
         origin: Arc<str>,
         /// What was to be read.
         what: &'static str,
-        /// Columns found.
+        /// Number of columns found.
         columns: usize,
     },
-    /// A number that is no label.
+    /// A number that is not a label.
     #[error("{origin}: labels[{row}] is {value:?}; labels are whole numbers from 0")]
     NotALabel {
-        /// The input.
+        /// The input as the user typed it.
         origin: Arc<str>,
-        /// The row.
+        /// Row of the file, counted from 0.
         row: usize,
         /// What was found there.
         value: f64,
@@ -149,29 +149,29 @@ pub enum IoError {
     /// Fewer or more entries than the rows or classes they belong to.
     #[error("{origin}: {found} {what}, but {expected} are needed; do the files belong together?")]
     WrongCount {
-        /// The input.
+        /// The input as the user typed it.
         origin: Arc<str>,
-        /// What was counted.
+        /// What was counted, in the plural.
         what: &'static str,
-        /// Entries found.
+        /// Number of entries found.
         found: usize,
-        /// Entries needed.
+        /// Number of entries needed.
         expected: usize,
     },
     /// Something is wrong in a file of class names.
     #[error("{}, line {line}: {problem}", path.display())]
     ClassName {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// The line, counted from 1.
         line: usize,
-        /// What was found.
+        /// What was found, and what to do about it.
         problem: ClassNameProblem,
     },
     /// The core refused what the file holds.
     #[error("{origin}: {error}")]
     Core {
-        /// The input.
+        /// The input as the user typed it.
         origin: Arc<str>,
         /// What the core found, rows counted in the file.
         error: evenkeel::Error,
@@ -179,13 +179,13 @@ pub enum IoError {
     /// The name of an output does not say what to write.
     #[error("{}: prediction sets are written to .npy, .csv, .jsonl or .parquet; choose one of these", path.display())]
     UnknownOutputFormat {
-        /// The path.
+        /// The path as it was given.
         path: PathBuf,
     },
     /// An output could not be written; nothing was left behind.
     #[error("{}: cannot be written: {}; {}", path.display(), reason(error), remedy(error))]
     Write {
-        /// The target.
+        /// The file that was to be written.
         path: PathBuf,
         /// What the system said.
         error: io::Error,
@@ -196,11 +196,11 @@ pub enum IoError {
         path.display()
     )]
     NameWithSeparator {
-        /// The target.
+        /// The file that was to be written.
         path: PathBuf,
-        /// The name.
+        /// The class name.
         name: String,
-        /// The separator.
+        /// What the format puts between labels.
         separator: char,
     },
 }
@@ -210,7 +210,7 @@ pub enum IoError {
 pub enum Category {
     /// The argument itself is wrong: path, selector or file name extension.
     Argument,
-    /// The file holds something else than it should.
+    /// The file does not hold what it should.
     Content,
     /// Several inputs do not fit each other.
     Incompatible,

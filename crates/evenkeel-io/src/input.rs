@@ -1,11 +1,12 @@
-//! Opening input files.
+//! `path -> (file, length)`: opening input files.
 
 use crate::error::{IoError, Result};
 use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// An open file and its length in bytes. Directories, pipes and devices are refused: their length is no promise.
+/// An open file and its length in bytes. Directories, pipes and devices are refused: their length
+/// says nothing about what can be read, so no claim could be checked against it.
 pub(crate) fn open_file(path: &Path) -> Result<(File, u64)> {
     let failed = |error: io::Error| IoError::Open { path: path.to_path_buf(), error };
     // Asked before opening: opening a pipe without a writer would wait forever.

@@ -15,7 +15,7 @@
 //! use evenkeel_io::{MatrixReader, MatrixSource, ValueKind};
 //!
 //! # fn main() -> evenkeel_io::Result<()> {
-//! let mut reader = MatrixReader::open(&MatrixSource::parse("the target data.npz:probs")?)?;
+//! let mut reader = MatrixReader::open(&MatrixSource::parse("target.npz:probs")?)?;
 //! let (rows, mut softmax) = (reader.rows_within(8 << 20), Vec::new());
 //! while let Some(block) = reader.next_block(rows)? {
 //!     let probabilities = ValueKind::Logits.probabilities(block, &mut softmax)?;

@@ -1,4 +1,4 @@
-//! Whole matrices, for the calibration side.
+//! `MatrixSource -> Matrix`: whole matrices in memory, for the calibration data.
 
 use crate::block::Block;
 use crate::error::{IoError, Result};
@@ -8,10 +8,14 @@ use crate::source::MatrixSource;
 /// A matrix whole in memory is the block that holds all rows.
 pub type Matrix = Block;
 
-/// Bytes read at a time: the matrix grows with what is there, not with what the file claims.
+/// Bytes read at a time. The matrix grows with what is there: room for what a damaged file claims could be more than
+/// the machine has.
 const STEP_BYTES: usize = 4 << 20;
 
-/// Reads all rows.
+/// Reads all rows of a matrix into memory.
+///
+/// # Errors
+/// As for [`MatrixReader::open`] and [`MatrixReader::next_block`].
 pub fn read_matrix(source: &MatrixSource) -> Result<Matrix> {
     read_all(&mut MatrixReader::open(source)?)
 }

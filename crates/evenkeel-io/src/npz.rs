@@ -1,7 +1,7 @@
-//! npz archives: zip files of npy arrays, stored or deflated.
+//! `file.npz:key -> rows`: npz archives are zip files of npy arrays, stored or deflated.
 //!
-//! The `zip` crate reads the directory; the array is then streamed straight from the file, so that nothing borrows
-//! from the archive and stored members can be read in any order.
+//! The `zip` crate reads the directory. The array is then streamed straight from the file, so that nothing borrows from
+//! the archive and stored members can be read in any order.
 
 use crate::error::{IoError, Result, some_of};
 use crate::input::open_file;
@@ -19,7 +19,7 @@ use zip::{CompressionMethod, ZipArchive};
 /// held in memory.
 pub const FORTRAN_MEMORY_CAP: u64 = 256 << 20;
 
-/// Deflate cannot shrink its input further than this.
+/// Deflate cannot shrink its input further than this, so a directory that claims more is a zip bomb or damaged.
 const LARGEST_DEFLATE_RATIO: u64 = 1032;
 
 /// What was found in an npz archive, and what to do about it.
@@ -43,7 +43,7 @@ pub enum NpzProblem {
         some_of(keys)
     )]
     SeveralArrays {
-        /// The keys.
+        /// The keys to choose from.
         keys: Vec<String>,
     },
     /// A key that is not there.
@@ -59,7 +59,7 @@ pub enum NpzProblem {
         "array {key:?} is {how}; only arrays as written by numpy.savez and savez_compressed are read"
     )]
     Unreadable {
-        /// The array.
+        /// Key of the array.
         key: String,
         /// How it is stored.
         how: &'static str,
@@ -69,9 +69,9 @@ pub enum NpzProblem {
         "array {key:?} claims {claimed} bytes, more than {stored} stored bytes can hold; the file is damaged"
     )]
     ImpossibleSize {
-        /// The array.
+        /// Key of the array.
         key: String,
-        /// Uncompressed size claimed.
+        /// Uncompressed size that the directory claims, in bytes.
         claimed: u64,
         /// Bytes in the file.
         stored: u64,
@@ -82,11 +82,11 @@ pub enum NpzProblem {
          save it with numpy.ascontiguousarray or with savez"
     )]
     FortranTooLarge {
-        /// The array.
+        /// Key of the array.
         key: String,
-        /// Its size.
+        /// Its uncompressed size in bytes.
         bytes: u64,
-        /// Largest size that is read.
+        /// Largest size that is read, in bytes.
         cap: u64,
     },
 }
@@ -100,9 +100,11 @@ pub(crate) fn open(
     let (file, length) = open_file(path)?;
     let fail = |problem| IoError::Npz { origin: Arc::clone(origin), problem };
     let member = Member::find(file, length, key).map_err(fail)?;
+    // A second handle: the archive took the first.
     let mut file = open_file(path)?.0;
     let failed = |error| IoError::Read { origin: Arc::clone(origin), error };
     file.seek(SeekFrom::Start(member.start)).map_err(failed)?;
+    // Never past the member: a damaged stream would go on decoding its neighbour.
     let stored = file.take(member.stored);
     if member.deflated {
         let inflated = DeflateDecoder::new(BufReader::with_capacity(1 << 18, stored));
@@ -174,6 +176,7 @@ impl Member {
             _ => return Err(NpzProblem::Unreadable { key, how: "compressed in an unusual way" }),
         };
         let (size, stored) = (entry.size(), entry.compressed_size());
+        // Saturating: a claimed size near 2^64 must not wrap around into a plausible one.
         let most = if deflated { stored.saturating_mul(LARGEST_DEFLATE_RATIO) } else { stored };
         let start = entry.data_start().unwrap_or(length);
         let available = length.saturating_sub(start);
@@ -206,6 +209,8 @@ impl<R: Read> Read for Checked<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.inner.read(buffer)?;
         self.crc.update(&buffer[..count]);
+        // At the last byte, not at the end of the stream: the array's reader asks for exactly its bytes and never sees
+        // an end.
         if count > 0 && self.inner.limit() == 0 && self.crc.sum() != self.expected {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidData,

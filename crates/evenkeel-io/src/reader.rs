@@ -1,4 +1,4 @@
-//! One reader for all formats: rows in blocks, memory of the block.
+//! `MatrixSource -> Block, Block, ...`: one reader for all formats, in the memory of one block.
 
 use crate::block::{Block, Precision, Values};
 use crate::error::{IoError, Result};
@@ -7,7 +7,7 @@ use crate::{csv, npy, npz, parquet};
 use std::sync::Arc;
 
 /// Widest row that is read: 32 MB of `f64`. Extreme classification has a few million labels; a wider "row" is a
-/// transposed matrix or a lie.
+/// transposed matrix or a false claim, and reading it would exhaust memory.
 pub const MAX_COLUMNS: usize = 1 << 22;
 
 /// What every format provides: rows in order, in one precision.
@@ -31,6 +31,11 @@ pub struct MatrixReader {
 
 impl MatrixReader {
     /// Opens a source and reads what it says about itself. A file without rows is an error.
+    ///
+    /// # Errors
+    /// [`IoError::Open`] or [`IoError::NotAFile`] if there is no readable file, [`IoError::NoRows`] for an empty one,
+    /// [`IoError::TooWide`] for rows of more than [`MAX_COLUMNS`] entries, and the format's own variant for a file that
+    /// is not what its name says or that claims more than its bytes can hold.
     pub fn open(source: &MatrixSource) -> Result<Self> {
         let origin: Arc<str> = source.to_string().into();
         let stream = match source.format() {
@@ -53,7 +58,7 @@ impl MatrixReader {
         &self.block.origin
     }
 
-    /// Number of columns.
+    /// Number of columns, from 1 to [`MAX_COLUMNS`].
     pub fn columns(&self) -> usize {
         self.block.columns
     }
@@ -70,14 +75,21 @@ impl MatrixReader {
 
     /// The next rows, at most `rows` of them (at least one is read), in a buffer that the next call overwrites.
     /// `None` after the last row.
+    ///
+    /// # Errors
+    /// [`IoError::Read`] if reading fails, and the format's own variant for damage or for a cell that is not a number,
+    /// with its place in the file.
     pub fn next_block(&mut self, rows: usize) -> Result<Option<&Block>> {
         let (stream, block) = (&mut *self.stream, &mut self.block);
         let filled = fill_from(stream, &mut self.next_row, rows, block)?;
         Ok(filled.then_some(&self.block))
     }
 
-    /// The same into a block of the caller's (from [`Self::empty_block`]), so that one can be read while others are
-    /// worked on. Says whether there were rows.
+    /// The same into a block that the caller owns (from [`Self::empty_block`]), so that one block can be read while
+    /// others are worked on. Returns whether there were rows.
+    ///
+    /// # Errors
+    /// As for [`next_block`](Self::next_block).
     pub fn fill_block(&mut self, rows: usize, block: &mut Block) -> Result<bool> {
         block.origin = Arc::clone(&self.block.origin);
         block.columns = self.block.columns;
@@ -96,6 +108,7 @@ fn fill_from(
     rows: usize,
     block: &mut Block,
 ) -> Result<bool> {
+    // At least one row: 0 means the end of the file, and a caller that asks for 0 would stop there.
     let found = stream.fill(rows.max(1), &mut block.values)?;
     block.first_row = *next_row;
     *next_row += found;

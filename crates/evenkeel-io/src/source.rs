@@ -1,4 +1,4 @@
-//! What the user typed, taken apart: file, selector, format.
+//! `"file.npz:key" -> path, selector, format`: what the user typed, taken apart.
 
 use crate::error::{IoError, Result};
 use std::fmt;
@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 /// The file formats a matrix can be read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// One NumPy array.
+    /// One NumPy array, as written by `numpy.save`.
     Npy,
-    /// A zip archive of NumPy arrays.
+    /// A zip archive of NumPy arrays, as written by `numpy.savez`.
     Npz,
     /// Text with `,` `;` or tab between cells.
     Csv,
-    /// Apache Parquet.
+    /// An Apache Parquet table: numeric columns, or one column of lists.
     Parquet,
 }
 
@@ -62,6 +62,11 @@ pub struct MatrixSource {
 
 impl MatrixSource {
     /// Takes an argument apart. A file whose own name contains the colon wins over a selector.
+    ///
+    /// # Errors
+    /// [`IoError::UnknownFormat`] unless the extension is one of the four, [`IoError::EmptySelector`] for a colon with
+    /// nothing after it, [`IoError::UnexpectedSelector`] for a selector after a format that holds one matrix. Whether
+    /// the file exists is found out when it is opened.
     pub fn parse(argument: &str) -> Result<Self> {
         let whole = Path::new(argument);
         if let (Some(format), Ok(true)) = (Format::of(whole), whole.try_exists()) {
@@ -96,7 +101,7 @@ impl MatrixSource {
         Ok(Self { path, selector: Some(selector), format })
     }
 
-    /// The file.
+    /// Path of the file, without the selector.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -106,7 +111,7 @@ impl MatrixSource {
         self.selector.as_deref()
     }
 
-    /// The file's format.
+    /// Format of the file, from its extension.
     pub fn format(&self) -> Format {
         self.format
     }

@@ -1,4 +1,4 @@
-//! What the numbers of a matrix are.
+//! `p` or `softmax(logits)`: what the numbers of a matrix are.
 
 use crate::block::{Block, BlockRows, Values};
 use crate::error::Result;
@@ -18,8 +18,11 @@ pub enum ValueKind {
 impl ValueKind {
     /// The rows of a block as rows of probabilities, not yet checked: the core does that as it reads them.
     ///
-    /// Probabilities are handed through; the softmax of logits is written to `softmax`, which is reused from block to
-    /// block. A logit that is not finite is an error.
+    /// Probabilities are handed through. The softmax of logits is written to `softmax`, which is reused from block to
+    /// block.
+    ///
+    /// # Errors
+    /// [`IoError::Core`](crate::IoError::Core) for a block without rows, and for a logit that is NaN or infinite.
     pub fn probabilities<'a>(
         self,
         block: &'a Block,

@@ -1,4 +1,4 @@
-//! One number a row: labels and weights.
+//! `y_i` and `w_i`: one number per row, labels and weights.
 
 use crate::error::{IoError, Result};
 use crate::matrix::read_all;
@@ -7,10 +7,16 @@ use crate::source::MatrixSource;
 use evenkeel::error::At;
 use std::sync::Arc;
 
-/// Above this, f64 no longer holds every integer.
+/// `2^53`. Above it `f64` does not hold every integer: a larger label would silently become its neighbour.
 const LARGEST_LABEL: f64 = 9_007_199_254_740_992.0;
 
-/// Reads labels: whole numbers from 0, one a row, as integers or floats. With `expected`, there must be so many.
+/// Reads labels: whole numbers from 0, one per row, as integers or floats. With `expected`, there must be exactly that
+/// many.
+///
+/// # Errors
+/// [`IoError::NotOneColumn`] for a matrix, [`IoError::WrongCount`] unless there are as many as expected,
+/// [`IoError::NotALabel`] for the first value that is not a whole number from 0 to 2^53, and the errors of reading a
+/// matrix.
 pub fn read_labels(source: &MatrixSource, expected: Option<usize>) -> Result<Vec<usize>> {
     let (origin, values) = read_column(source, "labels", expected)?;
     labels_of(&origin, 0, &values)
@@ -31,7 +37,11 @@ pub(crate) fn labels_of(origin: &Arc<str>, first_row: usize, values: &[f64]) -> 
     values.iter().enumerate().map(label).collect()
 }
 
-/// Reads weights: finite and not negative, one a row. They need not sum to one.
+/// Reads weights: finite and not negative, one per row. They need not sum to one.
+///
+/// # Errors
+/// [`IoError::NotOneColumn`] for a matrix, [`IoError::Core`] for the first value that is negative, NaN or infinite, and
+/// the errors of reading a matrix.
 pub fn read_weights(source: &MatrixSource) -> Result<Vec<f64>> {
     let (origin, values) = read_column(source, "weights", None)?;
     for (row, value) in values.iter().copied().enumerate() {

@@ -1,8 +1,8 @@
-//! Results as one self-contained HTML page: the answer first, then figures, tables and what is needed to repeat the
-//! run.
+//! `Report -> HTML`: results as one self-contained page, the answer first, then figures, tables and what is needed to
+//! repeat the run.
 //!
 //! The page needs no network: styles, script and figures are inside it, and its policy forbids loading anything. It
-//! is readable on a phone, in print, in light and dark mode. Every figure is an SVG of its own, with a button to
+//! is readable on a phone, in print, in light and dark mode. Every figure is a separate SVG, with a button to
 //! download it; [`figures()`] gives the same drawings to programs.
 //!
 //! Values in, text out: whoever calls reads the inputs, runs the job and writes the file. The same report gives the
@@ -16,7 +16,7 @@
 //! let answer = Answer {
 //!     verdict: Verdict::Caution,
 //!     headline: "The data shifted and coverage is at risk".into(),
-//!     sentences: vec!["Coverage the target data lies between 61 % and 94 %; the level is 90 %.".into()],
+//!     sentences: vec!["Coverage on the target data lies between 61 % and 94 %; the level is 90 %.".into()],
 //! };
 //! let mut report = Report::new("Nightly check", Miscoverage::new(0.1)?, answer);
 //! report.warnings.push("The weights amount to 12 points out of 300.".into());
@@ -42,7 +42,7 @@ pub use content::{
 };
 pub use figures::Figure;
 
-/// The whole page.
+/// Renders a report as one HTML document that loads nothing else.
 pub fn render(report: &Report) -> String {
     page::page(report)
 }

@@ -1,4 +1,4 @@
-//! A closed interval of scores.
+//! `[low, high]`, `low < high`, both finite: a closed interval of scores.
 
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +31,9 @@ impl Interval {
     pub const UNIT: Self = Self { low: 0.0, high: 1.0 };
 
     /// Checks that both ends are finite and in order.
+    ///
+    /// # Errors
+    /// `OutOfRange` for an end that is NaN or infinite, `EmptyInterval` unless `low < high` and the width is finite.
     pub fn new(low: f64, high: f64) -> Result<Self> {
         for value in [low, high] {
             if !value.is_finite() {
@@ -41,6 +44,7 @@ impl Interval {
                 });
             }
         }
+        // Two finite ends can be further apart than f64 reaches; a grid over them would hold infinities.
         if low < high && (high - low).is_finite() {
             Ok(Self { low, high })
         } else {
@@ -53,17 +57,17 @@ impl Interval {
         Self { low, high }
     }
 
-    /// Low end.
+    /// Low end, finite.
     pub fn low(self) -> f64 {
         self.low
     }
 
-    /// High end.
+    /// High end, finite.
     pub fn high(self) -> f64 {
         self.high
     }
 
-    /// `high - low`.
+    /// `high - low`, positive and finite.
     pub fn width(self) -> f64 {
         self.high - self.low
     }

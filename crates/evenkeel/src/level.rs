@@ -1,4 +1,4 @@
-//! Levels between 0 and 1 that are easily confused, each with a type of its own.
+//! `alpha`, `1 - alpha` and `d`: numbers between 0 and 1 that are easily confused, each with its own type.
 
 use crate::error::{Error, Result};
 
@@ -8,7 +8,11 @@ pub struct Miscoverage(f64);
 
 impl Miscoverage {
     /// Checks that `0 < alpha < 1`.
+    ///
+    /// # Errors
+    /// `OutOfRange` unless `0 < alpha < 1`.
     pub fn new(alpha: f64) -> Result<Self> {
+        // Asks for what is allowed, so that a NaN fails: it is neither `<= 0` nor `>= 1`.
         if alpha > 0.0 && alpha < 1.0 {
             Ok(Self(alpha))
         } else {
@@ -20,7 +24,7 @@ impl Miscoverage {
         }
     }
 
-    /// The rate itself.
+    /// The rate `alpha`, strictly between 0 and 1.
     pub fn get(self) -> f64 {
         self.0
     }
@@ -37,6 +41,9 @@ pub struct Level(f64);
 
 impl Level {
     /// Checks that `0 <= level <= 1`.
+    ///
+    /// # Errors
+    /// `OutOfRange` unless `0 <= level <= 1`.
     pub fn new(level: f64) -> Result<Self> {
         if (0.0..=1.0).contains(&level) {
             Ok(Self(level))
@@ -49,7 +56,7 @@ impl Level {
         }
     }
 
-    /// The level itself.
+    /// The level, in `[0, 1]`.
     pub fn get(self) -> f64 {
         self.0
     }
@@ -64,6 +71,9 @@ pub struct MiscoverageRange {
 
 impl MiscoverageRange {
     /// Checks that `0 <= low < high <= 1`.
+    ///
+    /// # Errors
+    /// `OutOfRange` for an end outside `[0, 1]`, `EmptyInterval` unless `low < high`.
     pub fn new(low: f64, high: f64) -> Result<Self> {
         for value in [low, high] {
             if !(0.0..=1.0).contains(&value) {
@@ -86,7 +96,7 @@ impl MiscoverageRange {
         (self.low, self.high)
     }
 
-    /// `high - low`.
+    /// `high - low`, in `(0, 1]`.
     pub fn width(self) -> f64 {
         self.high - self.low
     }
@@ -105,10 +115,13 @@ impl MiscoverageRange {
 pub struct FailureProbability(f64);
 
 impl FailureProbability {
-    /// One in twenty.
+    /// `d = 0.05`: one statement in twenty may fail.
     pub const FIVE_PERCENT: Self = Self(0.05);
 
     /// Checks that `0 < d < 1`.
+    ///
+    /// # Errors
+    /// `OutOfRange` unless `0 < d < 1`.
     pub fn new(d: f64) -> Result<Self> {
         if d > 0.0 && d < 1.0 {
             Ok(Self(d))
@@ -121,7 +134,7 @@ impl FailureProbability {
         }
     }
 
-    /// The probability itself.
+    /// The probability `d`, strictly between 0 and 1.
     pub fn get(self) -> f64 {
         self.0
     }

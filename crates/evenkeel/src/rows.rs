@@ -1,9 +1,11 @@
-//! A borrowed row-major matrix, so that no table is copied on its way in, and the keys that tell its rows apart.
+//! `values[row * columns + column]`: a borrowed row-major matrix, so that no table is copied on its way in, and the keys that
+//! tell its rows apart.
 
 use std::ops::Range;
 
 use crate::error::{Error, Result, require_same_length};
 
+// Sealed: the vector code is written for these two types; a third would miss it without a word.
 mod sealed {
     pub trait Sealed {}
     impl Sealed for f32 {}
@@ -25,6 +27,9 @@ pub struct Rows<'a, T> {
 
 impl<'a, T: Real> Rows<'a, T> {
     /// Views `values` as rows of `columns` entries; `what` names the matrix in error messages.
+    ///
+    /// # Errors
+    /// `TooFew` for no columns, `Empty` for no values, `Ragged` unless the values fill whole rows.
     pub fn new(what: &'static str, values: &'a [T], columns: usize) -> Result<Self> {
         if columns == 0 {
             return Err(Error::TooFew { what: "columns of a matrix", found: 0, least: 1 });
@@ -38,17 +43,17 @@ impl<'a, T: Real> Rows<'a, T> {
         Ok(Self { what, values, columns })
     }
 
-    /// Name used in error messages.
+    /// What error messages call the matrix.
     pub fn what(&self) -> &'static str {
         self.what
     }
 
-    /// Number of rows.
+    /// Number of rows, at least one.
     pub fn rows(&self) -> usize {
         self.values.len() / self.columns
     }
 
-    /// Number of columns.
+    /// Number of columns, at least one.
     pub fn columns(&self) -> usize {
         self.columns
     }
@@ -58,7 +63,7 @@ impl<'a, T: Real> Rows<'a, T> {
         self.values
     }
 
-    /// Row `index`.
+    /// Row `index`; shape `(columns,)`.
     ///
     /// # Panics
     /// If there is no such row.
@@ -66,7 +71,7 @@ impl<'a, T: Real> Rows<'a, T> {
         &self.values[index * self.columns..][..self.columns]
     }
 
-    /// The rows in order.
+    /// The rows in order, each of shape `(columns,)`.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &'a [T]> + use<'a, T> {
         self.values.chunks_exact(self.columns)
     }

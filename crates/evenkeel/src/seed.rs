@@ -1,4 +1,4 @@
-//! Randomness enters the library here and nowhere else.
+//! `(seed, purpose, position) -> random number`: randomness enters the library here and nowhere else.
 //!
 //! A [`Seed`] opens one named stream per purpose, so that adding a draw in one place never changes another.
 //! Draws are addressed by position, so results do not depend on chunking or on the number of threads.
@@ -7,13 +7,13 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
 
-/// Root of all randomness of a run.
+/// Root of all randomness of a run: equal seeds give equal results, bit for bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Seed(u64);
 
 impl Seed {
-    /// A seed from a number.
+    /// A seed from any number; neighbouring numbers give unrelated streams.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }

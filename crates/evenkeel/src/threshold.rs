@@ -1,4 +1,4 @@
-//! The conformal threshold: a quantile with the test point's own mass at infinity.
+//! `t = smallest s with (1 - test mass) F_w(s) >= 1 - alpha`: the conformal threshold.
 
 use crate::error::{Error, Result};
 use crate::level::Miscoverage;
@@ -14,7 +14,10 @@ impl TestMass {
     /// No test mass: the plain quantile of the calibration law.
     pub const NONE: Self = Self(0.0);
 
-    /// A given share.
+    /// A given share of the total mass.
+    ///
+    /// # Errors
+    /// `OutOfRange` unless `0 <= share <= 1`.
     pub fn new(share: f64) -> Result<Self> {
         if (0.0..=1.0).contains(&share) {
             Ok(Self(share))
@@ -33,6 +36,9 @@ impl TestMass {
     }
 
     /// `test / (calibration + test)` from unnormalised weights.
+    ///
+    /// # Errors
+    /// `OutOfRange` for a weight that is negative or not finite, `ZeroTotal` if both are zero.
     pub fn from_unnormalised(test: f64, calibration: f64) -> Result<Self> {
         for value in [test, calibration] {
             if !(value >= 0.0 && value.is_finite()) {
@@ -52,16 +58,16 @@ impl TestMass {
         Self::new(test / (calibration + test))
     }
 
-    /// The share itself.
+    /// The share, in `[0, 1]`.
     pub fn get(self) -> f64 {
         self.0
     }
 }
 
-/// Where a prediction set is cut: labels with scores at or below are in.
+/// Where a prediction set is cut: labels with scores at or below it are in the set.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Threshold {
-    /// A calibration score.
+    /// A score, usually that of a calibration point.
     Finite(f64),
     /// Too little calibration mass to reach the level: every label is in the set.
     AllLabels,

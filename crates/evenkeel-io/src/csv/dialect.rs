@@ -1,7 +1,8 @@
-//! What a csv file looks like, from its first line.
+//! Delimiter and header of a csv file, from its first lines.
 
 /// The number in a cell, white space around it aside.
 pub(super) fn number(cell: &[u8]) -> Option<f64> {
+    // `nan` and `inf` are numbers to the parser; the core refuses them with their row and column.
     std::str::from_utf8(cell.trim_ascii()).ok()?.parse().ok()
 }
 
@@ -26,7 +27,7 @@ pub(super) fn delimiter(text: &[u8]) -> u8 {
     }
 }
 
-/// Whether the first row is a header: some cell is no number, and no other cell can only be data.
+/// Whether the first row is a header: some cell is not a number, and no other cell can only be data.
 ///
 /// `a,b,c` and `,0,1,2` (an index column without a name) are headers. `0.1,oops,0.7` is a row with a mistake in it:
 /// taking it for a header would drop it in silence.

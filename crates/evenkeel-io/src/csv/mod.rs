@@ -1,4 +1,4 @@
-//! Numbers as text: one row a line, cells between `,` `;` or tabs, with or without a header.
+//! `0.7,0.2,0.1`: numbers as text, one row per line, cells between `,` `;` or tabs, with or without a header.
 
 mod dialect;
 mod records;
@@ -21,9 +21,9 @@ pub enum CsvProblem {
     /// A line with more or fewer cells than the first.
     #[error("{found} cells where the first line has {expected}; give every row the same columns")]
     Ragged {
-        /// Cells found.
+        /// Number of cells in the line.
         found: usize,
-        /// Cells of the first line.
+        /// Number of cells in the first line.
         expected: usize,
     },
     /// A cell that is not a number.
@@ -40,12 +40,12 @@ pub enum CsvProblem {
         /// Bytes that are read at most.
         limit: usize,
     },
-    /// Bytes that are no text.
+    /// Bytes that are not text.
     #[error("this is not text; save the table as plain CSV in UTF-8")]
     NotText,
 }
 
-/// The likely mistake behind a cell that is no number.
+/// The likely mistake behind a cell that is not a number.
 fn hint(found: &str) -> &'static str {
     if found.is_empty() {
         "fill the empty cell or remove the row"

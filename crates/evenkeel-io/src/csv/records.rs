@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::sync::Arc;
 
-/// Longest row that is read.
+/// Longest row that is read, in bytes: a quote that is never closed makes one row of the rest of the file.
 pub const MAX_RECORD_BYTES: usize = 64 << 20;
 
 const INPUT_BYTES: usize = 1 << 18;

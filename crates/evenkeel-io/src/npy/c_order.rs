@@ -1,4 +1,4 @@
-//! Arrays that lie row after row: a block is the next bytes.
+//! `element (i, j) at (i columns + j) bytes`: arrays that lie row after row, where a block is the next bytes.
 
 use super::element::ElementReader;
 use super::header::Header;

@@ -1,4 +1,4 @@
-//! Element types of arrays, and numbers from their bytes.
+//! `"<f4" -> f32`: element types of arrays, and numbers from their bytes.
 
 use super::problem::NpyProblem;
 use crate::block::Precision;
@@ -63,6 +63,7 @@ impl ElementType {
             "u4" => Kind::U32,
             "u8" => Kind::U64,
             "b1" => Kind::Bool,
+            // Never unpickled: a pickle runs code.
             _ if code.starts_with('O') => return Err(NpyProblem::Objects),
             _ if code.starts_with('V') => return Err(NpyProblem::Records),
             _ => {
@@ -165,6 +166,7 @@ impl ElementReader {
             Kind::Bool | Kind::F16 | Kind::F32 | Kind::F64 => {
                 self.in_chunks(input, out, |bytes, out| {
                     for (slot, byte) in out.iter_mut().zip(bytes) {
+                        // Any byte but 0 is true, as in NumPy.
                         *slot = if *byte == 0 { 0.0 } else { 1.0 };
                     }
                 })

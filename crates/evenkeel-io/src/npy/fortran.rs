@@ -1,4 +1,5 @@
-//! Arrays that lie column after column, read in strips of rows with one seek a column.
+//! `element (i, j) at (j rows + i) bytes`: arrays that lie column after column, read in strips of rows with one seek
+//! per column.
 
 use super::element::ElementReader;
 use super::header::Header;
@@ -12,7 +13,8 @@ use std::sync::Arc;
 /// Memory of a strip: long enough for pieces of columns that are worth a seek, whatever the caller's blocks.
 const STRIP_BYTES: usize = 16 << 20;
 
-/// Columns transposed at a time: a row takes a cache line of them, not one value a line.
+/// Columns transposed at a time: a row takes a whole cache line of them. One column at a time would load a line for
+/// each value.
 const TILE: usize = 16;
 
 /// Rows of an array in Fortran order, by way of strips that are transposed in memory.
@@ -128,6 +130,7 @@ impl<R: Read + Seek + Send> RowStream for FortranRows<R> {
         let mut filled = 0;
         clear(values);
         while filled < wanted {
+            // A strip outlives a block: rows of small blocks would otherwise read every column again.
             if self.next_row >= self.strip_first + self.strip_rows {
                 self.load_strip().map_err(|error| read_error(&self.origin, error))?;
             }

@@ -21,9 +21,9 @@ const MAGIC: &[u8; 6] = b"\x93NUMPY";
 /// Order of the elements in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// Row after row.
+    /// Row after row, NumPy's default.
     C,
-    /// Column after column.
+    /// Column after column, as of a transposed array.
     Fortran,
 }
 
@@ -94,6 +94,7 @@ fn read_text(input: &mut impl Read, length: u64, origin: &Arc<str>) -> Result<(V
         }
         major => return Err(fail(NpyProblem::Version { major })),
     };
+    // Before anything is allocated: the length is a claim of up to 4 GB.
     if claimed > length.saturating_sub(prefix) {
         return Err(fail(NpyProblem::EndsEarly));
     }
@@ -185,6 +186,7 @@ impl Parser<'_> {
         let length = rest.iter().position(|byte| *byte == quote);
         let length = length.ok_or_else(|| self.syntax("a closing quote"))?;
         self.at += length + 1;
+        // Lossy will do: the text is compared with known words or shown in an error.
         Ok(String::from_utf8_lossy(&rest[..length]).into_owned())
     }
 

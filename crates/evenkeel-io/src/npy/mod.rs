@@ -1,4 +1,4 @@
-//! NumPy arrays: header, element types, rows in C and in Fortran order.
+//! `\x93NUMPY, header, elements`: NumPy arrays, in C and in Fortran order.
 
 mod c_order;
 mod element;

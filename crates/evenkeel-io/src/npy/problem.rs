@@ -1,4 +1,4 @@
-//! What can be wrong in an npy array.
+//! What can be wrong in an npy array: magic, version, header, element type, shape, size.
 
 /// What was found in an npy array, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -12,13 +12,13 @@ pub enum NpyProblem {
     /// A format version that does not exist yet.
     #[error("npy format version {major} is unknown; save it again with numpy.save")]
     Version {
-        /// The version found.
+        /// Major version found in the file.
         major: u8,
     },
     /// A header longer than any numeric array has.
     #[error("the header claims {claimed} bytes, at most {limit} are read; the file is damaged")]
     HeaderTooLong {
-        /// Length claimed.
+        /// Length of the header that the file claims, in bytes.
         claimed: u64,
         /// Length that is read at most.
         limit: usize,
@@ -26,7 +26,7 @@ pub enum NpyProblem {
     /// The file ends before what its header promises.
     #[error("the file ends early; it was cut off, copy or save it again")]
     EndsEarly,
-    /// The header is no dictionary of the three known entries.
+    /// The header is not a dictionary of the three known entries.
     #[error(
         "the header cannot be understood at byte {at}: expected {expected}; the file is damaged"
     )]
@@ -36,7 +36,7 @@ pub enum NpyProblem {
         /// What should stand there.
         expected: &'static str,
     },
-    /// Pickled Python objects.
+    /// Pickled Python objects: loading them would run code from the file.
     #[error(
         "it holds pickled Python objects, which are never loaded; save numbers \
          (array.astype('float32'))"
@@ -48,7 +48,7 @@ pub enum NpyProblem {
     /// Elements that are not real numbers.
     #[error("elements of type '{descr}' cannot be read; save float16/32/64, integers or booleans")]
     ElementType {
-        /// The type found.
+        /// Start of the type string found, as NumPy writes it.
         descr: String,
     },
     /// Not a vector and not a matrix.
@@ -74,7 +74,7 @@ pub enum NpyProblem {
     Size {
         /// The shape, as NumPy writes it.
         shape: String,
-        /// The element type.
+        /// The element type, as NumPy writes it (`<f4`).
         descr: String,
         /// Bytes the shape needs.
         expected: u64,

@@ -1,4 +1,4 @@
-//! Which columns of a table make the matrix.
+//! `schema, selector -> leaf columns`: which columns of a table make the matrix.
 
 use super::problem::ParquetProblem;
 use crate::block::Precision;
@@ -79,7 +79,7 @@ pub(super) struct Leaf {
 pub(super) enum Layout {
     /// Numeric columns side by side, at least one.
     Columns(Vec<Leaf>),
-    /// One column of lists, each a row.
+    /// One column of lists, one list per row.
     Lists(Leaf),
 }
 
@@ -147,6 +147,7 @@ impl Layout {
         match (leaf.descriptor.max_rep_level(), leaf.descriptor.path().parts().len()) {
             (0, 1) => Ok(Self::Columns(vec![leaf])),
             (1, _) => Ok(Self::Lists(leaf)),
+            // A path of several parts without repetition is a field of a record, not a column.
             (0, _) => Err(not_numeric("records".into())),
             _ => Err(not_numeric("lists of lists".into())),
         }

@@ -1,4 +1,4 @@
-//! A look at the footer before the decoder sees it.
+//! Counts in the footer against its bytes: a look at the footer before the decoder sees it.
 //!
 //! The decoder reserves room for as many children as a schema element claims, up to 16 GB. This walk over the thrift
 //! bytes checks every count against the bytes that are left, and every number of children against the schema.
@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 
 const MAGIC: &[u8; 4] = b"PAR1";
-/// Deeper nesting than any footer has.
+/// Deeper nesting than any footer has: the walk recurses, and a hostile footer must not overflow the stack.
 const MAX_DEPTH: usize = 24;
 /// Field of `FileMetaData` that holds the schema, and of its elements that counts their children.
 const SCHEMA_FIELD: i16 = 2;

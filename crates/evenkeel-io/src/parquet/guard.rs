@@ -1,4 +1,4 @@
-//! Pages checked before the decoder allocates what they claim.
+//! Sizes in page headers against the bytes of the pages, checked before the decoder allocates what they claim.
 
 use super::number::{from_zigzag, varint};
 use ::parquet::basic::{Encoding, Type};

@@ -1,4 +1,4 @@
-//! Numbers of one leaf column, with nulls and ragged lists found out.
+//! `definition and repetition levels -> numbers`: one leaf column, with nulls and ragged lists found out.
 
 use super::columns::{Leaf, Number};
 use super::problem::ParquetProblem;

@@ -1,6 +1,6 @@
-//! Parquet tables: numeric columns side by side, or one column of lists.
+//! `file.parquet[:column] -> rows`: Parquet tables, numeric columns side by side or one column of lists.
 //!
-//! Read with the column readers of the `parquet` crate (no arrow). Memory is that of the block and of one page a
+//! Read with the column readers of the `parquet` crate (no arrow). Memory is that of the block and of one page per
 //! column: a file of a thousand plain columns holds a thousand open pages, where one list column holds one.
 
 mod columns;

@@ -1,6 +1,6 @@
-//! Integers of thrift's compact protocol.
+//! `7 bits per byte, zigzag sign`: integers of thrift's compact protocol.
 
-/// A variable-length integer, seven bits a byte; `None` if it does not fit 64 bits.
+/// A variable-length integer, seven bits per byte; `None` if it does not fit 64 bits.
 pub(super) fn varint<E>(next: &mut dyn FnMut() -> Result<u8, E>) -> Result<Option<u64>, E> {
     let mut value = 0_u64;
     for shift in (0..64).step_by(7) {

@@ -13,7 +13,7 @@ pub enum ParquetProblem {
     /// The footer, a page or a count contradicts the rest of the file.
     #[error("the file is damaged ({what}); copy it again or write it anew")]
     Damaged {
-        /// What contradicts.
+        /// Which part contradicts the rest.
         what: &'static str,
     },
     /// The decoder gave up.
@@ -35,9 +35,9 @@ pub enum ParquetProblem {
     /// A column that is neither numbers nor a list of numbers.
     #[error("column {column:?} holds {found}, not numbers or lists of numbers; choose another")]
     NotNumeric {
-        /// The column.
+        /// Name of the column.
         column: String,
-        /// What it holds.
+        /// What the column holds, in words.
         found: String,
     },
     /// A table without numbers.
@@ -52,15 +52,15 @@ pub enum ParquetProblem {
         some_of(columns)
     )]
     SeveralLists {
-        /// The list columns.
+        /// Names of the list columns.
         columns: Vec<String>,
     },
-    /// A missing value.
+    /// A value or list that is missing.
     #[error("row {row} of column {column:?} is null or empty; fill the gap or remove the row")]
     Null {
         /// The row, counted in the file.
         row: u64,
-        /// The column.
+        /// Name of the column.
         column: String,
     },
     /// A list of another length than the first.
@@ -70,7 +70,7 @@ pub enum ParquetProblem {
     Ragged {
         /// The row, counted in the file.
         row: u64,
-        /// The column.
+        /// Name of the column.
         column: String,
         /// Length of the list.
         found: usize,

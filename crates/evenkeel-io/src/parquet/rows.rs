@@ -25,7 +25,7 @@ pub(super) struct ParquetRows {
     rows: u64,
     next_row: u64,
     next_group: usize,
-    /// Readers of the current row group, one a leaf, and the rows left in it.
+    /// Readers of the current row group, one per leaf, and the rows left in it.
     readers: Vec<LeafReader>,
     group_left: u64,
     origin: Arc<str>,
@@ -43,6 +43,7 @@ impl ParquetRows {
         let mut rows = 0_u64;
         for group in metadata.row_groups() {
             let count = u64::try_from(group.num_rows()).ok();
+            // Checked: the counts of row groups are claims, and a sum that wraps around would look like a short file.
             rows = count.and_then(|count| rows.checked_add(count)).ok_or_else(|| {
                 fail(ParquetProblem::Damaged { what: "its row counts make no sense" })
             })?;
@@ -192,6 +193,7 @@ impl RowStream for ParquetRows {
                 Err(problem) => break Err(problem),
             }
             let left = usize::try_from(self.group_left).unwrap_or(usize::MAX);
+            // In steps: a group may claim billions of rows, and levels are kept for all that are asked for at once.
             let count = left.min(rows - filled).min(self.step_rows());
             if let Err(problem) = no_panic(|| self.read_rows(count, values)) {
                 break Err(problem);

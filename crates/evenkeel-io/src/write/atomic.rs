@@ -1,4 +1,4 @@
-//! Files that appear whole or not at all.
+//! `.name.pid-count.tmp -> name`: files that appear whole or not at all.
 
 use crate::error::{IoError, Result};
 use std::fs::{self, File, OpenOptions};
@@ -48,6 +48,9 @@ pub struct AtomicFile {
 
 impl AtomicFile {
     /// Starts a file that will become `target`. Fails at once where it could not be written.
+    ///
+    /// # Errors
+    /// [`IoError::Write`] if the path is a directory, or if no file can be made beside it.
     pub fn create(target: &Path) -> Result<Self> {
         Self::start(target).map_err(|error| IoError::Write { path: target.to_path_buf(), error })
     }
@@ -73,6 +76,7 @@ impl AtomicFile {
         let writer = BufWriter::with_capacity(BUFFER_BYTES, file);
         let (path, temporary) = (path.to_path_buf(), Some(temporary));
         let started = Self { writer, path, target, temporary, seekable: true };
+        // The new file takes the place of the old one, so it should be readable by the same people and no others.
         if let Some(existing) = existing {
             started.writer.get_ref().set_permissions(existing.permissions())?;
         }
@@ -92,6 +96,10 @@ impl AtomicFile {
     }
 
     /// Puts the finished file in the target's place.
+    ///
+    /// # Errors
+    /// [`IoError::Write`] if the last bytes cannot be written or the file cannot be renamed. The target is then
+    /// unchanged.
     pub fn commit(mut self) -> Result<()> {
         let done = self.finish();
         done.map_err(|error| self.error(error))
@@ -100,6 +108,8 @@ impl AtomicFile {
     fn finish(&mut self) -> io::Result<()> {
         self.writer.flush()?;
         if let Some(temporary) = &self.temporary {
+            // Locked over the rename: a handler that removes unfinished files must not meet one that is already in
+            // place.
             let mut list = unfinished();
             fs::rename(temporary, &self.target)?;
             list.retain(|other| other != temporary);
@@ -109,6 +119,9 @@ impl AtomicFile {
     }
 
     /// Writes the whole contents and puts the file in the target's place.
+    ///
+    /// # Errors
+    /// [`IoError::Write`] if writing or renaming fails. The target is then unchanged.
     pub fn write_whole(mut self, contents: impl AsRef<[u8]>) -> Result<()> {
         if let Err(error) = self.write_all(contents.as_ref()) {
             return Err(self.error(error));
@@ -158,6 +171,7 @@ fn create_beside(target: &Path) -> io::Result<(File, PathBuf)> {
         temporary_name.push(format!(".{}-{count}.tmp", std::process::id()));
         let temporary = target.with_file_name(temporary_name);
         let mut list = unfinished();
+        // Never an existing file: a link that somebody placed under this name would be written through.
         match OpenOptions::new().write(true).create_new(true).open(&temporary) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
@@ -170,6 +184,9 @@ fn create_beside(target: &Path) -> io::Result<(File, PathBuf)> {
 }
 
 /// Writes a whole file (JSON, HTML, text) atomically.
+///
+/// # Errors
+/// [`IoError::Write`] if the file cannot be written. The target is then unchanged.
 pub fn write_file(target: &Path, contents: impl AsRef<[u8]>) -> Result<()> {
     AtomicFile::create(target)?.write_whole(contents)
 }

@@ -1,4 +1,4 @@
-//! Output files, written atomically: they appear whole or not at all.
+//! `write beside, then rename`: output files appear whole or not at all.
 
 mod atomic;
 mod npy_sets;

@@ -1,4 +1,4 @@
-//! Sets as a NumPy array of booleans.
+//! `(rows, classes)` of `|b1`: sets as a NumPy array of booleans.
 
 use super::atomic::AtomicFile;
 use super::sets::SetSink;

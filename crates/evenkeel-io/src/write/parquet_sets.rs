@@ -1,4 +1,4 @@
-//! Sets as a parquet list column.
+//! `labels: list<int32>` or `list<string>`: sets as a parquet list column.
 
 use super::atomic::AtomicFile;
 use super::sets::SetSink;
@@ -12,7 +12,8 @@ use evenkeel::conformal::LabelSets;
 use std::io;
 use std::sync::Arc;
 
-/// Labels collected before a row group is written.
+/// Labels collected before a row group is written. A group per block would make many tiny groups, one for the whole
+/// file would hold every label in memory.
 const GROUP_LABELS: usize = 1 << 20;
 
 /// Writes one column `labels` of lists: integers, or names where given.

@@ -1,4 +1,4 @@
-//! Prediction sets to a file, in the format its name asks for.
+//! `LabelSets, LabelSets, ... -> file`: prediction sets in the format that the file's name asks for.
 
 use super::atomic::AtomicFile;
 use super::npy_sets::NpySets;
@@ -16,7 +16,7 @@ pub enum SetFormat {
     Npy,
     /// `row,size,labels`, labels separated by `;`.
     Csv,
-    /// One JSON list a line.
+    /// One JSON list per line.
     Jsonl,
     /// One list column `labels`.
     Parquet,
@@ -24,6 +24,9 @@ pub enum SetFormat {
 
 impl SetFormat {
     /// The format a file name asks for, by its extension in any case.
+    ///
+    /// # Errors
+    /// [`IoError::UnknownOutputFormat`] unless the extension is one of the four.
     pub fn of(path: &Path) -> Result<Self> {
         let extension = path.extension().and_then(|extension| extension.to_str());
         match extension.map(str::to_ascii_lowercase).as_deref() {
@@ -55,6 +58,11 @@ pub struct SetWriter {
 impl SetWriter {
     /// Starts a file of sets over `classes` labels, in the format of its name. Class names, where given, stand for
     /// the labels in csv, jsonl and parquet.
+    ///
+    /// # Errors
+    /// [`IoError::UnknownOutputFormat`] for another extension, [`IoError::WrongCount`] unless there is one name per
+    /// class, [`IoError::NameWithSeparator`] for a name that csv would split, [`IoError::Write`] if the file cannot be
+    /// started, or for npy written to a pipe.
     pub fn create(path: &Path, classes: usize, names: Option<&[String]>) -> Result<Self> {
         let format = SetFormat::of(path)?;
         if let Some(names) = names
@@ -88,6 +96,9 @@ impl SetWriter {
     }
 
     /// Adds the sets of the next rows.
+    ///
+    /// # Errors
+    /// [`IoError::Core`] for sets over another number of classes, [`IoError::Write`] if writing fails.
     pub fn write(&mut self, sets: &LabelSets) -> Result<()> {
         if sets.classes() != self.classes {
             let origin: Arc<str> = self.path.display().to_string().into();
@@ -105,6 +116,9 @@ impl SetWriter {
     }
 
     /// Completes the file, puts it in place, and returns how many rows it has.
+    ///
+    /// # Errors
+    /// [`IoError::Write`] if the file cannot be completed or renamed. The target is then unchanged.
     pub fn finish(self) -> Result<usize> {
         let failed = |error| IoError::Write { path: self.path.to_path_buf(), error };
         self.sink.finish().map_err(failed)?.commit()?;

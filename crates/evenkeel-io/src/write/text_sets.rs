@@ -1,4 +1,4 @@
-//! Sets as text: csv and JSON lines.
+//! `0,2,3;7` and `[3,7]`: sets as text, csv and JSON lines.
 
 use super::atomic::AtomicFile;
 use super::sets::SetSink;
@@ -65,6 +65,7 @@ impl SetSink for CsvSets {
 
 /// A cell, in quotes where it needs them.
 fn csv_cell(text: &str) -> String {
+    // Only where needed, so that plain files stay plain; a quote inside is doubled, as readers of csv expect.
     if text.contains(['"', ',', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {
@@ -72,7 +73,7 @@ fn csv_cell(text: &str) -> String {
     }
 }
 
-/// Writes one JSON list a line.
+/// Writes one JSON list per line.
 pub(super) struct JsonlSets {
     file: AtomicFile,
     /// What stands for each label, as JSON.

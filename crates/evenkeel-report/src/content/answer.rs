@@ -1,9 +1,9 @@
-//! The answer in words.
+//! The answer in words: verdict, headline, sentences.
 
-/// How bad it is, as a traffic light.
+/// How serious the finding is, as a traffic light.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// Nothing to do.
+    /// No shift, or no coverage at risk: nothing to do.
     Fine,
     /// Coverage may be lost, or the answer rests on an assumption.
     Caution,
@@ -14,7 +14,7 @@ pub enum Verdict {
 /// The answer, first thing on the page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
-    /// How bad it is.
+    /// How serious the finding is; sets the colour of the headline.
     pub verdict: Verdict,
     /// A few words: `The data shifted and coverage is at risk`.
     pub headline: String,

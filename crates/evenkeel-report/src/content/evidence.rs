@@ -1,4 +1,4 @@
-//! What the answer rests on.
+//! Ranges, bounds, order, weights and traces: what the answer rests on.
 
 use evenkeel::bound::CoverageInterval;
 use evenkeel::learning::optimise::TracePoint;
@@ -11,7 +11,7 @@ pub struct CoverageRange {
     pub label: String,
     /// The range, with what is known about the order of the laws behind it.
     pub interval: CoverageInterval,
-    /// Coverage on labeled points of the target data, if there are any.
+    /// Coverage measured on labeled points of the target data, in `[0, 1]`, if there are any.
     pub measured: Option<f64>,
 }
 
@@ -35,7 +35,7 @@ pub struct BoundRow {
 pub struct DominanceRow {
     /// Name of the pair.
     pub pair: String,
-    /// What is known about it.
+    /// Whether the order is guaranteed, holds empirically or is violated.
     pub order: Order,
 }
 
@@ -44,7 +44,7 @@ pub struct DominanceRow {
 pub struct WeightsOverScores {
     /// Which method learned them.
     pub method: String,
-    /// Calibration scores.
+    /// Calibration scores, in any order; shape `(n,)`.
     pub scores: Vec<f64>,
     /// Their weights, in the same order, of sum 1.
     pub weights: Vec<f64>,
@@ -55,7 +55,7 @@ pub struct WeightsOverScores {
 /// How an optimisation went.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TraceCurve {
-    /// Which method.
+    /// Name of the method that was optimised.
     pub method: String,
     /// The recorded points, in order.
     pub points: Vec<TracePoint>,

@@ -1,4 +1,4 @@
-//! Laws of scores, as the CDFs a figure draws.
+//! `F(t)` as steps: laws of scores, as the CDFs that a figure draws.
 
 use evenkeel::measure::WeightedEmpirical;
 use evenkeel::sandwich::Sandwich;
@@ -19,10 +19,10 @@ impl From<&WeightedEmpirical> for StepCurve {
     }
 }
 
-/// Two laws around the law of target scores.
+/// Two laws around the law of the target scores.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SandwichLaws {
-    /// `f-u`, `min-max`, ...
+    /// Name of the construction: `f-u`, `min-max`, ...
     pub name: String,
     /// The stochastically smaller law: the larger CDF.
     pub lower: StepCurve,
@@ -45,7 +45,7 @@ impl From<&Sandwich> for SandwichLaws {
 pub struct ThresholdMark {
     /// Whose threshold it is.
     pub label: String,
-    /// Where it is.
+    /// Where it lies on the axis of scores.
     pub threshold: Threshold,
 }
 
@@ -58,10 +58,10 @@ pub struct ScoreLaws {
     pub calibration: StepCurve,
     /// Calibration scores under the learned weights.
     pub reweighted: Option<StepCurve>,
-    /// One or two pairs of laws around target scores.
+    /// One or two pairs of laws around the target scores.
     pub sandwiches: Vec<SandwichLaws>,
-    /// Target scores, if labels were given.
+    /// Target scores at their labels, if labels were given.
     pub test: Option<StepCurve>,
-    /// Thresholds of the run's alpha.
+    /// Thresholds at the run's alpha.
     pub thresholds: Vec<ThresholdMark>,
 }

@@ -1,4 +1,4 @@
-//! Methods side by side.
+//! Coverage, set size and gap of methods side by side, and of classes.
 
 use evenkeel::threshold::Threshold;
 
@@ -7,7 +7,7 @@ use evenkeel::threshold::Threshold;
 pub enum MethodThreshold {
     /// At one threshold for all points.
     One(Threshold),
-    /// At a threshold of its own for every point.
+    /// At a separate threshold for every point.
     PerPoint,
 }
 
@@ -17,24 +17,24 @@ impl From<Threshold> for MethodThreshold {
     }
 }
 
-/// One method's result.
+/// What one method achieved; a row of the table of methods.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MethodRow {
     /// Its name on the command line.
     pub method: String,
     /// What must hold for its coverage to be right, in a few words.
     pub assumption: String,
-    /// Where it cuts.
+    /// The threshold at which it cuts its sets.
     pub threshold: MethodThreshold,
-    /// Share of labeled test points whose set holds their label.
+    /// Share of labeled test points whose set holds their label, in `[0, 1]`.
     pub coverage: Option<f64>,
     /// Mean number of labels in a set.
     pub mean_size: Option<f64>,
     /// Average over all alpha of `|coverage - (1 - alpha)|`.
     pub total_coverage_gap: Option<f64>,
-    /// `n_w` of its weights.
+    /// Effective sample size `n_w` of its weights.
     pub effective_sample_size: Option<f64>,
-    /// Time taken.
+    /// Wall time of the fit, in seconds.
     pub seconds: Option<f64>,
 }
 
@@ -52,9 +52,9 @@ pub struct GapCurve {
 pub struct ClassRow {
     /// Name of the class.
     pub name: String,
-    /// Number of labeled test points.
+    /// Number of labeled test points of the class.
     pub points: usize,
-    /// Their coverage.
+    /// Share of them whose set holds the class, in `[0, 1]`.
     pub coverage: Option<f64>,
     /// Mean size of their sets.
     pub mean_size: Option<f64>,

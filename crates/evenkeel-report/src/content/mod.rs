@@ -28,7 +28,7 @@ pub struct Report {
     pub alpha: Miscoverage,
     /// The answer, first thing on the page.
     pub answer: Answer,
-    /// What a reader should know before trusting it, a sentence each.
+    /// What a reader should know before trusting the answer, one sentence each.
     pub warnings: Vec<String>,
     /// Where coverage lies at a threshold, from unlabeled points alone.
     pub coverage_ranges: Vec<CoverageRange>,
@@ -38,13 +38,13 @@ pub struct Report {
     pub dominance: Vec<DominanceRow>,
     /// The methods side by side. Their order fixes their colours and markers in all figures.
     pub methods: Vec<MethodRow>,
-    /// Coverage gap over alpha, a curve a method (the paper's Fig 2).
+    /// Coverage gap over alpha, one curve per method (the paper's Fig 2).
     pub gap_curves: Vec<GapCurve>,
     /// Empirical CDFs of the scores (the paper's Fig 1).
     pub score_laws: Option<ScoreLaws>,
-    /// The learned weights.
+    /// The weights that the shown method learned.
     pub weights: Option<WeightsOverScores>,
-    /// How the optimisation went, a curve a method.
+    /// How the optimisation went, one curve per method.
     pub traces: Vec<TraceCurve>,
     /// Coverage of each class.
     pub classes: Vec<ClassRow>,
@@ -77,7 +77,7 @@ impl Report {
         }
     }
 
-    /// `1 - alpha`.
+    /// The level `1 - alpha`: the coverage asked for.
     pub(crate) fn level(&self) -> f64 {
         1.0 - self.alpha.get()
     }

@@ -1,13 +1,13 @@
-//! What is needed to repeat a run.
+//! Command, inputs, options, version and seed: what is needed to repeat a run.
 
 /// A file that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Input {
     /// What it was read as: `calibration probabilities`.
     pub role: String,
-    /// Where it was.
+    /// Path of the file, as it was given.
     pub path: String,
-    /// Rows, columns.
+    /// Number of rows, then number of columns if it is a matrix.
     pub shape: Vec<usize>,
     /// Checksum with its kind in front, `sha256:...`, if one was taken.
     pub checksum: Option<String>,
@@ -24,6 +24,6 @@ pub struct Provenance {
     pub options: Vec<(String, String)>,
     /// Version of the program.
     pub version: Option<String>,
-    /// Root of all randomness.
+    /// Root of all randomness of the run.
     pub seed: Option<u64>,
 }

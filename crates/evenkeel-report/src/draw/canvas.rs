@@ -1,4 +1,4 @@
-//! Marks on a drawing of fixed width.
+//! `marks -> SVG`: marks on a drawing of fixed width.
 
 use std::fmt::Write;
 
@@ -17,18 +17,18 @@ const HALO: f64 = 3.0;
 /// Which end of a text stands at its position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Anchor {
-    /// Its left end.
+    /// The left end: the text runs to the right.
     Start,
-    /// Its middle.
+    /// The middle: the text is centred.
     Middle,
-    /// Its right end.
+    /// The right end: the text runs to the left.
     End,
 }
 
 /// How heavy a text is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Weight {
-    /// As usual.
+    /// The usual weight.
     Regular,
     /// For what is read first.
     Bold,
@@ -41,7 +41,7 @@ pub(crate) struct Canvas {
 }
 
 impl Canvas {
-    /// An empty drawing.
+    /// A drawing without marks.
     pub(crate) fn new() -> Self {
         Self::default()
     }
@@ -57,7 +57,7 @@ impl Canvas {
         self.body.push_str(&other.body);
     }
 
-    /// A straight line.
+    /// A straight line between two points.
     pub(crate) fn line(&mut self, from: Point, to: Point, stroke: Stroke) {
         self.curve(&[from, to], stroke);
     }
@@ -74,7 +74,7 @@ impl Canvas {
         ));
     }
 
-    /// A filled outline.
+    /// A filled outline; nothing if there are fewer than three points.
     pub(crate) fn area(&mut self, points: &[Point], ink: Ink, opacity: f64) {
         if points.len() < 3 {
             return;
@@ -89,6 +89,7 @@ impl Canvas {
             return;
         }
         let (ink, diameter) = (ink.as_stroke(), coordinate(diameter));
+        // Moves of length 0 with round ends are discs: one element instead of thousands keeps the page small.
         let data: String = points
             .iter()
             .map(|(x, y)| format!("M{} {}h0", coordinate(*x), coordinate(*y)))
@@ -101,6 +102,7 @@ impl Canvas {
     /// A point that says what it is when hovered over.
     pub(crate) fn marker(&mut self, marker: Marker, at: Point, radius: f64, ink: Ink, title: &str) {
         let (fill, rim, data) = (ink.as_fill(), Ink::Paper.on_white(), marker.path(at, radius));
+        // The rim follows the style sheet too, or it would stay white in dark mode.
         let fill = fill.replacen("class=\"", "class=\"s-paper ", 1);
         let title = if title.is_empty() {
             String::new()

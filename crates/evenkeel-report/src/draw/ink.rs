@@ -1,4 +1,4 @@
-//! Colours, dashes and what belongs together.
+//! `series -> colour, dash, marker`: colours, dashes and which belong together.
 //!
 //! Series colours are the Okabe-Ito hues, darkened on white and lightened on black until each stands out from the
 //! paper by 3 : 1 or more. Series also differ by dash and marker, for readers and printers without colour.
@@ -10,13 +10,13 @@ use super::marker::Marker;
 pub(crate) enum Ink {
     /// Words and numbers that matter.
     Text,
-    /// Ticks, axis titles.
+    /// Tick labels and axis titles.
     Muted,
-    /// Axis lines.
+    /// The lines of the axes and their ticks.
     Axis,
-    /// Grid lines.
+    /// The faint lines across a plot.
     Grid,
-    /// The background.
+    /// The background, and rims that lift marks off what lies below.
     Paper,
     /// A series; numbers wrap around.
     Series(usize),
@@ -74,11 +74,11 @@ impl Ink {
 /// How a line is broken up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dash {
-    /// Not at all.
+    /// One unbroken line.
     Solid,
-    /// Even dashes.
+    /// Dashes and gaps of similar length.
     Dashed,
-    /// Dots.
+    /// Dots with gaps twice as long.
     Dotted,
     /// A dash and a dot.
     Mixed,
@@ -102,11 +102,11 @@ impl Dash {
 /// A kind of line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Stroke {
-    /// Its colour.
+    /// What the line is drawn in.
     pub(crate) ink: Ink,
     /// Its width in user units.
     pub(crate) width: f64,
-    /// Its dashes.
+    /// How the line is broken up.
     pub(crate) dash: Dash,
 }
 
@@ -120,9 +120,9 @@ impl Stroke {
 /// How a method looks in every figure.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct SeriesStyle {
-    /// Its line.
+    /// How its curve is drawn.
     pub(crate) stroke: Stroke,
-    /// Its point.
+    /// Shape of its points.
     pub(crate) marker: Marker,
 }
 

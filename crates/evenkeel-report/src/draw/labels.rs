@@ -1,4 +1,4 @@
-//! Names next to points, where there is room.
+//! `points, obstacles -> label positions`: names next to points, where there is room.
 
 use super::canvas::{Anchor, FONT_SIZE};
 use super::panel::Panel;
@@ -52,6 +52,7 @@ pub(crate) fn place_labels(
 ) -> Vec<Option<PlacedLabel>> {
     let mut taken: Vec<Obstacle> =
         points.iter().map(|(point, _)| Obstacle::around(*point, 7.0)).collect();
+    // Every marker is an obstacle before the first name is placed: a name must not cover a point that comes later.
     taken.extend_from_slice(lines);
     points
         .iter()

@@ -6,7 +6,7 @@ use super::ink::{Dash, Ink, Stroke};
 use super::marker::Marker;
 use crate::text::{shorten, width};
 
-/// Length of the piece of line shown.
+/// Length of the piece of line shown, in user units like the lengths below.
 const SWATCH: f64 = 26.0;
 /// From the swatch to its words.
 const GAP: f64 = 6.0;
@@ -18,11 +18,11 @@ const ROW: f64 = 19.0;
 /// The mark an entry shows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Swatch {
-    /// A line.
+    /// A piece of a curve's line.
     Line(Stroke),
     /// A band between two lines, the upper first.
     Band(Stroke, Stroke),
-    /// A point.
+    /// A marker.
     Point(Marker, Ink),
     /// A bar with an outline and a fill of some opacity.
     Bar(Stroke, f64),
@@ -31,14 +31,14 @@ pub(crate) enum Swatch {
 /// A mark and its meaning.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
-    /// The mark.
+    /// The mark as it looks in the plot.
     pub(crate) swatch: Swatch,
     /// Its meaning; shortened if it is wider than the figure.
     pub(crate) label: String,
 }
 
 impl Entry {
-    /// An entry.
+    /// Pairs a mark with its meaning.
     pub(crate) fn new(swatch: Swatch, label: impl Into<String>) -> Self {
         Self { swatch, label: label.into() }
     }
@@ -83,7 +83,7 @@ fn draw_swatch(canvas: &mut Canvas, swatch: Swatch, (x, y): (f64, f64)) {
     }
 }
 
-/// The entry of the level line.
+/// The line that marks the level, the same in every figure.
 pub(crate) fn level_stroke() -> Stroke {
     Stroke::new(Ink::Text, 1.4, Dash::Dotted)
 }

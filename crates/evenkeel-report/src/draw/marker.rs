@@ -1,13 +1,13 @@
-//! Shapes of points.
+//! `shape -> path data`: shapes of points.
 
 use crate::text::coordinate;
 
 /// The shape of a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Marker {
-    /// A disc.
+    /// A filled circle.
     Circle,
-    /// A square.
+    /// A square on its side.
     Square,
     /// A triangle, point up.
     Up,
@@ -15,11 +15,11 @@ pub(crate) enum Marker {
     Diamond,
     /// A triangle, point down.
     Down,
-    /// A plus.
+    /// A plus sign with thick arms.
     Plus,
-    /// A plus, turned.
+    /// A plus turned by 45 degrees.
     Cross,
-    /// A six-sided star.
+    /// A regular hexagon, corners left and right.
     Hexagon,
 }
 

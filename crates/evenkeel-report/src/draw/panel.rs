@@ -1,4 +1,4 @@
-//! A plot with two axes.
+//! `(x, y) of the data -> (x, y) of the drawing`: a plot with two axes.
 
 use super::canvas::{Anchor, Canvas, FONT_SIZE, Weight};
 use super::ink::{Dash, Ink, Stroke};
@@ -14,19 +14,19 @@ const RIGHT: f64 = 16.0;
 /// Ticks of an axis at most.
 const MOST_TICKS: usize = 5;
 
-/// One axis.
+/// One axis of a plot: title, range and the look of its ticks.
 #[derive(Debug, Clone)]
 pub(crate) struct Axis<'a> {
     /// What it shows; may be empty.
     pub(crate) title: &'a str,
-    /// From where to where.
+    /// The values at its two ends.
     pub(crate) range: Range,
     /// How its ticks are written.
     pub(crate) text: TickText,
 }
 
 impl<'a> Axis<'a> {
-    /// An axis.
+    /// An axis over exactly this range.
     pub(crate) fn new(title: &'a str, range: Range, text: TickText) -> Self {
         Self { title, range, text }
     }
@@ -78,22 +78,22 @@ impl<'a> Panel<'a> {
         (across, self.bottom - self.y.range.share(y) * (self.bottom - self.top))
     }
 
-    /// Left edge.
+    /// Left edge of the plot, in user units.
     pub(crate) fn left(&self) -> f64 {
         self.left
     }
 
-    /// Right edge.
+    /// Right edge of the plot, in user units.
     pub(crate) fn right(&self) -> f64 {
         WIDTH - RIGHT
     }
 
-    /// Upper edge.
+    /// Upper edge of the plot, in user units.
     pub(crate) fn top(&self) -> f64 {
         self.top
     }
 
-    /// Lower edge.
+    /// Lower edge of the plot, in user units.
     pub(crate) fn bottom(&self) -> f64 {
         self.bottom
     }

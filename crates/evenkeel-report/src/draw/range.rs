@@ -1,6 +1,6 @@
-//! Ranges of data.
+//! `[low, high]`: ranges of data, and where a value lies in one.
 
-/// Values beyond this are drawn at it: the width of a range must be a number too.
+/// Values beyond this are drawn at it. The width of a range must be finite too, or every position would be NaN.
 const LARGEST: f64 = 1e300;
 
 /// A closed range of positive width, finite at both ends.
@@ -62,12 +62,12 @@ impl Range {
         Self::widened(low.min(high), high.max(low))
     }
 
-    /// Lower end.
+    /// Lower end, finite.
     pub(crate) fn low(self) -> f64 {
         self.low
     }
 
-    /// Upper end.
+    /// Upper end, finite and above the lower end.
     pub(crate) fn high(self) -> f64 {
         self.high
     }

@@ -16,11 +16,11 @@ const SLIDES: [f64; 9] = [0.5, 0.4, 0.6, 0.25, 0.75, 0.1, 0.9, 0.02, 0.98];
 /// A value on the horizontal axis and its name.
 #[derive(Debug, Clone)]
 pub(crate) struct StripMark {
-    /// Where the line stands.
+    /// Where the line stands, in the units of the data.
     pub(crate) x: f64,
-    /// Its name.
+    /// Name shown above the plot.
     pub(crate) label: String,
-    /// Its look.
+    /// How the line is drawn.
     pub(crate) stroke: Stroke,
 }
 

@@ -1,4 +1,4 @@
-//! Fewer points that look the same.
+//! `points -> fewer points that look the same`.
 
 use std::collections::BTreeSet;
 
@@ -25,6 +25,7 @@ pub(crate) fn thin_curve(points: &[Point], most: usize) -> Vec<Point> {
         if kept.len() <= most.max(2) {
             return kept;
         }
+        // Ends: with growing tolerance only the two end points are left.
         tolerance *= 1.5;
     }
 }
@@ -52,7 +53,7 @@ fn column_of(point: Point) -> i64 {
     (point.0 / COLUMN).floor() as i64
 }
 
-/// Douglas-Peucker, with a stack in place of recursion.
+/// Douglas-Peucker, with a stack in place of recursion: a long curve must not overflow the call stack.
 fn simplify(points: &[Point], tolerance: f64) -> Vec<Point> {
     if points.len() < 3 {
         return points.to_vec();

@@ -1,4 +1,4 @@
-//! Where the ticks of an axis stand and what they say.
+//! `1, 2 or 5 times 10^k`: where the ticks of an axis stand and what they say.
 
 use super::range::Range;
 use crate::text::{decimal, percent, significant};
@@ -6,11 +6,11 @@ use crate::text::{decimal, percent, significant};
 /// How tick values are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TickText {
-    /// As numbers.
+    /// Values as plain numbers.
     Plain,
     /// Ten to the power of them, as whole numbers.
     PowersOfTen,
-    /// Shares as percentages.
+    /// Shares in `[0, 1]`, written as percentages.
     Percent,
     /// Not at all: the axis has no ticks.
     Nothing,
@@ -19,7 +19,7 @@ pub(crate) enum TickText {
 /// Round values inside a range.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Ticks {
-    /// The values, increasing.
+    /// Where the ticks stand, increasing, in the units of the data.
     pub(crate) values: Vec<f64>,
     step: f64,
 }

@@ -1,4 +1,4 @@
-//! Coverage against mean set size, a point a method.
+//! `(mean set size, coverage)`: what coverage costs, one point per method.
 
 use super::{Figure, MethodStyles};
 use crate::content::Report;

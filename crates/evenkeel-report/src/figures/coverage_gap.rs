@@ -1,4 +1,4 @@
-//! Fig 2 of the paper: coverage gap over alpha.
+//! `|coverage - (1 - alpha)|` over alpha: Fig 2 of the paper.
 
 use super::{Figure, MethodStyles};
 use crate::content::Report;
@@ -54,6 +54,7 @@ pub(super) fn draw(report: &Report, styles: &MethodStyles<'_>) -> Option<Figure>
         let points: Vec<Point> =
             curve.points.iter().filter(finite).map(|(alpha, gap)| panel.at(*alpha, *gap)).collect();
         let style = styles.get(&curve.method);
+        // A curve of one point has no line; without a marker it would be invisible.
         if let [point] = points[..] {
             canvas.marker(style.marker, point, 5.0, style.stroke.ink, &curve.method);
         }

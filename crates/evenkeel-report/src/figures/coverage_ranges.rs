@@ -1,4 +1,4 @@
-//! Where coverage lies at a threshold, as horizontal ranges.
+//! `[F_up(t), F_lo(t)]`: where coverage lies at a threshold, as horizontal ranges.
 
 use super::Figure;
 use crate::content::{CoverageRange, Report};

@@ -1,4 +1,4 @@
-//! A method looks the same in every figure.
+//! `method -> colour, dash, marker`: a method looks the same in every figure.
 
 use crate::content::Report;
 use crate::draw::SeriesStyle;

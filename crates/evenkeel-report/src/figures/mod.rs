@@ -1,4 +1,4 @@
-//! The figures, one a file.
+//! `Report -> Figure, Figure, ...`: the figures, one file each.
 
 mod coverage_and_size;
 mod coverage_gap;
@@ -16,7 +16,7 @@ use method_styles::MethodStyles;
 pub struct Figure {
     /// A short name, fit for a file: `score-laws`.
     pub name: &'static str,
-    /// Its heading.
+    /// Heading above the figure.
     pub title: &'static str,
     /// What it shows and how to read it, as plain text.
     pub caption: String,
@@ -31,7 +31,7 @@ pub(crate) enum Place {
     Expectation,
     /// Methods side by side.
     Comparison,
-    /// Behind the numbers.
+    /// Weights, traces and score laws: what lies behind the numbers.
     Evidence,
 }
 

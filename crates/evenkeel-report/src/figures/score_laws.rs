@@ -1,4 +1,4 @@
-//! Fig 1 of the paper: empirical CDFs of the scores.
+//! `F(t)` of the scores: Fig 1 of the paper, empirical CDFs.
 
 use super::Figure;
 use crate::content::{Report, ScoreLaws, StepCurve};

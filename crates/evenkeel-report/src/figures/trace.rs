@@ -1,4 +1,4 @@
-//! How the optimisation went: objective and effective sample size over steps.
+//! `L` and `n_w` over steps: how the optimisation went.
 
 use super::{Figure, MethodStyles};
 use crate::content::{Report, TraceCurve};

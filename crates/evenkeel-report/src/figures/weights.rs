@@ -1,4 +1,4 @@
-//! The learned weights over the scores they belong to.
+//! `w_i` over `s_i`: the learned weights over the scores they belong to.
 
 use super::{Figure, MethodStyles};
 use crate::content::Report;
@@ -31,6 +31,7 @@ pub(super) fn draw(report: &Report, styles: &MethodStyles<'_>) -> Option<Figure>
         } else {
             scores.padded(0.02, 0.02)
         };
+    // Always past 1, the line of equal weights, or weights that are all small could not be compared with it.
     let heights = Range::around(pairs.iter().map(|pair| pair.1))?.including(0.0).including(1.2);
     let (ink, mut canvas) = (styles.get(&weights.method).stroke.ink, Canvas::new());
     let even = Stroke::new(Ink::Text, 1.4, Dash::Dashed);

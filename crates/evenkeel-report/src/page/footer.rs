@@ -1,4 +1,4 @@
-//! What is needed to repeat the run.
+//! Command, inputs and options: what is needed to repeat the run.
 
 use crate::content::{Input, Provenance, Report};
 use crate::text::escape;

@@ -1,4 +1,4 @@
-//! Title, answer and warnings.
+//! Title, answer and warnings: what is read first.
 
 use crate::content::{Report, Verdict};
 use crate::text::{escape, percent};
@@ -57,5 +57,6 @@ fn sentence(warning: &str) -> String {
 
 /// Escaped, with percent signs that stay with their numbers.
 fn words(text: &str) -> String {
+    // A narrow space that does not break: a line must not start with a percent sign.
     escape(&text.replace(" %", "\u{202f}%"))
 }

@@ -1,4 +1,4 @@
-//! The methods side by side.
+//! One row per method: coverage, set size, gap, threshold, `n_w`, seconds.
 
 use super::table::{Cell, Column, Sorting, table};
 use crate::content::{MethodRow, MethodThreshold, Report};

@@ -1,4 +1,4 @@
-//! The page around the figures.
+//! `Report -> HTML`: the page around the figures.
 
 mod class_table;
 mod evidence_tables;
@@ -21,7 +21,7 @@ const SCRIPT: &str = include_str!("script.js");
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
     base-uri 'none'; form-action 'none'";
 
-/// The whole page.
+/// The page as one HTML document, in the order of reading: answer, figures, tables, provenance.
 pub(crate) fn page(report: &Report) -> String {
     let figures = placed(report);
     let pick = |place: Place| -> Vec<&Figure> {

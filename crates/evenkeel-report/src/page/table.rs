@@ -1,4 +1,4 @@
-//! Tables that the script makes sortable.
+//! Columns and cells: tables that the script makes sortable.
 
 use crate::text::escape;
 
@@ -7,7 +7,7 @@ use crate::text::escape;
 pub(super) enum Sorting {
     /// By selecting a heading.
     ByHeading,
-    /// Not at all.
+    /// The order carries meaning and stays.
     Fixed,
 }
 
@@ -23,12 +23,12 @@ pub(super) enum Kind {
     Number,
 }
 
-/// A column's heading.
+/// Heading of a column, and how the cells below it are set.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Column {
-    /// What it holds.
+    /// Text of the heading.
     pub(super) title: &'static str,
-    /// How it is set.
+    /// How its cells are set and sorted.
     pub(super) kind: Kind,
 }
 
@@ -60,7 +60,7 @@ enum Emphasis {
 }
 
 impl Cell {
-    /// Words.
+    /// A cell of words.
     pub(super) fn words(text: impl Into<String>) -> Self {
         Self { text: text.into(), value: None, emphasis: Emphasis::Usual }
     }
@@ -72,6 +72,7 @@ impl Cell {
 
     /// A number as shown; a dash that sorts last if there is none.
     pub(super) fn number(value: Option<f64>, show: impl Fn(f64) -> String) -> Self {
+        // A NaN compares with nothing, and one of them would break the sorting of its column.
         let value = value.filter(|value| !value.is_nan());
         Self { text: value.map_or("\u{2013}".to_owned(), show), value, emphasis: Emphasis::Usual }
     }

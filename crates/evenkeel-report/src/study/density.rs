@@ -1,4 +1,4 @@
-//! Densities of one quantity over many runs, a curve a method (the paper's Figs 3 and 5).
+//! Densities of one quantity over many runs, one curve per method (the paper's Figs 3 and 5).
 
 use evenkeel::measure::{Bandwidth, GaussianKde, Support, WeightedEmpirical};
 
@@ -9,7 +9,7 @@ use crate::draw::{
 };
 
 const HEIGHT: f64 = 210.0;
-/// Points of a curve.
+/// Number of points at which a curve is evaluated.
 const POINTS: usize = 240;
 /// Narrowest kernel as a share of the axis: a method whose runs all agree is a peak, not a division by zero.
 const NARROWEST: f64 = 2e-3;
@@ -17,37 +17,37 @@ const NARROWEST: f64 = 2e-3;
 /// How the horizontal axis is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DensityAxis {
-    /// As numbers.
+    /// Values as plain numbers.
     Plain,
     /// Shares as percentages; the axis ends at 100 %.
     Percent,
 }
 
-/// One method's runs.
+/// The values of one method over all runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DensitySeries {
-    /// The method.
+    /// Name of the method, for the legend.
     pub label: String,
-    /// One value a run; those that are not finite are left out.
+    /// One value per run; those that are not finite are left out.
     pub values: Vec<f64>,
 }
 
-/// What is drawn.
+/// A figure of densities.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DensityPlot {
-    /// Name of the file.
+    /// Name of the figure, fit for a file.
     pub name: String,
-    /// Heading.
+    /// Heading above the figure.
     pub title: String,
-    /// How to read it.
+    /// How to read it, as plain text.
     pub caption: String,
-    /// What is measured.
+    /// The quantity measured, the title of the horizontal axis.
     pub quantity: String,
     /// How the axis is written.
     pub axis: DensityAxis,
     /// A value to mark, and its name.
     pub mark: Option<(f64, String)>,
-    /// The methods.
+    /// The methods, in the order of the legend.
     pub series: Vec<DensitySeries>,
 }
 

@@ -1,4 +1,4 @@
-//! Points of several methods over two quantities, joined or not.
+//! `(x, y)` of several methods, joined or not.
 
 use super::Drawing;
 use crate::draw::{
@@ -12,11 +12,11 @@ const RADIUS: f64 = 4.0;
 /// How an axis is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineAxis {
-    /// As numbers.
+    /// Values as plain numbers.
     Plain,
     /// As numbers, in powers of ten; values that are not positive are left out.
     Logarithmic,
-    /// Shares as percentages.
+    /// Shares in `[0, 1]`, written as percentages.
     Percent,
 }
 
@@ -34,27 +34,27 @@ pub enum Reference {
 pub enum Joined {
     /// By lines, in the order given.
     Lines,
-    /// Not at all.
+    /// Markers only.
     Points,
 }
 
 /// A method and its points.
 pub type NamedPoints = (String, Vec<(f64, f64)>);
 
-/// What is drawn.
+/// A figure of points over two quantities.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinePlot {
-    /// Name of the file.
+    /// Name of the figure, fit for a file.
     pub name: String,
-    /// Heading.
+    /// Heading above the figure.
     pub title: String,
-    /// How to read it.
+    /// How to read it, as plain text.
     pub caption: String,
-    /// The horizontal quantity.
+    /// Title and scale of the horizontal axis.
     pub across: (String, LineAxis),
-    /// The vertical quantity.
+    /// Title and scale of the vertical axis.
     pub up: (String, LineAxis),
-    /// What to compare with.
+    /// A line to compare the points with.
     pub reference: Option<Reference>,
     /// Whether points are joined.
     pub joined: Joined,
@@ -62,7 +62,7 @@ pub struct LinePlot {
     pub series: Vec<NamedPoints>,
 }
 
-/// Draws it; none if there is no finite point.
+/// Draws the figure; none if there is no finite point.
 pub fn line_plot(plot: &LinePlot) -> Option<Drawing> {
     let scaled = |(x, y): &(f64, f64)| (scale(plot.across.1, *x), scale(plot.up.1, *y));
     let series: Vec<Vec<(f64, f64)>> = plot

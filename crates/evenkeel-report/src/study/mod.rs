@@ -1,4 +1,4 @@
-//! A study of many runs: tables of means with their spread, densities, one page.
+//! `Study -> HTML`: a study of many runs as tables of means with their spread, densities, one page.
 
 mod density;
 mod lines;
@@ -10,12 +10,12 @@ pub use page::render_study;
 
 use crate::figures::Figure;
 
-/// A figure with a name of its own choosing, fit for a file.
+/// A figure whose name the caller chooses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Drawing {
     /// A short name, fit for a file: `figure-3-coverage`.
     pub name: String,
-    /// Its heading.
+    /// Heading above the figure.
     pub title: String,
     /// What it shows and how to read it, as plain text.
     pub caption: String,
@@ -33,13 +33,13 @@ impl From<Figure> for Drawing {
 /// A table of texts; the first column holds the rows' headings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StudyTable {
-    /// Its heading.
+    /// Heading above the table.
     pub title: String,
-    /// How to read it.
+    /// How to read it, shown below the table.
     pub note: Option<String>,
     /// Headings of the columns.
     pub columns: Vec<String>,
-    /// As many texts a row as there are columns.
+    /// The rows, each with as many texts as there are columns.
     pub rows: Vec<Vec<String>>,
 }
 

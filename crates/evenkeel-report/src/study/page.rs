@@ -1,4 +1,4 @@
-//! The page of a study.
+//! `Study -> HTML`: the page of a study.
 
 use super::{Drawing, Study, StudyTable};
 use crate::page::{SHORT, document, section};

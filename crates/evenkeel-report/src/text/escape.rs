@@ -1,4 +1,4 @@
-//! Text that means nothing to a parser.
+//! `& < > " ' -> entities`: text that means nothing to a parser.
 
 /// Escapes text for element content and quoted attributes of HTML and XML alike.
 ///

@@ -1,4 +1,4 @@
-//! Numbers for people and for paths.
+//! `f64 -> text`: numbers for people and for SVG paths.
 
 /// A space that neither breaks nor stretches, between digits and in front of `%`.
 const NARROW: char = '\u{202f}';
@@ -12,10 +12,11 @@ pub(crate) fn coordinate(value: f64) -> String {
     let text = format!("{value:.2}");
     let text =
         if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    // Equal drawings must have equal bytes: a tiny negative number would otherwise write `-0`.
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
-/// A number with fixed decimals, grouped thousands and a real minus; `∞` if infinite, a dash if no number.
+/// A number with fixed decimals, grouped thousands and a real minus; `∞` if infinite, a dash if not a number.
 pub(crate) fn decimal(value: f64, decimals: usize) -> String {
     if value.is_nan() {
         return NOTHING.to_owned();
@@ -29,6 +30,7 @@ pub(crate) fn decimal(value: f64, decimals: usize) -> String {
     }
     let text = format!("{:.decimals$}", value.abs());
     let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+    // What rounds to zero has no sign: `-0.00` reads like a finding.
     let zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
     let sign = if zero { "" } else { &sign };
     let point = if fraction.is_empty() { "" } else { "." };
@@ -59,6 +61,7 @@ pub(crate) fn grouped(value: usize) -> String {
 
 /// A share as a percentage.
 pub(crate) fn percent(share: f64, decimals: usize) -> String {
+    // An infinite share is not a percentage of anything, and NaN is shown as a dash without a `%`.
     if share.is_finite() {
         format!("{}{NARROW}%", decimal(100.0 * share, decimals))
     } else {

@@ -1,4 +1,4 @@
-//! How wide text will be, without asking a font.
+//! `text -> width in user units`: how wide text will be, without asking a font.
 //!
 //! The page uses whatever sans-serif font the reader has. Estimates lean to the wide side (DejaVu, Verdana), so that
 //! labels laid out by them do not touch in any other.
@@ -37,6 +37,7 @@ pub(crate) fn shorten(text: &str, size: f64, room: f64) -> String {
         }
         out.push(character);
     }
+    // No blank in front of the ellipsis.
     out.truncate(out.trim_end().len());
     out.push('…');
     out

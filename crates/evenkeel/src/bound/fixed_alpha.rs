@@ -1,4 +1,4 @@
-//! The coverage gap at one miscoverage rate (Thm A.11).
+//! `|F_P(t) - F_Q(t)|` and its bound between two laws: the coverage gap at one miscoverage rate (Thm A.11).
 //!
 //! Both bounds are read off at `t`, the `1 - alpha` quantile of `P` without test mass. Add a [`DkwCorrection`] with
 //! [`GapBound::with_correction`].
@@ -11,7 +11,7 @@ use crate::level::Miscoverage;
 use crate::measure::WeightedEmpirical;
 use crate::sandwich::Sandwich;
 
-/// `|F_P(t) - F_Q(t)|`.
+/// `|F_P(t) - F_Q(t)|`, from labeled scores of the target data.
 pub fn labeled_gap_at(
     p: &WeightedEmpirical,
     q: &WeightedEmpirical,

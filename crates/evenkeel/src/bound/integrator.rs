@@ -1,4 +1,4 @@
-//! What the distance between CDFs is integrated against.
+//! `integral g = sum_k masses[k] g(points[k])`: what the distance between CDFs is integrated against.
 
 use super::{DensityGrid, Form, Rates};
 use crate::error::Result;
@@ -8,9 +8,9 @@ use crate::measure::{Grid, SmoothedLaw, WeightedEmpirical};
 /// Masses on increasing points: `integral g = sum_k masses[k] g(points[k])`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measure {
-    /// Increasing points.
+    /// Increasing scores.
     pub points: Vec<f64>,
-    /// Mass of each.
+    /// Mass of each point, not negative.
     pub masses: Vec<f64>,
 }
 
@@ -24,6 +24,9 @@ pub struct Integrator {
 
 impl Integrator {
     /// The density of `P` on a grid (eq 5, eq 7): mass `p(t_k) range / K` at `t_k`. The grid must cover `P`.
+    ///
+    /// # Errors
+    /// `OutsideRange` if the grid does not cover every atom of `P`.
     pub fn density(p: &SmoothedLaw, grid: &Grid) -> Result<Self> {
         let density = p.density().density_on_grid(grid);
         let masses = density.into_iter().map(|p| p * grid.weight()).collect();
@@ -42,7 +45,11 @@ impl Integrator {
 
     /// The density of `P` on the grid points between the quantiles of the range's levels (Prop A.9).
     ///
-    /// Where no grid point lies between them (tied scores, a coarse grid), nothing is integrated and the bound's mass is 0.
+    /// Where no grid point lies between them (tied scores, a coarse grid), nothing is integrated and the bound's mass
+    /// is 0.
+    ///
+    /// # Errors
+    /// `OutsideRange` if the grid does not cover every atom of `P`.
     pub fn restricted_density(
         p: &SmoothedLaw,
         grid: &Grid,
@@ -76,12 +83,12 @@ impl Integrator {
         Self { measure, form: Form::Expectation, rates: Rates::Within(range) }
     }
 
-    /// Its total mass.
+    /// Total mass: near 1 unless the grid misses part of the density.
     pub fn mass(&self) -> f64 {
         self.measure.masses.iter().sum()
     }
 
-    /// The measure itself.
+    /// The points and masses that a bound sums over.
     pub fn measure(&self) -> &Measure {
         &self.measure
     }

@@ -1,4 +1,4 @@
-//! Bounds when labeled scores from `Q` are at hand (Thm 3.2).
+//! `int p_P |F_P - F_Q|` and `sup p_P W1(P, Q)`: bounds from labeled scores of `Q` (Thm 3.2).
 
 use super::{DensityGrid, Form, GapBound, Integrator, Rates, Reference, Terms};
 use crate::error::Result;
@@ -30,6 +30,9 @@ pub fn integrated_gap(
 }
 
 /// `sup p_P * W1(P, Q)` (eq 6), the supremum taken on the grid.
+///
+/// # Errors
+/// `OutsideRange` if the grid does not cover every atom of `P`.
 pub fn wasserstein_gap(p: &SmoothedLaw, q: &WeightedEmpirical, grid: &Grid) -> Result<GapBound> {
     let (_, sup_density) = p.density().largest_on_grid(grid);
     let w1 = wasserstein_1(p.law(), q);

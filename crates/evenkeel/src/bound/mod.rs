@@ -1,8 +1,8 @@
-//! Stage 4: bounds on the coverage lost to the shift.
+//! Stage 4: bounds on the coverage lost to the shift, eq 5 to eq 8.
 //!
 //! The total coverage gap is the average over all miscoverage rates of `|coverage under P - coverage under Q|`
-//! (Def 3.1). Every bound on it is an average, over some law of scores, of how far the calibration CDF can be from
-//! the target data's; or its relaxation by a Wasserstein distance:
+//! (Def 3.1). Every bound on it is an average, over some law of scores, of how far the calibration CDF can be from the
+//! CDF of the target scores; or its relaxation by a Wasserstein distance:
 //!
 //! ```text
 //!                 with labels from Q                  without labels, between two laws
@@ -41,16 +41,17 @@ pub struct GapBound {
     pub value: f64,
     /// Which inequality it comes from.
     pub form: Form,
-    /// What it is made of.
+    /// The terms that add up to it.
     pub terms: Terms,
-    /// What stands in for the law of target scores.
+    /// What stands in for the law of the target scores.
     pub reference: Reference,
     /// Which miscoverage rates it averages over.
     pub rates: Rates,
-    /// Mass of the law that was integrated against: near 1 where the grid resolves the density (and the range's rates all
-    /// fall on the grid). A bound whose mass is far from 1 says little; use more grid points or a wider bandwidth.
+    /// Mass of the law that was integrated against: near 1 where the grid resolves the density (and all rates of the
+    /// range fall on the grid). A bound whose mass is far from 1 says little; use more grid points or a wider
+    /// bandwidth.
     pub mass: f64,
-    /// Finite-sample correction, if one was added.
+    /// Finite-sample correction, if one was added; [`corrected`](Self::corrected) includes it.
     pub correction: Option<DkwCorrection>,
 }
 
@@ -70,17 +71,17 @@ impl GapBound {
 /// Where a density was evaluated, and with which kernels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DensityGrid {
-    /// Grid points `K`.
+    /// Number of grid points `K`.
     pub points: usize,
-    /// Range they cover.
+    /// Range of scores that the points cover.
     pub range: Interval,
-    /// Width of the kernels.
+    /// Width `h` of the kernels, in units of the score.
     pub bandwidth: f64,
 }
 
 impl DensityGrid {
-    /// Describes the grid of a density; an error if the grid does not cover the law, whose part outside would count for
-    /// nothing.
+    /// Describes the grid of a density. An error if the grid does not cover the law: mass outside it would silently
+    /// count as zero, and the bound would be too small.
     fn of(p: &SmoothedLaw, grid: &Grid) -> Result<Self> {
         let range = grid.range();
         for value in [p.law().smallest_atom(), p.law().largest_atom()] {
@@ -130,9 +131,9 @@ pub enum Terms {
     },
     /// `value = sup_density * w1`.
     TransportToLabeled {
-        /// Largest density on the grid.
+        /// Largest density on the grid, per unit of the score.
         sup_density: f64,
-        /// `W1(P, Q)`.
+        /// `W1(P, Q)`, in units of the score.
         w1: f64,
     },
     /// `value = sup_density / 2 * (w1_upper + w1_lower + mean_upper - mean_lower)`.
@@ -150,16 +151,16 @@ pub enum Terms {
     },
 }
 
-/// What stands in for the law of target scores.
+/// What stands in for the law of the target scores.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Reference {
     /// Labeled scores from `Q`.
     Labeled,
-    /// A sandwich.
+    /// Two laws around it.
     Sandwich {
-        /// How it was made.
+        /// How the two laws were made.
         construction: Construction,
-        /// Whether its order is guaranteed, holds empirically, or is violated.
+        /// Whether their order is guaranteed, holds empirically, or is violated.
         order: Order,
     },
 }
@@ -169,8 +170,8 @@ pub enum Reference {
 pub enum Rates {
     /// All of `[0, 1]`.
     All,
-    /// A range.
+    /// Those in a range (Prop A.9).
     Within(MiscoverageRange),
-    /// One.
+    /// A single one (Thm A.11).
     At(Miscoverage),
 }

@@ -1,4 +1,5 @@
-//! Bounds without a single label from `Q` (Thm 3.3).
+//! `1/2 int p_P (|F_P - F_up| + |F_P - F_lo| + F_lo - F_up)` and its W1 form: bounds without labels from `Q`
+//! (Thm 3.3).
 
 use super::{DensityGrid, Form, GapBound, Integrator, Rates, Reference, Terms};
 use crate::error::Result;
@@ -35,6 +36,9 @@ pub fn integrated_gap_between(
 }
 
 /// `1/2 sup p_P (W1(P, up) + W1(P, lo) + E_up[S] - E_lo[S])` (eq 8), the supremum taken on the grid.
+///
+/// # Errors
+/// `OutsideRange` if the grid does not cover every atom of `P`.
 pub fn wasserstein_gap_between(
     p: &SmoothedLaw,
     sandwich: &Sandwich,

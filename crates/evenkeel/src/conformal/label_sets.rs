@@ -1,4 +1,4 @@
-//! Prediction sets of many points, one bit a label.
+//! `bit y of row x = [y in C(x)]`: prediction sets of many points, one bit per label.
 
 use super::thresholds::Thresholds;
 use crate::error::{Error, Result, require_same_length};
@@ -7,7 +7,7 @@ use crate::score::{CandidateScores, is_allowed};
 /// Labels in one word of a row.
 pub(crate) const WORD: usize = u64::BITS as usize;
 
-/// Prediction sets over labels `0..classes`, one a row, packed into bits.
+/// Prediction sets over labels `0..classes`, one per row, packed into bits.
 ///
 /// Rows start at a word, so sets of later rows can be [appended](Self::append) without moving a bit. Bits at and above
 /// `classes` are zero: equal sets have equal words.
@@ -19,6 +19,9 @@ pub struct LabelSets {
 
 impl LabelSets {
     /// No rows yet, over `classes` labels; `append` adds some.
+    ///
+    /// # Errors
+    /// `TooFew` for no classes.
     pub fn empty(classes: usize) -> Result<Self> {
         if classes == 0 {
             return Err(Error::TooFew { what: "classes", found: 0, least: 1 });
@@ -27,6 +30,9 @@ impl LabelSets {
     }
 
     /// From row-major membership; shape `(rows, classes)`.
+    ///
+    /// # Errors
+    /// `TooFew` for no classes, `Ragged` unless the entries fill whole rows.
     pub fn from_bools(members: &[bool], classes: usize) -> Result<Self> {
         let mut sets = Self::empty(classes)?;
         if !members.len().is_multiple_of(classes) {
@@ -42,6 +48,9 @@ impl LabelSets {
     /// `C(x_j) = {y : S[j][y] <= threshold}` over the labels that are possible for `j`.
     ///
     /// With a threshold per row or label there must be as many thresholds as rows or labels.
+    ///
+    /// # Errors
+    /// `LengthMismatch` unless there are as many thresholds as rows or labels.
     pub fn from_candidate_scores<'a>(
         candidates: &CandidateScores,
         thresholds: impl Into<Thresholds<'a>>,
@@ -87,7 +96,7 @@ impl LabelSets {
         &self.words[row * self.words_per_row()..][..self.words_per_row()]
     }
 
-    /// Number of rows.
+    /// Number of rows, one set per row; may be 0.
     pub fn rows(&self) -> usize {
         self.words.len() / self.words_per_row()
     }
@@ -138,7 +147,10 @@ impl LabelSets {
         members
     }
 
-    /// Adds the sets of later rows.
+    /// Adds the sets of the rows that follow.
+    ///
+    /// # Errors
+    /// `LengthMismatch` unless both choose from the same number of labels.
     pub fn append(&mut self, later: &Self) -> Result<()> {
         require_same_length(
             "classes of the appended sets",
@@ -151,6 +163,9 @@ impl LabelSets {
     }
 
     /// The sets of consecutive blocks of rows as one.
+    ///
+    /// # Errors
+    /// `Empty` for no blocks, `LengthMismatch` unless all choose from the same number of labels.
     pub fn concatenate(blocks: &[Self]) -> Result<Self> {
         let Some((first, later)) = blocks.split_first() else {
             return Err(Error::Empty { what: "blocks of label sets" });
@@ -188,6 +203,7 @@ impl Iterator for SetLabels<'_> {
             self.first += WORD;
         }
         let label = self.first + self.word.trailing_zeros() as usize;
+        // Clears the lowest bit, so that walking a set takes its size in steps, not the number of classes.
         self.word &= self.word - 1;
         Some(label)
     }

@@ -1,4 +1,4 @@
-//! Settling `1 - p scale <= threshold` for stretches of rows without knowing `scale` exactly.
+//! `1 - p scale <= threshold` settled for stretches of rows without knowing `scale` exactly.
 
 use std::any::Any;
 use std::ops::Add;
@@ -46,8 +46,9 @@ impl<F: Lane> Band<F> {
     /// ```text
     /// 1 - p / sum <= t   iff   p >= (1 - t) sum
     /// ```
-    /// in real numbers. In the definition `1 / sum`, its product with `p`, the difference and `1 - t` are rounded to double
-    /// precision, which moves the two sides by less than 1e-15 together, as both are at most 2 wherever they can meet.
+    /// in real numbers. In the definition `1 / sum`, its product with `p`, the difference and `1 - t` are rounded to
+    /// double precision, which moves the two sides by less than 1e-15 together, as both are at most 2 wherever they can
+    /// meet.
     pub(super) fn new(threshold: Threshold, sum: f64, slack: f64) -> Self {
         const ROUNDING: f64 = 1e-15;
         let t = threshold.get();
@@ -166,6 +167,7 @@ fn settle_with<T: Real, F: Lane>(
             }
         }
         let sum = tally.sums.into_iter().fold(F::nearest(0.0), |sum, lane| sum + lane);
+        // Written so that a NaN sum is not fair: a row with a NaN must reach the definition, which refuses it by name.
         let fair = stretch.sums.0 <= sum && sum <= stretch.sums.1;
         if !fair || tally.doubts != [F::nearest(0.0); WINDOW] {
             return Stop { rows: settled, sum };
@@ -179,7 +181,8 @@ fn settle_with<T: Real, F: Lane>(
 struct Tally<F> {
     band: Band<F>,
     sums: [F; WINDOW],
-    /// Not zero where an entry was negative or fell into the band. (In the entries' type: masks of one width vectorise.)
+    /// Not zero where an entry was negative or fell into the band. (In the entries' type: masks of one width
+    /// vectorise.)
     doubts: [F; WINDOW],
 }
 

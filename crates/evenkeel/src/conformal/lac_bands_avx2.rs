@@ -46,6 +46,8 @@ fn narrow<T: Real>(
 ) -> Stop<f32> {
     let columns = stretch.columns;
     let inside = [first_lanes(columns), first_lanes(columns.saturating_sub(WINDOW))];
+    // Lanes past the end of a row are zeros, which pass where the threshold admits everything; their bits must go, or
+    // equal sets would differ.
     let members = (1 << columns) - 1;
     let (least, largest) = (_mm_set1_ps(stretch.sums.0), _mm_set1_ps(stretch.sums.1));
     let mut settled = 0;
@@ -95,6 +97,7 @@ fn wide<T: Real>(
     let padded = columns.next_multiple_of(WINDOW);
     let inside = first_lanes(columns + WINDOW - padded);
     let words_per_row = columns.div_ceil(WORD);
+    // As for narrow rows: bits past the last class must be zero, or equal sets would differ.
     let members = u64::MAX >> (words_per_row * WORD - columns);
     let mut settled = 0;
     for words in words.chunks_exact_mut(words_per_row) {
@@ -151,7 +154,8 @@ impl Edges {
         Self { low: _mm256_set1_ps(band.low), high: _mm256_set1_ps(band.high) }
     }
 
-    /// Which values are in the set. The sign of a lane of `doubt` is set where a value fell into the band or was negative.
+    /// Which values are in the set. The sign of a lane of `doubt` is set where a value fell into the band or was
+    /// negative.
     #[target_feature(enable = "avx2")]
     #[inline]
     fn compare(&self, values: __m256, doubt: &mut __m256) -> __m256 {

@@ -1,11 +1,10 @@
 //! Stage 6: from weighted calibration scores to thresholds and prediction sets.
 //!
 //! ```text
-//! threshold   smallest s with (1 - test mass) F_w(s) >= 1 - alpha
-//! sets        C(x) = {y : s(x, y) <= threshold}
+//! threshold   smallest s with (1 - test mass) F_w(s) >= 1 - alpha       crate::threshold
+//! sets        C(x) = {y : s(x, y) <= threshold}                         prediction, label_sets
 //! ```
-//! Two baselines move the threshold by what unlabeled data say about the classifier's confidence: [`EntropyScaling`] and
-//! [`QuantileTransfer`].
+//! A block of rows has one threshold, one per row or one per label ([`Thresholds`]), depending on the method.
 
 mod label_sets;
 mod lac_bands;

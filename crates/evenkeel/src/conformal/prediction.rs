@@ -1,4 +1,4 @@
-//! Prediction sets from blocks of probability rows, scored on the fly.
+//! `C(x) = {y : s(x, y) <= t}`: prediction sets from blocks of probability rows, scored on the fly.
 
 use super::label_sets::LabelSets;
 use super::lac_rows::{RowThresholds, lac_sets};
@@ -12,6 +12,10 @@ use crate::score::{RowScratch, Score, row_scale, widen_scaled};
 /// Rows must be probability vectors, as for [`Probabilities`](crate::score::Probabilities). `first_row` is the index of
 /// the block's first row in the whole input: it addresses random draws and names rows in errors. Any cut of a table
 /// into blocks gives the same sets, and memory is that of the block's sets. Thresholds per row are those of the block.
+///
+/// # Errors
+/// `LengthMismatch` unless there are as many thresholds as rows or labels; `NotFinite`, `Negative` or `NotNormalised`
+/// for the first row that is not a probability vector, counted from `first_row`.
 pub fn predict_rows<'a, T: Real>(
     first_row: usize,
     block: Rows<'_, T>,
@@ -20,6 +24,8 @@ pub fn predict_rows<'a, T: Real>(
 ) -> Result<LabelSets> {
     let thresholds = thresholds.into();
     thresholds.require_shape(block.rows(), block.columns())?;
+    // lac is the default score, and its sets follow from comparisons: scoring every entry would take many times as
+    // long.
     match thresholds {
         Thresholds::Shared(threshold) if *score == Score::Lac => {
             return lac_sets(first_row, block, RowThresholds::Shared(threshold));
@@ -41,6 +47,11 @@ pub fn predict_rows<'a, T: Real>(
 /// `s(x_i, y_i)` for a block of labeled probability rows; shape `(rows,)`.
 ///
 /// The block-wise form of [`Score::label_scores`], with `first_row` as in [`predict_rows`].
+///
+/// # Errors
+/// `LengthMismatch` unless there is one label per row; `NotFinite`, `Negative` or `NotNormalised` for a row that is not
+/// a probability vector and `LabelOutOfRange` for a label that is not below the number of classes, both counted from
+/// `first_row`.
 pub fn label_scores_of_rows<T: Real>(
     first_row: usize,
     block: Rows<'_, T>,

@@ -1,4 +1,4 @@
-//! One threshold for all rows, one for each, or one for each label.
+//! `t`, `t_i` or `t_y`: one threshold for all rows, one per row, or one per label.
 
 use crate::error::{Result, require_same_length};
 use crate::threshold::Threshold;
@@ -8,9 +8,9 @@ use crate::threshold::Threshold;
 pub enum Thresholds<'a> {
     /// The same for every row.
     Shared(Threshold),
-    /// One for each row of the block, for methods that calibrate at every test point.
+    /// One per row of the block, for methods that calibrate at every test point.
     PerRow(&'a [Threshold]),
-    /// One for each label, for methods that weight calibration points by it.
+    /// One per label, for methods that weight calibration points by their label.
     PerLabel(&'a [Threshold]),
 }
 

@@ -1,4 +1,4 @@
-//! Nominal against measured coverage, over miscoverage rates.
+//! `(1 - alpha, F_Q(t_alpha))`: nominal against measured coverage, over miscoverage rates.
 
 use crate::level::Miscoverage;
 use crate::measure::WeightedEmpirical;
@@ -9,9 +9,9 @@ use crate::threshold::{TestMass, Threshold, conformal_threshold};
 pub struct GapPoint {
     /// The miscoverage rate; the nominal coverage is `1 - alpha`.
     pub alpha: Miscoverage,
-    /// The threshold calibrated for it.
+    /// The threshold that the calibration gives for it.
     pub threshold: Threshold,
-    /// Coverage at the threshold, `F_Q(threshold)`.
+    /// Coverage at the threshold, `F_Q(threshold)`, in `[0, 1]`.
     pub coverage: f64,
     /// `|1 - alpha - coverage|`.
     pub gap: f64,
@@ -29,6 +29,7 @@ pub fn gap_curve(
 ) -> Vec<GapPoint> {
     let point = |alpha: &Miscoverage| {
         let threshold = conformal_threshold(p, test, *alpha);
+        // An infinite threshold is as good as a number here: `F_Q` is 1 there, as every label is in the set.
         let coverage = q.cdf(threshold.get());
         let gap = (alpha.level().get() - coverage).abs();
         GapPoint { alpha: *alpha, threshold, coverage, gap }
@@ -38,5 +39,6 @@ pub fn gap_curve(
 
 /// The rates 0.01, 0.02, ..., 0.99.
 pub fn percent_rates() -> Vec<Miscoverage> {
+    // Divided, not added up: 0.01 added ten times is not 0.1, and a rank could be lost.
     (1..100).filter_map(|percent| Miscoverage::new(f64::from(percent) / 100.0).ok()).collect()
 }

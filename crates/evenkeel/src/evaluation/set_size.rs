@@ -1,18 +1,18 @@
-//! How large the sets are.
+//! `|C(x)|`: mean, median and extremes of the set sizes.
 
 use crate::conformal::LabelSets;
 use crate::error::{Error, Result};
 
-/// Sizes of prediction sets.
+/// How large the prediction sets of a table are.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SetSizes {
-    /// Mean size.
+    /// Mean number of labels in a set.
     pub mean: f64,
     /// Median size: of an even number of sets, the average of the middle two.
     pub median: f64,
-    /// Sets without any label.
+    /// Number of sets without any label.
     pub empty: u64,
-    /// Sets with every label.
+    /// Number of sets with every label.
     pub full: u64,
 }
 
@@ -45,7 +45,10 @@ fn size_at(counts: &[u64], position: u64) -> usize {
     counts.iter().position(is_reached).unwrap_or(0)
 }
 
-/// Sizes of the sets.
+/// Measures the sizes of the sets.
+///
+/// # Errors
+/// `Empty` for no sets.
 pub fn set_sizes(sets: &LabelSets) -> Result<SetSizes> {
     let mut counts = vec![0; sets.classes() + 1];
     for labels in sets.iter() {

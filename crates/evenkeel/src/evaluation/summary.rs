@@ -1,4 +1,4 @@
-//! Everything about the sets of labeled points, counted block by block.
+//! Counts per class and per set size: everything about the sets of labeled points, counted block by block.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,21 +13,21 @@ use crate::sketch::{contradiction, rows_of_both, sum_of_counts};
 /// How prediction sets did on labeled points.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evaluation {
-    /// Points.
+    /// Number of labeled points.
     pub n: u64,
     /// The miscoverage rate the sets were made for.
     pub alpha: Miscoverage,
-    /// Share of the points whose label is in their set.
+    /// Share of the points whose label is in their set, in `[0, 1]`.
     pub coverage: f64,
-    /// Mean set size.
+    /// Mean number of labels in a set.
     pub mean_size: f64,
     /// Median set size: of an even number of sets, the average of the middle two.
     pub median_size: f64,
-    /// Sets without any label.
+    /// Number of sets without any label.
     pub empty: u64,
-    /// Sets with every label.
+    /// Number of sets with every label.
     pub full: u64,
-    /// Measured total coverage gap; none where there is no one calibration law (a threshold per point).
+    /// Measured total coverage gap; none where no single calibration law exists (a threshold per point).
     pub total_coverage_gap: Option<f64>,
     /// Coverage of every class that occurs, by increasing label.
     pub per_class: Vec<ClassCoverage>,
@@ -75,6 +75,9 @@ impl TryFrom<Stored> for EvaluationCounts {
 
 impl EvaluationCounts {
     /// Nothing counted yet, over `classes` classes.
+    ///
+    /// # Errors
+    /// `TooFew` for no classes.
     pub fn new(classes: usize) -> Result<Self> {
         if classes == 0 {
             return Err(Error::TooFew { what: "classes", found: 0, least: 1 });
@@ -86,19 +89,28 @@ impl EvaluationCounts {
     }
 
     /// The counts of one table.
+    ///
+    /// # Errors
+    /// `LengthMismatch` unless there is one label per set, `LabelOutOfRange` for a label that is not below the number
+    /// of classes.
     pub fn of(sets: &LabelSets, labels: &Labels) -> Result<Self> {
         Self::new(sets.classes())?.add(0, sets, labels.as_slice())
     }
 
-    /// Adds a block of sets with their labels; `first_row` is the index of the block's first row in the whole input, for
-    /// errors.
+    /// Adds a block of sets with their labels; `first_row` is the index of the block's first row in the whole input,
+    /// for errors.
     ///
     /// Adding consumes the counts and gives them back, so that none can be used after a block failed half-way.
+    ///
+    /// # Errors
+    /// `LengthMismatch` unless the sets choose from the classes counted here and there is one label per set;
+    /// `LabelOutOfRange` for a label that is not below the number of classes, counted from `first_row`.
     pub fn add(mut self, first_row: usize, sets: &LabelSets, labels: &[usize]) -> Result<Self> {
         let classes = self.classes.len();
         require_same_length("classes of the sets", sets.classes(), "the evaluation", classes)?;
         require_same_length("labels", labels.len(), "the evaluated sets", sets.rows())?;
         for (row, label) in labels.iter().enumerate() {
+            // Checked here although `Labels` are: blocks arrive as plain numbers from a file.
             let Some(class) = self.classes.get_mut(*label) else {
                 let (index, label) = (first_row.saturating_add(row), *label);
                 return Err(Error::LabelOutOfRange { what: "labels", index, label, classes });
@@ -111,6 +123,9 @@ impl EvaluationCounts {
     }
 
     /// The counts of these points and the other's.
+    ///
+    /// # Errors
+    /// `LengthMismatch` unless both count the same number of classes.
     pub fn merge(mut self, other: &Self) -> Result<Self> {
         require_same_length(
             "the merged evaluation's classes",
@@ -130,6 +145,9 @@ impl EvaluationCounts {
 
     /// The evaluation of what was counted; the total coverage gap comes from the scores
     /// ([`total_coverage_gap`](super::total_coverage_gap)), if there is a calibration law.
+    ///
+    /// # Errors
+    /// `Empty` if nothing was counted.
     pub fn finish(
         &self,
         alpha: Miscoverage,

@@ -1,4 +1,5 @@
-//! The measured total coverage gap, from labeled scores in memory or counted block by block.
+//! `sum_i w_i |F_P(s_i) - F_Q(s_i)|`: the measured total coverage gap, from labeled scores in memory or counted block
+//! by block.
 
 use serde::{Deserialize, Serialize};
 
@@ -64,18 +65,25 @@ impl LabelScoreCounts {
 
     /// Adds the scores of a block at its true labels; `first_row` is the index of the block's first row in the whole
     /// input, for errors.
+    ///
+    /// # Errors
+    /// `NotFinite` for a score that is NaN or infinite, counted from `first_row`.
     pub fn add(mut self, first_row: usize, scores: &[f64]) -> Result<Self> {
         for (row, score) in scores.iter().enumerate() {
             if !score.is_finite() {
                 let at = At::Index(first_row.saturating_add(row));
                 return Err(Error::NotFinite { what: "scores", at, value: *score });
             }
+            // Strictly below: a score equal to an atom counts at it, as the CDF is right-continuous.
             self.counts[self.atoms.partition_point(|atom| atom < score)] += 1;
         }
         Ok(self)
     }
 
     /// The counts of these scores and the other's, made against the same calibration law.
+    ///
+    /// # Errors
+    /// `IncompatibleSketches` unless both were made against the same calibration scores.
     pub fn merge(mut self, other: &Self) -> Result<Self> {
         if self.atoms != other.atoms {
             return Err(Error::IncompatibleSketches { what: "calibration scores" });
@@ -89,11 +97,15 @@ impl LabelScoreCounts {
     /// A law whose CDF is that of the scores at every calibration score, with each score moved up to the next of them.
     ///
     /// Its effective sample size is the number of scores; its points are the places they were moved to.
+    ///
+    /// # Errors
+    /// `Empty` if nothing was counted.
     pub fn law(&self) -> Result<WeightedEmpirical> {
         let n: u64 = self.counts.iter().sum();
         if n == 0 {
             return Err(Error::Empty { what: "scores" });
         }
+        // The next number above, not infinity: a law has finite atoms, and nothing asks for its CDF between the two.
         let beyond = self.atoms.last().map(|atom| atom.next_up());
         let places = self.atoms.iter().copied().chain(beyond);
         let pairs: Vec<(f64, f64)> =

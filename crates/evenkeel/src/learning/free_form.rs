@@ -1,4 +1,4 @@
-//! Free-form weights: one log-weight per calibration point (Alg 1).
+//! `w = softmax(theta)`: free-form weights, one log-weight `theta_i` per calibration point (Alg 1).
 
 use std::ops::ControlFlow;
 
@@ -20,7 +20,10 @@ pub fn initial_log_weights(n: usize, seed: Seed) -> Vec<f64> {
 
 /// The test point's share when its unnormalised weight is 1: `1 / (1 + sum_k exp(theta_k))`.
 ///
-/// The paper follows Barber et al. (2023): the test point already comes from target law.
+/// The paper follows \[BCRT23\]: the test point already comes from the target law, so it needs no correction.
+///
+/// # Errors
+/// `NotFinite` for a log-weight that is NaN or infinite.
 pub fn free_form_test_mass(log_weights: &[f64]) -> Result<TestMass> {
     require_finite("log-weights", log_weights)?;
     // 1 / (1 + e^L) with L = log sum exp: neither end overflows.
@@ -32,9 +35,9 @@ pub fn free_form_test_mass(log_weights: &[f64]) -> Result<TestMass> {
 /// How free-form weights are learned.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct FreeFormSettings {
-    /// Step sizes.
+    /// How large the optimiser's steps are.
     pub adam: AdamSettings,
-    /// When to stop.
+    /// After how many steps, or on which condition, to stop.
     pub stopping: StoppingRule,
 }
 
@@ -43,11 +46,11 @@ pub struct FreeFormSettings {
 pub struct FreeFormFit {
     /// `theta`, in the order of the sorted scores.
     pub log_weights: Vec<f64>,
-    /// Steps taken.
+    /// Number of steps that led to these log-weights.
     pub steps: usize,
-    /// Why it stopped.
+    /// Why the run stopped: a diverged or interrupted fit is still returned.
     pub stopped: super::optimise::StopReason,
-    /// The way there.
+    /// Objective, effective sample size and threshold along the way.
     pub trace: super::optimise::Trace,
 }
 
@@ -55,6 +58,11 @@ pub struct FreeFormFit {
 ///
 /// `before_step` may replace the objective's sandwich; `observer` sees every recorded point and may end the run. The
 /// trace's thresholds are those at `alpha`.
+///
+/// # Errors
+/// `Empty`, `NotFinite` or `NotIncreasing` for scores that are not increasing finite numbers, `LengthMismatch` unless
+/// scores, objective and `initial` are equally long, `NotFinite` for an initial log-weight that is NaN or infinite, and
+/// whatever `before_step` returns. A run that diverges is not an error: see [`FreeFormFit::stopped`].
 pub fn fit_free_form<O: Objective>(
     sorted_scores: &[f64],
     objective: O,
@@ -96,7 +104,7 @@ impl Parametrisation for FreeForm<'_> {
     }
 
     fn threshold(&mut self, log_weights: &[f64], weights: &[f64]) -> Threshold {
-        // Log-weights that are no numbers end the run as diverged; no threshold is the cautious one.
+        // Log-weights that are not numbers end the run as diverged; until then all labels is the cautious answer.
         free_form_test_mass(log_weights).map_or(Threshold::AllLabels, |test| {
             threshold_of_sorted(self.sorted_scores, weights, test, self.alpha)
         })

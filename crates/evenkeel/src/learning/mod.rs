@@ -1,14 +1,13 @@
-//! Stage 5: weights on the calibration points that bring their law closer to the target data's.
+//! Stage 5: weights on the calibration points that bring their law closer to that of the target data.
 //!
 //! ```text
 //! theta -> log-weights -> w = softmax -> objective (a bound of stage 4) -> closed-form gradient -> Adam
 //! ```
-//! Free-form weights give every calibration point a log-weight of its own; a weight function maps scores to
-//! log-weights. Both are learned from unlabeled data alone. The baselines weigh by `dQ/dP` at every point
-//! ([`likelihood_ratio`]) or at every label ([`label_shift`]).
+//! Free-form weights give every calibration point a separate log-weight. A weight function maps scores to log-weights.
+//! Both are learned from unlabeled target data alone. Where the law of the target scores is given, no optimiser is
+//! needed: the weights closest to it have a closed form ([`project`]).
 //!
-//! The label plan needs no optimiser: it builds a target law from the unlabeled points ([`label_plan`]) and takes the
-//! weights closest to it, which are closed form ([`project`]).
+//! This is what methods share. Each method is a module of [`method`](crate::method).
 
 mod free_form;
 pub mod network;

@@ -1,15 +1,16 @@
-//! The weights that bring the calibration scores as close to a law as weights can, in closed form.
+//! `c_i = (F(s_i) + F(s_(i+1))) / 2`: the weights that bring the calibration scores as close to a law `F` as weights
+//! can.
 //!
 //! ```text
 //! levels     c_0 = 0,  c_i = (F(s_i) + F(s_(i+1))) / 2,  c_k = 1        s_1 < .. < s_k distinct calibration scores
 //! weights    w_i = c_i - c_(i-1)                                        shared equally by tied scores
 //! total gap  sum_i int_{c_(i-1)}^{c_i} |F(s_i) - u| du                  what no other weights make smaller
 //! ```
-//! **Why these.** Weights send the level `u` to the score `s_i` with `c_(i-1) < u <= c_i`, where the threshold promises `u`
-//! and the law delivers `F(s_i)`: the total gap is the integral over `u` of `|F(s_i(u)) - u|`. For each `u` alone the best
-//! score is the one whose `F(s_i)` is nearest to `u`. Nearest values change half-way between neighbours, at
-//! `(F(s_i) + F(s_(i+1))) / 2`, and because `F` increases the choices increase with `u`, so that they are a quantile function:
-//! the point-wise minimum is attained by weights. It is the projection of `F` on the measures carried by the
+//! **Why these.** Weights send the level `u` to the score `s_i` with `c_(i-1) < u <= c_i`, where the threshold promises
+//! `u` and the law delivers `F(s_i)`: the total gap is the integral over `u` of `|F(s_i(u)) - u|`. For each `u` alone
+//! the best score is the one whose `F(s_i)` is nearest to `u`. Nearest values change half-way between neighbours, at
+//! `(F(s_i) + F(s_(i+1))) / 2`, and because `F` increases the choices increase with `u`, so that they are a quantile
+//! function: the point-wise minimum is attained by weights. It is the projection of `F` on the measures carried by the
 //! calibration scores under the transport cost `int |F(s(u)) - u| du`.
 //!
 //! **Ties** are one score to every threshold, so they are one atom here: only their total weight enters the gap. It is
@@ -18,7 +19,8 @@
 use crate::error::{At, Error, Result, require_increasing, require_same_length};
 use crate::measure::Weights;
 
-/// Slack for cumulative sums that passed one by rounding.
+/// How far a CDF value may lie outside `[0, 1]`: a sum of many masses passes one by rounding, and refusing it would
+/// refuse valid laws.
 const ROUNDING: f64 = 1e-9;
 
 /// The projection of a law on the calibration scores.
@@ -33,6 +35,11 @@ pub struct Projection {
 }
 
 /// Projects the law with CDF values `cdf[i] = F(sorted_scores[i])` on the scores; shapes `(n,)`.
+///
+/// # Errors
+/// `Empty`, `NotFinite` or `NotIncreasing` for scores or CDF values that are not increasing finite numbers,
+/// `LengthMismatch` unless there is one value per score, `OutsideRange` for a value outside `[0, 1]` by more than
+/// rounding.
 pub fn project(sorted_scores: &[f64], cdf: &[f64]) -> Result<Projection> {
     require_increasing("sorted scores", sorted_scores)?;
     require_same_length("CDF values", cdf.len(), "sorted scores", sorted_scores.len())?;
@@ -62,6 +69,8 @@ pub fn project(sorted_scores: &[f64], cdf: &[f64]) -> Result<Projection> {
             weights[start + offset] = each;
             cumulative[start + offset] = before + each * (offset + 1) as f64;
         }
+        // The level itself, not the rounded sum of its shares: the last one must be exactly 1, or the level 1 has no
+        // score.
         cumulative[end - 1] = reached;
         (start, before) = (end, reached);
     }

@@ -1,4 +1,4 @@
-//! A weight function: a network from scores to log-weights, learned on one half of the calibration set (Alg 1).
+//! `log w_i = network(s_i)`: a weight function, learned on one half of the calibration set (Alg 1).
 
 use std::ops::ControlFlow;
 
@@ -24,6 +24,9 @@ pub struct Halves {
 
 impl Halves {
     /// Splits `n` points; at least two.
+    ///
+    /// # Errors
+    /// `TooFew` for fewer than two points.
     pub fn new(n: usize, seed: Seed) -> Result<Self> {
         if n < 2 {
             return Err(Error::TooFew {
@@ -32,6 +35,8 @@ impl Halves {
                 least: 2,
             });
         }
+        // At random, not the first half: files are often sorted by class or by time, and the halves would differ in
+        // law.
         let mut indices: Vec<usize> = (0..n).collect();
         let mut stream = seed.stream("calibration-halves");
         for i in (1..n).rev() {
@@ -45,22 +50,22 @@ impl Halves {
 /// How a weight function is learned.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct WeightFunctionSettings {
-    /// Step sizes.
+    /// How large the optimiser's steps are.
     pub adam: AdamSettings,
-    /// When to stop.
+    /// After how many steps, or on which condition, to stop.
     pub stopping: StoppingRule,
 }
 
 /// A learned weight function and how it came about.
 #[derive(Debug, Clone)]
 pub struct WeightFunctionFit {
-    /// The network.
+    /// The network at its final parameters.
     pub network: Mlp,
-    /// Steps taken.
+    /// Number of steps that led to these parameters.
     pub steps: usize,
-    /// Why it stopped.
+    /// Why the run stopped: a diverged or interrupted fit is still returned.
     pub stopped: StopReason,
-    /// The way there.
+    /// Objective, effective sample size and threshold along the way.
     pub trace: Trace,
 }
 
@@ -73,8 +78,11 @@ pub struct FunctionWeights {
     pub test_mass: TestMass,
 }
 
-/// Weighs `scores` by a network. The test point's weight is the largest over `grid`, a cautious stand-in for the weight
-/// of its unknown score (Tibshirani et al. 2019 would take one per candidate label).
+/// Weights `scores` by a network. The test point's weight is the largest over `grid`, a cautious stand-in for the
+/// weight of its unknown score (\[TBC19\] would take one per candidate label).
+///
+/// # Errors
+/// `Empty` for no scores, `NotFinite` for a score, or for a log-weight of a diverged network, that is NaN or infinite.
 pub fn function_weights(network: &Mlp, scores: &[f64], grid: &Grid) -> Result<FunctionWeights> {
     require_some("scores", scores)?;
     let curve = network.curve();
@@ -92,8 +100,13 @@ pub fn function_weights(network: &Mlp, scores: &[f64], grid: &Grid) -> Result<Fu
 
 /// Minimises `objective` (built on `sorted_fit`, increasing) over the network's parameters.
 ///
-/// The trace's thresholds are those of `calibration_scores` (increasing too) at `alpha`, with test weights over `grid`; `before_step` and
-/// `observer` are as in [`fit_free_form`](super::fit_free_form).
+/// The trace's thresholds are those of `calibration_scores` (increasing too) at `alpha`, with test weights over `grid`.
+/// `before_step` and `observer` are as in [`fit_free_form`](super::fit_free_form).
+///
+/// # Errors
+/// `LengthMismatch` unless the objective has one weight per fit score, `Empty` or `NotFinite` for fit scores that are
+/// missing or not finite, `NotIncreasing` for unsorted calibration scores, and whatever `before_step` returns. A run
+/// that diverges is not an error: see [`WeightFunctionFit::stopped`].
 #[expect(clippy::too_many_arguments, reason = "the inputs of Alg 1, each used once")]
 pub fn fit_weight_function<O: Objective>(
     sorted_fit: &[f64],
@@ -145,7 +158,8 @@ impl Parametrisation for WeightFunction<'_> {
 
     fn threshold(&mut self, _: &[f64], _: &[f64]) -> Threshold {
         let weighted = function_weights(&self.network, self.calibration_scores, self.grid);
-        // A network that gives no numbers ends the run as diverged; no threshold is the cautious one.
+        // A network whose outputs are not numbers ends the run as diverged; until then all labels is the cautious
+        // answer.
         weighted.map_or(Threshold::AllLabels, |FunctionWeights { weights, test_mass }| {
             let weights = weights.as_slice();
             threshold_of_sorted(self.calibration_scores, weights, test_mass, self.alpha)

@@ -1,4 +1,4 @@
-//! How wide the kernels of the score density are.
+//! `h = max(factor sd n^(-1/5), floor)`: how wide the kernels of the score density are \[S92\].
 
 use crate::error::{Error, Result, require_finite, require_some};
 
@@ -6,9 +6,9 @@ use crate::error::{Error, Result, require_finite, require_some};
 pub const BANDWIDTH_FACTOR_CLASSIFICATION: f64 = 0.1;
 /// Factor of the bandwidth rule in regression (the paper's).
 pub const BANDWIDTH_FACTOR_REGRESSION: f64 = 1.0;
-/// Smallest bandwidth the rule gives.
+/// Smallest bandwidth the rule gives, in units of the score.
 ///
-/// Tied scores have standard deviation 0, and a density of kernels of width 0 is no number. 0.001 is a thousandth
+/// Tied scores have standard deviation 0, and a density of kernels of width 0 is not a number. 0.001 is a thousandth
 /// of the range of `1 - p` and one step of the default bound grid. Scores on another scale should be given a floor
 /// on that scale.
 pub const BANDWIDTH_FLOOR: f64 = 0.001;
@@ -19,6 +19,9 @@ pub struct Bandwidth(f64);
 
 impl Bandwidth {
     /// Checks that the bandwidth is positive and finite, and not so small that `1 / h` overflows.
+    ///
+    /// # Errors
+    /// `OutOfRange` unless `h` and `1 / h` are positive and finite.
     pub fn new(h: f64) -> Result<Self> {
         if h.is_finite() && h > 0.0 && h.recip().is_finite() {
             Ok(Self(h))
@@ -37,6 +40,11 @@ impl Bandwidth {
     /// h = max(factor * sd * n^(-1/5), floor),   sd with divisor n - 1 (0 if n = 1)
     /// ```
     /// It never depends on the weights, so it stays fixed while they are learned.
+    ///
+    /// # Errors
+    /// `Empty` for no scores, `NotFinite` for a score that is NaN or infinite, `OutOfRange` for a factor that is
+    /// negative or not finite, for a floor that is not a bandwidth, and for scores so far apart that their spread
+    /// overflows.
     pub fn scott(scores: &[f64], factor: f64, floor: f64) -> Result<Self> {
         require_some("scores", scores)?;
         require_finite("scores", scores)?;
@@ -54,7 +62,7 @@ impl Bandwidth {
         Self::new(if scaled < floor { floor } else { scaled })
     }
 
-    /// The bandwidth itself.
+    /// The bandwidth `h`, in units of the score.
     pub fn get(self) -> f64 {
         self.0
     }

@@ -1,4 +1,4 @@
-//! First-order stochastic dominance.
+//! First-order stochastic dominance: `F_upper(t) <= F_lower(t)` at every `t`.
 
 use super::empirical::WeightedEmpirical;
 

@@ -1,4 +1,4 @@
-//! Discrete probability measures on the line.
+//! `P = sum_i w_i delta(s_i)`, `F(t) = P(s <= t)`: discrete probability measures on the line.
 
 use super::grid::Grid;
 use super::weights::Weights;
@@ -26,6 +26,10 @@ pub struct WeightedEmpirical {
 
 impl WeightedEmpirical {
     /// The measure that puts `weights[i]` on `scores[i]`.
+    ///
+    /// # Errors
+    /// `Empty` for no scores, `NotFinite` for a score that is NaN or infinite, `LengthMismatch` unless there is one
+    /// weight per score.
     pub fn new(scores: &[f64], weights: &Weights) -> Result<Self> {
         require_some("scores", scores)?;
         require_finite("scores", scores)?;
@@ -37,6 +41,9 @@ impl WeightedEmpirical {
     }
 
     /// The measure that puts `1 / n` on every score.
+    ///
+    /// # Errors
+    /// `Empty` for no scores, `NotFinite` for a score that is NaN or infinite.
     pub fn uniform(scores: &[f64]) -> Result<Self> {
         require_some("scores", scores)?;
         Self::new(scores, &Weights::uniform(scores.len())?)
@@ -63,6 +70,8 @@ impl WeightedEmpirical {
                 }
             }
         }
+        // Dividing by the sum that was reached makes the last value exactly 1: a level of 1 has a quantile, not an
+        // index past the end.
         let total = cumulative.last().copied().unwrap_or(1.0);
         for value in cumulative.iter_mut().chain(&mut masses) {
             *value /= total;
@@ -75,12 +84,12 @@ impl WeightedEmpirical {
         &self.atoms
     }
 
-    /// Mass of each atom.
+    /// Mass of each atom, positive, summing to one; in the order of [`atoms`](Self::atoms).
     pub fn masses(&self) -> &[f64] {
         &self.masses
     }
 
-    /// `F` at each atom.
+    /// `F` at each atom, increasing; the last one is exactly 1.
     pub fn cumulative(&self) -> &[f64] {
         &self.cumulative
     }
@@ -117,7 +126,7 @@ impl WeightedEmpirical {
             .collect()
     }
 
-    /// `F` at every grid point.
+    /// `F` at every grid point; shape `(K,)`.
     pub fn cdf_on_grid(&self, grid: &Grid) -> Vec<f64> {
         self.cdf_at_increasing(grid.points())
     }
@@ -140,12 +149,12 @@ impl WeightedEmpirical {
         self.atoms.iter().zip(&self.masses).map(|(atom, mass)| atom * mass).sum()
     }
 
-    /// Smallest atom.
+    /// Smallest score with positive mass.
     pub fn smallest_atom(&self) -> f64 {
         self.atoms.first().copied().unwrap_or(f64::NAN)
     }
 
-    /// Largest atom.
+    /// Largest score with positive mass: `F` is 1 from here on.
     pub fn largest_atom(&self) -> f64 {
         self.atoms.last().copied().unwrap_or(f64::NAN)
     }

@@ -1,4 +1,4 @@
-//! Equally spaced points over the range of scores.
+//! `t_k = low + (high - low) k / (K - 1)`: equally spaced points over the range of scores.
 
 use crate::error::{Error, Result};
 use crate::interval::Interval;
@@ -16,7 +16,8 @@ pub struct Grid {
     points: Vec<f64>,
 }
 
-/// Largest number of grid points; beyond it a mistake is likelier than a wish.
+/// Largest number of grid points. More than this is likelier a mistake than a wish, and would exhaust memory before it
+/// said anything.
 const MOST_POINTS: usize = 1 << 24;
 
 impl Grid {
@@ -26,6 +27,9 @@ impl Grid {
     pub const BOUND_POINTS: usize = 1000;
 
     /// `count` points over `range`; at least two.
+    ///
+    /// # Errors
+    /// `TooFew` for fewer than two points, `OutOfRange` for more than 2^24.
     pub fn new(range: Interval, count: usize) -> Result<Self> {
         if count < 2 {
             return Err(Error::TooFew { what: "grid points", found: count, least: 2 });
@@ -51,12 +55,12 @@ impl Grid {
         Ok(Self { range, points })
     }
 
-    /// The range covered.
+    /// The range that the points cover, both ends included.
     pub fn range(&self) -> Interval {
         self.range
     }
 
-    /// The points, increasing.
+    /// The points `t_k`, increasing; shape `(K,)`.
     pub fn points(&self) -> &[f64] {
         &self.points
     }

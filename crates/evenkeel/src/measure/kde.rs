@@ -1,4 +1,4 @@
-//! Weighted Gaussian kernel density.
+//! `p(t) = sum_i w_i phi((t - s_i) / h) / h`: weighted Gaussian kernel density.
 
 use super::bandwidth::Bandwidth;
 use super::empirical::WeightedEmpirical;
@@ -39,6 +39,9 @@ pub struct GaussianKde {
 
 impl GaussianKde {
     /// Kernels of width `bandwidth` on the atoms of `law`; a bounded support must contain all of them.
+    ///
+    /// # Errors
+    /// `OutsideRange` for the first atom outside a bounded support.
     pub fn new(law: &WeightedEmpirical, bandwidth: Bandwidth, support: Support) -> Result<Self> {
         if let Support::Bounded(range) = support {
             let outside = law.atoms().iter().position(|atom| !range.contains(*atom));
@@ -60,7 +63,7 @@ impl GaussianKde {
         })
     }
 
-    /// Width of the kernels.
+    /// Width `h` of the kernels, in units of the score.
     pub fn bandwidth(&self) -> Bandwidth {
         self.bandwidth
     }
@@ -70,7 +73,7 @@ impl GaussianKde {
         self.support
     }
 
-    /// `p(t)`.
+    /// `p(t)`; 0 at infinity and at NaN.
     pub fn density(&self, t: f64) -> f64 {
         if !t.is_finite() {
             return 0.0;
@@ -95,7 +98,7 @@ impl GaussianKde {
 
     /// `p` at every grid point.
     ///
-    /// Each kernel visits only the points it reaches: about `17 h / spacing` kernel values an atom instead of `K`.
+    /// Each kernel visits only the points it reaches: about `17 h / spacing` kernel values per atom instead of `K`.
     pub fn density_on_grid(&self, grid: &Grid) -> Vec<f64> {
         let h = self.bandwidth.get();
         let points = grid.points();

@@ -1,4 +1,4 @@
-//! The calibration side of every bound: a discrete law and its kernel density, kept together.
+//! `(P_w, p_w)`: a discrete law and its kernel density, kept together; the calibration side of every bound.
 
 use super::bandwidth::Bandwidth;
 use super::empirical::WeightedEmpirical;
@@ -14,17 +14,20 @@ pub struct SmoothedLaw {
 
 impl SmoothedLaw {
     /// The law and its density with the given bandwidth and support.
+    ///
+    /// # Errors
+    /// `OutsideRange` if a bounded support does not contain every atom of `law`.
     pub fn new(law: WeightedEmpirical, bandwidth: Bandwidth, support: Support) -> Result<Self> {
         let density = GaussianKde::new(&law, bandwidth, support)?;
         Ok(Self { law, density })
     }
 
-    /// The discrete law.
+    /// The discrete law `P_w`.
     pub fn law(&self) -> &WeightedEmpirical {
         &self.law
     }
 
-    /// Its density.
+    /// The density `p_w` of the law.
     pub fn density(&self) -> &GaussianKde {
         &self.density
     }

@@ -1,4 +1,5 @@
-//! The 1-Wasserstein distance on the line, exact, and its gradient in the weights.
+//! `W1(mu, nu) = integral |F_mu - F_nu|`: the 1-Wasserstein distance on the line, exact, and its gradient in the
+//! weights.
 
 use super::empirical::WeightedEmpirical;
 use crate::error::{Result, require_finite, require_same_length, require_some};
@@ -58,6 +59,9 @@ pub struct TransportToFixed {
 
 impl TransportToFixed {
     /// Prepares the distance from weightings of `scores` to `nu`.
+    ///
+    /// # Errors
+    /// `Empty` for no scores, `NotFinite` for a score that is NaN or infinite.
     pub fn new(scores: &[f64], nu: &WeightedEmpirical) -> Result<Self> {
         require_some("scores", scores)?;
         require_finite("scores", scores)?;
@@ -91,12 +95,15 @@ impl TransportToFixed {
         Ok(Self { order, starts, nu_cdf, lengths, moments })
     }
 
-    /// Number of scores.
+    /// Number of scores, the length of weights and gradient.
     pub fn scores(&self) -> usize {
         self.order.len()
     }
 
     /// The distance at `weights`; writes its gradient, in the order of the scores.
+    ///
+    /// # Errors
+    /// `LengthMismatch` unless both slices have one entry per score.
     pub fn value_and_gradient(&self, weights: &[f64], gradient: &mut [f64]) -> Result<f64> {
         require_same_length("weights", weights.len(), "scores", self.scores())?;
         require_same_length("the gradient", gradient.len(), "scores", self.scores())?;

@@ -1,4 +1,4 @@
-//! Points on the probability simplex.
+//! `w_i >= 0`, `sum_i w_i = 1`: points on the probability simplex.
 
 use crate::error::{At, Error, Result, require_finite, require_some};
 use crate::numeric::softmax_into;
@@ -12,6 +12,10 @@ pub struct Weights(Vec<f64>);
 
 impl Weights {
     /// Divides finite, non-negative `raw` weights by their sum.
+    ///
+    /// # Errors
+    /// `Empty` for no weights, `NotFinite` for one that is NaN or infinite, `Negative` for one below zero, `ZeroTotal`
+    /// if all are zero.
     pub fn normalised(mut raw: Vec<f64>) -> Result<Self> {
         const WHAT: &str = "weights";
         require_some(WHAT, &raw)?;
@@ -31,6 +35,9 @@ impl Weights {
     }
 
     /// Takes weights that sum to one already (within [`SIMPLEX_TOLERANCE`]) and leaves their bits alone.
+    ///
+    /// # Errors
+    /// As for [`normalised`](Self::normalised), and `OutOfRange` unless the sum is one within the tolerance.
     pub fn already_normalised(weights: Vec<f64>) -> Result<Self> {
         Self::normalised(weights.clone())?;
         let total: f64 = weights.iter().sum();
@@ -42,6 +49,9 @@ impl Weights {
     }
 
     /// `w_i = 1 / n`.
+    ///
+    /// # Errors
+    /// `Empty` for `n = 0`.
     pub fn uniform(n: usize) -> Result<Self> {
         if n == 0 {
             return Err(Error::Empty { what: "weights" });
@@ -50,6 +60,9 @@ impl Weights {
     }
 
     /// `w = softmax(logits)`: weights from their logarithms, known up to a constant.
+    ///
+    /// # Errors
+    /// `Empty` for no log-weights, `NotFinite` for one that is NaN or infinite.
     pub fn softmax(mut logits: Vec<f64>) -> Result<Self> {
         require_some("log-weights", &logits)?;
         require_finite("log-weights", &logits)?;
@@ -57,12 +70,12 @@ impl Weights {
         Ok(Self(logits))
     }
 
-    /// The weights as a slice.
+    /// The weights, in the order of the points they belong to.
     pub fn as_slice(&self) -> &[f64] {
         &self.0
     }
 
-    /// Number of points.
+    /// Number of points, one per weight.
     pub fn len(&self) -> usize {
         self.0.len()
     }
@@ -72,7 +85,7 @@ impl Weights {
         self.0.is_empty()
     }
 
-    /// Kish effective sample size `n_w = 1 / sum_i w_i^2`, in `[1, n]`.
+    /// Kish effective sample size `n_w = 1 / sum_i w_i^2`, in `[1, n]` \[K65\].
     pub fn effective_sample_size(&self) -> f64 {
         let squares: f64 = self.0.iter().map(|weight| weight * weight).sum();
         // A million roundings can carry the sum past the ends of its range.

@@ -1,7 +1,7 @@
-//! A vectorisable exponential and softmax.
+//! `exp(x) = 2^k exp(r)`, `k = round(x / ln 2)`: a vectorisable exponential, and the softmax and sums built on it.
 //!
-//! The hot loop takes `n` exponentials a step. The platform's `exp` is a call per value and rounds differently from one
-//! C library to the next; this one is plain arithmetic that the compiler turns into vector code, with the same bits
+//! The hot loop takes `n` exponentials per step. The platform's `exp` is a call per value and rounds differently from
+//! one C library to the next. This one is plain arithmetic that the compiler turns into vector code, with the same bits
 //! everywhere.
 
 const LOG2_E: f64 = std::f64::consts::LOG2_E;
@@ -10,7 +10,7 @@ const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
 const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 /// Adding and subtracting `1.5 * 2^52` rounds to the nearest whole number, which then stands in the low bits.
 const ROUNDER: f64 = 6_755_399_441_055_744.0;
-/// Below this the result would be subnormal; it is returned as 0.
+/// Below this the result would be subnormal, and the exponent built from bits below would wrap around; 0 is returned.
 const SMALLEST_EXPONENT: f64 = -708.0;
 
 /// `exp(x)` for `x <= 0`, to about one unit in the last place; 0 below -708.
@@ -47,7 +47,7 @@ pub(crate) fn exp_of_negative(x: f64) -> f64 {
 /// Independent chains of the sums: fixed, so that the bits do not depend on the vector width.
 const LANES: usize = 8;
 
-/// `sum_i f(i)` over fixed lanes.
+/// `sum_i values_i` over fixed lanes.
 #[inline(always)]
 pub(crate) fn sum_in_lanes(values: &[f64]) -> f64 {
     let (chunks, rest) = values.as_chunks::<LANES>();
@@ -90,8 +90,8 @@ const STRETCHES: usize = 4;
 
 /// `out[k] = values[0] + .. + values[k]`.
 ///
-/// A running sum waits for each addition before the next. Four stretches are summed side by side and then shifted by the
-/// totals before them; where they are cut depends on the length only.
+/// A running sum waits for each addition before the next. Four stretches are summed side by side and then shifted by
+/// the totals before them. Where they are cut depends on the length only, so the bits do too.
 #[inline(always)]
 pub(crate) fn running_sums(values: &[f64], out: &mut [f64]) {
     let length = values.len() / STRETCHES;

@@ -1,6 +1,7 @@
 //! The widest vector registers this processor has, asked for at run time.
 
-/// Defines a function that is compiled three times, for any processor, for AVX2 and for AVX-512, and picks one when called.
+/// Defines a function that is compiled three times, for any processor, for AVX2 and for AVX-512, and picks one when
+/// called.
 ///
 /// Builds target every x86-64 processor, whose registers hold two doubles; most processors' hold four, many eight. Only
 /// the width changes: no fused multiply-adds, and sums run in lanes of a fixed number, so the bits are the same

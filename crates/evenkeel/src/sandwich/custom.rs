@@ -1,10 +1,14 @@
-//! Laws the user believes in: from domain knowledge, a perturbation model, another classifier.
+//! `F_upper <= F_Q <= F_lower` by the user's word: from domain knowledge, a perturbation model, another classifier.
 
 use super::{Construction, Sandwich};
 use crate::error::{Error, Result};
 use crate::measure::WeightedEmpirical;
 
-/// A sandwich from two measures; `sample_size` is the number of unlabeled points behind them, for the finite-sample terms.
+/// A sandwich from two measures. `sample_size` is the number of unlabeled points behind them, for the finite-sample
+/// terms.
+///
+/// # Errors
+/// `TooFew` for a sample size of 0.
 pub fn custom(
     lower: WeightedEmpirical,
     upper: WeightedEmpirical,
@@ -21,6 +25,9 @@ pub fn custom(
 }
 
 /// A sandwich from two samples of scores with equal weights.
+///
+/// # Errors
+/// `Empty` if either sample is empty, `NotFinite` for a score that is NaN or infinite.
 pub fn custom_from_scores(lower: &[f64], upper: &[f64]) -> Result<Sandwich> {
     // The smaller sample is the one the finite-sample terms must answer for.
     let sample_size = lower.len().min(upper.len());

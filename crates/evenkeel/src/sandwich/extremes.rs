@@ -1,4 +1,4 @@
-//! `min-max`: the extremes over the labels a row could have (eq 9).
+//! `min-max`: `lower_j = min_y S[j][y]`, `upper_j = max_y S[j][y]` over the labels that row `j` could have (eq 9).
 
 use super::{Construction, Sandwich};
 use crate::error::Result;
@@ -8,6 +8,9 @@ use crate::score::{CandidateScores, is_allowed};
 /// `lower = 1/m sum_j delta(min_y S[j][y])`, `upper = 1/m sum_j delta(max_y S[j][y])` over the possible labels.
 ///
 /// Every row's true score lies between its extremes, so the order is guaranteed for the empirical law.
+///
+/// # Errors
+/// None for a checked table in practice: the errors are those of [`WeightedEmpirical::uniform`].
 pub fn min_max(candidates: &CandidateScores) -> Result<Sandwich> {
     let (mut smallest, mut largest) = (Vec::new(), Vec::new());
     for row in 0..candidates.rows() {

@@ -1,4 +1,4 @@
-//! Stage 3: two laws around the unseen law of target scores, `F_upper <= F_Q <= F_lower`.
+//! Stage 3: two laws around the unseen law of the target scores, `F_upper <= F_Q <= F_lower`.
 //!
 //! ```text
 //! min-max   lower = per-row minimum, upper = per-row maximum over the possible labels      (eq 9)   guaranteed
@@ -27,9 +27,9 @@ pub enum Construction {
     MinMax,
     /// Model and uniform labels, in exact expectation.
     ModelUniformExact,
-    /// Model and uniform labels, one draw a row.
+    /// Model and uniform labels, one draw per row.
     ModelUniformSampled,
-    /// Given by the user.
+    /// Two laws given by the user.
     Custom,
 }
 
@@ -56,12 +56,12 @@ pub enum Order {
     Violated {
         /// `max_t F_upper(t) - F_lower(t)`.
         largest: f64,
-        /// Where.
+        /// Smallest score at which the violation is largest.
         at: f64,
     },
 }
 
-/// A pair of laws around the law of target scores.
+/// A pair of laws around the law of the target scores.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sandwich {
     lower: WeightedEmpirical,
@@ -119,7 +119,7 @@ impl Sandwich {
         self.sample_size
     }
 
-    /// What is known about the pair enclosing the law of target scores.
+    /// What is known about whether the pair encloses the law of the target scores.
     pub fn order(&self) -> Order {
         match (self.construction, self.dominance.at) {
             (Construction::MinMax, _) => Order::Guaranteed,
@@ -128,7 +128,8 @@ impl Sandwich {
         }
     }
 
-    /// `(F_lower, F_upper)` at every grid point: all that the weighted-CDF objective needs of the unlabeled side.
+    /// `(F_lower, F_upper)` at every grid point: all that the weighted-CDF objective needs of the
+    /// target data.
     pub fn cdfs_on_grid(&self, grid: &Grid) -> (Vec<f64>, Vec<f64>) {
         (self.lower.cdf_on_grid(grid), self.upper.cdf_on_grid(grid))
     }

@@ -1,4 +1,4 @@
-//! `f-u`: what the model believes, and what it would be if the model knew nothing (eq 10).
+//! `f-u`: labels drawn from the model's belief `f` below, labels drawn uniformly above (eq 10).
 
 use super::{Construction, Sandwich};
 use crate::error::{Error, Result};
@@ -14,6 +14,10 @@ const NAME: &str = "f-u";
 /// lower: atoms S[j][y] with mass f[j][y] / m        upper: atoms S[j][y] with mass 1 / (m |Y_j|)
 /// ```
 /// over the possible labels `Y_j` of each row, `f` renormalised on them.
+///
+/// # Errors
+/// `NoPlausibility` if the table has none, `NoPlausibleLabel` for a row whose possible labels all have plausibility
+/// zero.
 pub fn model_uniform(candidates: &CandidateScores) -> Result<Sandwich> {
     let m = candidates.rows() as f64;
     let mut pairs: Vec<(f64, f64, f64)> =
@@ -43,6 +47,9 @@ pub fn model_uniform(candidates: &CandidateScores) -> Result<Sandwich> {
 /// Eq 10 as printed: one label drawn from `f` and one drawn uniformly for every row.
 ///
 /// `draw` numbers repeated draws (the steps of Alg 1); every draw of a seed is independent of the others.
+///
+/// # Errors
+/// As for [`model_uniform`].
 pub fn model_uniform_sampled(
     candidates: &CandidateScores,
     seed: Seed,
@@ -96,6 +103,7 @@ impl<'a> Masses<'a> {
 
     /// The label at quantile `u` of the model's distribution.
     fn model_label(&self, u: f64) -> usize {
+        // Rounding may leave the running sum below `u` times the total; the last plausible label then stands in.
         let target = u * self.model_total;
         let mut running = 0.0;
         let mut last = 0;
@@ -113,6 +121,8 @@ impl<'a> Masses<'a> {
 
     /// The label at quantile `u` of the uniform distribution.
     fn uniform_label(&self, u: f64) -> usize {
+        // `u < 1`, but the product may round up to the number of labels; taking from too short an iterator then ends at
+        // the last label.
         let rank = (u * self.labels) as usize;
         let allowed = (0..self.plausibility.len()).filter(|label| is_allowed(self.mask, *label));
         allowed.take(rank + 1).last().unwrap_or(0)

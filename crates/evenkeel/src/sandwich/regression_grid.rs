@@ -1,4 +1,4 @@
-//! Regression as classification: candidate labels are bins of `y` (Guha et al. 2024).
+//! `S[j][b] = |centre_b - prediction_j|`: regression as classification, with bins of `y` as candidate labels \[GNM24\].
 
 use crate::error::{Error, Result, require_finite, require_some};
 use crate::interval::Interval;
@@ -11,7 +11,8 @@ pub struct LabelBins {
     count: usize,
 }
 
-/// Largest number of bins; beyond it a mistake is likelier than a wish, and a table of candidates has no room.
+/// Largest number of bins. More than this is likelier a mistake than a wish, and a table of candidates would not fit in
+/// memory.
 const MOST_BINS: usize = 1 << 24;
 
 impl LabelBins {
@@ -19,6 +20,9 @@ impl LabelBins {
     pub const DEFAULT_COUNT: usize = 50;
 
     /// `count` equal bins over `range`.
+    ///
+    /// # Errors
+    /// `TooFew` for no bins, `OutOfRange` for more than 2^24.
     pub fn new(range: Interval, count: usize) -> Result<Self> {
         if count == 0 {
             return Err(Error::TooFew { what: "label bins", found: 0, least: 1 });
@@ -34,6 +38,10 @@ impl LabelBins {
     }
 
     /// `count` equal bins over the range of `y`.
+    ///
+    /// # Errors
+    /// `Empty` for no values, `NotFinite` for one that is NaN or infinite, `EmptyInterval` if all are equal, and the
+    /// errors of [`new`](Self::new).
     pub fn over(y: &[f64], count: usize) -> Result<Self> {
         require_some("y", y)?;
         require_finite("y", y)?;
@@ -47,17 +55,17 @@ impl LabelBins {
         Self::new(range, count)
     }
 
-    /// Number of bins.
+    /// Number of bins, the candidate labels.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// Range covered.
+    /// Range of `y` that the bins cover.
     pub fn range(&self) -> Interval {
         self.range
     }
 
-    /// Width of a bin.
+    /// Width of a bin, in the units of `y`.
     pub fn width(&self) -> f64 {
         self.range.width() / self.count as f64
     }
@@ -84,7 +92,7 @@ impl LabelBins {
         self.range.low() + self.width() * index as f64
     }
 
-    /// Middle of bin `index`.
+    /// Middle of bin `index`, the `y` that stands for it.
     pub fn centre(&self, index: usize) -> f64 {
         self.range.low() + self.width() * (index as f64 + 0.5)
     }
@@ -97,6 +105,9 @@ impl LabelBins {
 /// ```
 /// The signed calibration residuals `r_i = y_i - prediction_i`, placed around each prediction, stand for the model's
 /// belief; what falls outside the range of the bins goes to the edge bins.
+///
+/// # Errors
+/// `Empty` for no predictions or residuals, `NotFinite` for one that is NaN or infinite.
 pub fn residual_candidates(
     predictions: &[f64],
     calibration_residuals: &[f64],

@@ -1,4 +1,5 @@
-//! Ambiguous ground truth: labels given as plausibility vectors (Stutz et al. 2023).
+//! `s'(x, lambda) = sum_k lambda_k s(x, k)`: the score of a label that is known only as a plausibility vector `lambda`
+//! \[SRMD23\].
 
 use super::candidates::CandidateScores;
 use super::probabilities::Probabilities;
@@ -8,6 +9,9 @@ use crate::rows::Real;
 /// `s'(x_i, lambda_i) = sum_k lambda_ik s(x_i, k)`; shape `(n,)`.
 ///
 /// With one-hot `lambda` this is the score of the label.
+///
+/// # Errors
+/// `LengthMismatch` unless `lambda` has a row per candidate row and a column per candidate label.
 pub fn ambiguous_scores<T: Real>(
     candidates: &CandidateScores,
     lambda: &Probabilities<'_, T>,

@@ -1,4 +1,4 @@
-//! Adaptive prediction sets (Romano, Sesia & Candès 2020).
+//! `s(x, y) = sum of the p_k ranked before y + u p_y`: adaptive prediction sets \[RSC20\].
 
 use serde::{Deserialize, Serialize};
 
@@ -12,13 +12,13 @@ pub enum Randomisation {
     /// All of it: never empty sets, slight overcoverage.
     #[default]
     Deterministic,
-    /// A uniform share, one draw per row: exact coverage. Draws are addressed by row, so they do not depend on chunking;
-    /// give calibration and test data seeds of their own.
+    /// A uniform share, one draw per row: exact coverage. Draws are addressed by row, so they do not depend on
+    /// chunking. Give calibration and test data separate seeds.
     Uniform(Seed),
 }
 
 impl Randomisation {
-    /// The same, with draws of its own for `purpose`.
+    /// The same rule, with separate draws for `purpose`.
     pub(crate) fn for_purpose(self, purpose: &str) -> Self {
         match self {
             Self::Deterministic => Self::Deterministic,
@@ -26,12 +26,13 @@ impl Randomisation {
         }
     }
 
-    /// The share `u` of row `row`.
+    /// The share `u` of row `row`, in `[0, 1]`.
     pub(crate) fn share(self, row: u64) -> f64 {
         match self {
             Self::Deterministic => 1.0,
             Self::Uniform(seed) => {
                 let mut stream = seed.stream("score-randomisation");
+                // By position, not in sequence: a block of rows must draw what the whole table would.
                 stream.seek(row);
                 stream.uniform()
             }
@@ -42,14 +43,15 @@ impl Randomisation {
 /// `s(x, y) = sum of the p_k ranked before y + u p_y`, in `[0, 1]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Aps {
-    /// Whether `u` is 1 or drawn.
+    /// Whether the share `u` of the label's own probability is 1 or drawn per row.
     pub randomisation: Randomisation,
 }
 
 impl Aps {
     pub(crate) const RANGE: Interval = Interval::UNIT;
 
-    /// Writes the score of every label of one row.
+    /// Writes the score of every label of one row; `probabilities` and `scores` have shape `(C,)`. `row` addresses the
+    /// row's random draw.
     pub fn score_row(
         self,
         row: u64,

@@ -1,10 +1,11 @@
-//! The unlabeled side: the score of every label a point could have.
+//! `S[j][y] = s(x_j, y)`: the score of every label that an unlabeled point could have.
 
 use super::probabilities::row_scale;
 use crate::error::{At, Error, Result, require_same_length};
 use crate::rows::Rows;
 
-/// Largest mask that is made from a list: a terabyte of permissions is a mistake.
+/// Largest mask that is made from a list, in entries of one byte. A number of labels taken from a damaged input would
+/// otherwise ask for a terabyte, and the process would be killed instead of answering.
 const MOST_CELLS: usize = 1 << 40;
 
 /// Which labels are possible for which row (hierarchies, business rules); shape `(m, C)`.
@@ -16,6 +17,10 @@ pub struct LabelMask {
 
 impl LabelMask {
     /// From a row-major table of permissions; every row must allow a label.
+    ///
+    /// # Errors
+    /// `TooFew` for no labels, `Empty` for no entries, `Ragged` unless the entries fill whole rows, `NoAllowedLabel`
+    /// for a row that allows none.
     pub fn new(allowed: Vec<bool>, labels: usize) -> Result<Self> {
         const WHAT: &str = "the label mask";
         if labels == 0 {
@@ -34,7 +39,12 @@ impl LabelMask {
     }
 
     /// From the list of labels each row may have.
+    ///
+    /// # Errors
+    /// `OutOfRange` if the table would exceed 2^40 entries, `LabelOutOfRange` for a label that is not below `labels`,
+    /// and the errors of [`new`](Self::new).
     pub fn from_subsets(subsets: &[Vec<usize>], labels: usize) -> Result<Self> {
+        // Checked: a product that wraps around would make a table too small for the indices below.
         let cells = subsets.len().checked_mul(labels).filter(|cells| *cells <= MOST_CELLS);
         let Some(cells) = cells else {
             return Err(Error::OutOfRange {
@@ -60,17 +70,17 @@ impl LabelMask {
         Self::new(allowed, labels)
     }
 
-    /// Number of rows.
+    /// Number of rows `m`.
     pub fn rows(&self) -> usize {
         self.allowed.len() / self.labels
     }
 
-    /// Number of labels.
+    /// Number of labels `C`, the columns of the mask.
     pub fn labels(&self) -> usize {
         self.labels
     }
 
-    /// Permissions of row `index`.
+    /// Which labels row `index` may have; shape `(C,)`.
     ///
     /// # Panics
     /// If there is no such row.
@@ -81,7 +91,7 @@ impl LabelMask {
 
 /// Candidate scores `S[j][y] = s(x_j, y)`, with the plausibility `f[j][y]` of each label and the labels possible.
 ///
-/// Everything the unlabeled side tells enters through this table.
+/// The target data enter the library through this table only.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CandidateScores {
     scores: Vec<f64>,
@@ -92,6 +102,10 @@ pub struct CandidateScores {
 
 impl CandidateScores {
     /// A row-major `(m, labels)` table of finite scores, without plausibility, all labels possible.
+    ///
+    /// # Errors
+    /// `TooFew` for no labels, `Empty` for no scores, `Ragged` unless the scores fill whole rows, `NotFinite` for a
+    /// score that is NaN or infinite.
     pub fn new(scores: Vec<f64>, labels: usize) -> Result<Self> {
         const WHAT: &str = "candidate scores";
         let rows = Rows::new(WHAT, &scores, labels)?;
@@ -105,6 +119,10 @@ impl CandidateScores {
     }
 
     /// Adds a plausibility: rows `>= 0` that sum to one within 1e-3 (then renormalised).
+    ///
+    /// # Errors
+    /// `LengthMismatch` unless there is one value per score; `NotFinite`, `Negative` or `NotNormalised` for a row that
+    /// is not a probability vector.
     pub fn with_plausibility(mut self, mut plausibility: Vec<f64>) -> Result<Self> {
         const WHAT: &str = "plausibility";
         require_same_length(WHAT, plausibility.len(), "candidate scores", self.scores.len())?;
@@ -117,6 +135,9 @@ impl CandidateScores {
     }
 
     /// Restricts each row to the labels the mask allows.
+    ///
+    /// # Errors
+    /// `LengthMismatch` unless the mask has the shape of the scores.
     pub fn with_mask(mut self, mask: LabelMask) -> Result<Self> {
         require_same_length("label mask rows", mask.rows(), "candidate score rows", self.rows())?;
         require_same_length("label mask columns", mask.labels(), "candidate labels", self.labels)?;
@@ -126,6 +147,10 @@ impl CandidateScores {
 
     /// Flattens (`temperature > 1`) or sharpens (`< 1`) the plausibility: `f <- f^(1/T)`, renormalised. Labels of
     /// plausibility zero keep it at any temperature.
+    ///
+    /// # Errors
+    /// `OutOfRange` unless the temperature is positive and finite, `NoPlausibility` if the table has none,
+    /// `NoPlausibleLabel` for a row whose possible labels all have plausibility zero.
     pub fn tempered(mut self, temperature: f64) -> Result<Self> {
         if !(temperature.is_finite() && temperature > 0.0) {
             return Err(Error::OutOfRange {
@@ -162,12 +187,12 @@ impl CandidateScores {
         self.scores.len() / self.labels
     }
 
-    /// Number of candidate labels.
+    /// Number of candidate labels `C`.
     pub fn labels(&self) -> usize {
         self.labels
     }
 
-    /// Scores of row `index`.
+    /// Scores of row `index`; shape `(C,)`.
     ///
     /// # Panics
     /// If there is no such row.
@@ -175,7 +200,7 @@ impl CandidateScores {
         &self.scores[index * self.labels..][..self.labels]
     }
 
-    /// Plausibility of row `index`, if the table has one.
+    /// Plausibility of row `index`, summing to one, if the table has one; shape `(C,)`.
     ///
     /// # Panics
     /// If there is no such row.
@@ -183,7 +208,7 @@ impl CandidateScores {
         self.plausibility.as_ref().map(|all| &all[index * self.labels..][..self.labels])
     }
 
-    /// Permissions of row `index`; none if every label is possible.
+    /// Which labels row `index` may have, shape `(C,)`; none if every label is possible.
     ///
     /// # Panics
     /// If there is no such row.
@@ -192,6 +217,10 @@ impl CandidateScores {
     }
 
     /// The score of one chosen label per row; shape `(m,)`.
+    ///
+    /// # Errors
+    /// `LengthMismatch` unless there is one label per row, `LabelOutOfRange` for a label that is not below the number
+    /// of labels.
     pub fn at_labels(&self, labels: &[usize]) -> Result<Vec<f64>> {
         require_same_length("labels", labels.len(), "candidate score rows", self.rows())?;
         if let Some(index) = labels.iter().position(|label| *label >= self.labels) {

@@ -1,4 +1,4 @@
-//! Class labels.
+//! Class labels: one whole number in `0..classes` per row.
 
 use crate::error::{Error, Result, require_some};
 
@@ -10,6 +10,10 @@ pub struct Labels {
 
 impl Labels {
     /// Checks that there is at least one label and that all name one of `classes` classes.
+    ///
+    /// # Errors
+    /// `Empty` for no labels, `TooFew` for no classes, `LabelOutOfRange` for the first label that is not below
+    /// `classes`.
     pub fn new(labels: Vec<usize>, classes: usize) -> Result<Self> {
         require_some("labels", &labels)?;
         if classes == 0 {
@@ -33,12 +37,12 @@ impl Labels {
         }
     }
 
-    /// The labels as a slice.
+    /// The labels in the order of the rows.
     pub fn as_slice(&self) -> &[usize] {
         &self.labels
     }
 
-    /// Number of labels.
+    /// Number of labels, one per row.
     pub fn len(&self) -> usize {
         self.labels.len()
     }

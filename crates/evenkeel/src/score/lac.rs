@@ -1,4 +1,4 @@
-//! One minus the probability of the label (Sadinle, Lei & Wasserman 2019), the paper's score.
+//! `s(x, y) = 1 - p_y`: one minus the probability of the label \[SLW19\], the score of \[CL25\].
 
 use crate::interval::Interval;
 
@@ -9,7 +9,7 @@ pub struct Lac;
 impl Lac {
     pub(crate) const RANGE: Interval = Interval::UNIT;
 
-    /// Writes the score of every label of one row.
+    /// Writes the score of every label of one row; both slices have shape `(C,)`.
     pub fn score_row(self, probabilities: &[f64], scores: &mut [f64]) {
         for (score, probability) in scores.iter_mut().zip(probabilities) {
             *score = 1.0 - probability;

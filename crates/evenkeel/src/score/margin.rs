@@ -1,4 +1,4 @@
-//! How far the label trails its best rival.
+//! `s(x, y) = max_{k != y} p_k - p_y`: how far the label trails its best rival.
 
 use crate::interval::Interval;
 
@@ -9,9 +9,10 @@ pub struct Margin;
 impl Margin {
     pub(crate) const RANGE: Interval = Interval::between(-1.0, 1.0);
 
-    /// Writes the score of every label of one row.
+    /// Writes the score of every label of one row; both slices have shape `(C,)`.
     pub fn score_row(self, probabilities: &[f64], scores: &mut [f64]) {
-        // The best rival of every label but the best is the best; the best's rival is the second.
+        // One pass for the two largest instead of a maximum per label, which would be quadratic in the classes. The
+        // rival of every label but the best is the best, and the rival of the best is the second.
         let (mut best, mut first, mut second) = (0, f64::NEG_INFINITY, f64::NEG_INFINITY);
         for (label, probability) in probabilities.iter().enumerate() {
             if *probability > first {
@@ -22,6 +23,7 @@ impl Margin {
             }
         }
         for (label, (score, probability)) in scores.iter_mut().zip(probabilities).enumerate() {
+            // With one class there is no rival, and minus infinity would leave the range of the score.
             let rival = if label == best { second } else { first };
             *score = if rival.is_finite() { rival - probability } else { -probability };
         }

@@ -9,7 +9,7 @@
 //! quantile s(x, y) = max(low - y, y - high)        (CQR)                          the line
 //! ```
 //! Labels are ranked by decreasing probability, equal ones by index. `u` is 1 when deterministic and uniform on
-//! `[0, 1)`, one draw a row, when randomised. The rest of the library only ever sees scores: a user's own table
+//! `[0, 1)`, one draw per row, when randomised. The rest of the library only sees scores: a user's own table
 //! enters as [`CandidateScores`].
 
 mod ambiguous;
@@ -49,15 +49,15 @@ pub enum Score {
     /// One minus the probability of the label (the paper's).
     #[default]
     Lac,
-    /// Adaptive prediction sets.
+    /// Adaptive prediction sets: the probability of the labels ranked before, and a share of the label's own.
     Aps(Aps),
-    /// Regularised adaptive prediction sets.
+    /// `aps` with a penalty on labels of low rank.
     Raps(Raps),
     /// Best rival's probability minus the label's.
     Margin,
 }
 
-/// Memory a score function needs while it works on a row.
+/// Working memory of a score function, reused from row to row so that scoring a table allocates once.
 #[derive(Debug, Clone, Default)]
 pub struct RowScratch {
     order: Vec<usize>,
@@ -69,7 +69,8 @@ impl RowScratch {
         self.order.clear();
         self.order.extend(0..probabilities.len());
         self.order.sort_unstable_by(|a, b| {
-            // Not total_cmp, which ranks -0.0 after 0.0.
+            // Not total_cmp, which orders -0.0 below 0.0: a row that holds both would rank its labels by the sign of a
+            // zero instead of by index.
             let (a_p, b_p) = (probabilities[*a], probabilities[*b]);
             b_p.partial_cmp(&a_p).unwrap_or(std::cmp::Ordering::Equal).then_with(|| a.cmp(b))
         });
@@ -88,9 +89,10 @@ impl Score {
         }
     }
 
-    /// The same function with random draws of its own for `purpose`.
+    /// The same function with separate random draws for `purpose`.
     ///
-    /// Draws are addressed by row, so without this the first calibration point and the first test point would share one.
+    /// Draws are addressed by row, so without this the first calibration point and the first test point would share a
+    /// draw.
     pub fn with_draws_for(&self, purpose: &str) -> Self {
         match self {
             Self::Aps(aps) => {
@@ -101,7 +103,7 @@ impl Score {
         }
     }
 
-    /// The scores a problem with this many classes can give.
+    /// The interval that contains every score of a problem with this many classes.
     pub fn range(&self, classes: usize) -> Interval {
         match self {
             Self::Lac => Lac::RANGE,
@@ -111,9 +113,8 @@ impl Score {
         }
     }
 
-    /// Writes `s(x, y)` for every label `y` of one row of probabilities; `row` is its key, which addresses the
-    /// row's random draw. `scores` must be as long as `probabilities`; what a shorter one has no room for is
-    /// left out.
+    /// Writes `s(x, y)` for every label `y` of one row of probabilities; `row` is its key, which addresses the row's random
+    /// draw. `scores` must be as long as `probabilities`. What does not fit into a shorter one is left out.
     pub fn score_row(
         &self,
         row: u64,
@@ -130,6 +131,10 @@ impl Score {
     }
 
     /// `s(x_i, y_i)` of labeled points; shape `(n,)`.
+    ///
+    /// # Errors
+    /// `LengthMismatch` unless there is one label per row, `LabelOutOfRange` for a label that is not below the number
+    /// of classes.
     pub fn label_scores<T: Real>(
         &self,
         probabilities: &Probabilities<'_, T>,
@@ -149,6 +154,10 @@ impl Score {
     }
 
     /// `s(x_j, y)` for every row and label, with the probabilities as plausibility; shape `(m, C)`.
+    ///
+    /// # Errors
+    /// None for checked probabilities in practice: the errors are those of [`CandidateScores::new`] and
+    /// [`CandidateScores::with_plausibility`].
     pub fn candidate_scores<T: Real>(
         &self,
         probabilities: &Probabilities<'_, T>,

@@ -1,4 +1,4 @@
-//! Rows of class probabilities, validated once and never copied.
+//! `p[i][k] >= 0`, `sum_k p[i][k] = 1`: rows of class probabilities, validated once and never copied.
 
 use crate::error::{At, Error, Result};
 use crate::numeric::simd::in_widest_registers;
@@ -24,15 +24,23 @@ impl<'a, T: Real> Probabilities<'a, T> {
     /// Views `values` as rows of `classes` probabilities.
     ///
     /// Entries must be finite and not negative, and rows sum to one within [`NORMALISATION_TOLERANCE`].
+    ///
+    /// # Errors
+    /// `TooFew` for no classes, `Empty` for no values, `Ragged` unless the values fill whole rows; `NotFinite`,
+    /// `Negative` or `NotNormalised` for the first row that is not a probability vector.
     pub fn new(values: &'a [T], classes: usize) -> Result<Self> {
         Self::from_rows(Rows::new("probabilities", values, classes)?)
     }
 
     /// The same for rows that carry their own name in error messages.
+    ///
+    /// # Errors
+    /// `NotFinite`, `Negative` or `NotNormalised` for the first row that is not a probability vector.
     pub fn from_rows(rows: Rows<'a, T>) -> Result<Self> {
         let mut scales = Vec::new();
         for (index, row) in rows.iter().enumerate() {
             let scale = row_scale(rows.what(), index as u64, row)?;
+            // Most tables need no scale at all, and then none is kept: a million rows would cost 8 MB for nothing.
             if scale != 1.0 && scales.is_empty() {
                 scales.resize(rows.rows(), 1.0);
             }
@@ -48,17 +56,17 @@ impl<'a, T: Real> Probabilities<'a, T> {
         self.rows
     }
 
-    /// Number of rows.
+    /// Number of rows, one per point.
     pub fn rows(&self) -> usize {
         self.rows.rows()
     }
 
-    /// Number of classes.
+    /// Number of classes `C`, the columns of the matrix.
     pub fn classes(&self) -> usize {
         self.rows.columns()
     }
 
-    /// Writes row `index`, normalised.
+    /// Writes row `index`, normalised, as `f64`; `out` has shape `(C,)`.
     ///
     /// # Panics
     /// If there is no such row.
@@ -133,6 +141,8 @@ fn row_extremes_in_lanes<T: Real>(values: &[T]) -> RowExtremes {
     for chunk in chunks {
         for lane in 0..LANES {
             let value = chunk[lane];
+            // Comparisons, not `min` and `max`, whose care for NaN costs extra instructions; the sum finds a NaN
+            // anyway.
             smallest[lane] = if value < smallest[lane] { value } else { smallest[lane] };
             largest[lane] = if value > largest[lane] { value } else { largest[lane] };
             sums[lane] += value.into();
@@ -153,7 +163,7 @@ fn row_extremes_in_lanes<T: Real>(values: &[T]) -> RowExtremes {
     extremes
 }
 
-/// Rows shorter than the lanes: one entry a lane, so the lanes' sum is the plain one.
+/// Rows shorter than the lanes: one entry per lane, so the lanes' sum is the plain one.
 #[inline]
 fn short_row_extremes<T: Real>(values: &[T]) -> RowExtremes {
     let first = values[0].into();
@@ -167,7 +177,7 @@ fn short_row_extremes<T: Real>(values: &[T]) -> RowExtremes {
     extremes
 }
 
-/// Why a row is no probability vector, naming the first offending entry.
+/// Why a row is not a probability vector, naming the first offending entry.
 #[cold]
 fn explain_row<T: Real>(what: &'static str, key: u64, values: &[T], sum: f64) -> Error {
     let row = row_number(key);
@@ -185,6 +195,9 @@ fn explain_row<T: Real>(what: &'static str, key: u64, values: &[T], sum: f64) ->
 }
 
 /// `softmax(logits / temperature)` of every row; shape `(rows, classes)`.
+///
+/// # Errors
+/// As for [`softmax_rows_into`].
 pub fn softmax_rows<T: Real>(logits: Rows<'_, T>, temperature: f64) -> Result<Vec<f64>> {
     let mut probabilities = Vec::new();
     softmax_rows_into(logits, temperature, &mut probabilities)?;
@@ -192,6 +205,9 @@ pub fn softmax_rows<T: Real>(logits: Rows<'_, T>, temperature: f64) -> Result<Ve
 }
 
 /// [`softmax_rows`] into a buffer that is resized to fit, so that a stream of blocks allocates once.
+///
+/// # Errors
+/// `OutOfRange` unless the temperature is positive and finite, `NotFinite` for a logit that is NaN or infinite.
 pub fn softmax_rows_into<T: Real>(
     logits: Rows<'_, T>,
     temperature: f64,

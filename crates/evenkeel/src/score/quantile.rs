@@ -1,4 +1,4 @@
-//! Conformalised quantile regression (Romano, Patterson & Candès 2019).
+//! `s(x, y) = max(low(x) - y, y - high(x))`: conformalised quantile regression \[RPC19\].
 
 use crate::error::{Result, require_finite, require_same_length, require_some};
 
@@ -10,6 +10,10 @@ pub fn conformalised_quantile_score(low: f64, high: f64, y: f64) -> f64 {
 }
 
 /// `max(low_i - y_i, y_i - high_i)` of labeled points; shape `(n,)`.
+///
+/// # Errors
+/// `Empty` for no points, `LengthMismatch` unless the three slices are equally long, `NotFinite` for a value that is
+/// NaN or infinite.
 pub fn conformalised_quantile_scores(low: &[f64], high: &[f64], y: &[f64]) -> Result<Vec<f64>> {
     require_some("lower quantiles", low)?;
     require_same_length("upper quantiles", high.len(), "lower quantiles", low.len())?;

@@ -1,4 +1,4 @@
-//! Regularised adaptive prediction sets (Angelopoulos, Bates, Jordan & Malik 2021).
+//! `s(x, y) = aps(x, y) + lambda max(0, rank(y) - k_reg)`: regularised adaptive prediction sets \[ABJM21\].
 
 use serde::{Deserialize, Serialize};
 
@@ -7,15 +7,15 @@ use super::aps::{Aps, Randomisation};
 use crate::error::{Error, Result};
 use crate::interval::Interval;
 
-/// With it the range of the scores stays finite whatever the number of classes.
+/// Largest `lambda`. Beyond it the range of the scores of very many classes could overflow to infinity.
 const LARGEST_PENALTY: f64 = 1e6;
 
 /// `s(x, y) = aps(x, y) + lambda max(0, rank(y) - k_reg)`, ranks from 1.
 ///
 /// | name | default | purpose | range |
 /// |---|---|---|---|
-/// | `lambda` | 0.01 | penalty a rank (the authors' value for ImageNet) | `[0, 1e6]` |
-/// | `k_reg` | 5 | ranks without penalty (likewise) | any |
+/// | `lambda` | 0.01 | penalty per rank (the authors' value for ImageNet) | `[0, 1e6]` |
+/// | `k_reg` | 5 | number of ranks without penalty (likewise) | any |
 /// | `randomisation` | deterministic | share of the label's own probability | |
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Stored", into = "Stored")]
@@ -55,7 +55,10 @@ impl Default for Raps {
 }
 
 impl Raps {
-    /// Checks that `lambda` is finite and not negative.
+    /// Checks that `lambda` is in `[0, 1e6]`.
+    ///
+    /// # Errors
+    /// `OutOfRange` unless `0 <= lambda <= 1e6`.
     pub fn new(lambda: f64, k_reg: usize, randomisation: Randomisation) -> Result<Self> {
         if (0.0..=LARGEST_PENALTY).contains(&lambda) {
             Ok(Self { aps: Aps { randomisation }, lambda, k_reg })
@@ -68,12 +71,12 @@ impl Raps {
         }
     }
 
-    /// Penalty a rank.
+    /// Penalty per rank beyond the first `k_reg`.
     pub fn lambda(&self) -> f64 {
         self.lambda
     }
 
-    /// Ranks without penalty.
+    /// Number of ranks without penalty.
     pub fn k_reg(&self) -> usize {
         self.k_reg
     }
@@ -88,10 +91,12 @@ impl Raps {
     }
 
     pub(crate) fn range(&self, classes: usize) -> Interval {
+        // Saturating: `k_reg` may exceed the classes, and a wrapped difference would make the range astronomical.
         Interval::between(0.0, 1.0 + self.lambda * classes.saturating_sub(self.k_reg) as f64)
     }
 
-    /// Writes the score of every label of one row.
+    /// Writes the score of every label of one row; `probabilities` and `scores` have shape `(C,)`. `row` addresses the
+    /// row's random draw.
     pub fn score_row(
         &self,
         row: u64,

@@ -1,4 +1,4 @@
-//! One pass over fixed scores, there and back.
+//! `log w(s_i)` and `dL/dparameters`: one pass over fixed scores, there and back.
 
 use super::hinges::HingeTable;
 use super::mlp::Mlp;
@@ -9,7 +9,7 @@ use crate::numeric::simd::in_widest_registers;
 
 /// Scores a network is trained on, sorted once, with room for all that a pass over them leaves behind.
 ///
-/// Passes allocate nothing. The room is 45 numbers a score for the paper's network.
+/// Passes allocate nothing. The room is 45 numbers per score for the paper's network.
 #[derive(Debug, Clone)]
 pub struct Batch<const H1: usize = 256, const H2: usize = 16, const H3: usize = 8> {
     /// Increasing.
@@ -28,10 +28,14 @@ pub struct Batch<const H1: usize = 256, const H2: usize = 16, const H3: usize = 
 
 impl<const H1: usize, const H2: usize, const H3: usize> Batch<H1, H2, H3> {
     /// Prepares passes over finite scores, at least one, in any order.
+    ///
+    /// # Errors
+    /// `Empty` for no scores, `NotFinite` for a score that is NaN or infinite.
     pub fn new(scores: &[f64]) -> Result<Self> {
         require_some("scores", scores)?;
         require_finite("scores", scores)?;
         let n = scores.len();
+        // Sorted once: a pass then walks scores and hinges together instead of searching for each score.
         let mut order: Vec<usize> = (0..n).collect();
         order.sort_by(|a, b| scores[*a].total_cmp(&scores[*b]));
         Ok(Self {
@@ -46,7 +50,7 @@ impl<const H1: usize, const H2: usize, const H3: usize> Batch<H1, H2, H3> {
         })
     }
 
-    /// Number of scores.
+    /// Number of scores, the length of log-weights and slopes.
     pub fn len(&self) -> usize {
         self.scores.len()
     }
@@ -86,6 +90,9 @@ impl<const H1: usize, const H2: usize, const H3: usize> Pass<'_, H1, H2, H3> {
     }
 
     /// Writes `dL/dparameters`, in the order of [`Mlp::parameters`], from `slopes[i] = dL/dlog w(s_i)`.
+    ///
+    /// # Errors
+    /// `LengthMismatch` unless there is one slope per score and one gradient entry per parameter.
     pub fn backward(self, slopes: &[f64], gradient: &mut [f64]) -> Result<()> {
         let batch = self.batch;
         let parameters = Mlp::<H1, H2, H3>::PARAMETERS;

@@ -1,4 +1,4 @@
-//! The fitted function at any number of scores.
+//! `s -> log w(s)`: the fitted function at any number of scores.
 
 use super::hinges::HingeTable;
 use super::mlp::Mlp;
@@ -8,9 +8,9 @@ use crate::error::{Result, require_finite, require_same_length};
 
 /// The network as a function of the score.
 ///
-/// Its first two layers are folded into a table once, of a size that depends on the network only; a score then costs one
-/// bisection and two short layers, so millions of scores need no memory of their own. A score's log-weight has the same
-/// bits alone, in a long list, or in a training [`Batch`](super::Batch): nothing is summed across scores.
+/// Its first two layers are folded into a table once, of a size that depends on the network only; a score then costs
+/// one bisection and two short layers, so millions of scores need no memory of their own. A score's log-weight has the
+/// same bits alone, in a long list, or in a training [`Batch`](super::Batch): nothing is summed across scores.
 #[derive(Debug, Clone)]
 pub struct Curve<'a, const H1: usize = 256, const H2: usize = 16, const H3: usize = 8> {
     table: HingeTable<H2>,
@@ -32,6 +32,9 @@ impl<'a, const H1: usize, const H2: usize, const H3: usize> Curve<'a, H1, H2, H3
     }
 
     /// Writes the log-weights of finite scores, in their order. Allocates nothing.
+    ///
+    /// # Errors
+    /// `LengthMismatch` unless the slices are equally long, `NotFinite` for a score that is NaN or infinite.
     pub fn log_weights(&self, scores: &[f64], log_weights: &mut [f64]) -> Result<()> {
         require_same_length("the log-weights", log_weights.len(), "scores", scores.len())?;
         require_finite("scores", scores)?;

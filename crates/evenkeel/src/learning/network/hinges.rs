@@ -1,4 +1,4 @@
-//! The first two layers as lines between breakpoints.
+//! `z2(s) = slope s + intercept` on every stretch: the first two layers as lines between breakpoints.
 //!
 //! Unit `j` of the first layer is `relu(w_j s + b_j)`: a hinge at `t_j = -b_j / w_j` that is active to its right if it
 //! rises (`w_j > 0`) and to its left if it falls. With the hinges in order of `t_j`, on the stretch between two of them
@@ -29,13 +29,15 @@ struct Hinge {
 
 impl Hinge {
     fn new(unit: u32, weight: f64, bias: f64) -> Self {
+        // Dividing by zero would give an infinity of the wrong sign for some, and NaN for a unit that is zero
+        // everywhere.
         let at = if weight == 0.0 {
             if bias > 0.0 { f64::NEG_INFINITY } else { f64::INFINITY }
         } else {
             -bias / weight
         };
         if at.is_nan() {
-            // Active everywhere, so that a parameter that is no number is seen and not silently left out.
+            // Active everywhere, so that a parameter that is not a number is seen and not silently left out.
             return Self { at: f64::NEG_INFINITY, unit, rising: true };
         }
         Self { at, unit, rising: weight >= 0.0 }

@@ -1,4 +1,4 @@
-//! Random parameters before the first step.
+//! `U(-1/sqrt(fan_in), 1/sqrt(fan_in))`: random parameters before the first step.
 
 use super::parameters::{bias_index, weight_index};
 use crate::seed::Seed;

@@ -1,4 +1,4 @@
-//! The network: a shape and its parameters.
+//! `z(s) = W4 relu(W3 relu(W2 relu(W1 s + b1) + b2) + b3) + b4`: the network, a shape and its parameters.
 
 use super::curve::Curve;
 use super::initialisation::uniform_by_fan_in;
@@ -43,7 +43,7 @@ pub struct Mlp<const H1: usize = 256, const H2: usize = 16, const H3: usize = 8>
 }
 
 impl<const H1: usize, const H2: usize, const H3: usize> Mlp<H1, H2, H3> {
-    /// Number of parameters.
+    /// Number of parameters: `2 H1 + (H1 + 1) H2 + (H2 + 2) H3 + 1`, 4769 for the paper's shape.
     pub const PARAMETERS: usize = count(H1, H2, H3);
 
     const SHAPES: [(usize, usize); 4] = shapes(H1, H2, H3);
@@ -55,11 +55,17 @@ impl<const H1: usize, const H2: usize, const H3: usize> Mlp<H1, H2, H3> {
     }
 
     /// A network with given layers, which must have this network's shapes and be finite.
+    ///
+    /// # Errors
+    /// `LengthMismatch` for a layer of another shape, `NotFinite` for a parameter that is NaN or infinite.
     pub fn from_layers(layers: &LayerArrays) -> Result<Self> {
         Ok(Self { parameters: layers.flatten(&Self::SHAPES)? })
     }
 
     /// Parameters, or their gradient, taken from the flat order to plain layers.
+    ///
+    /// # Errors
+    /// `LengthMismatch` unless `flat` has [`PARAMETERS`](Self::PARAMETERS) entries.
     pub fn to_layers(flat: &[f64]) -> Result<LayerArrays> {
         require_same_length("the flat vector", flat.len(), "the network", Self::PARAMETERS)?;
         Ok(LayerArrays::unflatten(flat, &Self::SHAPES))

@@ -3,7 +3,8 @@
 //! ```text
 //! log w(s) = 20 tanh(z(s) / 20),   z: 1 -> 256 -> 16 -> 8 -> 1, ReLU after the three hidden layers
 //! ```
-//! All arithmetic is `f64`: the golden numbers ask for 1e-9 in the log-weights after 100 steps, which `f32` cannot give.
+//! All arithmetic is `f64`: the golden numbers ask for 1e-9 in the log-weights after 100 steps, which `f32` cannot
+//! give.
 //!
 //! The input is one number, so every unit of the first layer is a hinge: zero on one side of its breakpoint, a line on
 //! the other. Between two neighbouring breakpoints the inputs of the *second* layer are therefore lines in `s`, and one

@@ -1,4 +1,4 @@
-//! One flat vector of parameters, and the layers in it.
+//! `W1 | b1 | W2, b2 | W3, b3, W4 | b4`: one flat vector of parameters, and the layers in it.
 
 use crate::error::{Result, require_finite, require_same_length};
 
@@ -8,7 +8,7 @@ use crate::error::{Result, require_finite, require_same_length};
 pub struct LayerArrays {
     /// Weights of each layer, `[out][in]`.
     pub weights: [Vec<f64>; 4],
-    /// Biases of each layer.
+    /// Biases of each layer, `[out]`.
     pub biases: [Vec<f64>; 4],
 }
 

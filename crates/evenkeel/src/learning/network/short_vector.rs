@@ -1,4 +1,5 @@
-//! Vectors as long as a narrow layer: their length is known when compiling, so they stay in registers.
+//! `y += a x` and `x . y` for vectors as long as a narrow layer: their length is known when compiling, so they stay in
+//! registers.
 
 /// `y += a x`.
 #[inline(always)]

@@ -1,4 +1,4 @@
-//! Buffers that start on a cache line.
+//! `address % 64 = 0`: buffers that start on a cache line.
 
 use std::ops::{Deref, DerefMut};
 

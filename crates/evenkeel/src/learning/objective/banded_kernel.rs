@@ -1,4 +1,4 @@
-//! The kernel matrix of a density on a grid, without its zeros.
+//! `A[k][i] = phi((t_k - s_i) / h) / h`: the kernel matrix of a density on a grid, without its zeros.
 
 use super::aligned::{Aligned, LINE};
 use crate::measure::{Bandwidth, Grid, INVERSE_SQRT_TWO_PI, Support};
@@ -8,7 +8,7 @@ use crate::numeric::{add_lanes, exp_of_negative};
 /// learning path stays within 1e-10 of the full one, and their number is what a step costs.
 const REACH: f64 = 7.5;
 
-/// Sums run in two lines' worth of lanes: one line would wait for its own additions.
+/// Sums run in two lines' worth of lanes: with one line every addition would wait for the one before.
 const PAIR: usize = 2 * LINE;
 
 /// `A[k][i] = (phi((t_k - s_i)/h) + mirrored kernels) / h` for grid points `t_k` and increasing scores `s_i`.

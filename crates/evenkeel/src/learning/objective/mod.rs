@@ -1,4 +1,4 @@
-//! What is minimised over the calibration weights, with closed-form gradients.
+//! `L(w)` and `dL/dw`: what is minimised over the calibration weights, with closed-form gradients.
 //!
 //! `F_w` and `p_w` are linear in the weights, so every objective here is a sum of products of things linear in `w` and
 //! its gradient is written down, not traced. Scores are sorted once, when an objective is built; evaluations take the
@@ -22,7 +22,7 @@ use crate::sandwich::Sandwich;
 
 /// A function of the normalised weights of increasing scores.
 pub trait Objective {
-    /// Number of scores.
+    /// Number of scores, the length of weights and gradient.
     fn len(&self) -> usize;
 
     /// Whether there is no score; never true.
@@ -34,22 +34,25 @@ pub trait Objective {
     /// derivative in every weight. Both have length [`len`](Self::len).
     fn value_and_gradient(&mut self, weights: &[f64], gradient: &mut [f64]) -> f64;
 
-    /// Replaces the two laws around target scores (the `sampled` sandwich draws new ones in each step).
+    /// Replaces the two laws around the target scores (the `sampled` sandwich draws new ones in each step).
+    ///
+    /// # Errors
+    /// If the objective cannot be built from these laws; the previous ones then stay in use.
     fn set_sandwich(&mut self, sandwich: &Sandwich) -> Result<()>;
 }
 
 /// What every objective is built from.
 #[derive(Debug, Clone, Copy)]
 pub struct ObjectiveInputs<'a> {
-    /// Calibration scores, increasing.
+    /// Calibration scores, increasing; shape `(n,)`.
     pub sorted_scores: &'a [f64],
-    /// The laws around target scores.
+    /// The two laws around the target scores.
     pub sandwich: &'a Sandwich,
     /// Points of the integral, and of the search for the largest density.
     pub grid: &'a Grid,
-    /// Width of the kernels.
+    /// Width `h` of the kernels, in units of the score.
     pub bandwidth: Bandwidth,
-    /// Where scores can fall.
+    /// Where scores can fall; kernels are mirrored at the ends of a bounded support.
     pub support: Support,
 }
 

@@ -1,4 +1,5 @@
-//! Eq 7 over a range of miscoverage rates, in the expectation form of Prop A.9.
+//! `1/(high - low) sum_i (a_i - a_(i-1)) G(s_i)`: eq 7 over a range of miscoverage rates, in the expectation form of
+//! Prop A.9.
 
 use super::{Objective, ObjectiveInputs, sign};
 use crate::error::Result;
@@ -32,7 +33,11 @@ pub struct RestrictedObjective {
 }
 
 impl RestrictedObjective {
-    /// Builds the objective; grid, bandwidth and support of the inputs play no role.
+    /// Builds the objective. Grid and bandwidth of the inputs play no role, and the support only in the check.
+    ///
+    /// # Errors
+    /// `Empty`, `NotFinite` or `NotIncreasing` for scores that are not increasing finite numbers, `OutsideRange` for
+    /// scores or a grid outside a bounded support.
     pub fn new(inputs: ObjectiveInputs<'_>, range: MiscoverageRange) -> Result<Self> {
         inputs.check()?;
         let scores = inputs.sorted_scores.to_vec();
@@ -75,6 +80,7 @@ impl Objective for RestrictedObjective {
         let mut value = 0.0;
         let mut before = 0.0_f64.clamp(low, high);
         for i in 0..n {
+            // Tied scores share one jump: `F_w` at a score counts all of its ties, wherever they stand in the order.
             let cdf = self.cumulative[self.last_tie[i]];
             let (to_upper, to_lower) = (cdf - self.upper[i], cdf - self.lower[i]);
             self.gaps[i] =

@@ -1,4 +1,4 @@
-//! Eq 8: the Wasserstein bound as an objective.
+//! `1/2 sup p_w (W1(P_w, up) + W1(P_w, lo) + E_up[S] - E_lo[S])`: eq 8, the Wasserstein bound, as an objective.
 
 use super::aligned::Aligned;
 use super::{BandedKernel, Objective, ObjectiveInputs};
@@ -31,6 +31,10 @@ pub struct WassersteinObjective {
 
 impl WassersteinObjective {
     /// Builds the objective: sorts and merges the supports once.
+    ///
+    /// # Errors
+    /// `Empty`, `NotFinite` or `NotIncreasing` for scores that are not increasing finite numbers, `OutsideRange` for
+    /// scores or a grid outside a bounded support.
     pub fn new(inputs: ObjectiveInputs<'_>) -> Result<Self> {
         inputs.check()?;
         let (sorted, grid): (&[f64], &Grid) = (inputs.sorted_scores, inputs.grid);
@@ -58,12 +62,14 @@ impl Objective for WassersteinObjective {
 
     fn value_and_gradient(&mut self, weights: &[f64], gradient: &mut [f64]) -> f64 {
         self.weights[..weights.len()].copy_from_slice(weights);
+        // Only the density is needed; with zero coefficients the other product of the sweep comes out as zeros.
         self.kernel.multiply_both(
             &self.weights,
             &self.no_coefficients,
             &mut self.density,
             &mut self.transposed,
         );
+        // Where grid points tie for the maximum it has a kink; value and gradient both take the first, so they agree.
         let (peak, sup_density) = largest(&self.density[..self.points]);
         self.transport.fill(0.0);
         let total = self.to_upper.accumulate(weights, 1.0, &mut self.transport)

@@ -1,4 +1,4 @@
-//! Eq 7 on a grid: the weighted-CDF bound as an objective.
+//! `step sum_k p_w(t_k) G(t_k)`: eq 7, the weighted-CDF bound on a grid, as an objective.
 
 use super::aligned::Aligned;
 use super::{BandedKernel, Objective, ObjectiveInputs, sign};
@@ -40,6 +40,10 @@ pub struct WeightedCdfObjective {
 
 impl WeightedCdfObjective {
     /// Builds the objective: `O(n K)` at the worst, far less when the bandwidth is small.
+    ///
+    /// # Errors
+    /// `Empty`, `NotFinite` or `NotIncreasing` for scores that are not increasing finite numbers, `OutsideRange` for
+    /// scores or a grid outside a bounded support, `OutOfRange` for 2^32 scores or more.
     pub fn new(inputs: ObjectiveInputs<'_>) -> Result<Self> {
         inputs.check()?;
         let (sorted, grid) = (inputs.sorted_scores, inputs.grid);
@@ -81,6 +85,7 @@ impl WeightedCdfObjective {
     fn evaluate(&mut self, weights: &[f64], gradient: &mut [f64]) -> f64 {
         let n = weights.len();
         let points = self.grid.count();
+        // Into a buffer of whole cache lines: the sweep reads past the last score, where zeros must stand.
         self.weights[..n].copy_from_slice(weights);
         running_sums(weights, &mut self.cumulative[1..]);
         let step = self.grid.weight();
@@ -147,7 +152,7 @@ in_widest_registers! {
     }
 }
 
-/// Four bytes an index: the gathers of a step read half as much.
+/// Four bytes per index: the gathers of a step read half as much memory as with eight.
 fn index_u32(index: usize) -> Result<u32> {
     u32::try_from(index).map_err(|_| Error::OutOfRange {
         what: "the number of calibration scores",

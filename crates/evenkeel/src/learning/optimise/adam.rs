@@ -1,4 +1,4 @@
-//! Adam (Kingma & Ba, 2015), as the paper uses it.
+//! `theta <- theta - rate mean / (sqrt(square) + epsilon)`: Adam \[KB15\], as the paper uses it.
 
 use crate::error::{Error, Result, require_same_length};
 use crate::numeric::simd::in_widest_registers;
@@ -37,12 +37,18 @@ impl Default for AdamSettings {
 
 impl AdamSettings {
     /// The paper's settings at another learning rate.
+    ///
+    /// # Errors
+    /// `OutOfRange` unless the learning rate is positive and finite.
     pub fn new(learning_rate: f64) -> Result<Self> {
         let learning_rate = positive("the learning rate", learning_rate)?;
         Ok(Self { learning_rate, ..Self::default() })
     }
 
     /// With other memories of the mean gradient and of the mean squared gradient.
+    ///
+    /// # Errors
+    /// `OutOfRange` unless both are at least 0 and below 1.
     pub fn with_betas(self, beta1: f64, beta2: f64) -> Result<Self> {
         let beta1 = memory("beta1", beta1)?;
         let beta2 = memory("beta2", beta2)?;
@@ -50,21 +56,24 @@ impl AdamSettings {
     }
 
     /// With another floor under the root of the mean squared gradient.
+    ///
+    /// # Errors
+    /// `OutOfRange` unless it is positive and finite.
     pub fn with_epsilon(self, epsilon: f64) -> Result<Self> {
         Ok(Self { epsilon: positive("epsilon", epsilon)?, ..self })
     }
 
-    /// Size of a step.
+    /// Size of a step: the largest move of a parameter in the first step.
     pub fn learning_rate(self) -> f64 {
         self.learning_rate
     }
 
-    /// Memory of the mean gradient.
+    /// Share of the mean gradient that a step keeps, in `[0, 1)`.
     pub fn beta1(self) -> f64 {
         self.beta1
     }
 
-    /// Memory of the mean squared gradient.
+    /// Share of the mean squared gradient that a step keeps, in `[0, 1)`.
     pub fn beta2(self) -> f64 {
         self.beta2
     }
@@ -126,6 +135,9 @@ impl Adam {
     }
 
     /// Moves `parameters` one step against `gradient`. Allocates nothing.
+    ///
+    /// # Errors
+    /// `LengthMismatch` unless both slices have one entry per parameter of the state.
     pub fn step(&mut self, parameters: &mut [f64], gradient: &[f64]) -> Result<()> {
         let n = self.mean.len();
         require_same_length("the parameters", parameters.len(), "Adam's state", n)?;

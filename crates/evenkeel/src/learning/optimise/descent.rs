@@ -1,4 +1,4 @@
-//! The loop: weights from parameters, objective, gradient, step.
+//! `theta -> w = softmax(l(theta)) -> L(w) -> dL/dtheta -> step`: the loop of Alg 1.
 
 use std::ops::ControlFlow;
 
@@ -76,6 +76,7 @@ impl<O: Objective> Descent<'_, O> {
                 step = step.saturating_sub(1);
                 break StopReason::Diverged;
             }
+            // Not before the first step: there would be nothing to go back to.
             if floor.is_some_and(|floor| step > 0 && effective() < floor) {
                 state.step_back(parametrisation);
                 step -= 1;
@@ -98,7 +99,7 @@ impl<O: Objective> Descent<'_, O> {
             if converged {
                 break StopReason::Converged;
             }
-            // Only these two ways of stopping go back a step; the copy is a small part of one.
+            // A diverged run and one at the floor go back to these parameters; the copy is a small part of a step.
             state.last_good.copy_from_slice(parametrisation.parameters());
             parametrisation.gradient(&state.slopes, &mut state.gradient)?;
             adam.step(parametrisation.parameters(), &state.gradient)?;
@@ -173,6 +174,7 @@ impl Improving {
         if !self.evaluations.is_multiple_of(self.rule.window) {
             return false;
         }
+        // The first window is compared with infinity, so that it never ends a run.
         let improvement = self.best_at_window - self.best;
         let over = improvement <= self.rule.relative * self.best.abs();
         self.best_at_window = self.best;

@@ -1,4 +1,5 @@
-//! The optimiser in three parts: how to step, when to stop, what to remember.
+//! `theta_(r+1) = theta_r - step(dL/dtheta)`: the optimiser in three parts, how to step, when to stop, what to
+//! remember.
 
 mod adam;
 mod descent;

@@ -1,4 +1,4 @@
-//! When to stop, and why a run did.
+//! When a run stops (steps, improvement, `n_w` floor), and why it did.
 
 use std::fmt;
 
@@ -53,6 +53,9 @@ impl Default for StoppingRule {
 
 impl StoppingRule {
     /// Stop after `max_steps` steps, at least one.
+    ///
+    /// # Errors
+    /// `TooFew` for 0 steps.
     pub fn after(max_steps: usize) -> Result<Self> {
         if max_steps == 0 {
             return Err(Error::TooFew { what: "optimisation steps", found: 0, least: 1 });
@@ -61,6 +64,9 @@ impl StoppingRule {
     }
 
     /// Stop also when the objective no longer improves.
+    ///
+    /// # Errors
+    /// `TooFew` for a window of 0 steps, `OutOfRange` for a relative improvement that is negative or not finite.
     pub fn with_improvement(mut self, improvement: Improvement) -> Result<Self> {
         if improvement.window == 0 {
             return Err(Error::TooFew {
@@ -81,6 +87,9 @@ impl StoppingRule {
     }
 
     /// Stop also before the effective sample size falls below `floor`.
+    ///
+    /// # Errors
+    /// `OutOfRange` unless the floor is at least 1 and finite.
     pub fn with_effective_sample_size_floor(mut self, floor: f64) -> Result<Self> {
         if !(floor >= 1.0 && floor.is_finite()) {
             return Err(Error::OutOfRange {
@@ -128,7 +137,7 @@ pub enum StopReason {
 }
 
 impl StopReason {
-    /// A word for results and files.
+    /// The name used in results and files.
     pub fn name(self) -> &'static str {
         match self {
             Self::MaxSteps => "max-steps",

@@ -1,13 +1,13 @@
-//! What a run remembers of its way.
+//! `(step, L, n_w, threshold)`: what a run remembers of its way.
 
 use crate::threshold::Threshold;
 
 /// The state of a run after `step` steps.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TracePoint {
-    /// Steps taken.
+    /// Steps taken before this state; 0 at the start.
     pub step: usize,
-    /// Value of the objective.
+    /// Value of the objective, a bound on the total coverage gap.
     pub objective: f64,
     /// Effective sample size of the weights the objective was evaluated at.
     pub effective_sample_size: f64,
@@ -27,6 +27,7 @@ impl Trace {
 
     /// Steps between two recorded points of a run of at most `max_steps`.
     pub(crate) fn interval(max_steps: usize) -> usize {
+        // Every point costs a threshold; recording all of a million steps would cost more than the steps.
         max_steps.div_ceil(Self::POINTS).max(1)
     }
 
