@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::bound::{Integrator, integrated_gap};
-use crate::error::{At, Error, Result};
+use crate::error::{At, Error, Result, require_some};
 use crate::measure::WeightedEmpirical;
 use crate::sketch::{contradiction, rows_of_both, sum_of_counts};
 
@@ -94,6 +94,7 @@ impl LabelScoreCounts {
         if n == 0 {
             return Err(Error::Empty { what: "scores" });
         }
+        require_some("calibration scores", &self.atoms)?;
         let beyond = self.atoms.last().map(|atom| atom.next_up());
         let places = self.atoms.iter().copied().chain(beyond);
         let pairs: Vec<(f64, f64)> =

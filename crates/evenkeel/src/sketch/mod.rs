@@ -13,6 +13,8 @@ mod sketched_law;
 pub(crate) mod state;
 #[allow(dead_code, reason = "methods are being moved onto it")]
 pub(crate) mod target_table;
+#[cfg(test)]
+mod wire_tests;
 
 pub use abscissae::Abscissae;
 pub(crate) use confidence_counts::ConfidenceCounts;
