@@ -161,7 +161,7 @@ impl Gathered {
             }
             Self::SecondPass(second) => {
                 let (planner, prepared, second) = *second;
-                let empty = prepared.second_pass();
+                let empty = second.emptied();
                 let added = in_shares(block, |offset, part| {
                     let keys = RowKeys::From((first_row + offset) as u64);
                     empty.clone().add(&prepared, keys, &TargetRows::Probabilities(part))

@@ -35,6 +35,11 @@ impl<V> RowSample<V> {
         Self { seed, capacity, kept: Vec::new(), largest: u64::MAX }
     }
 
+    /// A sample of the same seed and size that has seen nothing; it keeps no row that this one would drop.
+    pub(crate) fn emptied(&self) -> Self {
+        Self { seed: self.seed, capacity: self.capacity, kept: Vec::new(), largest: self.largest }
+    }
+
     /// Told that keys are `0..rows`, it never keeps a row that would be dropped later.
     pub(crate) fn expect(&mut self, rows: u64) {
         if rows > self.capacity as u64 && self.capacity > 0 {

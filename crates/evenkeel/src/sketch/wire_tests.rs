@@ -14,7 +14,7 @@ use super::row_sample::RowSample;
 use super::state::{JobHeader, Kind, digest_of, open, open_header, seal};
 use super::target_table::{FilledTable, TargetTable, TargetTableRecipe};
 use super::{Abscissae, MOST_CANDIDATES, SandwichSketch, SketchedLaws};
-use crate::check::TargetSketch;
+use crate::check::{GatheredTarget, TargetLaws, TargetLawsRecipe, TargetSketch};
 use crate::conformal::predict_rows;
 use crate::error::{Error, Result};
 use crate::evaluation::{EvaluationCounts, LabelScoreCounts};
@@ -323,6 +323,27 @@ impl Job for TargetTableRecipe {
     }
 }
 
+impl Job for TargetLawsRecipe {
+    type State = GatheredTarget;
+    fn empty(&self) -> GatheredTarget {
+        TargetLawsRecipe::empty(self)
+    }
+    fn add(
+        &self,
+        mut state: GatheredTarget,
+        keys: RowKeys<'_>,
+        rows: Rows<'_, f64>,
+    ) -> Result<GatheredTarget> {
+        TargetLawsRecipe::add(self, &mut state, keys, rows).map(|()| state)
+    }
+    fn merge(&self, mut mine: GatheredTarget, theirs: GatheredTarget) -> Result<GatheredTarget> {
+        TargetLawsRecipe::merge(self, &mut mine, theirs).map(|()| mine)
+    }
+    fn end(&self, state: GatheredTarget) -> Result<String> {
+        if state.rows() == 0 { Ok(String::new()) } else { Ok(format!("{:?}", self.finish(state)?)) }
+    }
+}
+
 /// Labels are the keys, modulo the classes.
 struct Evaluated(usize);
 
@@ -448,6 +469,8 @@ macro_rules! for_every_job {
         let range = score.range(classes);
         let check = TargetSketch::new(&[0.3, 0.31], range, 9, Seed::new(2)).unwrap();
         $run("check", &Check(check, score), $($more),*);
+        let laws = TargetLawsRecipe::new(&[0.3, 0.31], score, classes, 9, Seed::new(2)).unwrap();
+        $run("target laws", &laws, $($more),*);
         $run("predictions", &Said, $($more),*);
         for capacity in [1, 7, 1000] {
             $run("sample", &Sample(capacity), $($more),*);
@@ -649,6 +672,31 @@ fn a_table_is_sketched_when_its_cells_are_too_many_in_all() {
                 _ => panic!("two forms of {count} rows"),
             }
         }
+    }
+}
+
+/// A check takes exact laws of few rows and sketched ones of many, as tables in memory and sketches give them.
+#[test]
+fn gathered_laws_are_those_of_a_table_or_of_a_sketch() {
+    let (classes, seed, scores) = (1000, Seed::new(3), [0.25, 0.5]);
+    let values = table(MOST_CANDIDATES / classes + 1, classes, 8);
+    for score in [Score::Lac, score(1)] {
+        let recipe = TargetLawsRecipe::new(&scores, score, classes, 50, seed).unwrap();
+        let laws = |cells: &[f64]| {
+            let mut gathered = TargetLawsRecipe::empty(&recipe);
+            for (index, block) in cells.chunks(700 * classes).enumerate() {
+                let keys = RowKeys::From(700 * index as u64);
+                let block = rows(block, classes);
+                TargetLawsRecipe::add(&recipe, &mut gathered, keys, block).unwrap();
+            }
+            recipe.finish(gathered).unwrap()
+        };
+        let few = &values[..900 * classes];
+        let exact = Probabilities::new(few, classes).unwrap();
+        assert!(laws(few) == TargetLaws::of_probabilities(&exact, &score, seed).unwrap());
+        let sketch = TargetSketch::new(&scores, score.range(classes), 50, seed).unwrap();
+        let sketch = sketch.add_probabilities(RowKeys::From(0), rows(&values, classes), &score);
+        assert!(laws(&values) == sketch.unwrap().laws().unwrap());
     }
 }
 
