@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use rayon::prelude::*;
+
 use crate::error::{Error, Result, require_same_length};
 
 // Sealed: the vector code is written for these two types; a third would miss it without a word.
@@ -69,6 +71,23 @@ impl<'a, T: Real> Rows<'a, T> {
     /// If there is no such row.
     pub fn row(&self, index: usize) -> &'a [T] {
         &self.values[index * self.columns..][..self.columns]
+    }
+
+    /// The block and its keys cut into shares of at most `rows` rows, for the threads of the current rayon pool.
+    ///
+    /// # Panics
+    /// If keys were given one by one and there are not as many as rows.
+    pub(crate) fn shares(
+        self,
+        keys: RowKeys<'a>,
+        rows: usize,
+    ) -> impl IndexedParallelIterator<Item = (RowKeys<'a>, Rows<'a, T>)> {
+        let Self { what, columns, .. } = self;
+        self.values.par_chunks(rows * columns).enumerate().map(move |(index, values)| {
+            let share = Rows { what, values, columns };
+            let first = index * rows;
+            (keys.part(first..first + share.rows()), share)
+        })
     }
 
     /// The rows in order, each of shape `(columns,)`.

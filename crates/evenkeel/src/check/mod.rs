@@ -15,4 +15,4 @@ pub use report::{
     CheckSettings, ConfidentInterval, CoverageIntervals, DominanceReport, DominanceReports,
     SandwichBounds, SandwichReports, ShiftReport, check,
 };
-pub use target_laws::{TargetLaws, TargetSketch};
+pub use target_laws::{GatheredTarget, TargetLaws, TargetLawsRecipe, TargetSketch};

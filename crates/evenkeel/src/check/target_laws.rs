@@ -2,16 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::interval::Interval;
 use crate::measure::Grid;
 use crate::rows::{Real, RowKeys, Rows};
 use crate::sandwich::{Sandwich, min_max, model_uniform};
 use crate::score::{Probabilities, Score};
 use crate::seed::Seed;
-use crate::shift::{KeptPredictions, Prediction, predictions};
-use crate::sketch::Abscissae;
-use crate::sketch::{SandwichSketch, SketchedLaws};
+use crate::shift::{KEPT_PREDICTIONS, KeptPredictions, Prediction, predictions};
+use crate::sketch::target_table::{FilledTable, TargetTable, TargetTableRecipe};
+use crate::sketch::{Abscissae, SandwichSketch, SketchedLaws, contradiction};
 
 /// What a check takes of the target data: both pairs of laws, and a sample of the predictions.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,9 +49,35 @@ impl TargetLaws {
 
 /// Both sandwiches of target rows and a sample of their predictions, from one pass; mergeable.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Stored")]
 pub struct TargetSketch {
     sandwiches: SandwichSketch,
     predictions: KeptPredictions,
+}
+
+/// As it is stored; checked when read back.
+#[derive(Deserialize)]
+struct Stored {
+    sandwiches: SandwichSketch,
+    predictions: KeptPredictions,
+}
+
+impl TryFrom<Stored> for TargetSketch {
+    type Error = Error;
+
+    fn try_from(Stored { sandwiches, predictions }: Stored) -> Result<Self> {
+        require_predictions(&predictions, sandwiches.rows())?;
+        Ok(Self { sandwiches, predictions })
+    }
+}
+
+/// An error unless this is the sample of the predictions of so many rows.
+fn require_predictions(predictions: &KeptPredictions, rows: u64) -> Result<()> {
+    if predictions.len() as u64 == rows.min(KEPT_PREDICTIONS as u64) {
+        Ok(())
+    } else {
+        Err(contradiction("its predictions are not as many as its rows"))
+    }
 }
 
 impl TargetSketch {
@@ -97,5 +123,99 @@ impl TargetSketch {
             predictions: self.predictions.values()?,
             rows: self.rows(),
         })
+    }
+}
+
+/// How target rows are gathered for a check: the same in every process that works on it.
+///
+/// Every probability is kept up to [`MOST_CANDIDATES`](crate::sketch::MOST_CANDIDATES) of them, where the laws are exact;
+/// more are sketched. Which of the two it is depends on how many there are and on nothing else.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TargetLawsRecipe {
+    table: TargetTableRecipe,
+    seed: Seed,
+}
+
+/// What a pass over target rows leaves for a check: at most 16 MB of probabilities, or a sketch, and a sample of predictions.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct GatheredTarget {
+    table: TargetTable,
+    predictions: KeptPredictions,
+}
+
+impl TargetLawsRecipe {
+    /// Laws that a sketch knows exactly on a grid of `points` and at every calibration score.
+    ///
+    /// # Errors
+    /// If a calibration score is not one of this score function, or the grid has fewer than two points.
+    pub fn new(
+        scores: &[f64],
+        score: Score,
+        classes: usize,
+        points: usize,
+        seed: Seed,
+    ) -> Result<Self> {
+        let grid = Grid::new(score.range(classes), points)?;
+        let abscissae = Abscissae::of_grid_and_points(&grid, scores)?;
+        let sketch = Some((abscissae, SketchedLaws::Both));
+        Ok(Self { table: TargetTableRecipe { classes, score, sketch }, seed })
+    }
+
+    /// Before any row was seen.
+    pub fn empty(&self) -> GatheredTarget {
+        GatheredTarget { table: self.table.empty(), predictions: KeptPredictions::new(self.seed) }
+    }
+
+    /// Adds a block of probability rows, read by the threads of the current rayon pool.
+    ///
+    /// # Errors
+    /// If a row is no probability vector, or the block or its keys have another shape; nothing of it was added then.
+    pub fn add<T: Real>(
+        &self,
+        gathered: &mut GatheredTarget,
+        keys: RowKeys<'_>,
+        block: Rows<'_, T>,
+    ) -> Result<()> {
+        self.table.add(&mut gathered.table, keys, block)?;
+        gathered.predictions.add_block(keys, block)
+    }
+
+    /// Adds what was gathered of other rows.
+    ///
+    /// # Errors
+    /// If it was gathered by another recipe.
+    pub fn merge(&self, gathered: &mut GatheredTarget, other: GatheredTarget) -> Result<()> {
+        self.table.merge(&mut gathered.table, other.table)?;
+        gathered.predictions.merge(other.predictions)
+    }
+
+    /// What a check takes.
+    ///
+    /// # Errors
+    /// If there is no row, or two of one key.
+    pub fn finish(&self, gathered: GatheredTarget) -> Result<TargetLaws> {
+        let GatheredTarget { table, predictions } = gathered;
+        self.table.check(&table)?;
+        let rows = table.rows();
+        if rows == 0 {
+            return Err(Error::Empty { what: "target probabilities" });
+        }
+        require_predictions(&predictions, rows)?;
+        let predictions = predictions.into_values()?;
+        let (min_max, f_u) = match table.finish()? {
+            FilledTable::Kept(kept) => {
+                let candidates = kept.candidate_scores(&self.table.score)?;
+                (min_max(&candidates)?, model_uniform(&candidates)?)
+            }
+            FilledTable::Sketched(sketch) => (sketch.min_max()?, sketch.model_uniform()?),
+        };
+        Ok(TargetLaws { min_max, f_u, predictions, rows })
+    }
+}
+
+impl GatheredTarget {
+    /// Number of rows seen.
+    pub fn rows(&self) -> u64 {
+        self.table.rows()
     }
 }

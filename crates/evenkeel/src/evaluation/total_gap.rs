@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::bound::{Integrator, integrated_gap};
-use crate::error::{At, Error, Result};
+use crate::error::{At, Error, Result, require_some};
 use crate::measure::WeightedEmpirical;
 use crate::sketch::{contradiction, rows_of_both, sum_of_counts};
 
@@ -105,6 +105,7 @@ impl LabelScoreCounts {
         if n == 0 {
             return Err(Error::Empty { what: "scores" });
         }
+        require_some("calibration scores", &self.atoms)?;
         // The next number above, not infinity: a law has finite atoms, and nothing asks for its CDF between the two.
         let beyond = self.atoms.last().map(|atom| atom.next_up());
         let places = self.atoms.iter().copied().chain(beyond);

@@ -1,5 +1,6 @@
 //! What the model says of each row, and a sample of it.
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::shift_test::Prediction;
@@ -12,6 +13,9 @@ use crate::sketch::row_sample::RowSample;
 
 /// Predictions kept for the shift test; a uniform sample of this many rows when there are more.
 pub(crate) const KEPT_PREDICTIONS: usize = 10_000;
+
+/// Rows of a block that a thread takes at a time.
+const SHARE_ROWS: usize = 1 << 14;
 
 /// A uniform sample of the predictions of rows that are read in blocks: at most ten thousand of them, 32 bytes each.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -48,6 +52,29 @@ impl KeptPredictions {
             });
         }
         Ok(self)
+    }
+
+    /// [`add`](Self::add) by the threads of the current rayon pool; if it fails, nothing was added.
+    pub(crate) fn add_block<T: Real>(
+        &mut self,
+        keys: RowKeys<'_>,
+        block: Rows<'_, T>,
+    ) -> Result<()> {
+        keys.check(block.rows())?;
+        let empty = Self(self.0.emptied());
+        let added = block
+            .shares(keys, SHARE_ROWS)
+            .map(|(keys, share)| empty.clone().add(keys, share))
+            .try_reduce(
+                || empty.clone(),
+                |mut merged, share| merged.merge(share).map(|()| merged),
+            )?;
+        self.merge(added)
+    }
+
+    /// Number of predictions kept.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
     }
 
     /// Adds one prediction.

@@ -11,6 +11,8 @@ mod sandwich_sketch;
 mod sketched_law;
 pub(crate) mod state;
 pub(crate) mod target_table;
+#[cfg(test)]
+mod wire_tests;
 
 pub use abscissae::Abscissae;
 pub(crate) use confidence_counts::ConfidenceCounts;

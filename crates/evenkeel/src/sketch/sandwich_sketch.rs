@@ -146,16 +146,10 @@ impl SandwichSketch {
         score: &Score,
     ) -> Result<Self> {
         keys.check(block.rows())?;
-        let (what, columns) = (block.what(), block.columns());
-        let parts = block.values().par_chunks(BLOCK_ROWS * columns).enumerate();
-        parts
-            .map(|(index, values)| {
-                let part = Rows::new(what, values, columns)?;
-                let first = index * BLOCK_ROWS;
-                let keys = keys.part(first..first + part.rows());
-                self.emptied().add_probabilities(keys, part, score)
-            })
-            .try_reduce(|| self.emptied(), |merged, part| merged.merge(&part))
+        block
+            .shares(keys, BLOCK_ROWS)
+            .map(|(keys, share)| self.emptied().add_probabilities(keys, share, score))
+            .try_reduce(|| self.emptied(), |merged, share| merged.merge(&share))
     }
 
     /// A sketch of the same points and laws that has seen nothing.
@@ -245,6 +239,8 @@ impl SandwichSketch {
             let number = first_row.saturating_add(offset);
             let row = number as u64;
             widen_scaled(values, 1.0, &mut widened);
+            // Without the sign of zeros, which would make extremes depend on the order of rows.
+            widened.iter_mut().for_each(|value| *value += 0.0);
             if let Some(column) = widened.iter().position(|value| !value.is_finite()) {
                 let (at, value) = (At::Cell { row: number, column }, widened[column]);
                 return Err(Error::NotFinite { what: scores.what(), at, value });

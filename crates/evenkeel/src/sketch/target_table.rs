@@ -80,6 +80,7 @@ impl TargetTableRecipe {
         let (found, classes) = (block.columns(), self.classes);
         require_same_length("target classes", found, "calibration classes", classes)?;
         keys.check(block.rows())?;
+        self.check(table)?;
         if let Form::Kept(kept) = &table.0
             && !self.is_sketched(kept.values.len().saturating_add(block.values().len()))
         {
@@ -132,9 +133,6 @@ impl TargetTableRecipe {
                 }
                 if self.is_sketched(kept.values.len()) {
                     return Err(contradiction("it keeps more rows than are kept"));
-                }
-                for (key, row) in kept.keys.iter().zip(kept.values.chunks_exact(self.classes)) {
-                    row_scale("probabilities", *key, row)?;
                 }
                 Ok(())
             }
@@ -299,6 +297,10 @@ impl<'de> Deserialize<'de> for TargetTable {
                 };
                 if !whole_rows {
                     return Err(D::Error::custom(contradiction("its rows are not whole")));
+                }
+                let classes = values.len() / keys.len().max(1);
+                for (key, row) in keys.iter().zip(values.chunks_exact(classes.max(1))) {
+                    row_scale("probabilities", *key, row).map_err(D::Error::custom)?;
                 }
                 Form::Kept(KeptRows { keys: keys.into_owned(), values: values.into_owned() })
             }

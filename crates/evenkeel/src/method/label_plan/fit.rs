@@ -115,10 +115,10 @@ impl Pass for PlanFirstPass {
         block: Rows<'_, T>,
         _: &SideInputs<'_>,
     ) -> Result<FirstPass> {
-        let added = in_shares(keys, block, |keys, part| {
-            self.empty.clone().add(keys, &TargetRows::Probabilities(part))
-        })
-        .try_reduce(|| self.empty.clone(), FirstPass::merge)?;
+        let shares = block.shares(keys, SHARE_ROWS);
+        let added = shares
+            .map(|(keys, part)| self.empty.clone().add(keys, &TargetRows::Probabilities(part)))
+            .try_reduce(|| self.empty.clone(), FirstPass::merge)?;
         state.merge(added)
     }
 
@@ -150,10 +150,10 @@ impl Pass for PreparedPlan {
         _: &SideInputs<'_>,
     ) -> Result<SecondPass> {
         let empty = self.second_pass();
-        let added = in_shares(keys, block, |keys, part| {
-            empty.clone().add(self, keys, &TargetRows::Probabilities(part))
-        })
-        .try_reduce(|| empty.clone(), SecondPass::merge)?;
+        let shares = block.shares(keys, SHARE_ROWS);
+        let added = shares
+            .map(|(keys, part)| empty.clone().add(self, keys, &TargetRows::Probabilities(part)))
+            .try_reduce(|| empty.clone(), SecondPass::merge)?;
         state.merge(added)
     }
 
@@ -168,19 +168,4 @@ impl Pass for PreparedPlan {
     fn classes(&self) -> usize {
         self.groups().group_of.len()
     }
-}
-
-/// A block cut into shares for the threads.
-pub(crate) fn in_shares<'a, T: Real, P: Send + 'a>(
-    keys: RowKeys<'a>,
-    block: Rows<'a, T>,
-    add: impl Fn(RowKeys<'a>, Rows<'a, T>) -> Result<P> + Sync + Send + 'a,
-) -> impl ParallelIterator<Item = Result<P>> + 'a {
-    let (what, columns) = (block.what(), block.columns());
-    let parts = block.values().par_chunks(SHARE_ROWS * columns).enumerate();
-    parts.map(move |(index, values)| {
-        let part = Rows::new(what, values, columns)?;
-        let first = index * SHARE_ROWS;
-        add(keys.part(first..first + part.rows()), part)
-    })
 }

@@ -79,7 +79,7 @@ use crate::learning::projection::project;
 use crate::rows::{Real, RowKeys};
 use crate::score::Score;
 use crate::seed::Seed;
-use crate::sketch::Abscissae;
+use crate::sketch::{Abscissae, contradiction};
 use passes::confidence;
 use shift_statistics::{PredictedCalibration, shift_statistics};
 use target_rows::{in_blocks, predicted};
@@ -163,7 +163,12 @@ impl LabelPlanner {
         let predicted = self.predicted_calibration(&groups);
         let statistics = shift_statistics(&predicted, &target_counts, &first.confidences);
 
+        // What was seen is in the sample, up to its capacity; a state that was cut or made up may say otherwise.
+        let sampled = first.rows.min(first.kept.capacity() as u64);
         let rows = first.kept.into_values()?;
+        if rows.len() as u64 != sampled {
+            return Err(contradiction("its sample does not hold as many rows as were seen"));
+        }
         let mut prepared = PreparedPlan {
             plan: TransportPlan::not_needed(groups.len()),
             balanced: TransportPlan::not_needed(groups.len()),

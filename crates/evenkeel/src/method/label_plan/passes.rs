@@ -119,7 +119,7 @@ impl FirstPass {
         self.require_same(&other)?;
         let rows = rows_of_both(self.rows, other.rows)?;
         self.predicted.iter_mut().zip(&other.predicted).for_each(|(mine, other)| *mine += other);
-        self.confidences.merge(&other.confidences)?;
+        self.confidences.merge(&other.confidences);
         self.kept.merge(other.kept)?;
         self.rows = rows;
         Ok(self)
@@ -178,6 +178,12 @@ impl SecondPass {
             self.sums.add_row(row, &reader.scores, &prepared.abscissae, plausible)?;
         }
         Ok(self)
+    }
+
+    /// A pass of the same plan that has seen nothing.
+    #[must_use]
+    pub fn emptied(&self) -> Self {
+        Self { plan: self.plan, sums: self.sums.emptied() }
     }
 
     /// The pass over both inputs; the order does not matter.
