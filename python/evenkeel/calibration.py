@@ -305,8 +305,7 @@ class Calibration:
         return hash(self._core.to_json())
 
     def _facts(self) -> List[str]:
-        threshold = self.threshold()
-        cut = "A threshold for each point" if threshold is None else f"Threshold {_format.threshold(threshold)}"
+        cut = self._core.own_thresholds or f"Threshold {_format.threshold(self.threshold())}"
         facts = [
             f"{cut} at alpha = {self.alpha:g} by {self.method} "
             f"({self.effective_sample_size_:.1f} of {len(self._core.scores)} points effective)."

@@ -243,10 +243,15 @@ class ShiftConformalRegressor(RegressorMixin, ShiftConformalEstimator):
             method=self.method,
             alpha=self._alphas()[0],
             random_state=self.random_state,
-            **{**REGRESSION_OPTIONS, "score": score, **self._options()},
+            **{**self._paper_options(), "score": score, **self._options()},
         )
         self.open_ends_, said = self._open_ends(values, edges)
         return Calibration(calibration._core, said)
+
+    def _paper_options(self) -> Dict[str, Any]:
+        """Those of `REGRESSION_OPTIONS` that the method uses."""
+        used = _evenkeel.options_of_method(str(self.method))
+        return {name: value for name, value in REGRESSION_OPTIONS.items() if name in used}
 
     def _calibrated_residuals(self, X_cal: Any, y_cal: Any, X_target: Any) -> Calibration:
         if self.conformity_score not in (None, "absolute"):
@@ -262,7 +267,7 @@ class ShiftConformalRegressor(RegressorMixin, ShiftConformalEstimator):
             str(self.method),
             self._alphas()[0],
             _inputs.seed(self.random_state),
-            {**REGRESSION_OPTIONS, **self._options()},
+            {**self._paper_options(), **self._options()},
         )
         return ResidualCalibration(core)
 

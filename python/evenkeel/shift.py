@@ -156,13 +156,14 @@ def check(
     random_state: Any = 0,
     *,
     logits: bool = False,
-    permutations: int = 999,
+    permutations: Optional[int] = None,
     **options: Any,
 ) -> ShiftReport:
     """Is there a shift, how much coverage is at risk, what to do.
 
     `probs_cal` (n, C) and `y_cal` (n,) are labeled points of yesterday, `probs_target` (m, C) unlabeled ones of today.
-    `delta` is the failure probability of each confidence statement and the level of the shift test. Options: `score`,
+    `delta` is the failure probability of each confidence statement and the level of the shift test, which draws
+    `permutations` relabelings (999 by default, or `2 / delta` if that is more). Options: `score`,
     `randomised`, `raps_lambda`, `raps_k`, `bound_grid`.
     """
     text, sentences, curves = _evenkeel.check(
@@ -171,7 +172,7 @@ def check(
         _inputs.matrix("probs_target", probs_target),
         _inputs.number("alpha", alpha),
         _inputs.number("delta", delta),
-        _inputs.count("permutations", permutations),
+        None if permutations is None else _inputs.count("permutations", permutations),
         _inputs.seed(random_state),
         _inputs.flag("logits", logits),
         options,

@@ -9,7 +9,7 @@ mod warning;
 pub use evidence::Evidence;
 pub use file::{CalibrationFile, CalibrationHeader, FORMAT, ScoreFile, TraceFile, VERSION};
 pub(crate) use rule::score_vectors;
-pub use rule::{Basis, ConditionalRule, Cutoffs, RatioRule, RatioSource, Rule};
+pub use rule::{Basis, ConditionalRule, Cutoffs, RatioRule, RatioSource, Rule, ThresholdsDifferBy};
 pub use warning::Warning;
 pub(crate) use warning::diagnose;
 
@@ -195,6 +195,17 @@ impl Calibration {
             }
             Rule::Conditional(rule) => rule.basis() == Basis::Features,
             _ => false,
+        }
+    }
+
+    /// What thresholds differ by; [`threshold`](Self::threshold) is none unless they do not.
+    pub fn thresholds_differ_by(&self) -> ThresholdsDifferBy {
+        match &self.rule {
+            Rule::ByRatio(rule) if matches!(rule.source(), RatioSource::Labels { .. }) => {
+                ThresholdsDifferBy::Label
+            }
+            Rule::ByRatio(_) | Rule::Conditional(_) => ThresholdsDifferBy::Point,
+            _ => ThresholdsDifferBy::Nothing,
         }
     }
 
