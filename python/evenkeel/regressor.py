@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
 
 import numpy as np
 from sklearn.base import RegressorMixin, is_classifier
@@ -12,6 +12,9 @@ from evenkeel import _evenkeel, _inputs, _format
 from evenkeel._errors import IncompatibleError, InvalidInputError, InvalidParameterError
 from evenkeel._estimator import ShiftConformalEstimator
 from evenkeel.calibration import Calibration, calibrate
+
+if TYPE_CHECKING:
+    from evenkeel._options import MethodName
 
 #: The paper's settings for regression: eq 8, ten large steps, the plain bandwidth rule.
 REGRESSION_OPTIONS: Dict[str, Any] = {
@@ -66,7 +69,7 @@ class ShiftConformalRegressor(RegressorMixin, ShiftConformalEstimator):
         self,
         estimator: Any = None,
         confidence_level: Any = 0.9,
-        method: str = "ot",
+        method: MethodName = "ot",
         conformity_score: Optional[str] = None,
         prefit: bool = True,
         random_state: Any = 0,
@@ -338,7 +341,7 @@ def _class_probabilities(model: Any, X: Any, argument: str) -> np.ndarray:
 def _half_width(calibration: Calibration, alpha: float) -> float:
     threshold = calibration.threshold(alpha)
     if threshold is None:
-        raise InvalidParameterError(f"method {calibration.method} gives no one threshold; use ot or uncorrected")
+        raise InvalidParameterError(f"method {calibration.method} has no single threshold; use ot or uncorrected")
     return threshold
 
 

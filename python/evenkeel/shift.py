@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field
-from typing import Any, Dict, List, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
 
 import numpy as np
 
 from evenkeel import _evenkeel, _inputs, _format
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from evenkeel._options import CheckOptions
 
 
 class _Fields:
@@ -157,7 +162,7 @@ def check(
     *,
     logits: bool = False,
     permutations: Optional[int] = None,
-    **options: Any,
+    **options: Unpack[CheckOptions],
 ) -> ShiftReport:
     """Is there a shift, how much coverage is at risk, what to do.
 
@@ -175,7 +180,7 @@ def check(
         None if permutations is None else _inputs.count("permutations", permutations),
         _inputs.seed(random_state),
         _inputs.flag("logits", logits),
-        options,
+        dict(options),
     )
     names = ("calibration", "min_max_lower", "min_max_upper", "f_u_lower", "f_u_upper")
     laws = {name: StepCurve(*curve) for name, curve in zip(names, curves)}

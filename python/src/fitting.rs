@@ -20,7 +20,7 @@ use crate::side_inputs::BesideArrays;
 
 /// Rows of the target data between two looks at Ctrl-C.
 const BLOCK_ROWS: usize = 1 << 16;
-/// The argument with target rows. Those that are no probabilities are found when they are used.
+/// The argument with target rows. Those that are not valid probabilities are found when they are used.
 const TODAY: &str = "probs_target";
 
 /// Learns a calibration from labeled probabilities of the calibration data and unlabeled ones of the target data.

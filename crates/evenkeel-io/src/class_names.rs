@@ -1,4 +1,4 @@
-//! Class names, one a line.
+//! Class names, one per line.
 
 use crate::error::{IoError, Result};
 use crate::input::open_file;
@@ -14,7 +14,7 @@ pub const MAX_CLASS_NAMES_BYTES: u64 = 64 << 20;
 #[non_exhaustive]
 pub enum ClassNameProblem {
     /// A blank line between names.
-    #[error("the line is blank; give every class a name, one a line")]
+    #[error("the line is blank; give every class a name, one per line")]
     Blank,
     /// The same name twice.
     #[error("{name:?} already stands in line {earlier}; names must differ")]
@@ -25,17 +25,17 @@ pub enum ClassNameProblem {
         earlier: usize,
     },
     /// Bytes that are no text.
-    #[error("this is not UTF-8 text; class names are one a line")]
+    #[error("this is not UTF-8 text; class names are one per line")]
     NotText,
     /// More than a list of names can be.
-    #[error("the file is longer than {limit} bytes; class names are one a line")]
+    #[error("the file is longer than {limit} bytes; class names are one per line")]
     TooLong {
         /// Bytes that are read at most.
         limit: u64,
     },
 }
 
-/// Reads class names, one a line, in the order of the labels; white space around names and blank lines at the end do
+/// Reads class names, one per line, in the order of the labels; white space around names and blank lines at the end do
 /// not count. With `classes`, there must be so many.
 pub fn read_class_names(path: &Path, classes: Option<usize>) -> Result<Vec<String>> {
     let at = |line, problem| IoError::ClassName { path: path.to_path_buf(), line, problem };

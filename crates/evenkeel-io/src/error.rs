@@ -21,10 +21,7 @@ pub type Result<T, E = IoError> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum IoError {
     /// The name of an input does not say what it is.
-    #[error(
-        "{origin}: its name does not say what it is; inputs end in .npy, .npz, .csv or .parquet \
-         (file.npz:key and file.parquet:column select a part)"
-    )]
+    #[error("{origin}: unknown file type; expected .npy, .npz, .csv or .parquet")]
     UnknownFormat {
         /// The argument.
         origin: String,
@@ -136,7 +133,7 @@ pub enum IoError {
         /// Columns found.
         columns: usize,
     },
-    /// A number that is no label.
+    /// A number that is not a label.
     #[error("{origin}: labels[{row}] is {value:?}; labels are whole numbers from 0")]
     NotALabel {
         /// The input.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// Above this, f64 no longer holds every integer.
 const LARGEST_LABEL: f64 = 9_007_199_254_740_992.0;
 
-/// Reads labels: whole numbers from 0, one a row, as integers or floats. With `expected`, there must be so many.
+/// Reads labels: whole numbers from 0, one per row, as integers or floats. With `expected`, there must be so many.
 pub fn read_labels(source: &MatrixSource, expected: Option<usize>) -> Result<Vec<usize>> {
     let (origin, values) = read_column(source, "labels", expected)?;
     labels_of(&origin, 0, &values)
@@ -31,7 +31,7 @@ pub(crate) fn labels_of(origin: &Arc<str>, first_row: usize, values: &[f64]) -> 
     values.iter().enumerate().map(label).collect()
 }
 
-/// Reads weights: finite and not negative, one a row. They need not sum to one.
+/// Reads weights: finite and not negative, one per row. They need not sum to one.
 pub fn read_weights(source: &MatrixSource) -> Result<Vec<f64>> {
     let (origin, values) = read_column(source, "weights", None)?;
     for (row, value) in values.iter().copied().enumerate() {

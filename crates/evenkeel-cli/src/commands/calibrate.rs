@@ -150,7 +150,7 @@ pub(crate) fn fit(
     Ok((calibration, seconds + timed.elapsed().as_secs_f64()))
 }
 
-/// Rows of the target data that are no probabilities are found when they are used.
+/// Rows of the target data that are not valid probabilities are found when they are used.
 fn in_target(matrix: &str, error: evenkeel::Error) -> Failure {
     if error.to_string().contains("robabilities") {
         in_file(matrix, error)

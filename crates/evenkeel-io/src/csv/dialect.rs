@@ -26,7 +26,7 @@ pub(super) fn delimiter(text: &[u8]) -> u8 {
     }
 }
 
-/// Whether the first row is a header: some cell is no number, and no other cell can only be data.
+/// Whether the first row is a header: some cell is not a number, and no other cell can only be data.
 ///
 /// `a,b,c` and `,0,1,2` (an index column without a name) are headers. `0.1,oops,0.7` is a row with a mistake in it:
 /// taking it for a header would drop it in silence.

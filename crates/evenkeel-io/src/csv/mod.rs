@@ -45,7 +45,7 @@ pub enum CsvProblem {
     NotText,
 }
 
-/// The likely mistake behind a cell that is no number.
+/// The likely mistake behind a cell that is not a number.
 fn hint(found: &str) -> &'static str {
     if found.is_empty() {
         "fill the empty cell or remove the row"

@@ -4,7 +4,7 @@
 const NARROW: char = '\u{202f}';
 /// A minus as wide as a plus.
 const MINUS: char = '\u{2212}';
-/// Shown where there is no number.
+/// Shown where there is not a number.
 pub(crate) const NOTHING: &str = "\u{2013}";
 
 /// A coordinate in user units: two decimals, no trailing zeros, never `-0`.
@@ -15,7 +15,7 @@ pub(crate) fn coordinate(value: f64) -> String {
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
-/// A number with fixed decimals, grouped thousands and a real minus; `∞` if infinite, a dash if no number.
+/// A number with fixed decimals, grouped thousands and a real minus; `∞` if infinite, a dash if not a number.
 pub(crate) fn decimal(value: f64, decimals: usize) -> String {
     if value.is_nan() {
         return NOTHING.to_owned();

@@ -7,7 +7,7 @@ use crate::score::{CandidateScores, is_allowed};
 /// Labels in one word of a row.
 pub(crate) const WORD: usize = u64::BITS as usize;
 
-/// Prediction sets over labels `0..classes`, one a row, packed into bits.
+/// Prediction sets over labels `0..classes`, one per row, packed into bits.
 ///
 /// Rows start at a word, so sets of later rows can be [appended](Self::append) without moving a bit. Bits at and above
 /// `classes` are zero: equal sets have equal words.

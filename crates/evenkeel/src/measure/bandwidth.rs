@@ -8,7 +8,7 @@ pub const BANDWIDTH_FACTOR_CLASSIFICATION: f64 = 0.1;
 pub const BANDWIDTH_FACTOR_REGRESSION: f64 = 1.0;
 /// Smallest bandwidth the rule gives.
 ///
-/// Tied scores have standard deviation 0, and a density of kernels of width 0 is no number. 0.001 is a thousandth
+/// Tied scores have standard deviation 0, and a density of kernels of width 0 is not a number. 0.001 is a thousandth
 /// of the range of `1 - p` and one step of the default bound grid. Scores on another scale should be given a floor
 /// on that scale.
 pub const BANDWIDTH_FLOOR: f64 = 0.001;

@@ -172,7 +172,7 @@ fn short_row_extremes<T: Real>(values: &[T]) -> RowExtremes {
     extremes
 }
 
-/// Why a row is no probability vector, naming the first offending entry.
+/// Why a row is not a probability vector, naming the first offending entry.
 #[cold]
 fn explain_row<T: Real>(what: &'static str, row: usize, values: &[T], sum: f64) -> Error {
     for (column, value) in values.iter().enumerate() {

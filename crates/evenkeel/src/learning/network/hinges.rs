@@ -35,7 +35,7 @@ impl Hinge {
             -bias / weight
         };
         if at.is_nan() {
-            // Active everywhere, so that a parameter that is no number is seen and not silently left out.
+            // Active everywhere, so that a parameter that is not a number is seen and not silently left out.
             return Self { at: f64::NEG_INFINITY, unit, rising: true };
         }
         Self { at, unit, rising: weight >= 0.0 }
