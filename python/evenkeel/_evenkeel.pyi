@@ -1,4 +1,4 @@
-"""The compiled part; `python/tests/test_types.py` checks this file against it."""
+"""The compiled part; `python/tests/test_package.py` checks this file against it."""
 
 from typing import Any, Dict, List, Optional, Tuple, final
 
@@ -16,6 +16,7 @@ __all__ = [
     "coverage",
     "method_names",
     "option_names",
+    "options_of_method",
     "total_coverage_gap",
 ]
 
@@ -23,6 +24,7 @@ __version__: str
 
 def method_names() -> List[str]: ...
 def option_names() -> List[str]: ...
+def options_of_method(method: str) -> List[str]: ...
 def address(matrix: np.ndarray) -> int: ...
 def calibrate(
     probs_cal: np.ndarray,
@@ -42,7 +44,7 @@ def check(
     probs_target: np.ndarray,
     alpha: float,
     delta: float,
-    permutations: int,
+    permutations: Optional[int],
     seed: int,
     logits: bool,
     options: Dict[str, Any],
@@ -98,6 +100,8 @@ class FittedCalibration:
     def seed(self) -> int: ...
     @property
     def test_mass(self) -> float: ...
+    @property
+    def own_thresholds(self) -> Optional[str]: ...
     @property
     def effective_sample_size(self) -> float: ...
     @property

@@ -44,7 +44,7 @@ def labels(argument: str, values: Any, beside: str) -> np.ndarray:
         array = array[:, 0]
     if array.ndim == 2:
         raise InvalidInputError(
-            f"{argument} has {array.shape[1]} columns, but labels are one integer a row; "
+            f"{argument} has {array.shape[1]} columns, but labels are one integer per row; "
             f"were {beside} and {argument} swapped?"
         )
     if array.ndim != 1:
@@ -164,7 +164,7 @@ def _number_type(argument: str, array: np.ndarray) -> np.ndarray:
             return array.astype(np.float64)
         except (TypeError, ValueError):
             raise InvalidInputError(
-                f"{argument}: it holds Python objects that are no numbers; give numbers (array.astype('float32'))"
+                f"{argument}: it holds Python objects that are not numbers; give numbers (array.astype('float32'))"
             ) from None
     if kind == "V":
         raise InvalidInputError(f"{argument}: it holds records with several fields; save one plain array of numbers")

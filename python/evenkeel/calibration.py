@@ -5,15 +5,20 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Type, Union
+from typing import TYPE_CHECKING, Any, Dict, Final, List, NamedTuple, Optional, Sequence, Type, Union
 
 import numpy as np
 
 from evenkeel import _evenkeel, _files, _inputs, _format
 from evenkeel._errors import EvenkeelError
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from evenkeel._options import MethodName, MethodOptions
+
 #: What `calibrate` and the classifier do unless told otherwise.
-DEFAULT_METHOD: str = "auto"
+DEFAULT_METHOD: Final = "auto"
 
 
 class Trace(NamedTuple):
@@ -29,7 +34,7 @@ def calibrate(
     probs_cal: Any,
     y_cal: Any,
     probs_target: Any,
-    method: str = DEFAULT_METHOD,
+    method: MethodName = DEFAULT_METHOD,
     alpha: float = 0.1,
     random_state: Any = 0,
     *,
@@ -38,7 +43,7 @@ def calibrate(
     features_target: Any = None,
     ratios_cal: Any = None,
     weights_cal: Any = None,
-    **options: Any,
+    **options: Unpack[MethodOptions],
 ) -> "Calibration":
     """Learns weights or thresholds once; they serve every alpha.
 
@@ -65,10 +70,8 @@ def calibrate(
     weights_cal : array (n,)
         Weights of the calibration points for method "fixed".
     **options
-        The command line's, with underscores: `score`, `randomised`, `raps_lambda`, `raps_k`, and of method ot
-        `sandwich`, `sampling`, `objective`, `weights`, `steps`, `learning_rate`, `grid`, `bound_grid`,
-        `bandwidth_factor`, `min_effective`, `tolerance`; of auto `shift_level`; of likelihood-ratio `ratio`; of ecp
-        `ecp_power`; of qtc `qtc_rule`; of label-shift `label_shift`; of conditional `gamma` and `lambda_`.
+        Options of the method and the score, named as in `docs/options.md` and typed in `evenkeel._options`. An option
+        that neither uses is an error.
     """
     core = _evenkeel.calibrate(
         _inputs.matrix("probs_cal", probs_cal),
@@ -80,7 +83,7 @@ def calibrate(
         _inputs.number("alpha", alpha),
         _inputs.seed(random_state),
         _inputs.flag("logits", logits),
-        options,
+        dict(options),
     )
     return Calibration(core)
 
@@ -305,8 +308,7 @@ class Calibration:
         return hash(self._core.to_json())
 
     def _facts(self) -> List[str]:
-        threshold = self.threshold()
-        cut = "A threshold for each point" if threshold is None else f"Threshold {_format.threshold(threshold)}"
+        cut = self._core.own_thresholds or f"Threshold {_format.threshold(self.threshold())}"
         facts = [
             f"{cut} at alpha = {self.alpha:g} by {self.method} "
             f"({self.effective_sample_size_:.1f} of {len(self._core.scores)} points effective)."

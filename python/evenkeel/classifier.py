@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -12,6 +12,9 @@ from evenkeel._errors import InvalidInputError, InvalidParameterError
 from evenkeel._estimator import ShiftConformalEstimator
 from evenkeel.calibration import DEFAULT_METHOD, Calibration, calibrate
 from evenkeel.shift import ShiftReport, check
+
+if TYPE_CHECKING:
+    from evenkeel._options import MethodName
 
 #: The options of `evenkeel.calibrate` that `evenkeel.check` has too.
 _CHECK_OPTIONS = ("score", "randomised", "raps_lambda", "raps_k", "bound_grid")
@@ -52,7 +55,7 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
         self,
         estimator: Any = None,
         confidence_level: Any = 0.9,
-        method: str = DEFAULT_METHOD,
+        method: MethodName = DEFAULT_METHOD,
         conformity_score: str = "lac",
         prefit: bool = True,
         random_state: Any = 0,
@@ -176,12 +179,12 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
         if given.ndim == 2 and given.shape[1] == 1:
             given = given[:, 0]
         if given.ndim != 1:
-            raise InvalidInputError(f"{argument}: it has shape {given.shape}; labels are one a row")
+            raise InvalidInputError(f"{argument}: it has shape {given.shape}; labels are one per row")
         position = {label: index for index, label in enumerate(self.classes_.tolist())}
         try:
             encoded = np.array([position.get(label, -1) for label in given.tolist()], dtype=np.int64)
         except TypeError:  # A list, which no dict looks up.
-            raise InvalidInputError(f"{argument}: it holds something that is no label; labels are one a row") from None
+            raise InvalidInputError(f"{argument}: it holds something that is not a label; labels are one per row") from None
         unknown = np.flatnonzero(encoded < 0)
         if unknown.size:
             raise InvalidInputError(

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Union
 
 import numpy as np
 
 from evenkeel import _evenkeel, _inputs, _format
 from evenkeel._errors import InvalidParameterError
 from evenkeel.calibration import Calibration
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from evenkeel._options import ComparableMethod, MethodOptions
 
 
 @dataclass(frozen=True)
@@ -136,7 +141,7 @@ def compare(
     probs_target: Any,
     probs_test: Any,
     y_test: Any,
-    methods: Union[str, Sequence[str]] = "all",
+    methods: Union[str, Sequence[ComparableMethod]] = "all",
     alpha: float = 0.1,
     random_state: Any = 0,
     *,
@@ -147,7 +152,7 @@ def compare(
     ratios_cal: Any = None,
     ratios_test: Any = None,
     weights_cal: Any = None,
-    **options: Any,
+    **options: Unpack[MethodOptions],
 ) -> Comparison:
     """Fits every method and measures all of them on labeled test points.
 
@@ -167,7 +172,7 @@ def compare(
         _inputs.number("alpha", alpha),
         _inputs.seed(random_state),
         _inputs.flag("logits", logits),
-        options,
+        dict(options),
     )
     names = [one["calibration"].method for one in compared]
     calibrations = {name: Calibration(one["calibration"]) for name, one in zip(names, compared)}

@@ -101,7 +101,7 @@ def _numbers(argument: str, values: Any) -> np.ndarray:
     except (TypeError, ValueError) as error:
         if isinstance(error, InvalidInputError):
             raise
-        raise InvalidInputError(f"{argument}: it holds something that is no number; give ends of intervals") from None
+        raise InvalidInputError(f"{argument}: it holds something that is not a number; give ends of intervals") from None
 
 
 def _members(sets: Any) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
 
 import numpy as np
 from sklearn.base import RegressorMixin, is_classifier
@@ -12,6 +12,9 @@ from evenkeel import _evenkeel, _inputs, _format
 from evenkeel._errors import IncompatibleError, InvalidInputError, InvalidParameterError
 from evenkeel._estimator import ShiftConformalEstimator
 from evenkeel.calibration import Calibration, calibrate
+
+if TYPE_CHECKING:
+    from evenkeel._options import MethodName
 
 #: The paper's settings for regression: eq 8, ten large steps, the plain bandwidth rule.
 REGRESSION_OPTIONS: Dict[str, Any] = {
@@ -66,7 +69,7 @@ class ShiftConformalRegressor(RegressorMixin, ShiftConformalEstimator):
         self,
         estimator: Any = None,
         confidence_level: Any = 0.9,
-        method: str = "ot",
+        method: MethodName = "ot",
         conformity_score: Optional[str] = None,
         prefit: bool = True,
         random_state: Any = 0,
@@ -243,10 +246,15 @@ class ShiftConformalRegressor(RegressorMixin, ShiftConformalEstimator):
             method=self.method,
             alpha=self._alphas()[0],
             random_state=self.random_state,
-            **{**REGRESSION_OPTIONS, "score": score, **self._options()},
+            **{**self._paper_options(), "score": score, **self._options()},
         )
         self.open_ends_, said = self._open_ends(values, edges)
         return Calibration(calibration._core, said)
+
+    def _paper_options(self) -> Dict[str, Any]:
+        """Those of `REGRESSION_OPTIONS` that the method uses."""
+        used = _evenkeel.options_of_method(str(self.method))
+        return {name: value for name, value in REGRESSION_OPTIONS.items() if name in used}
 
     def _calibrated_residuals(self, X_cal: Any, y_cal: Any, X_target: Any) -> Calibration:
         if self.conformity_score not in (None, "absolute"):
@@ -262,7 +270,7 @@ class ShiftConformalRegressor(RegressorMixin, ShiftConformalEstimator):
             str(self.method),
             self._alphas()[0],
             _inputs.seed(self.random_state),
-            {**REGRESSION_OPTIONS, **self._options()},
+            {**self._paper_options(), **self._options()},
         )
         return ResidualCalibration(core)
 
@@ -333,7 +341,7 @@ def _class_probabilities(model: Any, X: Any, argument: str) -> np.ndarray:
 def _half_width(calibration: Calibration, alpha: float) -> float:
     threshold = calibration.threshold(alpha)
     if threshold is None:
-        raise InvalidParameterError(f"method {calibration.method} gives no one threshold; use ot or uncorrected")
+        raise InvalidParameterError(f"method {calibration.method} has no single threshold; use ot or uncorrected")
     return threshold
 
 

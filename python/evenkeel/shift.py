@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field
-from typing import Any, Dict, List, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
 
 import numpy as np
 
 from evenkeel import _evenkeel, _inputs, _format
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from evenkeel._options import CheckOptions
 
 
 class _Fields:
@@ -156,13 +161,14 @@ def check(
     random_state: Any = 0,
     *,
     logits: bool = False,
-    permutations: int = 999,
-    **options: Any,
+    permutations: Optional[int] = None,
+    **options: Unpack[CheckOptions],
 ) -> ShiftReport:
     """Is there a shift, how much coverage is at risk, what to do.
 
     `probs_cal` (n, C) and `y_cal` (n,) are labeled points of yesterday, `probs_target` (m, C) unlabeled ones of today.
-    `delta` is the failure probability of each confidence statement and the level of the shift test. Options: `score`,
+    `delta` is the failure probability of each confidence statement and the level of the shift test, which draws
+    `permutations` relabelings (999 by default, or `2 / delta` if that is more). Options: `score`,
     `randomised`, `raps_lambda`, `raps_k`, `bound_grid`.
     """
     text, sentences, curves = _evenkeel.check(
@@ -171,10 +177,10 @@ def check(
         _inputs.matrix("probs_target", probs_target),
         _inputs.number("alpha", alpha),
         _inputs.number("delta", delta),
-        _inputs.count("permutations", permutations),
+        None if permutations is None else _inputs.count("permutations", permutations),
         _inputs.seed(random_state),
         _inputs.flag("logits", logits),
-        options,
+        dict(options),
     )
     names = ("calibration", "min_max_lower", "min_max_upper", "f_u_lower", "f_u_upper")
     laws = {name: StepCurve(*curve) for name, curve in zip(names, curves)}

@@ -8,7 +8,7 @@ use evenkeel::evaluation::{
 use evenkeel::level::Miscoverage;
 use evenkeel::rows::{Real, Rows};
 use evenkeel::score::{Randomisation, Score};
-use evenkeel::side_inputs::SideInputs;
+use evenkeel::side_inputs::{PointSet, SideInputs};
 use evenkeel::threshold::Threshold;
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
@@ -18,8 +18,8 @@ use rayon::prelude::*;
 use crate::arrays::{LabelArray, Matrix, RowsWork, SHARE_ROWS, Table, ValueKind, matrix, vector};
 use crate::detached::{Stop, enter};
 use crate::errors::Failure;
-use crate::side_inputs;
 use crate::side_inputs::BesideArrays;
+use crate::spelling::PythonSpelling;
 
 /// Rows between two looks at Ctrl-C.
 const BLOCK_ROWS: usize = 1 << 17;
@@ -78,7 +78,7 @@ impl FittedCalibration {
     fn from_json(text: &str, rows: Option<Vec<usize>>, row_count: usize) -> PyResult<Self> {
         // What it is comes first: a file of a later version should not be called one with missing fields.
         if let Ok(header) = serde_json::from_str::<CalibrationHeader>(text) {
-            header.check().map_err(|error| Failure::Calibration(error.to_string()))?;
+            header.check().map_err(|error| Failure::Calibration(error.spelled(&PythonSpelling)))?;
         }
         let calibration: Calibration = serde_json::from_str(text).map_err(|error| {
             let reason = format!("{error}; give a file written by `evenkeel calibrate`");
@@ -139,6 +139,12 @@ impl FittedCalibration {
     #[getter]
     fn test_mass(&self) -> f64 {
         self.calibration.test_mass().get()
+    }
+
+    /// "A threshold for each point" or "... label"; none if there is one for all.
+    #[getter]
+    fn own_thresholds(&self) -> Option<&'static str> {
+        self.calibration.thresholds_differ_by().words()
     }
 
     #[getter]
@@ -255,7 +261,7 @@ impl FittedCalibration {
         let table = probs.table("probs", ValueKind::of(logits))?;
         table.require_classes(self.calibration.provenance().classes)?;
         let beside = BesideArrays::of(beside)?;
-        let beside = beside.checked(side_inputs::POINTS, &table)?;
+        let beside = beside.checked(PointSet::Predicted, &table)?;
         let asked = Asked { calibration: &self.calibration, beside, alpha, first_row };
         let sets = enter(py, |stop| predict(&asked, &table, stop))?;
         matrix(py, sets, table.columns())
@@ -278,7 +284,7 @@ impl FittedCalibration {
         table.require_classes(self.calibration.provenance().classes)?;
         let labels = y.labels("y", &table)?;
         let beside = BesideArrays::of(beside)?;
-        let beside = beside.checked(side_inputs::POINTS, &table)?;
+        let beside = beside.checked(PointSet::Predicted, &table)?;
         let asked = Asked { calibration: &self.calibration, beside, alpha, first_row };
         let work = |stop: &Stop| evaluate(&asked, &table, labels.as_slice(), stop);
         evaluation_dict(py, &enter(py, work)?.evaluation)

@@ -33,17 +33,19 @@ pub(crate) fn check<'py>(
     probs_target: Matrix<'_>,
     alpha: f64,
     delta: f64,
-    permutations: usize,
+    permutations: Option<usize>,
     seed: u64,
     logits: bool,
     options: &Bound<'py, PyDict>,
 ) -> PyResult<(String, Vec<String>, Vec<Curve<'py>>)> {
     let asked = Settings::new(alpha, seed, options)?;
     let delta = FailureProbability::new(delta).map_err(Failure::from)?;
+    asked.options.require_used_by_check().map_err(Failure::from)?;
+    let default = CheckSettings::new(asked.alpha, delta, asked.seed);
     let settings = CheckSettings {
-        permutations,
-        bound_grid: asked.bound_grid()?,
-        ..CheckSettings::new(asked.alpha, delta, asked.seed)
+        permutations: permutations.unwrap_or(default.permutations),
+        bound_grid: asked.bound_grid(),
+        ..default
     };
     let score = asked.score()?;
     let kind = ValueKind::of(logits);

@@ -3,8 +3,9 @@
 use std::time::Instant;
 
 use evenkeel::calibrator::ShiftCalibrator;
-use evenkeel::method::MethodName;
+use evenkeel::method::{MethodName, require_a_user_among};
 use evenkeel::score::Labels;
+use evenkeel::side_inputs::{PointSet, SideInput};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -13,8 +14,7 @@ use crate::calibration::{Asked, FittedCalibration, Measured, evaluate, evaluatio
 use crate::detached::enter;
 use crate::errors::Failure;
 use crate::fitting::{LabelScores, LabeledTable, fit, row_order};
-use crate::methods::{Compared, Settings, comparable_methods};
-use crate::side_inputs;
+use crate::methods::{Compared, Settings};
 use crate::side_inputs::BesideArrays;
 
 /// Fits every method and measures it: a dict a method, with its calibration, evaluation, gap curve and seconds. Without
@@ -45,22 +45,26 @@ pub(crate) fn compare<'py>(
     let beside = BesideArrays::of(beside_cal)?;
     let all = methods.is_none();
     let mut calibrators = Vec::new();
-    for method in checked(methods, &beside)? {
-        calibrators.push((settings.compared(&method, beside.ratios())?, method));
+    let methods = checked(methods, &beside)?;
+    settings.options.require_an_owner_among(&methods).map_err(Failure::from)?;
+    require_a_user_among(&methods, PointSet::Calibration, &beside.given())
+        .map_err(Failure::from)?;
+    for method in methods {
+        calibrators.push((settings.compared(method, beside.ratios())?, method.as_str()));
     }
     let kind = ValueKind::of(logits);
     let table = probs_cal.table("probs_cal", kind)?;
     let labels = y_cal.labels("y_cal", &table)?;
-    let beside = beside.checked(side_inputs::CALIBRATION, &table)?;
+    let beside = beside.checked(PointSet::Calibration, &table)?;
     let labeled = LabeledTable { table, labels: &labels, beside };
     let target = probs_target.table("probs_target", kind)?;
     let beside = BesideArrays::of(beside_target)?;
-    let target = (target, beside.checked(side_inputs::TARGET, &target)?);
+    let target = (target, beside.checked(PointSet::Target, &target)?);
     let test = probs_test.table("probs_test", kind)?;
     test.require_classes(table.columns())?;
     let test_labels = y_test.labels("y_test", &test)?;
     let beside = BesideArrays::of(beside_test)?;
-    let beside = beside.checked(side_inputs::TEST, &test)?;
+    let beside = beside.checked(PointSet::Test, &test)?;
     let (compared, left_out) = enter(py, |stop| {
         let (mut compared, mut left_out) = (Vec::new(), Vec::new());
         for (method, name) in &calibrators {
@@ -103,26 +107,24 @@ fn oracle(
 
 /// Each name once, and known; or all that what was given allows.
 fn checked(
-    methods: Option<Vec<String>>,
+    names: Option<Vec<String>>,
     beside: &BesideArrays<'_>,
-) -> Result<Vec<String>, Failure> {
-    let known = comparable_methods();
-    let Some(methods) = methods else {
-        let allowed = |name: &&str| *name != MethodName::Fixed.as_str() || beside.has_weights();
-        return Ok(known.into_iter().filter(allowed).map(str::to_owned).collect());
+) -> Result<Vec<MethodName>, Failure> {
+    let Some(names) = names else {
+        let weighted = beside.given().contains(&SideInput::Weights);
+        let allowed = |method: &MethodName| *method != MethodName::Fixed || weighted;
+        return Ok(MethodName::ALL.into_iter().filter(allowed).collect());
     };
-    for (index, name) in methods.iter().enumerate() {
-        if !known.contains(&name.as_str()) {
-            return Err(Failure::Setting(format!(
-                "methods names \"{name}\"; the methods are {}, or all",
-                known.join(", ")
-            )));
-        }
-        if methods[..index].contains(name) {
+    let mut methods = Vec::new();
+    for name in &names {
+        let method: MethodName =
+            name.parse().map_err(|error| Failure::Setting(format!("methods: {error}, or all")))?;
+        if methods.contains(&method) {
             return Err(Failure::Setting(format!(
                 "methods names \"{name}\" twice; name each once"
             )));
         }
+        methods.push(method);
     }
     Ok(methods)
 }

@@ -1,11 +1,13 @@
-//! Failures -> exceptions, in the words of the command line.
+//! Failures -> exceptions.
 //!
-//! Where a message of the command line names a file, the same message names the argument here.
+//! Where a message of the command line names a file or a flag, the same message names the argument here.
 
 use std::fmt;
 
 use evenkeel::error::Category;
 use pyo3::PyErr;
+
+use crate::spelling::PythonSpelling;
 
 mod python {
     use pyo3::import_exception;
@@ -26,7 +28,7 @@ pub(crate) enum Failure {
     Data(String),
     /// A setting only Python could judge.
     Setting(String),
-    /// Something that is no calibration.
+    /// Something that is not a calibration.
     Calibration(String),
     /// The work was asked to end; what was raised then is raised instead.
     Stopped,
@@ -57,8 +59,10 @@ impl From<evenkeel::Error> for Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Core(error) => write!(f, "{error}"),
-            Self::In { argument, error } => write!(f, "{argument}: {error}"),
+            Self::Core(error) => f.write_str(&error.spelled(&PythonSpelling)),
+            Self::In { argument, error } => {
+                write!(f, "{argument}: {}", error.spelled(&PythonSpelling))
+            }
             Self::Data(message) | Self::Setting(message) | Self::Calibration(message) => {
                 f.write_str(message)
             }

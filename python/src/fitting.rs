@@ -4,10 +4,10 @@ use std::ops::ControlFlow;
 
 use evenkeel::calibrator::{Fit, NextPass, ShiftCalibrator};
 use evenkeel::learning::Halves;
-use evenkeel::method::{Method, WeightsChoice};
+use evenkeel::method::{Method, WeightsChoice, require_and_refuse};
 use evenkeel::rows::{Real, Rows};
 use evenkeel::score::{Labels, Probabilities, Score};
-use evenkeel::side_inputs::{Labeled, SideInputs};
+use evenkeel::side_inputs::{Labeled, PointSet, SideInputs};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -16,12 +16,11 @@ use crate::calibration::{FittedCalibration, ScoredRows};
 use crate::detached::{Stop, enter};
 use crate::errors::{Failure, about};
 use crate::methods::Settings;
-use crate::side_inputs;
 use crate::side_inputs::BesideArrays;
 
 /// Rows of the target data between two looks at Ctrl-C.
 const BLOCK_ROWS: usize = 1 << 16;
-/// The argument with target rows. Those that are no probabilities are found when they are used.
+/// The argument with target rows. Those that are not valid probabilities are found when they are used.
 const TODAY: &str = "probs_target";
 
 /// Learns a calibration from labeled probabilities of the calibration data and unlabeled ones of the target data.
@@ -45,14 +44,19 @@ pub(crate) fn calibrate(
 ) -> PyResult<FittedCalibration> {
     let beside = BesideArrays::of(beside_cal)?;
     let calibrator = Settings::new(alpha, seed, options)?.calibrator(method, beside.ratios())?;
+    let beside_target = BesideArrays::of(beside_target)?;
+    for (points, given) in
+        [(PointSet::Calibration, beside.given()), (PointSet::Target, beside_target.given())]
+    {
+        require_and_refuse(&calibrator.method, points, &given).map_err(Failure::from)?;
+    }
     let kind = ValueKind::of(logits);
     let table = probs_cal.table("probs_cal", kind)?;
     let labels = y_cal.labels("y_cal", &table)?;
-    let beside = beside.checked(side_inputs::CALIBRATION, &table)?;
+    let beside = beside.checked(PointSet::Calibration, &table)?;
     let labeled = LabeledTable { table, labels: &labels, beside };
     let target = probs_target.table(TODAY, kind)?;
-    let beside = BesideArrays::of(beside_target)?;
-    let target = (target, beside.checked(side_inputs::TARGET, &target)?);
+    let target = (target, beside_target.checked(PointSet::Target, &target)?);
     enter(py, |stop| fit(&calibrator, &labeled, target, stop))
 }
 

@@ -4,14 +4,15 @@
 //! arrays        NumPy arrays -> the core's rows, without a copy; results -> NumPy arrays
 //! beside        features, ratios and weights that some methods take beside the probabilities
 //! door          one way in: releases the interpreter, listens to Ctrl-C, turns failures into exceptions
-//! methods       names and options as typed in Python -> the core's settings
+//! methods       keyword arguments -> the core's settings, by its option table
+//! spelling      options and inputs of the core as they are called here
 //! fitting       probabilities -> a calibration
 //! calibration   its result: thresholds, sets, evaluation, file
 //! check         is there a shift, what is at risk
 //! compare       methods side by side
 //! metrics       measured on labeled points
 //! regression    bins and residuals
-//! errors        failures -> exceptions, in the words of the command line
+//! errors        failures -> exceptions, in the words of Python's arguments
 //! ```
 //! Everything here is thin: what a Python user sees is `python/evenkeel/*.py`.
 
@@ -28,6 +29,7 @@ mod methods;
 mod metrics;
 mod regression;
 mod side_inputs;
+mod spelling;
 
 /// The compiled part of the package `evenkeel`.
 #[pyo3::pymodule]
@@ -43,7 +45,7 @@ mod _evenkeel {
     #[pymodule_export]
     use crate::fitting::calibrate;
     #[pymodule_export]
-    use crate::methods::{method_names, option_names};
+    use crate::methods::{method_names, option_names, options_of_method};
     #[pymodule_export]
     use crate::metrics::{coverage, total_coverage_gap};
     #[pymodule_export]

@@ -2,6 +2,7 @@
 
 use evenkeel::calibrator::TargetScores;
 use evenkeel::interval::Interval;
+use evenkeel::method::KnownRatios;
 use evenkeel::sandwich::{LabelBins, residual_candidates};
 use evenkeel::score::absolute_residuals;
 use numpy::{PyArray1, PyReadonlyArray1};
@@ -13,7 +14,7 @@ use crate::calibration::FittedCalibration;
 use crate::detached::{Stop, enter};
 use crate::errors::Failure;
 use crate::fitting::{go_on_unless, row_order};
-use crate::methods::{Ratios, Settings};
+use crate::methods::Settings;
 
 /// The bin of every point, and the edges of the bins.
 type LabelsAndEdges<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
@@ -52,7 +53,8 @@ pub(crate) fn calibrate_residuals(
     seed: u64,
     options: &Bound<'_, PyDict>,
 ) -> PyResult<FittedCalibration> {
-    let calibrator = Settings::new(alpha, seed, options)?.calibrator(method, Ratios::Absent)?;
+    let calibrator =
+        Settings::new(alpha, seed, options)?.calibrator(method, KnownRatios::Absent)?;
     let predictions = slice(&predictions_cal, "predictions_cal")?;
     let y = slice(&y_cal, "y_cal")?;
     let target = slice(&predictions_target, "predictions_target")?;

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
-use evenkeel::measure::Grid;
 use evenkeel::method::MethodName;
 use evenkeel::side_inputs::SideInput;
 
@@ -166,9 +165,8 @@ pub(crate) struct CheckArgs {
     /// Exit with 1 if a shift was detected.
     #[arg(long)]
     pub fail_on_shift: bool,
-    /// Grid points of the bounds.
-    #[arg(long, default_value_t = Grid::BOUND_POINTS, value_name = "N")]
-    pub bound_grid: usize,
+    #[command(flatten)]
+    pub bound_grid: BoundGrid,
     /// Relabelings of the shift test [default: 999, or 2 / delta if that is more].
     #[arg(long, value_name = "N")]
     pub permutations: Option<usize>,

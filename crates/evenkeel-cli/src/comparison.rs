@@ -107,8 +107,8 @@ pub(crate) fn compare(
             oracle(files.test, classes, (score, rates), reading, verbosity)
         } else {
             let own = MethodArgs(args.0.of_method(*method));
-            calibrator(*method, &own, known_ratios, score, rates)
-                .and_then(|calibrator| fit(&calibrator, labeled, files.target, reading, verbosity))
+            let calibrator = calibrator(*method, &own, known_ratios, score, rates)?;
+            fit(&calibrator, labeled, files.target, reading, verbosity)
         };
         match result {
             Ok(fit) => fitted.push(fit),

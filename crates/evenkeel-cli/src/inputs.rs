@@ -22,6 +22,7 @@ use rayon::prelude::*;
 use crate::args::{BesideArgs, Reading};
 use crate::job::{Failure, system_words};
 use crate::progress::Verbosity;
+use crate::spelling::CliSpelling;
 use crate::streams::{PointFiles, each_block};
 
 /// Rows a thread takes at a time within a block.
@@ -157,7 +158,7 @@ impl LabeledFiles {
 pub(crate) fn swapped(error: IoError, matrix: &str, labels: &str) -> Failure {
     match error {
         IoError::NotOneColumn { columns, .. } => Failure::Mismatch(format!(
-            "{labels} has {columns} columns, but labels are one integer a row; were {matrix} and {labels} swapped?"
+            "{labels} has {columns} columns, but labels are one integer per row; were {matrix} and {labels} swapped?"
         )),
         other => Failure::Io(other),
     }
@@ -334,7 +335,7 @@ pub(crate) fn load_calibration(path: &Path) -> Result<Calibration, Failure> {
     let text = std::fs::read_to_string(path).map_err(|error| failed(unreadable(&error)))?;
     // What it is comes first: a file of a later version should not be called one with missing fields.
     if let Ok(header) = serde_json::from_str::<CalibrationHeader>(&text) {
-        header.check().map_err(|error| failed(error.to_string()))?;
+        header.check().map_err(|error| failed(error.spelled(&CliSpelling)))?;
     }
     serde_json::from_str(&text)
         .map_err(|error| failed(format!("{error}; give a file written by `evenkeel calibrate`")))

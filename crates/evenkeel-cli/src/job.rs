@@ -20,7 +20,7 @@ pub(crate) enum Failure {
     #[error("{}", .0.spelled(&CliSpelling))]
     Core(#[from] evenkeel::Error),
     /// Something about a file.
-    #[error("{0}")]
+    #[error("{}", io_words(.0))]
     Io(#[from] IoError),
     /// Something about an experiment.
     #[error("{0}")]
@@ -61,6 +61,14 @@ pub(crate) enum Failure {
     /// stdout cannot be written.
     #[error("could not write to stdout: {}; send the output elsewhere", system_words(.0))]
     Stdout(std::io::Error),
+}
+
+/// What is wrong with a file; where the core found it, flags are spelled.
+fn io_words(error: &IoError) -> String {
+    match error {
+        IoError::Core { origin, error } => format!("{origin}: {}", error.spelled(&CliSpelling)),
+        other => other.to_string(),
+    }
 }
 
 impl Failure {

@@ -6,9 +6,15 @@ use evenkeel::method::{
     Choice, GivenValue, MethodName, OPTIONS, OptionKind, OptionSpec, OptionValues, Owners,
 };
 
+use crate::spelling::CliSpelling;
+
 /// Options of methods that were typed.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MethodArgs(pub(crate) OptionValues);
+
+/// The grid of a check's bounds, if typed.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct BoundGrid(pub(crate) OptionValues);
 
 /// The score function and its options, as far as typed.
 #[derive(Debug, Clone, Default)]
@@ -30,22 +36,33 @@ fn of_scores() -> impl Iterator<Item = &'static OptionSpec> {
     OPTIONS.iter().filter(|spec| spec.is_of_scores())
 }
 
-/// What `--help` groups an option under.
-fn heading(spec: &OptionSpec) -> String {
-    match spec.owners {
+fn the_bound_grid() -> impl Iterator<Item = &'static OptionSpec> {
+    OPTIONS.iter().filter(|spec| spec.name == "bound-grid")
+}
+
+/// What `--help` groups an option of a method or score under.
+fn by_owner(spec: &OptionSpec) -> Option<String> {
+    Some(match spec.owners {
         Owners::Methods(methods) => {
             let names: Vec<&str> = methods.iter().map(|method| method.as_str()).collect();
             format!("Options of {}", names.join(" and "))
         }
         Owners::Scores(_) | Owners::Everyone => "Score".to_owned(),
-    }
+    })
+}
+
+fn none(_: &OptionSpec) -> Option<String> {
+    None
 }
 
 /// The argument of a row. No default is given to clap: only what was typed counts as given, so that it can be refused
 /// where it has no use.
-fn argument(spec: &'static OptionSpec) -> Arg {
+fn argument(spec: &'static OptionSpec, heading: Option<String>) -> Arg {
     let mut help = spec.help.to_owned();
-    let argument = Arg::new(spec.name).long(spec.name).help_heading(heading(spec));
+    let mut argument = Arg::new(spec.name).long(spec.name);
+    if let Some(heading) = heading {
+        argument = argument.help_heading(heading);
+    }
     if let OptionKind::Flag = spec.kind {
         return argument.action(ArgAction::SetTrue).help(help);
     }
@@ -57,7 +74,8 @@ fn argument(spec: &'static OptionSpec) -> Arg {
             let value = |choice: &Choice| PossibleValue::new(choice.word).help(choice.help);
             argument.value_parser(PossibleValuesParser::new(choices.iter().map(value)))
         }
-        _ => argument.value_parser(move |text: &str| checked(spec, text)),
+        // Judged with all the others, in the words that every shell has for it.
+        _ => argument.allow_negative_numbers(true),
     }
 }
 
@@ -71,13 +89,12 @@ fn placeholder(spec: &OptionSpec) -> String {
     }
 }
 
-fn checked(spec: &OptionSpec, text: &str) -> Result<String, String> {
-    let accepted = OptionValues::default().set_text(spec.name, text);
-    accepted.map(|()| text.to_owned()).map_err(|_| format!("it must be {}", spec.kind.expected()))
-}
-
-fn augmented(command: Command, rows: impl Iterator<Item = &'static OptionSpec>) -> Command {
-    rows.fold(command, |command, spec| command.arg(argument(spec)))
+fn augmented(
+    command: Command,
+    rows: impl Iterator<Item = &'static OptionSpec>,
+    heading: fn(&OptionSpec) -> Option<String>,
+) -> Command {
+    rows.fold(command, |command, spec| command.arg(argument(spec, heading(spec))))
 }
 
 /// What was typed.
@@ -97,14 +114,17 @@ fn given(
                 None => Ok(()),
             },
         };
-        set.map_err(|error| clap::Error::raw(clap::error::ErrorKind::ValueValidation, error))?;
+        set.map_err(|error| {
+            let words = format!("{}\n", error.spelled(&CliSpelling));
+            clap::Error::raw(clap::error::ErrorKind::ValueValidation, words)
+        })?;
     }
     Ok(values)
 }
 
 /// Implements clap's traits for a wrapper of option values by rows of the table.
 macro_rules! args_of_the_table {
-    ($arguments:ident, $rows:ident) => {
+    ($arguments:ident, $rows:ident, $heading:ident) => {
         impl FromArgMatches for $arguments {
             fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
                 given(matches, $rows()).map(Self)
@@ -118,15 +138,16 @@ macro_rules! args_of_the_table {
 
         impl Args for $arguments {
             fn augment_args(command: Command) -> Command {
-                augmented(command, $rows())
+                augmented(command, $rows(), $heading)
             }
 
             fn augment_args_for_update(command: Command) -> Command {
-                augmented(command, $rows())
+                augmented(command, $rows(), $heading)
             }
         }
     };
 }
 
-args_of_the_table!(MethodArgs, of_methods);
-args_of_the_table!(Scoring, of_scores);
+args_of_the_table!(MethodArgs, of_methods, by_owner);
+args_of_the_table!(Scoring, of_scores, by_owner);
+args_of_the_table!(BoundGrid, the_bound_grid, none);

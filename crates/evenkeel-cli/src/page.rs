@@ -46,7 +46,7 @@ pub(crate) fn check_page(
         ],
         [
             ("delta".into(), args.delta.to_string()),
-            ("bound grid".into(), args.bound_grid.to_string()),
+            ("bound grid".into(), found.bound_grid.to_string()),
             ("permutations".into(), found.shift.permutations.to_string()),
         ]
         .into_iter()

@@ -246,7 +246,7 @@ pub enum Error {
         /// The name it should have.
         expected: String,
     },
-    /// Rows of a softmax file that are no probabilities.
+    /// Rows of a softmax file that are not valid probabilities.
     #[error("{}, array {array}: {source}; an array of logits must be named logits", path.display())]
     NoProbabilities {
         /// The file.

@@ -14,7 +14,7 @@ pub const MAX_CLASS_NAMES_BYTES: u64 = 64 << 20;
 #[non_exhaustive]
 pub enum ClassNameProblem {
     /// A blank line between names.
-    #[error("the line is blank; give every class a name, one a line")]
+    #[error("the line is blank; give every class a name, one per line")]
     Blank,
     /// The same name twice.
     #[error("{name:?} already stands in line {earlier}; names must differ")]
@@ -25,10 +25,10 @@ pub enum ClassNameProblem {
         earlier: usize,
     },
     /// Bytes that are not text.
-    #[error("this is not UTF-8 text; class names are one a line")]
+    #[error("this is not UTF-8 text; class names are one per line")]
     NotText,
     /// More than a list of names can be.
-    #[error("the file is longer than {limit} bytes; class names are one a line")]
+    #[error("the file is longer than {limit} bytes; class names are one per line")]
     TooLong {
         /// Bytes that are read at most.
         limit: u64,

@@ -21,10 +21,7 @@ pub type Result<T, E = IoError> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum IoError {
     /// The name of an input does not say what it is.
-    #[error(
-        "{origin}: its name does not say what it is; inputs end in .npy, .npz, .csv or .parquet \
-         (file.npz:key and file.parquet:column select a part)"
-    )]
+    #[error("{origin}: unknown file type; expected .npy, .npz, .csv or .parquet")]
     UnknownFormat {
         /// The argument as the user typed it.
         origin: String,

@@ -152,7 +152,7 @@ pub enum Error {
     },
     /// A row whose plausibility is zero on every allowed label.
     #[error(
-        "the plausibility of row {row} is zero on every label the mask allows; widen the mask or raise the temperature"
+        "the plausibility of row {row} is zero for every label the mask allows; widen the mask or raise the temperature"
     )]
     NoPlausibleLabel {
         /// The row.
@@ -178,7 +178,7 @@ pub enum Error {
         expected: &'static str,
     },
     /// Too few of something for the operation to mean anything.
-    #[error("{what}: {found} given, at least {least} needed")]
+    #[error("{what}: {found} given, but at least {least} needed")]
     TooFew {
         /// Name of the quantity.
         what: &'static str,
@@ -188,7 +188,7 @@ pub enum Error {
         least: usize,
     },
     /// More of something than memory or time allow.
-    #[error("{what}: {found} given, at most {most} are possible; {instead}")]
+    #[error("{what}: {found} given, but at most {most} are possible; {instead}")]
     TooMany {
         /// Name of the quantity.
         what: &'static str,
@@ -201,8 +201,8 @@ pub enum Error {
     },
     /// An iteration that ends on every well-scaled problem did not.
     #[error(
-        "{what} did not converge: after {steps} steps their optimality conditions are off by {remaining:e}, \
-         and {tolerance:e} is needed; rescale features and scores to about one, or raise the penalty"
+        "{what} did not converge: after {steps} steps the optimality conditions are still violated by {remaining:e}, more \
+         than the {tolerance:e} allowed; rescale features and scores to about one, or raise the penalty"
     )]
     NotConverged {
         /// What was computed.
@@ -216,7 +216,7 @@ pub enum Error {
     },
     /// The two ends of an interval are in the wrong order.
     #[error(
-        "{what} runs from {low:?} to {high:?}; its low end must be below its high end, by a finite width"
+        "{what} runs from {low:?} to {high:?}; the low end must be below the high end, and the width finite"
     )]
     EmptyInterval {
         /// Name of the interval.
@@ -227,7 +227,7 @@ pub enum Error {
         high: f64,
     },
     /// A sequence that should increase does not.
-    #[error("{what}[{index}] is below its predecessor; sort them first")]
+    #[error("{what}[{index}] is smaller than the value before it; sort them first")]
     NotIncreasing {
         /// Name of the sequence.
         what: &'static str,
@@ -341,16 +341,14 @@ pub enum Error {
         instead: &'static str,
     },
     /// Data that should be a calibration say they are something else.
-    #[error(
-        "this is not a calibration: its format is not \"{expected}\"; write one with `calibrate`"
-    )]
+    #[error("this is not a calibration: its format is not \"{expected}\"; calibrate to make one")]
     NotACalibration {
         /// The format expected.
         expected: &'static str,
     },
     /// A calibration written by another version.
     #[error(
-        "this calibration has version {found}, and version {supported} can be read; calibrate again"
+        "this calibration has version {found}, but only version {supported} can be read; calibrate again"
     )]
     UnsupportedVersion {
         /// Version found.
@@ -422,8 +420,8 @@ pub enum Error {
     },
     /// A classifier tells calibration points from target without error, so no weighting of the former can stand for the latter.
     #[error(
-        "the features of the calibration points and of target do not overlap: a classifier tells them apart without error, and \
-         likelihood ratios mean nothing; use fewer or coarser features, or a method that needs no overlap"
+        "the features of the calibration data and the target data do not overlap: a classifier tells them apart without \
+         error, so likelihood ratios are meaningless; use fewer or coarser features, or a method that does not need overlap"
     )]
     NoOverlap,
     /// A class that no calibration label names, so that nothing is known about its points.
@@ -437,8 +435,9 @@ pub enum Error {
     },
     /// A confusion matrix that cannot be inverted, or only by blowing up its noise.
     #[error(
-        "the confusion matrix cannot be inverted: its condition is {condition:e}, at most {most} is accepted; the predictions \
-         hardly tell class {class} from the others; use the EM estimate, merge classes, or label more calibration points"
+        "the confusion matrix cannot be inverted: its condition number is {condition:e}, and at most {most} is accepted; the \
+         predictions hardly tell class {class} from the others; use the EM estimate, merge classes, or label more \
+         calibration points"
     )]
     SingularConfusion {
         /// The class whose share is least determined.
@@ -449,7 +448,7 @@ pub enum Error {
         most: f64,
     },
     /// A sketch was asked for a law it was not told to keep.
-    #[error("this sketch does not keep the {law} laws; build it with them")]
+    #[error("this sketch does not keep the {law} distributions; build it with them")]
     NotSketched {
         /// The law asked for.
         law: &'static str,

@@ -52,7 +52,7 @@ pub enum Warning {
     },
     /// Learning left all weights equal.
     NothingLearned,
-    /// The optimisation ran into something that is no number.
+    /// The optimisation ran into something that is not a number.
     Diverged,
     /// The optimisation was stopped by the caller.
     Interrupted,

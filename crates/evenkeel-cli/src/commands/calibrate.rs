@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use evenkeel::calibration::{Calibration, Evidence};
+use evenkeel::calibration::{Calibration, Evidence, ThresholdsDifferBy};
 use evenkeel::calibrator::{NextPass, ShiftCalibrator};
 use evenkeel::method::{KnownRatios, Method, require_and_refuse};
 use evenkeel::side_inputs::{Labeled, PointSet};
@@ -96,7 +96,7 @@ fn run_on_pool(args: &CalibrateArgs) -> Result<Outcome, Failure> {
     if args.common.json {
         print_json(&summary)?;
     } else {
-        print(&text_of(&summary, calibration.threshold(None), args))?;
+        print(&text_of(&summary, calibration.thresholds_differ_by(), args))?;
     }
     Ok(Outcome::Done)
 }
@@ -150,7 +150,7 @@ pub(crate) fn fit(
     Ok((calibration, seconds + timed.elapsed().as_secs_f64()))
 }
 
-/// Rows of the target data that are no probabilities are found when they are used.
+/// Rows of the target data that are not valid probabilities are found when they are used.
 fn in_target(matrix: &str, error: evenkeel::Error) -> Failure {
     if error.to_string().contains("robabilities") {
         in_file(matrix, error)
@@ -159,12 +159,10 @@ fn in_target(matrix: &str, error: evenkeel::Error) -> Failure {
     }
 }
 
-/// `shared` is the threshold of all points, if they have one in common.
-fn text_of(summary: &Summary, shared: Option<Threshold>, args: &CalibrateArgs) -> String {
-    let cut = match shared {
-        Some(_) => format!("Threshold {}", threshold(summary.threshold)),
-        None if summary.method == "label-shift" => "A threshold for each label".to_owned(),
-        None => "A threshold for each point".to_owned(),
+fn text_of(summary: &Summary, differ: ThresholdsDifferBy, args: &CalibrateArgs) -> String {
+    let cut = match differ.words() {
+        None => format!("Threshold {}", threshold(summary.threshold)),
+        Some(words) => words.to_owned(),
     };
     let mut text = format!(
         "{cut} at alpha = {} by {} ({:.1} of {} points effective).\n",

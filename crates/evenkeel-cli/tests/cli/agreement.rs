@@ -160,7 +160,7 @@ fn oracle() {
     assert_eq!(coverage, 0.9005, "ceil(2001 * 0.9) = 1801 of 2000");
     let scratch = Scratch::new();
     let ran = FOG.calibrate(&scratch.at("cal.json"), &["--method", "oracle"]);
-    assert!(ran.code == 2 && ran.stderr.contains("compare"), "{ran:?}");
+    assert!(ran.code == 2 && ran.stderr.contains("comparison"), "{ran:?}");
 }
 
 /// `predict` then `evaluate` gives what `compare` says, for every method.
@@ -211,7 +211,10 @@ fn what_stands_beside_must_be_of_use() {
             &["--method", "likelihood-ratio", "--ratio", "logistic", "--cal-ratios", &ones],
             "--cal-ratios",
         ),
-        (&["--method", "qtc", "--qtc-rule", "source-threshold", "--score", "margin"], "lac or aps"),
+        (
+            &["--method", "qtc", "--qtc-rule", "source-threshold", "--score", "margin"],
+            "works with the scores lac and aps only",
+        ),
     ] {
         let ran = FOG.calibrate(&plain, more);
         assert!(ran.code == 2 && ran.stderr.contains(words), "{more:?}: {}", ran.stderr);

@@ -8,6 +8,7 @@ mod commands;
 mod formats;
 mod json;
 mod manners;
+mod options;
 #[path = "../running/mod.rs"]
 mod running;
 
@@ -44,8 +45,11 @@ impl Day {
 
     /// Calibrates, by `ot` in few steps unless told otherwise.
     pub(crate) fn calibrate(&self, out: &str, more: &[&str]) -> Ran {
-        let method: &[&str] = if more.contains(&"--method") { &[] } else { &["--method", "ot"] };
-        let few = [&["--steps", "50", "--out", out], method, more].concat();
+        let named = more.iter().position(|word| *word == "--method");
+        let method: &[&str] = if named.is_some() { &[] } else { &["--method", "ot"] };
+        let by_ot = named.is_none_or(|at| more.get(at + 1) == Some(&"ot"));
+        let steps: &[&str] = if by_ot { &["--steps", "50"] } else { &[] };
+        let few = [&["--out", out], steps, method, more].concat();
         run(&call("calibrate", self.labeled_and_unlabeled(), &few))
     }
 
@@ -76,7 +80,12 @@ impl Day {
         ]));
         let two: &[&str] =
             if more.contains(&"--methods") { &[] } else { &["--methods", "uncorrected,ot"] };
-        run(&call("compare", files, &[&["--steps", "50"], two, more].concat()))
+        let named = more.iter().position(|word| *word == "--methods");
+        let with_ot = named
+            .and_then(|at| more.get(at + 1))
+            .is_none_or(|names| names.split(',').any(|name| ["ot", "all"].contains(&name.trim())));
+        let steps: &[&str] = if with_ot { &["--steps", "50"] } else { &[] };
+        run(&call("compare", files, &[steps, two, more].concat()))
     }
 }
 

@@ -584,10 +584,10 @@ fn settings(world: &World) -> Vec<Row> {
     let calibrate = [
         ("--steps=0", "steps"),
         ("--steps=-1", "--steps"),
-        ("--learning-rate=0", "learning rate"),
-        ("--learning-rate=NaN", "learning rate"),
-        ("--learning-rate=-0.1", "learning rate"),
-        ("--learning-rate=inf", "learning rate"),
+        ("--learning-rate=0", "--learning-rate is"),
+        ("--learning-rate=NaN", "--learning-rate is"),
+        ("--learning-rate=-0.1", "--learning-rate is"),
+        ("--learning-rate=inf", "--learning-rate is"),
         ("--grid=0", "grid"),
         ("--grid=1", "grid"),
         ("--bound-grid=1", "grid"),
@@ -595,8 +595,8 @@ fn settings(world: &World) -> Vec<Row> {
         ("--bandwidth-factor=NaN", "bandwidth"),
         ("--min-effective=0", "effective"),
         ("--min-effective=NaN", "effective"),
-        ("--tolerance=NaN", "improvement"),
-        ("--tolerance=-1", "improvement"),
+        ("--tolerance=NaN", "--tolerance is NaN"),
+        ("--tolerance=-1", "--tolerance is -1"),
         ("--method=best", "--method"),
         ("--weights=heavy", "--weights"),
     ];
@@ -606,9 +606,9 @@ fn settings(world: &World) -> Vec<Row> {
     for (options, words) in [
         (&["--method=auto", "--shift-level=0"][..], "0"),
         (&["--method=auto", "--shift-level=NaN"], "NaN"),
-        (&["--method=auto", "--steps=0"], "steps"),
+        (&["--method=auto", "--steps=5"], "method auto does not use --steps; ot does"),
         (&["--method=fixed"], "--weights-file"),
-        (&["--method=oracle"], "compare"),
+        (&["--method=oracle"], "comparison"),
         (&["--method=likelihood-ratio", "--ratio=known"], "--cal-ratios"),
         (&["--method=likelihood-ratio", "--ratio=best"], "--ratio"),
         (
@@ -618,7 +618,7 @@ fn settings(world: &World) -> Vec<Row> {
         (&["--method=likelihood-ratio", "--cal-ratios=nowhere.npy"], "nowhere.npy"),
         (&["--method=fixed", "--weights-file=nowhere.npy"], "nowhere.npy"),
         (&["--method=ecp", "--ecp-power=3"], "--ecp-power"),
-        (&["--method=ecp", "--score=margin"], "--score lac"),
+        (&["--method=ecp", "--score=margin"], "ecp works with the score lac only"),
         (&["--method=qtc", "--qtc-rule=best"], "--qtc-rule"),
         (&["--method=label-shift", "--label-shift=best"], "--label-shift"),
         (&["--method=conditional", "--lambda=0"], "lambda"),
@@ -634,7 +634,7 @@ fn settings(world: &World) -> Vec<Row> {
     let raps = ["--score=raps", "--raps-lambda=NaN"];
     rows.push(row("raps with a NaN penalty", world.calibrate(&[], &raps), &["NaN"]));
     let sampled = ["--sandwich=min-max", "--sampling=sampled"];
-    rows.push(row("min-max, sampled", world.calibrate(&[], &sampled), &["--sandwich f-u"]));
+    rows.push(row("min-max, sampled", world.calibrate(&[], &sampled), &["--sandwich min-max"]));
     for (methods, words) in [
         ("--methods=best", "\"best\""),
         ("--methods=ot,ot", "twice"),

@@ -69,7 +69,7 @@ pub enum NpyProblem {
     #[error(
         "shape {shape} of type '{descr}' needs {expected} bytes of data, but there are {found}; {}",
         if found < expected { "the file was cut off, copy or save it again" }
-        else { "save one array a file" }
+        else { "save one array per file" }
     )]
     Size {
         /// The shape, as NumPy writes it.

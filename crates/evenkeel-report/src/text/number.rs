@@ -4,7 +4,7 @@
 const NARROW: char = '\u{202f}';
 /// A minus as wide as a plus.
 const MINUS: char = '\u{2212}';
-/// Shown where there is no number.
+/// Shown where there is not a number.
 pub(crate) const NOTHING: &str = "\u{2013}";
 
 /// A coordinate in user units: two decimals, no trailing zeros, never `-0`.

@@ -4,7 +4,7 @@ mod diagnosis;
 mod file;
 mod gap;
 
-pub use crate::conformal::Cutoffs;
+pub use crate::conformal::{Cutoffs, ThresholdsDifferBy};
 pub use crate::method::{
     Basis, ConditionalRule, Evidence, Learned, RatioRule, RatioSource, RecordedOptions, Rule,
 };
@@ -122,6 +122,11 @@ impl Calibration {
     /// Whether features must stand beside the points to predict.
     pub fn needs_features(&self) -> bool {
         self.rule.needs_features()
+    }
+
+    /// What thresholds differ by; [`threshold`](Self::threshold) is none unless they do not.
+    pub fn thresholds_differ_by(&self) -> ThresholdsDifferBy {
+        self.rule.thresholds_differ_by()
     }
 
     /// Whether likelihood ratios must be given with the points to predict.

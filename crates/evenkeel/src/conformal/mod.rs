@@ -16,4 +16,4 @@ mod thresholds;
 
 pub use label_sets::{LabelSets, SetLabels};
 pub use prediction::{label_scores_of_rows, predict_rows};
-pub use thresholds::{Cutoffs, Thresholds};
+pub use thresholds::{Cutoffs, Thresholds, ThresholdsDifferBy};

@@ -73,3 +73,25 @@ impl Cutoffs {
         }
     }
 }
+
+/// What the thresholds of a calibration differ by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ThresholdsDifferBy {
+    /// There is one for all points and labels.
+    Nothing,
+    /// Every label has its own.
+    Label,
+    /// Every point has its own.
+    Point,
+}
+
+impl ThresholdsDifferBy {
+    /// "A threshold for each label" or "... point", where they differ.
+    pub fn words(self) -> Option<&'static str> {
+        match self {
+            Self::Nothing => None,
+            Self::Label => Some("A threshold for each label"),
+            Self::Point => Some("A threshold for each point"),
+        }
+    }
+}

@@ -8,7 +8,7 @@ use super::{
     auto, basis::Basis, conditional, entropy_scaling, fixed, label_plan, label_shift,
     likelihood_ratio, oracle, ot, quantile_transfer, uncorrected,
 };
-use crate::conformal::Cutoffs;
+use crate::conformal::{Cutoffs, ThresholdsDifferBy};
 use crate::error::{Error, Result, User};
 use crate::interval::Interval;
 use crate::level::Miscoverage;
@@ -330,9 +330,15 @@ impl Rule {
         }
     }
 
-    /// Whether every label has a threshold of its own.
-    pub fn is_per_label(&self) -> bool {
-        matches!(self, Self::ByRatio(rule) if matches!(rule.source(), RatioSource::Labels { .. }))
+    /// What thresholds differ by.
+    pub(crate) fn thresholds_differ_by(&self) -> ThresholdsDifferBy {
+        match self {
+            Self::ByRatio(rule) if matches!(rule.source(), RatioSource::Labels { .. }) => {
+                ThresholdsDifferBy::Label
+            }
+            Self::ByRatio(_) | Self::Conditional(_) => ThresholdsDifferBy::Point,
+            _ => ThresholdsDifferBy::Nothing,
+        }
     }
 
     /// Whether features must be given with the points to predict.

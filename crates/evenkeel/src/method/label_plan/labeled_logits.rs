@@ -7,7 +7,7 @@ use crate::score::{CandidateScores, Labels, Probabilities, Score, softmax_rows};
 /// Probabilities below this count as this much where logits are made of them: `logit = ln max(p, floor)`.
 ///
 /// It is the smallest positive `f32`, because tables come from `f32` softmaxes: a zero in one says "less than this" and
-/// no more. A larger floor would flatten what the table does say, and `ln 0` would be no number at all.
+/// no more. A larger floor would flatten what the table does say, and `ln 0` would not be a number at all.
 pub const PROBABILITY_FLOOR: f64 = 1.401_298_464_324_817e-45;
 
 /// `ln max(p, floor)`.

@@ -24,7 +24,7 @@ const PHI: f64 = 0.9;
 const STEP: f64 = 0.5;
 /// Log-scalings stay within this: beyond it products with plausibilities would leave the range of `f64`.
 const LARGEST_LOG_SCALING: f64 = 300.0;
-/// Marginals below this count as this much: the logarithm of zero is no number.
+/// Marginals below this count as this much: the logarithm of zero is not a number.
 const SMALLEST_MARGINAL: f64 = 1e-300;
 /// Rows whose plans are added up together.
 const CHUNK_ROWS: usize = 1 << 12;

@@ -25,7 +25,7 @@ pub enum RatioStop {
     MostSteps,
     /// All steps were taken and the network of the best loss on held-out rows was kept.
     BestHeldOutLoss,
-    /// The loss was no number; the best network before that was kept.
+    /// The loss was not a number; the best network before that was kept.
     Diverged,
 }
 

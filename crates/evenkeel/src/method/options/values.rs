@@ -101,7 +101,11 @@ impl OptionValues {
             found: value.to_string(),
             expected: spec.kind.expected(),
         };
-        self.0.insert(spec.name, found.ok_or_else(refused)?);
+        match found.ok_or_else(refused)? {
+            // What is not set is not given: saying so is no use of the option.
+            OptionValue::Flag(false) => self.0.remove(spec.name),
+            value => self.0.insert(spec.name, value),
+        };
         Ok(())
     }
 
@@ -233,10 +237,16 @@ impl OptionValues {
 }
 
 fn known(name: &str) -> Result<&'static OptionSpec> {
-    OptionSpec::named(name).ok_or_else(|| Error::UnknownOption {
-        name: name.to_owned(),
-        near: nearest(name, OPTIONS.iter().map(|spec| spec.name)),
-    })
+    OptionSpec::named(name).ok_or_else(|| OptionSpec::unknown(name))
+}
+
+impl OptionSpec {
+    /// The error for a name that is none of the table's, with what may have been meant.
+    pub fn unknown(name: &str) -> Error {
+        let names = OPTIONS.iter().map(|spec| spec.name);
+        let near = nearest(&name.replace('_', "-"), names);
+        Error::UnknownOption { name: name.to_owned(), near }
+    }
 }
 
 /// Edits that may lie between what was typed and what was meant.

@@ -1,0 +1,6 @@
+//! The option table: what it resolves to, what it refuses, and the references made of it.
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+
+mod reference;
+mod refusals;
+mod round_trip;
