@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use evenkeel::calibration::MethodName;
 use evenkeel::calibrator::ShiftCalibrator;
+use evenkeel::method::MethodName;
 use evenkeel::score::Labels;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -2,8 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use evenkeel::calibrator::{Fit, Method, NextPass, ShiftCalibrator, WeightsChoice};
+use evenkeel::calibrator::{Fit, NextPass, ShiftCalibrator};
 use evenkeel::learning::Halves;
+use evenkeel::method::{Method, WeightsChoice};
 use evenkeel::rows::{Real, Rows};
 use evenkeel::score::{Labels, Probabilities, Score};
 use evenkeel::side_inputs::{Labeled, SideInputs};

@@ -1,18 +1,19 @@
 //! Names and options as typed in Python -> the core's settings. The only file that knows them by name.
 
-use evenkeel::calibration::MethodName;
-use evenkeel::calibrator::{
-    ConditionalChoice, LabelShiftChoice, Method, ObjectiveChoice, PenaltyChoice, RatioChoice,
-    SandwichChoice, ShiftCalibrator, TransportSettings, WeightsChoice,
-};
+use evenkeel::calibrator::ShiftCalibrator;
 use evenkeel::learning::optimise::{AdamSettings, Improvement, StoppingRule};
 use evenkeel::level::{FailureProbability, Miscoverage};
+use evenkeel::method::MethodName;
 use evenkeel::method::auto::AutoSettings;
 use evenkeel::method::entropy_scaling::EntropyPower;
 use evenkeel::method::label_plan::LabelPlanSettings;
 use evenkeel::method::label_shift::EmSettings;
 use evenkeel::method::likelihood_ratio::{NetworkSettings, RatioEstimator, TelescopingSettings};
 use evenkeel::method::quantile_transfer::TransferRule;
+use evenkeel::method::{
+    ConditionalChoice, LabelShiftChoice, Method, ObjectiveChoice, PenaltyChoice, RatioChoice,
+    SandwichChoice, TransportSettings, WeightsChoice,
+};
 use evenkeel::score::{Aps, Randomisation, Raps, Score};
 use evenkeel::seed::Seed;
 use pyo3::prelude::*;

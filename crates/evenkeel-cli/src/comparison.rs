@@ -4,9 +4,10 @@ use std::time::Instant;
 
 use clap::ValueEnum;
 use evenkeel::calibration::Calibration;
-use evenkeel::calibrator::{Method, ShiftCalibrator};
+use evenkeel::calibrator::ShiftCalibrator;
 use evenkeel::evaluation::{Evaluation, GapPoint, percent_rates};
 use evenkeel::measure::WeightedEmpirical;
+use evenkeel::method::Method;
 use evenkeel::threshold::Threshold;
 use serde::Serialize;
 

@@ -3,10 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use evenkeel::calibrator::{
-    ConditionalChoice, LabelShiftChoice, Method, ObjectiveChoice, PenaltyChoice, RatioChoice,
-    SandwichChoice, ShiftCalibrator, TransportSettings, WeightsChoice,
-};
+use evenkeel::calibrator::ShiftCalibrator;
 use evenkeel::learning::optimise::{AdamSettings, Improvement, StoppingRule};
 use evenkeel::level::{FailureProbability, Miscoverage};
 use evenkeel::method::auto::AutoSettings;
@@ -15,6 +12,10 @@ use evenkeel::method::label_plan::LabelPlanSettings;
 use evenkeel::method::label_shift::EmSettings;
 use evenkeel::method::likelihood_ratio::{NetworkSettings, RatioEstimator, TelescopingSettings};
 use evenkeel::method::quantile_transfer::TransferRule;
+use evenkeel::method::{
+    ConditionalChoice, LabelShiftChoice, Method, ObjectiveChoice, PenaltyChoice, RatioChoice,
+    SandwichChoice, TransportSettings, WeightsChoice,
+};
 use evenkeel::score::{Aps, Randomisation, Raps, Score};
 use evenkeel::seed::Seed;
 use evenkeel_io::IoError;

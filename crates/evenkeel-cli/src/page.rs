@@ -1,10 +1,11 @@
 //! Results -> the contents of a page.
 
 use evenkeel::bound::coverage_interval;
-use evenkeel::calibration::{Calibration, MethodName};
+use evenkeel::calibration::Calibration;
 use evenkeel::check::{ShiftReport, TargetLaws};
 use evenkeel::level::{FailureProbability, Miscoverage};
 use evenkeel::measure::WeightedEmpirical;
+use evenkeel::method::MethodName;
 use evenkeel::sandwich::Sandwich;
 use evenkeel::threshold::Threshold;
 use evenkeel_report::{

@@ -18,13 +18,14 @@ use evenkeel::bound::{
     integrated_gap_between, wasserstein_gap_between,
 };
 use evenkeel::calibration::Calibration;
-use evenkeel::calibrator::{Method, SandwichChoice, ShiftCalibrator, TransportSettings};
+use evenkeel::calibrator::ShiftCalibrator;
 use evenkeel::interval::Interval;
 use evenkeel::level::{FailureProbability, Miscoverage};
 use evenkeel::measure::{
     BANDWIDTH_FACTOR_CLASSIFICATION, BANDWIDTH_FLOOR, Bandwidth, Grid, SmoothedLaw, Support,
     WeightedEmpirical,
 };
+use evenkeel::method::{Method, SandwichChoice, TransportSettings};
 use evenkeel::rows::Rows;
 use evenkeel::sandwich::{Sandwich, min_max, model_uniform};
 use evenkeel::score::Score;

@@ -6,9 +6,10 @@
 
 use std::time::Instant;
 
-use evenkeel::calibrator::{Method, ShiftCalibrator, TransportSettings};
+use evenkeel::calibrator::ShiftCalibrator;
 use evenkeel::learning::optimise::StoppingRule;
 use evenkeel::level::Miscoverage;
+use evenkeel::method::{Method, TransportSettings};
 use evenkeel::score::{Labels, Probabilities, Score};
 use evenkeel::seed::Seed;
 use evenkeel::threshold::Threshold;

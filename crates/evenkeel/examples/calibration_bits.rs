@@ -10,8 +10,9 @@
 use std::error::Error;
 use std::io::Write;
 
-use evenkeel::calibrator::{Method, ShiftCalibrator, TransportSettings};
+use evenkeel::calibrator::ShiftCalibrator;
 use evenkeel::level::Miscoverage;
+use evenkeel::method::{Method, TransportSettings};
 use evenkeel::score::{Labels, Probabilities, Score};
 use evenkeel::seed::Seed;
 

@@ -7,12 +7,11 @@
 mod world;
 
 use evenkeel::bound::{Integrator, integrated_gap};
-use evenkeel::calibrator::{
-    Method, SandwichChoice, ShiftCalibrator, TransportSettings, WeightsChoice,
-};
+use evenkeel::calibrator::ShiftCalibrator;
 use evenkeel::learning::optimise::{AdamSettings, Improvement, StoppingRule};
 use evenkeel::level::{FailureProbability, Miscoverage};
 use evenkeel::measure::WeightedEmpirical;
+use evenkeel::method::{Method, SandwichChoice, TransportSettings, WeightsChoice};
 use evenkeel::score::Score;
 use evenkeel::seed::Seed;
 use evenkeel::threshold::Threshold;

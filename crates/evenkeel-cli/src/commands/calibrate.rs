@@ -4,7 +4,8 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use evenkeel::calibration::{Calibration, Evidence};
-use evenkeel::calibrator::{Method, NextPass, ShiftCalibrator};
+use evenkeel::calibrator::{NextPass, ShiftCalibrator};
+use evenkeel::method::Method;
 use evenkeel::side_inputs::Labeled;
 use evenkeel::threshold::Threshold;
 use evenkeel_io::{AtomicFile, BlockRows};

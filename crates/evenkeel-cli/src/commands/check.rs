@@ -1,9 +1,10 @@
 //! `evenkeel check`: is there a shift, how much coverage is at risk, what to do.
 
 use evenkeel::calibration::Evidence;
-use evenkeel::calibrator::{Method, ShiftCalibrator};
+use evenkeel::calibrator::ShiftCalibrator;
 use evenkeel::check::{CheckSettings, ShiftReport, check};
 use evenkeel::level::FailureProbability;
+use evenkeel::method::Method;
 use evenkeel::method::label_plan::{Certificate, LabelPlanSettings};
 use evenkeel::score::Score;
 use evenkeel::shift::predictions;

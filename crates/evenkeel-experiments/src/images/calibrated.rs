@@ -1,7 +1,7 @@
 //! A method of the tables on the points of a cell.
 
 use evenkeel::calibration::Calibration;
-use evenkeel::calibrator::{Method, RatioChoice, ShiftCalibrator, WeightsChoice};
+use evenkeel::calibrator::ShiftCalibrator;
 use evenkeel::conformal::{LabelSets, predict_rows};
 use evenkeel::evaluation::total_coverage_gap;
 use evenkeel::level::Miscoverage;
@@ -9,6 +9,7 @@ use evenkeel::measure::{WeightedEmpirical, Weights};
 use evenkeel::method::likelihood_ratio::{
     KnownRatios, RatioEstimator, RatioModel, RatioThresholds,
 };
+use evenkeel::method::{Method, RatioChoice, WeightsChoice};
 use evenkeel::rows::Rows;
 use evenkeel::score::Score;
 use evenkeel::seed::Seed;

@@ -1,10 +1,11 @@
 //! Figs 1 and 2: laws of scores under noise, and the coverage gap over alpha under fog.
 
-use evenkeel::calibrator::{ShiftCalibrator, TransportSettings};
+use evenkeel::calibrator::ShiftCalibrator;
 use evenkeel::evaluation::{gap_curve, percent_rates, total_coverage_gap};
 use evenkeel::learning::optimise::AdamSettings;
 use evenkeel::level::Miscoverage;
 use evenkeel::measure::{Grid, WeightedEmpirical, Weights};
+use evenkeel::method::TransportSettings;
 use evenkeel::method::likelihood_ratio::{RatioEstimator, TelescopingSettings};
 use evenkeel::sandwich::{min_max, model_uniform};
 use evenkeel::score::Score;

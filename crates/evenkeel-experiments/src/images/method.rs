@@ -1,10 +1,6 @@
 //! The methods of the image tables. To add one: a variant, its id and name here, and what the core is
 //! asked for.
 
-use evenkeel::calibrator::{
-    ConditionalChoice, Method, ObjectiveChoice, RatioChoice, SandwichChoice, TransportSettings,
-    WeightsChoice,
-};
 use evenkeel::learning::optimise::StoppingRule;
 use evenkeel::level::FailureProbability;
 use evenkeel::measure::Grid;
@@ -13,6 +9,10 @@ use evenkeel::method::entropy_scaling::EntropyPower;
 use evenkeel::method::label_plan::LabelPlanSettings;
 use evenkeel::method::likelihood_ratio::{RatioEstimator, TelescopingSettings};
 use evenkeel::method::quantile_transfer::TransferRule;
+use evenkeel::method::{
+    ConditionalChoice, Method, ObjectiveChoice, RatioChoice, SandwichChoice, TransportSettings,
+    WeightsChoice,
+};
 use evenkeel::seed::Seed;
 
 use crate::error::{Error, Result};

@@ -34,10 +34,10 @@ pub use split::{
     LABEL_SHIFT_DRAWS, LABEL_SHIFT_GAMMA, LABEL_SHIFT_LEAST, LabelMarginal, RoleSizes, Split,
 };
 
-use evenkeel::calibrator::TransportSettings;
 use evenkeel::learning::optimise::AdamSettings;
 use evenkeel::level::Miscoverage;
 use evenkeel::measure::Grid;
+use evenkeel::method::TransportSettings;
 use evenkeel::seed::Seed;
 use serde_json::json;
 

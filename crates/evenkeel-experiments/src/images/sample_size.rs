@@ -1,8 +1,8 @@
 //! Tables 2 and 3: how the total coverage gap depends on the numbers of labeled and unlabeled points.
 
-use evenkeel::calibrator::TransportSettings;
 use evenkeel::learning::optimise::AdamSettings;
 use evenkeel::level::Miscoverage;
+use evenkeel::method::TransportSettings;
 use evenkeel::seed::Seed;
 use evenkeel_report::study::{Joined, LineAxis, LinePlot, line_plot};
 use serde_json::json;

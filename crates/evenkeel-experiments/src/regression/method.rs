@@ -1,8 +1,6 @@
 //! The methods of the regression figures.
 
-use evenkeel::calibrator::{
-    Method, ObjectiveChoice, SandwichChoice, ShiftCalibrator, TransportSettings,
-};
+use evenkeel::calibrator::ShiftCalibrator;
 use evenkeel::conformal::Thresholds;
 use evenkeel::learning::optimise::{AdamSettings, StoppingRule};
 use evenkeel::level::Miscoverage;
@@ -10,6 +8,7 @@ use evenkeel::measure::{BANDWIDTH_FACTOR_REGRESSION, WeightedEmpirical, Weights}
 use evenkeel::method::likelihood_ratio::{
     KnownRatios, NetworkSettings, RatioEstimator, RatioThresholds,
 };
+use evenkeel::method::{Method, ObjectiveChoice, SandwichChoice, TransportSettings};
 use evenkeel::rows::Rows;
 use evenkeel::score::Score;
 use evenkeel::seed::Seed;

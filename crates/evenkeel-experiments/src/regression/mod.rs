@@ -11,9 +11,9 @@ pub use predictor::{HIDDEN, Predictor, PredictorSettings, Training};
 pub use simulation::{MethodOutcome, SimulationOutcome, StageOutcome};
 pub use world::{FEATURES, SHIFT, Sample, World};
 
-use evenkeel::calibrator::TransportSettings;
 use evenkeel::level::Miscoverage;
 use evenkeel::measure::BANDWIDTH_FACTOR_REGRESSION;
+use evenkeel::method::TransportSettings;
 use evenkeel::sandwich::LabelBins;
 use evenkeel::seed::Seed;
 use serde_json::json;

@@ -1,6 +1,6 @@
 //! Tables and figures of the regression experiment.
 
-use evenkeel::calibrator::ObjectiveChoice;
+use evenkeel::method::ObjectiveChoice;
 use evenkeel_report::study::{DensityAxis, DensityPlot, DensitySeries, Drawing, density_plot};
 
 use super::{MethodOutcome, Regression, RegressionMethod, SimulationOutcome};

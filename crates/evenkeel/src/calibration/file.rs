@@ -2,13 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Calibration, Evidence, Learned, MethodName, Provenance, RecordedOptions, Rule, Warning,
-};
+use super::{Calibration, Evidence, Learned, Provenance, RecordedOptions, Rule, Warning};
 use crate::error::{Error, Result, require_increasing};
 use crate::learning::optimise::{StopReason, Trace, TracePoint};
 use crate::level::Miscoverage;
 use crate::measure::Weights;
+use crate::method::MethodName;
 use crate::score::{Aps, Randomisation, Raps, Score};
 use crate::seed::Seed;
 use crate::threshold::{TestMass, Threshold};

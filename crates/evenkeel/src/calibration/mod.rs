@@ -3,13 +3,11 @@
 mod evidence;
 mod file;
 mod gap;
-mod method_name;
 mod rule;
 mod warning;
 
 pub use evidence::Evidence;
 pub use file::{CalibrationFile, CalibrationHeader, FORMAT, ScoreFile, TraceFile, VERSION};
-pub use method_name::MethodName;
 pub(crate) use rule::score_vectors;
 pub use rule::{Basis, ConditionalRule, Cutoffs, RatioRule, RatioSource, Rule};
 pub use warning::Warning;
@@ -22,6 +20,7 @@ use crate::error::{Result, require_same_length};
 use crate::learning::optimise::{StopReason, Trace};
 use crate::level::Miscoverage;
 use crate::measure::{WeightedEmpirical, Weights};
+use crate::method::MethodName;
 use crate::method::entropy_scaling::EntropyCut;
 use crate::rows::{Real, Rows};
 use crate::score::Score;

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::MethodName;
 use crate::conformal::Thresholds;
 use crate::error::{Error, Result};
 use crate::level::Miscoverage;
+use crate::method::MethodName;
 use crate::method::conditional::{ConditionalModel, ConditionalRecord};
 use crate::method::entropy_scaling::EntropyScaling;
 use crate::method::label_plan::PlanThresholds;

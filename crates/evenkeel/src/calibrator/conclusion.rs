@@ -4,10 +4,7 @@ use std::ops::ControlFlow;
 
 use super::fit::Known;
 use super::gathered::Gathered;
-use super::{
-    ConditionalChoice, LabelShiftChoice, Method, PENALTIES, PenaltyChoice, RatioChoice,
-    ShiftCalibrator, TargetScores,
-};
+use super::{ShiftCalibrator, TargetScores};
 use crate::calibration::{Calibration, ConditionalRule, Evidence, RatioRule, RatioSource, Rule};
 use crate::error::{Error, Result};
 use crate::learning::optimise::TracePoint;
@@ -21,6 +18,9 @@ use crate::method::label_shift::{LabelWeights, black_box_shift, expectation_maxi
 use crate::method::likelihood_ratio::RatioFit;
 use crate::method::ot::Weighted;
 use crate::method::quantile_transfer::QuantileTransfer;
+use crate::method::{
+    ConditionalChoice, LabelShiftChoice, Method, PENALTIES, PenaltyChoice, RatioChoice,
+};
 use crate::rows::Rows;
 use crate::score::Probabilities;
 use crate::shift::ShiftTest;

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::gathered::{Gathered, PlanPass};
-use super::{Method, RatioChoice, ShiftCalibrator, increasing_order};
+use super::{ShiftCalibrator, increasing_order};
 use crate::calibration::{Basis, Calibration, score_vectors};
 use crate::error::{Error, Result, require_same_length};
 use crate::learning::optimise::TracePoint;
@@ -13,6 +13,7 @@ use crate::method::label_plan;
 use crate::method::label_plan::LabelPlanner;
 use crate::method::label_shift::predicted_labels;
 use crate::method::quantile_transfer::TransferRule;
+use crate::method::{Method, RatioChoice};
 use crate::rows::{Real, Rows};
 use crate::score::{Labels, Score};
 use crate::shift::{Prediction, ShiftTest, predictions, shift_test};

@@ -2,13 +2,14 @@
 
 use rayon::prelude::*;
 
-use super::{LabelShiftChoice, MOST_CANDIDATES, Method, RatioChoice, ShiftCalibrator};
+use super::{MOST_CANDIDATES, ShiftCalibrator};
 use crate::calibration::score_vectors;
 use crate::error::{Error, Result, require_same_length};
 use crate::method::entropy_scaling::EntropyScaling;
 use crate::method::label_plan::{FirstPass, LabelPlanner, SecondPass, TargetRows};
 use crate::method::label_shift::predicted_labels;
 use crate::method::quantile_transfer::QuantileTransfer;
+use crate::method::{LabelShiftChoice, Method, RatioChoice};
 use crate::rows::{Real, Rows};
 use crate::score::{Probabilities, Score, row_scale, widen_scaled};
 use crate::shift::KeptPredictions;

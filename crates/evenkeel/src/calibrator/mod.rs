@@ -6,7 +6,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::calibration::{Calibration, Learned, MethodName, Provenance, Rule, diagnose};
+use crate::calibration::{Calibration, Learned, Provenance, Rule, diagnose};
 use crate::error::{Error, Result, require_finite, require_same_length, require_some};
 use crate::interval::Interval;
 use crate::learning::optimise::TracePoint;
@@ -24,15 +24,11 @@ use crate::threshold::TestMass;
 mod conclusion;
 mod fit;
 mod gathered;
-mod settings;
 
 pub use fit::{Fit, NextPass};
 
 use crate::method::ot::{Problem, Weighted};
-pub use settings::{
-    ConditionalChoice, LabelShiftChoice, Method, ObjectiveChoice, PENALTIES, PenaltyChoice,
-    RatioChoice, SandwichChoice, TransportSettings, WeightsChoice,
-};
+use crate::method::{Method, MethodName, ObjectiveChoice, SandwichChoice, TransportSettings};
 
 /// Candidate scores kept one by one; more of them are sketched where that gives the same answer. As atoms with masses
 /// they take 48 bytes each.

@@ -68,7 +68,9 @@ pub struct QuantileTransfer {
 /// As it is stored; checked when read back.
 #[derive(Clone, Serialize, Deserialize)]
 struct Stored {
+    #[serde(rename = "yesterday")]
     labeled: QuantileCounts,
+    #[serde(rename = "today")]
     target: QuantileCounts,
 }
 

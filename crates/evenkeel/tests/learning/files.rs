@@ -3,7 +3,8 @@
 use crate::world::{CLASSES, sample};
 use crate::{alpha, transport};
 use evenkeel::calibration::Calibration;
-use evenkeel::calibrator::{ShiftCalibrator, TransportSettings};
+use evenkeel::calibrator::ShiftCalibrator;
+use evenkeel::method::TransportSettings;
 use evenkeel::rows::Rows;
 use evenkeel::score::{Aps, Randomisation, Raps, Score};
 use evenkeel::seed::Seed;

@@ -15,8 +15,9 @@ mod warnings;
 #[path = "../../examples/world/mod.rs"]
 mod world;
 
-use evenkeel::calibrator::{Method, ShiftCalibrator, TransportSettings};
+use evenkeel::calibrator::ShiftCalibrator;
 use evenkeel::level::Miscoverage;
+use evenkeel::method::{Method, TransportSettings};
 use evenkeel::score::Score;
 use evenkeel::seed::Seed;
 

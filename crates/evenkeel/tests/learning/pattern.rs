@@ -4,12 +4,11 @@ use crate::world::{Sample, sample};
 use crate::{alpha, transport};
 use evenkeel::bound::{Integrator, integrated_gap};
 use evenkeel::calibration::Calibration;
-use evenkeel::calibrator::{
-    Method, ObjectiveChoice, SandwichChoice, ShiftCalibrator, TransportSettings, WeightsChoice,
-};
+use evenkeel::calibrator::ShiftCalibrator;
 use evenkeel::learning::optimise::StoppingRule;
 use evenkeel::level::FailureProbability;
 use evenkeel::measure::WeightedEmpirical;
+use evenkeel::method::{Method, ObjectiveChoice, SandwichChoice, TransportSettings, WeightsChoice};
 
 const DAYS: u64 = 12;
 const LEVEL: f64 = 0.9;

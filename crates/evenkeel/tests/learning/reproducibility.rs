@@ -3,10 +3,9 @@
 use crate::transport;
 use crate::world::{CLASSES, sample};
 use evenkeel::calibration::Calibration;
-use evenkeel::calibrator::{
-    ObjectiveChoice, SandwichChoice, TargetScores, TransportSettings, WeightsChoice,
-};
+use evenkeel::calibrator::TargetScores;
 use evenkeel::learning::optimise::StoppingRule;
+use evenkeel::method::{ObjectiveChoice, SandwichChoice, TransportSettings, WeightsChoice};
 use evenkeel::score::Score;
 use rayon::prelude::*;
 

@@ -5,9 +5,10 @@ use std::ops::ControlFlow;
 use crate::transport;
 use crate::world::{CLASSES, sample};
 use evenkeel::calibration::Calibration;
-use evenkeel::calibrator::{TargetScores, TransportSettings};
+use evenkeel::calibrator::TargetScores;
 use evenkeel::learning::optimise::{AdamSettings, Improvement, StopReason, StoppingRule};
 use evenkeel::level::FailureProbability;
+use evenkeel::method::TransportSettings;
 use evenkeel::score::Score;
 
 fn fit(settings: TransportSettings) -> Calibration {

@@ -3,9 +3,10 @@
 use crate::world::{CLASSES, sample};
 use crate::{alpha, transport};
 use evenkeel::calibration::{Calibration, Warning};
-use evenkeel::calibrator::{Method, ShiftCalibrator, TargetScores, TransportSettings};
+use evenkeel::calibrator::{ShiftCalibrator, TargetScores};
 use evenkeel::interval::Interval;
 use evenkeel::learning::optimise::{AdamSettings, StopReason, StoppingRule};
+use evenkeel::method::{Method, TransportSettings};
 use evenkeel::sandwich::{Sandwich, custom_from_scores};
 use evenkeel::threshold::Threshold;
 

@@ -3,8 +3,9 @@
 use std::ops::ControlFlow;
 
 use evenkeel::calibration::Calibration;
-use evenkeel::calibrator::{Method, NextPass, RatioChoice, ShiftCalibrator};
+use evenkeel::calibrator::{NextPass, ShiftCalibrator};
 use evenkeel::conformal::LabelSets;
+use evenkeel::method::{Method, RatioChoice};
 use evenkeel::rows::Rows;
 use evenkeel::score::Probabilities;
 use evenkeel::side_inputs::{Labeled, SideInputs};

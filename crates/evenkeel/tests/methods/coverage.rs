@@ -1,9 +1,9 @@
 //! Coverage under covariate shift, through the surface: ratios hold where split conformal prediction does not.
 
 use evenkeel::calibration::Calibration;
-use evenkeel::calibrator::{Method, RatioChoice};
 use evenkeel::evaluation::coverage;
 use evenkeel::method::likelihood_ratio::RatioEstimator;
+use evenkeel::method::{Method, RatioChoice};
 use evenkeel::score::Probabilities;
 use evenkeel::side_inputs::{Labeled, SideInputs};
 

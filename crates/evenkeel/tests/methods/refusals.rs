@@ -1,9 +1,10 @@
 //! Where a method cannot apply it says so.
 
-use evenkeel::calibrator::{LabelShiftChoice, Method, RatioChoice, ShiftCalibrator};
+use evenkeel::calibrator::ShiftCalibrator;
 use evenkeel::error::Error;
 use evenkeel::method::entropy_scaling::EntropyPower;
 use evenkeel::method::likelihood_ratio::RatioEstimator;
+use evenkeel::method::{LabelShiftChoice, Method, RatioChoice};
 use evenkeel::rows::Rows;
 use evenkeel::score::{Labels, Probabilities, Score};
 use evenkeel::side_inputs::{Labeled, SideInputs};

@@ -1,9 +1,6 @@
 //! A classifier of three classes in the plane, whose points move.
 
-use evenkeel::calibrator::{
-    ConditionalChoice, LabelShiftChoice, Method, PenaltyChoice, RatioChoice, ShiftCalibrator,
-    TransportSettings,
-};
+use evenkeel::calibrator::ShiftCalibrator;
 use evenkeel::learning::optimise::StoppingRule;
 use evenkeel::level::{FailureProbability, Miscoverage};
 use evenkeel::method::auto::AutoSettings;
@@ -12,6 +9,9 @@ use evenkeel::method::label_plan::LabelPlanSettings;
 use evenkeel::method::label_shift::EmSettings;
 use evenkeel::method::likelihood_ratio::{NetworkSettings, RatioEstimator, TelescopingSettings};
 use evenkeel::method::quantile_transfer::TransferRule;
+use evenkeel::method::{
+    ConditionalChoice, LabelShiftChoice, Method, PenaltyChoice, RatioChoice, TransportSettings,
+};
 use evenkeel::rows::Rows;
 use evenkeel::score::{Labels, Score, softmax_rows};
 use evenkeel::seed::{Seed, Stream};

@@ -30,6 +30,7 @@
 
 mod active_set;
 mod at_rate;
+mod choice;
 mod cross_validation;
 mod free_factor;
 mod kernel;
@@ -40,6 +41,7 @@ mod run;
 mod settings;
 
 pub use at_rate::{ConditionalAtRate, ConditionalSolution};
+pub use choice::{ConditionalChoice, PENALTIES, PenaltyChoice};
 pub use kernel::LARGEST_CALIBRATION;
 pub use model::ConditionalModel;
 pub use record::ConditionalRecord;

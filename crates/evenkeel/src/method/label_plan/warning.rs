@@ -53,8 +53,10 @@ pub enum PlanWarning {
         /// Distance of the confidences.
         ks: f64,
         /// Mean confidence of the calibration data.
+        #[serde(rename = "yesterday")]
         labeled: f64,
         /// Mean confidence of the target data.
+        #[serde(rename = "today")]
         target: f64,
     },
 }

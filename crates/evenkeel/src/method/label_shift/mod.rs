@@ -10,11 +10,13 @@
 //! is unknown, and whatever weight it were given would decide the sets.
 
 mod black_box;
+mod choice;
 mod expectation_maximisation;
 mod linear_system;
 mod weights;
 
 pub use black_box::{MOST_CONDITION, black_box_shift};
+pub use choice::LabelShiftChoice;
 pub use expectation_maximisation::{EmSettings, expectation_maximisation};
 pub use weights::{EmStop, LabelShiftEvidence, LabelShiftMethod, LabelWeights};
 

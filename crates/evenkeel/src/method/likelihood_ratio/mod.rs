@@ -11,6 +11,7 @@
 //! error of the estimate, which nothing in the data reveals. What can be seen - that a classifier tells the calibration data from
 //! the target data without error, that few points carry all the weight - is in [`RatioEvidence`].
 
+mod choice;
 mod estimator;
 mod evidence;
 mod known;
@@ -23,6 +24,7 @@ mod standardisation;
 mod telescoping;
 mod thresholds;
 
+pub use choice::RatioChoice;
 pub use estimator::{NetworkSettings, RatioEstimator, RatioFit, TelescopingSettings};
 pub use evidence::{Overlap, RatioEvidence, RatioStop};
 pub use known::KnownRatios;

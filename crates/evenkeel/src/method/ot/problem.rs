@@ -4,9 +4,7 @@ use std::ops::ControlFlow;
 
 use crate::bound::{Integrator, integrated_gap_between, wasserstein_gap_between};
 use crate::calibration::{Evidence, RecordedOptions};
-use crate::calibrator::{
-    ObjectiveChoice, SandwichChoice, TargetScores, TransportSettings, WeightsChoice,
-};
+use crate::calibrator::TargetScores;
 use crate::error::{Error, Result};
 use crate::interval::Interval;
 use crate::learning::network::Mlp;
@@ -23,6 +21,7 @@ use crate::level::{FailureProbability, Miscoverage};
 use crate::measure::{
     BANDWIDTH_FLOOR, Bandwidth, Grid, SmoothedLaw, Support, WeightedEmpirical, Weights,
 };
+use crate::method::{ObjectiveChoice, SandwichChoice, TransportSettings, WeightsChoice};
 use crate::sandwich::{Order, Sandwich, min_max, model_uniform, model_uniform_sampled};
 use crate::seed::Seed;
 use crate::threshold::TestMass;

@@ -1,0 +1,33 @@
+//! The kernel and penalty of a conditional calibration, as asked for.
+
+use super::{DEFAULT_GAMMA, DEFAULT_LAMBDA};
+
+/// How the penalty of `conditional` is chosen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum PenaltyChoice {
+    /// A given one.
+    Fixed(f64),
+    /// The one of [`PENALTIES`] with the smallest pinball loss on points left out, in so many parts.
+    CrossValidated {
+        /// Number of parts.
+        folds: usize,
+    },
+}
+
+/// Penalties that cross-validation chooses from: the authors' 0.005 and its neighbours, three to a decade.
+pub const PENALTIES: [f64; 10] = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5];
+
+/// Settings of [`Method::Conditional`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ConditionalChoice {
+    /// Kernel `exp(-gamma distance^2)`.
+    pub gamma: f64,
+    /// Penalty on the fitted function.
+    pub penalty: PenaltyChoice,
+}
+
+impl Default for ConditionalChoice {
+    fn default() -> Self {
+        Self { gamma: DEFAULT_GAMMA, penalty: PenaltyChoice::Fixed(DEFAULT_LAMBDA) }
+    }
+}

@@ -1,0 +1,91 @@
+//! Every option of the paper's method, with the paper's defaults.
+
+use crate::learning::optimise::{AdamSettings, StoppingRule};
+use crate::level::{FailureProbability, MiscoverageRange};
+use crate::measure::{BANDWIDTH_FACTOR_CLASSIFICATION, Grid};
+
+/// Which laws are put around target scores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SandwichChoice {
+    /// Model and uniform labels in exact expectation.
+    #[default]
+    ModelUniform,
+    /// Model and uniform labels drawn anew in each step, as printed in Alg 1.
+    ModelUniformSampled,
+    /// Extremes over the possible labels.
+    MinMax,
+}
+
+/// Which bound is minimised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ObjectiveChoice {
+    /// Eq 7 on the learning grid.
+    #[default]
+    WeightedCdf,
+    /// Eq 8.
+    Wasserstein,
+}
+
+/// What the log-weights are made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum WeightsChoice {
+    /// One per calibration point.
+    #[default]
+    FreeForm,
+    /// A network of the score, fitted on one half of the calibration points and used on the other.
+    Function,
+}
+
+/// Settings of [`Method::OptimalTransport`].
+///
+/// | name | default | purpose | range |
+/// |---|---|---|---|
+/// | `sandwich` | f-u, exact | laws around target scores | |
+/// | `objective` | weighted-cdf | bound that is minimised | |
+/// | `finite_sample` | none | adds `sqrt(ln(2/d) / (2 n_w))`, so that it can be run to convergence | `0 < d < 1` |
+/// | `restriction` | none | miscoverage rates the weighted-CDF objective averages over | |
+/// | `weights` | free-form | what the log-weights are made of | |
+/// | `adam`, `stopping` | the paper's | step size 1e-3, 1000 steps | |
+/// | `learning_grid` | 100 | grid of the objective; the answer depends on it, see docs/paper-map.md | `>= 2` |
+/// | `bound_grid` | 1000 | grid of the reported bounds | `>= 2` |
+/// | `bandwidth_factor` | 0.1 | factor of Scott's rule (1 in regression) | `>= 0` |
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TransportSettings {
+    /// Laws around target scores.
+    pub sandwich: SandwichChoice,
+    /// Bound that is minimised.
+    pub objective: ObjectiveChoice,
+    /// Failure probability of the finite-sample term, if the objective has one.
+    pub finite_sample: Option<FailureProbability>,
+    /// Miscoverage rates the weighted-CDF objective averages over, if not all.
+    pub restriction: Option<MiscoverageRange>,
+    /// What the log-weights are made of.
+    pub weights: WeightsChoice,
+    /// Step sizes.
+    pub adam: AdamSettings,
+    /// When to stop.
+    pub stopping: StoppingRule,
+    /// Grid points of the objective.
+    pub learning_grid: usize,
+    /// Grid points of the reported bounds.
+    pub bound_grid: usize,
+    /// Factor of the bandwidth rule.
+    pub bandwidth_factor: f64,
+}
+
+impl Default for TransportSettings {
+    fn default() -> Self {
+        Self {
+            sandwich: SandwichChoice::default(),
+            objective: ObjectiveChoice::default(),
+            finite_sample: None,
+            restriction: None,
+            weights: WeightsChoice::default(),
+            adam: AdamSettings::default(),
+            stopping: StoppingRule::default(),
+            learning_grid: Grid::LEARNING_POINTS,
+            bound_grid: Grid::BOUND_POINTS,
+            bandwidth_factor: BANDWIDTH_FACTOR_CLASSIFICATION,
+        }
+    }
+}
