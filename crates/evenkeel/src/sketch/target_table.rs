@@ -206,11 +206,6 @@ impl TargetTable {
 }
 
 impl KeptRows {
-    /// Keys of the rows, increasing once the table is filled.
-    pub(crate) fn keys(&self) -> &[u64] {
-        &self.keys
-    }
-
     /// The probabilities as they were given.
     pub(crate) fn probabilities(&self) -> Result<Probabilities<'_, f64>> {
         let classes = self.values.len() / self.keys.len().max(1);
