@@ -14,6 +14,7 @@
     unreachable_pub
 )]
 
+#[allow(dead_code, reason = "shared with the other examples")]
 mod world;
 
 use std::error::Error;

@@ -56,7 +56,8 @@ pub(crate) enum FilledTable {
 /// Probability rows with their keys.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct KeptRows {
-    keys: Vec<u64>,
+    /// Increasing once the table is filled.
+    pub keys: Vec<u64>,
     /// As they were given, not normalised, so that later normalising gives the bits it would have given then.
     values: Vec<f64>,
 }

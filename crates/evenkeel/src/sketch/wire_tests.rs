@@ -30,7 +30,7 @@ use crate::rows::{RowKeys, Rows};
 use crate::score::{Aps, Labels, Probabilities, Randomisation, Raps, Score};
 use crate::seed::{Seed, Stream};
 use crate::shift::KeptPredictions;
-use crate::side_inputs::{Labeled, SideInputs};
+use crate::side_inputs::SideInputs;
 use crate::threshold::Threshold;
 
 // Memory
@@ -315,7 +315,7 @@ impl Job for TargetTableRecipe {
         let rows = state.rows();
         match state.finish()? {
             FilledTable::Kept(kept) if rows > 0 => {
-                Ok(format!("{:?} {:?}", kept.keys(), kept.candidate_scores(&self.score)?))
+                Ok(format!("{:?} {:?}", kept.keys, kept.candidate_scores(&self.score)?))
             }
             FilledTable::Kept(_) => Ok(String::new()),
             FilledTable::Sketched(sketch) => Ok(format!("{sketch:?}")),
@@ -719,7 +719,7 @@ fn a_table_names_keys_and_stays_as_it_was_when_a_block_fails() {
         TargetTableRecipe::add(&recipe, &mut table, RowKeys::Each(&[4]), rows(&[0.5; 4], 2));
     assert!(matches!(error, Err(Error::LengthMismatch { .. })));
     let FilledTable::Kept(kept) = table.clone().finish().unwrap() else { panic!("sketched") };
-    assert_eq!(kept.keys(), [3, 9]);
+    assert_eq!(kept.keys, [3, 9]);
     let mut first = [0.0; 2];
     kept.probabilities().unwrap().read_row(0, &mut first);
     assert_eq!(first, [0.2, 0.8]);

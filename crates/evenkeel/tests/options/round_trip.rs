@@ -135,7 +135,7 @@ fn auto_and_check_at_a_level_agree() {
     let alpha = evenkeel::level::Miscoverage::new(0.1).unwrap();
     for (level, permutations) in [(0.05, 999), (0.01, 999), (0.001, 2000)] {
         let delta = FailureProbability::new(level).unwrap();
-        let auto = AutoSettings::new(delta, Seed::new(0));
+        let auto = AutoSettings::new(delta);
         let check = evenkeel::check::CheckSettings::new(alpha, delta, Seed::new(0));
         assert_eq!((auto.permutations, check.permutations), (permutations, permutations));
         assert_eq!(auto.plan.delta, delta);

@@ -14,6 +14,7 @@
     clippy::disallowed_types
 )]
 
+#[allow(dead_code, reason = "shared with the tests of one process")]
 #[path = "../methods/world.rs"]
 mod world;
 
