@@ -12,7 +12,7 @@ mod sketched_law;
 pub(crate) mod state;
 pub(crate) mod target_table;
 #[cfg(test)]
-mod wire_tests;
+mod tests;
 
 pub use abscissae::Abscissae;
 pub(crate) use confidence_counts::ConfidenceCounts;
