@@ -3,8 +3,8 @@
 mod predictions;
 mod shift_test;
 
-pub use predictions::predictions;
+pub use predictions::{KEPT_PREDICTIONS, predictions};
 pub(crate) use predictions::{
-    KEPT_PREDICTIONS, KeptPredictions, add_predictions, kept_predictions, sampled,
+    KeptPredictions, add_predictions, kept_predictions, sampled,
 };
 pub use shift_test::{DEFAULT_PERMUTATIONS, Prediction, ShiftTest, shift_test};

@@ -8,7 +8,7 @@ use crate::seed::Seed;
 use crate::sketch::row_sample::BottomK;
 
 /// Predictions kept for the shift test; a uniform sample of this many rows when there are more.
-pub(crate) const KEPT_PREDICTIONS: usize = 10_000;
+pub const KEPT_PREDICTIONS: usize = 10_000;
 
 /// A uniform sample of the predictions of rows that are read in blocks.
 #[derive(Debug, Clone)]

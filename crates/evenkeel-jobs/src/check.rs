@@ -1,0 +1,169 @@
+//! Is there a shift, how much coverage is at risk, what to do: without labels of the target data.
+
+use evenkeel::calibration::{Calibration, Evidence};
+use evenkeel::calibrator::{MOST_CANDIDATES, ShiftCalibrator};
+use evenkeel::check::{CheckSettings, ShiftReport, TargetLaws, TargetSketch};
+use evenkeel::method::Method;
+use evenkeel::method::auto::AutoSettings;
+use evenkeel::method::label_plan::Certificate;
+use evenkeel::rows::{Real, Rows};
+use evenkeel::score::{Probabilities, Score};
+use evenkeel::shift::predictions;
+use evenkeel::threshold::Threshold;
+use rayon::prelude::*;
+use serde::Serialize;
+
+use crate::any_rows::with_rows;
+use crate::blocks::{each_block, shares};
+use crate::calibrate::calibrate;
+use crate::documents::CheckDocument;
+use crate::error::{JobError, Result};
+use crate::labeled::LabeledData;
+use crate::observer::{Observer, Stage};
+use crate::source::RowSource;
+
+/// How a check is made.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CheckJob {
+    /// What scores labels.
+    pub score: Score,
+    /// Rates, grids and the shift test.
+    pub settings: CheckSettings,
+}
+
+/// What a check found.
+#[derive(Debug, Clone)]
+pub struct Checked {
+    /// The answer as data.
+    pub report: ShiftReport,
+    /// The laws around the target scores it speaks of.
+    pub laws: TargetLaws,
+    /// Calibration scores, in the caller's order.
+    pub scores: Vec<f64>,
+    /// What `auto` makes of the target data; none where no shift was found.
+    pub recommended: Option<Recommended>,
+}
+
+impl Checked {
+    /// What people see of it.
+    pub fn document<'a>(&'a self, class_names: Option<&'a [String]>) -> CheckDocument<'a> {
+        CheckDocument::new(self, class_names)
+    }
+}
+
+/// What `auto` makes of the target data, once a shift was found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Recommended {
+    /// The method.
+    pub method: &'static str,
+    /// Its threshold; none is infinite.
+    pub threshold: Option<f64>,
+    /// `n_w` of its weights.
+    pub effective_sample_size: f64,
+    /// Bound on the total coverage gap, as far as its assumption holds; none if nothing was corrected.
+    pub certificate: Option<Certificate>,
+    /// What a user should know.
+    pub warnings: Vec<String>,
+    /// Level of its shift test and failure probability of its certificate: those of the check.
+    #[serde(skip)]
+    pub level: f64,
+}
+
+impl Recommended {
+    fn of(calibration: &Calibration, level: f64) -> Self {
+        let value = calibration.threshold(None).map_or(f64::INFINITY, Threshold::get);
+        let certificate = match &calibration.learned().evidence {
+            Some(Evidence::Auto(decision)) => decision.plan.as_ref().map(|plan| plan.certificate),
+            _ => None,
+        };
+        Self {
+            method: calibration.provenance().method.as_str(),
+            threshold: value.is_finite().then_some(value),
+            effective_sample_size: calibration.effective_sample_size(),
+            certificate,
+            warnings: calibration.warnings(),
+            level,
+        }
+    }
+}
+
+/// Looks at the labeled data and the unlabeled rows of the target data, and answers.
+///
+/// Once a shift is found, what is recommended is computed by the very job it names: `calibrate` with `auto` at this
+/// check's `delta` and seed, two more passes over the target data.
+///
+/// # Errors
+/// If the settings make no sense, rows are not probabilities, or the observer stops it.
+pub fn check(
+    job: &CheckJob,
+    labeled: &LabeledData<'_>,
+    target: &mut dyn RowSource,
+    observer: &mut dyn Observer,
+) -> Result<Checked> {
+    let CheckJob { score, settings } = job;
+    let classes = labeled.classes();
+    let scores = labeled.scores(score)?;
+    let laws = target_laws(job, &scores, classes, target, observer)?;
+    let said = predictions(labeled.probabilities());
+    let range = score.range(classes);
+    let report = evenkeel::check::check(&scores, &said, &laws, classes, range, settings)?;
+    let recommended = match report.shift.detected {
+        false => None,
+        true => {
+            let method = Method::Auto(AutoSettings::new(settings.delta, settings.seed));
+            let CheckSettings { alpha, seed, delta, .. } = *settings;
+            let calibrator = ShiftCalibrator { method, score: *score, alpha, seed };
+            let calibrated = calibrate(&calibrator, labeled, target, observer)?;
+            Some(Recommended::of(&calibrated.calibration, delta.get()))
+        }
+    };
+    Ok(Checked { report, laws, scores, recommended })
+}
+
+/// The laws around the target scores: exact where the rows are few enough to keep, from a sketch where they are not.
+fn target_laws(
+    job: &CheckJob,
+    scores: &[f64],
+    classes: usize,
+    target: &mut dyn RowSource,
+    observer: &mut dyn Observer,
+) -> Result<TargetLaws> {
+    let CheckSettings { bound_grid, seed, .. } = job.settings;
+    let empty = TargetSketch::new(scores, job.score.range(classes), bound_grid, seed)?;
+    let score = job.score.with_draws_for("today");
+    let mut kept: Vec<f64> = Vec::new();
+    let mut sketch: Option<TargetSketch> = None;
+    each_block(target, classes, (Stage::Reading, observer), |block| {
+        if let Some(so_far) = sketch.take() {
+            let part =
+                with_rows!(block.rows, |rows| sketched(rows, block.first_row, &empty, &score))?;
+            sketch = Some(so_far.merge(&part)?);
+            return Ok(());
+        }
+        kept.extend_from_slice(&block.rows.widened());
+        if kept.len() > MOST_CANDIDATES {
+            let rows = Rows::new("probabilities", &kept, classes)?;
+            sketch = Some(sketched(rows, 0, &empty, &score)?);
+            kept = Vec::new();
+        }
+        Ok(())
+    })?;
+    let laws = match sketch {
+        Some(sketch) => sketch.laws(),
+        None => Probabilities::new(&kept, classes)
+            .and_then(|rows| TargetLaws::of_probabilities(&rows, &score, seed)),
+    };
+    laws.map_err(|error| JobError::from(error).while_reading(target.name()))
+}
+
+/// The sketch of a block, made by all threads.
+fn sketched<T: Real>(
+    rows: Rows<'_, T>,
+    first_row: usize,
+    empty: &TargetSketch,
+    score: &Score,
+) -> evenkeel::Result<TargetSketch> {
+    shares(rows)
+        .map(|(offset, part)| empty.clone().add_probabilities(first_row + offset, part?, score))
+        .try_reduce(|| empty.clone(), |merged, part| merged.merge(&part))
+}
