@@ -151,9 +151,9 @@ pub(crate) struct CheckArgs {
     /// Grid points of the bounds.
     #[arg(long, default_value_t = 1000)]
     pub bound_grid: usize,
-    /// Relabelings of the shift test.
-    #[arg(long, default_value_t = 999)]
-    pub permutations: usize,
+    /// Relabelings of the shift test [default: 999, or 2 / delta if that is more].
+    #[arg(long)]
+    pub permutations: Option<usize>,
     #[command(flatten)]
     pub scoring: Scoring,
     #[command(flatten)]

@@ -3,11 +3,14 @@
 use evenkeel::calibration::{Calibration, Evidence};
 use evenkeel::calibrator::{MOST_CANDIDATES, ShiftCalibrator};
 use evenkeel::check::{CheckSettings, ShiftReport, TargetLaws, TargetSketch};
+use evenkeel::evaluation::ClassCoverage;
+use evenkeel::level::{FailureProbability, Miscoverage};
 use evenkeel::method::Method;
 use evenkeel::method::auto::AutoSettings;
 use evenkeel::method::label_plan::Certificate;
 use evenkeel::rows::{Real, Rows};
 use evenkeel::score::{Probabilities, Score};
+use evenkeel::seed::Seed;
 use evenkeel::shift::predictions;
 use evenkeel::threshold::Threshold;
 use rayon::prelude::*;
@@ -31,6 +34,15 @@ pub struct CheckJob {
     pub settings: CheckSettings,
 }
 
+impl CheckJob {
+    /// The defaults at these two rates. The shift test is that of `auto`: a shift found here is found there.
+    pub fn new(score: Score, alpha: Miscoverage, delta: FailureProbability, seed: Seed) -> Self {
+        let permutations = AutoSettings::new(delta, seed).permutations;
+        let settings = CheckSettings { permutations, ..CheckSettings::new(alpha, delta, seed) };
+        Self { score, settings }
+    }
+}
+
 /// What a check found.
 #[derive(Debug, Clone)]
 pub struct Checked {
@@ -40,6 +52,8 @@ pub struct Checked {
     pub laws: TargetLaws,
     /// Calibration scores, in the caller's order.
     pub scores: Vec<f64>,
+    /// Coverage of the calibration data at the uncorrected threshold, class by class.
+    pub per_class: Vec<ClassCoverage>,
     /// What `auto` makes of the target data; none where no shift was found.
     pub recommended: Option<Recommended>,
 }
@@ -117,7 +131,30 @@ pub fn check(
             Some(Recommended::of(&calibrated.calibration, delta.get()))
         }
     };
-    Ok(Checked { report, laws, scores, recommended })
+    let per_class = coverage_by_class(&scores, labeled, report.threshold);
+    Ok(Checked { report, laws, scores, per_class, recommended })
+}
+
+/// How often a threshold covers the calibration points of each class that occurs; none is infinite.
+fn coverage_by_class(
+    scores: &[f64],
+    labeled: &LabeledData<'_>,
+    threshold: Option<f64>,
+) -> Vec<ClassCoverage> {
+    let threshold = threshold.unwrap_or(f64::INFINITY);
+    let mut counts = vec![(0_u64, 0_u64); labeled.classes()];
+    for (score, label) in scores.iter().zip(labeled.labels().as_slice()) {
+        counts[*label].0 += 1;
+        counts[*label].1 += u64::from(*score <= threshold);
+    }
+    let occurs = counts.into_iter().enumerate().filter(|(_, (n, _))| *n > 0);
+    occurs
+        .map(|(label, (n, covered))| ClassCoverage {
+            label,
+            n,
+            coverage: covered as f64 / n as f64,
+        })
+        .collect()
 }
 
 /// The laws around the target scores: exact where the rows are few enough to keep, from a sketch where they are not.

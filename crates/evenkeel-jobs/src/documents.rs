@@ -49,9 +49,8 @@ pub struct CheckDocument<'a> {
     pub advice: String,
     /// What a user should know.
     pub warnings: Vec<String>,
-    /// Names of the classes, if they were given.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub class_names: Option<&'a [String]>,
+    /// Coverage of the calibration data at the uncorrected threshold, class by class.
+    pub per_class: Vec<ClassRow<'a>>,
     /// What `auto` makes of the target data; absent where no shift was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recommended: Option<&'a Recommended>,
@@ -74,7 +73,7 @@ impl<'a> CheckDocument<'a> {
             bound_grid: report.bound_grid,
             advice: sentences::advice(report),
             warnings: sentences::check_warnings(checked),
-            class_names,
+            per_class: class_rows(&checked.per_class, class_names),
             recommended: checked.recommended.as_ref(),
         }
     }
@@ -218,6 +217,18 @@ pub struct ClassRow<'a> {
     pub name: Option<&'a str>,
 }
 
+/// Classes with their names.
+fn class_rows<'a>(
+    classes: &[ClassCoverage],
+    class_names: Option<&'a [String]>,
+) -> Vec<ClassRow<'a>> {
+    let row = |class: &ClassCoverage| {
+        let name = class_names.and_then(|names| names.get(class.label)).map(String::as_str);
+        ClassRow { coverage: class.coverage, label: class.label, n: class.n, name }
+    };
+    classes.iter().map(row).collect()
+}
+
 /// Coverage of one set size.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct SizeRow {
@@ -231,10 +242,6 @@ pub struct SizeRow {
 
 impl<'a> EvaluateDocument<'a> {
     pub(crate) fn new(evaluation: &Evaluation, class_names: Option<&'a [String]>) -> Self {
-        let class = |row: &ClassCoverage| {
-            let name = class_names.and_then(|names| names.get(row.label)).map(String::as_str);
-            ClassRow { coverage: row.coverage, label: row.label, n: row.n, name }
-        };
         let size =
             |row: &SizeCoverage| SizeRow { coverage: row.coverage, n: row.n, size: row.size };
         Self {
@@ -246,7 +253,7 @@ impl<'a> EvaluateDocument<'a> {
             mean_size: evaluation.mean_size,
             median_size: evaluation.median_size,
             n: evaluation.n,
-            per_class: evaluation.per_class.iter().map(class).collect(),
+            per_class: class_rows(&evaluation.per_class, class_names),
             total_coverage_gap: evaluation.total_coverage_gap,
         }
     }

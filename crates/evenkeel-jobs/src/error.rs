@@ -75,6 +75,9 @@ pub enum JobError {
         /// The input.
         input: String,
     },
+    /// A text that should be a calibration and is not.
+    #[error("{0}")]
+    Calibration(String),
     /// The observer asked the job to end.
     #[error("stopped on request")]
     Stopped,
@@ -120,6 +123,7 @@ impl JobError {
             | Self::Count { .. }
             | Self::NoRows { .. }
             | Self::NoLabels { .. } => Some(Category::InvalidInput),
+            Self::Calibration(_) => Some(Category::Incompatible),
             Self::Stopped | Self::Source(_) => None,
         }
     }

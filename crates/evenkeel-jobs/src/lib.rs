@@ -54,6 +54,7 @@ mod observer;
 mod predict;
 pub mod sentences;
 mod source;
+mod stored;
 mod value_kind;
 
 pub use any_rows::AnyRows;
@@ -68,4 +69,5 @@ pub use memory::MemorySource;
 pub use observer::{Observer, Stage, Unobserved};
 pub use predict::{Predicted, predict, refuse_unused};
 pub use source::{Block, RowSource};
+pub use stored::parse_calibration;
 pub use value_kind::ValueKind;

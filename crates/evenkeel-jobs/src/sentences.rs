@@ -5,7 +5,7 @@
 
 use evenkeel::calibration::{Calibration, Evidence, RatioSource, Rule};
 use evenkeel::check::ShiftReport;
-use evenkeel::evaluation::Evaluation;
+use evenkeel::evaluation::{ClassCoverage, Evaluation};
 use evenkeel::level::Miscoverage;
 use evenkeel::method::auto::Decision;
 use evenkeel::method::label_plan::{Certificate, PlanEvidence};
@@ -119,6 +119,30 @@ pub fn order(report: &ShiftReport) -> String {
             dominance.largest_violation
         ),
     }
+}
+
+/// The classes that the uncorrected threshold covers least and most among the calibration data; none with fewer than two.
+pub fn classes(checked: &Checked, class_names: Option<&[String]>) -> Option<String> {
+    let by_coverage = |a: &&ClassCoverage, b: &&ClassCoverage| a.coverage.total_cmp(&b.coverage);
+    let least = checked.per_class.iter().min_by(by_coverage)?;
+    let most = checked.per_class.iter().rev().max_by(by_coverage)?;
+    let said = |class: &ClassCoverage| {
+        let name = class_name(class.label, class_names);
+        format!("{} for {name} ({} points)", percent(class.coverage), class.n)
+    };
+    (least.label != most.label).then(|| {
+        format!(
+            "In the calibration data, that threshold covers {}, the least of all classes, and {}, the most.",
+            said(least),
+            said(most)
+        )
+    })
+}
+
+/// A class by its name, or by its label where it has none.
+pub fn class_name(label: usize, class_names: Option<&[String]>) -> String {
+    let name = class_names.and_then(|names| names.get(label));
+    name.cloned().unwrap_or_else(|| format!("class {label}"))
 }
 
 /// What a user should know about a check.
