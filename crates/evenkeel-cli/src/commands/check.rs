@@ -147,7 +147,7 @@ pub(crate) fn text(checked: &Checked, names: Option<&[String]>) -> String {
     }
     text += &bounds.render(colour_on_stdout());
     text += &format!("\n{}\n", sentences::order(report));
-    for said in sentences::classes(checked, names) {
+    if let Some(said) = sentences::classes(checked, names) {
         text += &format!("{said}\n");
     }
     for warning in sentences::check_warnings(checked) {

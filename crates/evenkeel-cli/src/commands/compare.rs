@@ -72,7 +72,7 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
     } else {
         let rows = table(&document.rows).render(colour_on_stdout());
         let mut text = format!("{}\n\n{rows}", sentences::compared(&document));
-        for account in sentences::method_account(&comparison.compared) {
+        if let Some(account) = sentences::method_account(&comparison.compared) {
             text += &format!("\n{account}\n");
         }
         for warning in &document.warnings {
