@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use crate::job::Failure;
+use crate::failure::Failure;
 
 /// Ended by Ctrl-C or a request to terminate, as shells count it.
 pub(crate) const INTERRUPTED: i32 = 130;

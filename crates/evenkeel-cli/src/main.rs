@@ -2,18 +2,17 @@
 
 mod args;
 mod commands;
-mod comparison;
 mod exit;
-mod inputs;
+mod failure;
+mod files;
 mod job;
 mod method_args;
+mod output;
 mod page;
 mod progress;
 mod reproduce_args;
 mod spelling;
-mod streams;
 mod table;
-mod tally;
 
 use std::process::ExitCode;
 

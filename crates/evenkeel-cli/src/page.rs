@@ -2,7 +2,8 @@
 
 use evenkeel::bound::coverage_interval;
 use evenkeel::calibration::Calibration;
-use evenkeel::check::{ShiftReport, TargetLaws};
+use evenkeel::check::ShiftReport;
+use evenkeel::evaluation::ClassCoverage;
 use evenkeel::level::{FailureProbability, Miscoverage};
 use evenkeel::measure::WeightedEmpirical;
 use evenkeel::method::{KnownRatios, Method, MethodName};
@@ -10,6 +11,7 @@ use evenkeel::sandwich::Sandwich;
 use evenkeel::score::Score;
 use evenkeel::seed::Seed;
 use evenkeel::threshold::Threshold;
+use evenkeel_jobs::{CheckJob, Checked, Compared, Comparison, sentences};
 use evenkeel_report::{
     Answer, BoundRow, ClassRow, CoverageRange, DominanceRow, GapCurve, Input, MethodRow,
     MethodThreshold, Provenance, Report, ScoreLaws, StepCurve, ThresholdMark, TraceCurve, Verdict,
@@ -17,19 +19,18 @@ use evenkeel_report::{
 };
 
 use crate::args::{CheckArgs, CompareArgs};
-use crate::commands::{accounts, sentences, warnings};
-use crate::comparison::Compared;
-use crate::inputs::{LabeledFiles, shape_of};
-use crate::job::Failure;
+use crate::failure::{Failure, spelled};
+use crate::files::shape_of;
 use crate::table::percent;
 
 /// The page of a check.
 pub(crate) fn check_page(
     args: &CheckArgs,
-    found: &ShiftReport,
-    scores: &[f64],
-    target: &TargetLaws,
+    job: &CheckJob,
+    checked: &Checked,
+    names: Option<&[String]>,
 ) -> Result<Report, Failure> {
+    let found = &checked.report;
     let alpha = Miscoverage::new(found.alpha)?;
     let score = Score::from_options(&args.scoring.0, Seed::new(args.common.seed))?;
     let mut report = Report::new("Is coverage at risk?", alpha, check_answer(found));
@@ -37,7 +38,9 @@ pub(crate) fn check_page(
         "{} labeled points of the calibration data, {} unlabeled ones of the target data, {} classes",
         found.n, found.m, found.classes
     ));
-    add_check(&mut report, found, scores, target, score.name())?;
+    add_check(&mut report, checked, job.score.name())?;
+    report.classes_under = Some("uncorrected, calibration data".into());
+    report.classes = class_rows(&checked.per_class, names);
     report.provenance = provenance(
         &[
             ("calibration probabilities", &args.labeled.cal_probs),
@@ -46,11 +49,11 @@ pub(crate) fn check_page(
         ],
         [
             ("delta".into(), args.delta.to_string()),
-            ("bound grid".into(), found.bound_grid.to_string()),
-            ("permutations".into(), found.shift.permutations.to_string()),
+            ("bound grid".into(), job.settings.bound_grid.to_string()),
+            ("permutations".into(), job.settings.permutations.to_string()),
         ]
         .into_iter()
-        .chain(in_words(&score.options()))
+        .chain(in_words(&job.score.options()))
         .collect(),
         args.common.seed,
     );
@@ -65,20 +68,23 @@ pub(crate) fn check_answer(found: &ShiftReport) -> Answer {
         (true, false) => (Verdict::Caution, "The data shifted; coverage may be lost"),
         (true, true) => (Verdict::Alarm, "The data shifted and coverage is lost"),
     };
-    Answer { verdict, headline: headline.into(), sentences: sentences(found).to_vec() }
+    Answer {
+        verdict,
+        headline: headline.into(),
+        sentences: sentences::check_answer(found).to_vec(),
+    }
 }
 
 /// Adds what a check found: laws, intervals, bounds, order and warnings.
 pub(crate) fn add_check(
     report: &mut Report,
-    found: &ShiftReport,
-    scores: &[f64],
-    target: &TargetLaws,
+    checked: &Checked,
     score: &str,
 ) -> Result<(), Failure> {
+    let Checked { report: found, laws, scores, .. } = checked;
     let threshold = found.threshold.map_or(Threshold::AllLabels, Threshold::Finite);
     let delta = FailureProbability::new(found.delta)?;
-    let pairs: [(&str, &Sandwich); 2] = [("min-max", &target.min_max), ("f-u", &target.f_u)];
+    let pairs: [(&str, &Sandwich); 2] = [("min-max", &laws.min_max), ("f-u", &laws.f_u)];
     for (name, sandwich) in pairs {
         for (confidence, words) in [(None, "these points"), (Some(delta), "their law")] {
             report.coverage_ranges.push(CoverageRange {
@@ -106,25 +112,28 @@ pub(crate) fn add_check(
         test: None,
         thresholds: vec![ThresholdMark { label: "uncorrected".into(), threshold }],
     });
-    report.warnings.extend(found.warnings.iter().map(|warning| format!("{warning}.")));
+    let warnings = sentences::check_warnings(checked);
+    report.warnings.extend(warnings.iter().map(|warning| format!("{warning}.")));
     Ok(())
 }
 
 /// The page of a comparison.
 pub(crate) fn compare_page(
     args: &CompareArgs,
-    compared: &[Compared],
-    labeled: &LabeledFiles,
+    comparison: &Comparison,
+    labeled: usize,
     names: Option<&[String]>,
 ) -> Result<Report, Failure> {
+    let Comparison { compared, left_out } = comparison;
     let alpha = Miscoverage::new(args.common.alpha)?;
     let mut report = Report::new("Methods side by side", alpha, compare_answer(compared, alpha));
     report.subtitle = Some(format!(
-        "{} labeled points of the calibration data, {} labeled test points of the target data",
-        labeled.rows(),
+        "{labeled} labeled points of the calibration data, {} labeled test points of the target data",
         compared.first().map_or(0, |first| first.evaluation.n),
     ));
     add_comparison(&mut report, compared, names);
+    let reasons = left_out.iter().map(|one| sentences::left_out(one, &spelled));
+    report.warnings.extend(reasons.map(|reason| format!("{reason}.")));
     let score = Score::from_options(&args.scoring.0, Seed::new(args.common.seed))?;
     if let Some(first) = compared.first() {
         let laws = report.score_laws.get_or_insert_with(ScoreLaws::default);
@@ -184,7 +193,7 @@ fn in_words(options: &[(&'static str, String)]) -> Vec<(String, String)> {
 }
 
 /// The method a user would take home: the one that chooses for them if it is there, else the last that needs no labels.
-fn taken_home(compared: &[Compared]) -> Option<&Compared> {
+fn headline_method(compared: &[Compared]) -> Option<&Compared> {
     let name = |one: &&Compared| one.calibration.provenance().method;
     let chooses = compared.iter().find(|one| name(one) == MethodName::Auto);
     let label_free = || compared.iter().rev().find(|one| name(one) != MethodName::Oracle);
@@ -203,17 +212,7 @@ fn compare_answer(compared: &[Compared], alpha: Miscoverage) -> Answer {
             || matches!(name(one), MethodName::Auto | MethodName::Uncorrected)
             || best.is_some_and(|best| name(best) == name(one))
     });
-    let sentences = shown
-        .map(|one| {
-            format!(
-                "{} covers {} with {:.2} labels on average (level {}).",
-                name(one).as_str(),
-                percent(one.evaluation.coverage),
-                one.evaluation.mean_size,
-                percent(level),
-            )
-        })
-        .collect();
+    let sentences = shown.map(sentences::method_outcome).collect();
     let off = best.map_or(1.0, |best| miss(&best));
     let verdict = if off <= 0.02 {
         Verdict::Fine
@@ -230,7 +229,7 @@ fn compare_answer(compared: &[Compared], alpha: Miscoverage) -> Answer {
 
 /// Adds what was done and why, and the methods: table, gap curves, weights, traces, thresholds, classes and warnings.
 pub(crate) fn add_comparison(report: &mut Report, compared: &[Compared], names: Option<&[String]>) {
-    report.answer.sentences.extend(accounts(compared));
+    report.answer.sentences.extend(sentences::method_account(compared));
     let mut laws = report.score_laws.take().unwrap_or_default();
     laws.thresholds.clear();
     for one in compared {
@@ -263,30 +262,32 @@ pub(crate) fn add_comparison(report: &mut Report, compared: &[Compared], names: 
             report.weights = Some(weights_of(calibration));
         }
     }
-    if let Some(taken) = taken_home(compared) {
+    if let Some(taken) = headline_method(compared) {
         let calibration = &taken.calibration;
         if calibration.effective_sample_size() < 0.999 * calibration.scores().len() as f64 {
             laws.reweighted = Some(StepCurve::from(calibration.law()));
             report.weights = Some(weights_of(calibration));
         }
         report.classes_under = Some(calibration.provenance().method.as_str().to_owned());
-        report.classes = taken
-            .evaluation
-            .per_class
-            .iter()
-            .map(|class| ClassRow {
-                name: names
-                    .and_then(|names| names.get(class.label))
-                    .cloned()
-                    .unwrap_or_else(|| class.label.to_string()),
-                points: class.n as usize,
-                coverage: Some(class.coverage),
-                mean_size: None,
-            })
-            .collect();
+        report.classes = class_rows(&taken.evaluation.per_class, names);
     }
     report.score_laws = Some(laws);
-    report.warnings.extend(warnings(compared).into_iter().map(|warning| format!("{warning}.")));
+    let warnings = sentences::method_warnings(compared);
+    report.warnings.extend(warnings.into_iter().map(|warning| format!("{warning}.")));
+}
+
+/// Classes by name, or by label where they have none.
+fn class_rows(classes: &[ClassCoverage], names: Option<&[String]>) -> Vec<ClassRow> {
+    let row = |class: &ClassCoverage| ClassRow {
+        name: names
+            .and_then(|names| names.get(class.label))
+            .cloned()
+            .unwrap_or_else(|| class.label.to_string()),
+        points: class.n as usize,
+        coverage: Some(class.coverage),
+        mean_size: None,
+    };
+    classes.iter().map(row).collect()
 }
 
 fn weights_of(calibration: &Calibration) -> WeightsOverScores {

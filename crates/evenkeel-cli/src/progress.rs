@@ -1,8 +1,10 @@
 //! Progress on stderr, only where someone watches.
 
 use std::io::IsTerminal;
+use std::ops::ControlFlow;
 use std::time::Duration;
 
+use evenkeel_jobs::{Observer, Stage};
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// Whether anything about progress may be shown.
@@ -19,8 +21,13 @@ impl Verbosity {
         if quiet { Self::Quiet } else { Self::Normal }
     }
 
+    /// Bars for the stages of a job.
+    pub(crate) fn progress(self) -> Progress {
+        Progress { verbosity: self, bar: ProgressBar::hidden() }
+    }
+
     /// A bar over `rows` rows of a file (or a spinner, if their number is not known), hidden unless stderr is a terminal.
-    pub(crate) fn rows(self, what: &str, rows: Option<u64>) -> ProgressBar {
+    fn rows(self, what: &str, rows: Option<u64>) -> ProgressBar {
         if self == Self::Quiet || !std::io::stderr().is_terminal() {
             return ProgressBar::hidden();
         }
@@ -40,7 +47,7 @@ impl Verbosity {
     }
 
     /// A bar over optimisation steps.
-    pub(crate) fn steps(self, steps: u64) -> ProgressBar {
+    fn steps(self, steps: u64) -> ProgressBar {
         if self == Self::Quiet || !std::io::stderr().is_terminal() {
             return ProgressBar::hidden();
         }
@@ -72,5 +79,30 @@ impl Verbosity {
         if self == Self::Normal {
             eprintln!("{text}");
         }
+    }
+}
+
+/// One bar at a time, for the stage a job is in. Ctrl-C ends the whole process, so nothing is stopped here.
+pub(crate) struct Progress {
+    verbosity: Verbosity,
+    bar: ProgressBar,
+}
+
+impl Observer for Progress {
+    fn begin(&mut self, stage: Stage, total: Option<u64>) {
+        self.bar = match (stage, total) {
+            (Stage::Learning, None) => ProgressBar::hidden(),
+            (Stage::Learning, Some(steps)) => self.verbosity.steps(steps),
+            (stage, rows) => self.verbosity.rows(stage.doing(), rows),
+        };
+    }
+
+    fn reached(&mut self, done: u64) -> ControlFlow<()> {
+        self.bar.set_position(done);
+        ControlFlow::Continue(())
+    }
+
+    fn end(&mut self) {
+        self.bar.finish_and_clear();
     }
 }

@@ -1,5 +1,6 @@
 //! Tables a tired person can read: aligned, and coloured only on a terminal.
 
+pub(crate) use evenkeel_jobs::sentences::{percent, threshold};
 use std::fmt::Write as _;
 use std::io::IsTerminal;
 
@@ -73,16 +74,6 @@ impl Table {
             .collect();
         format!("  {}", padded.join("  ")).trim_end().to_owned()
     }
-}
-
-/// A share as a percentage with one digit.
-pub(crate) fn percent(share: f64) -> String {
-    format!("{:.1} %", 100.0 * share)
-}
-
-/// A threshold; none is infinite.
-pub(crate) fn threshold(value: Option<f64>) -> String {
-    value.map_or_else(|| "infinite".to_owned(), |value| format!("{value:.4}"))
 }
 
 #[cfg(test)]

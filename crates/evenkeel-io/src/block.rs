@@ -2,6 +2,7 @@
 
 use crate::error::{IoError, Result};
 use evenkeel::rows::Rows;
+use evenkeel_jobs::{AnyRows, ValueKind};
 use std::sync::Arc;
 
 /// Row-major numbers in the precision they are worked with.
@@ -124,12 +125,26 @@ impl Block {
     /// # Errors
     /// [`IoError::Core`] for a block without rows (from [`empty_block`](crate::MatrixReader::empty_block) and not yet
     /// filled).
-    pub fn rows(&self, what: &'static str) -> Result<BlockRows<'_>> {
+    pub fn rows(&self, what: &'static str) -> Result<AnyRows<'_>> {
         let rows = match &self.values {
-            Values::F32(values) => Rows::new(what, values, self.columns).map(BlockRows::F32),
-            Values::F64(values) => Rows::new(what, values, self.columns).map(BlockRows::F64),
+            Values::F32(values) => Rows::new(what, values, self.columns).map(AnyRows::F32),
+            Values::F64(values) => Rows::new(what, values, self.columns).map(AnyRows::F64),
         };
         rows.map_err(|error| self.error(error))
+    }
+
+    /// The rows as rows of probabilities, not yet checked: the core does that as it reads them.
+    ///
+    /// Probabilities are handed through; the softmax of logits is written to `softmax`, which is reused from block to
+    /// block. A logit that is not finite is an error.
+    pub fn probabilities<'a>(
+        &'a self,
+        kind: ValueKind,
+        softmax: &'a mut Vec<f64>,
+    ) -> Result<AnyRows<'a>> {
+        let rows = self.rows("probabilities")?;
+        kind.probabilities(self.first_row, rows, softmax)
+            .map_err(|error| IoError::from_core(&self.origin, 0, error))
     }
 
     /// An error of the core about these rows, with the file's name and rows counted in the file.
@@ -138,32 +153,5 @@ impl Block {
     /// already: [`IoError::from_core`] with 0 fits them.
     pub fn error(&self, error: evenkeel::Error) -> IoError {
         IoError::from_core(&self.origin, self.first_row, error)
-    }
-}
-
-/// Rows borrowed from a block, in its precision.
-#[derive(Debug, Clone, Copy)]
-pub enum BlockRows<'a> {
-    /// Rows of a file read as `f32`.
-    F32(Rows<'a, f32>),
-    /// Rows of a file read as `f64`.
-    F64(Rows<'a, f64>),
-}
-
-impl BlockRows<'_> {
-    /// Number of rows of the block.
-    pub fn rows(&self) -> usize {
-        match self {
-            Self::F32(rows) => rows.rows(),
-            Self::F64(rows) => rows.rows(),
-        }
-    }
-
-    /// Number of columns of the block.
-    pub fn columns(&self) -> usize {
-        match self {
-            Self::F32(rows) => rows.columns(),
-            Self::F64(rows) => rows.columns(),
-        }
     }
 }

@@ -6,7 +6,7 @@ use crate::npy::NpyProblem;
 use crate::npz::NpzProblem;
 use crate::parquet::ParquetProblem;
 use crate::source::Format;
-use evenkeel::error::At;
+use evenkeel_jobs::{JobError, PerRow, counted_from};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -133,6 +133,18 @@ pub enum IoError {
         /// Number of columns found.
         columns: usize,
     },
+    /// Several columns where labels are needed, beside a matrix of probabilities: most likely the two were swapped.
+    #[error(
+        "{labels} has {columns} columns, but labels are one integer per row; were {matrix} and {labels} swapped?"
+    )]
+    Swapped {
+        /// What was given as labels.
+        labels: Arc<str>,
+        /// Its columns.
+        columns: usize,
+        /// What was given as probabilities.
+        matrix: String,
+    },
     /// A number that is not a label.
     #[error("{origin}: labels[{row}] is {value:?}; labels are whole numbers from 0")]
     NotALabel {
@@ -238,8 +250,18 @@ impl IoError {
             | Self::NotOneColumn { .. }
             | Self::NotALabel { .. }
             | Self::ClassName { .. } => Category::Content,
-            Self::WrongCount { .. } => Category::Incompatible,
+            Self::WrongCount { .. } | Self::Swapped { .. } => Category::Incompatible,
             Self::Core { error, .. } => Category::Core(error.category()),
+        }
+    }
+
+    /// Labels with many columns next to a matrix: most likely the two were swapped.
+    pub(crate) fn or_swapped(self, what: PerRow, matrix: &str) -> Self {
+        match self {
+            Self::NotOneColumn { origin: labels, columns, .. } if what == PerRow::Label => {
+                Self::Swapped { labels, columns, matrix: matrix.to_owned() }
+            }
+            other => other,
         }
     }
 
@@ -247,28 +269,14 @@ impl IoError {
     ///
     /// The core counts rows from the start of what it was given; with `first_row > 0` they are counted in the file.
     pub fn from_core(origin: &Arc<str>, first_row: usize, error: evenkeel::Error) -> Self {
-        Self::Core { origin: Arc::clone(origin), error: in_file_rows(first_row, error) }
+        Self::Core { origin: Arc::clone(origin), error: counted_from(first_row, error) }
     }
 }
 
-/// The same error with its rows counted from the start of the file.
-fn in_file_rows(first_row: usize, mut error: evenkeel::Error) -> evenkeel::Error {
-    use evenkeel::Error as Core;
-    match &mut error {
-        Core::NotFinite { at, .. } | Core::Negative { at, .. } | Core::OutsideRange { at, .. } => {
-            match at {
-                // The name says it all: there is no row to count.
-                At::Anywhere => {}
-                At::Index(row) | At::Row(row) | At::Cell { row, .. } => *row += first_row,
-            }
-        }
-        Core::NotNormalised { row, .. }
-        | Core::NoAllowedLabel { row }
-        | Core::NoPlausibleLabel { row }
-        | Core::LabelOutOfRange { index: row, .. } => *row += first_row,
-        _ => {}
+impl From<IoError> for JobError {
+    fn from(error: IoError) -> Self {
+        Self::from_source(error)
     }
-    error
 }
 
 /// The system's words without "(os error 2)", which tells a user nothing.

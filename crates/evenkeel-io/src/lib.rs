@@ -3,7 +3,8 @@
 //! ```text
 //! MatrixSource   "probs.npz:test"           what was typed            -> file, selector, format
 //! MatrixReader   npy npz csv parquet        streams rows              -> Block (f32 or f64), memory of the block
-//! ValueKind      probabilities or logits    a Block                   -> the core's Rows
+//! FileSource     probabilities or logits    all files of some points  -> blocks for a job (a RowSource)
+//! LabeledFiles   probabilities and labels   whole in memory           -> the calibration data of a job
 //! read_*         small inputs               whole in memory           -> matrix, labels, weights, class names
 //! SetWriter      .npy .csv .jsonl .parquet  the core's LabelSets      -> a file, written atomically
 //! ```
@@ -18,7 +19,7 @@
 //! let mut reader = MatrixReader::open(&MatrixSource::parse("target.npz:probs")?)?;
 //! let (rows, mut softmax) = (reader.rows_within(8 << 20), Vec::new());
 //! while let Some(block) = reader.next_block(rows)? {
-//!     let probabilities = ValueKind::Logits.probabilities(block, &mut softmax)?;
+//!     let probabilities = block.probabilities(ValueKind::Logits, &mut softmax)?;
 //!     assert_eq!(probabilities.columns(), block.columns());
 //! }
 //! # Ok(())
@@ -30,28 +31,31 @@ mod class_names;
 mod companion;
 mod csv;
 mod error;
+mod file_source;
 mod input;
+mod labeled_files;
 mod matrix;
 mod npy;
 mod npz;
 mod parquet;
 mod reader;
 mod source;
-mod value_kind;
 mod vectors;
 pub mod write;
 
-pub use block::{Block, BlockRows, Values};
+pub use block::{Block, Values};
 pub use class_names::{ClassNameProblem, MAX_CLASS_NAMES_BYTES, read_class_names};
 pub use companion::RowAligned;
 pub use csv::{CsvProblem, MAX_RECORD_BYTES};
 pub use error::{Category, IoError, Result};
+pub use evenkeel_jobs::{AnyRows, ValueKind};
+pub use file_source::{FileSource, PointFiles};
+pub use labeled_files::{LabeledFiles, SideFiles};
 pub use matrix::{Matrix, read_matrix};
 pub use npy::{MAX_HEADER_BYTES, NpyProblem};
 pub use npz::{FORTRAN_MEMORY_CAP, NpzProblem};
 pub use parquet::{MAX_PAGE_BYTES, ParquetProblem};
 pub use reader::{MAX_COLUMNS, MatrixReader};
 pub use source::{Format, MatrixSource};
-pub use value_kind::ValueKind;
 pub use vectors::{read_labels, read_weights};
 pub use write::{AtomicFile, SetFormat, SetWriter, write_file};

@@ -6,17 +6,17 @@ mod corpus;
 
 use corpus::Scratch;
 use evenkeel::score::Probabilities;
-use evenkeel_io::{BlockRows, Category, MatrixReader, MatrixSource, ValueKind};
+use evenkeel_io::{AnyRows, Category, MatrixReader, MatrixSource, ValueKind};
 
 /// Checks all rows of a file in blocks of two; the message of the first error.
 fn check(argument: &str, kind: ValueKind) -> Result<Vec<f64>, String> {
     let mut reader = MatrixReader::open(&MatrixSource::parse(argument).unwrap()).unwrap();
     let (mut softmax, mut all) = (Vec::new(), Vec::new());
     while let Some(block) = reader.next_block(2).map_err(|error| error.to_string())? {
-        let rows = kind.probabilities(block, &mut softmax).map_err(|error| error.to_string())?;
+        let rows = block.probabilities(kind, &mut softmax).map_err(|error| error.to_string())?;
         let checked = match rows {
-            BlockRows::F32(rows) => Probabilities::from_rows(rows).map(drop),
-            BlockRows::F64(rows) => Probabilities::from_rows(rows).map(|_| {
+            AnyRows::F32(rows) => Probabilities::from_rows(rows).map(drop),
+            AnyRows::F64(rows) => Probabilities::from_rows(rows).map(|_| {
                 all.extend_from_slice(rows.values());
             }),
         };

@@ -1,26 +1,19 @@
 //! `evenkeel check`: is there a shift, how much coverage is at risk, what to do.
 
-use evenkeel::calibration::Evidence;
-use evenkeel::calibrator::ShiftCalibrator;
-use evenkeel::check::{CheckSettings, ShiftReport, check};
+use clap::ValueEnum;
+use evenkeel::check::ShiftReport;
 use evenkeel::level::FailureProbability;
-use evenkeel::method::Method;
-use evenkeel::method::label_plan::{Certificate, LabelPlanSettings};
-use evenkeel::score::Score;
-use evenkeel::shift::predictions;
-use evenkeel::threshold::Threshold;
-use evenkeel_io::AtomicFile;
-use serde::Serialize;
+use evenkeel_io::{AtomicFile, PointFiles};
+use evenkeel_jobs::{CheckJob, Checked, check, sentences};
 
-use super::fit;
-use crate::args::CheckArgs;
+use crate::args::{BesideArgs, CheckArgs, ScoreName};
 use crate::exit::Outcome;
-use crate::inputs::{LabeledFiles, check_laws};
-use crate::job::{Failure, Rates, on_threads, print, print_json, score};
+use crate::failure::Failure;
+use crate::job::{Rates, on_threads, score};
+use crate::output::{print, print_json};
 use crate::page::check_page;
 use crate::progress::Verbosity;
-use crate::streams::PointFiles;
-use crate::table::{Align, Table, colour_on_stdout, threshold};
+use crate::table::{Align, Table, colour_on_stdout};
 
 pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, Failure> {
     on_threads(args.common.threads, || run_on_pool(args))
@@ -29,12 +22,11 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, Failure> {
 fn run_on_pool(args: &CheckArgs) -> Result<Outcome, Failure> {
     let rates = Rates::of(&args.common)?;
     let delta = FailureProbability::new(args.delta)?;
-    let default = CheckSettings::new(rates.alpha, delta, rates.seed);
-    let settings = CheckSettings {
-        bound_grid: args.bound_grid.0.count("bound-grid").unwrap_or(default.bound_grid),
-        permutations: args.permutations.unwrap_or(default.permutations),
-        ..default
-    };
+    let score = score(&args.scoring, rates.seed)?;
+    let mut job = CheckJob::new(score, rates.alpha, delta, rates.seed);
+    job.settings.bound_grid =
+        args.bound_grid.0.count("bound-grid").unwrap_or(job.settings.bound_grid);
+    job.settings.permutations = args.permutations.unwrap_or(job.settings.permutations);
     let floors = [
         ("--fail-below", args.fail_below),
         ("--fail-below-guaranteed", args.fail_below_guaranteed),
@@ -42,118 +34,73 @@ fn run_on_pool(args: &CheckArgs) -> Result<Outcome, Failure> {
     for (option, floor) in floors {
         floor.map_or(Ok(()), |floor| require_share(option, floor))?;
     }
-    let score = score(&args.scoring, rates.seed)?;
-    let verbosity = Verbosity::of(args.common.quiet);
-    let labeled =
-        LabeledFiles::read(&args.labeled.cal_probs, &args.labeled.cal_labels, &args.reading)?;
-    args.reading.names(labeled.classes())?;
-    let scores = labeled.scores(&score.with_draws_for("calibration"))?;
-    let range = score.range(labeled.classes());
+    let none = BesideArgs::default();
+    let files = args.reading.read(&args.labeled, &none)?;
+    let labeled = files.data()?;
+    let names = args.reading.names(labeled.classes())?;
     let html = args.html.as_deref().map(AtomicFile::create).transpose()?;
-    let target = check_laws(
-        &args.unlabeled,
-        &args.reading,
-        labeled.classes(),
-        (&scores, range, settings.bound_grid, rates.seed),
-        &score.with_draws_for("today"),
-        verbosity,
-    )?;
-    let predictions = predictions(&labeled.probabilities()?);
-    let report = check(&scores, &predictions, &target, labeled.classes(), range, &settings)?;
-    let recommended = match report.shift.detected {
-        false => None,
-        true => Some(recommend(args, &labeled, score, rates, verbosity)?),
-    };
+    let mut target = args.reading.open(PointFiles::probs(&args.unlabeled))?;
+    let verbosity = Verbosity::of(args.common.quiet);
+    let checked = check(&job, &labeled, &mut target, &mut verbosity.progress())?;
+    let recommended = checked.recommended.as_ref();
+    let recommended = recommended
+        .map_or_else(Vec::new, |found| sentences::recommendation(found, &recalibrate(args)));
     if let Some((file, path)) = html.zip(args.html.as_ref()) {
-        let mut page = check_page(args, &report, &scores, &target)?;
-        page.answer.sentences.extend(recommended.iter().map(Recommended::sentence));
+        let mut page = check_page(args, &job, &checked, names.as_deref())?;
+        page.answer.sentences.extend(recommended.iter().cloned());
         file.write_whole(evenkeel_report::render(&page))?;
         verbosity.note(&format!("wrote {}", path.display()));
     }
     if args.common.json {
-        print_json(&Document { report: &report, recommended: recommended.as_ref() })?;
+        print_json(&checked.document(names.as_deref()))?;
     } else {
-        let more = recommended.iter().map(|found| found.sentence() + "\n").collect::<String>();
-        print(&(text(&report) + &more))?;
+        let more = recommended.iter().map(|said| format!("{said}\n")).collect::<String>();
+        print(&(text(&checked, names.as_deref()) + &more))?;
     }
-    Ok(outcome(args, &report))
+    Ok(outcome(args, &checked.report))
 }
 
-/// What `check --json` says.
-#[derive(Serialize)]
-struct Document<'a> {
-    #[serde(flatten)]
-    report: &'a ShiftReport,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    recommended: Option<&'a Recommended>,
-}
-
-/// What `auto` makes of target points, once a shift was found.
-#[derive(Debug, Serialize)]
-struct Recommended {
-    method: &'static str,
-    /// None is infinite.
-    threshold: Option<f64>,
-    effective_sample_size: f64,
-    /// Bound on the total coverage gap, as far as its assumption holds; none if nothing was corrected.
-    certificate: Option<Certificate>,
-    warnings: Vec<String>,
-    /// The option that makes `auto` test at this check's level, if that is not its own.
-    #[serde(skip)]
-    level: String,
-}
-
-impl Recommended {
-    fn sentence(&self) -> String {
-        let mut text = format!(
-            "Recommended: auto, which moves the threshold to {}",
-            threshold(self.threshold)
-        );
-        if let Some(certificate) = &self.certificate {
-            text += &format!(
-                ", with coverage on average over all targets within {:.1} points of them ({:.1} at {:.0} % confidence) if target \
-                 labels lie between what the model believes and the most cautious plan",
-                100.0 * certificate.value,
-                100.0 * certificate.with_confidence,
-                100.0 * (1.0 - certificate.delta),
-            );
-        }
-        text += &format!(
-            ": evenkeel calibrate --method auto{}, with the options of this check.",
-            self.level
-        );
-        self.warnings.iter().fold(text, |text, warning| format!("{text} Beware: {warning}."))
+/// The command that does what is recommended, ready to copy: the files and settings of this check.
+fn recalibrate(args: &CheckArgs) -> String {
+    let mut words: Vec<String> = vec!["evenkeel".into(), "calibrate".into()];
+    let mut option = |name: &str, value: &str| words.extend([name.to_owned(), quoted(value)]);
+    option("--cal-probs", &args.labeled.cal_probs);
+    option("--cal-labels", &args.labeled.cal_labels);
+    option("--unlabeled", &args.unlabeled);
+    let scoring = &args.scoring;
+    if let Some(score) = scoring.score.to_possible_value()
+        && scoring.score != ScoreName::Lac
+    {
+        option("--score", score.get_name());
     }
+    if scoring.score == ScoreName::Raps {
+        option("--raps-lambda", &scoring.raps_lambda.to_string());
+        option("--raps-k", &scoring.raps_k.to_string());
+    }
+    option("--method", "auto");
+    // What is not the default of `calibrate`.
+    let set = [
+        ("--shift-level", args.delta.to_string(), "0.05"),
+        ("--alpha", args.common.alpha.to_string(), "0.1"),
+        ("--seed", args.common.seed.to_string(), "0"),
+    ];
+    for (name, value, _) in set.iter().filter(|(_, value, default)| value != default) {
+        option(name, value);
+    }
+    option("--out", "cal.json");
+    let given = [("--randomised", scoring.randomised), ("--logits", args.reading.logits)];
+    words.extend(given.iter().filter(|(_, given)| *given).map(|(name, _)| (*name).to_owned()));
+    words.join(" ")
 }
 
-/// The label plan that `auto` takes once its test, which is the check's, has found a shift: two more passes over the target data's.
-fn recommend(
-    args: &CheckArgs,
-    labeled: &LabeledFiles,
-    score: Score,
-    rates: Rates,
-    verbosity: Verbosity,
-) -> Result<Recommended, Failure> {
-    let method = Method::LabelPlan(LabelPlanSettings::new(FailureProbability::new(args.delta)?));
-    let calibrator = ShiftCalibrator { method, score, alpha: rates.alpha, seed: rates.seed };
-    let files = PointFiles::probs(&args.unlabeled);
-    let (calibration, _) = fit(&calibrator, labeled, files, &args.reading, verbosity)?;
-    let certificate = match &calibration.learned().evidence {
-        Some(Evidence::LabelPlan { plan, .. }) => Some(plan.certificate),
-        _ => None,
-    };
-    let value = calibration.threshold(None).map_or(f64::INFINITY, Threshold::get);
-    Ok(Recommended {
-        method: "auto",
-        threshold: value.is_finite().then_some(value),
-        effective_sample_size: calibration.effective_sample_size(),
-        certificate,
-        warnings: calibration.warnings(),
-        level: match args.delta {
-            0.05 => String::new(),
-            delta => format!(" --shift-level {delta}"),
-        },
-    })
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:,=@%+~".contains(letter);
+    if word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
 }
 
 /// Whether a condition of a `--fail-...` option holds.
@@ -176,14 +123,10 @@ pub(crate) fn require_share(option: &str, value: f64) -> Result<(), Failure> {
     )))
 }
 
-/// The answer in three sentences: shift or not, what coverage to expect, what to do.
-pub(crate) fn sentences(report: &ShiftReport) -> [String; 3] {
-    report.sentences()
-}
-
 /// The three sentences first, then the evidence.
-pub(crate) fn text(report: &ShiftReport) -> String {
-    let mut text = sentences(report).join("\n") + "\n\n";
+pub(crate) fn text(checked: &Checked, names: Option<&[String]>) -> String {
+    let report = &checked.report;
+    let mut text = sentences::check_answer(report).join("\n") + "\n\n";
     let mut bounds = Table::new(&[
         ("bound on the total coverage gap", Align::Left),
         ("weighted-CDF", Align::Right),
@@ -204,8 +147,11 @@ pub(crate) fn text(report: &ShiftReport) -> String {
         ]);
     }
     text += &bounds.render(colour_on_stdout());
-    text += &format!("\n{}\n", report.order_sentence());
-    for warning in &report.warnings {
+    text += &format!("\n{}\n", sentences::order(report));
+    if let Some(said) = sentences::classes(checked, names) {
+        text += &format!("{said}\n");
+    }
+    for warning in sentences::check_warnings(checked) {
         text += &format!("Warning: {warning}.\n");
     }
     text

@@ -1,27 +1,21 @@
 //! `evenkeel compare`: methods side by side on labeled test data.
 
-use evenkeel::method::{MethodName, require_a_user_among};
+use evenkeel::calibrator::ShiftCalibrator;
+use evenkeel::method::{KnownRatios, Method, MethodName, require_a_user_among};
+use evenkeel::score::Score;
 use evenkeel::side_inputs::PointSet;
-use evenkeel_io::AtomicFile;
-use serde::Serialize;
+use evenkeel_io::{AtomicFile, PointFiles};
+use evenkeel_jobs::documents::CompareRow;
+use evenkeel_jobs::{CompareJob, Entrant, IfInapplicable, compare, sentences};
 
-use crate::args::{BesideArgs, CompareArgs};
-use crate::comparison::{Compared, Comparison, Files, Methods, Row, compare, table};
+use crate::args::{BesideArgs, CompareArgs, MethodArgs};
 use crate::exit::Outcome;
-use crate::inputs::LabeledFiles;
-use crate::job::{Failure, Rates, on_threads, print, print_json, score};
+use crate::failure::{Failure, spelled};
+use crate::job::{Rates, calibrator, on_threads, score};
+use crate::output::{print, print_json};
 use crate::page::compare_page;
 use crate::progress::Verbosity;
-use crate::streams::PointFiles;
-use crate::table::{colour_on_stdout, percent};
-
-#[derive(Debug, Serialize)]
-struct Document {
-    alpha: f64,
-    n: u64,
-    rows: Vec<Row>,
-    warnings: Vec<String>,
-}
+use crate::table::{Align, Table, colour_on_stdout, percent, threshold};
 
 pub(crate) fn run(args: &CompareArgs) -> Result<Outcome, Failure> {
     on_threads(args.common.threads, || run_on_pool(args))
@@ -42,57 +36,45 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
             )));
         }
     }
-    let methods = methods(&args.methods, &args.beside)?;
-    args.settings.0.require_an_owner_among(&methods.names)?;
-    require_a_user_among(&methods.names, PointSet::Calibration, &args.beside.given())?;
-    let verbosity = Verbosity::of(args.common.quiet);
-    let labeled =
-        LabeledFiles::read(&args.labeled.cal_probs, &args.labeled.cal_labels, &args.reading)?
-            .with(&args.beside)?;
+    let (methods, if_inapplicable) = methods(&args.methods, &args.beside)?;
+    args.settings.0.require_an_owner_among(&methods)?;
+    require_a_user_among(&methods, PointSet::Calibration, &args.beside.given())?;
+    let ratios = KnownRatios::of(args.beside.cal_ratios.as_ref());
+    let entrants = entrants(&methods, &args.settings, ratios, score, rates)?;
+    let job = CompareJob { entrants, if_inapplicable };
+    let files = args.reading.read(&args.labeled, &args.beside)?;
+    let labeled = files.data()?;
     let names = args.reading.names(labeled.classes())?;
-    let files = Files {
-        target: PointFiles {
-            features: args.beside.unlabeled_features.as_deref(),
-            ..PointFiles::probs(&args.unlabeled)
-        },
-        test: PointFiles {
-            probs: &args.test_probs,
-            labels: Some(&args.test_labels),
-            features: args.test_features.as_deref(),
-            ratios: args.test_ratios.as_deref(),
-        },
-    };
     let html = args.html.as_deref().map(AtomicFile::create).transpose()?;
     let table_file = args.csv.as_deref().map(AtomicFile::create).transpose()?;
-    let settings = (&args.settings, score, rates);
-    let Comparison { compared, left_out } =
-        compare(&methods, &labeled, files, settings, &args.reading, verbosity)?;
-    let document = Document {
-        alpha: rates.alpha.get(),
-        n: compared.first().map_or(0, |first| first.evaluation.n),
-        rows: compared.iter().map(Compared::row).collect(),
-        warnings: warnings(&compared).into_iter().chain(left_out.clone()).collect(),
-    };
+    let mut target = args.reading.open(PointFiles {
+        features: args.beside.unlabeled_features.as_deref(),
+        ..PointFiles::probs(&args.unlabeled)
+    })?;
+    let mut test = args.reading.open(PointFiles {
+        probs: &args.test_probs,
+        labels: Some(&args.test_labels),
+        features: args.test_features.as_deref(),
+        ratios: args.test_ratios.as_deref(),
+    })?;
+    let verbosity = Verbosity::of(args.common.quiet);
+    let comparison = compare(&job, &labeled, &mut target, &mut test, &mut verbosity.progress())?;
+    let document = comparison.document(rates.alpha.get(), &spelled);
     if let Some((file, path)) = table_file.zip(args.csv.as_ref()) {
         file.write_whole(csv(&document.rows))?;
         verbosity.note(&format!("wrote {}", path.display()));
     }
     if let Some((file, path)) = html.zip(args.html.as_ref()) {
-        let mut page = compare_page(args, &compared, &labeled, names.as_deref())?;
-        page.warnings.extend(left_out.iter().map(|reason| format!("{reason}.")));
+        let page = compare_page(args, &comparison, labeled.rows(), names.as_deref())?;
         file.write_whole(evenkeel_report::render(&page))?;
         verbosity.note(&format!("wrote {}", path.display()));
     }
     if args.common.json {
         print_json(&document)?;
     } else {
-        let mut text = format!(
-            "{} labeled test points, level {}.\n\n{}",
-            document.n,
-            percent(1.0 - document.alpha),
-            table(&document.rows).render(colour_on_stdout())
-        );
-        for account in accounts(&compared) {
+        let rows = table(&document.rows).render(colour_on_stdout());
+        let mut text = format!("{}\n\n{rows}", sentences::compared(&document));
+        if let Some(account) = sentences::method_account(&comparison.compared) {
             text += &format!("\n{account}\n");
         }
         for warning in &document.warnings {
@@ -103,35 +85,32 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
     Ok(Outcome::Done)
 }
 
-/// What the methods that decide something themselves did and why; `auto` speaks for the plan it chose.
-pub(crate) fn accounts(compared: &[Compared]) -> Vec<String> {
-    let of_one = |one: &Compared| {
-        let method = one.calibration.provenance().method.as_str();
-        one.calibration.account().map(|account| format!("What {method} did and why: {account}"))
+/// What takes part, in the order asked for.
+pub(crate) fn entrants(
+    methods: &[MethodArg],
+    args: &MethodArgs,
+    known_ratios: bool,
+    score: Score,
+    rates: Rates,
+) -> Result<Vec<Entrant>, Failure> {
+    let Rates { alpha, seed } = rates;
+    let entrant = |method: &MethodArg| match method {
+        MethodArg::Oracle => {
+            let method = Method::Uncorrected;
+            Ok(Entrant::Oracle(ShiftCalibrator { method, score, alpha, seed }))
+        }
+        method => Ok(Entrant::Method(calibrator(*method, args, known_ratios, score, rates)?)),
     };
-    compared.iter().filter_map(of_one).take(1).collect()
-}
-
-/// Warnings of all methods, each with its method.
-pub(crate) fn warnings(compared: &[Compared]) -> Vec<String> {
-    let of_one = |one: &Compared| -> Vec<String> {
-        let method = one.calibration.provenance().method.as_str();
-        one.calibration
-            .warnings()
-            .into_iter()
-            .map(|warning| format!("{method}: {warning}"))
-            .collect()
-    };
-    compared.iter().flat_map(of_one).collect()
+    methods.iter().map(entrant).collect()
 }
 
 /// The methods of a comma-separated list, each once, or all that what was given allows.
-fn methods(list: &str, beside: &BesideArgs) -> Result<Methods, Failure> {
+fn methods(list: &str, beside: &BesideArgs) -> Result<(Vec<MethodArg>, IfInapplicable), Failure> {
     if list.trim() == "all" {
         let given =
             |method: &MethodName| *method != MethodName::Fixed || beside.weights_file.is_some();
         let names = MethodName::ALL.into_iter().filter(given).collect();
-        return Ok(Methods { names, left_out_if_inapplicable: true });
+        return Ok((names, IfInapplicable::LeaveOut));
     }
     let mut methods = Vec::new();
     for name in list.split(',').map(str::trim) {
@@ -145,7 +124,34 @@ fn methods(list: &str, beside: &BesideArgs) -> Result<Methods, Failure> {
         }
         methods.push(method);
     }
-    Ok(Methods { names: methods, left_out_if_inapplicable: false })
+    Ok((methods, IfInapplicable::Fail))
+}
+
+/// The table of a comparison.
+fn table(rows: &[CompareRow]) -> Table {
+    let mut table = Table::new(&[
+        ("method", Align::Left),
+        ("coverage", Align::Right),
+        ("mean size", Align::Right),
+        ("total gap", Align::Right),
+        ("threshold", Align::Right),
+        ("n_w", Align::Right),
+        ("seconds", Align::Right),
+        ("assumes", Align::Left),
+    ]);
+    for row in rows {
+        table.push(vec![
+            row.method.to_owned(),
+            percent(row.coverage),
+            format!("{:.2}", row.mean_size),
+            row.total_coverage_gap.map_or_else(|| "-".to_owned(), |gap| format!("{gap:.3}")),
+            if row.own_thresholds { "each its own".to_owned() } else { threshold(row.threshold) },
+            format!("{:.1}", row.effective_sample_size),
+            format!("{:.3}", row.seconds),
+            row.assumption.to_owned(),
+        ]);
+    }
+    table
 }
 
 /// A field of a CSV file, in quotation marks where it holds a comma.
@@ -154,7 +160,7 @@ fn quoted(field: &str) -> String {
 }
 
 /// The table as CSV, numbers as they round-trip.
-fn csv(rows: &[Row]) -> String {
+fn csv(rows: &[CompareRow]) -> String {
     let mut text =
         "method,threshold,coverage,mean_size,total_coverage_gap,effective_sample_size,seconds,assumption\n".to_owned();
     for row in rows {

@@ -4,7 +4,8 @@ use clap::CommandFactory;
 
 use crate::args::{Cli, CompletionsArgs};
 use crate::exit::Outcome;
-use crate::job::{Failure, print};
+use crate::failure::Failure;
+use crate::output::print;
 
 pub(crate) fn run(args: &CompletionsArgs) -> Result<Outcome, Failure> {
     let mut script = Vec::new();

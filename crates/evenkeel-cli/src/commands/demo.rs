@@ -3,24 +3,27 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use evenkeel::check::{CheckSettings, TargetLaws, check};
 use evenkeel::level::FailureProbability;
 use evenkeel::method::MethodName;
 use evenkeel::score::Score;
-use evenkeel::shift::predictions;
-use evenkeel_io::write_file;
+use evenkeel_io::{FileSource, LabeledFiles, PointFiles, ValueKind, write_file};
+use evenkeel_jobs::documents::CompareRow;
+use evenkeel_jobs::{
+    CheckJob, Checked, CompareJob, Compared, Comparison, IfInapplicable, LabeledData, check,
+    compare,
+};
 use evenkeel_report::Report;
 use serde::Serialize;
 
 use super::check::text;
-use crate::args::{DemoArgs, MethodArgs, Reading};
-use crate::comparison::{Compared, Comparison, Files, Methods, Row, compare};
+use super::compare::entrants;
+use crate::args::{DemoArgs, MethodArgs};
 use crate::exit::Outcome;
-use crate::inputs::LabeledFiles;
-use crate::job::{Failure, Rates, on_threads, print, print_json, system_words};
+use crate::failure::{Failure, system_words};
+use crate::job::{Rates, on_threads};
+use crate::output::{print, print_json};
 use crate::page::{add_check, add_comparison, check_answer, provenance};
 use crate::progress::Verbosity;
-use crate::streams::PointFiles;
 use crate::table::{Align, Table, colour_on_stdout, percent};
 
 /// The data that ship: softmax outputs of the project's classifier on Fashion-MNIST, clean and corrupted.
@@ -83,7 +86,7 @@ struct Day {
     what: &'static str,
     shift_detected: bool,
     p_value: f64,
-    rows: Vec<Row>,
+    rows: Vec<CompareRow>,
 }
 
 pub(crate) fn run(args: &DemoArgs) -> Result<Outcome, Failure> {
@@ -106,24 +109,25 @@ fn run_on_pool(args: &DemoArgs) -> Result<Outcome, Failure> {
         write_file(&folder.join(name), rows.as_deref().unwrap_or(bytes))?;
     }
     let path = |name: &str| folder.join(name).display().to_string();
-    let reading = Reading { logits: false, class_names: None };
     let (probs, labels) = (path("calibration_probs.npy"), path("calibration_labels.npy"));
-    let labeled = LabeledFiles::read(&probs, &labels, &reading)?;
-    let job = Job { args, rates, folder: &folder, labeled: &labeled, reading: &reading };
+    let files = LabeledFiles::read(&probs, &labels, ValueKind::Probabilities)?;
+    let labeled = files.data()?;
+    let names: Vec<String> = CLASSES.iter().map(|name| (*name).to_owned()).collect();
+    let job = Job { args, rates, folder: &folder, labeled: &labeled, names: &names };
     let mut days = Vec::new();
     let mut shown = String::new();
     for (day, what) in DAYS {
-        let (found, target, compared) = job.run(day)?;
+        let (checked, compared) = job.run(day)?;
         if day == MAIN_DAY {
-            shown = text(&found);
-            let report = job.page(day, what, &found, &target, &compared)?;
+            shown = text(&checked, Some(&names));
+            let report = job.page(day, what, &checked, &compared)?;
             write_file(&args.out.join("report.html"), evenkeel_report::render(&report).as_bytes())?;
         }
         days.push(Day {
             day,
             what,
-            shift_detected: found.shift.detected,
-            p_value: found.shift.p_value,
+            shift_detected: checked.report.shift.detected,
+            p_value: checked.report.shift.p_value,
             rows: compared.iter().map(Compared::row).collect(),
         });
     }
@@ -156,56 +160,39 @@ struct Job<'a> {
     args: &'a DemoArgs,
     rates: Rates,
     folder: &'a Path,
-    labeled: &'a LabeledFiles,
-    reading: &'a Reading,
+    labeled: &'a LabeledData<'a>,
+    names: &'a [String],
 }
 
 impl Job<'_> {
-    fn run(
-        &self,
-        day: &str,
-    ) -> Result<(evenkeel::check::ShiftReport, TargetLaws, Vec<Compared>), Failure> {
+    fn run(&self, day: &str) -> Result<(Checked, Vec<Compared>), Failure> {
         let path = |name: &str| self.folder.join(format!("{day}_{name}.npy")).display().to_string();
-        let (unlabeled, test_probs, test_labels) =
-            (path("unlabeled"), path("test_probs"), path("test_labels"));
-        let files = Files {
-            target: PointFiles::probs(&unlabeled),
-            test: PointFiles { labels: Some(&test_labels), ..PointFiles::probs(&test_probs) },
-        };
-        let verbosity = Verbosity::of(self.args.common.quiet);
-        let delta = FailureProbability::new(0.05)?;
-        let settings = CheckSettings::new(self.rates.alpha, delta, self.rates.seed);
-        let scores = self.labeled.scores(&Score::Lac)?;
-        let classes = self.labeled.classes();
-        let range = Score::Lac.range(classes);
-        let target = crate::inputs::check_laws(
-            &unlabeled,
-            self.reading,
-            classes,
-            (&scores, range, settings.bound_grid, self.rates.seed),
-            &Score::Lac,
-            verbosity,
-        )?;
-        let predictions = predictions(&self.labeled.probabilities()?);
-        let found = check(&scores, &predictions, &target, classes, range, &settings)?;
-        let methods = Methods {
-            names: vec![MethodName::Uncorrected, MethodName::Ot, MethodName::Auto],
-            left_out_if_inapplicable: false,
-        };
-        let settings = (&MethodArgs::default(), Score::Lac, self.rates);
+        let open = |files| FileSource::open(files, ValueKind::Probabilities);
+        let unlabeled = path("unlabeled");
+        let mut target = open(PointFiles::probs(&unlabeled))?;
+        let (probs, labels) = (path("test_probs"), path("test_labels"));
+        let mut test = open(PointFiles { labels: Some(&labels), ..PointFiles::probs(&probs) })?;
+        let mut progress = Verbosity::of(self.args.common.quiet).progress();
+        let Rates { alpha, seed } = self.rates;
+        let job = CheckJob::new(Score::Lac, alpha, FailureProbability::new(0.05)?, seed);
+        let checked = check(&job, self.labeled, &mut target, &mut progress)?;
+        let methods = [MethodName::Uncorrected, MethodName::Ot, MethodName::Auto];
+        let settings = MethodArgs::default();
+        let entrants = entrants(&methods, &settings, KnownRatios::Absent, Score::Lac, self.rates)?;
+        let job = CompareJob { entrants, if_inapplicable: IfInapplicable::Fail };
         let Comparison { compared, .. } =
-            compare(&methods, self.labeled, files, settings, self.reading, verbosity)?;
-        Ok((found, target, compared))
+            compare(&job, self.labeled, &mut target, &mut test, &mut progress)?;
+        Ok((checked, compared))
     }
 
     fn page(
         &self,
         day: &str,
         what: &str,
-        found: &evenkeel::check::ShiftReport,
-        target: &TargetLaws,
+        checked: &Checked,
         compared: &[Compared],
     ) -> Result<Report, Failure> {
+        let found = &checked.report;
         let title = format!("Evenkeel demo: Fashion-MNIST under {what}");
         let mut report = Report::new(title, self.rates.alpha, check_answer(found));
         report.subtitle = Some(format!(
@@ -214,9 +201,8 @@ impl Job<'_> {
             found.m,
             compared.first().map_or(0, |first| first.evaluation.n)
         ));
-        add_check(&mut report, found, &self.labeled.scores(&Score::Lac)?, target, "lac")?;
-        let names: Vec<String> = CLASSES.iter().map(|name| (*name).to_owned()).collect();
-        add_comparison(&mut report, compared, Some(&names));
+        add_check(&mut report, checked, "lac")?;
+        add_comparison(&mut report, compared, Some(self.names));
         if let (Some(laws), Some(first)) = (report.score_laws.as_mut(), compared.first()) {
             laws.test = Some((&first.label_law).into());
         }
@@ -270,7 +256,7 @@ fn summary(document: &Document, shown: &str, alpha: f64, folder: &Path) -> Strin
     }
     let data = folder.display();
     format!(
-        "A classifier of Fashion-MNIST, calibrated on 300 clean images, meets five days. Level {}.\n\n\
+        "A Fashion-MNIST classifier, calibrated on 300 clean images, is tested under five conditions. Level {}.\n\n\
          One of them in full, without labels (fog):\n\n{shown}\n\
          All of them, measured on 2000 labeled test images each:\n\n{}\n\
          The page with figures: {}\n\

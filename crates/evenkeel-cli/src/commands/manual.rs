@@ -4,7 +4,8 @@ use clap::CommandFactory;
 
 use crate::args::Cli;
 use crate::exit::Outcome;
-use crate::job::{Failure, print};
+use crate::failure::Failure;
+use crate::output::print;
 
 pub(crate) fn run() -> Result<Outcome, Failure> {
     let mut page = Vec::new();

@@ -10,13 +10,9 @@ mod manual;
 mod predict;
 mod reproduce;
 
-pub(crate) use calibrate::fit;
-pub(crate) use check::sentences;
-pub(crate) use compare::{accounts, warnings};
-
 use crate::args::Command;
 use crate::exit::Outcome;
-use crate::job::Failure;
+use crate::failure::Failure;
 
 /// Runs a command to its end.
 pub(crate) fn run(command: &Command) -> Result<Outcome, Failure> {

@@ -14,7 +14,9 @@ use indicatif::ProgressBar;
 use serde::Serialize;
 
 use crate::exit::Outcome;
-use crate::job::{Failure, Rates, on_threads, print, print_json};
+use crate::failure::Failure;
+use crate::job::{Rates, on_threads};
+use crate::output::{print, print_json};
 use crate::progress::Verbosity;
 use crate::reproduce_args::{
     DataArgs, FiguresArgs, ImagesArgs, RegressionArgs, ReproduceCommand, RunArgs, SampleSizeArgs,

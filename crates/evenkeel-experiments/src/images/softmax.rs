@@ -7,7 +7,7 @@ use std::path::Path;
 use evenkeel::rows::Rows;
 use evenkeel::score::{Labels, Probabilities};
 use evenkeel_io::{
-    BlockRows, IoError, MatrixSource, NpzProblem, ValueKind, Values, read_labels, read_matrix,
+    AnyRows, IoError, MatrixSource, NpzProblem, ValueKind, Values, read_labels, read_matrix,
 };
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
@@ -61,9 +61,9 @@ impl SoftmaxTable {
         let (rows, classes) = (matrix.row_count(), matrix.columns());
         let mut softmax = Vec::new();
         // Checked once, here, so that an error names the file; cells take the rows as they are.
-        match kind.probabilities(&matrix, &mut softmax)? {
-            BlockRows::F32(rows) => check(path, kind, rows)?,
-            BlockRows::F64(rows) => check(path, kind, rows)?,
+        match matrix.probabilities(kind, &mut softmax)? {
+            AnyRows::F32(rows) => check(path, kind, rows)?,
+            AnyRows::F64(rows) => check(path, kind, rows)?,
         }
         let probabilities = match (kind, matrix.into_values()) {
             (ValueKind::Logits, _) => softmax.into_iter().map(|value| value as f32).collect(),

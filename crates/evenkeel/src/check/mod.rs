@@ -13,6 +13,6 @@ mod target_laws;
 
 pub use report::{
     CheckSettings, ConfidentInterval, CoverageIntervals, DominanceReport, DominanceReports,
-    SandwichBounds, SandwichReports, ShiftReport, check,
+    SandwichBounds, SandwichReports, ShiftOutcome, ShiftReport, check,
 };
 pub use target_laws::{GatheredTarget, TargetLaws, TargetLawsRecipe, TargetSketch};

@@ -1,0 +1,69 @@
+//! Why a command could not run, in the words of the command line.
+
+use std::path::PathBuf;
+
+use evenkeel_io::IoError;
+use evenkeel_jobs::JobError;
+
+use crate::spelling::CliSpelling;
+
+/// Why a command could not run.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    /// Something about a setting.
+    #[error("{}", spelled(.0))]
+    Core(#[from] evenkeel::Error),
+    /// Something a job found, with the file it found it in.
+    #[error("{}", .0.spelled(&spelled))]
+    Job(#[from] JobError),
+    /// Something about a file.
+    #[error("{}", io_words(.0))]
+    Io(#[from] IoError),
+    /// Something about an experiment.
+    #[error("{0}")]
+    Experiment(#[from] evenkeel_experiments::Error),
+    /// A calibration file that cannot be read.
+    #[error("{}: {reason}", path.display())]
+    Calibration {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// An argument clap could not judge.
+    #[error("{0}")]
+    Argument(String),
+    /// Threads could not be started.
+    #[error("could not start {threads} threads: {reason}; use fewer with --threads")]
+    Threads {
+        /// How many were asked for.
+        threads: usize,
+        /// What the system said.
+        reason: String,
+    },
+    /// A result that has no JSON form.
+    #[error("could not write JSON: {0}")]
+    Json(serde_json::Error),
+    /// stdout cannot be written.
+    #[error("could not write to stdout: {}; send the output elsewhere", system_words(.0))]
+    Stdout(std::io::Error),
+}
+
+/// What is wrong with a file; where the core found it, flags are spelled.
+fn io_words(error: &IoError) -> String {
+    match error {
+        IoError::Core { origin, error } => format!("{origin}: {}", spelled(error)),
+        other => other.to_string(),
+    }
+}
+
+/// An error of the core with options as they are typed here: the one place where the command line's spelling comes in.
+pub(crate) fn spelled(error: &evenkeel::Error) -> String {
+    error.spelled(&CliSpelling)
+}
+
+/// The system's words without "(os error 2)", which tells a user nothing.
+pub(crate) fn system_words(error: &std::io::Error) -> String {
+    let words = error.to_string();
+    words.split(" (os error").next().unwrap_or_default().to_owned()
+}

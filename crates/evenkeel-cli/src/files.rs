@@ -1,0 +1,79 @@
+//! Arguments that name files -> the sources a job reads.
+
+use std::path::Path;
+
+use evenkeel::calibration::Calibration;
+use evenkeel_io::{
+    FileSource, LabeledFiles, MatrixReader, MatrixSource, PointFiles, SideFiles, ValueKind,
+    read_class_names,
+};
+use evenkeel_jobs::parse_calibration;
+
+use crate::args::{BesideArgs, Labeled, Reading};
+use crate::failure::{Failure, system_words};
+
+impl Reading {
+    /// What the numbers are.
+    pub(crate) fn kind(&self) -> ValueKind {
+        if self.logits { ValueKind::Logits } else { ValueKind::Probabilities }
+    }
+
+    /// Class names, if a file was given; there must be one for each class.
+    pub(crate) fn names(&self, classes: usize) -> Result<Option<Vec<String>>, Failure> {
+        let read = |path: &std::path::PathBuf| read_class_names(path, Some(classes));
+        Ok(self.class_names.as_ref().map(read).transpose()?)
+    }
+
+    /// Opens the files of some points.
+    pub(crate) fn open(&self, files: PointFiles<'_>) -> Result<FileSource, Failure> {
+        Ok(FileSource::open(files, self.kind())?)
+    }
+
+    /// Reads the files of the calibration data.
+    pub(crate) fn read<'a>(
+        &self,
+        labeled: &'a Labeled,
+        beside: &'a BesideArgs,
+    ) -> Result<LabeledFiles<'a>, Failure> {
+        let files = LabeledFiles::read(&labeled.cal_probs, &labeled.cal_labels, self.kind())?;
+        Ok(files.with_side_files(SideFiles {
+            features: beside.cal_features.as_deref(),
+            ratios: beside.cal_ratios.as_deref(),
+            weights: beside.weights_file.as_deref(),
+        })?)
+    }
+}
+
+/// Reads and checks a file written by `calibrate`.
+pub(crate) fn load_calibration(path: &Path) -> Result<Calibration, Failure> {
+    let failed = |reason: String| Failure::Calibration { path: path.to_owned(), reason };
+    let metadata = std::fs::metadata(path).map_err(|error| failed(unreadable(&error)))?;
+    if !metadata.is_file() {
+        return Err(failed("is not a file; give a file written by `evenkeel calibrate`".into()));
+    }
+    if metadata.len() > LARGEST_CALIBRATION {
+        return Err(failed(format!("is {} bytes, too large for a calibration", metadata.len())));
+    }
+    let text = std::fs::read_to_string(path).map_err(|error| failed(unreadable(&error)))?;
+    parse_calibration(&text).map_err(|error| failed(error.to_string()))
+}
+
+/// A calibration of ten million points is about 400 MB.
+const LARGEST_CALIBRATION: u64 = 4 << 30;
+
+/// Why a calibration cannot be read, and what to do.
+fn unreadable(error: &std::io::Error) -> String {
+    format!("cannot be read: {}; give a file written by `evenkeel calibrate`", system_words(error))
+}
+
+/// Rows and columns of a matrix file, for the record.
+pub(crate) fn shape_of(matrix: &str) -> Vec<usize> {
+    let reader = MatrixSource::parse(matrix).and_then(|source| MatrixReader::open(&source));
+    reader.map_or_else(
+        |_| Vec::new(),
+        |reader| {
+            let rows = reader.rows().and_then(|rows| usize::try_from(rows).ok());
+            rows.into_iter().chain([reader.columns()]).collect()
+        },
+    )
+}

@@ -1,0 +1,237 @@
+//! The files of some points as a source of rows: probabilities, and beside them labels, features and ratios.
+
+use evenkeel::Error;
+use evenkeel::rows::Rows;
+use evenkeel::side_inputs::SideInputs;
+use evenkeel_jobs::{BLOCK_BYTES, Block, JobError, PerRow, RowSource, ValueKind, counted_from};
+
+use crate::companion::RowAligned;
+use crate::error::IoError;
+use crate::reader::MatrixReader;
+use crate::source::MatrixSource;
+
+/// The files that describe one set of points, as typed.
+#[derive(Debug, Clone, Copy)]
+pub struct PointFiles<'a> {
+    /// Class probabilities, or logits.
+    pub probs: &'a str,
+    /// One label per row.
+    pub labels: Option<&'a str>,
+    /// One row of features per row.
+    pub features: Option<&'a str>,
+    /// One likelihood ratio per row.
+    pub ratios: Option<&'a str>,
+}
+
+impl<'a> PointFiles<'a> {
+    /// Probabilities alone.
+    pub fn probs(probs: &'a str) -> Self {
+        Self { probs, labels: None, features: None, ratios: None }
+    }
+}
+
+/// Files read row for row in blocks; memory is bounded by the block, not by the files.
+#[derive(Debug)]
+pub struct FileSource {
+    name: String,
+    kind: ValueKind,
+    source: MatrixSource,
+    reader: MatrixReader,
+    block: crate::Block,
+    softmax: Vec<f64>,
+    labels: Option<Companion>,
+    features: Option<Companion>,
+    ratios: Option<Companion>,
+    /// Labels of the block at hand.
+    block_labels: Vec<usize>,
+    seen: usize,
+}
+
+impl FileSource {
+    /// Opens all files.
+    ///
+    /// # Errors
+    /// If one cannot be opened or is not what it is given as.
+    pub fn open(files: PointFiles<'_>, kind: ValueKind) -> Result<Self, JobError> {
+        let companion = |what, file: Option<&str>| {
+            file.map(|file| Companion::open(what, file, files.probs)).transpose()
+        };
+        let labels = companion(PerRow::Label, files.labels)?;
+        let features = companion(PerRow::Features, files.features)?;
+        let ratios = companion(PerRow::Ratio, files.ratios)?;
+        let source = MatrixSource::parse(files.probs)?;
+        let reader = MatrixReader::open(&source)?;
+        Ok(Self {
+            name: files.probs.to_owned(),
+            kind,
+            block: reader.empty_block(),
+            reader,
+            source,
+            softmax: Vec::new(),
+            labels,
+            features,
+            ratios,
+            block_labels: Vec::new(),
+            seen: 0,
+        })
+    }
+
+    fn companions(&mut self) -> impl Iterator<Item = &mut Companion> {
+        [&mut self.labels, &mut self.features, &mut self.ratios].into_iter().flatten()
+    }
+}
+
+impl RowSource for FileSource {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn columns(&self) -> usize {
+        self.reader.columns()
+    }
+
+    fn rows(&self) -> Option<u64> {
+        self.reader.rows()
+    }
+
+    fn is_labeled(&self) -> bool {
+        self.labels.is_some()
+    }
+
+    fn rewind(&mut self) -> Result<(), JobError> {
+        if self.seen > 0 {
+            self.reader = MatrixReader::open(&self.source)?;
+            self.seen = 0;
+            for companion in self.companions() {
+                companion.rewind()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn next_block(&mut self) -> Result<Option<Block<'_>>, JobError> {
+        let at_a_time = self.reader.rows_within(BLOCK_BYTES);
+        if !self.reader.fill_block(at_a_time, &mut self.block)? {
+            let (name, seen) = (self.name.clone(), self.seen);
+            self.companions().try_for_each(|companion| companion.require_end(&name, seen))?;
+            return Ok(None);
+        }
+        let block = &self.block;
+        let first_row = block.first_row();
+        let rows = block.probabilities(self.kind, &mut self.softmax)?;
+        let (count, classes) = (rows.rows(), rows.columns());
+        self.seen = first_row + count;
+        self.block_labels = match &mut self.labels {
+            Some(companion) => companion.labels(count, first_row, classes, &self.name)?,
+            None => Vec::new(),
+        };
+        let mut side = SideInputs::default();
+        if let Some(companion) = &mut self.features {
+            let (values, columns) = companion.numbers(count, first_row, &self.name)?;
+            side.features = Some(Rows::new("features", values, columns)?);
+        }
+        if let Some(companion) = &mut self.ratios {
+            let (values, _) = companion.numbers(count, first_row, &self.name)?;
+            side.ratios = Some(values);
+        }
+        Ok(Some(Block { first_row, rows, side, labels: &self.block_labels }))
+    }
+}
+
+/// A file read beside the probabilities.
+#[derive(Debug)]
+struct Companion {
+    what: PerRow,
+    file: String,
+    source: MatrixSource,
+    rows: RowAligned,
+}
+
+impl Companion {
+    fn open(what: PerRow, file: &str, matrix: &str) -> Result<Self, JobError> {
+        let source = MatrixSource::parse(file)?;
+        let rows = opened(what, &source).map_err(|error| error.or_swapped(what, matrix))?;
+        Ok(Self { what, file: file.to_owned(), source, rows })
+    }
+
+    fn rewind(&mut self) -> Result<(), JobError> {
+        self.rows = opened(self.what, &self.source)?;
+        Ok(())
+    }
+
+    /// The labels of the next rows, each naming a class.
+    fn labels(
+        &mut self,
+        rows: usize,
+        first_row: usize,
+        classes: usize,
+        matrix: &str,
+    ) -> Result<Vec<usize>, JobError> {
+        let labels = self.rows.next_labels(rows)?;
+        self.require(labels.len(), (rows, first_row), matrix)?;
+        match labels.iter().position(|label| *label >= classes) {
+            None => Ok(labels),
+            Some(offset) => {
+                let (what, index, label) = ("labels", first_row + offset, labels[offset]);
+                let error = Error::LabelOutOfRange { what, index, label, classes };
+                Err(JobError::found_in(&self.file, error))
+            }
+        }
+    }
+
+    /// The numbers of the next rows, checked, and how many a row has.
+    fn numbers(
+        &mut self,
+        rows: usize,
+        first_row: usize,
+        matrix: &str,
+    ) -> Result<(&[f64], usize), JobError> {
+        let columns = self.rows.columns();
+        let found = self.rows.next_rows(rows)?.len() / columns;
+        self.require(found, (rows, first_row), matrix)?;
+        let values = self.rows.last_rows();
+        let alone = match self.what {
+            PerRow::Features => SideInputs::features(Rows::new("features", values, columns)?),
+            _ => SideInputs { ratios: Some(values), ..SideInputs::default() },
+        };
+        alone
+            .check(rows)
+            .map_err(|error| JobError::found_in(&self.file, counted_from(first_row, error)))?;
+        Ok((values, columns))
+    }
+
+    /// An error unless there was something for each of the `rows` rows from `first_row` on.
+    fn require(
+        &self,
+        found: usize,
+        (rows, first_row): (usize, usize),
+        matrix: &str,
+    ) -> Result<(), JobError> {
+        if found == rows {
+            return Ok(());
+        }
+        Err(self.miscounted(first_row + found, matrix, first_row + rows, true))
+    }
+
+    /// An error unless `rows` rows were all there are. It tells the file's whole length, whatever of it was needed.
+    fn require_end(&mut self, matrix: &str, rows: usize) -> Result<(), JobError> {
+        match self.rows.count_rows()? {
+            found if found == rows => Ok(()),
+            found => Err(self.miscounted(found, matrix, rows, false)),
+        }
+    }
+
+    fn miscounted(&self, found: usize, matrix: &str, rows: usize, more: bool) -> JobError {
+        let (input, matrix) = (self.file.clone(), matrix.to_owned());
+        JobError::Count { input, what: self.what, found, matrix, rows, more }
+    }
+}
+
+fn opened(what: PerRow, source: &MatrixSource) -> Result<RowAligned, IoError> {
+    match what {
+        PerRow::Features => RowAligned::open(source),
+        PerRow::Label | PerRow::Ratio | PerRow::Weight => {
+            RowAligned::open_column(source, what.many())
+        }
+    }
+}

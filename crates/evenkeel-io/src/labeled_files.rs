@@ -1,0 +1,109 @@
+//! The files of the calibration data, whole in memory.
+
+use evenkeel::rows::Rows;
+use evenkeel::side_inputs::SideInputs;
+use evenkeel_jobs::{JobError, LabeledData, PerRow, SideNames, ValueKind};
+
+use crate::matrix::read_matrix;
+use crate::source::MatrixSource;
+use crate::vectors::{read_labels, read_weights};
+
+/// The files of what stands beside the probabilities, as typed.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SideFiles<'a> {
+    /// One row of features per row.
+    pub features: Option<&'a str>,
+    /// One likelihood ratio per row.
+    pub ratios: Option<&'a str>,
+    /// One weight per row.
+    pub weights: Option<&'a str>,
+}
+
+/// What the files of the calibration data hold; [`data`](Self::data) checks it.
+#[derive(Debug)]
+pub struct LabeledFiles<'a> {
+    probs: &'a str,
+    values: Vec<f64>,
+    classes: usize,
+    labels_file: &'a str,
+    labels: Vec<usize>,
+    files: SideFiles<'a>,
+    features: Option<(Vec<f64>, usize)>,
+    ratios: Option<Vec<f64>>,
+    weights: Option<Vec<f64>>,
+}
+
+impl<'a> LabeledFiles<'a> {
+    /// Reads probabilities, or logits, and labels.
+    ///
+    /// # Errors
+    /// If a file cannot be read, or there are not as many labels as rows.
+    pub fn read(probs: &'a str, labels: &'a str, kind: ValueKind) -> Result<Self, JobError> {
+        let block = read_matrix(&MatrixSource::parse(probs)?)?;
+        let mut softmax = Vec::new();
+        let values = block.probabilities(kind, &mut softmax)?.widened().into_owned();
+        let (labels_file, expected) = (labels, Some(block.row_count()));
+        let labels = read_labels(&MatrixSource::parse(labels)?, expected)
+            .map_err(|error| error.or_swapped(PerRow::Label, probs))?;
+        Ok(Self {
+            probs,
+            values,
+            classes: block.columns(),
+            labels_file,
+            labels,
+            files: SideFiles::default(),
+            features: None,
+            ratios: None,
+            weights: None,
+        })
+    }
+
+    /// Reads what stands beside the probabilities.
+    ///
+    /// # Errors
+    /// If a file cannot be read.
+    pub fn with_side_files(mut self, files: SideFiles<'a>) -> Result<Self, JobError> {
+        if let Some(file) = files.features {
+            let block = read_matrix(&MatrixSource::parse(file)?)?;
+            let columns = block.columns();
+            self.features = Some((block.into_values().to_f64(), columns));
+        }
+        let vector = |file: Option<&str>| {
+            file.map(|file| read_weights(&MatrixSource::parse(file)?)).transpose()
+        };
+        self.ratios = vector(files.ratios)?;
+        self.weights = vector(files.weights)?;
+        self.files = files;
+        Ok(self)
+    }
+
+    /// The calibration data, checked.
+    ///
+    /// # Errors
+    /// If a row is not a probability vector, a label names no class, or something is not there for every row.
+    pub fn data(&self) -> Result<LabeledData<'_>, JobError> {
+        let labeled = LabeledData::new(
+            self.probs,
+            &self.values,
+            self.classes,
+            self.labels_file,
+            self.labels.clone(),
+        )?;
+        let features = match &self.features {
+            None => None,
+            Some((values, columns)) => Some(Rows::new("features", values, *columns)?),
+        };
+        let side = SideInputs {
+            features,
+            ratios: self.ratios.as_deref(),
+            weights: self.weights.as_deref(),
+        };
+        let SideFiles { features, ratios, weights } = self.files;
+        let names = SideNames {
+            features: features.unwrap_or_default(),
+            ratios: ratios.unwrap_or_default(),
+            weights: weights.unwrap_or_default(),
+        };
+        labeled.with_side_inputs(names, side)
+    }
+}

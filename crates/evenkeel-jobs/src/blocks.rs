@@ -1,0 +1,65 @@
+//! A pass over a source, and a block cut into shares for the threads.
+//!
+//! All sizes stand here. None of them changes a result: states merge exactly and sets do not depend on their neighbours.
+
+use evenkeel::rows::{Real, Rows};
+use rayon::prelude::*;
+
+use crate::error::{JobError, Result};
+use crate::observer::{Observer, Stage, go_on};
+use crate::source::{Block, RowSource};
+
+/// Bytes of rows read at a time: memory is bounded by this, not by the input.
+pub const BLOCK_BYTES: usize = 16 << 20;
+
+/// Rows a thread takes at a time within a block.
+const SHARE_ROWS: usize = 2048;
+
+/// One pass: every block of `source` through `work`, in order; returns the number of rows.
+///
+/// An error of the core that comes out of `work` is about the rows being read, and names their source.
+pub(crate) fn each_block(
+    source: &mut dyn RowSource,
+    classes: usize,
+    (stage, observer): (Stage, &mut dyn Observer),
+    mut work: impl FnMut(&Block<'_>) -> Result<()>,
+) -> Result<usize> {
+    let name = source.name().to_owned();
+    source.rewind()?;
+    let found = source.columns();
+    if found != classes {
+        return Err(JobError::Classes { input: name, found, classes });
+    }
+    observer.begin(stage, source.rows());
+    let mut seen = 0;
+    while let Some(block) = source.next_block()? {
+        work(&block).map_err(|error| error.while_reading(&name))?;
+        seen += block.rows.rows();
+        go_on(observer, seen as u64)?;
+    }
+    observer.end();
+    // A table can have a header and nothing below it: means over no rows would be NaN.
+    if seen == 0 { Err(JobError::NoRows { input: name }) } else { Ok(seen) }
+}
+
+/// The same over labeled rows.
+pub(crate) fn each_labeled_block(
+    source: &mut dyn RowSource,
+    classes: usize,
+    watched: (Stage, &mut dyn Observer),
+    work: impl FnMut(&Block<'_>) -> Result<()>,
+) -> Result<usize> {
+    if !source.is_labeled() {
+        return Err(JobError::NoLabels { input: source.name().to_owned() });
+    }
+    each_block(source, classes, watched, work)
+}
+
+/// Rows cut into shares for the threads, with the offset of each.
+pub(crate) fn shares<'a, T: Real>(
+    rows: Rows<'a, T>,
+) -> impl IndexedParallelIterator<Item = (usize, evenkeel::Result<Rows<'a, T>>)> {
+    let (what, columns) = (rows.what(), rows.columns());
+    let parts = rows.values().par_chunks(SHARE_ROWS * columns).enumerate();
+    parts.map(move |(index, values)| (index * SHARE_ROWS, Rows::new(what, values, columns)))
+}

@@ -1,0 +1,174 @@
+//! Is there a shift, how much coverage is at risk, what to do: without labels of the target data.
+
+use evenkeel::calibration::{Calibration, Evidence};
+use evenkeel::calibrator::ShiftCalibrator;
+use evenkeel::check::{CheckSettings, ShiftReport, TargetLaws, TargetLawsRecipe};
+use evenkeel::evaluation::ClassCoverage;
+use evenkeel::level::{FailureProbability, Miscoverage};
+use evenkeel::method::Method;
+use evenkeel::method::auto::AutoSettings;
+use evenkeel::method::label_plan::Certificate;
+use evenkeel::rows::RowKeys;
+use evenkeel::score::Score;
+use evenkeel::seed::Seed;
+use evenkeel::shift::predictions;
+use evenkeel::threshold::Threshold;
+use serde::Serialize;
+
+use crate::any_rows::with_rows;
+use crate::blocks::each_block;
+use crate::calibrate::calibrate;
+use crate::documents::CheckDocument;
+use crate::error::{JobError, Result};
+use crate::labeled::LabeledData;
+use crate::observer::{Observer, Stage};
+use crate::source::RowSource;
+
+/// How a check is made.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CheckJob {
+    /// What scores labels.
+    pub score: Score,
+    /// Rates, grids and the shift test.
+    pub settings: CheckSettings,
+}
+
+impl CheckJob {
+    /// The defaults at these two rates. The shift test is that of `auto`: a shift found here is found there.
+    pub fn new(score: Score, alpha: Miscoverage, delta: FailureProbability, seed: Seed) -> Self {
+        Self { score, settings: CheckSettings::new(alpha, delta, seed) }
+    }
+}
+
+/// What a check found.
+#[derive(Debug, Clone)]
+pub struct Checked {
+    /// The answer as data.
+    pub report: ShiftReport,
+    /// The laws around the target scores it speaks of.
+    pub laws: TargetLaws,
+    /// Calibration scores, in the caller's order.
+    pub scores: Vec<f64>,
+    /// Coverage of the calibration data at the uncorrected threshold, class by class.
+    pub per_class: Vec<ClassCoverage>,
+    /// What `auto` makes of the target data; none where no shift was found.
+    pub recommended: Option<Recommended>,
+}
+
+impl Checked {
+    /// What people see of it.
+    pub fn document<'a>(&'a self, class_names: Option<&'a [String]>) -> CheckDocument<'a> {
+        CheckDocument::new(self, class_names)
+    }
+}
+
+/// What `auto` makes of the target data, once a shift was found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Recommended {
+    /// The method.
+    pub method: &'static str,
+    /// Its threshold; none is infinite.
+    pub threshold: Option<f64>,
+    /// `n_w` of its weights.
+    pub effective_sample_size: f64,
+    /// Bound on the total coverage gap, as far as its assumption holds; none if nothing was corrected.
+    pub certificate: Option<Certificate>,
+    /// What a user should know.
+    pub warnings: Vec<String>,
+    /// Level of its shift test and failure probability of its certificate: those of the check.
+    #[serde(skip)]
+    pub level: f64,
+}
+
+impl Recommended {
+    fn of(calibration: &Calibration, level: f64) -> Self {
+        let value = calibration.threshold(None).map_or(f64::INFINITY, Threshold::get);
+        let certificate = match &calibration.learned().evidence {
+            Some(Evidence::Auto(decision)) => decision.plan.as_ref().map(|plan| plan.certificate),
+            _ => None,
+        };
+        Self {
+            method: calibration.provenance().method.as_str(),
+            threshold: value.is_finite().then_some(value),
+            effective_sample_size: calibration.effective_sample_size(),
+            certificate,
+            warnings: calibration.warnings(),
+            level,
+        }
+    }
+}
+
+/// Looks at the labeled data and the unlabeled rows of the target data, and answers.
+///
+/// Once a shift is found, what is recommended is computed by the very job it names: `calibrate` with `auto` at this
+/// check's `delta` and seed, two more passes over the target data.
+///
+/// # Errors
+/// If the settings make no sense, rows are not probabilities, or the observer stops it.
+pub fn check(
+    job: &CheckJob,
+    labeled: &LabeledData<'_>,
+    target: &mut dyn RowSource,
+    observer: &mut dyn Observer,
+) -> Result<Checked> {
+    let CheckJob { score, settings } = job;
+    let classes = labeled.classes();
+    let scores = labeled.scores(score)?;
+    let laws = target_laws(job, &scores, classes, target, observer)?;
+    let said = predictions(labeled.probabilities());
+    let range = score.range(classes);
+    let report = evenkeel::check::check(&scores, &said, &laws, classes, range, settings)?;
+    let recommended = match report.shift.detected {
+        false => None,
+        true => {
+            let method = Method::Auto(AutoSettings::new(settings.delta));
+            let CheckSettings { alpha, seed, delta, .. } = *settings;
+            let calibrator = ShiftCalibrator { method, score: *score, alpha, seed };
+            let calibrated = calibrate(&calibrator, labeled, target, observer)?;
+            Some(Recommended::of(&calibrated.calibration, delta.get()))
+        }
+    };
+    let per_class = coverage_by_class(&scores, labeled, report.threshold);
+    Ok(Checked { report, laws, scores, per_class, recommended })
+}
+
+/// How often a threshold covers the calibration points of each class that occurs; none is infinite.
+fn coverage_by_class(
+    scores: &[f64],
+    labeled: &LabeledData<'_>,
+    threshold: Option<f64>,
+) -> Vec<ClassCoverage> {
+    let threshold = threshold.unwrap_or(f64::INFINITY);
+    let mut counts = vec![(0_u64, 0_u64); labeled.classes()];
+    for (score, label) in scores.iter().zip(labeled.labels().as_slice()) {
+        counts[*label].0 += 1;
+        counts[*label].1 += u64::from(*score <= threshold);
+    }
+    let occurs = counts.into_iter().enumerate().filter(|(_, (n, _))| *n > 0);
+    occurs
+        .map(|(label, (n, covered))| ClassCoverage {
+            label,
+            n,
+            coverage: covered as f64 / n as f64,
+        })
+        .collect()
+}
+
+/// The laws around the target scores, from one pass.
+fn target_laws(
+    job: &CheckJob,
+    scores: &[f64],
+    classes: usize,
+    target: &mut dyn RowSource,
+    observer: &mut dyn Observer,
+) -> Result<TargetLaws> {
+    let CheckSettings { bound_grid, seed, .. } = job.settings;
+    let recipe = TargetLawsRecipe::new(scores, &job.score, classes, bound_grid, seed)?;
+    let mut gathered = recipe.empty();
+    each_block(target, classes, (Stage::Reading, observer), |block| {
+        let keys = RowKeys::From(block.first_row as u64);
+        Ok(with_rows!(block.rows, |rows| recipe.add(&mut gathered, keys, rows))?)
+    })?;
+    let laws = recipe.finish(gathered);
+    laws.map_err(|error| JobError::from(error).while_reading(target.name()))
+}

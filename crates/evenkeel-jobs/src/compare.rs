@@ -1,0 +1,170 @@
+//! Methods side by side on labeled rows of the target data.
+
+use evenkeel::calibration::Calibration;
+use evenkeel::calibrator::ShiftCalibrator;
+use evenkeel::evaluation::{Evaluation, GapPoint};
+use evenkeel::measure::WeightedEmpirical;
+use evenkeel::method::MethodName;
+
+use crate::blocks::each_labeled_block;
+use crate::documents::{CompareDocument, CompareRow};
+use crate::error::{JobError, Result, Spell};
+use crate::evaluate::Evaluated;
+use crate::evaluation_pass::{EvaluationPass, label_scores};
+use crate::fit::{Clock, fit};
+use crate::labeled::LabeledData;
+use crate::observer::{Observer, Stage};
+use crate::source::RowSource;
+
+/// A method that takes part.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Entrant {
+    /// One that learns from the calibration data and the unlabeled target data.
+    Method(ShiftCalibrator),
+    /// Split conformal prediction on the test labels themselves; of the calibrator, score, level and seed count.
+    Oracle(ShiftCalibrator),
+}
+
+impl Entrant {
+    /// Its name in tables.
+    pub fn name(&self) -> MethodName {
+        match self {
+            Self::Method(calibrator) => calibrator.method.name(),
+            Self::Oracle(_) => MethodName::Oracle,
+        }
+    }
+}
+
+/// What becomes of a method that these data do not allow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IfInapplicable {
+    /// The comparison fails: it was asked for by name.
+    Fail,
+    /// It is left out, with the reason: all methods were asked for.
+    LeaveOut,
+}
+
+/// What is compared.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CompareJob {
+    /// The methods, in the order of the table.
+    pub entrants: Vec<Entrant>,
+    /// What becomes of those that cannot apply.
+    pub if_inapplicable: IfInapplicable,
+}
+
+/// A method that could not apply.
+#[derive(Debug)]
+pub struct LeftOut {
+    /// The method.
+    pub method: MethodName,
+    /// Why.
+    pub reason: JobError,
+}
+
+/// One method's outcome.
+#[derive(Debug, Clone)]
+pub struct Compared {
+    /// The calibration.
+    pub calibration: Calibration,
+    /// Its coverage, sizes and gap on the test rows.
+    pub evaluation: Evaluation,
+    /// Scores of the test rows at their labels, exact at every calibration score.
+    pub label_law: WeightedEmpirical,
+    /// Coverage at every per cent.
+    pub gap_curve: Vec<GapPoint>,
+    /// Seconds of fit and test, without reading.
+    pub seconds: f64,
+}
+
+impl Compared {
+    /// Its row of the table.
+    pub fn row(&self) -> CompareRow {
+        CompareRow::new(self)
+    }
+}
+
+/// What a comparison gives.
+#[derive(Debug)]
+pub struct Comparison {
+    /// The methods that could apply, in the order asked for.
+    pub compared: Vec<Compared>,
+    /// Those that could not.
+    pub left_out: Vec<LeftOut>,
+}
+
+impl Comparison {
+    /// What people see of it; `spell` says errors in the shell's words.
+    pub fn document(&self, alpha: f64, spell: Spell<'_>) -> CompareDocument {
+        CompareDocument::new(self, alpha, spell)
+    }
+}
+
+/// Calibrates every method and evaluates all of them in one pass over the labeled test rows.
+///
+/// # Errors
+/// If a method fails and is not to be left out, rows are not probabilities, or the observer stops it.
+pub fn compare(
+    job: &CompareJob,
+    labeled: &LabeledData<'_>,
+    target: &mut dyn RowSource,
+    test: &mut dyn RowSource,
+    observer: &mut dyn Observer,
+) -> Result<Comparison> {
+    let classes = labeled.classes();
+    let (mut fitted, mut left_out) = (Vec::new(), Vec::new());
+    for entrant in &job.entrants {
+        let result = match entrant {
+            Entrant::Method(calibrator) => fit(calibrator, labeled, target, observer),
+            Entrant::Oracle(calibrator) => oracle(calibrator, classes, test, observer),
+        };
+        match result {
+            Ok(fit) => fitted.push(fit),
+            Err(reason)
+                if job.if_inapplicable == IfInapplicable::LeaveOut && reason.is_about_data() =>
+            {
+                left_out.push(LeftOut { method: entrant.name(), reason });
+            }
+            Err(reason) => return Err(reason),
+        }
+    }
+    let mut passes = Vec::new();
+    for (calibration, seconds) in &fitted {
+        let clock = Clock { seconds: *seconds };
+        passes.push((Some(EvaluationPass::new(calibration, None)?), clock));
+    }
+    each_labeled_block(test, classes, (Stage::Testing, observer), |block| {
+        for (pass, clock) in &mut passes {
+            *pass = clock.time(|| pass.take().map(|pass| pass.add(block)).transpose())?;
+        }
+        Ok(())
+    })?;
+    let mut measured = Vec::new();
+    for (pass, clock) in passes {
+        measured.extend(pass.map(|pass| pass.finish().map(|found| (found, clock.seconds))));
+    }
+    let measured: Vec<(Evaluated, f64)> = measured.into_iter().collect::<Result<_>>()?;
+    let compared = fitted.into_iter().zip(measured).map(|((calibration, _), (found, seconds))| {
+        let gap_curve = found.gap_curve(&calibration);
+        let Evaluated { evaluation, label_law } = found;
+        Compared { calibration, evaluation, label_law, gap_curve, seconds }
+    });
+    Ok(Comparison { compared: compared.collect(), left_out })
+}
+
+/// Split conformal prediction on the test rows' own labels, and its seconds: a pass of its own over them.
+fn oracle(
+    calibrator: &ShiftCalibrator,
+    classes: usize,
+    test: &mut dyn RowSource,
+    observer: &mut dyn Observer,
+) -> Result<(Calibration, f64)> {
+    let mut clock = Clock::default();
+    let mut scores = Vec::new();
+    each_labeled_block(test, classes, (Stage::Testing, observer), |block| {
+        scores.extend(clock.time(|| label_scores(block, &calibrator.score))?);
+        Ok(())
+    })?;
+    let calibration = clock.time(|| calibrator.oracle(&scores, classes))?;
+    Ok((calibration, clock.seconds))
+}

@@ -1,0 +1,328 @@
+//! Every JSON document people see, under the names their scripts rely on. Fields may be added, never renamed.
+
+use evenkeel::calibration::{Calibration, Evidence};
+use evenkeel::check::{CoverageIntervals, DominanceReports, SandwichReports, ShiftOutcome};
+use evenkeel::evaluation::{ClassCoverage, Evaluation, SizeCoverage};
+use evenkeel::threshold::Threshold;
+use serde::Serialize;
+
+use crate::check::{Checked, Recommended};
+use crate::compare::{Compared, Comparison};
+use crate::error::Spell;
+use crate::predict::Predicted;
+use crate::sentences;
+
+/// A threshold as JSON has it: null is infinite, or one of many.
+fn finite(threshold: Option<Threshold>) -> Option<f64> {
+    match threshold {
+        Some(Threshold::Finite(score)) => Some(score),
+        Some(Threshold::AllLabels) | None => None,
+    }
+}
+
+/// What `check` says.
+#[derive(Debug, Clone, Serialize)]
+pub struct CheckDocument<'a> {
+    /// Labeled points of the calibration data.
+    pub n: usize,
+    /// Unlabeled points of the target data.
+    pub m: u64,
+    /// Number of classes.
+    pub classes: usize,
+    /// Miscoverage rate.
+    pub alpha: f64,
+    /// Failure probability of each confidence statement, and level of the shift test.
+    pub delta: f64,
+    /// The shift test.
+    pub shift: ShiftOutcome,
+    /// Uncorrected threshold; null is infinite.
+    pub threshold: Option<f64>,
+    /// Where target coverage lies at that threshold.
+    pub coverage_interval: CoverageIntervals,
+    /// Bounds on the total coverage gap.
+    pub bounds: SandwichReports,
+    /// Whether the pairs of laws are ordered.
+    pub dominance: DominanceReports,
+    /// Grid points of the bounds.
+    pub bound_grid: usize,
+    /// What to do, in one sentence.
+    pub advice: String,
+    /// What a user should know.
+    pub warnings: Vec<String>,
+    /// Coverage of the calibration data at the uncorrected threshold, class by class.
+    pub per_class: Vec<ClassRow<'a>>,
+    /// What `auto` makes of the target data; absent where no shift was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recommended: Option<&'a Recommended>,
+}
+
+impl<'a> CheckDocument<'a> {
+    pub(crate) fn new(checked: &'a Checked, class_names: Option<&'a [String]>) -> Self {
+        let report = &checked.report;
+        Self {
+            n: report.n,
+            m: report.m,
+            classes: report.classes,
+            alpha: report.alpha,
+            delta: report.delta,
+            shift: report.shift,
+            threshold: report.threshold,
+            coverage_interval: report.coverage_interval,
+            bounds: report.bounds,
+            dominance: report.dominance,
+            bound_grid: report.bound_grid,
+            advice: sentences::advice(report),
+            warnings: sentences::check_warnings(checked),
+            per_class: class_rows(&checked.per_class, class_names),
+            recommended: checked.recommended.as_ref(),
+        }
+    }
+}
+
+/// What `calibrate` says.
+#[derive(Debug, Clone, Serialize)]
+pub struct CalibrateDocument<'a> {
+    /// Name of the method.
+    pub method: &'static str,
+    /// Miscoverage rate.
+    pub alpha: f64,
+    /// Null is infinite, or a threshold for each point or label.
+    pub threshold: Option<f64>,
+    /// `n_w` of the weights.
+    pub effective_sample_size: f64,
+    /// The bound that was minimised, at equal weights; null if none was.
+    pub bound_before: Option<f64>,
+    /// The same at the weights found.
+    pub bound_after: Option<f64>,
+    /// Steps taken.
+    pub steps: usize,
+    /// Why they ended.
+    pub stopped: &'static str,
+    /// Seconds of the fit, without reading.
+    pub seconds: f64,
+    /// Calibration points.
+    pub n: usize,
+    /// The test point's share of the mass.
+    pub test_mass: f64,
+    /// What must hold for the coverage to be right.
+    pub assumption: &'static str,
+    /// What was done and why, for methods that decide something themselves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub account: Option<String>,
+    /// What the method measured on its way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<&'a Evidence>,
+    /// What a user should know.
+    pub warnings: Vec<String>,
+    /// Names of the classes, if they were given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub class_names: Option<&'a [String]>,
+}
+
+impl<'a> CalibrateDocument<'a> {
+    /// Of a calibration and the seconds it took.
+    pub fn new(
+        calibration: &'a Calibration,
+        seconds: f64,
+        class_names: Option<&'a [String]>,
+    ) -> Self {
+        let (provenance, learned) = (calibration.provenance(), calibration.learned());
+        Self {
+            method: provenance.method.as_str(),
+            alpha: provenance.alpha.get(),
+            threshold: finite(calibration.threshold(None)),
+            effective_sample_size: calibration.effective_sample_size(),
+            bound_before: learned.bound_before,
+            bound_after: learned.bound_after,
+            steps: learned.steps,
+            stopped: learned.stopped.name(),
+            seconds,
+            n: calibration.scores().len(),
+            test_mass: calibration.test_mass().get(),
+            assumption: provenance.method.assumption(),
+            account: sentences::account(calibration),
+            evidence: learned.evidence.as_ref(),
+            warnings: calibration.warnings(),
+            class_names,
+        }
+    }
+}
+
+/// What `predict` says.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct PredictDocument {
+    /// Number of sets.
+    pub n: u64,
+    /// Miscoverage rate they were made for.
+    pub alpha: f64,
+    /// Null is infinite, or a threshold for each point or label.
+    pub threshold: Option<f64>,
+    /// Mean set size.
+    pub mean_size: f64,
+    /// Sets without a label.
+    pub empty: u64,
+    /// Sets with every label.
+    pub full: u64,
+}
+
+impl PredictDocument {
+    pub(crate) fn new(predicted: &Predicted) -> Self {
+        Self {
+            n: predicted.n,
+            alpha: predicted.alpha.get(),
+            threshold: finite(predicted.threshold),
+            mean_size: predicted.labels as f64 / predicted.n as f64,
+            empty: predicted.empty,
+            full: predicted.full,
+        }
+    }
+}
+
+/// What `evaluate` says.
+#[derive(Debug, Clone, Serialize)]
+pub struct EvaluateDocument<'a> {
+    /// Miscoverage rate the sets were made for.
+    pub alpha: f64,
+    /// Coverage of every set size that occurs.
+    pub by_size: Vec<SizeRow>,
+    /// Share of the points whose label is in their set.
+    pub coverage: f64,
+    /// Sets without a label.
+    pub empty: u64,
+    /// Sets with every label.
+    pub full: u64,
+    /// Mean set size.
+    pub mean_size: f64,
+    /// Median set size.
+    pub median_size: f64,
+    /// Points.
+    pub n: u64,
+    /// Coverage of every class that occurs.
+    pub per_class: Vec<ClassRow<'a>>,
+    /// Measured total coverage gap; null where points have thresholds of their own.
+    pub total_coverage_gap: Option<f64>,
+}
+
+/// Coverage of one class.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct ClassRow<'a> {
+    /// Share of its points whose set contains it.
+    pub coverage: f64,
+    /// The class.
+    pub label: usize,
+    /// Its points.
+    pub n: u64,
+    /// Its name, if one was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<&'a str>,
+}
+
+/// Classes with their names.
+fn class_rows<'a>(
+    classes: &[ClassCoverage],
+    class_names: Option<&'a [String]>,
+) -> Vec<ClassRow<'a>> {
+    let row = |class: &ClassCoverage| {
+        let name = class_names.and_then(|names| names.get(class.label)).map(String::as_str);
+        ClassRow { coverage: class.coverage, label: class.label, n: class.n, name }
+    };
+    classes.iter().map(row).collect()
+}
+
+/// Coverage of one set size.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct SizeRow {
+    /// Share of its points whose label is in their set.
+    pub coverage: f64,
+    /// Points with a set of this size.
+    pub n: u64,
+    /// The size.
+    pub size: usize,
+}
+
+impl<'a> EvaluateDocument<'a> {
+    pub(crate) fn new(evaluation: &Evaluation, class_names: Option<&'a [String]>) -> Self {
+        let size =
+            |row: &SizeCoverage| SizeRow { coverage: row.coverage, n: row.n, size: row.size };
+        Self {
+            alpha: evaluation.alpha.get(),
+            by_size: evaluation.by_size.iter().map(size).collect(),
+            coverage: evaluation.coverage,
+            empty: evaluation.empty,
+            full: evaluation.full,
+            mean_size: evaluation.mean_size,
+            median_size: evaluation.median_size,
+            n: evaluation.n,
+            per_class: class_rows(&evaluation.per_class, class_names),
+            total_coverage_gap: evaluation.total_coverage_gap,
+        }
+    }
+}
+
+/// What `compare` says.
+#[derive(Debug, Clone, Serialize)]
+pub struct CompareDocument {
+    /// Miscoverage rate.
+    pub alpha: f64,
+    /// Labeled test points.
+    pub n: u64,
+    /// A row for each method.
+    pub rows: Vec<CompareRow>,
+    /// What a user should know, each with its method.
+    pub warnings: Vec<String>,
+}
+
+impl CompareDocument {
+    pub(crate) fn new(comparison: &Comparison, alpha: f64, spell: Spell<'_>) -> Self {
+        let Comparison { compared, left_out } = comparison;
+        let reasons = left_out.iter().map(|one| sentences::left_out(one, spell));
+        Self {
+            alpha,
+            n: compared.first().map_or(0, |first| first.evaluation.n),
+            rows: compared.iter().map(Compared::row).collect(),
+            warnings: sentences::method_warnings(compared).into_iter().chain(reasons).collect(),
+        }
+    }
+}
+
+/// One method of a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct CompareRow {
+    /// Its name.
+    pub method: &'static str,
+    /// Null is infinite, or a threshold for each point or label.
+    pub threshold: Option<f64>,
+    /// Share of the test points whose label is in their set.
+    pub coverage: f64,
+    /// Mean set size.
+    pub mean_size: f64,
+    /// Measured total coverage gap.
+    pub total_coverage_gap: Option<f64>,
+    /// `n_w` of its weights.
+    pub effective_sample_size: f64,
+    /// Seconds of fit and test, without reading.
+    pub seconds: f64,
+    /// What must hold for its coverage to be right.
+    pub assumption: &'static str,
+    /// Whether every point or label has a threshold of its own.
+    #[serde(skip)]
+    pub own_thresholds: bool,
+}
+
+impl CompareRow {
+    pub(crate) fn new(compared: &Compared) -> Self {
+        let Compared { calibration, evaluation, seconds, .. } = compared;
+        let (method, threshold) = (calibration.provenance().method, calibration.threshold(None));
+        Self {
+            method: method.as_str(),
+            threshold: finite(threshold),
+            coverage: evaluation.coverage,
+            mean_size: evaluation.mean_size,
+            total_coverage_gap: evaluation.total_coverage_gap,
+            effective_sample_size: calibration.effective_sample_size(),
+            seconds: *seconds,
+            assumption: method.assumption(),
+            own_thresholds: threshold.is_none(),
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! Why a job could not be done: what was found, and in which input.
+
+use evenkeel::error::{At, Category, Error};
+
+/// Result of every job.
+pub type Result<T, E = JobError> = std::result::Result<T, E>;
+
+/// Says an error of the core in the words of a shell, which knows how its options are typed.
+pub type Spell<'a> = &'a dyn Fn(&Error) -> String;
+
+/// The core's own words: what a shell without options of its own passes as [`Spell`].
+///
+/// Once `Error::spelled` is there, this is the one place that calls it with no spelling.
+pub fn plainly(error: &Error) -> String {
+    error.to_string()
+}
+
+/// Why a job could not be done. `input` is what the caller calls a source of rows: a file, an argument.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum JobError {
+    /// A setting, or data that no single input is to blame for.
+    #[error("{0}")]
+    Core(#[from] Error),
+    /// What an input holds.
+    #[error("{input}: {error}")]
+    In {
+        /// The input.
+        input: String,
+        /// What is wrong; rows are counted from the start of the input.
+        error: Error,
+    },
+    /// Rows of another model.
+    #[error(
+        "{input} has {found} columns but the calibration data have {classes} classes; give the outputs of the same model"
+    )]
+    Classes {
+        /// The input.
+        input: String,
+        /// Columns found.
+        found: usize,
+        /// Classes of the calibration data.
+        classes: usize,
+    },
+    /// Labels or side inputs that are not as many as the rows they belong to.
+    #[error(
+        "{input} has {found} {} but {matrix} has {}{rows} rows; give one {} for each",
+        what.many(),
+        if *more { "at least " } else { "" },
+        what.one()
+    )]
+    Count {
+        /// The input.
+        input: String,
+        /// What it holds.
+        what: PerRow,
+        /// How many there are.
+        found: usize,
+        /// The input they belong to.
+        matrix: String,
+        /// Its rows, as far as they are known.
+        rows: usize,
+        /// Whether it may have more.
+        more: bool,
+    },
+    /// A source without rows.
+    #[error("{input}: holds no rows; give at least one")]
+    NoRows {
+        /// The input.
+        input: String,
+    },
+    /// Labels are needed and none were given.
+    #[error("{input}: its rows have no labels; give one label for each")]
+    NoLabels {
+        /// The input.
+        input: String,
+    },
+    /// A text that should be a calibration and is not.
+    #[error("{0}")]
+    Calibration(String),
+    /// The observer asked the job to end.
+    #[error("stopped on request")]
+    Stopped,
+    /// What a source of rows says about itself: a file that cannot be read, a connection that broke.
+    #[error("{0}")]
+    Source(Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl JobError {
+    /// What a source, or a place results go to, says about itself.
+    pub fn from_source(error: impl std::error::Error + Send + Sync + 'static) -> Self {
+        Self::Source(Box::new(error))
+    }
+
+    /// An error of the core about what `input` holds.
+    pub fn found_in(input: &str, error: Error) -> Self {
+        Self::In { input: input.to_owned(), error }
+    }
+
+    /// Names the input whose rows were being read when the error came up.
+    ///
+    /// A setting that comes to light while rows are read is not the rows' fault.
+    #[must_use]
+    pub fn while_reading(self, input: &str) -> Self {
+        match self {
+            Self::Core(error) if error.category() == Category::InvalidInput => {
+                Self::found_in(input, error)
+            }
+            other => other,
+        }
+    }
+
+    /// Whether what the core was given was the reason, so that another method might do.
+    pub fn is_about_data(&self) -> bool {
+        matches!(self, Self::Core(_) | Self::In { .. })
+    }
+
+    /// The kind of mistake; none where a source or an observer ended the job.
+    pub fn category(&self) -> Option<Category> {
+        match self {
+            Self::Core(error) | Self::In { error, .. } => Some(error.category()),
+            Self::Classes { .. }
+            | Self::Count { .. }
+            | Self::NoRows { .. }
+            | Self::NoLabels { .. } => Some(Category::InvalidInput),
+            Self::Calibration(_) => Some(Category::Incompatible),
+            Self::Stopped | Self::Source(_) => None,
+        }
+    }
+
+    /// The row the core found at fault, counted from the start of the input.
+    pub fn row(&self) -> Option<usize> {
+        match self {
+            Self::Core(error) | Self::In { error, .. } => row_of(error),
+            _ => None,
+        }
+    }
+
+    /// The message, with errors of the core in a shell's own words.
+    pub fn spelled(&self, spell: Spell<'_>) -> String {
+        match self {
+            Self::Core(error) => spell(error),
+            Self::In { input, error } => format!("{input}: {}", spell(error)),
+            other => other.to_string(),
+        }
+    }
+}
+
+/// What there is one of for each row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PerRow {
+    /// A label.
+    Label,
+    /// A row of features.
+    Features,
+    /// A likelihood ratio.
+    Ratio,
+    /// A weight.
+    Weight,
+}
+
+impl PerRow {
+    /// One of them, in words.
+    pub fn one(self) -> &'static str {
+        match self {
+            Self::Label => "label",
+            Self::Features => "row of features",
+            Self::Ratio => "ratio",
+            Self::Weight => "weight",
+        }
+    }
+
+    /// Many of them.
+    pub fn many(self) -> &'static str {
+        match self {
+            Self::Label => "labels",
+            Self::Features => "rows of features",
+            Self::Ratio => "ratios",
+            Self::Weight => "weights",
+        }
+    }
+}
+
+/// The row an error of the core speaks of.
+pub(crate) fn row_of(error: &Error) -> Option<usize> {
+    match error {
+        Error::NotFinite { at, .. }
+        | Error::Negative { at, .. }
+        | Error::OutsideRange { at, .. } => match at {
+            At::Anywhere => None,
+            At::Index(row) | At::Row(row) | At::Cell { row, .. } => Some(*row),
+        },
+        Error::NotNormalised { row, .. }
+        | Error::NoAllowedLabel { row }
+        | Error::NoPlausibleLabel { row }
+        | Error::LabelOutOfRange { index: row, .. } => Some(*row),
+        _ => None,
+    }
+}
+
+/// The same error with its rows counted from the start of the whole input, of which the rows at hand begin at `first_row`.
+pub fn counted_from(first_row: usize, mut error: Error) -> Error {
+    match &mut error {
+        Error::NotFinite { at, .. }
+        | Error::Negative { at, .. }
+        | Error::OutsideRange { at, .. } => {
+            match at {
+                // The name says it all: there is no row to count.
+                At::Anywhere => {}
+                At::Index(row) | At::Row(row) | At::Cell { row, .. } => *row += first_row,
+            }
+        }
+        Error::NotNormalised { row, .. }
+        | Error::NoAllowedLabel { row }
+        | Error::NoPlausibleLabel { row }
+        | Error::LabelOutOfRange { index: row, .. } => *row += first_row,
+        _ => {}
+    }
+    error
+}

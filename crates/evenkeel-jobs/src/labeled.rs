@@ -1,0 +1,160 @@
+//! The calibration data: whole in memory, checked once.
+
+use evenkeel::error::Error;
+use evenkeel::score::{Labels, Probabilities, Score};
+use evenkeel::side_inputs::{Labeled, SideInputs};
+
+use crate::error::{JobError, PerRow, Result};
+
+/// What the caller calls the side inputs of one set of points, for errors.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SideNames<'a> {
+    /// Features.
+    pub features: &'a str,
+    /// Known likelihood ratios.
+    pub ratios: &'a str,
+    /// Weights of the user's own.
+    pub weights: &'a str,
+}
+
+impl SideNames<'_> {
+    /// Each on its own, so that an error names the input it is about.
+    pub(crate) fn check(
+        &self,
+        side: &SideInputs<'_>,
+        (matrix, rows): (&str, usize),
+        first_row: usize,
+    ) -> Result<()> {
+        let none = SideInputs::default();
+        let given = [
+            (
+                self.features,
+                PerRow::Features,
+                side.features.map(|features| features.rows()),
+                SideInputs { features: side.features, ..none },
+            ),
+            (
+                self.ratios,
+                PerRow::Ratio,
+                side.ratios.map(<[f64]>::len),
+                SideInputs { ratios: side.ratios, ..none },
+            ),
+            (
+                self.weights,
+                PerRow::Weight,
+                side.weights.map(<[f64]>::len),
+                SideInputs { weights: side.weights, ..none },
+            ),
+        ];
+        for (input, what, found, alone) in given {
+            let Some(found) = found else { continue };
+            if found != rows {
+                let (input, matrix) = (input.to_owned(), matrix.to_owned());
+                return Err(JobError::Count { input, what, found, matrix, rows, more: false });
+            }
+            alone.check(rows).map_err(|error| {
+                JobError::found_in(input, crate::error::counted_from(first_row, error))
+            })?;
+        }
+        if side.weights.is_some_and(|weights| weights.iter().all(|weight| *weight <= 0.0)) {
+            return Err(JobError::found_in(self.weights, Error::ZeroTotal { what: "weights" }));
+        }
+        Ok(())
+    }
+}
+
+/// The calibration data: probabilities, labels and side inputs that are known to be sound and to fit each other.
+#[derive(Debug, Clone)]
+pub struct LabeledData<'a> {
+    name: String,
+    probabilities: Probabilities<'a, f64>,
+    labels: Labels,
+    side: SideInputs<'a>,
+}
+
+impl<'a> LabeledData<'a> {
+    /// `(n, classes)` probabilities and their labels, with the caller's names of both.
+    ///
+    /// # Errors
+    /// If a row is not a probability vector, a label names no class, or there are not as many labels as rows.
+    pub fn new(
+        name: &str,
+        values: &'a [f64],
+        classes: usize,
+        labels_name: &str,
+        labels: Vec<usize>,
+    ) -> Result<Self> {
+        let probabilities =
+            Probabilities::new(values, classes).map_err(|error| JobError::found_in(name, error))?;
+        let (found, rows) = (labels.len(), probabilities.rows());
+        if found != rows {
+            return Err(JobError::Count {
+                input: labels_name.to_owned(),
+                what: PerRow::Label,
+                found,
+                matrix: name.to_owned(),
+                rows,
+                more: false,
+            });
+        }
+        let labels =
+            Labels::new(labels, classes).map_err(|error| JobError::found_in(labels_name, error))?;
+        Ok(Self { name: name.to_owned(), probabilities, labels, side: SideInputs::default() })
+    }
+
+    /// Adds what stands beside the probabilities; there must be one row or number for each point.
+    ///
+    /// # Errors
+    /// If there is not, or a number is not finite or, for ratios and weights, negative.
+    pub fn with_side_inputs(mut self, names: SideNames<'_>, side: SideInputs<'a>) -> Result<Self> {
+        names.check(&side, (&self.name, self.rows()), 0)?;
+        self.side = side;
+        Ok(self)
+    }
+
+    /// What the caller calls the probabilities.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Number of points.
+    pub fn rows(&self) -> usize {
+        self.probabilities.rows()
+    }
+
+    /// Number of classes.
+    pub fn classes(&self) -> usize {
+        self.probabilities.classes()
+    }
+
+    /// The probabilities.
+    pub fn probabilities(&self) -> &Probabilities<'a, f64> {
+        &self.probabilities
+    }
+
+    /// The labels.
+    pub fn labels(&self) -> &Labels {
+        &self.labels
+    }
+
+    /// What stands beside the probabilities.
+    pub fn side_inputs(&self) -> SideInputs<'a> {
+        self.side
+    }
+
+    /// As the core takes them.
+    pub fn labeled(&self) -> Labeled<'_, f64> {
+        Labeled { probabilities: &self.probabilities, labels: &self.labels, beside: self.side }
+    }
+
+    /// `s(x_i, y_i)`, with the draws of calibration points.
+    ///
+    /// # Errors
+    /// If a score is not finite.
+    pub fn scores(&self, score: &Score) -> Result<Vec<f64>> {
+        let drawn = score.with_draws_for("calibration");
+        drawn
+            .label_scores(&self.probabilities, &self.labels)
+            .map_err(|error| JobError::from(error).while_reading(&self.name))
+    }
+}

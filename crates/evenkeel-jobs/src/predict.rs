@@ -1,0 +1,120 @@
+//! A set of labels for every row, from a stored calibration.
+
+use evenkeel::calibration::Calibration;
+use evenkeel::conformal::LabelSets;
+use evenkeel::error::Error;
+use evenkeel::level::Miscoverage;
+use evenkeel::rows::{Real, Rows};
+use evenkeel::side_inputs::SideInputs;
+use evenkeel::threshold::Threshold;
+use rayon::prelude::*;
+
+use crate::any_rows::with_rows;
+use crate::blocks::{each_block, shares};
+use crate::documents::PredictDocument;
+use crate::error::{JobError, Result};
+use crate::observer::{Observer, Stage};
+use crate::source::{Block, RowSource};
+
+/// What is known of the sets once all are made.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Predicted {
+    /// Number of sets.
+    pub n: u64,
+    /// Miscoverage rate they were made for.
+    pub alpha: Miscoverage,
+    /// The threshold of all rows; none where each row or label has its own.
+    pub threshold: Option<Threshold>,
+    /// Labels in all sets.
+    pub labels: u64,
+    /// Sets without a label.
+    pub empty: u64,
+    /// Sets with every label.
+    pub full: u64,
+}
+
+impl Predicted {
+    /// What people see of it.
+    pub fn document(&self) -> PredictDocument {
+        PredictDocument::new(self)
+    }
+}
+
+/// An error if features or ratios are given to a calibration that has no use for them.
+///
+/// # Errors
+/// If they are.
+pub fn refuse_unused(calibration: &Calibration, features: bool, ratios: bool) -> Result<()> {
+    let unused = [
+        ("features", features && !calibration.needs_features()),
+        ("ratios", ratios && !calibration.needs_ratios()),
+    ];
+    match unused.into_iter().find(|(_, unused)| *unused) {
+        None => Ok(()),
+        Some((what, _)) => Err(JobError::Core(Error::NotUsed {
+            what,
+            whose: calibration.provenance().method.as_str(),
+            instead: "leave them out, or calibrate with them",
+        })),
+    }
+}
+
+/// Sets of all rows of a source, handed to `sink` block by block, in order. Without `alpha`, the calibration's is taken.
+///
+/// # Errors
+/// If the calibration needs something the rows do not have, rows are not probabilities, `sink` fails, or the observer
+/// stops it.
+pub fn predict(
+    calibration: &Calibration,
+    alpha: Option<Miscoverage>,
+    source: &mut dyn RowSource,
+    sink: &mut dyn FnMut(&LabelSets) -> Result<()>,
+    observer: &mut dyn Observer,
+) -> Result<Predicted> {
+    let classes = calibration.provenance().classes;
+    let mut predicted = Predicted {
+        n: 0,
+        alpha: alpha.unwrap_or(calibration.provenance().alpha),
+        threshold: calibration.threshold(alpha),
+        labels: 0,
+        empty: 0,
+        full: 0,
+    };
+    each_block(source, classes, (Stage::Predicting, observer), |block| {
+        let sets = sets_of(block, calibration, alpha)?;
+        for row in 0..sets.rows() {
+            let size = sets.size(row);
+            predicted.labels += size as u64;
+            predicted.empty += u64::from(size == 0);
+            predicted.full += u64::from(size == classes);
+        }
+        predicted.n += sets.rows() as u64;
+        sink(&sets)
+    })?;
+    Ok(predicted)
+}
+
+/// The sets of a block, made by all threads.
+pub(crate) fn sets_of(
+    block: &Block<'_>,
+    calibration: &Calibration,
+    alpha: Option<Miscoverage>,
+) -> evenkeel::Result<LabelSets> {
+    with_rows!(block.rows, |rows| typed_sets(rows, block.first_row, block.side, calibration, alpha))
+}
+
+fn typed_sets<T: Real>(
+    rows: Rows<'_, T>,
+    first_row: usize,
+    side: SideInputs<'_>,
+    calibration: &Calibration,
+    alpha: Option<Miscoverage>,
+) -> evenkeel::Result<LabelSets> {
+    let sets = |(offset, part): (usize, evenkeel::Result<Rows<'_, T>>)| {
+        let part = part?;
+        let side = side.of_rows(offset..offset + part.rows())?;
+        calibration.predict_beside(first_row + offset, part, side, alpha)
+    };
+    let parts: Vec<LabelSets> = shares(rows).map(sets).collect::<evenkeel::Result<_>>()?;
+    LabelSets::concatenate(&parts)
+}

@@ -1,0 +1,8 @@
+//! The jobs: any cut into blocks, errors with the input's name, stopping, and the names of all JSON fields.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod blocks;
+mod documents;
+mod failures;
+mod recommendation;
+mod world;
