@@ -114,16 +114,16 @@ impl LawSums {
     ///
     /// # Errors
     /// If they are sums over other scores.
-    pub(crate) fn merge(&mut self, other: &Self) -> Result<()> {
+    pub(crate) fn merge(&mut self, other: Self) -> Result<()> {
         let shape = |sums: &Self| (sums.bins.len(), sums.range, sums.tail.low);
-        if shape(self) != shape(other) {
+        if shape(self) != shape(&other) {
             return Err(OTHER_POINTS);
         }
         self.rows = rows_of_both(self.rows, other.rows)?;
         for (mine, theirs) in self.bins.iter_mut().zip(&other.bins) {
             mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine += theirs);
         }
-        self.tail.merge(&other.tail);
+        self.tail.merge(other.tail);
         Ok(())
     }
 
@@ -277,10 +277,10 @@ impl Tail {
         }
     }
 
-    fn merge(&mut self, other: &Self) {
-        match &other.kept {
+    fn merge(&mut self, other: Self) {
+        match other.kept {
             TailAtoms::Kept(atoms) => {
-                atoms.iter().for_each(|(score, mass)| self.add(*score, *mass));
+                atoms.into_iter().for_each(|(score, mass)| self.add(score, mass));
             }
             TailAtoms::Gathered(theirs) => {
                 self.gather();
@@ -388,8 +388,8 @@ mod tests {
         let mut stream = Seed::new(2).stream("tail");
         let scores: Vec<f64> = (0..30_000).map(|_| 0.5 + 0.5 * stream.uniform()).collect();
         let mut merged = tail(&scores[20_000..]);
-        merged.merge(&tail(&scores[..1000]));
-        merged.merge(&tail(&scores[1000..20_000]));
+        merged.merge(tail(&scores[..1000]));
+        merged.merge(tail(&scores[1000..20_000]));
         assert_eq!(merged.atoms(), tail(&scores).atoms());
     }
 

@@ -260,7 +260,7 @@ impl KeptRows {
 #[derive(Serialize, Deserialize)]
 enum Stored<'a> {
     Kept { keys: Cow<'a, [u64]>, values: Cow<'a, [f64]> },
-    Sketched(Cow<'a, SandwichSketch>),
+    Sketched(Box<Cow<'a, SandwichSketch>>),
 }
 
 impl Serialize for TargetTable {
@@ -275,7 +275,7 @@ impl Serialize for TargetTable {
                 sorted.sort();
                 Stored::Kept { keys: Cow::Owned(sorted.keys), values: Cow::Owned(sorted.values) }
             }
-            Form::Sketched(sketch) => Stored::Sketched(Cow::Borrowed(sketch)),
+            Form::Sketched(sketch) => Stored::Sketched(Box::new(Cow::Borrowed(sketch))),
         };
         stored.serialize(serializer)
     }

@@ -54,12 +54,12 @@ fn hold(bytes: isize) {
 // SAFETY: every call is handed to the system allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        hold(layout.size() as isize);
+        hold(layout.size().cast_signed());
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        hold(-(layout.size() as isize));
+        hold(-(layout.size().cast_signed()));
         unsafe { System.dealloc(pointer, layout) }
     }
 }

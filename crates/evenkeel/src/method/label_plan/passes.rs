@@ -56,8 +56,8 @@ impl TryFrom<StoredFirst> for FirstPass {
         }
         let fits =
             |row: &[f64]| row.len() == predicted.len() && row.iter().all(|logit| logit.is_finite());
-        if !(temperature.is_finite() && temperature > 0.0) || !kept.rows().all(|(_, row)| fits(row))
-        {
+        let warm = temperature.is_finite() && temperature > 0.0;
+        if !(warm && kept.rows().all(|(_, row)| fits(row))) {
             return Err(contradiction("its logits are not finite numbers, one for each class"));
         }
         Ok(Self { temperature, predicted, confidences, kept, rows })
@@ -194,7 +194,7 @@ impl SecondPass {
         if self.plan != other.plan {
             return Err(OTHER_PLAN);
         }
-        self.sums.merge(&other.sums)?;
+        self.sums.merge(other.sums)?;
         Ok(self)
     }
 
