@@ -32,7 +32,6 @@ pub(crate) fn check_page(
 ) -> Result<Report, Failure> {
     let found = &checked.report;
     let alpha = Miscoverage::new(found.alpha)?;
-    let score = Score::from_options(&args.scoring.0, Seed::new(args.common.seed))?;
     let mut report = Report::new("Is coverage at risk?", alpha, check_answer(found));
     report.subtitle = Some(format!(
         "{} labeled points of the calibration data, {} unlabeled ones of the target data, {} classes",

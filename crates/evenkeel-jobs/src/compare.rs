@@ -115,7 +115,8 @@ pub fn compare(
     let (mut fitted, mut left_out) = (Vec::new(), Vec::new());
     for entrant in &job.entrants {
         let result = match entrant {
-            Entrant::Method(calibrator) => fit(calibrator, labeled, target, observer),
+            Entrant::Method(calibrator) => fit(calibrator, labeled, target, observer)
+                .map(|(fitted, seconds)| (fitted.calibration, seconds)),
             Entrant::Oracle(calibrator) => oracle(calibrator, classes, test, observer),
         };
         match result {

@@ -2,7 +2,7 @@
 
 use evenkeel::calibration::Calibration;
 use evenkeel::conformal::LabelSets;
-use evenkeel::error::Error;
+use evenkeel::error::{Error, Input, PointSet, SideInput, User};
 use evenkeel::level::Miscoverage;
 use evenkeel::rows::{Real, Rows};
 use evenkeel::side_inputs::SideInputs;
@@ -46,15 +46,15 @@ impl Predicted {
 /// If they are.
 pub fn refuse_unused(calibration: &Calibration, features: bool, ratios: bool) -> Result<()> {
     let unused = [
-        ("features", features && !calibration.needs_features()),
-        ("ratios", ratios && !calibration.needs_ratios()),
+        (SideInput::Features, features && !calibration.needs_features()),
+        (SideInput::Ratios, ratios && !calibration.needs_ratios()),
     ];
     match unused.into_iter().find(|(_, unused)| *unused) {
         None => Ok(()),
-        Some((what, _)) => Err(JobError::Core(Error::NotUsed {
-            what,
-            whose: calibration.provenance().method.as_str(),
-            instead: "leave them out, or calibrate with them",
+        Some((side, _)) => Err(JobError::Core(Error::NotUsed {
+            what: Input::Side(side, PointSet::Predicted),
+            by: User::Calibration(calibration.provenance().method.as_str()),
+            owners: Vec::new(),
         })),
     }
 }

@@ -3,13 +3,10 @@
 //! Two data sets have two names everywhere: the **calibration data** (labeled) and the **target data** (of the world the
 //! model now works in). The coverage asked for is the **level**.
 
-use evenkeel::calibration::{Calibration, Evidence, RatioSource, Rule};
+use evenkeel::calibration::{Calibration, ThresholdsDifferBy};
 use evenkeel::check::ShiftReport;
 use evenkeel::evaluation::{ClassCoverage, Evaluation};
 use evenkeel::level::Miscoverage;
-use evenkeel::method::auto::Decision;
-use evenkeel::method::label_plan::{Certificate, PlanEvidence};
-use evenkeel::shift::KEPT_PREDICTIONS;
 
 use crate::check::{Checked, Recommended};
 use crate::compare::{Compared, LeftOut};
@@ -34,10 +31,8 @@ pub fn threshold_of(calibration: &Calibration, alpha: Option<Miscoverage>) -> St
             let value = shared.get();
             format!("threshold {}", threshold(value.is_finite().then_some(value)))
         }
-        None => match calibration.rule() {
-            Rule::ByRatio(rule) if matches!(rule.source(), RatioSource::Labels { .. }) => {
-                "a threshold for each label".to_owned()
-            }
+        None => match calibration.thresholds_differ_by() {
+            ThresholdsDifferBy::Label => "a threshold for each label".to_owned(),
             _ => "a threshold for each point".to_owned(),
         },
     }
@@ -191,74 +186,15 @@ pub fn recommendation(recommended: &Recommended, command: &str) -> Vec<String> {
         Some(_) => format!("Recommended: auto, which moves the threshold to {cut}."),
         None => format!("Recommended: auto, which keeps the threshold at {cut}."),
     }];
-    said.extend(recommended.certificate.as_ref().map(certificate));
+    said.extend(recommended.certificate.as_ref().map(ToString::to_string));
     said.push(format!("To do so: {command}"));
     said.extend(recommended.warnings.iter().map(|warning| format!("Beware: {warning}.")));
     said
 }
 
-/// What a certificate promises, and what it assumes.
-fn certificate(certificate: &Certificate) -> String {
-    format!(
-        "Averaged over all confidence levels, coverage should be within {:.1} percentage points of the level asked for ({:.1} \
-         with {:.0} % confidence). This assumes that the true labels lie between the model's own beliefs and the most cautious \
-         plan, which cannot be checked without labels.",
-        100.0 * certificate.value,
-        100.0 * certificate.with_confidence,
-        100.0 * (1.0 - certificate.delta),
-    )
-}
-
 /// What was done and why, for the methods that decide something themselves.
 pub fn account(calibration: &Calibration) -> Option<String> {
-    match calibration.learned().evidence.as_ref()? {
-        Evidence::Auto(decision) => Some(decided(decision)),
-        Evidence::LabelPlan { plan, .. } => Some(planned(plan)),
-        Evidence::LikelihoodRatio(_) | Evidence::LabelShift(_) => None,
-    }
-}
-
-/// What `auto` did and why.
-fn decided(decision: &Decision) -> String {
-    let Decision { n, m, test, level, .. } = decision;
-    let asked = 100.0 * (1.0 - decision.alpha);
-    let sample = if *n > KEPT_PREDICTIONS || *m > KEPT_PREDICTIONS as u64 {
-        format!(", tested on a sample of at most {KEPT_PREDICTIONS} of each")
-    } else {
-        String::new()
-    };
-    let moved = format!(
-        "the model's confidence differs by {:.3} (KS distance) and its predicted classes by {:.3} (total variation) between {n} \
-         calibration points and {m} target points{sample} (p = {:.3}, alarm at {level})",
-        test.confidence_distance, test.class_distance, test.p_value
-    );
-    match &decision.plan {
-        Some(plan) => format!(
-            "A change was found: {moved}, so the calibration threshold no longer guarantees {asked:.0} % coverage. {}",
-            planned(plan)
-        ),
-        None => format!(
-            "{} was found: {moved}. The threshold of split conformal prediction is kept: its {asked:.0} % coverage is guaranteed \
-             as long as nothing changed. A change too small to be seen among so many points may remain.",
-            if decision.rejected { "A change" } else { "No change" }
-        ),
-    }
-}
-
-/// What the label plan did and what it is worth.
-fn planned(plan: &PlanEvidence) -> String {
-    let statistics = &plan.statistics;
-    format!(
-        "The label plan moved the threshold: it softens the model's probabilities to temperature {:.2} (1 = unchanged; {:.2} fits \
-         the calibration data) and moves label frequencies {:.0} % of the way to those of the calibration data. The weights rest \
-         on effectively {:.0} of {} calibration points. {}",
-        plan.temperature * statistics.inflation,
-        plan.temperature,
-        100.0 * statistics.mix,
-        plan.effective_sample_size,
-        plan.n,
-        certificate(&plan.certificate),
-    )
+    calibration.account()
 }
 
 /// What a calibration came to: its threshold, its bound where one was minimised, its account.

@@ -1,12 +1,12 @@
 //! `evenkeel check`: is there a shift, how much coverage is at risk, what to do.
 
-use clap::ValueEnum;
 use evenkeel::check::ShiftReport;
 use evenkeel::level::FailureProbability;
+use evenkeel::method::OptionValue;
 use evenkeel_io::{AtomicFile, PointFiles};
 use evenkeel_jobs::{CheckJob, Checked, check, sentences};
 
-use crate::args::{BesideArgs, CheckArgs, ScoreName};
+use crate::args::{BesideArgs, CheckArgs};
 use crate::exit::Outcome;
 use crate::failure::Failure;
 use crate::job::{Rates, on_threads, score};
@@ -67,16 +67,6 @@ fn recalibrate(args: &CheckArgs) -> String {
     option("--cal-probs", &args.labeled.cal_probs);
     option("--cal-labels", &args.labeled.cal_labels);
     option("--unlabeled", &args.unlabeled);
-    let scoring = &args.scoring;
-    if let Some(score) = scoring.score.to_possible_value()
-        && scoring.score != ScoreName::Lac
-    {
-        option("--score", score.get_name());
-    }
-    if scoring.score == ScoreName::Raps {
-        option("--raps-lambda", &scoring.raps_lambda.to_string());
-        option("--raps-k", &scoring.raps_k.to_string());
-    }
     option("--method", "auto");
     // What is not the default of `calibrate`.
     let set = [
@@ -88,8 +78,15 @@ fn recalibrate(args: &CheckArgs) -> String {
         option(name, value);
     }
     option("--out", "cal.json");
-    let given = [("--randomised", scoring.randomised), ("--logits", args.reading.logits)];
-    words.extend(given.iter().filter(|(_, given)| *given).map(|(name, _)| (*name).to_owned()));
+    for (name, value) in args.scoring.0.iter() {
+        match value {
+            OptionValue::Flag(_) => words.push(format!("--{name}")),
+            value => words.extend([format!("--{name}"), quoted(&value.to_string())]),
+        }
+    }
+    if args.reading.logits {
+        words.push("--logits".to_owned());
+    }
     words.join(" ")
 }
 

@@ -1,7 +1,7 @@
 //! `evenkeel compare`: methods side by side on labeled test data.
 
 use evenkeel::calibrator::ShiftCalibrator;
-use evenkeel::method::{KnownRatios, Method, MethodName, require_a_user_among};
+use evenkeel::method::{KnownRatios, Method, MethodName, Need, require_a_user_among};
 use evenkeel::score::Score;
 use evenkeel::side_inputs::PointSet;
 use evenkeel_io::{AtomicFile, PointFiles};
@@ -87,28 +87,35 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
 
 /// What takes part, in the order asked for.
 pub(crate) fn entrants(
-    methods: &[MethodArg],
+    methods: &[MethodName],
     args: &MethodArgs,
-    known_ratios: bool,
+    ratios: KnownRatios,
     score: Score,
     rates: Rates,
 ) -> Result<Vec<Entrant>, Failure> {
     let Rates { alpha, seed } = rates;
-    let entrant = |method: &MethodArg| match method {
-        MethodArg::Oracle => {
+    let entrant = |method: &MethodName| match method {
+        MethodName::Oracle => {
             let method = Method::Uncorrected;
             Ok(Entrant::Oracle(ShiftCalibrator { method, score, alpha, seed }))
         }
-        method => Ok(Entrant::Method(calibrator(*method, args, known_ratios, score, rates)?)),
+        method => Ok(Entrant::Method(calibrator(
+            *method,
+            &MethodArgs(args.0.of_method(*method)),
+            ratios,
+            score,
+            rates,
+        )?)),
     };
     methods.iter().map(entrant).collect()
 }
 
 /// The methods of a comma-separated list, each once, or all that what was given allows.
-fn methods(list: &str, beside: &BesideArgs) -> Result<(Vec<MethodArg>, IfInapplicable), Failure> {
+fn methods(list: &str, beside: &BesideArgs) -> Result<(Vec<MethodName>, IfInapplicable), Failure> {
     if list.trim() == "all" {
-        let given =
-            |method: &MethodName| *method != MethodName::Fixed || beside.weights_file.is_some();
+        let given = |method: &MethodName| {
+            method.needs().weights != Need::Required || beside.weights_file.is_some()
+        };
         let names = MethodName::ALL.into_iter().filter(given).collect();
         return Ok((names, IfInapplicable::LeaveOut));
     }

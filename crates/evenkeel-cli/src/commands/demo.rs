@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use evenkeel::level::FailureProbability;
-use evenkeel::method::MethodName;
+use evenkeel::method::{KnownRatios, MethodName};
 use evenkeel::score::Score;
 use evenkeel_io::{FileSource, LabeledFiles, PointFiles, ValueKind, write_file};
 use evenkeel_jobs::documents::CompareRow;

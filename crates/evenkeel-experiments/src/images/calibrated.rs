@@ -49,7 +49,7 @@ pub(super) enum Calibrated {
 impl Calibrated {
     /// Calibrates a method on the points of a cell.
     pub(super) fn by(method: ImageMethod, points: &CellPoints, seed: Seed) -> Result<Self> {
-        let asked = method.in_core(points.severity, points.grid, seed)?;
+        let asked = method.in_core(points.severity, points.grid)?;
         let labeled = match (method, asked) {
             (ImageMethod::Oracle, _) => &points.unlabeled,
             // Fitted on one half and calibrated on the other: twice the points, as in the paper.

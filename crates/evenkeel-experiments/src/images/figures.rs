@@ -171,7 +171,7 @@ impl Figures {
         for id in ["ff-min-max", "ff-f-u"] {
             let method = ImageMethod::from_id(id)?;
             let calibrator = ShiftCalibrator {
-                method: method.in_core(severity, Grid::LEARNING_POINTS, self.settings.seed)?,
+                method: method.in_core(severity, Grid::LEARNING_POINTS)?,
                 score: Score::Lac,
                 alpha: self.settings.alpha,
                 seed: self.settings.seed,

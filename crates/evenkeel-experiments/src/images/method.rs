@@ -13,7 +13,6 @@ use evenkeel::method::{
     ConditionalChoice, Method, ObjectiveChoice, RatioChoice, SandwichChoice, TransportSettings,
     WeightsChoice,
 };
-use evenkeel::seed::Seed;
 
 use crate::error::{Error, Result};
 
@@ -136,7 +135,7 @@ impl ImageMethod {
     }
 
     /// What the core is asked for.
-    pub(super) fn in_core(self, severity: u32, learning_grid: usize, seed: Seed) -> Result<Method> {
+    pub(super) fn in_core(self, severity: u32, learning_grid: usize) -> Result<Method> {
         let level = FailureProbability::new(DELTA)?;
         Ok(match self {
             // The oracle is split conformal prediction on other points.
@@ -149,7 +148,7 @@ impl ImageMethod {
             Self::QuantileTransfer => Method::QuantileTransfer(TransferRule::Qtc),
             Self::Conditional => Method::Conditional(ConditionalChoice::default()),
             Self::LabelPlan => Method::LabelPlan(LabelPlanSettings::new(level)),
-            Self::Auto => Method::Auto(AutoSettings::new(level, seed)),
+            Self::Auto => Method::Auto(AutoSettings::new(level)),
             Transport(weights, objective, sandwich, steps) => {
                 let steps = match steps {
                     Steps::BySeverity => STEPS_A_SEVERITY * severity.max(1) as usize,
@@ -170,7 +169,7 @@ impl ImageMethod {
     /// Whether another method gives the same calibration at a severity, so that one fit serves both.
     pub(super) fn agrees_with(self, other: Self, severity: u32) -> Result<bool> {
         let both_transport = matches!((self, other), (Transport(..), Transport(..)));
-        let method = |method: Self| method.in_core(severity, Grid::LEARNING_POINTS, Seed::new(0));
+        let method = |method: Self| method.in_core(severity, Grid::LEARNING_POINTS);
         Ok(both_transport && method(self)? == method(other)?)
     }
 }

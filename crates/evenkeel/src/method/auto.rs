@@ -256,22 +256,21 @@ impl fmt::Display for Decision {
             String::new()
         };
         let moved = format!(
-            "the model's confidence differs by {:.3} (largest difference of shares) and its predicted classes by {:.3} (total \
-             variation) between {n} labeled points and {m} unlabeled ones{sample}",
-            test.confidence_distance, test.class_distance
+            "the model's confidence differs by {:.3} (KS distance) and its predicted classes by {:.3} (total variation) between {n} \
+             calibration points and {m} target points{sample} (p = {:.3}, alarm at {level})",
+            test.confidence_distance, test.class_distance, test.p_value
         );
-        let odds = format!("p = {:.3}, alarm at {level}", test.p_value);
         let Some(plan) = &self.plan else {
             let found = if self.rejected { "A change was found" } else { "No change was found" };
             return write!(
                 f,
-                "{found}: {moved} ({odds}). The threshold of split conformal prediction is kept, whose {asked:.0} % coverage \
-                 is guaranteed as long as nothing changed. A change too small to be seen among so many points may remain."
+                "{found}: {moved}. The threshold of split conformal prediction is kept: its {asked:.0} % coverage is guaranteed as \
+                 long as nothing changed. A change too small to be seen among so many points may remain."
             );
         };
         write!(
             f,
-            "A change was found: {moved} ({odds}), so the {asked:.0} % of calibration threshold are no longer guaranteed. {plan}",
+            "A change was found: {moved}, so the calibration threshold no longer guarantees {asked:.0} % coverage. {plan}",
         )?;
         self.warnings.iter().try_for_each(|warning| write!(f, " Beware: {warning}."))
     }

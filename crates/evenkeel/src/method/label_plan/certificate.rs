@@ -6,6 +6,8 @@
 //! while `F_up <= F_Q <= F_down`, which no method without labels can verify. `F_down` is the law of the model's own belief,
 //! `F_up` that of the balanced plan at the temperature `T (1 + 2 (inflation - 1))`.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::learning::projection::distance_over;
@@ -21,6 +23,20 @@ pub struct Certificate {
     pub delta: f64,
     /// How it is known.
     pub standing: Standing,
+}
+
+impl fmt::Display for Certificate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "Averaged over all confidence levels, coverage should be within {:.1} percentage points of the level asked for ({:.1} \
+             with {:.0} % confidence). This assumes that the true labels lie between the model's own beliefs and the most cautious \
+             plan, which cannot be checked without labels.",
+            100.0 * self.value,
+            100.0 * self.with_confidence,
+            100.0 * (1.0 - self.delta),
+        )
+    }
 }
 
 /// How something is known.

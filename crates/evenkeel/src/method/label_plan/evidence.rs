@@ -59,22 +59,17 @@ pub struct PlanEvidence {
 
 impl fmt::Display for PlanEvidence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let statistics = &self.statistics;
         write!(
             f,
-            "The threshold was moved by the label plan, which reads target points as the model does at temperature \
-             {:.2} (1 is the model's own, {:.2} fits the calibration data), and moves them {:.0} % of the way to calibration class frequencies. The weights rest on \
-             effectively {:.0} of {} labeled points. Coverage should be within {:.1} points of what is asked for on \
-             average over all targets ({:.1} at {:.0} % confidence), provided that target labels lie between what the model \
-             believes and the most cautious plan: this is assumed, and cannot be checked without labels.",
-            self.temperature * statistics.inflation,
+            "The label plan moved the threshold: it softens the model's probabilities to temperature {:.2} (1 = unchanged; {:.2} \
+             fits the calibration data) and moves label frequencies {:.0} % of the way to those of the calibration data. The \
+             weights rest on effectively {:.0} of {} calibration points. {}",
+            self.temperature * self.statistics.inflation,
             self.temperature,
-            100.0 * statistics.mix,
+            100.0 * self.statistics.mix,
             self.effective_sample_size,
             self.n,
-            100.0 * self.certificate.value,
-            100.0 * self.certificate.with_confidence,
-            100.0 * (1.0 - self.certificate.delta),
+            self.certificate,
         )
     }
 }
