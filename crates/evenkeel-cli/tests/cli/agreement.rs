@@ -225,3 +225,42 @@ fn what_stands_beside_must_be_of_use() {
     let ran = FOG.compare(&["--methods", "likelihood-ratio", "--cal-ratios", &ones]);
     assert!(ran.code == 2 && ran.stderr.contains("--test-ratios"), "{}", ran.stderr);
 }
+
+#[test]
+fn check_promises_what_the_command_it_recommends_delivers() {
+    let scratch = Scratch::new();
+    for delta in ["0.05", "0.01", "0.001"] {
+        let found = FOG.check(&["--json", "--delta", delta]).done().json();
+        let promised = &found["recommended"];
+        let out = scratch.at("cal.json");
+        let more = ["--json", "--method", "auto", "--shift-level", delta];
+        let delivered = FOG.calibrate(&out, &more).done().json();
+        let evidence = &delivered["evidence"];
+        assert_eq!(promised["threshold"], delivered["threshold"], "delta {delta}");
+        assert_eq!(promised["certificate"], evidence["plan"]["certificate"], "delta {delta}");
+        assert_eq!(found["shift"]["p_value"], evidence["test"]["p_value"], "delta {delta}");
+        let text = FOG.check(&["--delta", delta]).stdout;
+        let level = if delta == "0.05" { "auto --out" } else { "auto --shift-level 0.0" };
+        assert!(text.contains(&format!("--method {level}")), "{text}");
+    }
+}
+
+#[test]
+fn class_names_are_used_where_classes_are_shown() {
+    let scratch = Scratch::new();
+    let letters: Vec<String> = (0..10).map(|label| format!("kind-{label}")).collect();
+    let names = scratch.file("names.txt", letters.join("\n").into_bytes());
+    let named = ["--class-names", names.as_str()];
+    let (out, page) = (scratch.at("cal.json"), scratch.at("page.html"));
+    let json = [&named[..], &["--json"]].concat();
+    let checked = FOG.check(&json).done().json();
+    assert_eq!(checked["per_class"][4]["name"], "kind-4");
+    let text = FOG.check(&[&named[..], &["--html", &page]].concat()).done().stdout;
+    assert!(text.contains("for kind-"), "{text}");
+    assert!(std::fs::read_to_string(page).unwrap().contains("kind-4"));
+    let calibrated = FOG.calibrate(&out, &json).done().json();
+    assert_eq!(calibrated["class_names"][4], "kind-4");
+    assert!(!std::fs::read_to_string(&out).unwrap().contains("kind-4"));
+    let evaluated = FOG.evaluate(&out, &json).done().json();
+    assert_eq!(evaluated["per_class"][4]["name"], "kind-4");
+}

@@ -33,7 +33,7 @@ fn check_answers_in_its_first_three_lines() {
     let shifted = FOG.check(&[]).stdout;
     let lines: Vec<&str> = shifted.lines().take(4).collect();
     assert!(lines[0].starts_with("Shift detected") && lines[0].contains("p = "), "{lines:?}");
-    assert!(lines[1].starts_with("Coverage to expect") && lines[1].contains('%'), "{lines:?}");
+    assert!(lines[1].starts_with("Expected coverage") && lines[1].contains('%'), "{lines:?}");
     assert!(!lines[2].is_empty() && lines[3].is_empty(), "{lines:?}");
     assert!(CLEAN.check(&[]).stdout.starts_with("No shift detected"));
 }

@@ -46,8 +46,7 @@ fn csv_and_npz_read_as_npy() {
     let integers = Array::read(&labels).integers();
     let lines: String = integers.iter().map(|label| format!("{label}\n")).collect();
     let label_lines = scratch.file("labels.csv", format!("label\n{lines}"));
-    let as_csv =
-        check(&text("cal.csv", &cal), &label_lines, &text("the target data.csv", &target), &[]);
+    let as_csv = check(&text("cal.csv", &cal), &label_lines, &text("target.csv", &target), &[]);
     assert_eq!(as_npy, as_csv);
     let bytes = |path: &str| std::fs::read(path).unwrap();
     let archive = scratch.file(
@@ -55,11 +54,11 @@ fn csv_and_npz_read_as_npy() {
         npz(&[
             ("cal.npy", &bytes(&cal)),
             ("labels.npy", &bytes(&labels)),
-            ("the target data.npy", &bytes(&target)),
+            ("target.npy", &bytes(&target)),
         ]),
     );
     let part = |key: &str| format!("{archive}:{key}");
-    assert_eq!(as_npy, check(&part("cal"), &part("labels"), &part("today"), &[]));
+    assert_eq!(as_npy, check(&part("cal"), &part("labels"), &part("target"), &[]));
     let wide = |name: &str, path: &str| {
         let array = Array::read(path);
         scratch.file(name, npy_f64(&array.floats(), array.columns))
@@ -86,12 +85,8 @@ fn logits_are_probabilities_before_the_softmax() {
     let labels = demo("calibration_labels");
     let (cal, target) = (logits(&demo("calibration_probs")), logits(&demo("fog_3_unlabeled")));
     let file = |name: &str, values: &[f64]| scratch.file(name, npy_f64(values, 10));
-    let from_logits = check(
-        &file("cal.npy", &cal),
-        &labels,
-        &file("the target data.npy", &target),
-        &["--logits"],
-    );
+    let from_logits =
+        check(&file("cal.npy", &cal), &labels, &file("target.npy", &target), &["--logits"]);
     let from_probabilities = check(
         &file("cal-soft.npy", &softmax(&cal)),
         &labels,
