@@ -93,7 +93,7 @@ fn all_jobs(
     let checked = check(&job, labeled, target, &mut Unobserved).unwrap();
     said.push(serde_json::to_string(&checked.document(None)).unwrap());
     let methods = [
-        Method::Auto(AutoSettings::new(level, Seed::new(5))),
+        Method::Auto(AutoSettings::new(level)),
         Method::OptimalTransport(TransportSettings::default()),
         Method::Uncorrected,
         Method::LikelihoodRatio(RatioChoice::Estimated(RatioEstimator::Logistic)),
