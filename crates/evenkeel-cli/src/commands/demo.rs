@@ -29,7 +29,7 @@ use crate::table::{Align, Table, colour_on_stdout, percent};
 /// The data that ship: softmax outputs of the project's classifier on Fashion-MNIST, clean and corrupted.
 macro_rules! shipped {
     ($($name:literal),* $(,)?) => {
-        &[$(($name, include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/demo/", $name)))),*]
+        &[$(($name, include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/data/demo/", $name)))),*]
     };
 }
 

@@ -8,6 +8,7 @@ mod commands;
 mod formats;
 mod json;
 mod manners;
+mod packaging;
 mod options;
 #[path = "../running/mod.rs"]
 mod running;
