@@ -292,7 +292,7 @@ fn warnings(
     let beyond = 1.0 - target.f_u.lower().cdf(largest);
     if beyond > report.alpha {
         said.push(format!(
-            "by the model's own belief {:.1} % of target points score above every calibration score: no reweighting \
+            "even if the model's probabilities are right, {:.1} % of the target points score above every calibration score: no reweighting \
              can reach the level",
             100.0 * beyond
         ));

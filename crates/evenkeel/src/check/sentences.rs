@@ -38,7 +38,7 @@ impl ShiftReport {
     pub fn order_sentence(&self) -> String {
         let dominance = &self.dominance.f_u;
         match dominance.at {
-            None => "The assumed laws are ordered; whether they enclose target cannot be verified without labels.".into(),
+            None => "The two assumed score distributions are ordered, as they must be. Whether they bracket the true one cannot be verified without labels.".into(),
             Some(at) => format!(
                 "The assumed laws cross by {:.4} at score {at:.4}: what is said under the assumption does not hold.",
                 dominance.largest_violation

@@ -8,7 +8,7 @@ use crate::method::{Need, Needs};
 pub enum RatioChoice {
     /// The user gives them with every point.
     Known,
-    /// They are estimated from both worlds' points.
+    /// They are estimated from both data sets' points.
     Estimated(RatioEstimator),
 }
 
