@@ -135,9 +135,8 @@ fn methods(list: &str, beside: &BesideArgs) -> Result<Methods, Failure> {
     }
     let mut methods = Vec::new();
     for name in list.split(',').map(str::trim) {
-        let method: MethodName = name
-            .parse()
-            .map_err(|error| Failure::Argument(format!("--methods: {error}, or all")))?;
+        let method: MethodName =
+            name.parse().map_err(|error| Failure::Argument(format!("--methods: {error}")))?;
         if methods.contains(&method) {
             return Err(Failure::Argument(format!(
                 "--methods names \"{name}\" twice; name each once"

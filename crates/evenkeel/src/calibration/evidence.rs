@@ -12,6 +12,7 @@ use crate::method::likelihood_ratio::RatioEvidence;
 /// What a method measured on its way to its thresholds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "of", rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Evidence {
     /// Of a fitted likelihood ratio.
     LikelihoodRatio(RatioEvidence),

@@ -23,6 +23,7 @@ const WEIGHT_TOLERANCE: f64 = 1e-9;
 /// How thresholds follow from the weighted calibration scores.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Rule {
     /// The quantile of the weighted scores, with the test point's share of the mass at infinity.
     #[default]
@@ -114,6 +115,7 @@ pub(crate) fn score_vectors<T: Real>(
 /// Where the ratio of a test point comes from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "from", rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum RatioSource {
     /// The user, with every point.
     Known,

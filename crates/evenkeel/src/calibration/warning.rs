@@ -13,6 +13,7 @@ use crate::threshold::{TestMass, Threshold, conformal_threshold};
 /// Something that makes a calibration less trustworthy than its numbers look.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Warning {
     /// Target scores reach beyond every calibration score, so no weighting can match them.
     SupportTooShort {

@@ -18,6 +18,7 @@ const CONFIDENCES_MOVED: f64 = 1.36;
 /// Something that makes a plan less trustworthy than its numbers look.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum PlanWarning {
     /// The predicted classes changed (`tv > tv_expected + 2 tv_deviation`) while confidences within a predicted class did not
     /// (`ks <= 1.36 / sqrt(ks_points)`): the classes themselves may be of other frequencies the target data.

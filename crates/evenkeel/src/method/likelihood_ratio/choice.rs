@@ -4,6 +4,7 @@ use super::RatioEstimator;
 
 /// Where likelihood ratios come from.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum RatioChoice {
     /// The user gives them with every point.
     Known,
