@@ -38,7 +38,7 @@ def words(ran, names):
     message = ran.stderr[len("error: ") :].rstrip("\n")
     for path, argument in names.items():
         message = message.replace(str(path), argument)
-    return message
+    return message.replace("(--logits)", "(logits=True)")
 
 
 def refused(call, *arguments, **keywords):

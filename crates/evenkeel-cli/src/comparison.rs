@@ -6,11 +6,11 @@ use evenkeel::calibration::Calibration;
 use evenkeel::calibrator::ShiftCalibrator;
 use evenkeel::evaluation::{Evaluation, GapPoint, percent_rates};
 use evenkeel::measure::WeightedEmpirical;
-use evenkeel::method::{KnownRatios, Method, MethodName};
+use evenkeel::method::{KnownRatios, Method, MethodName, OptionValues};
 use evenkeel::threshold::Threshold;
 use serde::Serialize;
 
-use crate::args::{MethodArgs, Reading};
+use crate::args::Reading;
 use crate::commands::fit;
 use crate::inputs::{BlockWork, LabeledFiles};
 use crate::job::{Failure, Rates, calibrator};
@@ -93,11 +93,11 @@ pub(crate) fn compare(
     methods: &Methods,
     labeled: &LabeledFiles,
     files: Files<'_>,
-    settings: (&MethodArgs, Score, Rates),
+    settings: (&OptionValues, Score, Rates),
     reading: &Reading,
     verbosity: Verbosity,
 ) -> Result<Comparison, Failure> {
-    let (args, score, rates) = settings;
+    let (options, score, rates) = settings;
     let known_ratios = KnownRatios::of(labeled.beside()?.ratios);
     let classes = labeled.classes();
     let mut fitted = Vec::new();
@@ -106,7 +106,7 @@ pub(crate) fn compare(
         let result = if *method == MethodName::Oracle {
             oracle(files.test, classes, (score, rates), reading, verbosity)
         } else {
-            let own = MethodArgs(args.0.of_method(*method));
+            let own = options.of_method(*method);
             let calibrator = calibrator(*method, &own, known_ratios, score, rates)?;
             fit(&calibrator, labeled, files.target, reading, verbosity)
         };

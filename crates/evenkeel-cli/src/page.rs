@@ -31,7 +31,7 @@ pub(crate) fn check_page(
     target: &TargetLaws,
 ) -> Result<Report, Failure> {
     let alpha = Miscoverage::new(found.alpha)?;
-    let score = Score::from_options(&args.scoring.0, Seed::new(args.common.seed))?;
+    let score = Score::from_options(args.scoring.values()?, Seed::new(args.common.seed))?;
     let mut report = Report::new("Is coverage at risk?", alpha, check_answer(found));
     report.subtitle = Some(format!(
         "{} labeled points of the calibration data, {} unlabeled ones of the target data, {} classes",
@@ -125,7 +125,7 @@ pub(crate) fn compare_page(
         compared.first().map_or(0, |first| first.evaluation.n),
     ));
     add_comparison(&mut report, compared, names);
-    let score = Score::from_options(&args.scoring.0, Seed::new(args.common.seed))?;
+    let score = Score::from_options(args.scoring.values()?, Seed::new(args.common.seed))?;
     if let Some(first) = compared.first() {
         let laws = report.score_laws.get_or_insert_with(ScoreLaws::default);
         laws.score = score.name().to_owned();
@@ -168,7 +168,7 @@ fn settings_of_comparison(
         if name == MethodName::Oracle {
             continue;
         }
-        let method = Method::from_options(name, &args.settings.0.of_method(name), ratios)?;
+        let method = Method::from_options(name, &args.settings.values()?.of_method(name), ratios)?;
         let own = in_words(&method.options());
         settings.extend(
             own.into_iter()

@@ -31,7 +31,7 @@ fn run_on_pool(args: &CheckArgs) -> Result<Outcome, Failure> {
     let delta = FailureProbability::new(args.delta)?;
     let default = CheckSettings::new(rates.alpha, delta, rates.seed);
     let settings = CheckSettings {
-        bound_grid: args.bound_grid.0.count("bound-grid").unwrap_or(default.bound_grid),
+        bound_grid: args.bound_grid.values()?.count("bound-grid").unwrap_or(default.bound_grid),
         permutations: args.permutations.unwrap_or(default.permutations),
         ..default
     };

@@ -43,7 +43,7 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
         }
     }
     let methods = methods(&args.methods, &args.beside)?;
-    args.settings.0.require_an_owner_among(&methods.names)?;
+    args.settings.values()?.require_an_owner_among(&methods.names)?;
     require_a_user_among(&methods.names, PointSet::Calibration, &args.beside.given())?;
     let verbosity = Verbosity::of(args.common.quiet);
     let labeled =
@@ -64,7 +64,7 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
     };
     let html = args.html.as_deref().map(AtomicFile::create).transpose()?;
     let table_file = args.csv.as_deref().map(AtomicFile::create).transpose()?;
-    let settings = (&args.settings, score, rates);
+    let settings = (args.settings.values()?, score, rates);
     let Comparison { compared, left_out } =
         compare(&methods, &labeled, files, settings, &args.reading, verbosity)?;
     let document = Document {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use evenkeel::check::{CheckSettings, TargetLaws, check};
 use evenkeel::level::FailureProbability;
-use evenkeel::method::MethodName;
+use evenkeel::method::{MethodName, OptionValues};
 use evenkeel::score::Score;
 use evenkeel::shift::predictions;
 use evenkeel_io::write_file;
@@ -13,7 +13,7 @@ use evenkeel_report::Report;
 use serde::Serialize;
 
 use super::check::text;
-use crate::args::{DemoArgs, MethodArgs, Reading};
+use crate::args::{DemoArgs, Reading};
 use crate::comparison::{Compared, Comparison, Files, Methods, Row, compare};
 use crate::exit::Outcome;
 use crate::inputs::LabeledFiles;
@@ -192,7 +192,7 @@ impl Job<'_> {
             names: vec![MethodName::Uncorrected, MethodName::Ot, MethodName::Auto],
             left_out_if_inapplicable: false,
         };
-        let settings = (&MethodArgs::default(), Score::Lac, self.rates);
+        let settings = (&OptionValues::default(), Score::Lac, self.rates);
         let Comparison { compared, .. } =
             compare(&methods, self.labeled, files, settings, self.reading, verbosity)?;
         Ok((found, target, compared))
