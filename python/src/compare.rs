@@ -118,7 +118,7 @@ fn checked(
     let mut methods = Vec::new();
     for name in &names {
         let method: MethodName =
-            name.parse().map_err(|error| Failure::Setting(format!("methods: {error}, or all")))?;
+            name.parse().map_err(|error| Failure::Setting(format!("methods: {error}")))?;
         if methods.contains(&method) {
             return Err(Failure::Setting(format!(
                 "methods names \"{name}\" twice; name each once"

@@ -42,6 +42,26 @@ def test_a_callers_mistake_is_seen(tmp_path):
     assert code == 1 and "caller.py:4: error" in said and "caller.py:5: error" in said and "caller.py:3" not in said
 
 
+def test_misspelled_methods_and_options_are_seen(tmp_path):
+    right = (
+        "ek.calibrate(1, 2, 3, method='ot', steps=3, lambda_='cv', randomised=True)",
+        "ek.check(1, 2, 3, score='aps', bound_grid=100)",
+        "ek.compare(1, 2, 3, 4, 5, ['ot', 'oracle'], gamma=2.0)",
+    )
+    wrong = (
+        "ek.calibrate(1, 2, 3, method='ott')",
+        "ek.calibrate(1, 2, 3, method='ot', stpes=3)",
+        "ek.calibrate(1, 2, 3, method='ot', sandwich='f_u')",
+        "ek.check(1, 2, 3, steps=3)",
+        "ek.ShiftConformalClassifier(None, method='ott')",
+    )
+    (tmp_path / "caller.py").write_text("\n".join(["import evenkeel as ek", *right, *wrong]) + "\n")
+    _, said = module("mypy", "--ignore-missing-imports", "caller.py", folder=tmp_path)
+    first = 2 + len(right)
+    assert all(f"caller.py:{line}: error" not in said for line in range(2, first)), said
+    assert all(f"caller.py:{first + index}: error" in said for index in range(len(wrong))), said
+
+
 def test_both_project_files_say_the_same(root):
     """One for `pip install .`, one for `pip install ./python`; they differ in where the sources are."""
 

@@ -8,8 +8,8 @@ mod commands;
 mod formats;
 mod json;
 mod manners;
-mod packaging;
 mod options;
+mod packaging;
 #[path = "../running/mod.rs"]
 mod running;
 

@@ -32,6 +32,7 @@ pub fn confidence(probabilities: &[f64]) -> f64 {
 /// library's (smallest value reaching the level) where theirs interpolate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum TransferRule {
     /// QTC: `alpha'` = share of calibration confidences below target `alpha` quantile.
     #[default]

@@ -5,6 +5,7 @@ use crate::method::{Need, Needs};
 
 /// Where likelihood ratios come from.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum RatioChoice {
     /// The user gives them with every point.
     Known,
