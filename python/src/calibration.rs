@@ -1,28 +1,23 @@
 //! A calibration: thresholds, sets, evaluation, file.
 
-use evenkeel::calibration::{Calibration, CalibrationHeader};
-use evenkeel::conformal::{LabelSets, label_scores_of_rows};
-use evenkeel::evaluation::{
-    Evaluation, EvaluationCounts, GapPoint, LabelScoreCounts, percent_rates,
-};
+use evenkeel::calibration::Calibration;
+use evenkeel::conformal::LabelSets;
+use evenkeel::error::PointSet;
 use evenkeel::level::Miscoverage;
-use evenkeel::rows::{Real, Rows};
 use evenkeel::score::{Randomisation, Score};
-use evenkeel::side_inputs::{PointSet, SideInputs};
+use evenkeel::side_inputs::SideInput;
 use evenkeel::threshold::Threshold;
+use evenkeel_jobs::{parse_calibration, refuse_unused, sentences};
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::prelude::*;
 
-use crate::arrays::{LabelArray, Matrix, RowsWork, SHARE_ROWS, Table, ValueKind, matrix, vector};
-use crate::detached::{Stop, enter};
+use crate::arrays::{LabelArray, Matrix, matrix, vector};
+use crate::detached::detached;
 use crate::errors::Failure;
-use crate::side_inputs::BesideArrays;
-use crate::spelling::PythonSpelling;
-
-/// Rows between two looks at Ctrl-C.
-const BLOCK_ROWS: usize = 1 << 17;
+use crate::json;
+use crate::points::{Points, SideArrays};
 
 /// A fitted calibration, and which of the caller's rows its scores belong to.
 #[pyclass(frozen, module = "evenkeel._evenkeel")]
@@ -32,37 +27,17 @@ pub(crate) struct FittedCalibration {
 }
 
 /// Which of the caller's rows the stored scores belong to.
-#[derive(Debug, Clone)]
-pub(crate) struct ScoredRows {
+struct ScoredRows {
     /// The row of each stored score.
-    pub of_score: Vec<usize>,
+    of_score: Vec<usize>,
     /// How many rows the caller gave.
-    pub count: usize,
-}
-
-impl ScoredRows {
-    /// None unless there is a row for each stored score, and no other.
-    fn checked(self, stored: &[f64]) -> Option<Self> {
-        let known = self.of_score.iter().all(|row| *row < self.count);
-        (known && self.of_score.len() == stored.len()).then_some(self)
-    }
+    count: usize,
 }
 
 impl FittedCalibration {
-    /// `scores` are those of the caller's rows; where a method stored others, in another order, none is claimed.
-    pub(crate) fn new(calibration: Calibration, rows: ScoredRows, scores: &[f64]) -> Self {
-        let stored = calibration.scores();
-        let rows = rows.checked(stored).filter(|rows| {
-            let mut pairs = rows.of_score.iter().zip(stored);
-            pairs.all(|(row, score)| {
-                scores.get(*row).is_some_and(|own| own.to_bits() == score.to_bits())
-            })
-        });
-        Self { calibration, rows }
-    }
-
-    pub(crate) fn calibration(&self) -> &Calibration {
-        &self.calibration
+    /// `order` are the caller's rows of the stored scores, out of `count`.
+    pub(crate) fn new(calibration: Calibration, order: Vec<usize>, count: usize) -> Self {
+        Self { calibration, rows: Some(ScoredRows { of_score: order, count }) }
     }
 }
 
@@ -76,23 +51,18 @@ impl FittedCalibration {
     #[staticmethod]
     #[pyo3(signature = (text, rows=None, row_count=0))]
     fn from_json(text: &str, rows: Option<Vec<usize>>, row_count: usize) -> PyResult<Self> {
-        // What it is comes first: a file of a later version should not be called one with missing fields.
-        if let Ok(header) = serde_json::from_str::<CalibrationHeader>(text) {
-            header.check().map_err(|error| Failure::Calibration(error.spelled(&PythonSpelling)))?;
-        }
-        let calibration: Calibration = serde_json::from_str(text).map_err(|error| {
-            let reason = format!("{error}; give a file written by `evenkeel calibrate`");
-            Failure::Calibration(reason)
-        })?;
-        let rows = rows.map(|of_score| ScoredRows { of_score, count: row_count });
-        let rows = rows.and_then(|rows| rows.checked(calibration.scores()));
+        let calibration = parse_calibration(text).map_err(Failure::from)?;
+        let fits = |rows: &ScoredRows| {
+            let known = rows.of_score.iter().all(|row| *row < rows.count);
+            known && rows.of_score.len() == calibration.scores().len()
+        };
+        let rows = rows.map(|of_score| ScoredRows { of_score, count: row_count }).filter(fits);
         Ok(Self { calibration, rows })
     }
 
     /// The text of a calibration file.
     fn to_json(&self) -> PyResult<String> {
-        serde_json::to_string(&self.calibration)
-            .map_err(|error| Failure::Calibration(format!("could not write JSON: {error}")).into())
+        json(&self.calibration)
     }
 
     #[getter]
@@ -141,12 +111,6 @@ impl FittedCalibration {
         self.calibration.test_mass().get()
     }
 
-    /// "A threshold for each point" or "... label"; none if there is one for all.
-    #[getter]
-    fn own_thresholds(&self) -> Option<&'static str> {
-        self.calibration.thresholds_differ_by().words()
-    }
-
     #[getter]
     fn effective_sample_size(&self) -> f64 {
         self.calibration.effective_sample_size()
@@ -180,16 +144,19 @@ impl FittedCalibration {
     /// What was done and why, for the methods that decide something themselves.
     #[getter]
     fn account(&self) -> Option<String> {
-        self.calibration.account()
+        sentences::account(&self.calibration)
+    }
+
+    /// What it came to, for people.
+    #[getter]
+    fn sentences(&self) -> Vec<String> {
+        sentences::calibrated(&self.calibration, None)
     }
 
     /// What the method measured on its way, as JSON.
     #[getter]
     fn evidence(&self) -> PyResult<Option<String>> {
-        let evidence = self.calibration.learned().evidence.as_ref().map(serde_json::to_string);
-        evidence
-            .transpose()
-            .map_err(|error| Failure::Calibration(format!("could not write JSON: {error}")).into())
+        self.calibration.learned().evidence.as_ref().map(json).transpose()
     }
 
     /// Scores as they are stored, increasing.
@@ -252,182 +219,81 @@ impl FittedCalibration {
         &self,
         py: Python<'py>,
         probs: Matrix<'_>,
-        beside: &Bound<'py, PyDict>,
+        side: &Bound<'py, PyDict>,
         alpha: Option<f64>,
         logits: bool,
         first_row: usize,
     ) -> PyResult<Bound<'py, PyArray2<bool>>> {
         let alpha = rate(alpha)?;
-        let table = probs.table("probs", ValueKind::of(logits))?;
-        table.require_classes(self.calibration.provenance().classes)?;
-        let beside = BesideArrays::of(beside)?;
-        let beside = beside.checked(PointSet::Predicted, &table)?;
-        let asked = Asked { calibration: &self.calibration, beside, alpha, first_row };
-        let sets = enter(py, |stop| predict(&asked, &table, stop))?;
-        matrix(py, sets, table.columns())
+        let side = self.used(side)?;
+        let points = Points::new(("probs", PointSet::Predicted), &probs, &side, logits)?;
+        let classes = self.calibration.provenance().classes;
+        let members = detached(py, |watcher| {
+            let mut source = points.source()?.starting_at(first_row);
+            let mut members = vec![false; points.count() * classes];
+            let mut rest = members.as_mut_slice();
+            let sink = &mut |sets: &LabelSets| {
+                let (block, later) =
+                    std::mem::take(&mut rest).split_at_mut(sets.rows() * sets.classes());
+                rest = later;
+                fill(block, sets);
+                Ok(())
+            };
+            evenkeel_jobs::predict(&self.calibration, alpha, &mut source, sink, watcher)?;
+            Ok(members)
+        })?;
+        matrix(py, members, classes)
     }
 
-    /// Coverage, sizes and gap on labeled rows, under the names of the command line's JSON.
+    /// Coverage, sizes and gap on labeled rows: the document of `evenkeel evaluate`.
     #[allow(clippy::too_many_arguments, reason = "the keywords of a Python function")]
-    fn evaluate<'py>(
+    fn evaluate(
         &self,
-        py: Python<'py>,
+        py: Python<'_>,
         probs: Matrix<'_>,
         y: LabelArray<'_>,
-        beside: &Bound<'py, PyDict>,
+        side: &Bound<'_, PyDict>,
         alpha: Option<f64>,
         logits: bool,
         first_row: usize,
-    ) -> PyResult<Bound<'py, PyDict>> {
+    ) -> PyResult<String> {
         let alpha = rate(alpha)?;
-        let table = probs.table("probs", ValueKind::of(logits))?;
-        table.require_classes(self.calibration.provenance().classes)?;
-        let labels = y.labels("y", &table)?;
-        let beside = BesideArrays::of(beside)?;
-        let beside = beside.checked(PointSet::Predicted, &table)?;
-        let asked = Asked { calibration: &self.calibration, beside, alpha, first_row };
-        let work = |stop: &Stop| evaluate(&asked, &table, labels.as_slice(), stop);
-        evaluation_dict(py, &enter(py, work)?.evaluation)
+        let side = self.used(side)?;
+        let points = Points::new(("probs", PointSet::Predicted), &probs, &side, logits)?;
+        let labels = points.labels("y", y.whole("y")?)?;
+        let evaluated = detached(py, |watcher| {
+            let source = points.source()?.starting_at(first_row);
+            let mut source = source.with_labels("y", &labels)?;
+            Ok(evenkeel_jobs::evaluate(&self.calibration, alpha, &mut source, watcher)?)
+        })?;
+        json(&evaluated.document(None))
     }
 }
 
-/// What sets are asked for.
-pub(crate) struct Asked<'a> {
-    pub calibration: &'a Calibration,
-    /// Of all rows.
-    pub beside: SideInputs<'a>,
-    pub alpha: Option<Miscoverage>,
-    /// Where the rows begin in the whole stream they are part of: randomised scores draw by position.
-    pub first_row: usize,
-}
-
-/// Sets of one share of the rows.
-struct Sets<'a> {
-    asked: &'a Asked<'a>,
-    first: usize,
-}
-
-impl RowsWork for Sets<'_> {
-    type Output = LabelSets;
-
-    fn run<T: Real>(self, rows: Rows<'_, T>) -> evenkeel::Result<LabelSets> {
-        let Asked { calibration, beside, alpha, first_row } = self.asked;
-        let beside = beside.of_rows(self.first..self.first + rows.rows())?;
-        calibration.predict_beside(first_row + self.first, rows, beside, *alpha)
+impl FittedCalibration {
+    /// What stands beside the rows, all of which the calibration must have a use for.
+    fn used<'py>(&self, side: &Bound<'py, PyDict>) -> PyResult<SideArrays<'py>> {
+        let side = SideArrays::of(side)?;
+        let given = side.given();
+        let (features, ratios) = (SideInput::Features, SideInput::Ratios);
+        refuse_unused(&self.calibration, given.contains(&features), given.contains(&ratios))
+            .map_err(Failure::from)?;
+        Ok(side)
     }
 }
+
+/// Rows of one thread's share.
+const SHARE_ROWS: usize = 2048;
 
 /// Row-major membership of every label in every set.
-fn predict(asked: &Asked<'_>, table: &Table<'_>, stop: &Stop) -> Result<Vec<bool>, Failure> {
-    let (columns, rows) = (table.columns(), table.rows());
-    let mut members = vec![false; rows * columns];
-    for (block, out) in members.chunks_mut(BLOCK_ROWS * columns).enumerate() {
-        stop.go_on()?;
-        let start = block * BLOCK_ROWS;
-        let part = table.part(start, out.len() / columns);
-        let sets = part.shares(|first| Sets { asked, first: start + first });
-        let shares = out.par_chunks_mut(SHARE_ROWS * columns);
-        sets.zip(shares).try_for_each(|(sets, out)| {
-            for (labels, row) in sets?.iter().zip(out.chunks_exact_mut(columns)) {
-                for label in labels {
-                    row[label] = true;
-                }
+fn fill(members: &mut [bool], sets: &LabelSets) {
+    let classes = sets.classes();
+    let shares = members.par_chunks_mut(SHARE_ROWS * classes).enumerate();
+    shares.for_each(|(share, members)| {
+        for (offset, row) in members.chunks_exact_mut(classes).enumerate() {
+            for label in sets.labels(share * SHARE_ROWS + offset) {
+                row[label] = true;
             }
-            Ok::<(), Failure>(())
-        })?;
-    }
-    Ok(members)
-}
-
-/// What is counted about one calibration on labeled rows.
-pub(crate) struct Measured {
-    pub evaluation: Evaluation,
-    pub gap_curve: Vec<GapPoint>,
-}
-
-struct Count<'a> {
-    sets: Sets<'a>,
-    labels: &'a [usize],
-}
-
-impl RowsWork for Count<'_> {
-    type Output = (EvaluationCounts, LabelScoreCounts);
-
-    fn run<T: Real>(self, rows: Rows<'_, T>) -> evenkeel::Result<Self::Output> {
-        let Asked { calibration, first_row, .. } = self.sets.asked;
-        let first = first_row + self.sets.first;
-        let score = calibration.provenance().score.with_draws_for("test");
-        let scores = label_scores_of_rows(first, rows, &score, self.labels)?;
-        let sets = self.sets.run(rows)?;
-        Ok((
-            EvaluationCounts::new(rows.columns())?.add(first, &sets, self.labels)?,
-            calibration.label_score_counts().add(first, &scores)?,
-        ))
-    }
-}
-
-/// Evaluates a calibration on labeled rows, on all threads; counts are whole, so their number changes nothing.
-pub(crate) fn evaluate(
-    asked: &Asked<'_>,
-    table: &Table<'_>,
-    labels: &[usize],
-    stop: &Stop,
-) -> Result<Measured, Failure> {
-    let calibration = asked.calibration;
-    let mut counts = EvaluationCounts::new(table.columns())?;
-    let mut scores = calibration.label_score_counts();
-    for start in (0..table.rows()).step_by(BLOCK_ROWS) {
-        stop.go_on()?;
-        let end = table.rows().min(start + BLOCK_ROWS);
-        let part = table.part(start, end - start);
-        let counted = part.shares(|first| {
-            let rows = start + first..end.min(start + first + SHARE_ROWS);
-            Count { sets: Sets { asked, first: rows.start }, labels: &labels[rows] }
-        });
-        for share in counted.collect::<Result<Vec<_>, _>>()? {
-            counts = counts.merge(&share.0)?;
-            scores = scores.merge(&share.1)?;
         }
-    }
-    let law = scores.law()?;
-    let alpha = asked.alpha.unwrap_or(calibration.provenance().alpha);
-    Ok(Measured {
-        evaluation: counts.finish(alpha, calibration.total_gap(&law))?,
-        gap_curve: calibration.gap_curve(&law, &percent_rates()),
-    })
-}
-
-/// An evaluation under the names of the command line's JSON.
-pub(crate) fn evaluation_dict<'py>(
-    py: Python<'py>,
-    evaluation: &Evaluation,
-) -> PyResult<Bound<'py, PyDict>> {
-    let all = PyDict::new(py);
-    all.set_item("n", evaluation.n)?;
-    all.set_item("alpha", evaluation.alpha.get())?;
-    all.set_item("coverage", evaluation.coverage)?;
-    all.set_item("mean_size", evaluation.mean_size)?;
-    all.set_item("median_size", evaluation.median_size)?;
-    all.set_item("empty", evaluation.empty)?;
-    all.set_item("full", evaluation.full)?;
-    all.set_item("total_coverage_gap", evaluation.total_coverage_gap)?;
-    let mut per_class = Vec::new();
-    for class in &evaluation.per_class {
-        let row = PyDict::new(py);
-        row.set_item("label", class.label)?;
-        row.set_item("n", class.n)?;
-        row.set_item("coverage", class.coverage)?;
-        per_class.push(row);
-    }
-    let mut by_size = Vec::new();
-    for size in &evaluation.by_size {
-        let row = PyDict::new(py);
-        row.set_item("size", size.size)?;
-        row.set_item("n", size.n)?;
-        row.set_item("coverage", size.coverage)?;
-        by_size.push(row);
-    }
-    all.set_item("per_class", per_class)?;
-    all.set_item("by_size", by_size)?;
-    Ok(all)
+    });
 }

@@ -1,28 +1,30 @@
-//! Is there a shift, how much coverage is at risk.
+//! Is there a shift, how much coverage is at risk, what to do.
 
-use evenkeel::calibrator::MOST_CANDIDATES;
-use evenkeel::check::{CheckSettings, ShiftReport, TargetLaws, TargetSketch, check as check_laws};
+use evenkeel::error::PointSet;
 use evenkeel::level::FailureProbability;
 use evenkeel::measure::WeightedEmpirical;
-use evenkeel::rows::{Real, RowKeys, Rows};
-use evenkeel::score::{Labels, Probabilities, Score};
-use evenkeel::seed::Seed;
-use evenkeel::shift::{Prediction, predictions};
+use evenkeel::method::OptionValue;
+use evenkeel_jobs::{CheckJob, Checked, sentences};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use rayon::prelude::*;
 
-use crate::arrays::{LabelArray, Matrix, RowsWork, Table, ValueKind, vector};
-use crate::detached::enter;
+use crate::arrays::{LabelArray, Matrix, vector};
+use crate::detached::detached;
 use crate::errors::Failure;
-use crate::fitting::LabelScores;
+use crate::json;
 use crate::methods::Settings;
+use crate::points::{Points, SideArrays};
+use crate::spelling::keyword;
 
 /// Atoms and CDF of a law on the line.
 type Curve<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
 
-/// The report as JSON, its sentences, and the laws it speaks of: calibration, then lower and upper of min-max and of f-u.
+/// The document of a check; what it says before and after the table of bounds, and what to do; and the laws it speaks of:
+/// calibration, then lower and upper of min-max and of f-u.
+type CheckAnswer<'py> = (String, [Vec<String>; 3], Vec<Curve<'py>>);
+
+/// Looks at labeled probabilities of the calibration data and unlabeled ones of the target data.
 #[pyfunction]
 #[pyo3(signature = (probs_cal, y_cal, probs_target, alpha, delta, permutations, seed, logits, options))]
 #[allow(clippy::too_many_arguments, reason = "the keywords of a Python function")]
@@ -37,114 +39,72 @@ pub(crate) fn check<'py>(
     seed: u64,
     logits: bool,
     options: &Bound<'py, PyDict>,
-) -> PyResult<(String, Vec<String>, Vec<Curve<'py>>)> {
-    let asked = Settings::new(alpha, seed, options)?;
+) -> PyResult<CheckAnswer<'py>> {
+    let settings = Settings::new(alpha, seed, options)?;
     let delta = FailureProbability::new(delta).map_err(Failure::from)?;
-    asked.options.require_used_by_check().map_err(Failure::from)?;
-    let default = CheckSettings::new(asked.alpha, delta, asked.seed);
-    let settings = CheckSettings {
-        permutations: permutations.unwrap_or(default.permutations),
-        bound_grid: asked.bound_grid(),
-        ..default
-    };
-    let score = asked.score()?;
-    let kind = ValueKind::of(logits);
-    let labeled = probs_cal.table("probs_cal", kind)?;
-    let labels = y_cal.labels("y_cal", &labeled)?;
-    let target = probs_target.table("probs_target", kind)?;
-    let (report, laws) =
-        enter(py, |_| report_and_laws(&score, &settings, &labeled, &labels, &target))?;
-    let document = serde_json::to_string(&report)
-        .map_err(|error| Failure::Data(format!("could not write JSON: {error}")))?;
-    let mut sentences = report.sentences().to_vec();
-    sentences.push(report.order_sentence());
+    settings.options.require_used_by_check().map_err(Failure::from)?;
+    let mut job = CheckJob::new(settings.score()?, settings.alpha, delta, settings.seed);
+    let checked = &mut job.settings;
+    checked.permutations = permutations.unwrap_or(checked.permutations);
+    checked.bound_grid = settings.options.count("bound-grid").unwrap_or(checked.bound_grid);
+    let none = SideArrays::default();
+    let cal = Points::new(("probs_cal", PointSet::Calibration), &probs_cal, &none, logits)?;
+    let labels = y_cal.whole("y_cal")?;
+    let target = Points::new(("probs_target", PointSet::Target), &probs_target, &none, logits)?;
+    let (checked, laws) = detached(py, |watcher| {
+        let probabilities = cal.probabilities()?;
+        let labeled = cal.labeled(&probabilities, "y_cal", labels)?;
+        let checked = evenkeel_jobs::check(&job, &labeled, &mut target.source()?, watcher)?;
+        let laws = curves(&checked)?;
+        Ok((checked, laws))
+    })?;
+    let mut after = vec![sentences::order(&checked.report)];
+    after.extend(sentences::classes(&checked, None));
+    let to_do = checked.recommended.as_ref().map_or_else(Vec::new, |recommended| {
+        sentences::recommendation(recommended, &recalibrate(&settings, delta, logits))
+    });
+    let said = [sentences::check_answer(&checked.report).to_vec(), after, to_do];
     let curve = |(atoms, cdf)| (vector(py, atoms), vector(py, cdf));
-    Ok((document, sentences, laws.into_iter().map(curve).collect()))
+    Ok((json(&checked.document(None))?, said, laws.into_iter().map(curve).collect()))
 }
 
-type Laws = Vec<(Vec<f64>, Vec<f64>)>;
-
-fn report_and_laws(
-    score: &Score,
-    settings: &CheckSettings,
-    labeled: &Table<'_>,
-    labels: &Labels,
-    target: &Table<'_>,
-) -> Result<(ShiftReport, Laws), Failure> {
-    let classes = labeled.columns();
-    let drawn = score.with_draws_for("calibration");
-    let scores = labeled.probabilities(LabelScores { score: &drawn, labels })?;
-    target.require_classes(classes)?;
-    let laws = target_laws(&score.with_draws_for("today"), &scores, settings, target)?;
-    let predictions = labeled.probabilities(Predictions)?;
-    let range = score.range(classes);
-    let report = check_laws(&scores, &predictions, &laws, classes, range, settings)?;
-    let calibration = WeightedEmpirical::uniform(&scores)?;
-    let all = [
-        &calibration,
-        laws.min_max.lower(),
-        laws.min_max.upper(),
-        laws.f_u.lower(),
-        laws.f_u.upper(),
-    ];
-    let curve = |law: &&WeightedEmpirical| {
+/// Atoms and CDF of the laws a check speaks of.
+fn curves(checked: &Checked) -> Result<Vec<(Vec<f64>, Vec<f64>)>, Failure> {
+    let calibration = WeightedEmpirical::uniform(&checked.scores)?;
+    let (min_max, f_u) = (&checked.laws.min_max, &checked.laws.f_u);
+    let laws = [&calibration, min_max.lower(), min_max.upper(), f_u.lower(), f_u.upper()];
+    let curve = |law: &WeightedEmpirical| {
         let atoms = law.atoms().to_vec();
         let cdf = atoms.iter().map(|atom| law.cdf(*atom)).collect();
         (atoms, cdf)
     };
-    Ok((report, all.iter().map(curve).collect()))
+    Ok(laws.into_iter().map(curve).collect())
 }
 
-/// Exact laws of a table small enough to keep, a sketch of a larger one, as on the command line.
-fn target_laws(
-    score: &Score,
-    scores: &[f64],
-    settings: &CheckSettings,
-    target: &Table<'_>,
-) -> Result<TargetLaws, Failure> {
-    let (range, seed) = (score.range(target.columns()), settings.seed);
-    if target.rows() * target.columns() <= MOST_CANDIDATES {
-        return target.probabilities(Exact { score, seed });
+/// The call that does what is recommended: the arguments of this check, as far as they are not the defaults.
+fn recalibrate(settings: &Settings, delta: FailureProbability, logits: bool) -> String {
+    let mut call = "evenkeel.calibrate(probs_cal, y_cal, probs_target".to_owned();
+    let mut set = |name: &str, value: String| call += &format!(", {name}={value}");
+    let rates = [
+        ("alpha", settings.alpha.get(), 0.1),
+        ("shift_level", delta.get(), FailureProbability::FIVE_PERCENT.get()),
+    ];
+    for (name, value, _) in rates.iter().filter(|(_, value, default)| value != default) {
+        set(name, value.to_string());
     }
-    let empty = TargetSketch::new(scores, range, settings.bound_grid, seed)?;
-    let parts = target.shares(|first| Sketched { empty: &empty, first, score });
-    let sketch = parts.try_reduce(|| empty.clone(), |all, part| Ok(all.merge(part)?))?;
-    Ok(sketch.laws()?)
-}
-
-struct Exact<'a> {
-    score: &'a Score,
-    seed: Seed,
-}
-
-impl RowsWork for Exact<'_> {
-    type Output = TargetLaws;
-
-    fn run<T: Real>(self, rows: Rows<'_, T>) -> evenkeel::Result<TargetLaws> {
-        TargetLaws::of_probabilities(&Probabilities::from_rows(rows)?, self.score, self.seed)
+    if settings.seed.get() != 0 {
+        set("random_state", settings.seed.get().to_string());
     }
-}
-
-struct Sketched<'a> {
-    empty: &'a TargetSketch,
-    first: usize,
-    score: &'a Score,
-}
-
-impl RowsWork for Sketched<'_> {
-    type Output = TargetSketch;
-
-    fn run<T: Real>(self, rows: Rows<'_, T>) -> evenkeel::Result<TargetSketch> {
-        self.empty.clone().add_probabilities(RowKeys::From(self.first as u64), rows, self.score)
+    if logits {
+        set("logits", "True".to_owned());
     }
-}
-
-struct Predictions;
-
-impl RowsWork for Predictions {
-    type Output = Vec<Prediction>;
-
-    fn run<T: Real>(self, rows: Rows<'_, T>) -> evenkeel::Result<Vec<Prediction>> {
-        Ok(predictions(&Probabilities::from_rows(rows)?))
+    for (name, value) in settings.options.iter().filter(|(name, _)| *name != "bound-grid") {
+        let value = match value {
+            OptionValue::Word(word) => format!("\"{word}\""),
+            OptionValue::Flag(flag) => if flag { "True" } else { "False" }.to_owned(),
+            number => number.to_string(),
+        };
+        set(&keyword(name), value);
     }
+    call + ")"
 }

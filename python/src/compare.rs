@@ -1,28 +1,30 @@
 //! Methods side by side on labeled test data.
 
-use std::time::Instant;
-
-use evenkeel::calibrator::ShiftCalibrator;
-use evenkeel::method::{MethodName, require_a_user_among};
-use evenkeel::score::Labels;
-use evenkeel::side_inputs::{PointSet, SideInput};
+use evenkeel::error::PointSet;
+use evenkeel::method::{MethodName, Need, require_a_user_among};
+use evenkeel::side_inputs::SideInput;
+use evenkeel_jobs::documents::EvaluateDocument;
+use evenkeel_jobs::{CompareJob, Compared, IfInapplicable, sentences};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::arrays::{LabelArray, Matrix, Table, ValueKind, vector};
-use crate::calibration::{Asked, FittedCalibration, Measured, evaluate, evaluation_dict};
-use crate::detached::enter;
-use crate::errors::Failure;
-use crate::fitting::{LabelScores, LabeledTable, fit, row_order};
-use crate::methods::{Compared, Settings};
-use crate::side_inputs::BesideArrays;
+use crate::arrays::{LabelArray, Matrix, vector};
+use crate::calibration::FittedCalibration;
+use crate::detached::detached;
+use crate::errors::{Failure, spelled};
+use crate::json;
+use crate::methods::Settings;
+use crate::points::{Points, SideArrays};
 
-/// Fits every method and measures it: a dict a method, with its calibration, evaluation, gap curve and seconds. Without
-/// `methods` all that what was given allows; also, in words, which of them could not apply.
+/// The document of a comparison; a dict for each method with its calibration, evaluation and gap curve; what is said before
+/// and after the table; and which methods could not apply.
+type CompareAnswer<'py> = (String, Vec<Bound<'py, PyDict>>, [Vec<String>; 2], Vec<String>);
+
+/// Fits every method and measures it. Without `methods` all that what was given allows.
 #[pyfunction]
 #[pyo3(signature = (
-    probs_cal, y_cal, probs_target, probs_test, y_test, beside_cal, beside_target, beside_test, methods, alpha, seed,
-    logits, options
+    probs_cal, y_cal, probs_target, probs_test, y_test, side_cal, side_target, side_test, methods, alpha, seed, logits,
+    options
 ))]
 #[allow(clippy::too_many_arguments, reason = "the keywords of a Python function")]
 pub(crate) fn compare<'py>(
@@ -32,88 +34,65 @@ pub(crate) fn compare<'py>(
     probs_target: Matrix<'_>,
     probs_test: Matrix<'_>,
     y_test: LabelArray<'_>,
-    beside_cal: &Bound<'py, PyDict>,
-    beside_target: &Bound<'py, PyDict>,
-    beside_test: &Bound<'py, PyDict>,
+    side_cal: &Bound<'py, PyDict>,
+    side_target: &Bound<'py, PyDict>,
+    side_test: &Bound<'py, PyDict>,
     methods: Option<Vec<String>>,
     alpha: f64,
     seed: u64,
     logits: bool,
     options: &Bound<'py, PyDict>,
-) -> PyResult<(Vec<Bound<'py, PyDict>>, Vec<String>)> {
+) -> PyResult<CompareAnswer<'py>> {
     let settings = Settings::new(alpha, seed, options)?;
-    let beside = BesideArrays::of(beside_cal)?;
-    let all = methods.is_none();
-    let mut calibrators = Vec::new();
-    let methods = checked(methods, &beside)?;
+    let side_cal = SideArrays::of(side_cal)?;
+    let (side_target, side_test) = (SideArrays::of(side_target)?, SideArrays::of(side_test)?);
+    let (methods, if_inapplicable) = chosen(methods, &side_cal.given())?;
     settings.options.require_an_owner_among(&methods).map_err(Failure::from)?;
-    require_a_user_among(&methods, PointSet::Calibration, &beside.given())
+    require_a_user_among(&methods, PointSet::Calibration, &side_cal.given())
         .map_err(Failure::from)?;
-    for method in methods {
-        calibrators.push((settings.compared(method, beside.ratios())?, method.as_str()));
-    }
-    let kind = ValueKind::of(logits);
-    let table = probs_cal.table("probs_cal", kind)?;
-    let labels = y_cal.labels("y_cal", &table)?;
-    let beside = beside.checked(PointSet::Calibration, &table)?;
-    let labeled = LabeledTable { table, labels: &labels, beside };
-    let target = probs_target.table("probs_target", kind)?;
-    let beside = BesideArrays::of(beside_target)?;
-    let target = (target, beside.checked(PointSet::Target, &target)?);
-    let test = probs_test.table("probs_test", kind)?;
-    test.require_classes(table.columns())?;
-    let test_labels = y_test.labels("y_test", &test)?;
-    let beside = BesideArrays::of(beside_test)?;
-    let beside = beside.checked(PointSet::Test, &test)?;
-    let (compared, left_out) = enter(py, |stop| {
-        let (mut compared, mut left_out) = (Vec::new(), Vec::new());
-        for (method, name) in &calibrators {
-            let started = Instant::now();
-            let fitted = match method {
-                Compared::Method(calibrator) => fit(calibrator, &labeled, target, stop),
-                Compared::Oracle(calibrator) => oracle(calibrator, &test, &test_labels),
-            };
-            let fitted = match fitted {
-                Ok(fitted) => fitted,
-                // Asked for by name, a method that cannot apply is an error; among all of them it is left out.
-                Err(failure) if all && failure.is_about_data() => {
-                    left_out.push(format!("{name} is left out: {failure}"));
-                    continue;
-                }
-                Err(failure) => return Err(failure),
-            };
-            let asked =
-                Asked { calibration: fitted.calibration(), beside, alpha: None, first_row: 0 };
-            let measured = evaluate(&asked, &test, test_labels.as_slice(), stop)?;
-            compared.push((fitted, measured, started.elapsed().as_secs_f64()));
-        }
-        Ok((compared, left_out))
+    let entrant = |method: &MethodName| settings.entrant(*method, side_cal.known_ratios());
+    let entrants = methods.iter().map(entrant).collect::<Result<_, _>>()?;
+    let job = CompareJob { entrants, if_inapplicable };
+    let cal = Points::new(("probs_cal", PointSet::Calibration), &probs_cal, &side_cal, logits)?;
+    let labels = y_cal.whole("y_cal")?;
+    let target =
+        Points::new(("probs_target", PointSet::Target), &probs_target, &side_target, logits)?;
+    let test = Points::new(("probs_test", PointSet::Test), &probs_test, &side_test, logits)?;
+    let test_labels = test.labels("y_test", y_test.whole("y_test")?)?;
+    let comparison = detached(py, |watcher| {
+        let probabilities = cal.probabilities()?;
+        let labeled = cal.labeled(&probabilities, "y_cal", labels)?;
+        let mut target = target.source()?;
+        let mut test = test.source()?.with_labels("y_test", &test_labels)?;
+        Ok(evenkeel_jobs::compare(&job, &labeled, &mut target, &mut test, watcher)?)
     })?;
-    let rows = compared.into_iter().map(|one| dict(py, one)).collect::<PyResult<_>>()?;
-    Ok((rows, left_out))
-}
-
-/// Split conformal prediction on the test points' own labels.
-fn oracle(
-    calibrator: &ShiftCalibrator,
-    test: &Table<'_>,
-    labels: &Labels,
-) -> Result<FittedCalibration, Failure> {
-    let score = calibrator.score.with_draws_for("test");
-    let scores = test.probabilities(LabelScores { score: &score, labels })?;
-    let rows = row_order(calibrator, &scores)?;
-    Ok(FittedCalibration::new(calibrator.oracle(&scores, test.columns())?, rows, &scores))
+    let document = comparison.document(settings.alpha.get(), &spelled);
+    let account = sentences::method_account(&comparison.compared);
+    let said = [vec![sentences::compared(&document)], account.into_iter().collect()];
+    let left_out = comparison.left_out.iter().map(|one| sentences::left_out(one, &spelled));
+    let left_out = left_out.collect();
+    let document = json(&document)?;
+    let rows_of = |one: &Compared| match one.calibration.provenance().method {
+        MethodName::Oracle => test.count(),
+        _ => cal.count(),
+    };
+    let methods = comparison.compared.into_iter().map(|one| {
+        let rows = rows_of(&one);
+        dict(py, one, rows)
+    });
+    Ok((document, methods.collect::<PyResult<_>>()?, said, left_out))
 }
 
 /// Each name once, and known; or all that what was given allows.
-fn checked(
+fn chosen(
     names: Option<Vec<String>>,
-    beside: &BesideArrays<'_>,
-) -> Result<Vec<MethodName>, Failure> {
+    given: &[SideInput],
+) -> Result<(Vec<MethodName>, IfInapplicable), Failure> {
     let Some(names) = names else {
-        let weighted = beside.given().contains(&SideInput::Weights);
-        let allowed = |method: &MethodName| *method != MethodName::Fixed || weighted;
-        return Ok(MethodName::ALL.into_iter().filter(allowed).collect());
+        let weighted = given.contains(&SideInput::Weights);
+        let allowed = |method: &MethodName| method.needs().weights != Need::Required || weighted;
+        let all = MethodName::ALL.into_iter().filter(allowed).collect();
+        return Ok((all, IfInapplicable::LeaveOut));
     };
     let mut methods = Vec::new();
     for name in &names {
@@ -126,19 +105,15 @@ fn checked(
         }
         methods.push(method);
     }
-    Ok(methods)
+    Ok((methods, IfInapplicable::Fail))
 }
 
-fn dict<'py>(
-    py: Python<'py>,
-    (fitted, measured, seconds): (FittedCalibration, Measured, f64),
-) -> PyResult<Bound<'py, PyDict>> {
+fn dict(py: Python<'_>, compared: Compared, rows: usize) -> PyResult<Bound<'_, PyDict>> {
+    let Compared { calibration, order, evaluation, gap_curve, .. } = compared;
     let row = PyDict::new(py);
-    let curve = &measured.gap_curve;
-    row.set_item("alphas", vector(py, curve.iter().map(|point| point.alpha.get()).collect()))?;
-    row.set_item("coverages", vector(py, curve.iter().map(|point| point.coverage).collect()))?;
-    row.set_item("evaluation", evaluation_dict(py, &measured.evaluation)?)?;
-    row.set_item("seconds", seconds)?;
-    row.set_item("calibration", Bound::new(py, fitted)?)?;
+    row.set_item("alphas", vector(py, gap_curve.iter().map(|point| point.alpha.get()).collect()))?;
+    row.set_item("coverages", vector(py, gap_curve.iter().map(|point| point.coverage).collect()))?;
+    row.set_item("evaluation", json(&EvaluateDocument::new(&evaluation, None))?)?;
+    row.set_item("calibration", Bound::new(py, FittedCalibration::new(calibration, order, rows))?)?;
     Ok(row)
 }

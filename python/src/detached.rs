@@ -1,10 +1,12 @@
-//! The one door: every piece of work goes through [`enter`].
+//! Work without the interpreter: every job goes through [`detached`], which listens to Ctrl-C meanwhile.
 
+use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
+use evenkeel_jobs::Observer;
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -13,39 +15,39 @@ use crate::errors::Failure;
 /// How often the waiting thread looks for signals. Short enough for a person at the keyboard.
 const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Asks running work to end.
-#[derive(Debug, Default)]
-pub(crate) struct Stop(AtomicBool);
+/// Watches a job, and ends it once it was interrupted.
+#[derive(Debug)]
+pub(crate) struct Watcher<'a> {
+    interrupted: &'a AtomicBool,
+}
 
-impl Stop {
-    /// Whether the work should end.
-    pub(crate) fn is_asked(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-
-    /// An error if it should.
-    pub(crate) fn go_on(&self) -> Result<(), Failure> {
-        if self.is_asked() { Err(Failure::Stopped) } else { Ok(()) }
+impl Observer for Watcher<'_> {
+    fn reached(&mut self, _done: u64) -> ControlFlow<()> {
+        if self.interrupted.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     }
 }
 
 /// Does `work` on the threads of the package while the interpreter runs other Python threads.
 ///
 /// Python delivers signals to its main thread only, so the calling thread waits and listens, and `work` runs on
-/// another one. After Ctrl-C `work` is asked to [`Stop`], and what the signal handler raised is raised once it has.
-pub(crate) fn enter<R: Send>(
+/// another one. After Ctrl-C its [`Watcher`] ends the job, and what the signal handler raised is raised once it has.
+pub(crate) fn detached<R: Send>(
     py: Python<'_>,
-    work: impl FnOnce(&Stop) -> Result<R, Failure> + Send,
+    work: impl FnOnce(&mut Watcher<'_>) -> Result<R, Failure> + Send,
 ) -> PyResult<R> {
     let pool = pool()?;
-    let stop = Stop::default();
+    let interrupted = AtomicBool::new(false);
     py.detach(|| {
         let mut raised = None;
         let (sender, receiver) = channel();
         let done = pool.in_place_scope(|scope| {
             scope.spawn(|_| {
                 // Nobody waits for the result if the thread that waits was torn down with the interpreter.
-                drop(sender.send(work(&stop)));
+                drop(sender.send(work(&mut Watcher { interrupted: &interrupted })));
             });
             loop {
                 match receiver.recv_timeout(SIGNAL_INTERVAL) {
@@ -58,7 +60,7 @@ pub(crate) fn enter<R: Send>(
                             reason = "the method itself is not general enough in its lifetime"
                         )]
                         if let Err(error) = Python::attach(|py| py.check_signals()) {
-                            stop.0.store(true, Ordering::Relaxed);
+                            interrupted.store(true, Ordering::Relaxed);
                             raised = Some(error);
                         }
                     }

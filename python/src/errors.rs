@@ -4,7 +4,8 @@
 
 use std::fmt;
 
-use evenkeel::error::Category;
+use evenkeel::error::{Category, Error};
+use evenkeel_jobs::JobError;
 use pyo3::PyErr;
 
 use crate::spelling::PythonSpelling;
@@ -20,53 +21,52 @@ mod python {
 /// Why a call could not be answered.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// Something about a setting, or about data whose argument is clear from the words.
-    Core(evenkeel::Error),
-    /// Something about the data of one argument.
-    In { argument: &'static str, error: evenkeel::Error },
-    /// Two arguments that do not fit each other, or data the core never sees.
+    /// What a job or the core says.
+    Job(JobError),
+    /// Data that neither of them sees.
     Data(String),
     /// A setting only Python could judge.
     Setting(String),
-    /// Something that is not a calibration.
-    Calibration(String),
-    /// The work was asked to end; what was raised then is raised instead.
-    Stopped,
     /// Ctrl-C, or whatever else a signal handler raised.
     Interrupted(PyErr),
 }
 
 impl Failure {
-    /// Whether the data were the reason, not an argument.
-    pub(crate) fn is_about_data(&self) -> bool {
-        matches!(self, Self::Core(_) | Self::In { .. })
-    }
-
     /// An array that `evenkeel._inputs` should have made contiguous.
     pub(crate) fn not_contiguous(argument: &str) -> Self {
         Self::Data(format!(
             "{argument}: its values do not lie one after the other; use numpy.ascontiguousarray"
         ))
     }
+
+    /// A document that could not be written.
+    pub(crate) fn not_json(error: &serde_json::Error) -> Self {
+        Self::Data(format!("could not write JSON: {error}"))
+    }
 }
 
-impl From<evenkeel::Error> for Failure {
-    fn from(error: evenkeel::Error) -> Self {
-        Self::Core(error)
+impl From<JobError> for Failure {
+    fn from(error: JobError) -> Self {
+        Self::Job(error)
     }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Job(JobError::Core(error))
+    }
+}
+
+/// An error of the core with options and inputs as Python calls them.
+pub(crate) fn spelled(error: &Error) -> String {
+    error.spelled(&PythonSpelling)
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Core(error) => f.write_str(&error.spelled(&PythonSpelling)),
-            Self::In { argument, error } => {
-                write!(f, "{argument}: {}", error.spelled(&PythonSpelling))
-            }
-            Self::Data(message) | Self::Setting(message) | Self::Calibration(message) => {
-                f.write_str(message)
-            }
-            Self::Stopped => f.write_str("stopped on request"),
+            Self::Job(error) => f.write_str(&error.spelled(&spelled)),
+            Self::Data(message) | Self::Setting(message) => f.write_str(message),
             Self::Interrupted(raised) => write!(f, "{raised}"),
         }
     }
@@ -75,32 +75,22 @@ impl fmt::Display for Failure {
 impl From<Failure> for PyErr {
     fn from(failure: Failure) -> Self {
         let message = failure.to_string();
-        match failure {
-            Failure::Core(error) | Failure::In { error, .. } => {
-                of_category(error.category(), message)
-            }
-            Failure::Data(_) => python::InvalidInputError::new_err(message),
-            Failure::Setting(_) => python::InvalidParameterError::new_err(message),
-            Failure::Calibration(_) | Failure::Stopped => {
-                python::IncompatibleError::new_err(message)
-            }
-            Failure::Interrupted(raised) => raised,
+        let category = match failure {
+            Failure::Interrupted(raised) => return raised,
+            Failure::Job(error) => error.category().unwrap_or(Category::Incompatible),
+            Failure::Data(_) => Category::InvalidInput,
+            Failure::Setting(_) => Category::InvalidParameter,
+        };
+        match category {
+            Category::InvalidInput => python::InvalidInputError::new_err(message),
+            Category::InvalidParameter => python::InvalidParameterError::new_err(message),
+            Category::Incompatible => python::IncompatibleError::new_err(message),
         }
     }
 }
 
-fn of_category(category: Category, message: String) -> PyErr {
-    match category {
-        Category::InvalidInput => python::InvalidInputError::new_err(message),
-        Category::InvalidParameter => python::InvalidParameterError::new_err(message),
-        Category::Incompatible => python::IncompatibleError::new_err(message),
-    }
-}
-
-/// Names the argument an error of the core is about. A setting that came to light while its rows were read is not its fault.
-pub(crate) fn about(argument: &'static str) -> impl Fn(evenkeel::Error) -> Failure + Copy {
-    move |error| match error.category() {
-        Category::InvalidInput => Failure::In { argument, error },
-        Category::InvalidParameter | Category::Incompatible => Failure::Core(error),
-    }
+/// Names the argument an error of the core is about. A setting that came to light while its values were read is not its
+/// fault.
+pub(crate) fn about(argument: &str) -> impl Fn(Error) -> Failure + Copy {
+    move |error| JobError::from(error).while_reading(argument).into()
 }

@@ -1,12 +1,12 @@
-//! The door between Python and the core.
+//! Python's door to the jobs.
 //!
 //! ```text
-//! arrays        NumPy arrays -> the core's rows, without a copy; results -> NumPy arrays
-//! beside        features, ratios and weights that some methods take beside the probabilities
-//! door          one way in: releases the interpreter, listens to Ctrl-C, turns failures into exceptions
+//! arrays        NumPy arrays -> rows and labels, without a copy; results -> NumPy arrays
+//! points        rows with labels and side inputs -> what a job reads
 //! methods       keyword arguments -> the core's settings, by its option table
 //! spelling      options and inputs of the core as they are called here
-//! fitting       probabilities -> a calibration
+//! detached      runs a job without the interpreter, and listens to Ctrl-C
+//! calibrate     probabilities -> a calibration
 //! calibration   its result: thresholds, sets, evaluation, file
 //! check         is there a shift, what is at risk
 //! compare       methods side by side
@@ -19,17 +19,22 @@
 #![allow(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
 
 mod arrays;
+mod calibrate;
 mod calibration;
 mod check;
 mod compare;
 mod detached;
 mod errors;
-mod fitting;
 mod methods;
 mod metrics;
+mod points;
 mod regression;
-mod side_inputs;
 mod spelling;
+
+/// A document of the jobs, for `json.loads`.
+fn json(document: &impl serde::Serialize) -> pyo3::PyResult<String> {
+    serde_json::to_string(document).map_err(|error| errors::Failure::not_json(&error).into())
+}
 
 /// The compiled part of the package `evenkeel`.
 #[pyo3::pymodule]
@@ -37,13 +42,13 @@ mod _evenkeel {
     #[pymodule_export]
     use crate::arrays::address;
     #[pymodule_export]
+    use crate::calibrate::calibrate;
+    #[pymodule_export]
     use crate::calibration::FittedCalibration;
     #[pymodule_export]
     use crate::check::check;
     #[pymodule_export]
     use crate::compare::compare;
-    #[pymodule_export]
-    use crate::fitting::calibrate;
     #[pymodule_export]
     use crate::methods::{method_names, option_names, options_of_method};
     #[pymodule_export]

@@ -5,10 +5,10 @@ use evenkeel::error::Error;
 use evenkeel::level::Miscoverage;
 use evenkeel::method::{
     GivenValue, KnownRatios, Method, MethodName, OPTIONS, OptionKind, OptionSpec, OptionValues,
-    TransportSettings,
 };
 use evenkeel::score::Score;
 use evenkeel::seed::Seed;
+use evenkeel_jobs::Entrant;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
@@ -31,16 +31,8 @@ pub(crate) fn option_names() -> Vec<String> {
 /// Names of those that a method uses.
 #[pyfunction]
 pub(crate) fn options_of_method(method: &str) -> PyResult<Vec<String>> {
-    let method: MethodName = method.parse().map_err(Failure::Core)?;
+    let method: MethodName = method.parse().map_err(Failure::from)?;
     Ok(method.options().map(|spec| keyword(spec.name)).collect())
-}
-
-/// What a comparison fits.
-pub(crate) enum Compared {
-    /// A method, on calibration labels.
-    Method(ShiftCalibrator),
-    /// Split conformal prediction, on the labels of the test points.
-    Oracle(ShiftCalibrator),
 }
 
 /// What every call resolves first.
@@ -67,16 +59,16 @@ impl Settings {
     }
 
     /// A method of a comparison, with those of the options that it uses.
-    pub(crate) fn compared(
+    pub(crate) fn entrant(
         &self,
         name: MethodName,
         ratios: KnownRatios,
-    ) -> Result<Compared, Failure> {
+    ) -> Result<Entrant, Failure> {
         if name == MethodName::Oracle {
-            return Ok(Compared::Oracle(self.with(Method::Uncorrected)?));
+            return Ok(Entrant::Oracle(self.with(Method::Uncorrected)?));
         }
         let own = self.options.of_method(name);
-        Ok(Compared::Method(self.with(Method::from_options(name, &own, ratios)?)?))
+        Ok(Entrant::Method(self.with(Method::from_options(name, &own, ratios)?)?))
     }
 
     fn with(&self, method: Method) -> Result<ShiftCalibrator, Failure> {
@@ -86,11 +78,6 @@ impl Settings {
     /// The score function.
     pub(crate) fn score(&self) -> Result<Score, Failure> {
         Ok(Score::from_options(&self.options, self.seed)?)
-    }
-
-    /// Grid points of the bounds of a check.
-    pub(crate) fn bound_grid(&self) -> usize {
-        self.options.count("bound-grid").unwrap_or(TransportSettings::default().bound_grid)
     }
 }
 

@@ -4,11 +4,12 @@ use evenkeel::conformal::LabelSets;
 use evenkeel::evaluation;
 use evenkeel::measure::{WeightedEmpirical, Weights};
 use evenkeel::score::Labels;
+use evenkeel_jobs::{JobError, PerRow};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
 use crate::arrays::{LabelArray, slice};
-use crate::detached::enter;
+use crate::detached::detached;
 use crate::errors::{Failure, about};
 
 /// Share of the points whose label is in their set.
@@ -22,13 +23,12 @@ pub(crate) fn coverage(
     let members = sets.as_slice().map_err(|_| Failure::not_contiguous("sets"))?;
     let labels = y.whole("y")?;
     if labels.len() != rows {
-        return Err(Failure::Data(format!(
-            "y has {} labels but sets has {rows} rows; give one label for each",
-            labels.len()
-        ))
-        .into());
+        let (input, matrix, what) = ("y".to_owned(), "sets".to_owned(), PerRow::Label);
+        let found = labels.len();
+        let count = JobError::Count { input, what, found, matrix, rows, more: false };
+        return Err(Failure::from(count).into());
     }
-    enter(py, |_| {
+    detached(py, |_| {
         let labels = Labels::new(labels, classes).map_err(about("y"))?;
         let sets = LabelSets::from_bools(members, classes).map_err(about("sets"))?;
         Ok(evaluation::coverage(&sets, &labels)?)
@@ -47,7 +47,7 @@ pub(crate) fn total_coverage_gap(
     let calibration = slice(&scores_cal, "scores_cal")?;
     let test = slice(&scores_test, "scores_test")?;
     let weights = weights.as_ref().map(|weights| slice(weights, "weights")).transpose()?;
-    enter(py, |_| {
+    detached(py, |_| {
         let p = match weights {
             None => WeightedEmpirical::uniform(calibration),
             Some(raw) => Weights::normalised(raw.to_vec())

@@ -5,15 +5,15 @@ use evenkeel::interval::Interval;
 use evenkeel::method::KnownRatios;
 use evenkeel::sandwich::{LabelBins, residual_candidates};
 use evenkeel::score::absolute_residuals;
+use evenkeel_jobs::Observer;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arrays::{slice, vector};
 use crate::calibration::FittedCalibration;
-use crate::detached::{Stop, enter};
+use crate::detached::detached;
 use crate::errors::Failure;
-use crate::fitting::{go_on_unless, row_order};
 use crate::methods::Settings;
 
 /// The bin of every point, and the edges of the bins.
@@ -58,7 +58,7 @@ pub(crate) fn calibrate_residuals(
     let predictions = slice(&predictions_cal, "predictions_cal")?;
     let y = slice(&y_cal, "y_cal")?;
     let target = slice(&predictions_target, "predictions_target")?;
-    enter(py, |stop: &Stop| {
+    detached(py, |watcher| {
         let scores = absolute_residuals(predictions, y)?;
         let bins = LabelBins::over(y, bins)?;
         let residuals: Vec<f64> = y.iter().zip(predictions).map(|(y, p)| y - p).collect();
@@ -69,13 +69,13 @@ pub(crate) fn calibrate_residuals(
             high = high.max(largest(candidates.row(row)));
         }
         let range = Interval::new(0.0, high)?;
-        let calibration = calibrator.calibrate_observed(
+        let fitted = calibrator.fit_scores(
             &scores,
             TargetScores::Candidates(&candidates),
             bins.count(),
             range,
-            &mut |_| go_on_unless(stop),
+            &mut |point| watcher.reached(point.step as u64),
         )?;
-        Ok(FittedCalibration::new(calibration, row_order(&calibrator, &scores)?, &scores))
+        Ok(FittedCalibration::new(fitted.calibration, fitted.order, scores.len()))
     })
 }

@@ -1,7 +1,7 @@
 //! Methods side by side on labeled rows of the target data.
 
 use evenkeel::calibration::Calibration;
-use evenkeel::calibrator::ShiftCalibrator;
+use evenkeel::calibrator::{Fitted, ShiftCalibrator};
 use evenkeel::evaluation::{Evaluation, GapPoint};
 use evenkeel::measure::WeightedEmpirical;
 use evenkeel::method::MethodName;
@@ -67,6 +67,9 @@ pub struct LeftOut {
 pub struct Compared {
     /// The calibration.
     pub calibration: Calibration,
+    /// `order[k]` is the input position of the point with the `k`-th smallest score: of a calibration point, or of a test
+    /// point for the oracle.
+    pub order: Vec<usize>,
     /// Its coverage, sizes and gap on the test rows.
     pub evaluation: Evaluation,
     /// Scores of the test rows at their labels, exact at every calibration score.
@@ -115,8 +118,7 @@ pub fn compare(
     let (mut fitted, mut left_out) = (Vec::new(), Vec::new());
     for entrant in &job.entrants {
         let result = match entrant {
-            Entrant::Method(calibrator) => fit(calibrator, labeled, target, observer)
-                .map(|(fitted, seconds)| (fitted.calibration, seconds)),
+            Entrant::Method(calibrator) => fit(calibrator, labeled, target, observer),
             Entrant::Oracle(calibrator) => oracle(calibrator, classes, test, observer),
         };
         match result {
@@ -130,7 +132,7 @@ pub fn compare(
         }
     }
     let mut passes = Vec::new();
-    for (calibration, seconds) in &fitted {
+    for (Fitted { calibration, .. }, seconds) in &fitted {
         let clock = Clock { seconds: *seconds };
         passes.push((Some(EvaluationPass::new(calibration, None)?), clock));
     }
@@ -145,10 +147,11 @@ pub fn compare(
         measured.extend(pass.map(|pass| pass.finish().map(|found| (found, clock.seconds))));
     }
     let measured: Vec<(Evaluated, f64)> = measured.into_iter().collect::<Result<_>>()?;
-    let compared = fitted.into_iter().zip(measured).map(|((calibration, _), (found, seconds))| {
+    let compared = fitted.into_iter().zip(measured).map(|((fitted, _), (found, seconds))| {
+        let Fitted { calibration, order } = fitted;
         let gap_curve = found.gap_curve(&calibration);
         let Evaluated { evaluation, label_law } = found;
-        Compared { calibration, evaluation, label_law, gap_curve, seconds }
+        Compared { calibration, order, evaluation, label_law, gap_curve, seconds }
     });
     Ok(Comparison { compared: compared.collect(), left_out })
 }
@@ -159,13 +162,13 @@ fn oracle(
     classes: usize,
     test: &mut dyn RowSource,
     observer: &mut dyn Observer,
-) -> Result<(Calibration, f64)> {
+) -> Result<(Fitted, f64)> {
     let mut clock = Clock::default();
     let mut scores = Vec::new();
     each_labeled_block(test, classes, (Stage::Testing, observer), |block| {
         scores.extend(clock.time(|| label_scores(block, &calibrator.score))?);
         Ok(())
     })?;
-    let calibration = clock.time(|| calibrator.oracle(&scores, classes))?;
-    Ok((calibration, clock.seconds))
+    let fitted = clock.time(|| calibrator.fit_oracle(&scores, classes))?;
+    Ok((fitted, clock.seconds))
 }

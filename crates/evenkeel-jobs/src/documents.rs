@@ -241,7 +241,8 @@ pub struct SizeRow {
 }
 
 impl<'a> EvaluateDocument<'a> {
-    pub(crate) fn new(evaluation: &Evaluation, class_names: Option<&'a [String]>) -> Self {
+    /// Of an evaluation.
+    pub fn new(evaluation: &Evaluation, class_names: Option<&'a [String]>) -> Self {
         let size =
             |row: &SizeCoverage| SizeRow { coverage: row.coverage, n: row.n, size: row.size };
         Self {

@@ -10,7 +10,7 @@ use evenkeel::level::Miscoverage;
 
 use crate::check::{Checked, Recommended};
 use crate::compare::{Compared, LeftOut};
-use crate::documents::{CalibrateDocument, CompareDocument};
+use crate::documents::CompareDocument;
 use crate::error::Spell;
 use crate::predict::Predicted;
 
@@ -197,24 +197,27 @@ pub fn account(calibration: &Calibration) -> Option<String> {
     calibration.account()
 }
 
-/// What a calibration came to: its threshold, its bound where one was minimised, its account.
-pub fn calibrated(calibration: &Calibration, document: &CalibrateDocument<'_>) -> Vec<String> {
-    let cut = threshold_of(calibration, None);
+/// What a calibration came to: its threshold, its bound where one was minimised, its account. The seconds of its fit are
+/// known to those who were there; a stored calibration has none.
+pub fn calibrated(calibration: &Calibration, seconds: Option<f64>) -> Vec<String> {
+    let (provenance, learned) = (calibration.provenance(), calibration.learned());
     let mut said = vec![format!(
         "{} at alpha = {} by {} ({:.1} of {} points effective).",
-        capitalised(&cut),
-        document.alpha,
-        document.method,
-        document.effective_sample_size,
-        document.n,
+        capitalised(&threshold_of(calibration, None)),
+        provenance.alpha.get(),
+        provenance.method.as_str(),
+        calibration.effective_sample_size(),
+        calibration.scores().len(),
     )];
-    if let (Some(before), Some(after)) = (document.bound_before, document.bound_after) {
+    if let (Some(before), Some(after)) = (learned.bound_before, learned.bound_after) {
+        let taken = seconds.map_or_else(String::new, |seconds| format!(" in {seconds:.3} s"));
         said.push(format!(
-            "Bound on the total coverage gap: {before:.3} before, {after:.3} after {} steps ({}) in {:.3} s.",
-            document.steps, document.stopped, document.seconds
+            "Bound on the total coverage gap: {before:.3} before, {after:.3} after {} steps ({}){taken}.",
+            learned.steps,
+            learned.stopped.name(),
         ));
     }
-    said.extend(document.account.clone());
+    said.extend(account(calibration));
     said
 }
 

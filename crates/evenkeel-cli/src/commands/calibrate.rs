@@ -45,12 +45,12 @@ fn run_on_pool(args: &CalibrateArgs) -> Result<Outcome, Failure> {
 
 /// What a person reads, and what to type next.
 fn text(calibrated: &Calibrated, args: &CalibrateArgs) -> String {
-    let document = calibrated.document(None);
-    let mut said = sentences::calibrated(&calibrated.calibration, &document);
+    let Calibrated { calibration, seconds, .. } = calibrated;
+    let mut said = sentences::calibrated(calibration, Some(*seconds));
     said.push(format!(
         "Stored in {0}. Next: evenkeel predict --calibration {0} --probs FILE --out FILE",
         args.out.display()
     ));
-    said.extend(document.warnings.iter().map(|warning| format!("Warning: {warning}.")));
+    said.extend(calibration.warnings().iter().map(|warning| format!("Warning: {warning}.")));
     said.join("\n") + "\n"
 }

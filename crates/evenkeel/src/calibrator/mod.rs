@@ -181,7 +181,15 @@ impl ShiftCalibrator {
     /// # Errors
     /// If there are no scores, or one is not finite.
     pub fn oracle(&self, scores: &[f64], classes: usize) -> Result<Calibration> {
-        Ok(self.finish(MethodName::Oracle, oracle::from_scores(scores)?, classes)?.calibration)
+        Ok(self.fit_oracle(scores, classes)?.calibration)
+    }
+
+    /// The same, with the order of the scores.
+    ///
+    /// # Errors
+    /// As [`oracle`](Self::oracle).
+    pub fn fit_oracle(&self, scores: &[f64], classes: usize) -> Result<Fitted> {
+        self.finish(MethodName::Oracle, oracle::from_scores(scores)?, classes)
     }
 
     fn context(&self) -> Context {

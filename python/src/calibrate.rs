@@ -1,0 +1,51 @@
+//! Probabilities -> a calibration.
+
+use evenkeel::error::PointSet;
+use evenkeel::method::require_and_refuse;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::arrays::{LabelArray, Matrix};
+use crate::calibration::FittedCalibration;
+use crate::detached::detached;
+use crate::errors::Failure;
+use crate::methods::Settings;
+use crate::points::{Points, SideArrays};
+
+/// Learns a calibration from labeled probabilities of the calibration data and unlabeled ones of the target data.
+#[pyfunction]
+#[pyo3(signature = (
+    probs_cal, y_cal, probs_target, side_cal, side_target, method, alpha, seed, logits, options
+))]
+#[allow(clippy::too_many_arguments, reason = "the keywords of a Python function")]
+pub(crate) fn calibrate(
+    py: Python<'_>,
+    probs_cal: Matrix<'_>,
+    y_cal: LabelArray<'_>,
+    probs_target: Matrix<'_>,
+    side_cal: &Bound<'_, PyDict>,
+    side_target: &Bound<'_, PyDict>,
+    method: &str,
+    alpha: f64,
+    seed: u64,
+    logits: bool,
+    options: &Bound<'_, PyDict>,
+) -> PyResult<FittedCalibration> {
+    let (side_cal, side_target) = (SideArrays::of(side_cal)?, SideArrays::of(side_target)?);
+    let settings = Settings::new(alpha, seed, options)?;
+    let calibrator = settings.calibrator(method, side_cal.known_ratios())?;
+    for (points, side) in [(PointSet::Calibration, &side_cal), (PointSet::Target, &side_target)] {
+        require_and_refuse(&calibrator.method, points, &side.given()).map_err(Failure::from)?;
+    }
+    let cal = Points::new(("probs_cal", PointSet::Calibration), &probs_cal, &side_cal, logits)?;
+    let labels = y_cal.whole("y_cal")?;
+    let target =
+        Points::new(("probs_target", PointSet::Target), &probs_target, &side_target, logits)?;
+    detached(py, |watcher| {
+        let probabilities = cal.probabilities()?;
+        let labeled = cal.labeled(&probabilities, "y_cal", labels)?;
+        let fitted =
+            evenkeel_jobs::calibrate(&calibrator, &labeled, &mut target.source()?, watcher)?;
+        Ok(FittedCalibration::new(fitted.calibration, fitted.order, cal.count()))
+    })
+}

@@ -1,0 +1,130 @@
+//! The arrays of one set of points -> what a job reads: calibration data, or a source of rows.
+
+use std::borrow::Cow;
+
+use evenkeel::error::{PointSet, SideInput};
+use evenkeel::method::KnownRatios;
+use evenkeel::rows::Rows;
+use evenkeel::score::Labels;
+use evenkeel::side_inputs::SideInputs;
+use evenkeel_jobs::{AnyRows, JobError, LabeledData, MemorySource, SideNames, ValueKind};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::arrays::{Matrix, cells, kind, slice};
+use crate::errors::Failure;
+use crate::spelling::argument;
+
+/// Features, known ratios and fixed weights of one set of points; each may be absent.
+#[derive(Default, FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct SideArrays<'py> {
+    features: Option<PyReadonlyArray2<'py, f64>>,
+    ratios: Option<PyReadonlyArray1<'py, f64>>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+}
+
+impl<'py> SideArrays<'py> {
+    /// From the dict that `evenkeel._inputs.side_inputs` makes.
+    pub(crate) fn of(given: &Bound<'py, PyDict>) -> PyResult<Self> {
+        given.extract()
+    }
+
+    /// Whether there are known likelihood ratios.
+    pub(crate) fn known_ratios(&self) -> KnownRatios {
+        KnownRatios::of(self.ratios.as_ref())
+    }
+
+    /// Which of them are there.
+    pub(crate) fn given(&self) -> Vec<SideInput> {
+        let features = self.features.as_ref().map(|_| SideInput::Features);
+        let ratios = self.ratios.as_ref().map(|_| SideInput::Ratios);
+        let weights = self.weights.as_ref().map(|_| SideInput::Weights);
+        [features, ratios, weights].into_iter().flatten().collect()
+    }
+
+    /// As the core takes them; the job checks them.
+    fn inputs(&self, names: SideNames<'_>) -> Result<SideInputs<'_>, Failure> {
+        let mut side = SideInputs::default();
+        if let Some(array) = &self.features {
+            let empty = || JobError::NoRows { input: names.features.to_owned() };
+            let (values, columns) = cells(array, names.features)?.ok_or_else(empty)?;
+            side.features = Some(Rows::new("features", values, columns)?);
+        }
+        side.ratios = self.ratios.as_ref().map(|array| slice(array, names.ratios)).transpose()?;
+        side.weights =
+            self.weights.as_ref().map(|array| slice(array, names.weights)).transpose()?;
+        Ok(side)
+    }
+}
+
+/// Rows of one set of points and what stands beside them, borrowed from the caller's arrays; free of the interpreter.
+#[derive(Clone, Copy)]
+pub(crate) struct Points<'a> {
+    /// The argument with their probabilities or logits.
+    name: &'static str,
+    set: PointSet,
+    kind: ValueKind,
+    rows: AnyRows<'a>,
+    side: SideInputs<'a>,
+}
+
+impl<'a> Points<'a> {
+    pub(crate) fn new(
+        (name, set): (&'static str, PointSet),
+        matrix: &'a Matrix<'_>,
+        side: &'a SideArrays<'_>,
+        logits: bool,
+    ) -> Result<Self, Failure> {
+        let side = side.inputs(side_names(set))?;
+        Ok(Self { name, set, kind: kind(logits), rows: matrix.rows(name)?, side })
+    }
+
+    /// Number of points.
+    pub(crate) fn count(&self) -> usize {
+        self.rows.rows()
+    }
+
+    /// As a job reads them.
+    pub(crate) fn source(&self) -> Result<MemorySource<'a>, Failure> {
+        let source = MemorySource::new(self.name, self.rows).of_kind(self.kind);
+        Ok(source.with_side_inputs(side_names(self.set), self.side)?)
+    }
+
+    /// Labels of these points, each naming a class.
+    pub(crate) fn labels(&self, name: &str, labels: Vec<usize>) -> Result<Labels, Failure> {
+        let checked = Labels::new(labels, self.rows.columns());
+        Ok(checked.map_err(|error| JobError::found_in(name, error))?)
+    }
+
+    /// Probabilities of double precision; borrowed where that is what they are.
+    pub(crate) fn probabilities(&self) -> Result<Cow<'a, [f64]>, Failure> {
+        let probabilities = self.kind.widened(self.rows);
+        Ok(probabilities.map_err(|error| JobError::found_in(self.name, error))?)
+    }
+
+    /// The calibration data that these points are with their [`probabilities`](Self::probabilities) and labels.
+    pub(crate) fn labeled<'b>(
+        &self,
+        probabilities: &'b [f64],
+        labels_name: &str,
+        labels: Vec<usize>,
+    ) -> Result<LabeledData<'b>, Failure>
+    where
+        'a: 'b,
+    {
+        let classes = self.rows.columns();
+        let data = LabeledData::new(self.name, probabilities, classes, labels_name, labels)?;
+        Ok(data.with_side_inputs(side_names(self.set), self.side)?)
+    }
+}
+
+/// The arguments that hold what stands beside the probabilities.
+fn side_names(set: PointSet) -> SideNames<'static> {
+    SideNames {
+        features: argument(SideInput::Features, set),
+        ratios: argument(SideInput::Ratios, set),
+        weights: argument(SideInput::Weights, set),
+    }
+}
