@@ -4,7 +4,5 @@ mod predictions;
 mod shift_test;
 
 pub use predictions::{KEPT_PREDICTIONS, predictions};
-pub(crate) use predictions::{
-    KeptPredictions, add_predictions, kept_predictions, sampled,
-};
+pub(crate) use predictions::{KeptPredictions, add_predictions, kept_predictions, sampled};
 pub use shift_test::{DEFAULT_PERMUTATIONS, Prediction, ShiftTest, shift_test};
