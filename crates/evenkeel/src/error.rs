@@ -6,7 +6,10 @@ mod spelling;
 
 use std::fmt;
 
-pub use spelling::{Input, Neutral, PointSet, SideInput, Spelling, User};
+pub use spelling::{Input, PointSet, SideInput, User};
+// Hidden: how our shells put their own names of inputs into the text of an error.
+#[doc(hidden)]
+pub use spelling::{Neutral, Spelling};
 use spelling::{listed, not_used};
 
 /// Result of every fallible operation of the core.

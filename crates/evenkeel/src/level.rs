@@ -92,7 +92,7 @@ impl MiscoverageRange {
     }
 
     /// Smallest and largest miscoverage rate.
-    pub fn ends(self) -> (f64, f64) {
+    pub(crate) fn ends(self) -> (f64, f64) {
         (self.low, self.high)
     }
 

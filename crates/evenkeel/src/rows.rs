@@ -115,7 +115,7 @@ impl<'a> RowKeys<'a> {
     /// # Panics
     /// If keys were given one by one and there is none for this row; [`check`](Self::check) finds that out.
     #[inline]
-    pub fn key(&self, offset: usize) -> u64 {
+    pub(crate) fn key(&self, offset: usize) -> u64 {
         match self {
             Self::From(first) => first.wrapping_add(offset as u64),
             Self::Each(keys) => keys[offset],
@@ -127,7 +127,7 @@ impl<'a> RowKeys<'a> {
     /// # Panics
     /// If keys were given one by one and there are not as many.
     #[must_use]
-    pub fn part(&self, rows: Range<usize>) -> RowKeys<'a> {
+    pub(crate) fn part(&self, rows: Range<usize>) -> RowKeys<'a> {
         match self {
             Self::From(_) => Self::From(self.key(rows.start)),
             Self::Each(keys) => Self::Each(&keys[rows]),
@@ -138,7 +138,7 @@ impl<'a> RowKeys<'a> {
     ///
     /// # Errors
     /// If keys were given one by one and there are more or fewer of them.
-    pub fn check(&self, rows: usize) -> Result<()> {
+    pub(crate) fn check(&self, rows: usize) -> Result<()> {
         match self {
             Self::From(_) => Ok(()),
             Self::Each(keys) => require_same_length("row keys", keys.len(), "rows", rows),

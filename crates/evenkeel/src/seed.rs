@@ -46,7 +46,7 @@ pub struct Stream {
 
 impl Stream {
     /// Moves to the `index`-th number of the stream.
-    pub fn seek(&mut self, index: u64) {
+    pub(crate) fn seek(&mut self, index: u64) {
         // One number is two 32-bit words of the generator's output.
         self.generator.set_word_pos(u128::from(index) * 2);
     }

@@ -23,7 +23,7 @@ impl<'a> SideInputs<'a> {
     }
 
     /// Which of them are given.
-    pub fn given(&self) -> Vec<SideInput> {
+    pub(crate) fn given(&self) -> Vec<SideInput> {
         let features = self.features.map(|_| SideInput::Features);
         let ratios = self.ratios.map(|_| SideInput::Ratios);
         let weights = self.weights.map(|_| SideInput::Weights);

@@ -53,7 +53,7 @@ impl DkwCorrection {
     }
 
     /// Both half widths together, to be added to a bound.
-    pub fn total(&self) -> f64 {
+    pub(crate) fn total(&self) -> f64 {
         self.calibration + self.target
     }
 

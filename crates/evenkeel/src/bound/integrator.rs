@@ -94,12 +94,12 @@ impl Integrator {
     }
 
     /// The inequality it belongs to.
-    pub fn form(&self) -> Form {
+    pub(crate) fn form(&self) -> Form {
         self.form
     }
 
     /// The miscoverage rates it stands for.
-    pub fn rates(&self) -> Rates {
+    pub(crate) fn rates(&self) -> Rates {
         self.rates
     }
 }

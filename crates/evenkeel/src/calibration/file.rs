@@ -13,13 +13,13 @@ use crate::seed::Seed;
 use crate::threshold::{TestMass, Threshold};
 
 /// What every calibration file says it is.
-pub const FORMAT: &str = "evenkeel/calibration";
+pub(crate) const FORMAT: &str = "evenkeel/calibration";
 /// Version of the layout below.
-pub const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 1;
 
 /// A calibration as it stands in a file. Reading one checks everything again: files are user input.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct CalibrationFile {
+pub(crate) struct CalibrationFile {
     /// Always [`FORMAT`].
     pub format: String,
     /// Always [`VERSION`].
@@ -86,7 +86,7 @@ impl CalibrationHeader {
 /// A score function in a file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "kebab-case")]
-pub enum ScoreFile {
+pub(crate) enum ScoreFile {
     /// One minus the probability.
     Lac,
     /// Adaptive prediction sets.
@@ -109,7 +109,7 @@ pub enum ScoreFile {
 
 /// A recorded state of a run in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct TraceFile {
+pub(crate) struct TraceFile {
     /// Steps taken.
     pub step: usize,
     /// Objective.

@@ -10,7 +10,8 @@ pub use crate::method::{
 };
 pub use crate::warning::Warning;
 pub(crate) use diagnosis::diagnose;
-pub use file::{CalibrationFile, CalibrationHeader, FORMAT, ScoreFile, TraceFile, VERSION};
+use file::CalibrationFile;
+pub use file::CalibrationHeader;
 
 use serde::{Deserialize, Serialize};
 
@@ -42,7 +43,7 @@ pub struct Provenance {
 
 /// Weighted calibration scores: one fit serves every alpha.
 ///
-/// It serialises with serde as a [`CalibrationFile`]; reading one checks everything again.
+/// It serialises with serde as the JSON of a calibration file; reading one checks everything again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(into = "CalibrationFile", try_from = "CalibrationFile")]
 pub struct Calibration {

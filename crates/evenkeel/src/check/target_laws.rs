@@ -128,7 +128,7 @@ impl TargetSketch {
 
 /// How target rows are gathered for a check: the same in every process that works on it.
 ///
-/// Every probability is kept up to [`MOST_CANDIDATES`](crate::sketch::MOST_CANDIDATES) of them, where the laws are exact;
+/// Every probability is kept up to two million of them, where the laws are exact;
 /// more are sketched. Which of the two it is depends on how many there are and on nothing else.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TargetLawsRecipe {

@@ -84,14 +84,3 @@ pub enum ThresholdsDifferBy {
     /// Every point has its own.
     Point,
 }
-
-impl ThresholdsDifferBy {
-    /// "A threshold for each label" or "... point", where they differ.
-    pub fn words(self) -> Option<&'static str> {
-        match self {
-            Self::Nothing => None,
-            Self::Label => Some("A threshold for each label"),
-            Self::Point => Some("A threshold for each point"),
-        }
-    }
-}

@@ -18,7 +18,7 @@ pub enum PointSet {
 
 impl PointSet {
     /// One of these points, in words.
-    pub fn point(self) -> &'static str {
+    pub(crate) fn point(self) -> &'static str {
         match self {
             Self::Calibration => "calibration point",
             Self::Target => "target point",

@@ -56,7 +56,7 @@ impl LabelScoreCounts {
     }
 
     /// Nothing counted yet; the law of the counted scores will be exact at these places.
-    pub fn at(mut places: Vec<f64>) -> Self {
+    pub(crate) fn at(mut places: Vec<f64>) -> Self {
         places.sort_by(f64::total_cmp);
         places.dedup();
         let counts = vec![0; places.len() + 1];

@@ -10,6 +10,8 @@
 //! This is what methods share. Each method is a module of [`method`](crate::method).
 
 mod free_form;
+// Hidden: the weight function is fitted by `fit_weight_function`; only our tests and benches take the network apart.
+#[doc(hidden)]
 pub mod network;
 pub mod objective;
 pub mod optimise;
@@ -20,7 +22,8 @@ pub use free_form::{
     FreeFormFit, FreeFormSettings, fit_free_form, free_form_test_mass, initial_log_weights,
 };
 pub use projection::{Projection, project, total_gap_to};
+pub(crate) use weight_function::Halves;
 pub use weight_function::{
-    FunctionWeights, Halves, WeightFunctionFit, WeightFunctionSettings, fit_weight_function,
+    FunctionWeights, WeightFunctionFit, WeightFunctionSettings, fit_weight_function,
     function_weights,
 };

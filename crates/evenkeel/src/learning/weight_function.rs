@@ -15,7 +15,7 @@ use crate::threshold::{TestMass, Threshold, threshold_of_sorted};
 
 /// Calibration points split at random into one half to fit on and one to calibrate on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Halves {
+pub(crate) struct Halves {
     /// Indices of the points the function is fitted on, `floor(n / 2)` of them.
     pub fit: Vec<usize>,
     /// Indices of the points the threshold is taken from.
@@ -27,7 +27,7 @@ impl Halves {
     ///
     /// # Errors
     /// `TooFew` for fewer than two points.
-    pub fn new(n: usize, seed: Seed) -> Result<Self> {
+    pub(crate) fn new(n: usize, seed: Seed) -> Result<Self> {
         if n < 2 {
             return Err(Error::TooFew {
                 what: "calibration points for a weight function",

@@ -3,7 +3,7 @@
 use super::empirical::WeightedEmpirical;
 
 /// A CDF may exceed another by this much through rounding alone.
-pub const DOMINANCE_TOLERANCE: f64 = 1e-12;
+pub(crate) const DOMINANCE_TOLERANCE: f64 = 1e-12;
 
 /// Whether `upper` dominates `lower`, that is `F_upper <= F_lower` everywhere, and by how much it fails to.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -15,7 +15,7 @@ pub struct Dominance {
 }
 
 impl Dominance {
-    /// Whether the order holds up to [`DOMINANCE_TOLERANCE`].
+    /// Whether the order holds, up to a violation of 1e-12 in the CDFs.
     pub fn holds(&self) -> bool {
         self.largest_violation <= DOMINANCE_TOLERANCE
     }

@@ -10,7 +10,7 @@ use crate::interval::Interval;
 ///
 /// `exp(-8.6^2 / 2) < 1e-16`: what is cut is below the rounding of the kernel's peak, so the density agrees with the
 /// full sum to 1e-12 whatever the bandwidth above 1e-4.
-pub const KERNEL_REACH: f64 = 8.6;
+pub(crate) const KERNEL_REACH: f64 = 8.6;
 
 pub(crate) const INVERSE_SQRT_TWO_PI: f64 = 0.398_942_280_401_432_7;
 

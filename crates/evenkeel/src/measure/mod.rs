@@ -20,12 +20,12 @@ mod weights;
 pub use bandwidth::{
     BANDWIDTH_FACTOR_CLASSIFICATION, BANDWIDTH_FACTOR_REGRESSION, BANDWIDTH_FLOOR, Bandwidth,
 };
-pub use dominance::{DOMINANCE_TOLERANCE, Dominance, dominance};
+pub use dominance::{Dominance, dominance};
 pub(crate) use empirical::quantile_of_sorted;
 pub use empirical::{QUANTILE_TOLERANCE, WeightedEmpirical};
 pub use grid::Grid;
-pub use kde::{GaussianKde, KERNEL_REACH, Support};
+pub use kde::{GaussianKde, Support};
 pub(crate) use kde::{INVERSE_SQRT_TWO_PI, largest};
 pub use smoothed::SmoothedLaw;
 pub use wasserstein::{TransportToFixed, wasserstein_1};
-pub use weights::{SIMPLEX_TOLERANCE, Weights};
+pub use weights::Weights;

@@ -96,7 +96,7 @@ impl TransportToFixed {
     }
 
     /// Number of scores, the length of weights and gradient.
-    pub fn scores(&self) -> usize {
+    pub(crate) fn scores(&self) -> usize {
         self.order.len()
     }
 

@@ -4,7 +4,7 @@ use crate::error::{At, Error, Result, require_finite, require_some};
 use crate::numeric::softmax_into;
 
 /// How far from one the sum of normalised weights may be.
-pub const SIMPLEX_TOLERANCE: f64 = 1e-9;
+pub(crate) const SIMPLEX_TOLERANCE: f64 = 1e-9;
 
 /// Non-negative weights that sum to one; one per calibration point.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,7 +38,7 @@ impl Weights {
     ///
     /// # Errors
     /// As for [`normalised`](Self::normalised), and `OutOfRange` unless the sum is one within the tolerance.
-    pub fn already_normalised(weights: Vec<f64>) -> Result<Self> {
+    pub(crate) fn already_normalised(weights: Vec<f64>) -> Result<Self> {
         Self::normalised(weights.clone())?;
         let total: f64 = weights.iter().sum();
         if (total - 1.0).abs() <= SIMPLEX_TOLERANCE {

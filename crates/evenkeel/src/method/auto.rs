@@ -70,16 +70,8 @@ pub enum Chosen {
 
 impl Chosen {
     /// What the test says.
-    pub fn by(test: &ShiftTest, level: FailureProbability) -> Self {
+    pub(crate) fn by(test: &ShiftTest, level: FailureProbability) -> Self {
         if test.rejects(level) { Self::LabelPlan } else { Self::Uncorrected }
-    }
-
-    /// The name used on the command line and in results.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Uncorrected => "uncorrected",
-            Self::LabelPlan => "label-plan",
-        }
     }
 }
 
@@ -108,7 +100,7 @@ pub struct Decision {
 
 impl Decision {
     /// From a test, the sizes `(n, m)` of the two data sets, and the plan, if the test rejected and one was made.
-    pub fn new(
+    pub(crate) fn new(
         test: ShiftTest,
         level: FailureProbability,
         (n, m): (usize, u64),

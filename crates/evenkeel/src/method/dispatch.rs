@@ -342,7 +342,7 @@ impl Rule {
     }
 
     /// Whether features must be given with the points to predict.
-    pub fn needs_features(&self) -> bool {
+    pub(crate) fn needs_features(&self) -> bool {
         match self {
             Self::ByRatio(rule) => {
                 matches!(rule.source(), RatioSource::Model { basis: Basis::Features, .. })
@@ -353,7 +353,7 @@ impl Rule {
     }
 
     /// Whether likelihood ratios must be given with the points to predict.
-    pub fn needs_ratios(&self) -> bool {
+    pub(crate) fn needs_ratios(&self) -> bool {
         matches!(self, Self::ByRatio(rule) if *rule.source() == RatioSource::Known)
     }
 
@@ -396,7 +396,7 @@ impl Rule {
 
 impl Evidence {
     /// What a user should know, in words.
-    pub fn warnings(&self) -> Vec<String> {
+    pub(crate) fn warnings(&self) -> Vec<String> {
         let plan = match self {
             Self::LabelPlan { warnings, .. } => warnings,
             Self::Auto(decision) => &decision.warnings,
@@ -407,7 +407,7 @@ impl Evidence {
     }
 
     /// What was done and why, for the methods that decide something themselves.
-    pub fn account(&self) -> Option<String> {
+    pub(crate) fn account(&self) -> Option<String> {
         match self {
             Self::Auto(decision) => Some(decision.to_string()),
             Self::LabelPlan { plan, .. } => Some(plan.to_string()),

@@ -42,11 +42,15 @@ pub(crate) mod uncorrected;
 pub use basis::Basis;
 pub(crate) use concluded::{Concluded, Sorted};
 pub use concluded::{Learned, RecordedOptions};
-pub use conditional::{ConditionalChoice, ConditionalRule, PENALTIES, PenaltyChoice};
+pub use conditional::{ConditionalChoice, ConditionalRule, PenaltyChoice};
 pub(crate) use dispatch::{AnyPass, AnyStage, AnyState, CoverageForm};
 pub use label_shift::LabelShiftChoice;
 pub use likelihood_ratio::RatioChoice;
-pub use needs::{Need, Needs, require_a_user_among, require_and_refuse};
+pub use needs::{Need, Needs};
+// Hidden: the refusals and the option table are what our shells make flags and keywords of; users set fields.
+#[doc(hidden)]
+pub use needs::{require_a_user_among, require_and_refuse};
+#[doc(hidden)]
 pub use options::{
     Choice, CountRange, GivenValue, KnownRatios, NumberRange, OPTIONS, OptionKind, OptionSpec,
     OptionValue, OptionValues, Owners,

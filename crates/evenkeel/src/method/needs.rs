@@ -52,7 +52,7 @@ impl Method {
     }
 
     /// Those of the side inputs that it uses: what one method of a comparison is given.
-    pub fn used_of<'a>(&self, given: SideInputs<'a>) -> SideInputs<'a> {
+    pub(crate) fn used_of<'a>(&self, given: SideInputs<'a>) -> SideInputs<'a> {
         let needs = self.needs();
         let used = |side| needs.of(side) != Need::Unused;
         SideInputs {

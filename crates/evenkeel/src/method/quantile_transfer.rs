@@ -131,13 +131,13 @@ impl QuantileTransfer {
     }
 
     /// Adds what another one saw.
-    pub fn merge(&mut self, other: &Self) -> Result<()> {
+    pub(crate) fn merge(&mut self, other: &Self) -> Result<()> {
         self.labeled.merge(&other.labeled)?;
         self.target.merge(&other.target)
     }
 
     /// Rows of the calibration data and of the target data seen.
-    pub fn rows(&self) -> (u64, u64) {
+    pub(crate) fn rows(&self) -> (u64, u64) {
         (self.labeled.len(), self.target.len())
     }
 

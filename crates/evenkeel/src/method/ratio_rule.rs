@@ -83,7 +83,7 @@ impl RatioRule {
     }
 
     /// Where ratios of test points come from.
-    pub fn source(&self) -> &RatioSource {
+    pub(crate) fn source(&self) -> &RatioSource {
         &self.source
     }
 

@@ -52,7 +52,7 @@ impl Aps {
 
     /// Writes the score of every label of one row; `probabilities` and `scores` have shape `(C,)`. `row` addresses the
     /// row's random draw.
-    pub fn score_row(
+    pub(crate) fn score_row(
         self,
         row: u64,
         probabilities: &[f64],

@@ -71,12 +71,12 @@ impl LabelMask {
     }
 
     /// Number of rows `m`.
-    pub fn rows(&self) -> usize {
+    pub(crate) fn rows(&self) -> usize {
         self.allowed.len() / self.labels
     }
 
     /// Number of labels `C`, the columns of the mask.
-    pub fn labels(&self) -> usize {
+    pub(crate) fn labels(&self) -> usize {
         self.labels
     }
 
@@ -84,7 +84,7 @@ impl LabelMask {
     ///
     /// # Panics
     /// If there is no such row.
-    pub fn row(&self, index: usize) -> &[bool] {
+    pub(crate) fn row(&self, index: usize) -> &[bool] {
         &self.allowed[index * self.labels..][..self.labels]
     }
 }

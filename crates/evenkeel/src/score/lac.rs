@@ -10,7 +10,7 @@ impl Lac {
     pub(crate) const RANGE: Interval = Interval::UNIT;
 
     /// Writes the score of every label of one row; both slices have shape `(C,)`.
-    pub fn score_row(self, probabilities: &[f64], scores: &mut [f64]) {
+    pub(crate) fn score_row(self, probabilities: &[f64], scores: &mut [f64]) {
         for (score, probability) in scores.iter_mut().zip(probabilities) {
             *score = 1.0 - probability;
         }

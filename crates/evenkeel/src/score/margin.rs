@@ -10,7 +10,7 @@ impl Margin {
     pub(crate) const RANGE: Interval = Interval::between(-1.0, 1.0);
 
     /// Writes the score of every label of one row; both slices have shape `(C,)`.
-    pub fn score_row(self, probabilities: &[f64], scores: &mut [f64]) {
+    pub(crate) fn score_row(self, probabilities: &[f64], scores: &mut [f64]) {
         // One pass for the two largest instead of a maximum per label, which would be quadratic in the classes. The
         // rival of every label but the best is the best, and the rival of the best is the second.
         let (mut best, mut first, mut second) = (0, f64::NEG_INFINITY, f64::NEG_INFINITY);

@@ -58,6 +58,8 @@ pub enum Score {
 }
 
 /// Working memory of a score function, reused from row to row so that scoring a table allocates once.
+// Hidden: memory that only a caller of the hidden `score_row` owns.
+#[doc(hidden)]
 #[derive(Debug, Clone, Default)]
 pub struct RowScratch {
     order: Vec<usize>,
@@ -115,6 +117,8 @@ impl Score {
 
     /// Writes `s(x, y)` for every label `y` of one row of probabilities; `row` is its key, which addresses the row's random
     /// draw. `scores` must be as long as `probabilities`. What does not fit into a shorter one is left out.
+    // Hidden: our tests compare tables with single rows; users score tables.
+    #[doc(hidden)]
     pub fn score_row(
         &self,
         row: u64,
@@ -169,7 +173,7 @@ impl Score {
     ///
     /// # Errors
     /// If there is not one key for each row.
-    pub fn candidate_scores_at<T: Real>(
+    pub(crate) fn candidate_scores_at<T: Real>(
         &self,
         keys: RowKeys<'_>,
         probabilities: &Probabilities<'_, T>,

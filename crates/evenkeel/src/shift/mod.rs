@@ -3,6 +3,6 @@
 mod predictions;
 mod shift_test;
 
-pub use predictions::{KEPT_PREDICTIONS, predictions};
-pub(crate) use predictions::{KeptPredictions, sampled};
-pub use shift_test::{DEFAULT_PERMUTATIONS, Prediction, ShiftTest, permutations_for, shift_test};
+pub use predictions::predictions;
+pub(crate) use predictions::{KEPT_PREDICTIONS, KeptPredictions, sampled};
+pub use shift_test::{Prediction, ShiftTest, permutations_for, shift_test};

@@ -12,7 +12,7 @@ use crate::sketch::contradiction;
 use crate::sketch::row_sample::RowSample;
 
 /// Predictions kept for the shift test; a uniform sample of this many rows when there are more.
-pub const KEPT_PREDICTIONS: usize = 10_000;
+pub(crate) const KEPT_PREDICTIONS: usize = 10_000;
 
 /// Rows of a block that a thread takes at a time.
 const SHARE_ROWS: usize = 1 << 14;

@@ -18,12 +18,12 @@ use crate::level::FailureProbability;
 use crate::seed::{Seed, Stream};
 
 /// Permutations drawn when none are asked for: the smallest p-value is then 0.001.
-pub const DEFAULT_PERMUTATIONS: usize = 999;
+pub(crate) const DEFAULT_PERMUTATIONS: usize = 999;
 
 /// Permutations for the smallest level that can be asked for.
 const MOST_PERMUTATIONS: f64 = 1e6;
 
-/// Permutations that a test at this level draws unless told otherwise: [`DEFAULT_PERMUTATIONS`], or as many as put two
+/// Permutations that a test at this level draws unless told otherwise: 999, or as many as put two
 /// p-values at or below the level.
 pub fn permutations_for(level: FailureProbability) -> usize {
     // With a single p-value below the level, one relabeling as extreme as the target data would decide.

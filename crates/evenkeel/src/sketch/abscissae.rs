@@ -99,7 +99,7 @@ impl Abscissae {
     }
 
     /// The range covered.
-    pub fn range(&self) -> Interval {
+    pub(crate) fn range(&self) -> Interval {
         self.range
     }
 

@@ -68,17 +68,6 @@ impl LawSums {
         }
     }
 
-    /// Empty sums over the same scores.
-    pub(crate) fn emptied(&self) -> Self {
-        let Tail { low, high, .. } = self.tail;
-        Self {
-            bins: vec![[0; 3]; self.bins.len()],
-            tail: Tail { low, high, kept: TailAtoms::Kept(Vec::new()) },
-            range: self.range,
-            rows: 0,
-        }
-    }
-
     /// Adds one row: its scores and the three plausibilities of each label.
     pub(crate) fn add_row(
         &mut self,

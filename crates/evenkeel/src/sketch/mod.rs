@@ -23,5 +23,4 @@ pub(crate) use quantile_counts::{QuantileCounts, Rounding};
 pub(crate) use row_count::{MOST_ROWS, contradiction, rows_of_both, sum_of_counts};
 pub(crate) use row_sample::{RowSample, hash_of_key};
 pub use sandwich_sketch::{LawSummary, SandwichSketch, SketchedLaws};
-pub use target_table::MOST_CANDIDATES;
-pub(crate) use target_table::{FilledTable, TargetTable, TargetTableRecipe};
+pub(crate) use target_table::{FilledTable, MOST_CANDIDATES, TargetTable, TargetTableRecipe};

@@ -126,18 +126,6 @@ impl SandwichSketch {
         Self { abscissae, rows: 0, labels: None, extremes, model_uniform }
     }
 
-    /// The sketch of a whole table of probabilities, read in blocks by the threads of the current rayon pool.
-    ///
-    /// Merging is exact in any order, so the result does not depend on the number of threads.
-    pub fn of_probabilities<T: Real>(
-        abscissae: Abscissae,
-        laws: SketchedLaws,
-        table: Rows<'_, T>,
-        score: &Score,
-    ) -> Result<Self> {
-        Self::new(abscissae, laws).of_block(RowKeys::From(0), table, score)
-    }
-
     /// The sketch of a block alone, with the points and laws of this one, read by the threads of the current rayon pool.
     pub(crate) fn of_block<T: Real>(
         &self,

@@ -21,7 +21,7 @@ use crate::score::{CandidateScores, Probabilities, Score, row_scale};
 
 /// Candidate scores kept one by one; more of them are sketched where that gives the same answer. As atoms with masses
 /// they take 48 bytes each.
-pub const MOST_CANDIDATES: usize = 1 << 21;
+pub(crate) const MOST_CANDIDATES: usize = 1 << 21;
 
 /// How a [`TargetTable`] is filled: the same in every process that works on a job.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -666,7 +666,8 @@ fn a_table_is_sketched_when_its_cells_are_too_many_in_all() {
                     let all = rows(&values, classes);
                     let laws = SketchedLaws::Both;
                     let points = abscissae(&score, classes);
-                    let exact = SandwichSketch::of_probabilities(points, laws, all, &score);
+                    let exact =
+                        SandwichSketch::new(points, laws).of_block(RowKeys::From(0), all, &score);
                     assert!(*whole == exact.unwrap());
                 }
                 _ => panic!("two forms of {count} rows"),

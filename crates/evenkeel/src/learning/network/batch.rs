@@ -51,13 +51,8 @@ impl<const H1: usize, const H2: usize, const H3: usize> Batch<H1, H2, H3> {
     }
 
     /// Number of scores, the length of log-weights and slopes.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.scores.len()
-    }
-
-    /// Never true: a batch has at least one score.
-    pub fn is_empty(&self) -> bool {
-        self.scores.is_empty()
     }
 
     /// Runs the network over the scores. The pass holds on to the network, so that its parameters cannot move between

@@ -45,6 +45,11 @@ impl AdamSettings {
         Ok(Self { learning_rate, ..Self::default() })
     }
 
+    /// Size of a step: the largest move of a parameter in the first step.
+    pub fn learning_rate(self) -> f64 {
+        self.learning_rate
+    }
+
     /// With other memories of the mean gradient and of the mean squared gradient.
     ///
     /// # Errors
@@ -62,25 +67,13 @@ impl AdamSettings {
     pub fn with_epsilon(self, epsilon: f64) -> Result<Self> {
         Ok(Self { epsilon: positive("epsilon", epsilon)?, ..self })
     }
+}
 
-    /// Size of a step: the largest move of a parameter in the first step.
-    pub fn learning_rate(self) -> f64 {
-        self.learning_rate
-    }
-
-    /// Share of the mean gradient that a step keeps, in `[0, 1)`.
-    pub fn beta1(self) -> f64 {
-        self.beta1
-    }
-
-    /// Share of the mean squared gradient that a step keeps, in `[0, 1)`.
-    pub fn beta2(self) -> f64 {
-        self.beta2
-    }
-
-    /// Floor under the root of the mean squared gradient.
-    pub fn epsilon(self) -> f64 {
-        self.epsilon
+fn memory(what: &'static str, value: f64) -> Result<f64> {
+    if (0.0..1.0).contains(&value) {
+        Ok(value)
+    } else {
+        Err(Error::OutOfRange { what, value, expected: "at least 0 and below 1" })
     }
 }
 
@@ -89,14 +82,6 @@ fn positive(what: &'static str, value: f64) -> Result<f64> {
         Ok(value)
     } else {
         Err(Error::OutOfRange { what, value, expected: "positive and finite" })
-    }
-}
-
-fn memory(what: &'static str, value: f64) -> Result<f64> {
-    if (0.0..1.0).contains(&value) {
-        Ok(value)
-    } else {
-        Err(Error::OutOfRange { what, value, expected: "at least 0 and below 1" })
     }
 }
 
@@ -127,11 +112,6 @@ impl Adam {
             beta1_power: 1.0,
             beta2_power: 1.0,
         }
-    }
-
-    /// The settings it runs with.
-    pub fn settings(&self) -> AdamSettings {
-        self.settings
     }
 
     /// Moves `parameters` one step against `gradient`. Allocates nothing.

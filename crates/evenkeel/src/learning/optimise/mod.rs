@@ -6,7 +6,10 @@ mod descent;
 mod stopping;
 mod trace;
 
-pub use adam::{Adam, AdamSettings};
+// Hidden: one step of the optimiser, which only our tests and benches call themselves.
+#[doc(hidden)]
+pub use adam::Adam;
+pub use adam::AdamSettings;
 pub(crate) use descent::{Descended, Descent, Parametrisation};
 pub use stopping::{Improvement, StopReason, StoppingRule};
 pub use trace::{Trace, TracePoint};

@@ -20,7 +20,7 @@ const IMPROVEMENT_WINDOW: usize = 500;
 
 impl Improvement {
     /// A smallest relative improvement over 500 steps.
-    pub fn of(relative: f64) -> Self {
+    pub(crate) fn of(relative: f64) -> Self {
         Self { window: IMPROVEMENT_WINDOW, relative }
     }
 }
@@ -103,17 +103,17 @@ impl StoppingRule {
     }
 
     /// Largest number of steps.
-    pub fn max_steps(&self) -> usize {
+    pub(crate) fn max_steps(&self) -> usize {
         self.max_steps
     }
 
     /// The improvement rule, if there is one.
-    pub fn improvement(&self) -> Option<Improvement> {
+    pub(crate) fn improvement(&self) -> Option<Improvement> {
         self.improvement
     }
 
     /// The floor on the effective sample size, if there is one.
-    pub fn effective_sample_size_floor(&self) -> Option<f64> {
+    pub(crate) fn effective_sample_size_floor(&self) -> Option<f64> {
         self.effective_sample_size_floor
     }
 }

@@ -89,7 +89,7 @@ impl<'a> ConditionalAtRate<'a> {
 
     /// The cutoff of one test point with the evidence for it; none if there are too few calibration points for the rate,
     /// so that there is no program to solve.
-    pub fn solution(&self, point: &[f64]) -> Result<Option<ConditionalSolution>> {
+    pub(crate) fn solution(&self, point: &[f64]) -> Result<Option<ConditionalSolution>> {
         let columns = self.model.columns();
         let point = self.model.test_features(&Rows::new("test features", point, columns)?)?;
         require_same_length("the test point", point.len(), "a feature row", columns)?;

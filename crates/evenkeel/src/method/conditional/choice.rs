@@ -7,7 +7,7 @@ use super::{DEFAULT_GAMMA, DEFAULT_LAMBDA};
 pub enum PenaltyChoice {
     /// A given one.
     Fixed(f64),
-    /// The one of [`PENALTIES`] with the smallest pinball loss on points left out, in so many parts.
+    /// The one of ten values from 0.0005 to 0.5 with the smallest pinball loss on points left out, in so many parts.
     CrossValidated {
         /// Number of parts.
         folds: usize,
@@ -19,13 +19,14 @@ const FOLDS: usize = 5;
 
 impl PenaltyChoice {
     /// Cross-validation in five parts.
-    pub fn cross_validated() -> Self {
+    pub(crate) fn cross_validated() -> Self {
         Self::CrossValidated { folds: FOLDS }
     }
 }
 
 /// Penalties that cross-validation chooses from: the authors' 0.005 and its neighbours, three to a decade.
-pub const PENALTIES: [f64; 10] = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5];
+pub(crate) const PENALTIES: [f64; 10] =
+    [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5];
 
 /// Settings of [`Method::Conditional`].
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -42,13 +42,19 @@ mod rule;
 mod run;
 mod settings;
 
-pub use at_rate::{ConditionalAtRate, ConditionalSolution};
-pub use choice::{ConditionalChoice, PENALTIES, PenaltyChoice};
+pub(crate) use choice::PENALTIES;
+pub use choice::{ConditionalChoice, PenaltyChoice};
 pub(crate) use fit::{ABOUT, ConditionalFit, begin};
 pub use kernel::LARGEST_CALIBRATION;
-pub use model::ConditionalModel;
-pub use record::ConditionalRecord;
 pub use rule::ConditionalRule;
-pub use settings::{
-    ConditionalSettings, DEFAULT_GAMMA, DEFAULT_LAMBDA, FlatIntercept, LambdaChoice,
-};
+pub(crate) use settings::{DEFAULT_GAMMA, DEFAULT_LAMBDA};
+
+// Hidden: the solver's stages, for our tests and benches. Users set `ConditionalChoice`.
+#[doc(hidden)]
+pub use at_rate::{ConditionalAtRate, ConditionalSolution};
+#[doc(hidden)]
+pub use model::ConditionalModel;
+#[doc(hidden)]
+pub use record::ConditionalRecord;
+#[doc(hidden)]
+pub use settings::{ConditionalSettings, FlatIntercept, LambdaChoice};

@@ -57,27 +57,27 @@ impl ConditionalModel {
     }
 
     /// Number of calibration points.
-    pub fn n(&self) -> usize {
+    pub(crate) fn n(&self) -> usize {
         self.scores.len()
     }
 
     /// Number of features of a point.
-    pub fn columns(&self) -> usize {
+    pub(crate) fn columns(&self) -> usize {
         self.kernel.columns()
     }
 
     /// Calibration features, row after row.
-    pub fn features(&self) -> Vec<f64> {
+    pub(crate) fn features(&self) -> Vec<f64> {
         self.kernel.features()
     }
 
     /// Calibration scores.
-    pub fn scores(&self) -> &[f64] {
+    pub(crate) fn scores(&self) -> &[f64] {
         &self.scores
     }
 
     /// Kernel parameter.
-    pub fn gamma(&self) -> f64 {
+    pub(crate) fn gamma(&self) -> f64 {
         self.kernel.gamma()
     }
 
@@ -87,7 +87,7 @@ impl ConditionalModel {
     }
 
     /// Which end of an interval of optimal intercepts is taken.
-    pub fn flat_intercept(&self) -> FlatIntercept {
+    pub(crate) fn flat_intercept(&self) -> FlatIntercept {
         self.flat_intercept
     }
 

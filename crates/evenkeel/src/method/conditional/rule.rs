@@ -46,13 +46,8 @@ impl ConditionalRule {
     }
 
     /// What points are described by.
-    pub fn basis(&self) -> Basis {
+    pub(crate) fn basis(&self) -> Basis {
         self.basis
-    }
-
-    /// The fitted model.
-    pub fn model(&self) -> &ConditionalModel {
-        &self.model
     }
 
     /// An error unless it belongs to this many classes.

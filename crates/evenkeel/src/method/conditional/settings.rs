@@ -7,9 +7,9 @@ use crate::level::Miscoverage;
 use crate::seed::Seed;
 
 /// The authors' kernel parameter.
-pub const DEFAULT_GAMMA: f64 = 12.5;
+pub(crate) const DEFAULT_GAMMA: f64 = 12.5;
 /// The authors' penalty.
-pub const DEFAULT_LAMBDA: f64 = 0.005;
+pub(crate) const DEFAULT_LAMBDA: f64 = 0.005;
 
 /// How strongly the fitted quantile function is held to a constant.
 #[derive(Debug, Clone, PartialEq)]
@@ -83,7 +83,7 @@ impl ConditionalSettings {
     }
 
     /// An error unless every number is in its range. Fitting checks this, too.
-    pub fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         check_gamma(self.gamma)?;
         match &self.lambda {
             LambdaChoice::Fixed(lambda) => check_lambda(*lambda),

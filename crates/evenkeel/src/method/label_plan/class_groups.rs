@@ -48,13 +48,8 @@ impl ClassGroups {
     }
 
     /// Number of groups.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.prior.len()
-    }
-
-    /// Never true: there is at least one group.
-    pub fn is_empty(&self) -> bool {
-        self.prior.is_empty()
     }
 
     /// Whether each class is a group of its own.

@@ -8,7 +8,7 @@ use crate::score::{CandidateScores, Labels, Probabilities, Score, softmax_rows};
 ///
 /// It is the smallest positive `f32`, because tables come from `f32` softmaxes: a zero in one says "less than this" and
 /// no more. A larger floor would flatten what the table does say, and `ln 0` would not be a number at all.
-pub const PROBABILITY_FLOOR: f64 = 1.401_298_464_324_817e-45;
+pub(crate) const PROBABILITY_FLOOR: f64 = 1.401_298_464_324_817e-45;
 
 /// `ln max(p, floor)`.
 #[inline]
@@ -82,32 +82,27 @@ impl LabeledLogits {
     }
 
     /// Number of labeled points.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.labels.len()
     }
 
-    /// Never true: there is at least one labeled point.
-    pub fn is_empty(&self) -> bool {
-        self.labels.is_empty()
-    }
-
     /// Number of classes.
-    pub fn classes(&self) -> usize {
+    pub(crate) fn classes(&self) -> usize {
         self.classes
     }
 
     /// Logits, row after row.
-    pub fn logits(&self) -> &[f64] {
+    pub(crate) fn logits(&self) -> &[f64] {
         &self.logits
     }
 
     /// Labels in the order given.
-    pub fn labels(&self) -> &[usize] {
+    pub(crate) fn labels(&self) -> &[usize] {
         &self.labels
     }
 
     /// Scores in the order given.
-    pub fn scores(&self) -> &[f64] {
+    pub(crate) fn scores(&self) -> &[f64] {
         &self.scores
     }
 }

@@ -57,20 +57,32 @@ mod warning;
 
 use rayon::prelude::*;
 
-pub use crate::sketch::{PlannedLaws, TailAtom};
 pub use certificate::{Certificate, Standing};
-pub use class_groups::ClassGroups;
 pub use evidence::{FixedPoint, PlanEvidence};
 pub(crate) use fit::{ABOUT, PlanFirst, PlanFirstPass, PlanSecond, begin, concluded, planner};
-pub use labeled_logits::{LabeledLogits, PROBABILITY_FLOOR};
-pub use passes::{FirstPass, SecondPass};
-pub use plan::LabelPlan;
-pub use prepared::PreparedPlan;
 pub use settings::LabelPlanSettings;
-pub use shift_statistics::ShiftStatistics;
-pub use target_rows::TargetRows;
 pub use thresholds::{PlanThreshold, PlanThresholds, ThresholdSource};
-pub use transport_plan::{PlanStop, TransportPlan};
+pub use transport_plan::PlanStop;
+
+// Hidden: the plan's stages one by one, for our tests and benches. Users set `Method::LabelPlan` and read `PlanEvidence`.
+#[doc(hidden)]
+pub use crate::sketch::{PlannedLaws, TailAtom};
+#[doc(hidden)]
+pub use class_groups::ClassGroups;
+#[doc(hidden)]
+pub use labeled_logits::LabeledLogits;
+#[doc(hidden)]
+pub use passes::{FirstPass, SecondPass};
+#[doc(hidden)]
+pub use plan::LabelPlan;
+#[doc(hidden)]
+pub use prepared::PreparedPlan;
+#[doc(hidden)]
+pub use shift_statistics::ShiftStatistics;
+#[doc(hidden)]
+pub use target_rows::TargetRows;
+#[doc(hidden)]
+pub use transport_plan::TransportPlan;
 
 use crate::bound::dkw_half_width;
 use crate::error::{Error, Result};
@@ -87,6 +99,8 @@ use temperature::best_temperature;
 use transport_plan::{GroupTable, Iterating, Marginal, fit_plan};
 
 /// Calibration side of the method, ready for target rows.
+// Hidden: see the seam above.
+#[doc(hidden)]
 #[derive(Debug, Clone)]
 pub struct LabelPlanner {
     labeled: LabeledLogits,
@@ -133,13 +147,8 @@ impl LabelPlanner {
     }
 
     /// The labeled side.
-    pub fn labeled(&self) -> &LabeledLogits {
+    pub(crate) fn labeled(&self) -> &LabeledLogits {
         &self.labeled
-    }
-
-    /// The fitted temperature.
-    pub fn temperature(&self) -> f64 {
-        self.temperature
     }
 
     /// An empty first pass.

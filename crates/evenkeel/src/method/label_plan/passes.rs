@@ -76,7 +76,7 @@ impl FirstPass {
     }
 
     /// Told that the whole input has `rows` rows, it copies no row that will not be kept in the end.
-    pub fn expecting(mut self, rows: usize) -> Self {
+    pub(crate) fn expecting(mut self, rows: usize) -> Self {
         self.kept.expect(rows as u64);
         self
     }
@@ -180,12 +180,6 @@ impl SecondPass {
         Ok(self)
     }
 
-    /// A pass of the same plan that has seen nothing.
-    #[must_use]
-    pub fn emptied(&self) -> Self {
-        Self { plan: self.plan, sums: self.sums.emptied() }
-    }
-
     /// The pass over both inputs; the order does not matter.
     ///
     /// # Errors
@@ -199,7 +193,8 @@ impl SecondPass {
     }
 
     /// Number of rows seen.
-    pub fn rows(&self) -> u64 {
+    #[cfg(test)]
+    pub(crate) fn rows(&self) -> u64 {
         self.sums.rows
     }
 

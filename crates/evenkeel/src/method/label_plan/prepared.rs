@@ -103,18 +103,8 @@ impl PreparedPlan {
     }
 
     /// The classes' groups and their prior.
-    pub fn groups(&self) -> &ClassGroups {
+    pub(crate) fn groups(&self) -> &ClassGroups {
         &self.groups
-    }
-
-    /// Distances between the two data sets, mix and inflation.
-    pub fn statistics(&self) -> &ShiftStatistics {
-        &self.statistics
-    }
-
-    /// The plan of the planned law.
-    pub fn plan(&self) -> &TransportPlan {
-        &self.plan
     }
 
     /// `g(y)` of one row of logits; `f` at the inflated temperature where the plan is not needed.

@@ -25,7 +25,7 @@ pub enum TargetRows<'a, T> {
 
 impl<T: Real> TargetRows<'_, T> {
     /// Number of rows.
-    pub fn rows(&self) -> usize {
+    pub(crate) fn rows(&self) -> usize {
         match self {
             Self::Probabilities(rows) | Self::Logits(rows) => rows.rows(),
             Self::Candidates(candidates) => candidates.rows(),
@@ -33,7 +33,7 @@ impl<T: Real> TargetRows<'_, T> {
     }
 
     /// Number of classes.
-    pub fn classes(&self) -> usize {
+    pub(crate) fn classes(&self) -> usize {
         match self {
             Self::Probabilities(rows) | Self::Logits(rows) => rows.columns(),
             Self::Candidates(candidates) => candidates.labels(),

@@ -39,7 +39,7 @@ pub struct PlanThresholds {
 impl PlanThresholds {
     /// Increasing `scores` with their levels `c_i` (increasing, the last one 1), the planned law's value `reached` at the largest
     /// score, and its atoms beyond.
-    pub fn new(
+    pub(crate) fn new(
         scores: Vec<f64>,
         cumulative: Vec<f64>,
         reached: f64,
@@ -66,7 +66,7 @@ impl PlanThresholds {
 
     /// Smallest calibration score with `c_i >= 1 - alpha`; where the planned law reaches less than `1 - alpha` at the largest one,
     /// the planned law's own quantile.
-    pub fn threshold(&self, alpha: Miscoverage) -> PlanThreshold {
+    pub(crate) fn threshold(&self, alpha: Miscoverage) -> PlanThreshold {
         let level = alpha.level().get() - QUANTILE_TOLERANCE;
         let largest = self.scores.last().copied().unwrap_or(f64::NAN);
         if self.reached < level {
@@ -87,11 +87,6 @@ impl PlanThresholds {
     /// `c_i` of each.
     pub fn cumulative(&self) -> &[f64] {
         &self.cumulative
-    }
-
-    /// The planned law at the largest calibration score: one minus its mass beyond every calibration score.
-    pub fn reached(&self) -> f64 {
-        self.reached
     }
 
     /// The planned law's atoms beyond.

@@ -23,7 +23,7 @@ impl RatioChoice {
     }
 
     /// The word for it among the options.
-    pub fn name(&self) -> &'static str {
+    pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Known => "known",
             Self::Estimated(RatioEstimator::Logistic) => "logistic",

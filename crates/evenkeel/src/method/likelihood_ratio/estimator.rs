@@ -22,7 +22,7 @@ const LEAST_ROWS: usize = 2;
 pub enum RatioEstimator {
     /// A linear logit: two Gaussians of the same covariance, exponential tilts.
     Logistic,
-    /// A network with one hidden layer of [`HIDDEN_UNITS`](super::HIDDEN_UNITS): smooth ratios of few features, many rows.
+    /// A network with one hidden layer of 32 units: smooth ratios of few features, many rows.
     Network(NetworkSettings),
     /// A product of easier ratios: laws that hardly overlap.
     Telescoping(TelescopingSettings),

@@ -19,7 +19,7 @@ impl KnownRatios {
     }
 
     /// The ratios as a slice.
-    pub fn as_slice(&self) -> &[f64] {
+    pub(crate) fn as_slice(&self) -> &[f64] {
         &self.0
     }
 }

@@ -8,7 +8,7 @@ use crate::error::{Result, require_finite, require_same_length};
 /// Ridge of the logistic regressions, on standardised features and against the *mean* loss: as if every coefficient had
 /// been given 1e-6 of a data set's worth of doubt. It moves a determined coefficient in its sixth digit, and makes the
 /// fit finite when calibration and target data separate and unique when features are collinear (probabilities sum to one).
-pub const LOGISTIC_RIDGE: f64 = 1e-6;
+pub(crate) const LOGISTIC_RIDGE: f64 = 1e-6;
 
 /// `log dQ/dP = b'z + b_0 + log(n / m)` in standardised features `z`.
 ///

@@ -30,8 +30,5 @@ pub use estimator::{NetworkSettings, RatioEstimator, RatioFit, TelescopingSettin
 pub use evidence::{Overlap, RatioEvidence, RatioStop};
 pub(crate) use fit::{ABOUT, EstimatedRatioFit, KnownRatioFit, begin, described};
 pub use known::KnownRatios;
-pub use logistic::LOGISTIC_RIDGE;
 pub use model::{LOG_RATIO_LIMIT, RatioModel};
-pub use network::HIDDEN_UNITS;
-pub use telescoping::{MOST_FULL_QUADRATIC_FEATURES, TELESCOPING_BRIDGES};
 pub use thresholds::RatioThresholds;

@@ -76,15 +76,6 @@ impl RatioModel {
         self.standardisation.columns()
     }
 
-    /// Name of the estimator that made it.
-    pub fn estimator(&self) -> &'static str {
-        match &self.form {
-            Form::Logistic(_) => "logistic",
-            Form::Network(_) => "network",
-            Form::Telescoping(_) => "telescoping",
-        }
-    }
-
     /// `log dQ/dP` at every row, within [`LOG_RATIO_LIMIT`] of zero. Rows are independent of each other: any cut into
     /// blocks and any number of threads gives the same bits.
     pub fn log_ratios<T: Real>(&self, rows: Rows<'_, T>) -> Result<Vec<f64>> {

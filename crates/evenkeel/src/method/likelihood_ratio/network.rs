@@ -12,7 +12,7 @@ use crate::learning::optimise::Adam;
 use crate::seed::{Seed, Stream};
 
 /// Units of the hidden layer.
-pub const HIDDEN_UNITS: usize = 32;
+pub(crate) const HIDDEN_UNITS: usize = 32;
 /// Rows of either side in a step of Adam.
 const BATCH_PER_SIDE: usize = 128;
 /// One row in this many is held out to choose the step at which the network is kept.

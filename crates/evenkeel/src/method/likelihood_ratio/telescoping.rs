@@ -25,9 +25,9 @@ use crate::error::{Result, require_finite, require_same_length, require_some};
 use crate::seed::Stream;
 
 /// Bridges of the paper's baseline.
-pub const TELESCOPING_BRIDGES: usize = 10;
+pub(crate) const TELESCOPING_BRIDGES: usize = 10;
 /// With more features than this, bridges use squares and no other products.
-pub const MOST_FULL_QUADRATIC_FEATURES: usize = 12;
+pub(crate) const MOST_FULL_QUADRATIC_FEATURES: usize = 12;
 /// Pairs the bridges are fitted on at most.
 const MOST_PAIRS: usize = 1 << 14;
 

@@ -39,7 +39,7 @@ impl RatioThresholds {
     }
 
     /// Share of the mass that a test point with this ratio takes.
-    pub fn test_mass(&self, test_ratio: f64) -> Result<TestMass> {
+    pub(crate) fn test_mass(&self, test_ratio: f64) -> Result<TestMass> {
         check("test likelihood ratios", &[test_ratio])?;
         let relative = test_ratio / self.largest;
         if relative.is_infinite() {
