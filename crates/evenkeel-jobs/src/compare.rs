@@ -18,6 +18,7 @@ use crate::source::RowSource;
 
 /// A method that takes part.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum Entrant {
     /// One that learns from the calibration data and the unlabeled target data.
     Method(ShiftCalibrator),

@@ -58,6 +58,9 @@ impl<'a> SideInputs<'a> {
     }
 
     /// An error unless everything given is finite and there for each of `rows` points.
+    ///
+    /// # Errors
+    /// If something given has another number of rows, holds a value that is not finite, or a negative ratio or weight.
     pub fn check(&self, rows: usize) -> Result<()> {
         if let Some(features) = self.features {
             require_same_length("rows of features", features.rows(), "rows", rows)?;
@@ -80,13 +83,13 @@ impl<'a> SideInputs<'a> {
     }
 }
 
-/// Calibration labeled points.
+/// The calibration data: labeled points, with their probabilities and whatever else a method takes of them.
 #[derive(Debug, Clone, Copy)]
 pub struct Labeled<'a, T> {
     /// Class probabilities, shape `(n, C)`.
     pub probabilities: &'a Probabilities<'a, T>,
-    /// Their labels.
+    /// True label of each row, shape `(n,)`.
     pub labels: &'a Labels,
-    /// What else is known of them.
+    /// Features, ratios and weights of the same rows, for the methods that take them.
     pub beside: SideInputs<'a>,
 }

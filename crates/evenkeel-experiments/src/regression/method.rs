@@ -65,6 +65,8 @@ impl RegressionMethod {
                 "OT (min, max), weighted CDF"
             }
             Transport(ObjectiveChoice::WeightedCdf, _) => "OT (f, U), weighted CDF",
+            // `ALL` holds no other; the core may learn more objectives than the paper shows.
+            Transport(..) => "OT, another objective",
         }
     }
 

@@ -101,6 +101,7 @@ impl DensityGrid {
 
 /// Which inequality a bound comes from.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum Form {
     /// Integrated against the density on a grid (eq 5, eq 7).
     WeightedCdf(DensityGrid),
@@ -114,6 +115,7 @@ pub enum Form {
 
 /// What a bound is made of.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum Terms {
     /// `value = distance`.
     ToLabeled {
@@ -153,6 +155,7 @@ pub enum Terms {
 
 /// What stands in for the law of the target scores.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum Reference {
     /// Labeled scores from `Q`.
     Labeled,

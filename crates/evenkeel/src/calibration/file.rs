@@ -64,14 +64,17 @@ pub(crate) struct CalibrationFile {
 /// What stands first in every calibration: read it alone to say what a file is before reading the rest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CalibrationHeader {
-    /// Should be [`FORMAT`].
+    /// `evenkeel/calibration` in a file of ours.
     pub format: String,
-    /// Should be [`VERSION`].
+    /// Version of the file format; this library reads version 1.
     pub version: u32,
 }
 
 impl CalibrationHeader {
     /// An error unless format and version are those this library reads.
+    ///
+    /// # Errors
+    /// If `format` names something else than a calibration, or `version` is not one that this library reads.
     pub fn check(&self) -> Result<()> {
         if self.format != FORMAT {
             return Err(Error::NotACalibration { expected: FORMAT });

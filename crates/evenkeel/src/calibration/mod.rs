@@ -147,6 +147,10 @@ impl Calibration {
     }
 
     /// The thresholds of a block of probability rows; `first_row` is the index of its first row in the whole input.
+    ///
+    /// # Errors
+    /// If a side input that the method needs is missing, has another length than the block or is not finite, or a row does
+    /// not hold probabilities.
     pub fn cutoffs<T: Real>(
         &self,
         first_row: usize,
@@ -166,6 +170,10 @@ impl Calibration {
     }
 
     /// The sets of a block of probability rows; `first_row` is the index of its first row in the whole input.
+    ///
+    /// # Errors
+    /// If the block has other classes than the calibration, a row does not hold probabilities, or the method needs side
+    /// inputs: [`predict_beside`](Self::predict_beside) takes them.
     pub fn predict<T: Real>(
         &self,
         first_row: usize,
@@ -184,6 +192,10 @@ impl Calibration {
     }
 
     /// The same for methods that take more than probabilities.
+    ///
+    /// # Errors
+    /// If the block has other classes than the calibration, a row does not hold probabilities, or a side input that the
+    /// method needs is missing or does not fit the block.
     pub fn predict_beside<T: Real>(
         &self,
         first_row: usize,

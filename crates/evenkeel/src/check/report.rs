@@ -164,6 +164,10 @@ pub struct DominanceReport {
 }
 
 /// Looks at calibration scores and predictions (shapes `(n,)`) and at target laws, and answers.
+///
+/// # Errors
+/// If there are no scores or predictions on either side, a number is not finite, or the permutations are too few for
+/// the test to reject at `settings.delta`.
 pub fn check(
     scores: &[f64],
     predictions: &[Prediction],

@@ -28,6 +28,9 @@ pub struct TargetLaws {
 
 impl TargetLaws {
     /// The exact laws of a table in memory.
+    ///
+    /// # Errors
+    /// If a score is not finite, which checked probabilities do not give.
     pub fn of_probabilities<T: Real>(
         probabilities: &Probabilities<'_, T>,
         score: &Score,
@@ -82,6 +85,9 @@ fn require_predictions(predictions: &KeptPredictions, rows: u64) -> Result<()> {
 
 impl TargetSketch {
     /// An empty sketch that will know both CDFs exactly on a grid of `points` over `range` and at every calibration score.
+    ///
+    /// # Errors
+    /// If a score is not finite or outside `range`, or the grid has fewer than two points.
     pub fn new(scores: &[f64], range: Interval, points: usize, seed: Seed) -> Result<Self> {
         let abscissae = Abscissae::of_grid_and_points(&Grid::new(range, points)?, scores)?;
         Ok(Self {
@@ -91,6 +97,9 @@ impl TargetSketch {
     }
 
     /// Adds a block of probability rows.
+    ///
+    /// # Errors
+    /// If a row does not hold probabilities, or the block or its keys have another shape.
     pub fn add_probabilities<T: Real>(
         mut self,
         keys: RowKeys<'_>,
@@ -103,6 +112,9 @@ impl TargetSketch {
     }
 
     /// The sketch of both inputs; the order does not matter.
+    ///
+    /// # Errors
+    /// If the other was begun with other scores, range, points or seed.
     pub fn merge(mut self, other: Self) -> Result<Self> {
         self.sandwiches = self.sandwiches.merge(&other.sandwiches)?;
         self.predictions.merge(other.predictions)?;
@@ -116,6 +128,9 @@ impl TargetSketch {
 
     /// What a check takes: the laws, exact at the grid and the calibration scores and rounded outward between, and the
     /// kept predictions.
+    ///
+    /// # Errors
+    /// If no row was added, or two rows have one key.
     pub fn laws(&self) -> Result<TargetLaws> {
         Ok(TargetLaws {
             min_max: self.sandwiches.min_max()?,

@@ -61,6 +61,7 @@ impl AutoSettings {
 /// The method `auto` took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Chosen {
     /// Split conformal prediction.
     Uncorrected,

@@ -10,6 +10,7 @@ use crate::side_inputs::SideInputs;
 /// What a point is described by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Basis {
     /// The scores of all its labels.
     Scores,

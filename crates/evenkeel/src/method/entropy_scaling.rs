@@ -31,6 +31,7 @@ pub fn entropy(probabilities: &[f64]) -> f64 {
 /// The power `f` of the scale `max(1, u)^f`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum EntropyPower {
     /// `f = 1`, as the paper prints it.
     #[default]
@@ -46,7 +47,7 @@ pub enum EntropyPower {
 /// C(x)  = {y : p_y max(1, u)^f >= 1 - q},   q = split conformal threshold of the scores 1 - p_y
 /// ```
 /// The paper prints `s max(1, u) <= q`, which would shrink the sets of an unsure classifier; its code and its intent
-/// are the above. Up to [`MOST_EXACT_VALUES`](super::MOST_EXACT_VALUES) entropies are kept; more are counted in `2^16`
+/// are the above. Up to [`MOST_EXACT_VALUES`](crate::sketch::MOST_EXACT_VALUES) entropies are kept; more are counted in `2^16`
 /// cells of `[0, ln C]`, and `u` is then rounded up, toward larger sets, by less than `ln(C) / 2^16`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Stored", into = "Stored")]
@@ -82,6 +83,9 @@ impl TryFrom<Stored> for EntropyScaling {
 
 impl EntropyScaling {
     /// Before any row was seen.
+    ///
+    /// # Errors
+    /// If there are fewer than two classes: the entropy of one is always zero.
     pub fn new(classes: usize, power: EntropyPower) -> Result<Self> {
         if classes < 2 {
             return Err(Error::TooFew { what: "classes for entropies", found: classes, least: 2 });
@@ -91,6 +95,9 @@ impl EntropyScaling {
     }
 
     /// Adds a block of target probability rows; keys name rows in errors.
+    ///
+    /// # Errors
+    /// If a row does not hold probabilities, or the block or its keys have another shape.
     pub fn add<T: Real>(&mut self, keys: RowKeys<'_>, block: Rows<'_, T>) -> Result<()> {
         keys.check(block.rows())?;
         let classes = self.classes;
@@ -107,6 +114,9 @@ impl EntropyScaling {
     }
 
     /// Adds what another one saw.
+    ///
+    /// # Errors
+    /// If the other has another power or other classes.
     pub fn merge(&mut self, other: &Self) -> Result<()> {
         if self.power != other.power {
             return Err(Error::IncompatibleSketches { what: "powers" });
@@ -120,6 +130,9 @@ impl EntropyScaling {
     }
 
     /// `u`: the `1 - alpha` quantile of the entropies.
+    ///
+    /// # Errors
+    /// If no row was added.
     pub fn entropy_quantile(&self, alpha: Miscoverage) -> Result<f64> {
         let quantile = self.entropies.quantile(alpha.level(), Rounding::Up);
         quantile.ok_or(Error::Empty { what: "target rows" })

@@ -34,13 +34,14 @@ pub fn confidence(probabilities: &[f64]) -> f64 {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum TransferRule {
-    /// QTC: `alpha'` = share of calibration confidences below target `alpha` quantile.
+    /// QTC: `alpha'` = share of calibration confidences below the `alpha` quantile of the target confidences.
     #[default]
     Qtc,
-    /// QTC-SC (source coverage): `1 - alpha'` = share of target confidences below calibration `1 - alpha` quantile.
+    /// QTC-SC (source coverage): `1 - alpha'` = share of target confidences below the `1 - alpha` quantile of the
+    /// calibration confidences.
     SourceCoverage,
-    /// QTC-ST (source threshold): `tau'` = share of target confidences below calibration `tau` quantile, `tau` the split
-    /// conformal threshold of a score with values in `[0, 1]`.
+    /// QTC-ST (source threshold): `tau'` = share of target confidences below the `tau` quantile of the calibration
+    /// confidences, `tau` the split conformal threshold of a score with values in `[0, 1]`.
     SourceThreshold,
 }
 
@@ -55,7 +56,10 @@ impl TransferredRate {
     }
 
     /// Split conformal prediction at this rate. At 0 every label is in the set: no calibration point is as unsure as
-    /// target least sure. At 1 the threshold is the smallest score, the smallest that is one.
+    /// the least sure target point. At 1 the threshold is the smallest score, the smallest that is one.
+    ///
+    /// # Errors
+    /// None: the rate was checked when it was transferred.
     pub fn threshold(self, scores: &WeightedEmpirical) -> Result<Threshold> {
         if self.0 <= 0.0 {
             return Ok(Threshold::AllLabels);
@@ -68,7 +72,7 @@ impl TransferredRate {
 
 /// The confidences of both data sets, from which the rate at any `alpha` follows.
 ///
-/// Up to [`MOST_EXACT_VALUES`](super::MOST_EXACT_VALUES) confidences of a side are kept; more are counted in `2^16` cells
+/// Up to [`MOST_EXACT_VALUES`](crate::sketch::MOST_EXACT_VALUES) confidences of a side are kept; more are counted in `2^16` cells
 /// of `[0, 1]`, and quantiles and shares are then rounded toward larger sets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Stored", into = "Stored")]
@@ -112,6 +116,9 @@ impl Default for QuantileTransfer {
 
 impl QuantileTransfer {
     /// From confidences of both data sets.
+    ///
+    /// # Errors
+    /// If a confidence is not finite or not in `[0, 1]`.
     pub fn new(labeled: &[f64], target: &[f64]) -> Result<Self> {
         let mut transfer = Self::default();
         transfer.labeled.add(RowKeys::From(0), labeled)?;
@@ -120,12 +127,18 @@ impl QuantileTransfer {
     }
 
     /// Adds a block of calibration probability rows; `first_row` is the index of its first row, for errors.
+    ///
+    /// # Errors
+    /// If a row does not hold probabilities.
     pub fn add_labeled<T: Real>(&mut self, first_row: usize, block: Rows<'_, T>) -> Result<()> {
         let keys = RowKeys::From(first_row as u64);
         self.labeled.add(keys, &confidences(keys, block)?)
     }
 
     /// Adds a block of target probability rows; keys name rows in errors.
+    ///
+    /// # Errors
+    /// If a row does not hold probabilities, or there are not as many keys as rows.
     pub fn add_target<T: Real>(&mut self, keys: RowKeys<'_>, block: Rows<'_, T>) -> Result<()> {
         self.target.add(keys, &confidences(keys, block)?)
     }
@@ -146,6 +159,9 @@ impl QuantileTransfer {
     /// ```text
     /// q = alpha quantile of target confidences,   alpha' = share of calibration confidences < q
     /// ```
+    ///
+    /// # Errors
+    /// If either data set has no row.
     pub fn rate(&self, alpha: Miscoverage) -> Result<TransferredRate> {
         let q = quantile(&self.target, "target confidences", alpha.get(), Rounding::Down)?;
         require_rows(&self.labeled, "calibration confidences")?;
@@ -157,6 +173,9 @@ impl QuantileTransfer {
     /// ```text
     /// q = 1 - alpha quantile of calibration confidences,   alpha' = 1 - share of target confidences < q
     /// ```
+    ///
+    /// # Errors
+    /// If either data set has no row.
     pub fn source_coverage_rate(&self, alpha: Miscoverage) -> Result<TransferredRate> {
         let level = alpha.level().get();
         let q = quantile(&self.labeled, "calibration confidences", level, Rounding::Up)?;
@@ -169,6 +188,9 @@ impl QuantileTransfer {
     /// ```text
     /// q = tau quantile of calibration confidences,   tau' = share of target confidences < q
     /// ```
+    ///
+    /// # Errors
+    /// If `split` is not in `[0, 1]`, where it is no level of a quantile, or either data set has no row.
     pub fn source_threshold(&self, split: Threshold) -> Result<Threshold> {
         let Threshold::Finite(tau) = split else { return Ok(Threshold::AllLabels) };
         if !(0.0..=1.0).contains(&tau) {
@@ -183,6 +205,9 @@ impl QuantileTransfer {
     }
 
     /// The threshold of a rule, from the uniform law of the calibration scores.
+    ///
+    /// # Errors
+    /// If either data set has no row, or the rule is QTC-ST and the scores are not in `[0, 1]`.
     pub fn threshold(
         &self,
         rule: TransferRule,

@@ -25,6 +25,7 @@ const WEIGHT_TOLERANCE: f64 = 1e-9;
 /// Where the ratio of a test point comes from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "from", rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum RatioSource {
     /// The user, with every point.
     Known,

@@ -22,6 +22,7 @@ use crate::measure::{Dominance, Grid, WeightedEmpirical, dominance};
 
 /// How a sandwich was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Construction {
     /// Extremes over the possible labels.
     MinMax,
@@ -45,7 +46,7 @@ impl Construction {
     }
 }
 
-/// What is known about `F_upper <= F_Q <= F_lower`.
+/// What is known about `F_upper <= F_Q <= F_lower`. The three cases are all there are, so a match on them is complete.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Order {
     /// It holds for the unlabeled sample whatever its labels are.

@@ -8,6 +8,7 @@ use crate::seed::Seed;
 
 /// How much of the label's own probability its score includes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Randomisation {
     /// All of it: never empty sets, slight overcoverage.
     #[default]

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! confidence distance   max_t |F_labeled(t) - F_target(t)| of the confidences         (Kolmogorov-Smirnov)
-//! class distance        1/2 sum_k |share of k the calibration data - share of k the target data|            (total variation)
+//! class distance        1/2 sum_k |share of k in the calibration data - share of k in the target data|   (total variation)
 //! statistic             the larger of the two, each as (distance - mean) / sd over the random relabelings
 //! p-value               (1 + b) / (1 + B): b of B relabelings have a statistic at least as large
 //! ```
@@ -67,6 +67,9 @@ impl ShiftTest {
 ///
 /// Predictions need no labels, and what hurts a classifier shows in them first: in how sure it is, or, when the classes
 /// themselves come in other numbers, in what it says. A shift that changes neither is invisible to this test.
+///
+/// # Errors
+/// If either sample is empty, a confidence is not finite, or no permutation is asked for.
 pub fn shift_test(
     labeled: &[Prediction],
     target: &[Prediction],

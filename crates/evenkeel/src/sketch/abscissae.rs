@@ -55,6 +55,9 @@ impl Abscissae {
     }
 
     /// The points of a grid and further ones inside its range, such as calibration scores and thresholds.
+    ///
+    /// # Errors
+    /// If a further point is not finite or outside the range of the grid.
     pub fn of_grid_and_points(grid: &Grid, further: &[f64]) -> Result<Self> {
         require_finite("abscissae", further)?;
         let range = grid.range();

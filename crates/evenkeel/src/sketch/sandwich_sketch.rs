@@ -25,6 +25,7 @@ use crate::score::{
 
 /// Which laws a sketch keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum SketchedLaws {
     /// The extremes of every row: the `min-max` sandwich.
     Extremes,
@@ -172,6 +173,9 @@ impl SandwichSketch {
     /// Adds a block of probability rows, scored on the fly and not copied.
     ///
     /// A row's key addresses its random draw and names it in errors.
+    ///
+    /// # Errors
+    /// If a row does not hold probabilities, or the block or its keys have another shape.
     pub fn add_probabilities<T: Real>(
         mut self,
         keys: RowKeys<'_>,
@@ -197,6 +201,10 @@ impl SandwichSketch {
     }
 
     /// Adds a block of the user's own candidate scores, with their plausibility (needed for `f-u`) and mask.
+    ///
+    /// # Errors
+    /// If a score is not finite or outside the range, the tables differ in shape, or plausibilities are missing or not
+    /// probabilities.
     pub fn add_scores<T: Real>(
         mut self,
         first_row: usize,
@@ -244,6 +252,9 @@ impl SandwichSketch {
     }
 
     /// The sketch of this input followed by the other's, or in the other order: the result is the same.
+    ///
+    /// # Errors
+    /// If the other has other abscissae, laws or labels.
     pub fn merge(mut self, other: &Self) -> Result<Self> {
         self.add_sketch(other)?;
         Ok(self)
@@ -270,21 +281,33 @@ impl SandwichSketch {
     /// The `min-max` sandwich, rounded outward: exact at the abscissae, and between them the lower law's mass is moved down
     /// to the abscissa before it and the upper law's up to the one after. What the exact pair encloses, this one does
     /// too, at every score; a W1 distance moves by at most the widest bin. Exact means are in the summaries.
+    ///
+    /// # Errors
+    /// If no row was added, or this pair was not sketched.
     pub fn min_max(&self) -> Result<Sandwich> {
         self.sandwich(self.extremes.as_ref(), Construction::MinMax)
     }
 
     /// The `f-u` sandwich in exact expectation, rounded outward as [`min_max`](Self::min_max) is.
+    ///
+    /// # Errors
+    /// If no row was added, or this pair was not sketched.
     pub fn model_uniform(&self) -> Result<Sandwich> {
         self.sandwich(self.model_uniform.as_ref(), Construction::ModelUniformExact)
     }
 
     /// Summaries of the `(lower, upper)` laws of the `min-max` pair.
+    ///
+    /// # Errors
+    /// If no row was added, or this pair was not sketched.
     pub fn min_max_summary(&self) -> Result<(LawSummary, LawSummary)> {
         self.summaries(self.extremes.as_ref(), Construction::MinMax)
     }
 
     /// Summaries of the `(lower, upper)` laws of the `f-u` pair.
+    ///
+    /// # Errors
+    /// If no row was added, or this pair was not sketched.
     pub fn model_uniform_summary(&self) -> Result<(LawSummary, LawSummary)> {
         self.summaries(self.model_uniform.as_ref(), Construction::ModelUniformExact)
     }

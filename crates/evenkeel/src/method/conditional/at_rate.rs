@@ -73,6 +73,9 @@ impl<'a> ConditionalAtRate<'a> {
     /// One quadratic program for each, spread over the threads; the result does not depend on their number. If the
     /// calibration points are too few for the rate, `(n + 1) alpha < 1`, every cutoff is
     /// [`AllLabels`](Threshold::AllLabels).
+    ///
+    /// # Errors
+    /// If a feature is not finite, a row has another number of them than the calibration points, or a program does not end.
     pub fn cutoffs<T: Real>(&self, test: Rows<'_, T>) -> Result<Vec<Threshold>> {
         let points = self.model.test_features(&test)?;
         let Some(start) = &self.start else {

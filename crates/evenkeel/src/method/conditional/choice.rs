@@ -4,6 +4,7 @@ use super::{DEFAULT_GAMMA, DEFAULT_LAMBDA};
 
 /// How the penalty of `conditional` is chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum PenaltyChoice {
     /// A given one.
     Fixed(f64),

@@ -22,6 +22,10 @@ impl ConditionalModel {
     /// Calibration features, shape `(n, d)`, with the score of each point.
     ///
     /// Distances are taken in the features as they are: scale them to comparable ranges, of which `gamma` is in units.
+    ///
+    /// # Errors
+    /// If a setting is out of range, a feature or score is not finite, or the points are none or more than
+    /// [`LARGEST_CALIBRATION`](super::LARGEST_CALIBRATION).
     pub fn fit<T: Real>(
         features: Rows<'_, T>,
         scores: &[f64],
@@ -92,6 +96,9 @@ impl ConditionalModel {
     }
 
     /// The solution without a test point at one rate, from which the cutoffs of all test points start.
+    ///
+    /// # Errors
+    /// If the program of the calibration points does not end.
     pub fn at(&self, alpha: Miscoverage) -> Result<ConditionalAtRate<'_>> {
         ConditionalAtRate::new(self, alpha)
     }
@@ -100,6 +107,10 @@ impl ConditionalModel {
     ///
     /// Every call starts with the solution without a test point; to read test points in blocks, keep it with
     /// [`at`](Self::at).
+    ///
+    /// # Errors
+    /// As [`at`](Self::at), or if the features of a test point are not finite or not as many as those of the calibration
+    /// points.
     pub fn cutoffs<T: Real>(
         &self,
         test: Rows<'_, T>,
@@ -111,6 +122,9 @@ impl ConditionalModel {
     }
 
     /// The cutoff of one test point with the evidence for it; see [`ConditionalAtRate::solution`].
+    ///
+    /// # Errors
+    /// As [`cutoffs`](Self::cutoffs).
     pub fn solution(
         &self,
         point: &[f64],

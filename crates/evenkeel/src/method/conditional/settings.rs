@@ -75,6 +75,9 @@ impl Default for ConditionalSettings {
 
 impl ConditionalSettings {
     /// Settings with a fixed penalty, checked.
+    ///
+    /// # Errors
+    /// If `gamma` or `lambda` is not positive and finite.
     pub fn new(gamma: f64, lambda: f64) -> Result<Self> {
         let settings =
             Self { gamma, lambda: LambdaChoice::Fixed(lambda), ..ConditionalSettings::default() };

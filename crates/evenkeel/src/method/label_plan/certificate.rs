@@ -42,6 +42,7 @@ impl fmt::Display for Certificate {
 /// How something is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Standing {
     /// True if target law lies between the two laws of the certificate.
     Assumed,

@@ -27,6 +27,9 @@ pub struct LabeledLogits {
 
 impl LabeledLogits {
     /// From class probabilities; logits are their floored logarithms.
+    ///
+    /// # Errors
+    /// If there are not as many labels as rows, or a label is not one of the classes.
     pub fn of_probabilities<T: Real>(
         probabilities: &Probabilities<'_, T>,
         labels: &Labels,
@@ -52,6 +55,9 @@ impl LabeledLogits {
     }
 
     /// From logits; scores are those of their softmax.
+    ///
+    /// # Errors
+    /// If a logit is not finite, there are not as many labels as rows, or a label is not one of the classes.
     pub fn of_logits<T: Real>(logits: Rows<'_, T>, labels: &Labels, score: &Score) -> Result<Self> {
         let classes = logits.columns();
         let probabilities = softmax_rows(logits, 1.0)?;
@@ -63,6 +69,10 @@ impl LabeledLogits {
 
     /// From the user's own table with a plausibility for every label: rows of a user's score function, or the bins of a
     /// regression with the index of each point's bin as its label. `scores` are those of the true values, shape `(n,)`.
+    ///
+    /// # Errors
+    /// If labels, scores and rows differ in number, a label is not a column, a score is not finite, or the table has no
+    /// plausibilities.
     pub fn of_candidates(
         candidates: &CandidateScores,
         labels: &Labels,

@@ -112,8 +112,11 @@ pub struct LabelPlanner {
 }
 
 impl LabelPlanner {
-    /// Fits the temperature. `score` scores target rows and must be the one that scored the calibration data's; `seed` chooses the rows
-    /// of very large tables that take part in the fixed points.
+    /// Fits the temperature. `score` scores target rows and must be the one that scored the calibration rows; `seed`
+    /// chooses the rows of very large tables that take part in the fixed points.
+    ///
+    /// # Errors
+    /// If a setting is out of its range.
     pub fn new(
         labeled: LabeledLogits,
         score: Score,
@@ -125,6 +128,9 @@ impl LabelPlanner {
     }
 
     /// The same for the user's own scores, which lie in `range`.
+    ///
+    /// # Errors
+    /// If a setting is out of its range.
     pub fn for_candidates(
         labeled: LabeledLogits,
         range: Interval,
@@ -159,7 +165,10 @@ impl LabelPlanner {
         FirstPass::new(classes, self.temperature, seed, kept_rows)
     }
 
-    /// Stages 2 to 4, after the first pass over all of target rows.
+    /// Stages 2 to 4, after the first pass over all target rows.
+    ///
+    /// # Errors
+    /// If no row was added, two rows have one key, or the pass was cut or made up.
     pub fn prepare(&self, first: FirstPass) -> Result<PreparedPlan> {
         if first.rows == 0 {
             return Err(Error::Empty { what: "target table" });
@@ -209,6 +218,9 @@ impl LabelPlanner {
     }
 
     /// Stages 5 and 6, after the second pass over the same rows.
+    ///
+    /// # Errors
+    /// If the second pass belongs to another plan, or saw another number of rows than the first.
     pub fn finish(&self, prepared: &PreparedPlan, second: SecondPass) -> Result<LabelPlan> {
         second.require_plan(prepared)?;
         let SecondPass { sums, .. } = second;
@@ -258,6 +270,9 @@ impl LabelPlanner {
     }
 
     /// Both passes over a table in memory, read by the threads of the current rayon pool.
+    ///
+    /// # Errors
+    /// If a row does not hold finite values of the right number, or there is none.
     pub fn plan<T: Real>(&self, target: &TargetRows<'_, T>) -> Result<LabelPlan> {
         let empty = self.first_pass().expecting(target.rows());
         let keys = |first_row: usize| RowKeys::From(first_row as u64);

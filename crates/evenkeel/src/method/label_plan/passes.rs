@@ -82,6 +82,9 @@ impl FirstPass {
     }
 
     /// Adds a block of rows with these keys.
+    ///
+    /// # Errors
+    /// If a value is not finite or not a probability, or the block or its keys have another shape.
     pub fn add<T: Real>(mut self, keys: RowKeys<'_>, block: &TargetRows<'_, T>) -> Result<Self> {
         keys.check(block.rows())?;
         let classes = self.predicted.len();

@@ -108,6 +108,9 @@ impl PreparedPlan {
     }
 
     /// `g(y)` of one row of logits; `f` at the inflated temperature where the plan is not needed.
+    ///
+    /// # Errors
+    /// If a logit is not finite, or there are not as many as classes.
     pub fn plan_row(&self, logits: &[f64]) -> Result<Vec<f64>> {
         let classes = self.groups.group_of.len();
         require_same_length("logits", logits.len(), "classes", classes)?;

@@ -10,6 +10,7 @@ use crate::sketch::TailAtom;
 /// Where a threshold comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum ThresholdSource {
     /// A calibration score: the smallest with `c_i >= 1 - alpha`.
     Calibration,

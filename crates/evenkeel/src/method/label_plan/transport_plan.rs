@@ -48,6 +48,7 @@ pub(super) enum Marginal {
 /// Why a fixed point was left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum PlanStop {
     /// The change fell below the tolerance.
     Converged,

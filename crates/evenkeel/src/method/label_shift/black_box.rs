@@ -14,13 +14,16 @@ pub const MOST_CONDITION: f64 = 1e3;
 ///
 /// ```text
 /// M[a][y] = share of predictions a among calibration points of class y          columns sum to one
-/// q[a]    = share of predictions a the target data
+/// q[a]    = share of predictions a among target points
 /// M Q = q,   w(y) = Q(y) / P(y)
 /// ```
 /// This is the paper's `C w = q` with the joint confusion matrix `C[a][y] = M[a][y] P(y)`; with the columns normalised
 /// the condition number does not grow because a class is rare. Negative shares are sampling noise: they are set to 0,
-/// the rest is normalised, and the evidence names the classes. A matrix that is singular, or worse conditioned than
-/// [`MOST_CONDITION`], is an error.
+/// the rest is normalised, and the evidence names the classes.
+///
+/// # Errors
+/// If the confusion matrix is singular or its condition number exceeds [`MOST_CONDITION`], a class has no calibration
+/// point, a prediction is not a class, or there are not as many predictions as labels.
 pub fn black_box_shift(
     calibration_predictions: &[usize],
     labels: &Labels,

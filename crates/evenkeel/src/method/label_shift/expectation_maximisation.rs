@@ -38,6 +38,9 @@ impl Default for EmSettings {
 /// ```
 /// from `Q = P`, until no share moves by more than the tolerance. Maximises the likelihood of target rows if the
 /// classifier's probabilities are calibrated under `P`; a miscalibrated classifier biases it, which BBSE is immune to.
+///
+/// # Errors
+/// If a class has no calibration point, a label is not a column, or the tolerance is negative or not finite.
 pub fn expectation_maximisation<T: Real>(
     labels: &Labels,
     target: &Probabilities<'_, T>,

@@ -14,6 +14,7 @@ const SHARES_TOLERANCE: f64 = 1e-6;
 /// Why EM ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum EmStop {
     /// No class share moved by more than the tolerance.
     Converged,
@@ -24,6 +25,7 @@ pub enum EmStop {
 /// How the shares were found.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum LabelShiftMethod {
     /// Inverting the confusion matrix (BBSE).
     BlackBox {
@@ -122,6 +124,10 @@ impl LabelWeights {
     }
 
     /// From shares the user knows: `Q(y)` and `P(y)`.
+    ///
+    /// # Errors
+    /// If there are fewer than two classes, shares of one data set do not sum to one, a share is negative, or `P(y) = 0` for
+    /// a class: no calibration point then speaks for it.
     pub fn given(calibration_shares: Vec<f64>, target_shares: Vec<f64>) -> Result<Self> {
         let (method, clipped) = (LabelShiftMethod::Given, Vec::new());
         Self::new(LabelShiftEvidence { method, calibration_shares, target_shares, clipped })
@@ -138,6 +144,9 @@ impl LabelWeights {
     }
 
     /// Weighs calibration points by their labels; `O(n log n)`.
+    ///
+    /// # Errors
+    /// If scores and labels differ in number, a label is not a class, a score is not finite, or every point weighs nothing.
     pub fn weigh(&self, scores: &[f64], labels: &Labels) -> Result<RatioThresholds> {
         labels.require_below(self.ratios.len())?;
         require_same_length("labels", labels.len(), "scores", scores.len())?;
@@ -147,6 +156,9 @@ impl LabelWeights {
 
     /// The threshold of every candidate label, `O(log n)` each (Podkopaev & Ramdas 2021): the test point weighs
     /// `w(y)` if its label is `y`.
+    ///
+    /// # Errors
+    /// None that these weights can cause: they were checked when they were made.
     pub fn class_thresholds(
         &self,
         weighted: &RatioThresholds,

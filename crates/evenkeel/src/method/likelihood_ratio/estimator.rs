@@ -78,8 +78,11 @@ pub struct RatioFit {
 impl RatioEstimator {
     /// Fits features of the calibration data, shape `(n, d)`, and of the target data, shape `(m, d)`.
     ///
-    /// Tables of more than `2^23` entries are fitted on a sample of their rows. Rows that separate the calibration data from the target data
-    /// are no error here: ask [`RatioEvidence::require_overlap`].
+    /// Tables of more than `2^23` entries are fitted on a sample of their rows. Features that separate the calibration data from
+    /// the target data are not an error here: ask [`RatioEvidence::require_overlap`].
+    ///
+    /// # Errors
+    /// If the two tables differ in columns, either has too few rows, or a feature is not finite.
     pub fn fit<T: Real, U: Real>(
         &self,
         labeled: Rows<'_, T>,

@@ -8,6 +8,7 @@ use crate::measure::Weights;
 /// Whether the ratio tells the calibration data from the target data without a single error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Overlap {
     /// Some row of the calibration data looks more like the target data than some row of the target data.
     Overlapping,
@@ -18,6 +19,7 @@ pub enum Overlap {
 /// Why a fit ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum RatioStop {
     /// Newton's method found the minimum.
     Converged,
@@ -68,6 +70,9 @@ impl RatioEvidence {
     }
 
     /// An error when calibration and target data do not overlap: no weighting of the one can then stand for the other.
+    ///
+    /// # Errors
+    /// If the estimated ratio tells the two data sets apart almost without a mistake.
     pub fn require_overlap(&self) -> Result<()> {
         match self.overlap {
             Overlap::Overlapping => Ok(()),

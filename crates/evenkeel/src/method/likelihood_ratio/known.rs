@@ -9,7 +9,10 @@ use crate::error::{At, Error, Result, require_finite, require_some};
 pub struct KnownRatios(Vec<f64>);
 
 impl KnownRatios {
-    /// Checks the ratios.
+    /// Takes ratios of the calibration points, shape `(n,)`.
+    ///
+    /// # Errors
+    /// If a ratio is negative or not finite, all are zero, or there is none.
     pub fn new(ratios: Vec<f64>) -> Result<Self> {
         check("calibration likelihood ratios", &ratios)?;
         if ratios.iter().all(|ratio| *ratio <= 0.0) {

@@ -78,6 +78,9 @@ impl RatioModel {
 
     /// `log dQ/dP` at every row, within [`LOG_RATIO_LIMIT`] of zero. Rows are independent of each other: any cut into
     /// blocks and any number of threads gives the same bits.
+    ///
+    /// # Errors
+    /// If a feature is not finite, or a row has another number of them than the fit.
     pub fn log_ratios<T: Real>(&self, rows: Rows<'_, T>) -> Result<Vec<f64>> {
         require_same_length(
             "feature columns",
@@ -98,6 +101,9 @@ impl RatioModel {
     }
 
     /// `dQ/dP` at every row.
+    ///
+    /// # Errors
+    /// As [`log_ratios`](Self::log_ratios).
     pub fn ratios<T: Real>(&self, rows: Rows<'_, T>) -> Result<Vec<f64>> {
         let mut ratios = self.log_ratios(rows)?;
         ratios.iter_mut().for_each(|ratio| *ratio = ratio.exp());

@@ -24,6 +24,9 @@ pub struct RatioThresholds {
 
 impl RatioThresholds {
     /// From calibration scores and the ratio at each of them.
+    ///
+    /// # Errors
+    /// If scores and ratios differ in number, or a score is not finite.
     pub fn new(scores: &[f64], ratios: &KnownRatios) -> Result<Self> {
         let ratios = ratios.as_slice();
         require_same_length("calibration ratios", ratios.len(), "scores", scores.len())?;
@@ -50,11 +53,17 @@ impl RatioThresholds {
     }
 
     /// The threshold at a test point with this ratio.
+    ///
+    /// # Errors
+    /// If the ratio is negative or not finite.
     pub fn threshold(&self, test_ratio: f64, alpha: Miscoverage) -> Result<Threshold> {
         Ok(conformal_threshold(&self.law, self.test_mass(test_ratio)?, alpha))
     }
 
     /// The thresholds of all test points, `O(log n)` each.
+    ///
+    /// # Errors
+    /// If a ratio is negative or not finite; the error says which.
     pub fn thresholds(&self, test_ratios: &[f64], alpha: Miscoverage) -> Result<Vec<Threshold>> {
         let each = test_ratios.iter().enumerate().map(|(index, ratio)| {
             self.threshold(*ratio, alpha).map_err(|error| at_index(error, index))

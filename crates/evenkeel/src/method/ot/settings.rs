@@ -6,6 +6,7 @@ use crate::measure::{BANDWIDTH_FACTOR_CLASSIFICATION, Grid};
 
 /// Which laws are put around target scores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum SandwichChoice {
     /// Model and uniform labels in exact expectation.
     #[default]
@@ -18,6 +19,7 @@ pub enum SandwichChoice {
 
 /// Which bound is minimised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum ObjectiveChoice {
     /// Eq 7 on the learning grid.
     #[default]
@@ -28,6 +30,7 @@ pub enum ObjectiveChoice {
 
 /// What the log-weights are made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum WeightsChoice {
     /// One per calibration point.
     #[default]
