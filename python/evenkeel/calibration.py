@@ -22,7 +22,7 @@ DEFAULT_METHOD: Final = "auto"
 
 
 class Trace(NamedTuple):
-    """Recorded states of an optimisation, an array a column; empty if nothing was optimised."""
+    """Recorded states of an optimisation, one array per column; empty if nothing was optimised."""
 
     step: np.ndarray
     objective: np.ndarray

@@ -256,7 +256,7 @@ pub enum Error {
         /// What the core found.
         source: evenkeel::Error,
     },
-    /// Labels of a softmax file that are no classes.
+    /// Labels of a softmax file that are not class indices.
     #[error("{}, array labels: {source}", path.display())]
     UnfitLabels {
         /// The file.

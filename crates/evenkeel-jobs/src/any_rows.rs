@@ -8,9 +8,9 @@ use evenkeel::rows::Rows;
 /// Borrowed rows of single or double precision: nothing is copied to bring both to one type.
 #[derive(Debug, Clone, Copy)]
 pub enum AnyRows<'a> {
-    /// Single precision.
+    /// Rows as 32-bit floats; widened number by number where they are used, never copied as a table.
     F32(Rows<'a, f32>),
-    /// Double precision.
+    /// Rows as 64-bit floats.
     F64(Rows<'a, f64>),
 }
 

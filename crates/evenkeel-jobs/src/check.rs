@@ -27,7 +27,7 @@ use crate::source::RowSource;
 /// How a check is made.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CheckJob {
-    /// What scores labels.
+    /// Score function of the calibration and the target rows.
     pub score: Score,
     /// Rates, grids and the shift test.
     pub settings: CheckSettings,
@@ -65,7 +65,7 @@ impl Checked {
 /// What `auto` makes of the target data, once a shift was found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Recommended {
-    /// The method.
+    /// Name of the method advised, as every shell spells it.
     pub method: &'static str,
     /// Its threshold; none is infinite.
     pub threshold: Option<f64>,

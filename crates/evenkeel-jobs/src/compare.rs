@@ -57,16 +57,16 @@ pub struct CompareJob {
 /// A method that could not apply.
 #[derive(Debug)]
 pub struct LeftOut {
-    /// The method.
+    /// The method that was left out.
     pub method: MethodName,
-    /// Why.
+    /// Why it cannot run on these inputs.
     pub reason: JobError,
 }
 
 /// One method's outcome.
 #[derive(Debug, Clone)]
 pub struct Compared {
-    /// The calibration.
+    /// What it learned, as `calibrate` would have stored it.
     pub calibration: Calibration,
     /// `order[k]` is the input position of the point with the `k`-th smallest score: of a calibration point, or of a test
     /// point for the oracle.

@@ -27,13 +27,13 @@ pub struct CheckDocument<'a> {
     pub n: usize,
     /// Unlabeled points of the target data.
     pub m: u64,
-    /// Number of classes.
+    /// Number of classes `C`, the columns of the probabilities.
     pub classes: usize,
-    /// Miscoverage rate.
+    /// Miscoverage rate asked for, in `(0, 1)`; the level is one minus it.
     pub alpha: f64,
     /// Failure probability of each confidence statement, and level of the shift test.
     pub delta: f64,
-    /// The shift test.
+    /// Distances, p-value and outcome of the shift test.
     pub shift: ShiftOutcome,
     /// Uncorrected threshold; null is infinite.
     pub threshold: Option<f64>,
@@ -84,7 +84,7 @@ impl<'a> CheckDocument<'a> {
 pub struct CalibrateDocument<'a> {
     /// Name of the method.
     pub method: &'static str,
-    /// Miscoverage rate.
+    /// Miscoverage rate asked for, in `(0, 1)`; the level is one minus it.
     pub alpha: f64,
     /// Null is infinite, or a threshold for each point or label.
     pub threshold: Option<f64>,
@@ -94,13 +94,13 @@ pub struct CalibrateDocument<'a> {
     pub bound_before: Option<f64>,
     /// The same at the weights found.
     pub bound_after: Option<f64>,
-    /// Steps taken.
+    /// Optimiser steps taken; 0 if nothing was optimised.
     pub steps: usize,
-    /// Why they ended.
+    /// Why the optimiser ended, in one word.
     pub stopped: &'static str,
     /// Seconds of the fit, without reading.
     pub seconds: f64,
-    /// Calibration points.
+    /// Number of calibration points.
     pub n: usize,
     /// The test point's share of the mass.
     pub test_mass: f64,
@@ -151,13 +151,13 @@ impl<'a> CalibrateDocument<'a> {
 /// What `predict` says.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct PredictDocument {
-    /// Number of sets.
+    /// Number of points, each with one set.
     pub n: u64,
     /// Miscoverage rate they were made for.
     pub alpha: f64,
     /// Null is infinite, or a threshold for each point or label.
     pub threshold: Option<f64>,
-    /// Mean set size.
+    /// Mean number of labels in a set, in `[0, C]`.
     pub mean_size: f64,
     /// Sets without a label.
     pub empty: u64,
@@ -191,11 +191,11 @@ pub struct EvaluateDocument<'a> {
     pub empty: u64,
     /// Sets with every label.
     pub full: u64,
-    /// Mean set size.
+    /// Mean number of labels in a set, in `[0, C]`.
     pub mean_size: f64,
-    /// Median set size.
+    /// Median number of labels in a set.
     pub median_size: f64,
-    /// Points.
+    /// Number of labeled points evaluated.
     pub n: u64,
     /// Coverage of every class that occurs.
     pub per_class: Vec<ClassRow<'a>>,
@@ -208,9 +208,9 @@ pub struct EvaluateDocument<'a> {
 pub struct ClassRow<'a> {
     /// Share of its points whose set contains it.
     pub coverage: f64,
-    /// The class.
+    /// Index of the class, from 0.
     pub label: usize,
-    /// Its points.
+    /// Number of points of this class.
     pub n: u64,
     /// Its name, if one was given.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -236,12 +236,12 @@ pub struct SizeRow {
     pub coverage: f64,
     /// Points with a set of this size.
     pub n: u64,
-    /// The size.
+    /// Number of labels that these sets hold.
     pub size: usize,
 }
 
 impl<'a> EvaluateDocument<'a> {
-    /// Of an evaluation.
+    /// The document of an evaluation; classes are named if names are given.
     pub fn new(evaluation: &Evaluation, class_names: Option<&'a [String]>) -> Self {
         let size =
             |row: &SizeCoverage| SizeRow { coverage: row.coverage, n: row.n, size: row.size };
@@ -263,9 +263,9 @@ impl<'a> EvaluateDocument<'a> {
 /// What `compare` says.
 #[derive(Debug, Clone, Serialize)]
 pub struct CompareDocument {
-    /// Miscoverage rate.
+    /// Miscoverage rate asked for, in `(0, 1)`; the level is one minus it.
     pub alpha: f64,
-    /// Labeled test points.
+    /// Number of labeled test points.
     pub n: u64,
     /// A row for each method.
     pub rows: Vec<CompareRow>,
@@ -289,13 +289,13 @@ impl CompareDocument {
 /// One method of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct CompareRow {
-    /// Its name.
+    /// Name of the method, as every shell spells it.
     pub method: &'static str,
     /// Null is infinite, or a threshold for each point or label.
     pub threshold: Option<f64>,
     /// Share of the test points whose label is in their set.
     pub coverage: f64,
-    /// Mean set size.
+    /// Mean number of labels in a set, in `[0, C]`.
     pub mean_size: f64,
     /// Measured total coverage gap.
     pub total_coverage_gap: Option<f64>,

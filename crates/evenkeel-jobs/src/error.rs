@@ -25,7 +25,7 @@ pub enum JobError {
     /// What an input holds.
     #[error("{input}: {error}")]
     In {
-        /// The input.
+        /// The input at fault, as the shell names it: a path, or an argument.
         input: String,
         /// What is wrong; rows are counted from the start of the input.
         error: Error,
@@ -35,9 +35,9 @@ pub enum JobError {
         "{input} has {found} columns but the calibration data have {classes} classes; give the outputs of the same model"
     )]
     Classes {
-        /// The input.
+        /// The input at fault, as the shell names it: a path, or an argument.
         input: String,
-        /// Columns found.
+        /// Number of columns it has.
         found: usize,
         /// Classes of the calibration data.
         classes: usize,
@@ -50,9 +50,9 @@ pub enum JobError {
         what.one()
     )]
     Count {
-        /// The input.
+        /// The input at fault, as the shell names it: a path, or an argument.
         input: String,
-        /// What it holds.
+        /// What one row of it should hold.
         what: PerRow,
         /// How many there are.
         found: usize,
@@ -66,13 +66,13 @@ pub enum JobError {
     /// A source without rows.
     #[error("{input}: holds no rows; give at least one")]
     NoRows {
-        /// The input.
+        /// The input at fault, as the shell names it: a path, or an argument.
         input: String,
     },
     /// Labels are needed and none were given.
     #[error("{input}: its rows have no labels; give one label for each")]
     NoLabels {
-        /// The input.
+        /// The input at fault, as the shell names it: a path, or an argument.
         input: String,
     },
     /// A text that should be a calibration and is not.
@@ -149,13 +149,13 @@ impl JobError {
 /// What there is one of for each row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PerRow {
-    /// A label.
+    /// A class index, from 0.
     Label,
     /// A row of features.
     Features,
-    /// A likelihood ratio.
+    /// A likelihood ratio `dQ/dP`, zero or positive.
     Ratio,
-    /// A weight.
+    /// A weight of the user, zero or positive.
     Weight,
 }
 

@@ -9,9 +9,9 @@ use crate::error::{JobError, PerRow, Result};
 /// What the caller calls the side inputs of one set of points, for errors.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SideNames<'a> {
-    /// Features.
+    /// Name of the table of features in errors.
     pub features: &'a str,
-    /// Known likelihood ratios.
+    /// Name of the known likelihood ratios in errors.
     pub ratios: &'a str,
     /// Weights of the user's own.
     pub weights: &'a str,
@@ -127,12 +127,12 @@ impl<'a> LabeledData<'a> {
         self.probabilities.classes()
     }
 
-    /// The probabilities.
+    /// Class probabilities, shape `(n, C)`, checked.
     pub fn probabilities(&self) -> &Probabilities<'a, f64> {
         &self.probabilities
     }
 
-    /// The labels.
+    /// True class of each row, shape `(n,)`, below `C`.
     pub fn labels(&self) -> &Labels {
         &self.labels
     }

@@ -19,7 +19,7 @@ use crate::source::{Block, RowSource};
 /// What is known of the sets once all are made.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Predicted {
-    /// Number of sets.
+    /// Number of points, each with one set.
     pub n: u64,
     /// Miscoverage rate they were made for.
     pub alpha: Miscoverage,

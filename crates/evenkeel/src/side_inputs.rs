@@ -12,7 +12,7 @@ pub struct SideInputs<'a> {
     pub features: Option<Rows<'a, f64>>,
     /// Known likelihood ratios `dQ/dP`.
     pub ratios: Option<&'a [f64]>,
-    /// Fixed calibration weights.
+    /// Weights of the calibration points, zero or positive, shape `(n,)`; used by `fixed`.
     pub weights: Option<&'a [f64]>,
 }
 

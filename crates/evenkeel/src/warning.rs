@@ -31,23 +31,23 @@ pub enum Warning {
     },
     /// The weights lean on very few points.
     FewEffectivePoints {
-        /// `n_w`.
+        /// `n_w = 1 / sum_i w_i^2`, in `[1, points]`.
         effective: f64,
         /// Number of calibration points.
         points: usize,
     },
-    /// The two laws around target scores are not ordered.
+    /// The two laws around the target scores are not ordered.
     OrderViolated {
-        /// Largest violation.
+        /// `max_t F_upper(t) - F_lower(t)`.
         largest: f64,
-        /// Where.
+        /// The score at which it is largest.
         at: f64,
     },
     /// Learning raised the bound it should have lowered.
     BoundRose {
-        /// Before.
+        /// The bound of equal weights.
         before: f64,
-        /// After.
+        /// The bound of the learned weights.
         after: f64,
     },
     /// Learning left all weights equal.
@@ -57,7 +57,8 @@ pub enum Warning {
     /// The optimisation was stopped by the caller.
     Interrupted,
     /// The predicted classes changed (`tv > tv_expected + 2 tv_deviation`) while confidences within a predicted class did not
-    /// (`ks <= 1.36 / sqrt(ks_points)`): the classes themselves may be of other frequencies the target data.
+    /// (`ks <= 1.36 / sqrt(ks_points)`): the classes themselves may have other frequencies in the target
+    /// data.
     LabelShiftSuspected {
         /// Distance of the histograms of predicted groups.
         tv: f64,
@@ -77,15 +78,15 @@ pub enum Warning {
     },
     /// Fewer than ten unlabeled points per class.
     FewUnlabeled {
-        /// Unlabeled points.
+        /// Number of target points.
         points: u64,
-        /// Number of classes.
+        /// Number of classes `C`.
         classes: usize,
         /// Groups the classes were put into.
         groups: usize,
     },
-    /// The confidences moved (`ks > 1.36 / sqrt(ks_points)`), but not down: the mean the target data is at least calibration in the
-    /// same predicted classes.
+    /// The confidences moved (`ks > 1.36 / sqrt(ks_points)`), but not down: the mean confidence of the target data is at least that of
+    /// the calibration data in the same predicted classes.
     ConfidentButShifted {
         /// Distance of the confidences.
         ks: f64,

@@ -21,7 +21,7 @@ pub struct Airfoil {
 }
 
 impl Airfoil {
-    /// Reads the file: six numbers a line, separated by white space.
+    /// Reads the file: six numbers per line, separated by white space.
     pub fn read(path: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(path).map_err(Error::at(path))?;
         Self::parse(path, &text)

@@ -17,7 +17,7 @@ use crate::image::Image;
 /// | name | default | purpose | range |
 /// |---|---|---|---|
 /// | `epochs` | 10 | passes over the training images | at least 1 |
-/// | `batch` | 128 | images a step | at least 1 |
+/// | `batch` | 128 | images per step | at least 1 |
 /// | `learning_rate` | 0.002 | Adam's first step; falls to zero along half a cosine | positive, finite |
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrainingSettings {

@@ -34,6 +34,6 @@ pub const PARAMETERS: [Parameters; 15] = [
     row(Corruption::Pixelate, "pixels a side", [14.0, 9.0, 8.0, 6.0, 5.0]),
     row(Corruption::BlockQuantisation, "multiple of the table", [6.0, 20.0, 35.0, 60.0, 90.0]),
     row(Corruption::Rotate, "degrees", [8.0, 13.0, 16.0, 20.0, 23.0]),
-    row(Corruption::Shear, "columns a row", [0.15, 0.25, 0.3, 0.4, 0.6]),
+    row(Corruption::Shear, "columns per row", [0.15, 0.25, 0.3, 0.4, 0.6]),
     row(Corruption::Elastic, "displacement in pixels", [0.6, 1.1, 1.4, 1.9, 2.5]),
 ];

@@ -27,7 +27,7 @@ use crate::run::{Experiment, Group, Outputs, Stopwatch};
 /// Which figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PaperFigure {
-    /// Fig 1: empirical CDFs of scores, and the pairs of laws around the target data's.
+    /// Fig 1: empirical CDFs of scores, and the pairs of laws around that of the target scores.
     ScoreLaws,
     /// Fig 2: the coverage gap over alpha.
     CoverageGap,

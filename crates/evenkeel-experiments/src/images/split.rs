@@ -9,13 +9,13 @@ use super::softmax::SoftmaxTable;
 use crate::draws::{dirichlet, permutation};
 use crate::error::{Error, Result};
 
-/// Whether target labels are distributed as the calibration data's.
+/// Whether the labels of the target data have the class frequencies of the calibration data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LabelMarginal {
-    /// As the calibration data's.
+    /// With the class frequencies of the calibration data.
     Same,
-    /// Drawn from a Dirichlet law around the calibration data's.
+    /// With frequencies drawn from a Dirichlet law around those of the calibration data.
     Shifted,
 }
 

@@ -30,9 +30,9 @@ pub struct SimulationOutcome {
 pub struct StageOutcome {
     /// Epochs of training.
     pub epochs: usize,
-    /// Mean cross-entropy of the predictor on calibration held-out points.
+    /// Mean cross-entropy of the predictor on held-out calibration points.
     pub loss_labeled: f64,
-    /// The same on the target data's.
+    /// The same on held-out target points.
     pub loss_target: f64,
     /// One for each method.
     pub methods: Vec<MethodOutcome>,
@@ -111,7 +111,7 @@ impl Stage<'_> {
         Ok(Score::Lac.label_scores(&self.calibration()?, &self.calibration_labels()?)?)
     }
 
-    /// Scores of target first sample at its labels, which only the oracle may see.
+    /// Scores of the first target sample at its labels, which only the oracle may see.
     pub(super) fn unlabeled_scores(&self) -> Result<Vec<f64>> {
         let labels = self.labels_of(&self.sets.unlabeled)?;
         Ok(Score::Lac.label_scores(&self.unlabeled()?, &labels)?)

@@ -12,7 +12,7 @@ use crate::draws::standard_normal;
 
 /// Features of a point.
 pub const FEATURES: usize = 4;
-/// Exponents of the tilt; also the mean of target features.
+/// Exponents of the tilt; also the mean of the target features.
 pub const SHIFT: [f64; FEATURES] = [-1.0, 0.5, -0.25, -0.1];
 
 /// Where a sample comes from.

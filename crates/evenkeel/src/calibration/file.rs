@@ -26,9 +26,9 @@ pub(crate) struct CalibrationFile {
     pub version: u32,
     /// Name of the method.
     pub method: MethodName,
-    /// What scores labels.
+    /// Score function of the calibration points and of every set.
     pub score: ScoreFile,
-    /// Number of classes.
+    /// Number of classes `C`.
     pub classes: usize,
     /// Miscoverage rate asked for when none is named.
     pub alpha: f64,
@@ -44,9 +44,9 @@ pub(crate) struct CalibrationFile {
     pub bound_before: Option<f64>,
     /// The same at the learned weights.
     pub bound_after: Option<f64>,
-    /// Options in effect.
+    /// Options in effect; none if no bound was minimised.
     pub options: Option<RecordedOptions>,
-    /// Steps taken.
+    /// Optimiser steps taken; 0 if nothing was optimised.
     pub steps: usize,
     /// Why the run stopped.
     pub stopped: StopReason,
@@ -99,9 +99,9 @@ pub(crate) enum ScoreFile {
     },
     /// Regularised adaptive prediction sets.
     Raps {
-        /// Penalty a rank.
+        /// Penalty per rank beyond `k_reg`.
         lambda: f64,
-        /// Ranks without penalty.
+        /// Number of ranks without penalty.
         k_reg: usize,
         /// Seed of the randomisation, if there is one.
         randomised: Option<u64>,
@@ -113,11 +113,11 @@ pub(crate) enum ScoreFile {
 /// A recorded state of a run in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct TraceFile {
-    /// Steps taken.
+    /// Steps taken before this point was recorded.
     pub step: usize,
-    /// Objective.
+    /// Value of the bound that is minimised.
     pub objective: f64,
-    /// `n_w`.
+    /// `n_w = 1 / sum_i w_i^2`, in `[1, n]`.
     pub effective_sample_size: f64,
     /// Threshold at the run's alpha; none is infinite.
     pub threshold: Option<f64>,

@@ -1,4 +1,9 @@
-//! What a calibration run leaves behind: weighted scores, from which thresholds and sets follow for any alpha.
+//! Stage 9: what a calibration run leaves behind. Thresholds and sets follow from it for any `alpha`.
+//!
+//! ```text
+//! t(alpha) = smallest s with (1 - w_test) sum_{i: s_i <= s} w_i >= 1 - alpha,   set(x) = {y : s(x, y) <= t(alpha)}
+//! ```
+//! That is the rule of plain weights; other rules scale or move the quantile, or take one per label or per point.
 
 mod diagnosis;
 mod file;
@@ -31,7 +36,7 @@ use crate::threshold::{TestMass, Threshold};
 pub struct Provenance {
     /// Name of the method.
     pub method: MethodName,
-    /// What scores labels.
+    /// Score function of the calibration points and of every set.
     pub score: Score,
     /// Number of classes (candidate labels).
     pub classes: usize,
@@ -48,7 +53,7 @@ pub struct Provenance {
 #[serde(into = "CalibrationFile", try_from = "CalibrationFile")]
 pub struct Calibration {
     provenance: Provenance,
-    /// Increasing.
+    /// Calibration scores, increasing.
     scores: Vec<f64>,
     weights: Weights,
     test_mass: TestMass,

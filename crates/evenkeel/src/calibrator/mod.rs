@@ -42,7 +42,7 @@ pub use crate::method::TargetScores;
 pub struct ShiftCalibrator {
     /// How weights are found.
     pub method: Method,
-    /// What scores labels.
+    /// Score function of both data sets.
     pub score: Score,
     /// Miscoverage rate of the traced thresholds and the default of the calibration; any other can be asked for later.
     pub alpha: Miscoverage,
@@ -64,7 +64,7 @@ impl ShiftCalibrator {
         })
     }
 
-    /// With this method.
+    /// The same calibrator with another method.
     #[must_use]
     pub fn method(self, method: Method) -> Self {
         Self { method, ..self }

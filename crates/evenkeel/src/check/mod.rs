@@ -1,7 +1,7 @@
 //! Is there a shift, how much coverage is at risk, what to do: the questions of someone on call, without labels.
 //!
 //! ```text
-//! shift test     confidences and predicted classes, the calibration data against the target data, by permutation           shift_test
+//! shift test     confidences and predicted classes of the two data sets, by permutation               shift::shift_test
 //! coverage       [F_upper(t), F_lower(t)] at the uncorrected threshold t                              bound::coverage_interval
 //! bounds         eq 7 and eq 8 for both sandwiches, with and without DKW                              bound
 //! ```

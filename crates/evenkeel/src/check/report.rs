@@ -29,11 +29,11 @@ use crate::threshold::{TestMass, Threshold, conformal_threshold};
 /// | `bandwidth_factor` | 0.1 | factor of Scott's rule | `>= 0` |
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CheckSettings {
-    /// Miscoverage rate.
+    /// Miscoverage rate of the threshold that is checked, in `(0, 1)`.
     pub alpha: Miscoverage,
     /// Failure probability and test level.
     pub delta: FailureProbability,
-    /// Relabelings.
+    /// Random relabelings that the shift test draws.
     pub permutations: usize,
     /// Grid points of the bounds.
     pub bound_grid: usize,
@@ -64,13 +64,13 @@ pub struct ShiftReport {
     pub n: usize,
     /// Unlabeled points of the target data.
     pub m: u64,
-    /// Number of classes.
+    /// Number of classes `C`.
     pub classes: usize,
-    /// Miscoverage rate.
+    /// Miscoverage rate of the threshold that was checked.
     pub alpha: f64,
     /// Failure probability of each confidence statement, and level of the shift test.
     pub delta: f64,
-    /// The shift test.
+    /// Distances, p-value and outcome of the shift test.
     pub shift: ShiftOutcome,
     /// Uncorrected threshold; none is infinite.
     pub threshold: Option<f64>,
@@ -93,11 +93,11 @@ pub struct ShiftOutcome {
     pub confidence_distance: f64,
     /// Total variation distance of the predicted classes.
     pub class_distance: f64,
-    /// Permutation p-value.
+    /// `(1 + b) / (1 + B)`: `b` of `B` relabelings had a statistic at least as large.
     pub p_value: f64,
     /// Whether the p-value is at most `delta`.
     pub detected: bool,
-    /// Relabelings drawn.
+    /// `B`, the relabelings drawn.
     pub permutations: usize,
 }
 
@@ -115,11 +115,11 @@ pub struct CoverageIntervals {
 /// An interval that holds with a confidence level.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ConfidentInterval {
-    /// `1 - delta`.
+    /// Confidence level `1 - delta` of each interval.
     pub level: f64,
-    /// Without assumption.
+    /// Lowest and highest coverage, whatever the labels are.
     pub guaranteed: [f64; 2],
-    /// Under the assumption.
+    /// Lowest and highest coverage if the truth lies between labels drawn from the model and at random.
     pub assumed: [f64; 2],
 }
 
@@ -135,9 +135,9 @@ pub struct SandwichReports {
 /// Bounds on the total coverage gap between two laws.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct SandwichBounds {
-    /// Eq 7.
+    /// Bound on the total coverage gap by eq 7 of [CL25], in `[0, 1]`.
     pub weighted_cdf: f64,
-    /// Eq 8.
+    /// Bound by eq 8 of [CL25]: at least that by eq 7, up to the grid.
     pub wasserstein: f64,
     /// Eq 7 with the DKW correction, confidence `1 - 2 delta`.
     pub weighted_cdf_dkw: f64,
@@ -155,11 +155,11 @@ pub struct DominanceReports {
 /// Whether a pair is ordered.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct DominanceReport {
-    /// Whether it is.
+    /// Whether `F_upper <= F_lower` at every score, up to rounding.
     pub holds: bool,
-    /// Largest violation.
+    /// `max_t F_upper(t) - F_lower(t)`, zero if the order holds.
     pub largest_violation: f64,
-    /// Where; none without violation.
+    /// The score of the largest violation; none without one.
     pub at: Option<f64>,
 }
 

@@ -22,7 +22,7 @@ pub struct TargetLaws {
     pub f_u: Sandwich,
     /// Confidences and predicted classes of all rows, or of a uniform sample of ten thousand, in the order of the rows.
     pub predictions: Vec<Prediction>,
-    /// Number of rows.
+    /// Number of target rows `m` that the laws are of.
     pub rows: u64,
 }
 
@@ -184,7 +184,7 @@ impl TargetLawsRecipe {
     /// Adds a block of probability rows, read by the threads of the current rayon pool.
     ///
     /// # Errors
-    /// If a row is no probability vector, or the block or its keys have another shape; nothing of it was added then.
+    /// If a row does not hold probabilities, or the block or its keys have another shape; nothing of it was added then.
     pub fn add<T: Real>(
         &self,
         gathered: &mut GatheredTarget,

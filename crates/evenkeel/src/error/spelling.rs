@@ -40,10 +40,10 @@ pub enum SideInput {
 }
 
 impl SideInput {
-    /// All of them.
+    /// Every side input, in the order they are listed to users.
     pub const ALL: [Self; 3] = [Self::Features, Self::Ratios, Self::Weights];
 
-    /// Its identifier.
+    /// Its name in the option table, in lower case.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Features => "features",

@@ -35,7 +35,7 @@ pub struct Evaluation {
     pub by_size: Vec<SizeCoverage>,
 }
 
-/// What is counted on the way to an [`Evaluation`]: 32 bytes a class. Parts merge into the whole, bit for bit.
+/// What is counted on the way to an [`Evaluation`]: 32 bytes per class. Parts merge into the whole, bit for bit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Stored")]
 pub struct EvaluationCounts {

@@ -63,9 +63,9 @@ impl AutoSettings {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Chosen {
-    /// Split conformal prediction.
+    /// Split conformal prediction: the test did not reject.
     Uncorrected,
-    /// The label plan.
+    /// The label plan: the test rejected.
     LabelPlan,
 }
 
@@ -79,19 +79,19 @@ impl Chosen {
 /// What was done and why: the test, the choice, and the plan's evidence where it was used.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Decision {
-    /// Labeled points.
+    /// Number of calibration points.
     pub n: usize,
-    /// Unlabeled points.
+    /// Number of target points.
     pub m: u64,
     /// Miscoverage rate the warnings and the words are about.
     pub alpha: f64,
-    /// The shift test.
+    /// The shift test that decided.
     pub test: ShiftTest,
-    /// Its level.
+    /// Level of the test: it rejects where the p-value is at most this.
     pub level: f64,
     /// Whether it rejected "nothing changed".
     pub rejected: bool,
-    /// The method taken.
+    /// The method that was run after the test.
     pub chosen: Chosen,
     /// Evidence of the plan; none where it was not made.
     pub plan: Option<PlanEvidence>,

@@ -28,7 +28,7 @@ pub struct RecordedOptions {
     pub weights: String,
     /// Step size of Adam.
     pub learning_rate: f64,
-    /// Steps allowed.
+    /// Most optimiser steps allowed.
     pub max_steps: usize,
     /// Grid points of the objective.
     pub learning_grid: usize,
@@ -50,13 +50,14 @@ pub struct Learned {
     pub bound_after: Option<f64>,
     /// The options in effect, if a bound was minimised.
     pub options: Option<RecordedOptions>,
-    /// Steps taken.
+    /// Optimiser steps taken; 0 if nothing was optimised.
     pub steps: usize,
-    /// Why it stopped.
+    /// Why the optimiser ended.
     pub stopped: StopReason,
-    /// The way there.
+    /// Objective and effective sample size along the way; empty if nothing was optimised.
     pub trace: Trace,
-    /// What a user should know about weights and thresholds; [`Calibration::warnings`] adds what the evidence says.
+    /// What a user should know about weights and thresholds; [`Calibration::warnings`](crate::calibration::Calibration::warnings)
+    /// adds what the evidence says.
     pub warnings: Vec<Warning>,
     /// What the method measured on its way.
     pub evidence: Option<Evidence>,

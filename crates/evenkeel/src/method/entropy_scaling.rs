@@ -43,7 +43,7 @@ pub enum EntropyPower {
 /// How unsure the classifier is about the target data, and the sets that follow from it.
 ///
 /// ```text
-/// u     = (1 - alpha) quantile of the entropies of target unlabeled rows
+/// u     = (1 - alpha) quantile of the entropies of the target rows
 /// C(x)  = {y : p_y max(1, u)^f >= 1 - q},   q = split conformal threshold of the scores 1 - p_y
 /// ```
 /// The paper prints `s max(1, u) <= q`, which would shrink the sets of an unsure classifier; its code and its intent
@@ -124,7 +124,7 @@ impl EntropyScaling {
         self.entropies.merge(&other.entropies)
     }
 
-    /// Rows seen.
+    /// Number of target rows added so far.
     pub fn rows(&self) -> u64 {
         self.entropies.len()
     }

@@ -13,7 +13,7 @@
 //! quantile_transfer    confidences                                quantile at a transferred rate
 //! conditional          nothing                                    quantile regression at every test point
 //! ```
-//! A room holds a method's settings, what it keeps of a pass ([`fit::Pass`]), how it ends ([`fit::MethodFit`]), its rule, its
+//! A room holds a method's settings, what it keeps of a pass (`fit::Pass`), how a pass ends (`fit::Stage`), its rule, its
 //! evidence and its words. `mod.rs` lists the methods, `dispatch.rs` leads from the list to the rooms, and nothing else
 //! names them all. What methods share stands beside them: `basis`, `ratio_rule`, `row_pass`, `target_laws` here, the
 //! optimisers and networks in [`learning`](crate::learning), what passes keep in [`sketch`](crate::sketch).
@@ -127,7 +127,7 @@ pub enum MethodName {
     Conditional,
     /// Weights `Q(y)/P(y)` of the labels.
     LabelShift,
-    /// The user's weights.
+    /// Weights that the user gives [BCRT23].
     Fixed,
 }
 
@@ -147,7 +147,7 @@ impl MethodName {
         Self::Fixed,
     ];
 
-    /// The name itself.
+    /// The name as flags, keywords and files spell it.
     pub fn as_str(self) -> &'static str {
         self.about().name
     }
@@ -210,14 +210,14 @@ pub enum Rule {
     },
     /// The quantile at a rate that follows from the confidences of both data sets.
     Transferred {
-        /// Which rate.
+        /// Which quantile is transferred, and in which direction.
         rule: TransferRule,
-        /// The confidences.
+        /// Largest probability of every row of both data sets, or counts of them.
         confidences: QuantileTransfer,
     },
     /// The quantile at the levels of a label plan, and beyond the calibration scores the plan's own.
     Planned {
-        /// Levels and tail.
+        /// Cumulative levels at the calibration scores, and the tail beyond them.
         thresholds: PlanThresholds,
     },
     /// The quantile with a share of the mass for the test point that follows from its likelihood ratio, or its label's.

@@ -18,9 +18,9 @@ pub enum Need {
 /// What a method takes of the calibration points beside their probabilities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Needs {
-    /// Rows of features.
+    /// A row of features per point of both data sets.
     pub features: Need,
-    /// Known likelihood ratios.
+    /// A known likelihood ratio `dQ/dP` per calibration point.
     pub ratios: Need,
     /// Weights of the user's own.
     pub weights: Need,

@@ -1,4 +1,8 @@
 //! `oracle`: split conformal prediction on labels of the target data, which the other methods try to match without them.
+//!
+//! ```text
+//! threshold = the ceil((m + 1)(1 - alpha))-th smallest target score
+//! ```
 
 use super::{About, Concluded, Needs, Rule, Sorted};
 use crate::error::{Result, require_finite, require_some};

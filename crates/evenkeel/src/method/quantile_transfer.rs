@@ -50,7 +50,7 @@ pub enum TransferRule {
 pub struct TransferredRate(f64);
 
 impl TransferredRate {
-    /// The rate itself.
+    /// The rate `alpha'`, in `[0, 1]`.
     pub fn get(self) -> f64 {
         self.0
     }

@@ -33,7 +33,7 @@ pub enum RatioSource {
     Model {
         /// What it is a function of.
         basis: Basis,
-        /// The function.
+        /// `log dQ/dP` as a function of the features.
         model: RatioModel,
     },
     /// The candidate label.

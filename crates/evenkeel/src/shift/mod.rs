@@ -1,4 +1,8 @@
 //! Did the model's predictions change? A permutation test on what it says, without labels.
+//!
+//! ```text
+//! p = (1 + #{b : T_b >= T}) / (1 + B)      T the larger of two standardised distances, of confidences and of predicted classes
+//! ```
 
 mod predictions;
 mod shift_test;

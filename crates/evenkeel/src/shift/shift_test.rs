@@ -52,7 +52,7 @@ pub struct ShiftTest {
     /// `(1 + b) / (1 + B)`: `b` of `B` random relabelings had a statistic at least as large. Exact: under no shift it is at
     /// most `p` with probability at most `p`.
     pub p_value: f64,
-    /// `B`.
+    /// `B`, the relabelings drawn, at least 1.
     pub permutations: usize,
 }
 

@@ -19,7 +19,7 @@ pub struct Abscissae {
     density: f64,
 }
 
-/// As they are stored, 8 bytes a point; checked when read back.
+/// As they are stored, 8 bytes per point; checked when read back.
 #[derive(Serialize, Deserialize)]
 struct Stored {
     range: Interval,

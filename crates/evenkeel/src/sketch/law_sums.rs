@@ -190,9 +190,9 @@ impl TryFrom<Stored> for LawSums {
 /// An atom of the planned law beyond the largest calibration score.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct TailAtom {
-    /// Its score.
+    /// The score, above every calibration score.
     pub score: f64,
-    /// `F` there.
+    /// The planned CDF at the score, in `[0, 1]`.
     pub cdf: f64,
 }
 

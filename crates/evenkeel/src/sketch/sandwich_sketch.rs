@@ -4,7 +4,7 @@
 //! leaves all that is needed: the CDFs at fixed abscissae, means, extremes and the row count. Sketches of parts merge
 //! into the sketch of the whole, bit for bit, so a file larger than memory, many threads or a cluster cost one scan.
 //!
-//! Kept: for each law a mass and a first moment between neighbouring abscissae, 32 bytes a bin in memory and at most 38 on
+//! Kept: for each law a mass and a first moment between neighbouring abscissae, 32 bytes per bin in memory and at most 38 on
 //! the wire; a few hundred kilobytes for thousands of abscissae, however many the rows. Merging is exact because masses and
 //! moments are whole numbers.
 
@@ -107,16 +107,16 @@ impl TryFrom<Stored> for SandwichSketch {
 pub struct LawSummary {
     /// CDF at every abscissa.
     pub cdf: Vec<f64>,
-    /// Mean score.
+    /// Mean score `E[S]` of all rows, not rounded outward.
     pub mean: f64,
-    /// Smallest score.
+    /// Smallest score with mass.
     pub smallest: f64,
-    /// Largest score.
+    /// Largest score with mass.
     pub largest: f64,
 }
 
 impl SandwichSketch {
-    /// An empty sketch.
+    /// A sketch of no rows, which will know these laws exactly at the abscissae.
     pub fn new(abscissae: Abscissae, laws: SketchedLaws) -> Self {
         let pair = || Some(Pair::new(abscissae.points().len() + 1));
         let (extremes, model_uniform) = match laws {

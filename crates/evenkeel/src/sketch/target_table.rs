@@ -1,6 +1,6 @@
 //! Target probabilities: every one of them while they are few, two CDFs of their scores when they are many.
 //!
-//! Kept: up to [`MOST_CANDIDATES`] probabilities as they were given, 8 bytes each, and 8 bytes of key a row; beyond that a
+//! Kept: up to [`MOST_CANDIDATES`] probabilities as they were given, 8 bytes each, and 8 bytes of key per row; beyond that a
 //! [`SandwichSketch`], whose size does not depend on the rows. Where a method needs every candidate there is no sketch, and
 //! the table grows with the rows.
 //!
@@ -71,7 +71,7 @@ impl TargetTableRecipe {
     /// Adds a block of probability rows; if it fails, the table is as it was.
     ///
     /// # Errors
-    /// If the block has other columns, there is not one key for each row, or a row is no probability vector.
+    /// If the block has other columns, there is not one key for each row, or a row does not hold probabilities.
     pub(crate) fn add<T: Real>(
         &self,
         table: &mut TargetTable,

@@ -6,11 +6,11 @@ use super::{DEFAULT_GAMMA, DEFAULT_LAMBDA};
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum PenaltyChoice {
-    /// A given one.
+    /// A penalty of the user, positive.
     Fixed(f64),
     /// The one of ten values from 0.0005 to 0.5 with the smallest pinball loss on points left out, in so many parts.
     CrossValidated {
-        /// Number of parts.
+        /// Number of parts that the calibration points are cut into, at least 2.
         folds: usize,
     },
 }
@@ -29,7 +29,7 @@ impl PenaltyChoice {
 pub(crate) const PENALTIES: [f64; 10] =
     [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5];
 
-/// Settings of [`Method::Conditional`].
+/// Settings of [`Method::Conditional`](super::super::Method::Conditional).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ConditionalChoice {
     /// Kernel `exp(-gamma distance^2)`.

@@ -15,11 +15,11 @@ pub struct ConditionalRecord {
     pub columns: usize,
     /// Calibration features, row after row.
     pub features: Vec<f64>,
-    /// Calibration scores.
+    /// Calibration scores in the order of the features, shape `(n,)`.
     pub scores: Vec<f64>,
-    /// Kernel parameter.
+    /// `gamma` of the kernel `exp(-gamma distance^2)`, positive.
     pub gamma: f64,
-    /// Penalty.
+    /// Penalty on the norm of the fit, positive.
     pub lambda: f64,
     /// Which end of an interval of optimal intercepts is taken.
     #[serde(default)]

@@ -55,9 +55,9 @@ pub enum FlatIntercept {
 /// | `flat_intercept` | largest | which end of an interval of optimal intercepts | |
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConditionalSettings {
-    /// Kernel parameter.
+    /// `gamma` of the kernel `exp(-gamma distance^2)`, positive.
     pub gamma: f64,
-    /// Penalty.
+    /// Penalty on the norm of the fit: given, or chosen by cross-validation.
     pub lambda: LambdaChoice,
     /// Which end of an interval of optimal intercepts.
     pub flat_intercept: FlatIntercept,

@@ -1,4 +1,4 @@
-//! Stage 6: how large the total gap can be if two laws enclose the target data's.
+//! Stage 6: how large the total gap can be if two laws enclose that of the target scores.
 //!
 //! ```text
 //! gap <= sum_i int_{c_(i-1)}^{c_i} max(|F_up(s_i) - u|, |F_down(s_i) - u|) du  +  sqrt(log(2 / delta) / (2 m))
@@ -19,7 +19,7 @@ pub struct Certificate {
     pub value: f64,
     /// The bound for the law behind them, with probability `1 - delta`.
     pub with_confidence: f64,
-    /// `delta`.
+    /// Failure probability of the value with confidence, in `(0, 1)`.
     pub delta: f64,
     /// How it is known.
     pub standing: Standing,

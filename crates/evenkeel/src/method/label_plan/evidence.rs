@@ -11,9 +11,9 @@ use super::transport_plan::{PlanStop, TransportPlan};
 /// How a fixed point came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FixedPoint {
-    /// Iterations taken.
+    /// Fixed-point iterations taken.
     pub iterations: usize,
-    /// Why they ended.
+    /// Why the iteration ended.
     pub stopped: PlanStop,
 }
 
@@ -26,13 +26,13 @@ impl From<&TransportPlan> for FixedPoint {
 /// Everything the method measured on its way to the weights.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlanEvidence {
-    /// Labeled points.
+    /// Number of calibration points.
     pub n: usize,
-    /// Unlabeled points.
+    /// Number of target points.
     pub m: u64,
-    /// Number of classes.
+    /// Number of classes `C`.
     pub classes: usize,
-    /// Temperature at which calibration labels are most likely.
+    /// Temperature at which the calibration labels are most likely under the model; 1 leaves the model as it is.
     pub temperature: f64,
     /// Group of each class.
     pub group_of: Vec<usize>,

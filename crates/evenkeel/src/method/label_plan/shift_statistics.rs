@@ -47,7 +47,7 @@ pub struct ShiftStatistics {
     pub ramp: f64,
     /// Share of the plan in the planned law.
     pub mix: f64,
-    /// Factor on the temperature of target plausibilities.
+    /// Factor on the temperature at which target rows are read.
     pub inflation: f64,
     /// Its standard deviation when nothing changed, rather too large.
     pub tv_deviation: f64,
@@ -67,7 +67,7 @@ pub(super) struct PredictedCalibration {
     pub confidences: Vec<f64>,
 }
 
-/// Compares calibration predictions with the target data's, whose groups were counted.
+/// Compares the predictions on the two data sets; those on the target data come as counts of groups.
 pub(super) fn shift_statistics(
     labeled: &PredictedCalibration,
     target_counts: &[u64],

@@ -99,7 +99,7 @@ impl RowReader {
                 return Ok(());
             }
             TargetRows::Logits(_) => {
-                // Scores are those of the raw probabilities, by the softmax that made the calibration data's.
+                // Scores are those of the raw probabilities, by the softmax that made those of the calibration rows.
                 softmax(&self.logits, &mut self.probabilities);
             }
             TargetRows::Probabilities(_) => {}

@@ -1,4 +1,4 @@
-//! Stage 1: the temperature at which calibration labels are most likely.
+//! Stage 1: the temperature at which the model gives the calibration labels the largest likelihood.
 //!
 //! ```text
 //! T = argmin over 60 log-spaced values in [0.3, 5] of  -1/n sum_i log softmax(logits_i / T)[y_i]

@@ -63,9 +63,9 @@ pub enum PlanStop {
 pub struct TransportPlan {
     /// `log b`, centred; shape `(G,)`.
     pub log_scalings: Vec<f64>,
-    /// Iterations taken.
+    /// Fixed-point iterations taken; 0 where no plan was needed.
     pub iterations: usize,
-    /// Why they ended.
+    /// Why the iteration ended.
     pub stopped: PlanStop,
 }
 

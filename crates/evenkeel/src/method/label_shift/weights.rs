@@ -35,9 +35,9 @@ pub enum LabelShiftMethod {
     },
     /// Maximum likelihood by EM.
     ExpectationMaximisation {
-        /// Iterations taken.
+        /// EM iterations taken.
         iterations: usize,
-        /// Why they ended.
+        /// Why EM ended.
         stopped: EmStop,
     },
     /// Shares given by the user.
@@ -49,9 +49,9 @@ pub enum LabelShiftMethod {
 pub struct LabelShiftEvidence {
     /// How they were found.
     pub method: LabelShiftMethod,
-    /// `P(y)`, all positive.
+    /// `P(y)`: share of each class among the calibration labels, all positive, shape `(C,)`.
     pub calibration_shares: Vec<f64>,
-    /// `Q(y)`.
+    /// `Q(y)`: estimated share of each class in the target data, shape `(C,)`.
     #[serde(rename = "todays_shares")]
     pub target_shares: Vec<f64>,
     /// Classes whose estimated share was negative and set to 0.

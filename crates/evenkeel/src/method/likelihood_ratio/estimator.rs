@@ -36,7 +36,7 @@ pub enum RatioEstimator {
 /// | `steps` | 1000 | steps of 128 rows of either side; the best network on held-out rows is kept | any |
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NetworkSettings {
-    /// Step sizes.
+    /// Step size and memory of the optimiser.
     pub adam: AdamSettings,
     /// Number of steps.
     pub steps: usize,
@@ -69,7 +69,7 @@ impl Default for TelescopingSettings {
 /// A fitted ratio and what it says about itself.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RatioFit {
-    /// The function.
+    /// `log dQ/dP` as a function of the features.
     pub model: RatioModel,
     /// Evidence on the rows of the fit.
     pub evidence: RatioEvidence,

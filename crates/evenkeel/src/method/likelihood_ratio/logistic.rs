@@ -12,7 +12,8 @@ pub(crate) const LOGISTIC_RIDGE: f64 = 1e-6;
 
 /// `log dQ/dP = b'z + b_0 + log(n / m)` in standardised features `z`.
 ///
-/// The regression tells target rows from the calibration data's: its odds are `dQ/dP` times `m / n`, which the last term undoes.
+/// The regression tells target rows from calibration rows. Its odds are `dQ/dP` times `m / n`, which the last term
+/// undoes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct LinearLogit {
     coefficients: Vec<f64>,

@@ -179,7 +179,7 @@ pub const OPTIONS: &[OptionSpec] = &[
             choice("qtc", "share of calibration confidences below a quantile of the target's"),
             choice(
                 "source-coverage",
-                "QTC-SC: share of target confidences below a quantile of the calibration data's",
+                "QTC-SC: share of target confidences below a quantile of the calibration confidences",
             ),
             choice("source-threshold", "QTC-ST: the same for the threshold itself"),
         ]),

@@ -24,7 +24,7 @@ pub enum ObjectiveChoice {
     /// Eq 7 on the learning grid.
     #[default]
     WeightedCdf,
-    /// Eq 8.
+    /// The Wasserstein bound, eq 8 of [CL25]; never tighter than eq 7.
     Wasserstein,
 }
 
@@ -39,7 +39,7 @@ pub enum WeightsChoice {
     Function,
 }
 
-/// Settings of [`Method::OptimalTransport`].
+/// Settings of [`Method::OptimalTransport`](super::super::Method::OptimalTransport).
 ///
 /// | name | default | purpose | range |
 /// |---|---|---|---|
@@ -64,9 +64,9 @@ pub struct TransportSettings {
     pub restriction: Option<MiscoverageRange>,
     /// What the log-weights are made of.
     pub weights: WeightsChoice,
-    /// Step sizes.
+    /// Step size and memory of the optimiser.
     pub adam: AdamSettings,
-    /// When to stop.
+    /// Most steps, and what ends the optimisation earlier.
     pub stopping: StoppingRule,
     /// Grid points of the objective.
     pub learning_grid: usize,
