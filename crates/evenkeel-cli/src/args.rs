@@ -118,7 +118,7 @@ pub(crate) struct BesideArgs {
 }
 
 impl BesideArgs {
-    /// What was given of the calibration points.
+    /// The side inputs given for the calibration points.
     pub(crate) fn given(&self) -> Vec<SideInput> {
         let features = self.cal_features.as_ref().map(|_| SideInput::Features);
         let ratios = self.cal_ratios.as_ref().map(|_| SideInput::Ratios);
@@ -142,8 +142,8 @@ pub(crate) struct DemoArgs {
 Example:
   evenkeel check --cal-probs cal.npy --cal-labels labels.npy --unlabeled last_night.parquet:probs --fail-below 0.85
 
-Exits with 1 if --fail-below is given and target coverage may be below it under the assumption that the model's and
-uniform labels enclose the truth; without the assumption with --fail-below-guaranteed.")]
+With --fail-below, exits with 1 if coverage on the target data may be below it, assuming that the truth lies between labels drawn
+from the model and labels drawn at random. --fail-below-guaranteed does the same without the assumption.")]
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub labeled: Labeled,
@@ -191,7 +191,7 @@ pub(crate) struct CalibrateArgs {
     /// How weights or thresholds are found.
     #[arg(long, value_parser = method_parser(), default_value = MethodName::default().as_str())]
     pub method: MethodName,
-    /// Where the calibration goes.
+    /// File to save the calibration in.
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
     #[command(flatten)]
@@ -225,7 +225,7 @@ pub(crate) struct PredictArgs {
     /// Known likelihood ratios of these points, if the calibration was made with known ratios.
     #[arg(long, value_name = "VECTOR", help_heading = EXTRA_INPUTS)]
     pub ratios: Option<String>,
-    /// Where the sets go: .npy, .csv, .jsonl or .parquet.
+    /// File to write the sets to: .npy, .csv, .jsonl or .parquet.
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
     #[command(flatten)]

@@ -89,12 +89,12 @@ Examples:
   evenkeel reproduce images --out images
   evenkeel reproduce images --data imagenet-c --out imagenet-c-tables --methods uncorrected,oracle,ff-f-u
 
-With label shift, target label marginal is drawn from a Dirichlet law and the largest sample without replacement that follows it
-is used; half of it is unlabeled if it holds fewer than twice --unlabeled points. A marginal that allows fewer than 100 points is
-drawn again, at most 100 times; then the cell is left out, and tables and page say so.
+With label shift, the class frequencies of the target data are drawn from a Dirichlet law. The largest sample without replacement
+that has them is used; half of it is unlabeled if it holds fewer than twice --unlabeled points. Frequencies that allow fewer than
+100 points are drawn again, at most 100 times; then the cell is left out, and tables and page say so.
 
-With 1000 classes likelihood-ratio takes 7 to 9 seconds a cell, all other methods together less than one: leave it out with --methods,
-or plan for it.")]
+With 1000 classes, likelihood-ratio takes 7 to 9 seconds per cell, and all other methods together less than one. Leave it out with
+--methods, or plan for it.")]
 pub(crate) struct ImagesArgs {
     #[command(flatten)]
     pub data: DataArgs,

@@ -88,9 +88,9 @@ pub enum Error {
         /// The number found.
         found: u32,
     },
-    /// A name that is no condition.
+    /// A name that is not a condition.
     #[error(
-        "{found:?} is no condition; expected `clean` or a corruption and a severity, as in `fog_3`"
+        "{found:?} is not a condition; expected `clean` or a corruption and a severity, as in `fog_3`"
     )]
     NoSuchCondition {
         /// The name found.
@@ -118,7 +118,7 @@ pub enum Error {
         expected: String,
     },
     /// A method no table has.
-    #[error("{found:?} is no method of this experiment; expected some of {known}")]
+    #[error("{found:?} is not a method of this experiment; expected some of {known}")]
     NoSuchMethod {
         /// The name found.
         found: String,

@@ -64,6 +64,7 @@ impl<'a> SideInputs<'a> {
     pub fn check(&self, rows: usize) -> Result<()> {
         if let Some(features) = self.features {
             require_same_length("rows of features", features.rows(), "rows", rows)?;
+            // A single NaN makes every kernel and every logit NaN, and a NaN threshold admits nothing without a word.
             if let Some(index) = features.values().iter().position(|value| !value.is_finite()) {
                 let (row, column) = (index / features.columns(), index % features.columns());
                 let (at, value) = (At::Cell { row, column }, features.values()[index]);

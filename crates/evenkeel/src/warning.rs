@@ -85,8 +85,8 @@ pub enum Warning {
         /// Groups the classes were put into.
         groups: usize,
     },
-    /// The confidences moved (`ks > 1.36 / sqrt(ks_points)`), but not down: the mean confidence of the target data is at least that of
-    /// the calibration data in the same predicted classes.
+    /// The confidences moved (`ks > 1.36 / sqrt(ks_points)`), but not down: the mean confidence of the target data is
+    /// at least that of the calibration data in the same predicted classes.
     ConfidentButShifted {
         /// Distance of the confidences.
         ks: f64,

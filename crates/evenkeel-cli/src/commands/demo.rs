@@ -220,7 +220,7 @@ impl Job<'_> {
             ],
             vec![(
                 "rows used".into(),
-                format!("the first {FEW_ROWS} for calibration and of the target data"),
+                format!("the first {FEW_ROWS} of the calibration data and of the target data"),
             )],
             self.args.common.seed,
         );

@@ -44,7 +44,7 @@ impl LabelMarginal {
 pub const LABEL_SHIFT_GAMMA: f64 = 10.0;
 
 /// Fewest rows a sample with label shift may hold, unlabeled and test rows together; a marginal that allows fewer is drawn
-/// again. With many classes, or one that target table hardly holds, `N = min_k count_k / q_k` falls to a handful.
+/// again. With many classes, or one that the target table hardly holds, `N = min_k count_k / q_k` falls to a handful.
 pub const LABEL_SHIFT_LEAST: usize = 100;
 
 /// Marginals drawn at most before a cell is left out.
@@ -212,7 +212,8 @@ mod tests {
         }
     }
 
-    /// Class 3 has twelve rows the target data but a quarter of calibration labels: most marginals allow fewer than a hundred rows.
+    /// Class 3 has twelve rows in the target data but a quarter of the calibration labels: most marginals allow fewer
+    /// than a hundred rows.
     #[test]
     fn marginals_that_a_rare_class_makes_small_are_drawn_again() {
         let (clean, mut shifted) = (table(400, false), table(400, true));

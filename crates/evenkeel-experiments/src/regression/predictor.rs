@@ -1,7 +1,7 @@
 //! The predictor: one hidden layer of 256 over four features, a probability for each of 50 bins of `y`.
 //!
 //! Regression as classification (Guha et al. 2024). The paper does not say how long its network was trained; the longer,
-//! the sharper its bins and the further its coverage falls the target data.
+//! the sharper its bins and the further its coverage falls on the target data.
 
 use evenkeel::rows::Rows;
 use evenkeel::score::softmax_rows;

@@ -1,8 +1,8 @@
 //! Two worlds whose ratio is known (Yang, Kuchibhotla & Tchetgen Tchetgen 2024, as in the paper's App C.4).
 //!
 //! ```text
-//! the calibration data (P)   X ~ N(0, I_4)
-//! the target data (Q)       X ~ N(shift, I_4),   which is P tilted by exp(shift . x)
+//! calibration data (P)   X ~ N(0, I_4)
+//! target data (Q)        X ~ N(shift, I_4),   which is P tilted by exp(shift . x)
 //! both            Y = 210 + 27.4 x_1 + 13.7 (x_2 + x_3 + x_4) + N(0, 1)
 //! ```
 

@@ -132,7 +132,7 @@ fn caption(rows: &[&CoverageRange]) -> String {
         words.push_str(match order {
             Order::Guaranteed => " Guaranteed ranges hold whatever the labels are.",
             Order::HoldsEmpirically => {
-                " Assumed ranges hold if target scores lie between the two laws, which no unlabeled data can verify."
+                " Assumed ranges hold if the target scores lie between the two laws, which no unlabeled data can verify."
             }
             Order::Violated { .. } => {
                 " Where the two laws cross, the assumption is violated and the range does not hold."

@@ -144,7 +144,7 @@ fn caption(report: &Report, laws: &ScoreLaws) -> String {
     let mut words = String::from("Empirical distribution of the scores.");
     if !laws.sandwiches.is_empty() {
         words.push_str(
-            " Each band runs from the lower law (its upper edge) to the upper law (its lower edge): target curve, \
+            " Each band runs from the lower law (its upper edge) to the upper law (its lower edge): the target curve, \
              unknown without labels, is taken to lie in it.",
         );
     }

@@ -37,7 +37,7 @@ pub(super) fn both(report: &Report) -> String {
         out.push_str(&card(
             "Order of the laws",
             &table("Order of the laws", Sorting::Fixed, &DOMINANCE, &dominance),
-            "Bounds and ranges rest on target scores lying between the lower and the upper law. \
+            "Bounds and ranges rest on the target scores lying between the lower and the upper law. \
              Laws that cross cannot enclose anything.",
         ));
     }

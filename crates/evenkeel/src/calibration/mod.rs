@@ -168,6 +168,7 @@ impl Calibration {
             return Ok(Cutoffs::Shared(threshold));
         }
         let alpha = alpha.unwrap_or(self.provenance.alpha);
+        // Draws of their own: a test row that shared the draw of the calibration row with its index would not be exchangeable.
         let score = self.provenance.score.with_draws_for("test");
         let keys = RowKeys::From(first_row as u64);
         let own = self.rule.own_cutoffs(keys, block, &beside, &score, alpha)?;

@@ -74,7 +74,7 @@ pub struct ShiftReport {
     pub shift: ShiftOutcome,
     /// Uncorrected threshold; none is infinite.
     pub threshold: Option<f64>,
-    /// Where target coverage lies at that threshold.
+    /// Where coverage on the target data lies at that threshold.
     pub coverage_interval: CoverageIntervals,
     /// Bounds on the total coverage gap.
     pub bounds: SandwichReports,
@@ -135,9 +135,9 @@ pub struct SandwichReports {
 /// Bounds on the total coverage gap between two laws.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct SandwichBounds {
-    /// Bound on the total coverage gap by eq 7 of [CL25], in `[0, 1]`.
+    /// Bound on the total coverage gap by eq 7 of \[CL25\], in `[0, 1]`.
     pub weighted_cdf: f64,
-    /// Bound by eq 8 of [CL25]: at least that by eq 7, up to the grid.
+    /// Bound by eq 8 of \[CL25\]: at least that by eq 7, up to the grid.
     pub wasserstein: f64,
     /// Eq 7 with the DKW correction, confidence `1 - 2 delta`.
     pub weighted_cdf_dkw: f64,
@@ -178,6 +178,7 @@ pub fn check(
 ) -> Result<ShiftReport> {
     let law = WeightedEmpirical::uniform(scores)?;
     let TargetLaws { min_max, f_u, .. } = target;
+    // The smallest p-value is 1 / (1 + B): with fewer permutations the test could never reject, whatever the data.
     let least = (1.0 / settings.delta.get()).ceil() as usize - 1;
     if settings.permutations < least {
         let (found, delta) = (settings.permutations, settings.delta.get());

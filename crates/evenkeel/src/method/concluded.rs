@@ -14,9 +14,9 @@ use crate::warning::Warning;
 /// The options in effect when weights were learned, and what was known about the laws they were learned from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RecordedOptions {
-    /// How the laws around target scores were made.
+    /// How the laws around the target scores were made.
     pub sandwich: String,
-    /// `guaranteed`, `assumed` or `violated`: what is known about target law lying between them.
+    /// `guaranteed`, `assumed` or `violated`: what is known about the target law lying between them.
     pub order: String,
     /// Which bound was minimised.
     pub objective: String,

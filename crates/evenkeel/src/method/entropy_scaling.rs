@@ -1,4 +1,8 @@
-//! Entropy-scaled conformal prediction (ECP; Kasa et al. 2024, "Adapting prediction sets to distribution shifts without labels").
+//! `ecp`, entropy-scaled conformal prediction \[K24\]: the less sure the classifier is of the target rows, the larger the sets.
+//!
+//! ```text
+//! set(x) = {y : p_y max(1, u)^f >= 1 - q}      u the 1 - alpha quantile of the target entropies, q the split threshold
+//! ```
 
 use serde::{Deserialize, Serialize};
 
@@ -134,6 +138,7 @@ impl EntropyScaling {
     /// # Errors
     /// If no row was added.
     pub fn entropy_quantile(&self, alpha: Miscoverage) -> Result<f64> {
+        // Up: beyond what is kept exactly, counting may only enlarge the sets.
         let quantile = self.entropies.quantile(alpha.level(), Rounding::Up);
         quantile.ok_or(Error::Empty { what: "target rows" })
     }
@@ -184,6 +189,7 @@ impl EntropyCut {
     /// The cut as a threshold of the score `1 - p_y`, rounded up so that no label on the cut is lost.
     pub fn lac_threshold(self) -> Threshold {
         if self.needed > 0.0 {
+            // `1 - (1 - p)` can round above p: without the step up, a label exactly on the cut would be lost.
             Threshold::Finite((1.0 - self.probability_cutoff()).next_up())
         } else {
             Threshold::AllLabels

@@ -1,4 +1,4 @@
-//! `fixed`: the user's own weights, and 1 for the test point (Barber et al. 2023).
+//! `fixed`: the user's own weights, and 1 for the test point \[BCRT23\].
 //!
 //! ```text
 //! w_i = v_i / (sum_k v_k + 1)

@@ -89,15 +89,15 @@ pub enum Method {
     ///
     /// [TBC19]: https://arxiv.org/abs/1904.06019
     LikelihoodRatio(RatioChoice),
-    /// Weights `Q(y)/P(y)` of the labels (Podkopaev & Ramdas 2021).
+    /// Weights `Q(y)/P(y)` of the labels \[PR21\].
     LabelShift(LabelShiftChoice),
-    /// Thresholds scaled by the entropy of the target probabilities (Kasa et al. 2024).
+    /// Thresholds scaled by the entropy of the target probabilities \[K24\].
     EntropyScaled(EntropyPower),
-    /// Thresholds moved by a quantile of the target confidences (Yilmaz & Heckel 2022).
+    /// Thresholds moved by a quantile of the target confidences \[YH22\].
     QuantileTransfer(TransferRule),
-    /// Kernel quantile regression at every test point (Gibbs, Cherian & Candes 2025).
+    /// Kernel quantile regression at every test point \[GCC25\].
     Conditional(ConditionalChoice),
-    /// The user's own weights, and 1 for the test point (Barber et al. 2023).
+    /// The user's own weights, and 1 for the test point \[BCRT23\].
     Fixed,
 }
 
@@ -127,7 +127,7 @@ pub enum MethodName {
     Conditional,
     /// Weights `Q(y)/P(y)` of the labels.
     LabelShift,
-    /// Weights that the user gives [BCRT23].
+    /// Weights that the user gives \[BCRT23\].
     Fixed,
 }
 

@@ -1,5 +1,9 @@
-//! Quantile thresholded confidence (QTC; Yilmaz & Heckel 2022, "Test-time recalibration of conformal predictors under
-//! distribution shift based on unlabeled examples").
+//! `qtc`, quantile thresholded confidence \[YH22\]: split conformal prediction at a rate that the confidences transfer.
+//!
+//! ```text
+//! q      = alpha quantile of the target confidences
+//! alpha' = share of calibration confidences < q
+//! ```
 
 use serde::{Deserialize, Serialize};
 
@@ -100,6 +104,7 @@ impl TryFrom<Stored> for QuantileTransfer {
     type Error = Error;
 
     fn try_from(Stored { labeled, target }: Stored) -> Result<Self> {
+        // Merging into an empty one checks the range: counts over another interval would shift every quantile.
         let mut transfer = Self::default();
         transfer.labeled.merge(&labeled)?;
         transfer.target.merge(&target)?;
@@ -163,6 +168,7 @@ impl QuantileTransfer {
     /// # Errors
     /// If either data set has no row.
     pub fn rate(&self, alpha: Miscoverage) -> Result<TransferredRate> {
+        // Both roundings are down: counted confidences may only lower alpha', which makes sets larger.
         let q = quantile(&self.target, "target confidences", alpha.get(), Rounding::Down)?;
         require_rows(&self.labeled, "calibration confidences")?;
         Ok(TransferredRate(self.labeled.share_below(q, Rounding::Down)))
@@ -178,6 +184,7 @@ impl QuantileTransfer {
     /// If either data set has no row.
     pub fn source_coverage_rate(&self, alpha: Miscoverage) -> Result<TransferredRate> {
         let level = alpha.level().get();
+        // Up, for the same reason: a larger share below q is a smaller alpha'.
         let q = quantile(&self.labeled, "calibration confidences", level, Rounding::Up)?;
         require_rows(&self.target, "target confidences")?;
         Ok(TransferredRate(1.0 - self.target.share_below(q, Rounding::Up)))

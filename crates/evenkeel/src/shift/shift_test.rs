@@ -199,7 +199,7 @@ impl Pooled {
     }
 }
 
-/// A uniform relabeling, drawn point by point: the next point is calibration with probability `left / of`.
+/// A uniform relabeling, drawn point by point: the next point is one of the calibration data with probability `left / of`.
 struct Relabeling {
     stream: Stream,
     left: usize,

@@ -70,6 +70,7 @@ impl Abscissae {
                 high: range.high(),
             });
         }
+        // Calibration scores are abscissae themselves: CDFs are then exact wherever a threshold can fall.
         let mut points: Vec<f64> = grid.points().iter().chain(further).copied().collect();
         points.sort_unstable_by(f64::total_cmp);
         points.dedup();

@@ -77,7 +77,7 @@ impl ConditionalSettings {
     /// Settings with a fixed penalty, checked.
     ///
     /// # Errors
-    /// If `gamma` or `lambda` is not positive and finite.
+    /// If `gamma` or `lambda` is not between 1e-100 and 1e100.
     pub fn new(gamma: f64, lambda: f64) -> Result<Self> {
         let settings =
             Self { gamma, lambda: LambdaChoice::Fixed(lambda), ..ConditionalSettings::default() };

@@ -44,7 +44,7 @@ impl fmt::Display for Certificate {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Standing {
-    /// True if target law lies between the two laws of the certificate.
+    /// True if the target law lies between the two laws of the certificate.
     Assumed,
 }
 

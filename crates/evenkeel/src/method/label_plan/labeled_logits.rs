@@ -46,6 +46,7 @@ impl LabeledLogits {
         scores: Vec<f64>,
     ) -> Result<Self> {
         let classes = probabilities.classes();
+        // A probability of exactly zero has no logarithm: floored, so that a temperature above 1 can bring the label back.
         let mut logits = vec![0.0; probabilities.rows() * classes];
         for (index, row) in logits.chunks_exact_mut(classes).enumerate() {
             probabilities.read_row(index, row);

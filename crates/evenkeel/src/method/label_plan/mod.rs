@@ -10,8 +10,9 @@
 //! 6 certificate       bound on the total gap between the model's own law and the balanced plan's
 //! ```
 //! Corruption makes a classifier collapse on few classes and lose confidence, while the label marginal is known from
-//! the calibration data. That is the assumption: **labels are as frequent as the calibration data**, up to the slack of the semi-relaxed
-//! plan. Under label shift the plan errs toward large sets; a model that stays confident and is wrong is not found out.
+//! the calibration data. That is the assumption: **labels are as frequent as in the calibration data**, up to the
+//! slack of the semi-relaxed plan. Under label shift the plan errs toward large sets; a model that stays confident
+//! and is wrong is not found out.
 //!
 //! Scores are those of the raw probabilities throughout; temperatures only shape plausibilities. Target rows are read
 //! twice ([`FirstPass`], [`SecondPass`]) in blocks of any size; a table in memory takes the same way, so both give the
@@ -233,6 +234,7 @@ impl LabelPlanner {
             });
         }
         let given = self.labeled.scores();
+        // A stable sort: equal scores keep the order of the input, so that stored weights can be given back to their rows.
         let mut order: Vec<usize> = (0..given.len()).collect();
         order.sort_by(|a, b| given[*a].total_cmp(&given[*b]));
         let sorted: Vec<f64> = order.iter().map(|index| given[*index]).collect();

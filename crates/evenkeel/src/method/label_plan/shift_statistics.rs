@@ -53,7 +53,7 @@ pub struct ShiftStatistics {
     pub tv_deviation: f64,
     /// `1 / (1/n_w + 1/m)`, `n_w` of the weights of the confidences: how many points the distance `ks` rests on.
     pub ks_points: f64,
-    /// Mean confidence of the calibration data, weighted to target predicted groups.
+    /// Mean confidence of the calibration data, weighted to the predicted groups of the target data.
     #[serde(rename = "mean_confidence_yesterday")]
     pub mean_confidence_calibration: f64,
     /// Mean confidence of the target data.

@@ -1,4 +1,4 @@
-//! Black-box shift estimation (BBSE; Lipton, Wang & Smola 2018).
+//! `M Q = q`: class shares by black-box shift estimation, BBSE \[LWS18\].
 
 use super::linear_system::{Factored, norm_1};
 use super::weights::{LabelShiftEvidence, LabelShiftMethod, LabelWeights};
@@ -44,6 +44,7 @@ pub fn black_box_shift(
     for row in confusion.chunks_exact_mut(classes) {
         row.iter_mut().zip(&per_class).for_each(|(entry, count)| *entry /= count);
     }
+    // Before any solve: a nearly singular matrix still gives shares, and they would look as good as any.
     let (factored, condition) = well_conditioned(&confusion, classes)?;
 
     let mut predicted_shares = vec![0.0; classes];

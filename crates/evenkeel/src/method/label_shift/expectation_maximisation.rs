@@ -1,4 +1,4 @@
-//! Maximum-likelihood class shares by EM (Saerens, Latinne & Decaestecker 2002).
+//! `Q(y) <- mean_j g_j(y)`: maximum-likelihood class shares by EM \[SLD02\].
 
 use super::class_shares;
 use super::weights::{EmStop, LabelShiftEvidence, LabelShiftMethod, LabelWeights};

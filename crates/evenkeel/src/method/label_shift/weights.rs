@@ -154,7 +154,7 @@ impl LabelWeights {
         RatioThresholds::new(scores, &KnownRatios::new(ratios)?)
     }
 
-    /// The threshold of every candidate label, `O(log n)` each (Podkopaev & Ramdas 2021): the test point weighs
+    /// The threshold of every candidate label, `O(log n)` each \[PR21\]: the test point weighs
     /// `w(y)` if its label is `y`.
     ///
     /// # Errors

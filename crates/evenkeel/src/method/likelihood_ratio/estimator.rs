@@ -98,6 +98,8 @@ impl RatioEstimator {
         let mut stream = seed.stream("ratio-rows");
         let labeled = rows_to_fit(labeled, &mut stream);
         let target = rows_to_fit(target, &mut stream);
+        // Over both data sets: a feature that is constant in one of them alone is a clear sign of a shift, and standardising
+        // by that one would drop it.
         let both: Vec<f64> = labeled.iter().chain(&target).copied().collect();
         let standardisation = Standardisation::of(&both, features);
         let (old, new) = (standardisation.applied(&labeled), standardisation.applied(&target));

@@ -10,9 +10,9 @@ use crate::measure::Weights;
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Overlap {
-    /// Some row of the calibration data looks more like the target data than some row of the target data.
+    /// Some calibration row looks more like the target data than some target row does.
     Overlapping,
-    /// Every row of the target data has a larger ratio than every row of the calibration data: the ratio's size is the ridge's choice.
+    /// Every target row has a larger ratio than every calibration row: only the ridge decides how large the ratios are.
     Separated,
 }
 
@@ -36,8 +36,8 @@ pub enum RatioStop {
 pub struct RatioEvidence {
     /// Whether calibration and target data overlap.
     pub overlap: Overlap,
-    /// Probability that a row of the target data has a larger ratio than one of the calibration data, ties counted half: 1/2 when the ratio
-    /// sees no shift, 1 when it separates them.
+    /// Probability that a row of the target data has a larger ratio than one of the calibration data, ties counted
+    /// half: 1/2 when the ratio sees no shift, 1 when it separates them.
     pub area_under_curve: f64,
     /// `1 / sum w_i^2` of the calibration rows weighted by their ratios: how many points are left.
     pub effective_sample_size: f64,
@@ -72,7 +72,7 @@ impl RatioEvidence {
     /// An error when calibration and target data do not overlap: no weighting of the one can then stand for the other.
     ///
     /// # Errors
-    /// If the estimated ratio tells the two data sets apart almost without a mistake.
+    /// If every target row has a larger ratio than every calibration row.
     pub fn require_overlap(&self) -> Result<()> {
         match self.overlap {
             Overlap::Overlapping => Ok(()),
@@ -81,7 +81,7 @@ impl RatioEvidence {
     }
 }
 
-/// Mann-Whitney: share of pairs in which target value is larger, ties counted half.
+/// Mann-Whitney: share of pairs in which the target value is larger, ties counted half.
 fn area_under_curve(labeled: &[f64], target: &[f64]) -> f64 {
     let mut sorted = labeled.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! Ratios the user knows.
+//! `r_i = dQ/dP(x_i)` that the user knows, up to a common factor.
 
 use crate::error::{At, Error, Result, require_finite, require_some};
 

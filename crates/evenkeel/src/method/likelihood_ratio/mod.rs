@@ -1,4 +1,4 @@
-//! Likelihood ratios `dQ/dP` at every point, and the thresholds they give (Tibshirani et al. 2019).
+//! Likelihood ratios `dQ/dP` at every point, and the thresholds they give \[TBC19\].
 //!
 //! ```text
 //! features of the calibration data (n, d), features of the target data (m, d)

@@ -1,4 +1,4 @@
-//! Telescoping density-ratio estimation (Rhodes, Xu & Gutmann 2020).
+//! Telescoping density-ratio estimation \[RXG20\].
 //!
 //! ```text
 //! waymarks   x_k = sqrt(1 - a_k^2) x_0 + a_k x_m,   a_k = k / bridges,   x_0 from Q, x_m from P, pairs shared by all k

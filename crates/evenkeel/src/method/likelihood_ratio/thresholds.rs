@@ -1,4 +1,4 @@
-//! A threshold per test point from likelihood ratios.
+//! `w_i = r_i / (sum_k r_k + r)`: a threshold per test point, whose own ratio is `r`.
 
 use super::known::{KnownRatios, check};
 use crate::error::{At, Error, Result, require_same_length};
@@ -6,7 +6,7 @@ use crate::level::Miscoverage;
 use crate::measure::{WeightedEmpirical, Weights};
 use crate::threshold::{TestMass, Threshold, conformal_threshold};
 
-/// Weighted split conformal prediction (Tibshirani et al. 2019, Cor. 1), prepared for any number of test points.
+/// Weighted split conformal prediction (\[TBC19\], Cor 1), prepared for any number of test points.
 ///
 /// ```text
 /// threshold(w, alpha) = smallest s with  sum_{i: s_i <= s} ratio_i / (sum_k ratio_k + w)  >=  1 - alpha
@@ -31,6 +31,7 @@ impl RatioThresholds {
         let ratios = ratios.as_slice();
         require_same_length("calibration ratios", ratios.len(), "scores", scores.len())?;
         let law = WeightedEmpirical::new(scores, &Weights::normalised(ratios.to_vec())?)?;
+        // Relative to the largest: ratios near 1e308 would overflow their sum, those near 1e-308 lose all digits in it.
         let largest = ratios.iter().copied().fold(0.0, f64::max);
         let total = ratios.iter().map(|ratio| ratio / largest).sum();
         Ok(Self { law, largest, total })

@@ -176,7 +176,10 @@ pub const OPTIONS: &[OptionSpec] = &[
         "qtc-rule",
         Owners::Methods(&[MethodName::Qtc]),
         OptionKind::Choice(&[
-            choice("qtc", "share of calibration confidences below a quantile of the target's"),
+            choice(
+                "qtc",
+                "share of calibration confidences below a quantile of the target confidences",
+            ),
             choice(
                 "source-coverage",
                 "QTC-SC: share of target confidences below a quantile of the calibration confidences",

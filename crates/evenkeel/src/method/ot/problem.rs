@@ -132,7 +132,7 @@ impl Problem {
         }
     }
 
-    /// The laws around target scores; for the sampled choice its exact expectation, which bounds are reported for.
+    /// The laws around the target scores; for the sampled choice its exact expectation, which bounds are reported for.
     fn sandwich(&self, target: TargetScores<'_>) -> Result<Sandwich> {
         match (target, self.settings.sandwich) {
             (TargetScores::Sandwich(_), SandwichChoice::ModelUniformSampled) => {

@@ -4,7 +4,7 @@ use crate::learning::optimise::{AdamSettings, StoppingRule};
 use crate::level::{FailureProbability, MiscoverageRange};
 use crate::measure::{BANDWIDTH_FACTOR_CLASSIFICATION, Grid};
 
-/// Which laws are put around target scores.
+/// Which laws are put around the target scores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum SandwichChoice {
@@ -24,7 +24,7 @@ pub enum ObjectiveChoice {
     /// Eq 7 on the learning grid.
     #[default]
     WeightedCdf,
-    /// The Wasserstein bound, eq 8 of [CL25]; never tighter than eq 7.
+    /// The Wasserstein bound, eq 8 of \[CL25\]; never tighter than eq 7.
     Wasserstein,
 }
 
@@ -43,7 +43,7 @@ pub enum WeightsChoice {
 ///
 /// | name | default | purpose | range |
 /// |---|---|---|---|
-/// | `sandwich` | f-u, exact | laws around target scores | |
+/// | `sandwich` | f-u, exact | laws around the target scores | |
 /// | `objective` | weighted-cdf | bound that is minimised | |
 /// | `finite_sample` | none | adds `sqrt(ln(2/d) / (2 n_w))`, so that it can be run to convergence | `0 < d < 1` |
 /// | `restriction` | none | miscoverage rates the weighted-CDF objective averages over | |
@@ -54,7 +54,7 @@ pub enum WeightsChoice {
 /// | `bandwidth_factor` | 0.1 | factor of Scott's rule (1 in regression) | `>= 0` |
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TransportSettings {
-    /// Laws around target scores.
+    /// Laws around the target scores.
     pub sandwich: SandwichChoice,
     /// Bound that is minimised.
     pub objective: ObjectiveChoice,
