@@ -275,7 +275,7 @@ def test_labels_of_other_packages(digits):
         assert ours.conformalize(X_cal, labels, X_today).calibration_ == expected
     lists = np.empty(len(y_cal), dtype=object)
     lists[:] = [[1, 2]] * len(y_cal)
-    with pytest.raises(ek.InvalidInputError, match="y_cal: it holds something that is no label"):
+    with pytest.raises(ek.InvalidInputError, match="y_cal: it holds something that is not a label"):
         ours.conformalize(X_cal, lists, X_today)
 
 
