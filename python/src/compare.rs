@@ -97,7 +97,7 @@ fn chosen(
     let mut methods = Vec::new();
     for name in &names {
         let method: MethodName =
-            name.parse().map_err(|error| Failure::Setting(format!("methods: {error}, or all")))?;
+            name.parse().map_err(|error| Failure::Setting(format!("methods: {error}")))?;
         if methods.contains(&method) {
             return Err(Failure::Setting(format!(
                 "methods names \"{name}\" twice; name each once"

@@ -135,7 +135,7 @@ def test_features_agree(run, fog, fog_files, tmp_path, method):
     sets = ours.predict_set(fog.probs_test, features=features["probs_test"])
     assert np.array_equal(np.load(tmp_path / "sets.npy"), sets)
     assert "for each point" in repr(ours) and "for each point" in ours._repr_html_()
-    with pytest.raises(ek.EvenkeelError, match="features"):
+    with pytest.raises(ek.EvenkeelError, match="needs features: one row of features per point"):
         ours.predict_set(fog.probs_test)
 
 
@@ -231,3 +231,19 @@ def test_the_rust_library_agrees(library, fog, tmp_path):
     (tmp_path / "cal.json").write_text(ran.stdout)
     ours = ek.calibrate(fog.probs_cal, fog.y_cal, fog.probs_target, method="ot")
     assert ours == ek.load(tmp_path / "cal.json")
+
+
+def test_thresholds_of_labels_are_called_so(run, fog, fog_files, tmp_path):
+    ran = run("calibrate", "--cal-probs", fog_files.probs_cal, "--cal-labels", fog_files.y_cal, "--unlabeled",
+              fog_files.probs_target, "--method", "label-shift", "--out", tmp_path / "cal.json")  # fmt: skip
+    said = "A threshold for each label at alpha = 0.1 by label-shift"
+    assert ran.stdout.startswith(said) and said in repr(ek.load(tmp_path / "cal.json"))
+
+
+@pytest.mark.parametrize("delta", [0.05, 0.01, 0.001])
+def test_auto_tests_as_check_does(fog, delta):
+    report = ek.check(fog.probs_cal, fog.y_cal, fog.probs_target, delta=delta)
+    cal = ek.calibrate(fog.probs_cal, fog.y_cal, fog.probs_target, shift_level=delta)
+    test = cal.evidence_["test"]
+    assert (report.shift.p_value, report.shift.permutations) == (test["p_value"], test["permutations"])
+    assert cal.evidence_["plan"]["certificate"]["delta"] == delta

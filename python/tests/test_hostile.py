@@ -38,7 +38,7 @@ def words(ran, names):
     message = ran.stderr[len("error: ") :].rstrip("\n")
     for path, argument in names.items():
         message = message.replace(str(path), argument)
-    return message
+    return message.replace("(--logits)", "(logits=True)")
 
 
 def refused(call, *arguments, **keywords):
@@ -223,21 +223,33 @@ def test_settings_out_of_their_range(world, run, tmp_path, command, options):
     # The command line finds some of them while it reads the target file, and names it; Python does not blame the array.
     expected = words(ran, {folder / "probs.npy": "probs_target"})
     expected = expected[len("probs_target: ") :] if expected.startswith("probs_target: ") else expected
+    for name in options:
+        expected = expected.replace(f"--{name.replace('_', '-')} is", f"{name} is")
     assert refused(getattr(ek, command), probs, labels, probs, **keywords) == expected
 
 
 @pytest.mark.parametrize(
     "keywords, says",
     [
-        ({"method": "best"}, 'method is "best"; the methods are '),
+        ({"method": "best"}, 'there is no method "best"; use one of auto, '),
+        ({"method": "ott"}, 'there is no method "ott"; did you mean ot?'),
         ({"method": "ot", "sandwich": "best"}, "sandwich is 'best'; it must be one of f-u, min-max"),
         ({"method": "ot", "sandwich": 3}, "sandwich is 3; it must be one of"),
-        ({"method": "ot", "steps": -1}, "steps is -1; it must be a whole number from 0"),
-        ({"method": "ot", "steps": 1.5}, "steps is 1.5; it must be a whole number from 0"),
-        ({"method": "ot", "steps": 2**70}, "it must be a whole number from 0"),
-        ({"method": "ot", "learning_rate": "fast"}, "learning_rate is 'fast'; it must be a number"),
-        ({"method": "ot", "sampling": "sampled", "sandwich": "min-max"}, "sampling sampled draws labels, which"),
-        ({"method": "ot", "stps": 5}, 'there is no option "stps"; the options are score'),
+        ({"method": "ot", "steps": -1}, "steps is -1; it must be a whole number, at least 1"),
+        ({"method": "ot", "steps": 1.5}, "steps is 1.5; it must be a whole number, at least 1"),
+        ({"method": "ot", "steps": 2**70}, "it must be a whole number, at least 1"),
+        ({"method": "ot", "learning_rate": "fast"}, "learning_rate is 'fast'; it must be a positive, finite number"),
+        ({"method": "ot", "sampling": "sampled", "sandwich": "min-max"}, "sampling sampled does not go with sandwich min-max"),
+        ({"method": "ot", "stps": 5}, 'there is no option "stps"; did you mean steps?'),
+        ({"method": "ot", "zzzz": 5}, 'there is no option "zzzz"; the options are score'),
+        ({"method": "conditional", "lambda": 5}, 'there is no option "lambda"; did you mean lambda_?'),
+        ({"method": "auto", "steps": 5}, "method auto does not use steps; ot does"),
+        ({"method": "ot", "lambda_": 5}, "method ot does not use lambda_; conditional does"),
+        ({"raps_k": 5}, "score lac does not use raps_k; raps does"),
+        ({"method": "ot", "features_cal": [[1.0]]}, "method ot does not use features_cal; likelihood-ratio and conditional do"),
+        ({"method": "fixed"}, "method fixed needs weights_cal: one weight per calibration point"),
+        ({"method": "likelihood-ratio", "ratio": "known"}, "with ratio known needs ratios_cal"),
+        ({"method": "ecp", "score": "margin"}, "ecp works with the score lac only"),
         ({"score": "best"}, "score is 'best'; it must be one of lac, aps, raps, margin"),
         ({"alpha": "ten"}, "alpha is 'ten'; it must be a number"),
         ({"alpha": [0.1]}, "alpha is [0.1]; it must be a number"),
@@ -314,8 +326,8 @@ def test_methods_that_are_no_names(world, methods):
 
 def test_a_setting_is_not_the_fault_of_an_array(world):
     _, probs, labels = world
-    assert refused(ek.calibrate, probs, labels, probs, method="ot", grid=0).startswith("grid points")
-    assert refused(ek.calibrate, probs, labels, probs, method="fixed").startswith("`fixed` needs calibration weights")
+    assert refused(ek.calibrate, probs, labels, probs, method="ot", grid=0).startswith("grid is 0; ")
+    assert refused(ek.calibrate, probs, labels, probs, method="fixed").startswith("method fixed needs weights_cal")
 
 
 def damaged(text):

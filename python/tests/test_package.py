@@ -55,7 +55,7 @@ ek.ShiftConformalClassifier(None, method="label-plan")
 ek.calibrate(probs, labels, probs, method="ott")  # wrong
 ek.calibrate(probs, labels, probs, method="ot", stpes=3)  # wrong
 ek.calibrate(probs, labels, probs, method="ot", steps="many")  # wrong
-ek.calibrate(probs, labels, probs, method="ot", objective="best")  # wrong
+ek.calibrate(probs, labels, probs, method="ot", sandwich="f_u")  # wrong
 ek.calibrate(probs, labels, probs, method="oracle")  # wrong
 ek.check(probs, labels, probs, steps=3)  # wrong
 ek.compare(probs, labels, probs, probs, labels, methods=["ot", "best"])  # wrong

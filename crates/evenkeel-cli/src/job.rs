@@ -2,11 +2,11 @@
 
 use evenkeel::calibrator::ShiftCalibrator;
 use evenkeel::level::Miscoverage;
-use evenkeel::method::{KnownRatios, Method, MethodName};
+use evenkeel::method::{KnownRatios, Method, MethodName, OptionValues};
 use evenkeel::score::Score;
 use evenkeel::seed::Seed;
 
-use crate::args::{Common, MethodArgs, Scoring};
+use crate::args::{Common, Scoring};
 use crate::failure::Failure;
 
 /// Settings every command resolves first.
@@ -42,17 +42,17 @@ pub(crate) fn on_threads<R: Send>(
 
 /// The score function as asked for.
 pub(crate) fn score(scoring: &Scoring, seed: Seed) -> Result<Score, Failure> {
-    Ok(Score::from_options(&scoring.0, seed)?)
+    Ok(Score::from_options(scoring.values()?, seed)?)
 }
 
 /// The calibrator of a method, with those of the options that it uses.
 pub(crate) fn calibrator(
     method: MethodName,
-    args: &MethodArgs,
+    options: &OptionValues,
     ratios: KnownRatios,
     score: Score,
     rates: Rates,
 ) -> Result<ShiftCalibrator, Failure> {
-    let method = Method::from_options(method, &args.0, ratios)?;
+    let method = Method::from_options(method, options, ratios)?;
     Ok(ShiftCalibrator { method, score, alpha: rates.alpha, seed: rates.seed })
 }

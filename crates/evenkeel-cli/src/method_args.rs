@@ -6,19 +6,22 @@ use evenkeel::method::{
     Choice, GivenValue, MethodName, OPTIONS, OptionKind, OptionSpec, OptionValues, Owners,
 };
 
-use crate::spelling::CliSpelling;
+use crate::failure::Failure;
+
+/// Options that were typed, or the first that cannot be meant: clap would add its usage to what the core says of it.
+type Typed = Result<OptionValues, evenkeel::Error>;
 
 /// Options of methods that were typed.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct MethodArgs(pub(crate) OptionValues);
+#[derive(Debug, Clone)]
+pub(crate) struct MethodArgs(Typed);
 
 /// The grid of a check's bounds, if typed.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct BoundGrid(pub(crate) OptionValues);
+#[derive(Debug, Clone)]
+pub(crate) struct BoundGrid(Typed);
 
 /// The score function and its options, as far as typed.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Scoring(pub(crate) OptionValues);
+#[derive(Debug, Clone)]
+pub(crate) struct Scoring(Typed);
 
 /// Reads the name of a method.
 pub(crate) fn method_parser() -> impl TypedValueParser<Value = MethodName> {
@@ -98,26 +101,19 @@ fn augmented(
 }
 
 /// What was typed.
-fn given(
-    matches: &ArgMatches,
-    rows: impl Iterator<Item = &'static OptionSpec>,
-) -> Result<OptionValues, clap::Error> {
+fn given(matches: &ArgMatches, rows: impl Iterator<Item = &'static OptionSpec>) -> Typed {
     let mut values = OptionValues::default();
     for spec in rows {
-        let set = match spec.kind {
-            OptionKind::Flag if matches.get_flag(spec.name) => {
-                values.set(spec.name, GivenValue::Flag(true))
+        match spec.kind {
+            OptionKind::Flag => {
+                values.set(spec.name, GivenValue::Flag(matches.get_flag(spec.name)))?
             }
-            OptionKind::Flag => Ok(()),
-            _ => match matches.get_one::<String>(spec.name) {
-                Some(text) => values.set_text(spec.name, text),
-                None => Ok(()),
-            },
-        };
-        set.map_err(|error| {
-            let words = format!("{}\n", error.spelled(&CliSpelling));
-            clap::Error::raw(clap::error::ErrorKind::ValueValidation, words)
-        })?;
+            _ => {
+                if let Some(text) = matches.get_one::<String>(spec.name) {
+                    values.set_text(spec.name, text)?;
+                }
+            }
+        }
     }
     Ok(values)
 }
@@ -125,9 +121,16 @@ fn given(
 /// Implements clap's traits for a wrapper of option values by rows of the table.
 macro_rules! args_of_the_table {
     ($arguments:ident, $rows:ident, $heading:ident) => {
+        impl $arguments {
+            /// What was typed, in its ranges.
+            pub(crate) fn values(&self) -> Result<&OptionValues, Failure> {
+                self.0.as_ref().map_err(|error| Failure::Core(error.clone()))
+            }
+        }
+
         impl FromArgMatches for $arguments {
             fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-                given(matches, $rows()).map(Self)
+                Ok(Self(given(matches, $rows())))
             }
 
             fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {

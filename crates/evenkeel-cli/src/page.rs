@@ -133,7 +133,7 @@ pub(crate) fn compare_page(
     add_comparison(&mut report, compared, names);
     let reasons = left_out.iter().map(|one| sentences::left_out(one, &spelled));
     report.warnings.extend(reasons.map(|reason| format!("{reason}.")));
-    let score = Score::from_options(&args.scoring.0, Seed::new(args.common.seed))?;
+    let score = Score::from_options(args.scoring.values()?, Seed::new(args.common.seed))?;
     if let Some(first) = compared.first() {
         let laws = report.score_laws.get_or_insert_with(ScoreLaws::default);
         laws.score = score.name().to_owned();
@@ -176,7 +176,7 @@ fn settings_of_comparison(
         if name == MethodName::Oracle {
             continue;
         }
-        let method = Method::from_options(name, &args.settings.0.of_method(name), ratios)?;
+        let method = Method::from_options(name, &args.settings.values()?.of_method(name), ratios)?;
         let own = in_words(&method.options());
         settings.extend(
             own.into_iter()

@@ -20,7 +20,7 @@ fn shapes_that_are_not_there() {
         ("(4611686018427387904, 1)", "more bytes than any file"),
         ("(-1, 4)", "negative size"),
         ("(4, -1)", "negative size"),
-        ("(3,)", "needs 12 bytes of data, but there are 16; save one array a file"),
+        ("(3,)", "needs 12 bytes of data, but there are 16; save one array per file"),
         ("(2, 3)", "needs 24 bytes of data, but there are 16; the file was cut off"),
         ("(4, 0)", "needs 0 bytes"),
         ("()", "shape ()"),

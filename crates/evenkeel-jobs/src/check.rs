@@ -163,7 +163,9 @@ fn target_laws(
     observer: &mut dyn Observer,
 ) -> Result<TargetLaws> {
     let CheckSettings { bound_grid, seed, .. } = job.settings;
-    let recipe = TargetLawsRecipe::new(scores, job.score, classes, bound_grid, seed)?;
+    // The name of the draws is part of the bits of every check with a randomised score.
+    let score = job.score.with_draws_for("today");
+    let recipe = TargetLawsRecipe::new(scores, score, classes, bound_grid, seed)?;
     let mut gathered = recipe.empty();
     each_block(target, classes, (Stage::Reading, observer), |block| {
         let keys = RowKeys::From(block.first_row as u64);

@@ -4,49 +4,78 @@ use evenkeel::calibration::Calibration;
 use evenkeel::conformal::label_scores_of_rows;
 use evenkeel::evaluation::{EvaluationCounts, LabelScoreCounts};
 use evenkeel::level::Miscoverage;
+use evenkeel::rows::{Real, Rows};
 use evenkeel::score::Score;
+use rayon::prelude::*;
 
 use crate::any_rows::with_rows;
+use crate::blocks::shares;
 use crate::error::Result;
 use crate::evaluate::Evaluated;
-use crate::predict::sets_of;
 use crate::source::Block;
 
-/// Counts of sets and scores; exact, so blocks and threads do not change them.
+/// Counts of sets and scores; whole numbers, so blocks and threads do not change them.
 pub(crate) struct EvaluationPass<'a> {
     calibration: &'a Calibration,
     alpha: Option<Miscoverage>,
-    counts: EvaluationCounts,
+    empty: Counts,
+    counts: Counts,
+}
+
+#[derive(Clone)]
+struct Counts {
+    sets: EvaluationCounts,
     scores: LabelScoreCounts,
+}
+
+impl Counts {
+    fn merge(self, other: &Self) -> evenkeel::Result<Self> {
+        Ok(Self { sets: self.sets.merge(&other.sets)?, scores: self.scores.merge(&other.scores)? })
+    }
 }
 
 impl<'a> EvaluationPass<'a> {
     pub(crate) fn new(calibration: &'a Calibration, alpha: Option<Miscoverage>) -> Result<Self> {
-        Ok(Self {
-            calibration,
-            alpha,
-            counts: EvaluationCounts::new(calibration.provenance().classes)?,
+        let empty = Counts {
+            sets: EvaluationCounts::new(calibration.provenance().classes)?,
             scores: calibration.label_score_counts(),
-        })
+        };
+        Ok(Self { calibration, alpha, counts: empty.clone(), empty })
     }
 
-    /// Adds a block of labeled rows.
+    /// Adds a block of labeled rows, counted by all threads.
     pub(crate) fn add(self, block: &Block<'_>) -> Result<Self> {
-        let (first_row, labels) = (block.first_row, block.labels);
-        let sets = sets_of(block, self.calibration, self.alpha)?;
-        let scores = label_scores(block, &self.calibration.provenance().score)?;
-        Ok(Self {
-            counts: self.counts.add(first_row, &sets, labels)?,
-            scores: self.scores.add(first_row, &scores)?,
-            ..self
-        })
+        let added = with_rows!(block.rows, |rows| self.counted(rows, block))?;
+        Ok(Self { counts: self.counts.merge(&added)?, ..self })
+    }
+
+    fn counted<T: Real>(&self, rows: Rows<'_, T>, block: &Block<'_>) -> evenkeel::Result<Counts> {
+        let score = self.calibration.provenance().score.with_draws_for("test");
+        let count = |counts: Counts, (offset, part): (usize, evenkeel::Result<Rows<'_, T>>)| {
+            let part = part?;
+            let (first_row, these) = (block.first_row + offset, offset..offset + part.rows());
+            // A source that gives too few labels is refused below, where their number is checked.
+            let labels = block.labels.get(these.clone()).unwrap_or_default();
+            let side = block.side.of_rows(these)?;
+            let sets = self.calibration.predict_beside(first_row, part, side, self.alpha)?;
+            let scores = label_scores_of_rows(first_row, part, &score, labels)?;
+            Ok(Counts {
+                sets: counts.sets.add(first_row, &sets, labels)?,
+                scores: counts.scores.add(first_row, &scores)?,
+            })
+        };
+        // A thread adds up its shares before it merges: merging costs as much as there are calibration points.
+        shares(rows)
+            .try_fold(|| self.empty.clone(), count)
+            .try_reduce(|| self.empty.clone(), |merged, part| merged.merge(&part))
     }
 
     /// The evaluation of everything added.
     pub(crate) fn finish(self) -> Result<Evaluated> {
-        let label_law = self.scores.law()?;
+        let Counts { sets, scores } = self.counts;
+        let label_law = scores.law()?;
         let alpha = self.alpha.unwrap_or(self.calibration.provenance().alpha);
-        let evaluation = self.counts.finish(alpha, self.calibration.total_gap(&label_law))?;
+        let evaluation = sets.finish(alpha, self.calibration.total_gap(&label_law))?;
         Ok(Evaluated { evaluation, label_law })
     }
 }

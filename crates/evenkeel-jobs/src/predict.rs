@@ -95,7 +95,7 @@ pub fn predict(
 }
 
 /// The sets of a block, made by all threads.
-pub(crate) fn sets_of(
+fn sets_of(
     block: &Block<'_>,
     calibration: &Calibration,
     alpha: Option<Miscoverage>,

@@ -127,7 +127,7 @@ pub fn classes(checked: &Checked, class_names: Option<&[String]>) -> Option<Stri
     };
     (least.label != most.label).then(|| {
         format!(
-            "In the calibration data, that threshold covers {}, the least of all classes, and {}, the most.",
+            "In the calibration data, the uncorrected threshold covers {}, the least of all classes, and {}, the most.",
             said(least),
             said(most)
         )

@@ -448,7 +448,7 @@ pub enum Error {
         most: f64,
     },
     /// A sketch was asked for a law it was not told to keep.
-    #[error("this sketch does not keep the {law} distributions; build it with them")]
+    #[error("this sketch does not keep the {law} laws; build it with them")]
     NotSketched {
         /// The law asked for.
         law: &'static str,

@@ -1,53 +1,47 @@
 //! # Evenkeel: conformal prediction sets that stay honest when the world changes
 //!
-//! A classifier is in production. There are `n` labeled examples from the world it was calibrated on (`P`) and `m`
-//! unlabeled ones from the target world (`Q`). Evenkeel answers, without labels: how much coverage was lost, can it be
-//! regained, and when should the answer not be trusted. The method is Correia & Louizos, "Non-exchangeable Conformal
-//! Prediction with Optimal Transport" (NeurIPS 2025); `docs/paper-map.md` leads from its equations to this code.
-//!
-//! The modules are the stages data flows through:
-//!
-//! ```text
-//! 1 score        probabilities, labels      -> scores s(x, y)
-//! 2 measure      scores, weights            -> laws on the line: CDF, quantile, density, W1
-//! 3 sandwich     candidate scores           -> two laws around the unseen law of target scores
-//! 4 bound        laws                       -> bounds on the lost coverage, coverage interval
-//! 5 reweighting  bound as an objective      -> weights on the calibration points
-//! 6 conformal    weighted scores, alpha     -> threshold, prediction sets
-//! 7 evaluation   sets, labels               -> coverage, set sizes, coverage gap
-//!
-//! calibrator     all of it, one call per stage: read first       calibration  its result: thresholds, sets, file
-//! check          is there a shift, what is at risk, what to do   cells        many fits at once
-//! auto           test first, correct only if it rejects, and say why
-//! ```
-//! The core computes and does nothing else: no files, clock, environment or printing.
+//! A classifier is in production. There are `n` labeled examples from the world it was calibrated on (the *calibration
+//! data*, the paper's `P`) and `m` unlabeled ones from the world it now works in (the *target data*, `Q`). Evenkeel answers,
+//! without labels: how much coverage was lost, can it be regained, and when should the answer not be trusted. The method is
+//! Correia & Louizos, "Non-exchangeable Conformal Prediction with Optimal Transport" (NeurIPS 2025); `docs/paper-map.md`
+//! leads from its equations to this code.
 //!
 //! ```
-//! use evenkeel::bound::{coverage_interval, integrated_gap_between, Integrator};
-//! use evenkeel::conformal::{conformal_threshold, TestMass};
-//! use evenkeel::level::Miscoverage;
-//! use evenkeel::measure::WeightedEmpirical;
-//! use evenkeel::sandwich::min_max;
-//! use evenkeel::score::{Labels, Probabilities, Score};
+//! use evenkeel::prelude::*;
 //!
 //! # fn main() -> evenkeel::Result<()> {
-//! // The calibration data: three classes, labeled. The target data: the same classifier, no labels.
+//! // Softmax outputs of a classifier with three classes: four labeled rows, and two of the target data.
 //! let calibration = [0.7, 0.2, 0.1, 0.1, 0.8, 0.1, 0.2, 0.2, 0.6, 0.5, 0.3, 0.2];
+//! let target = [0.4, 0.3, 0.3, 0.2, 0.5, 0.3];
+//! let (calibration, target) = (Probabilities::new(&calibration, 3)?, Probabilities::new(&target, 3)?);
 //! let labels = Labels::new(vec![0, 1, 2, 1], 3)?;
-//! let the target data = [0.4, 0.3, 0.3, 0.2, 0.5, 0.3];
 //!
-//! let scores = Score::Lac.label_scores(&Probabilities::new(&calibration, 3)?, &labels)?;
-//! let p = WeightedEmpirical::uniform(&scores)?;
-//! let threshold = conformal_threshold(&p, TestMass::exchangeable(4), Miscoverage::new(0.3)?);
-//!
-//! let sandwich = min_max(&Score::Lac.candidate_scores(&Probabilities::new(&the target data, 3)?)?)?;
-//! let coverage = coverage_interval(&sandwich, threshold, None)?;
-//! assert!(coverage.low <= coverage.high);
-//! let gap = integrated_gap_between(&p, &sandwich, &Integrator::atoms(&p));
-//! assert!(gap.value <= 1.0);
+//! let fitted = ShiftCalibrator::new(0.3)?.calibrate(&calibration, &labels, &target)?;
+//! let sets = fitted.predict_set(&target)?;
+//! assert_eq!(sets.rows(), 2);
+//! println!("{}", fitted.account().unwrap_or_default());      // what was done and why
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! The modules are the stages data flow through; `cargo test --test module_graph -- --nocapture` prints who uses whom.
+//!
+//! ```text
+//!  1 score        probabilities, labels      -> scores s(x, y)
+//!  2 measure      scores, weights            -> laws on the line: CDF, quantile, density, W1
+//!  3 sandwich     candidate scores           -> two laws around the unseen law of the target scores
+//!  4 bound        laws                       -> bounds on the lost coverage, coverage interval
+//!  5 sketch       blocks of rows             -> what a pass keeps: bounded, mergeable, serialisable
+//!  6 learning     a bound as an objective    -> weights on the calibration points; what methods share
+//!    shift        predictions                -> did they change?
+//!    conformal    scores, thresholds         -> prediction sets
+//!  7 method       a room for every method    -> weights and a rule
+//!  8 calibrator   calibration, target data   -> the whole, in one call or block by block
+//!  9 calibration  its result                 -> thresholds, sets, file, warnings
+//! 10 evaluation   sets, labels               -> coverage, set sizes, coverage gap
+//! 11 check        both data sets             -> is there a shift, what is at risk, what to do
+//! ```
+//! The core computes and does nothing else: no files, clock, environment or printing.
 
 #![deny(clippy::disallowed_types, clippy::disallowed_methods, clippy::disallowed_macros)]
 
@@ -76,3 +70,8 @@ pub mod threshold;
 pub mod warning;
 
 pub use error::{Error, Result};
+
+/// The README's Rust block, compiled and run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+pub struct Readme;

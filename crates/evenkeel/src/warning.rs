@@ -124,9 +124,9 @@ impl fmt::Display for Warning {
             Self::SupportTooShort { largest_score, beyond_at_least, beyond_at_most, alpha } => {
                 write!(
                     f,
-                    "between {:.1} % and {:.1} % of target points may score above {largest_score:.4}, the largest \
-                 calibration score, more than the {:.1} % that may be missed: no weighting can reach the level; \
-                 collect labeled points that are as hard as target",
+                    "between {:.1} % and {:.1} % of the target points may score above {largest_score:.4}, the largest calibration \
+                     score. That is more than the {:.1} % that may be missed, so no weighting can reach the level; collect labeled \
+                     points that are as hard as the target points",
                     100.0 * beyond_at_least,
                     100.0 * beyond_at_most,
                     100.0 * alpha,
@@ -142,13 +142,13 @@ impl fmt::Display for Warning {
             Self::FewEffectivePoints { effective, points } => write!(
                 f,
                 "the weights amount to {effective:.1} points out of {points}: thresholds are as uncertain as with \
-                 that many; collect labeled points that look like the target data's, or, with ot, use fewer steps, the finite-sample \
+                 that many; collect labeled points that look like the target points, or, with ot, use fewer steps, the finite-sample \
                  objective or a floor on the effective sample size",
             ),
             Self::OrderViolated { largest, at } => write!(
                 f,
-                "the two laws around target scores cross (by {largest:.4} at score {at:.4}), so they cannot \
-                 enclose target law: bounds and coverage intervals from them do not hold; use min-max",
+                "the two laws around the target scores cross (by {largest:.4} at score {at:.4}), so they cannot bracket the true \
+                 law: bounds and coverage intervals from them do not hold; use min-max",
             ),
             Self::BoundRose { before, after } => write!(
                 f,
@@ -169,13 +169,13 @@ impl fmt::Display for Warning {
             Self::LabelShiftSuspected { tv, tv_expected, ks } => write!(
                 f,
                 "the classes the model predicts changed (distance {tv:.3}, noise alone {tv_expected:.3}) and its confidence \
-                 did not ({ks:.3}): classes may be more or less frequent than the calibration data, which this method assumes they \
-                 are not; compare with the label-shift method, or label a sample of target points"
+                 did not ({ks:.3}): classes may be more or less frequent than in the calibration data, and this method assumes \
+                 that they are not; compare with the label-shift method, or label a sample of the target points"
             ),
             Self::SupportExhausted { reached, alpha, threshold } => write!(
                 f,
-                "{:.1} % of target expected scores lie above every calibration score, more than the {:.1} % that may be \
-                 missed: the threshold {threshold:.4} comes from the plan alone; collect labeled points as hard as target",
+                "{:.1} % of the expected target scores lie above every calibration score, more than the {:.1} % that may be missed, so \
+                 the threshold {threshold:.4} comes from the plan alone; collect labeled points that are as hard as the target points",
                 100.0 * (1.0 - reached),
                 100.0 * alpha
             ),
@@ -186,9 +186,9 @@ impl fmt::Display for Warning {
             ),
             Self::ConfidentButShifted { ks, labeled, target } => write!(
                 f,
-                "the model's confidence moved (distance {ks:.3}) but did not fall (mean {target:.3}, the calibration data {labeled:.3} in \
-                 the same predicted classes): a model that is confident and wrong cannot be found out without labels; \
-                 label a sample of target points before relying on the sets"
+                "the model's confidence moved (distance {ks:.3}) but did not fall (mean {target:.3}; {labeled:.3} in the calibration \
+                 data, in the same predicted classes): a model that is confident and wrong cannot be found out without labels; label \
+                 a sample of the target points before relying on the sets"
             ),
         }
     }

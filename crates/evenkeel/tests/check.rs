@@ -94,13 +94,11 @@ fn a_sketch_gives_the_same_answer() {
 }
 
 #[test]
-fn the_advice_fits_the_world() {
+fn the_answer_fits_the_world() {
     let calm = report(&sample(300, 1.0, 1), &exact(&sample(300, 1.0, 2)));
     assert!(!calm.shift.detected, "p = {}", calm.shift.p_value);
-    assert!(calm.advice.starts_with("No shift was found"), "{}", calm.advice);
     let stormy = report(&sample(300, 1.0, 1), &exact(&sample(300, 0.5, 2)));
     assert!(stormy.shift.detected);
-    assert!(stormy.advice.contains("recalibrate"), "{}", stormy.advice);
     // By the model's own belief coverage fell.
     assert!(stormy.coverage_interval.assumed[1] < calm.coverage_interval.assumed[1]);
     let json = serde_json::to_value(&stormy).unwrap();
@@ -114,8 +112,6 @@ fn the_advice_fits_the_world() {
         "coverage_interval",
         "bounds",
         "dominance",
-        "advice",
-        "warnings",
     ] {
         assert!(json.get(key).is_some(), "no {key}");
     }

@@ -21,7 +21,7 @@ fn run_on_pool(args: &CalibrateArgs) -> Result<Outcome, Failure> {
     let rates = Rates::of(&args.common)?;
     let score = score(&args.scoring, rates.seed)?;
     let ratios = KnownRatios::of(args.beside.cal_ratios.as_ref());
-    let calibrator = calibrator(args.method, &args.settings, ratios, score, rates)?;
+    let calibrator = calibrator(args.method, args.settings.values()?, ratios, score, rates)?;
     require_and_refuse(&calibrator.method, PointSet::Calibration, &args.beside.given())?;
     let files = args.reading.read(&args.labeled, &args.beside)?;
     let labeled = files.data()?;

@@ -2,7 +2,7 @@
 
 use evenkeel::check::ShiftReport;
 use evenkeel::level::FailureProbability;
-use evenkeel::method::OptionValue;
+use evenkeel::method::{OptionValue, OptionValues};
 use evenkeel_io::{AtomicFile, PointFiles};
 use evenkeel_jobs::{CheckJob, Checked, check, sentences};
 
@@ -25,7 +25,7 @@ fn run_on_pool(args: &CheckArgs) -> Result<Outcome, Failure> {
     let score = score(&args.scoring, rates.seed)?;
     let mut job = CheckJob::new(score, rates.alpha, delta, rates.seed);
     job.settings.bound_grid =
-        args.bound_grid.0.count("bound-grid").unwrap_or(job.settings.bound_grid);
+        args.bound_grid.values()?.count("bound-grid").unwrap_or(job.settings.bound_grid);
     job.settings.permutations = args.permutations.unwrap_or(job.settings.permutations);
     let floors = [
         ("--fail-below", args.fail_below),
@@ -42,9 +42,10 @@ fn run_on_pool(args: &CheckArgs) -> Result<Outcome, Failure> {
     let mut target = args.reading.open(PointFiles::probs(&args.unlabeled))?;
     let verbosity = Verbosity::of(args.common.quiet);
     let checked = check(&job, &labeled, &mut target, &mut verbosity.progress())?;
+    let command = recalibrate(args, args.scoring.values()?);
     let recommended = checked.recommended.as_ref();
-    let recommended = recommended
-        .map_or_else(Vec::new, |found| sentences::recommendation(found, &recalibrate(args)));
+    let recommended =
+        recommended.map_or_else(Vec::new, |found| sentences::recommendation(found, &command));
     if let Some((file, path)) = html.zip(args.html.as_ref()) {
         let mut page = check_page(args, &job, &checked, names.as_deref())?;
         page.answer.sentences.extend(recommended.iter().cloned());
@@ -61,7 +62,7 @@ fn run_on_pool(args: &CheckArgs) -> Result<Outcome, Failure> {
 }
 
 /// The command that does what is recommended, ready to copy: the files and settings of this check.
-fn recalibrate(args: &CheckArgs) -> String {
+fn recalibrate(args: &CheckArgs, scoring: &OptionValues) -> String {
     let mut words: Vec<String> = vec!["evenkeel".into(), "calibrate".into()];
     let mut option = |name: &str, value: &str| words.extend([name.to_owned(), quoted(value)]);
     option("--cal-probs", &args.labeled.cal_probs);
@@ -78,7 +79,7 @@ fn recalibrate(args: &CheckArgs) -> String {
         option(name, value);
     }
     option("--out", "cal.json");
-    for (name, value) in args.scoring.0.iter() {
+    for (name, value) in scoring.iter() {
         match value {
             OptionValue::Flag(_) => words.push(format!("--{name}")),
             value => words.extend([format!("--{name}"), quoted(&value.to_string())]),

@@ -1,14 +1,14 @@
 //! `evenkeel compare`: methods side by side on labeled test data.
 
 use evenkeel::calibrator::ShiftCalibrator;
-use evenkeel::method::{KnownRatios, Method, MethodName, Need, require_a_user_among};
+use evenkeel::method::{KnownRatios, Method, MethodName, Need, OptionValues, require_a_user_among};
 use evenkeel::score::Score;
 use evenkeel::side_inputs::PointSet;
 use evenkeel_io::{AtomicFile, PointFiles};
 use evenkeel_jobs::documents::CompareRow;
 use evenkeel_jobs::{CompareJob, Entrant, IfInapplicable, compare, sentences};
 
-use crate::args::{BesideArgs, CompareArgs, MethodArgs};
+use crate::args::{BesideArgs, CompareArgs};
 use crate::exit::Outcome;
 use crate::failure::{Failure, spelled};
 use crate::job::{Rates, calibrator, on_threads, score};
@@ -37,10 +37,11 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
         }
     }
     let (methods, if_inapplicable) = methods(&args.methods, &args.beside)?;
-    args.settings.0.require_an_owner_among(&methods)?;
+    let settings = args.settings.values()?;
+    settings.require_an_owner_among(&methods)?;
     require_a_user_among(&methods, PointSet::Calibration, &args.beside.given())?;
     let ratios = KnownRatios::of(args.beside.cal_ratios.as_ref());
-    let entrants = entrants(&methods, &args.settings, ratios, score, rates)?;
+    let entrants = entrants(&methods, settings, ratios, score, rates)?;
     let job = CompareJob { entrants, if_inapplicable };
     let files = args.reading.read(&args.labeled, &args.beside)?;
     let labeled = files.data()?;
@@ -88,7 +89,7 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
 /// What takes part, in the order asked for.
 pub(crate) fn entrants(
     methods: &[MethodName],
-    args: &MethodArgs,
+    options: &OptionValues,
     ratios: KnownRatios,
     score: Score,
     rates: Rates,
@@ -101,7 +102,7 @@ pub(crate) fn entrants(
         }
         method => Ok(Entrant::Method(calibrator(
             *method,
-            &MethodArgs(args.0.of_method(*method)),
+            &options.of_method(*method),
             ratios,
             score,
             rates,
@@ -121,9 +122,8 @@ fn methods(list: &str, beside: &BesideArgs) -> Result<(Vec<MethodName>, IfInappl
     }
     let mut methods = Vec::new();
     for name in list.split(',').map(str::trim) {
-        let method: MethodName = name
-            .parse()
-            .map_err(|error| Failure::Argument(format!("--methods: {error}, or all")))?;
+        let method: MethodName =
+            name.parse().map_err(|error| Failure::Argument(format!("--methods: {error}")))?;
         if methods.contains(&method) {
             return Err(Failure::Argument(format!(
                 "--methods names \"{name}\" twice; name each once"

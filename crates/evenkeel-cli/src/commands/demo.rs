@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use evenkeel::level::FailureProbability;
-use evenkeel::method::{KnownRatios, MethodName};
+use evenkeel::method::{KnownRatios, MethodName, OptionValues};
 use evenkeel::score::Score;
 use evenkeel_io::{FileSource, LabeledFiles, PointFiles, ValueKind, write_file};
 use evenkeel_jobs::documents::CompareRow;
@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use super::check::text;
 use super::compare::entrants;
-use crate::args::{DemoArgs, MethodArgs};
+use crate::args::DemoArgs;
 use crate::exit::Outcome;
 use crate::failure::{Failure, system_words};
 use crate::job::{Rates, on_threads};
@@ -29,7 +29,7 @@ use crate::table::{Align, Table, colour_on_stdout, percent};
 /// The data that ship: softmax outputs of the project's classifier on Fashion-MNIST, clean and corrupted.
 macro_rules! shipped {
     ($($name:literal),* $(,)?) => {
-        &[$(($name, include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/demo/", $name)))),*]
+        &[$(($name, include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/data/demo/", $name)))),*]
     };
 }
 
@@ -177,8 +177,8 @@ impl Job<'_> {
         let job = CheckJob::new(Score::Lac, alpha, FailureProbability::new(0.05)?, seed);
         let checked = check(&job, self.labeled, &mut target, &mut progress)?;
         let methods = [MethodName::Uncorrected, MethodName::Ot, MethodName::Auto];
-        let settings = MethodArgs::default();
-        let entrants = entrants(&methods, &settings, KnownRatios::Absent, Score::Lac, self.rates)?;
+        let options = OptionValues::default();
+        let entrants = entrants(&methods, &options, KnownRatios::Absent, Score::Lac, self.rates)?;
         let job = CompareJob { entrants, if_inapplicable: IfInapplicable::Fail };
         let Comparison { compared, .. } =
             compare(&job, self.labeled, &mut target, &mut test, &mut progress)?;

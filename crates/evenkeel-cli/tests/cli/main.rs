@@ -9,6 +9,7 @@ mod formats;
 mod json;
 mod manners;
 mod options;
+mod packaging;
 #[path = "../running/mod.rs"]
 mod running;
 

@@ -210,7 +210,7 @@ fn lying_arrays(world: &World) -> Vec<Row> {
         ("a trillion rows", npy("'<f4'", "(1000000000000, 10)", &data), "cut off"),
         ("negative rows", npy("'<f8'", "(-2, 10)", &data), "negative size"),
         ("negative columns", npy("'<f8'", "(2, -10)", &data), "negative size"),
-        ("more data than shape", npy("'<f8'", "(1, 10)", &data), "one array a file"),
+        ("more data than shape", npy("'<f8'", "(1, 10)", &data), "one array per file"),
         ("zero rows", npy("'<f8'", "(0, 10)", &[]), "no rows"),
         ("zero columns", npy("'<f8'", "(10, 0)", &[]), ""),
         ("scalar", npy("'<f8'", "()", &data[..8]), "shape ()"),

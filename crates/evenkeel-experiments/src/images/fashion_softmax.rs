@@ -13,7 +13,7 @@ use crate::fashion_mnist::{CLASSES, LabeledImages, Split};
 
 /// The classifier that ships: `docs/images.md` says how it was trained.
 const SHIPPED: &[u8] =
-    include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/classifier.safetensors"));
+    include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/data/classifier.safetensors"));
 
 /// The seed of the corruptions: images are spoilt once, and experiments draw from them.
 const CORRUPTION_SEED: u64 = 0;

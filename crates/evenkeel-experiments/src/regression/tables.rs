@@ -89,7 +89,7 @@ fn table(finished: &Finished, stage: usize, epochs: usize, level: f64) -> Table 
 
 /// How good the predictor is, which the outcome depends on.
 fn losses(experiment: &Regression, finished: &Finished) -> Table {
-    let columns = ["epochs", "cross-entropy the calibration data", "cross-entropy the target data"];
+    let columns = ["epochs", "cross-entropy, calibration data", "cross-entropy, target data"];
     let mut table = Table::new(
         "predictor",
         "The predictor on held-out points",

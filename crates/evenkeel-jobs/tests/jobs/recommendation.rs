@@ -18,7 +18,7 @@ fn a_check_promises_what_auto_delivers() {
         let checked =
             check(&job, &cal.labeled(), &mut target.source("target"), &mut Unobserved).unwrap();
         let promised = checked.recommended.as_ref().unwrap();
-        let auto = calibrator(Method::Auto(AutoSettings::new(delta, seed())));
+        let auto = calibrator(Method::Auto(AutoSettings::new(delta)));
         let done = calibrate(&auto, &cal.labeled(), &mut target.source("target"), &mut Unobserved);
         let delivered = done.unwrap().calibration;
         let Some(Evidence::Auto(decision)) = &delivered.learned().evidence else { panic!() };

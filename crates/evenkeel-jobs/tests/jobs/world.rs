@@ -95,7 +95,7 @@ pub(crate) fn calibrator(method: Method) -> ShiftCalibrator {
 /// A form of every method that needs no more than probabilities.
 pub(crate) fn methods() -> Vec<Method> {
     vec![
-        Method::Auto(AutoSettings::new(level(), seed())),
+        Method::Auto(AutoSettings::new(level())),
         Method::OptimalTransport(TransportSettings::default()),
         Method::Uncorrected,
         Method::LikelihoodRatio(RatioChoice::Estimated(RatioEstimator::Logistic)),

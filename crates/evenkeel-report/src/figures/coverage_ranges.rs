@@ -126,7 +126,7 @@ fn legend(report: &Report, rows: &[&CoverageRange]) -> Vec<Entry> {
 
 fn caption(rows: &[&CoverageRange]) -> String {
     let mut words = String::from(
-        "Coverage the target data at a threshold, from unlabeled points alone: it lies in the bar.",
+        "Coverage on the target data at a threshold, from unlabeled points alone: it lies in the bar.",
     );
     for (order, _) in kinds(rows) {
         words.push_str(match order {

@@ -151,7 +151,7 @@ fn caption(report: &Report, laws: &ScoreLaws) -> String {
     if !laws.thresholds.is_empty() {
         let level = percent(report.level(), 0);
         words.push_str(&format!(
-            " Coverage the target data is the height of target curve at a threshold (vertical lines); the level is {level}."
+            " Coverage on the target data is the height of the target curve at a threshold (vertical lines); the level is {level}."
         ));
     }
     if laws.thresholds.iter().any(|mark| mark.threshold.get().is_infinite()) {

@@ -29,7 +29,7 @@ pub(super) fn both(report: &Report) -> String {
         out.push_str(&card(
             "Bounds on the total coverage gap",
             &table("Bounds on the total coverage gap", Sorting::Fixed, &BOUNDS, &bounds),
-            "No more coverage than this is lost on average over all alpha, if the laws enclose target scores. \
+            "No more coverage than this is lost on average over all alpha, if the laws bracket the target scores. \
              The columns + DKW allow for the sample sizes. A bound of 1 or more says nothing.",
         ));
     }

@@ -5,7 +5,23 @@
 //!                                          -> Done(Ready) -finish-> Fitted
 //! ```
 //! Every step takes the fit and gives the next one back, so that a wrong order, or a fit whose last block failed, is a type
-//! error and not a message.
+//! error and not a message: there is no `finish` before a pass has ended.
+//!
+//! ```compile_fail,E0599
+//! # use evenkeel::calibrator::Fit;
+//! fn too_early(fit: Fit) {
+//!     let _ = fit.finish(&mut |_| std::ops::ControlFlow::Continue(()));
+//! }
+//! ```
+//! Nor is there a fit left that could be used after a block was refused.
+//!
+//! ```compile_fail,E0382
+//! # use evenkeel::{calibrator::Fit, rows::{RowKeys, Rows}, side_inputs::SideInputs};
+//! fn after_a_refused_block(fit: Fit, block: Rows<'_, f64>) {
+//!     let _ = fit.add(RowKeys::From(0), block, SideInputs::default());
+//!     let _ = fit.end_pass();
+//! }
+//! ```
 
 use std::ops::ControlFlow;
 

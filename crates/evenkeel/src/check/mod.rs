@@ -4,11 +4,9 @@
 //! shift test     confidences and predicted classes, the calibration data against the target data, by permutation           shift_test
 //! coverage       [F_upper(t), F_lower(t)] at the uncorrected threshold t                              bound::coverage_interval
 //! bounds         eq 7 and eq 8 for both sandwiches, with and without DKW                              bound
-//! advice         one sentence
 //! ```
 
 mod report;
-mod sentences;
 mod target_laws;
 
 pub use report::{

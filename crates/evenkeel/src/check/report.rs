@@ -15,7 +15,7 @@ use crate::measure::{
 };
 use crate::sandwich::Sandwich;
 use crate::seed::Seed;
-use crate::shift::{Prediction, ShiftTest, permutations_for, shift_test};
+use crate::shift::{Prediction, permutations_for, shift_test};
 use crate::threshold::{TestMass, Threshold, conformal_threshold};
 
 /// How a check is made.
@@ -57,7 +57,7 @@ impl CheckSettings {
     }
 }
 
-/// Everything a check found. Serialises under the names of the command line's JSON.
+/// Everything a check found, as data; what people read of it is said in one place, the jobs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ShiftReport {
     /// Labeled points of the calibration data.
@@ -82,10 +82,6 @@ pub struct ShiftReport {
     pub dominance: DominanceReports,
     /// Grid points of the bounds.
     pub bound_grid: usize,
-    /// What to do, in one sentence.
-    pub advice: String,
-    /// What a user should know.
-    pub warnings: Vec<String>,
 }
 
 /// Outcome of the shift test.
@@ -200,7 +196,7 @@ pub fn check(
     let bandwidth = Bandwidth::scott(scores, settings.bandwidth_factor, floor)?;
     let p = SmoothedLaw::new(law, bandwidth, Support::Bounded(range))?;
     let bounds = |sandwich: &Sandwich| bounds_of(&p, sandwich, range, scores.len(), settings);
-    let mut report = ShiftReport {
+    Ok(ShiftReport {
         n: scores.len(),
         m: target.rows,
         classes,
@@ -221,12 +217,7 @@ pub fn check(
             },
         },
         bound_grid: settings.bound_grid,
-        advice: String::new(),
-        warnings: Vec::new(),
-    };
-    report.warnings = warnings(&report, &p, &test, target);
-    report.advice = advice(&report);
-    Ok(report)
+    })
 }
 
 fn coverage_intervals(
@@ -267,75 +258,4 @@ fn bounds_of(
         weighted_cdf_dkw: integrated.with_correction(correction).corrected(),
         wasserstein_dkw: transport.with_correction(correction).corrected(),
     })
-}
-
-fn warnings(
-    report: &ShiftReport,
-    p: &SmoothedLaw,
-    test: &ShiftTest,
-    target: &TargetLaws,
-) -> Vec<String> {
-    let mut said = Vec::new();
-    if report.threshold.is_none() {
-        said.push(format!(
-            "{} calibration points are too few for alpha = {}: every set holds every label",
-            report.n, report.alpha
-        ));
-    }
-    if !report.dominance.f_u.holds {
-        said.push(format!(
-            "the assumed laws cross by {:.3}: what is said under the assumption does not hold",
-            report.dominance.f_u.largest_violation
-        ));
-    }
-    let largest = p.law().largest_atom();
-    let beyond = 1.0 - target.f_u.lower().cdf(largest);
-    if beyond > report.alpha {
-        said.push(format!(
-            "by the model's own belief {:.1} % of target points score above every calibration score: no reweighting \
-             can reach the level",
-            100.0 * beyond
-        ));
-    }
-    if !report.shift.detected && report.shift.confidence_distance < 0.05 && report.m < 100 {
-        said.push(format!("{} unlabeled points are few: a shift could go unseen", report.m));
-    }
-    let kept = target.predictions.len() as u64;
-    if kept < report.m {
-        said.push(format!(
-            "the shift test used a random sample of {kept} of target {} points ({} permutations)",
-            report.m, test.permutations
-        ));
-    }
-    said
-}
-
-fn advice(report: &ShiftReport) -> String {
-    let assumed = report.coverage_interval.assumed;
-    let asked = 100.0 * (1.0 - report.alpha);
-    if !report.shift.detected {
-        return format!(
-            "No shift was found (p = {:.3}): keep the uncorrected threshold, whose {asked:.0} % guarantee holds as long as \
-             nothing changed.",
-            report.shift.p_value
-        );
-    }
-    let moved = format!("The model's predictions moved (p = {:.3})", report.shift.p_value);
-    if 100.0 * assumed[0] >= asked {
-        return format!(
-            "{moved}, but {asked:.0} % coverage holds even if the model knows nothing: keep the threshold and watch."
-        );
-    }
-    let best = 100.0 * assumed[1];
-    if best < asked {
-        return format!(
-            "{moved} and even by the model's own belief coverage is only {best:.1} %: recalibrate on target unlabeled points \
-             with `auto`, and label a few hundred of them to be sure."
-        );
-    }
-    format!(
-        "{moved}; coverage lies between {:.1} % (the model knows nothing) and {best:.1} % (the model is right): recalibrate on \
-         target unlabeled points with `auto`, and label a few hundred of them to be sure.",
-        100.0 * assumed[0]
-    )
 }

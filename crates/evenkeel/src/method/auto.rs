@@ -107,7 +107,7 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// From a test, the sizes `(n, m)` of the two days, and the plan, if the test rejected and one was made.
+    /// From a test, the sizes `(n, m)` of the two data sets, and the plan, if the test rejected and one was made.
     pub fn new(
         test: ShiftTest,
         level: FailureProbability,

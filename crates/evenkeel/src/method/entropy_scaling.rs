@@ -39,7 +39,7 @@ pub enum EntropyPower {
     Two,
 }
 
-/// How unsure the classifier is the target data, and the sets that follow from it.
+/// How unsure the classifier is about the target data, and the sets that follow from it.
 ///
 /// ```text
 /// u     = (1 - alpha) quantile of the entropies of target unlabeled rows

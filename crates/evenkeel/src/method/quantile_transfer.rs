@@ -32,6 +32,7 @@ pub fn confidence(probabilities: &[f64]) -> f64 {
 /// library's (smallest value reaching the level) where theirs interpolate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum TransferRule {
     /// QTC: `alpha'` = share of calibration confidences below target `alpha` quantile.
     #[default]
@@ -65,7 +66,7 @@ impl TransferredRate {
     }
 }
 
-/// The confidences of both worlds, from which the rate at any `alpha` follows.
+/// The confidences of both data sets, from which the rate at any `alpha` follows.
 ///
 /// Up to [`MOST_EXACT_VALUES`](super::MOST_EXACT_VALUES) confidences of a side are kept; more are counted in `2^16` cells
 /// of `[0, 1]`, and quantiles and shares are then rounded toward larger sets.
@@ -110,7 +111,7 @@ impl Default for QuantileTransfer {
 }
 
 impl QuantileTransfer {
-    /// From confidences of both worlds.
+    /// From confidences of both data sets.
     pub fn new(labeled: &[f64], target: &[f64]) -> Result<Self> {
         let mut transfer = Self::default();
         transfer.labeled.add(RowKeys::From(0), labeled)?;

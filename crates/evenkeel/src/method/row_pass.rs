@@ -9,7 +9,7 @@ use crate::rows::{Real, RowKeys, Rows};
 use crate::score::{Score, row_scale, widen_scaled};
 use crate::seed::Seed;
 use crate::side_inputs::SideInputs;
-use crate::sketch::{MOST_CANDIDATES, RowSample};
+use crate::sketch::{MOST_CANDIDATES, RowSample, contradiction};
 
 /// The seed of the sample of target rows; the name is part of the bits of stored calibrations.
 pub(crate) fn sample_seed(seed: Seed) -> u64 {
@@ -29,11 +29,37 @@ pub(crate) enum KeptRow {
 
 /// Keeps up to 2^21 numbers of rows, a uniform sample of the rows beyond.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Stored")]
 pub(crate) struct SampledRows {
     kept: KeptRow,
     classes: usize,
     width: usize,
     seed: u64,
+}
+
+/// As it is stored; checked when read back.
+#[derive(Deserialize)]
+struct Stored {
+    kept: KeptRow,
+    classes: usize,
+    width: usize,
+    seed: u64,
+}
+
+impl TryFrom<Stored> for SampledRows {
+    type Error = Error;
+
+    fn try_from(Stored { kept, classes, width, seed }: Stored) -> Result<Self> {
+        let fits = match kept {
+            KeptRow::Features => width > 0,
+            KeptRow::Probabilities | KeptRow::Scores(_) => width == classes && width > 0,
+        };
+        if fits {
+            Ok(Self { kept, classes, width, seed })
+        } else {
+            Err(contradiction("the width of its rows does not fit what it keeps of them"))
+        }
+    }
 }
 
 impl SampledRows {

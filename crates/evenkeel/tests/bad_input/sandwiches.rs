@@ -133,12 +133,12 @@ fn sketches_of_bad_rows() {
         input(
             "logits f32, extremes",
             || add_rows(&[1.5f32, 2.5], Extremes).map(drop),
-            &["row 1000 sums to 4", "--logits"],
+            &["row 1000 sums to 4", "apply a softmax first"],
         ),
         input(
             "logits, both",
             || add_rows(&[1.5, 2.5], Both).map(drop),
-            &["row 1000 sums to 4", "--logits"],
+            &["row 1000 sums to 4", "apply a softmax first"],
         ),
         input(
             "nan score",

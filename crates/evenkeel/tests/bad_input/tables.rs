@@ -76,12 +76,12 @@ fn rows_that_are_no_probabilities() {
         input(
             "negative logits",
             || rows(&[2.0, -1.0, 0.5], 3),
-            &["column 1] is -1", "--logits", "softmax"],
+            &["column 1] is -1", "apply a softmax first", "softmax"],
         ),
         input(
             "positive logits",
             || rows(&[2.0f32, 1.0, 3.0], 3),
-            &["row 0 sums to 6", "--logits", "softmax"],
+            &["row 0 sums to 6", "apply a softmax first", "softmax"],
         ),
         input("empty f64", || rows::<f64>(&[], 3), &["probabilities is empty", "at least one"]),
         input("empty f32", || rows::<f32>(&[], 3), &["probabilities is empty", "at least one"]),

@@ -5,5 +5,6 @@
 
 mod blocks_and_files;
 mod coverage;
+mod hostile_states;
 mod refusals;
 mod world;

@@ -121,6 +121,7 @@ impl StoppingRule {
 /// Why a run stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum StopReason {
     /// All steps were taken.
     MaxSteps,

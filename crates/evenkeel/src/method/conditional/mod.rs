@@ -1,5 +1,5 @@
 //! Conditional conformal prediction: a cutoff for each test point, by kernel quantile regression (Gibbs, Cherian and
-//! Candès, "Conformal Prediction With Conditional Guarantees", 2023).
+//! Candès, "Conformal Prediction With Conditional Guarantees", 2025).
 //!
 //! ```text
 //! fit       g + b minimising  lambda/2 |g|^2 + 1/(n+1) sum_i pinball_(1-alpha)(s_i - g(x_i) - b)

@@ -38,7 +38,7 @@ pub struct PlanEvidence {
     pub group_of: Vec<usize>,
     /// Share of each group among calibration labels, smoothed.
     pub prior: Vec<f64>,
-    /// Distances between the two days, mix and inflation.
+    /// Distances between the two data sets, mix and inflation.
     #[serde(flatten)]
     pub statistics: ShiftStatistics,
     /// The plan in the planned law.
@@ -53,7 +53,7 @@ pub struct PlanEvidence {
     pub support_reached: f64,
     /// Total gap between the weights and the planned law, the smallest possible.
     pub estimated_gap: f64,
-    /// Bound on the total gap to target law.
+    /// Bound on the total gap to the true target law.
     pub certificate: Certificate,
 }
 

@@ -19,7 +19,7 @@
 //!
 //! ```
 //! use evenkeel::level::{FailureProbability, Miscoverage};
-//! use evenkeel::method::label_plan::{LabelPlanSettings, LabelPlanner, TargetRows, LabeledLogits};
+//! use evenkeel::method::label_plan::{LabelPlanSettings, LabelPlanner, LabeledLogits, TargetRows};
 //! use evenkeel::rows::Rows;
 //! use evenkeel::score::{Labels, Score};
 //! use evenkeel::seed::Seed;
@@ -27,12 +27,12 @@
 //! # fn main() -> evenkeel::Result<()> {
 //! let logits = [2.0, 0.0, 1.5, 0.3, 0.1, 1.9, 0.2, 0.4];
 //! let labels = Labels::new(vec![0, 0, 1, 1], 2)?;
-//! let the calibration data = The calibration data::of_logits(Rows::new("logits", &logits, 2)?, &labels, &Score::Lac)?;
+//! let calibration = LabeledLogits::of_logits(Rows::new("logits", &logits, 2)?, &labels, &Score::Lac)?;
 //! let settings = LabelPlanSettings::new(FailureProbability::new(0.05)?);
-//! let planner = LabelPlanner::new(the calibration data, Score::Lac, settings, Seed::new(0))?;
+//! let planner = LabelPlanner::new(calibration, Score::Lac, settings, Seed::new(0))?;
 //!
-//! let the target data = [0.9, 0.8, 0.7, 0.9, 1.0, 0.2];
-//! let plan = planner.plan(&TargetRows::Logits(Rows::new("logits", &the target data, 2)?))?;
+//! let target = [0.9, 0.8, 0.7, 0.9, 1.0, 0.2];
+//! let plan = planner.plan(&TargetRows::Logits(Rows::new("logits", &target, 2)?))?;
 //! let threshold = plan.threshold(Miscoverage::new(0.2)?);
 //! assert!(threshold.score > 0.0);
 //! # Ok(())

@@ -107,7 +107,7 @@ impl PreparedPlan {
         &self.groups
     }
 
-    /// Distances between the two days, mix and inflation.
+    /// Distances between the two data sets, mix and inflation.
     pub fn statistics(&self) -> &ShiftStatistics {
         &self.statistics
     }

@@ -10,7 +10,7 @@ use crate::score::Labels;
 /// `1/sqrt(n)`, and the condition multiplies that error: at 1000 even a million points leave an error of one.
 pub const MOST_CONDITION: f64 = 1e3;
 
-/// `Q(y) / P(y)` from predicted labels of both worlds and the true ones of the calibration data.
+/// `Q(y) / P(y)` from predicted labels of both data sets and the true ones of the calibration data.
 ///
 /// ```text
 /// M[a][y] = share of predictions a among calibration points of class y          columns sum to one

@@ -4,6 +4,7 @@ use super::EmSettings;
 
 /// How class shares are estimated.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
 pub enum LabelShiftChoice {
     /// By inverting the confusion matrix (BBSE).
     #[default]

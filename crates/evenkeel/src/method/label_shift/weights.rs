@@ -93,7 +93,7 @@ impl TryFrom<LabelShiftEvidence> for LabelWeights {
 }
 
 impl LabelWeights {
-    /// From class shares of both worlds; checks that they are shares.
+    /// From class shares of both data sets; checks that they are shares.
     pub(super) fn new(evidence: LabelShiftEvidence) -> Result<Self> {
         let LabelShiftEvidence { calibration_shares, target_shares, clipped, .. } = &evidence;
         let classes = calibration_shares.len();

@@ -5,10 +5,11 @@ use crate::method::{Need, Needs};
 
 /// Where likelihood ratios come from.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum RatioChoice {
     /// The user gives them with every point.
     Known,
-    /// They are estimated from both worlds' points.
+    /// They are estimated from both data sets' points.
     Estimated(RatioEstimator),
 }
 

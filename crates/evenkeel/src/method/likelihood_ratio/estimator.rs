@@ -18,6 +18,7 @@ const LEAST_ROWS: usize = 2;
 
 /// How `log dQ/dP` is estimated.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum RatioEstimator {
     /// A linear logit: two Gaussians of the same covariance, exponential tilts.
     Logistic,
