@@ -2,8 +2,8 @@
 
     import evenkeel as ek
 
-    report = ek.check(probs_cal, y_cal, probs_today)       # is there a shift, what coverage is at risk, what to do
-    cal = ek.calibrate(probs_cal, y_cal, probs_today)      # recalibrate without new labels
+    report = ek.check(probs_cal, y_cal, probs_target)      # is there a shift, what coverage is at risk, what to do
+    cal = ek.calibrate(probs_cal, y_cal, probs_target)     # recalibrate without new labels
     sets = cal.predict_set(probs)                          # bool (n, C)
 
 Estimators in MAPIE's shapes: `ShiftConformalClassifier`, `ShiftConformalRegressor`. Figures: `evenkeel.plot`.

@@ -27,7 +27,7 @@ _NO_OPTIONS = {
 
 
 class ShiftConformalEstimator(BaseEstimator):
-    """fit -> conformalize -> predict_set or predict_interval, as in MAPIE, with today's points at the second step."""
+    """fit -> conformalize -> predict_set or predict_interval, as in MAPIE, with target data at the second step."""
 
     estimator: Any
     confidence_level: Any

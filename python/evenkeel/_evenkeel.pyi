@@ -30,8 +30,8 @@ def calibrate(
     probs_cal: np.ndarray,
     y_cal: np.ndarray,
     probs_target: np.ndarray,
-    beside_cal: Dict[str, Any],
-    beside_target: Dict[str, Any],
+    side_cal: Dict[str, Any],
+    side_target: Dict[str, Any],
     method: str,
     alpha: float,
     seed: int,
@@ -48,22 +48,22 @@ def check(
     seed: int,
     logits: bool,
     options: Dict[str, Any],
-) -> Tuple[str, List[str], List[Tuple[np.ndarray, np.ndarray]]]: ...
+) -> Tuple[str, List[List[str]], List[Tuple[np.ndarray, np.ndarray]]]: ...
 def compare(
     probs_cal: np.ndarray,
     y_cal: np.ndarray,
     probs_target: np.ndarray,
     probs_test: np.ndarray,
     y_test: np.ndarray,
-    beside_cal: Dict[str, Any],
-    beside_target: Dict[str, Any],
-    beside_test: Dict[str, Any],
+    side_cal: Dict[str, Any],
+    side_target: Dict[str, Any],
+    side_test: Dict[str, Any],
     methods: Optional[List[str]],
     alpha: float,
     seed: int,
     logits: bool,
     options: Dict[str, Any],
-) -> Tuple[List[Dict[str, Any]], List[str]]: ...
+) -> Tuple[str, List[Dict[str, Any]], List[List[str]], List[str]]: ...
 def coverage(sets: np.ndarray, y: np.ndarray) -> float: ...
 def total_coverage_gap(
     scores_cal: np.ndarray, scores_test: np.ndarray, weights: Optional[np.ndarray] = None
@@ -101,8 +101,6 @@ class FittedCalibration:
     @property
     def test_mass(self) -> float: ...
     @property
-    def own_thresholds(self) -> Optional[str]: ...
-    @property
     def effective_sample_size(self) -> float: ...
     @property
     def bound_before(self) -> Optional[float]: ...
@@ -117,6 +115,8 @@ class FittedCalibration:
     @property
     def account(self) -> Optional[str]: ...
     @property
+    def sentences(self) -> List[str]: ...
+    @property
     def evidence(self) -> Optional[str]: ...
     @property
     def scores(self) -> np.ndarray: ...
@@ -130,14 +130,14 @@ class FittedCalibration:
     def trace(self) -> Tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]: ...
     def threshold(self, alpha: Optional[float] = None) -> Optional[float]: ...
     def predict(
-        self, probs: np.ndarray, beside: Dict[str, Any], alpha: Optional[float], logits: bool, first_row: int
+        self, probs: np.ndarray, side: Dict[str, Any], alpha: Optional[float], logits: bool, first_row: int
     ) -> np.ndarray: ...
     def evaluate(
         self,
         probs: np.ndarray,
         y: np.ndarray,
-        beside: Dict[str, Any],
+        side: Dict[str, Any],
         alpha: Optional[float],
         logits: bool,
         first_row: int,
-    ) -> Dict[str, Any]: ...
+    ) -> str: ...

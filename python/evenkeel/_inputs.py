@@ -37,15 +37,15 @@ def vector(argument: str, values: Any) -> np.ndarray:
     return _in_order(_number_type(argument, array).astype(np.float64, copy=False))
 
 
-def labels(argument: str, values: Any, beside: str) -> np.ndarray:
-    """An int64 or float64 vector of labels; `beside` names the matrix whose rows they label."""
+def labels(argument: str, values: Any, matrix_argument: str) -> np.ndarray:
+    """An int64 or float64 vector of labels; `matrix_argument` names the matrix whose rows they label."""
     array = _as_numpy(argument, values)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim == 2:
         raise InvalidInputError(
             f"{argument} has {array.shape[1]} columns, but labels are one integer per row; "
-            f"were {beside} and {argument} swapped?"
+            f"were {matrix_argument} and {argument} swapped?"
         )
     if array.ndim != 1:
         raise InvalidInputError(f"{argument}: it has shape {_shape(array)}; a vector (rows,) is needed, reshape it")
@@ -217,7 +217,7 @@ def count(argument: str, value: Any) -> int:
     return whole
 
 
-def beside(where: str, features: Any = None, ratios: Any = None, weights: Any = None) -> dict:
+def side_inputs(where: str, features: Any = None, ratios: Any = None, weights: Any = None) -> dict:
     """What stands beside the probabilities of some points; `where` ends the names of the arguments ("_cal")."""
     return {
         "features": None if features is None else _features(f"features{where}", features),

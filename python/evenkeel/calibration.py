@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Dict, Final, List, NamedTuple, Optional, 
 
 import numpy as np
 
-from evenkeel import _evenkeel, _files, _inputs, _format
+from evenkeel import _evenkeel, _files, _format, _inputs
 from evenkeel._errors import EvenkeelError
 
 if TYPE_CHECKING:
@@ -50,11 +50,11 @@ def calibrate(
     Parameters
     ----------
     probs_cal : array (n, C)
-        Class probabilities of labeled points of the world the model was calibrated on. Rows sum to one.
+        Class probabilities of the calibration data. Rows sum to one.
     y_cal : array (n,)
         Their labels, integers from 0.
     probs_target : array (m, C)
-        Class probabilities of today's points, without labels.
+        Class probabilities of the target data: unlabeled points of the world the model now works in.
     method : str
         See `evenkeel.method_names()`.
     alpha : float
@@ -77,8 +77,8 @@ def calibrate(
         _inputs.matrix("probs_cal", probs_cal),
         _inputs.labels("y_cal", y_cal, "probs_cal"),
         _inputs.matrix("probs_target", probs_target),
-        _inputs.beside("_cal", features_cal, ratios_cal, weights_cal),
-        _inputs.beside("_target", features_target),
+        _inputs.side_inputs("_cal", features_cal, ratios_cal, weights_cal),
+        _inputs.side_inputs("_target", features_target),
         str(method),
         _inputs.number("alpha", alpha),
         _inputs.seed(random_state),
@@ -246,9 +246,9 @@ class Calibration:
     ) -> List[np.ndarray]:
         """The sets of the same rows at several miscoverage rates."""
         matrix, first = _inputs.matrix("probs", probs), _inputs.count("first_row", first_row)
-        beside, spoken = _inputs.beside("", features, ratios), _inputs.flag("logits", logits)
+        side, are_logits = _inputs.side_inputs("", features, ratios), _inputs.flag("logits", logits)
         rates = [_inputs.optional_number("alpha", alpha) for alpha in alphas]
-        sets = [self._core.predict(matrix, beside, rate, spoken, first) for rate in rates]
+        sets = [self._core.predict(matrix, side, rate, are_logits, first) for rate in rates]
         if len(matrix) == 1 and first == 0 and self._core.randomised:
             if self._alone:
                 warnings.warn(
@@ -275,14 +275,15 @@ class Calibration:
 
         `features`, `ratios` and `first_row` are as in `predict_set`.
         """
-        return self._core.evaluate(
+        document = self._core.evaluate(
             _inputs.matrix("probs", probs),
             _inputs.labels("y", y, "probs"),
-            _inputs.beside("", features, ratios),
+            _inputs.side_inputs("", features, ratios),
             _inputs.optional_number("alpha", alpha),
             _inputs.flag("logits", logits),
             _inputs.count("first_row", first_row),
         )
+        return json.loads(document)
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """Writes a file that `evenkeel.load` and `evenkeel predict` read."""
@@ -307,34 +308,19 @@ class Calibration:
     def __hash__(self) -> int:
         return hash(self._core.to_json())
 
-    def _facts(self) -> List[str]:
-        cut = self._core.own_thresholds or f"Threshold {_format.threshold(self.threshold())}"
-        facts = [
-            f"{cut} at alpha = {self.alpha:g} by {self.method} "
-            f"({self.effective_sample_size_:.1f} of {len(self._core.scores)} points effective)."
-        ]
-        if self.bound_before_ is not None and self.bound_after_ is not None:
-            facts.append(
-                f"Bound on the total coverage gap: {self.bound_before_:.3f} before, {self.bound_after_:.3f} after "
-                f"{self.steps_} steps ({self.stopped_})."
-            )
-        if self.account_ is not None:
-            facts.append(self.account_)
-        return facts
-
     def _title(self) -> str:
         return f"Calibration of {self.n_classes} classes, score {self.score}"
 
     def __repr__(self) -> str:
-        lines = [f"<evenkeel.{self._title()}>", *self._facts()]
+        lines = [f"<evenkeel.{self._title()}>", *self._core.sentences]
         return "\n".join(lines + [f"Warning: {warning}." for warning in self.warnings_])
 
     def _repr_html_(self) -> str:
         tables = []
         if self.threshold() is not None:
             rows = [(_format.percent(1 - rate), _format.threshold(self.threshold(rate))) for rate in (0.01, 0.05, 0.1, 0.2)]
-            tables.append(_format.html_table(("target", "threshold"), rows))
-        return _format.html_page(self._title(), self._facts(), *tables, warnings=self.warnings_)
+            tables.append(_format.html_table(("level", "threshold"), rows))
+        return _format.html_page(self._title(), self._core.sentences, *tables, warnings=self.warnings_)
 
 
 def _restored(

@@ -1,4 +1,4 @@
-"""`ShiftConformalClassifier`: any classifier, MAPIE's shapes, today's unlabeled points."""
+"""`ShiftConformalClassifier`: any classifier, MAPIE's shapes, unlabeled target data."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
         return self
 
     def conformalize(self, X_cal: Any, y_cal: Any, X_target: Any = None) -> "ShiftConformalClassifier":
-        """Learns from labeled points of yesterday and unlabeled ones of today; may be called again at any time.
+        """Learns from labeled calibration data and unlabeled target data; may be called again at any time.
 
         Without `X_target` only the method "uncorrected" can be used.
         """
@@ -90,7 +90,7 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
         if X_target is None:
             if self.method != "uncorrected":
                 raise InvalidParameterError(
-                    f"X_target is missing; method {self.method} learns from unlabeled points of today, or use uncorrected"
+                    f"X_target is missing; method {self.method} learns from unlabeled target data, or use uncorrected"
                 )
             target = probs
         else:
@@ -147,14 +147,14 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
     ) -> Tuple[np.ndarray, np.ndarray]:
         """Labels, and which labels are in the sets: `(y_pred, bool (n, C, n_levels))`.
 
-        `features` or `ratios` of the rows are needed where `method_options` held those of yesterday; `first_row` is the
+        `features` or `ratios` of the rows are needed where `method_options` held those of the calibration data; `first_row` is the
         position of the first row in a stream, by which randomised scores draw. See `Calibration.predict_set`.
         """
         self._require_conformalized()
         outputs, logits = self._outputs(X, "X")
         calibration: Calibration = self.calibration_
-        beside = {"features": features, "ratios": ratios, "first_row": first_row}
-        sets = calibration._sets(outputs, self._alphas(), logits=logits, **beside)
+        side = {"features": features, "ratios": ratios, "first_row": first_row}
+        sets = calibration._sets(outputs, self._alphas(), logits=logits, **side)
         return self.predict(X), np.stack(sets, axis=2)
 
     def _outputs(self, X: Any, argument: str) -> Tuple[np.ndarray, bool]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Union
+import json
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 
-from evenkeel import _evenkeel, _inputs, _format
+from evenkeel import _evenkeel, _format, _inputs
+from evenkeel._documents import Record
 from evenkeel._errors import InvalidParameterError
 from evenkeel.calibration import Calibration
 
@@ -18,28 +18,11 @@ if TYPE_CHECKING:
     from evenkeel._options import ComparableMethod, MethodOptions
 
 
-@dataclass(frozen=True)
-class ComparisonRow:
-    """One method's outcome, under the names of `evenkeel compare --json`; a threshold of None is infinite or per point."""
-
-    method: str
-    threshold: Optional[float]
-    coverage: float
-    mean_size: float
-    total_coverage_gap: Optional[float]
-    effective_sample_size: float
-    seconds: float
-    assumption: str
-
-    def __getitem__(self, name: str) -> Any:
-        try:
-            return getattr(self, name)
-        except AttributeError:
-            raise KeyError(name) from None
+class ComparisonRow(Record):
+    """One method's outcome, a row of `evenkeel compare --json`; a threshold of None is infinite or per point."""
 
 
-@dataclass(frozen=True)
-class GapCurve:
+class GapCurve(NamedTuple):
     """Coverage measured on the test points at every miscoverage rate."""
 
     alpha: np.ndarray
@@ -51,25 +34,24 @@ class Comparison(Sequence[ComparisonRow]):
 
     def __init__(
         self,
-        alpha: float,
-        rows: List[ComparisonRow],
+        document: Dict[str, Any],
         calibrations: Dict[str, Calibration],
         evaluations: Dict[str, Dict[str, Any]],
         gap_curves: Dict[str, GapCurve],
-        left_out: Sequence[str] = (),
+        sentences: Sequence[Sequence[str]],
+        left_out: Sequence[str],
     ) -> None:
-        self.alpha = alpha
-        self.rows = rows
+        self._document = document
+        self.alpha: float = document["alpha"]
+        self.rows = [ComparisonRow(row) for row in document["rows"]]
+        #: Warnings of all methods, each with its method, and which methods could not apply.
+        self.warnings: List[str] = document["warnings"]
         self.calibrations = calibrations
         self.evaluations = evaluations
         self.gap_curves = gap_curves
+        #: What it is about; what a method that decides something itself did and why.
+        self.sentences_ = [list(part) for part in sentences]
         self.left_out = list(left_out)
-
-    @property
-    def warnings(self) -> List[str]:
-        """Warnings of all methods, each with its method, and which methods could not apply."""
-        said = [f"{name}: {warning}" for name, one in self.calibrations.items() for warning in one.warnings_]
-        return said + self.left_out
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -88,19 +70,13 @@ class Comparison(Sequence[ComparisonRow]):
 
     def to_dict(self) -> Dict[str, Any]:
         """The document `evenkeel compare --json` prints."""
-        evaluations = list(self.evaluations.values())
-        return {
-            "alpha": self.alpha,
-            "n": evaluations[0]["n"] if evaluations else 0,
-            "rows": [asdict(row) for row in self.rows],
-            "warnings": self.warnings,
-        }
+        return json.loads(json.dumps(self._document))
 
     def to_pandas(self) -> Any:
         """The rows as a pandas DataFrame."""
         import pandas
 
-        return pandas.DataFrame([asdict(row) for row in self.rows], columns=[one.name for one in fields(ComparisonRow)])
+        return pandas.DataFrame([row.to_dict() for row in self.rows])
 
     _HEADER = ("method", "coverage", "mean size", "total gap", "threshold", "n_w", "seconds", "assumes")
 
@@ -123,16 +99,16 @@ class Comparison(Sequence[ComparisonRow]):
         own = self.calibrations[row.method].threshold() is None
         return "each its own" if own else _format.threshold(row.threshold)
 
-    def _title(self) -> str:
-        return f"{self.to_dict()['n']} labeled test points, target {_format.percent(1 - self.alpha)}."
-
     def __repr__(self) -> str:
-        lines = [self._title(), "", _format.table(self._HEADER, self._cells(), left=(0, 7))]
+        title, account = self.sentences_
+        lines = [*title, "", _format.table(self._HEADER, self._cells(), left=(0, 7))]
+        lines += ["", *account] if account else []
         return "\n".join(lines + [f"Warning: {warning}." for warning in self.warnings])
 
     def _repr_html_(self) -> str:
+        (title,), account = self.sentences_
         rows = _format.html_table(self._HEADER, self._cells())
-        return _format.html_page(self._title(), [], rows, warnings=self.warnings)
+        return _format.html_page(title, account, rows, warnings=self.warnings)
 
 
 def compare(
@@ -159,30 +135,28 @@ def compare(
     `methods` is "all" that can be applied, names separated by commas, or a sequence of names ("oracle" is split conformal prediction on
     the test labels themselves). Options are those of `evenkeel.calibrate`.
     """
-    compared, left_out = _evenkeel.compare(
+    document, compared, sentences, left_out = _evenkeel.compare(
         _inputs.matrix("probs_cal", probs_cal),
         _inputs.labels("y_cal", y_cal, "probs_cal"),
         _inputs.matrix("probs_target", probs_target),
         _inputs.matrix("probs_test", probs_test),
         _inputs.labels("y_test", y_test, "probs_test"),
-        _inputs.beside("_cal", features_cal, ratios_cal, weights_cal),
-        _inputs.beside("_target", features_target),
-        _inputs.beside("_test", features_test, ratios_test),
+        _inputs.side_inputs("_cal", features_cal, ratios_cal, weights_cal),
+        _inputs.side_inputs("_target", features_target),
+        _inputs.side_inputs("_test", features_test, ratios_test),
         _names(methods),
         _inputs.number("alpha", alpha),
         _inputs.seed(random_state),
         _inputs.flag("logits", logits),
         dict(options),
     )
-    names = [one["calibration"].method for one in compared]
-    calibrations = {name: Calibration(one["calibration"]) for name, one in zip(names, compared)}
-    rows = [_row(one) for one in compared]
+    by_name = {one["calibration"].method: one for one in compared}
     return Comparison(
-        alpha=float(alpha),
-        rows=rows,
-        calibrations=calibrations,
-        evaluations={name: one["evaluation"] for name, one in zip(names, compared)},
-        gap_curves={name: GapCurve(one["alphas"], one["coverages"]) for name, one in zip(names, compared)},
+        json.loads(document),
+        calibrations={name: Calibration(one["calibration"]) for name, one in by_name.items()},
+        evaluations={name: json.loads(one["evaluation"]) for name, one in by_name.items()},
+        gap_curves={name: GapCurve(one["alphas"], one["coverages"]) for name, one in by_name.items()},
+        sentences=sentences,
         left_out=left_out,
     )
 
@@ -200,18 +174,3 @@ def _names(methods: Union[str, Sequence[str]]) -> Optional[List[str]]:
     if methods.strip() == "all":
         return None
     return [name.strip() for name in methods.split(",")]
-
-
-def _row(one: Dict[str, Any]) -> ComparisonRow:
-    core, evaluation = one["calibration"], one["evaluation"]
-    threshold = core.threshold()
-    return ComparisonRow(
-        method=core.method,
-        threshold=threshold if threshold is not None and math.isfinite(threshold) else None,
-        coverage=evaluation["coverage"],
-        mean_size=evaluation["mean_size"],
-        total_coverage_gap=evaluation["total_coverage_gap"],
-        effective_sample_size=core.effective_sample_size,
-        seconds=one["seconds"],
-        assumption=core.assumption,
-    )

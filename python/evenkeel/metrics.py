@@ -33,7 +33,7 @@ def mean_set_size(sets: Any) -> float:
 
 
 def total_coverage_gap(calibration: Any, probs: Any, y: Any = None, *, logits: bool = False, weights: Any = None) -> float:
-    """Distance of coverage from its target, averaged over all miscoverage rates.
+    """Distance of coverage from the level, averaged over all miscoverage rates.
 
     Either of a `Calibration` on labeled rows, `total_coverage_gap(calibration, probs, y)`, or of labeled scores,
     `total_coverage_gap(scores_cal, scores_test, weights=None)`.

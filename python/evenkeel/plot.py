@@ -23,16 +23,16 @@ Calibrations = Union[Calibration, Mapping[str, Calibration], Comparison]
 
 
 def coverage_and_size(comparison: Comparison, ax: Any = None) -> Any:
-    """Coverage against mean set size, a marker a method, with the target as a line."""
+    """Coverage against mean set size, one marker per method, with the level as a line."""
     ax = _axes(ax)
     for row, (colour, marker) in zip(comparison, _styles(len(comparison))):
         ax.plot([row.mean_size], [100 * row.coverage], marker, color=colour, label=row.method, markersize=8)
-    ax.axhline(100 * (1 - comparison.alpha), color="0.4", linestyle="--", linewidth=1, label="target")
+    ax.axhline(100 * (1 - comparison.alpha), color="0.4", linestyle="--", linewidth=1, label="level")
     return _finished(ax, "mean set size", "coverage (%)", "Coverage and set size")
 
 
 def coverage_gap(comparison: Comparison, ax: Any = None) -> Any:
-    """Measured minus nominal coverage over all miscoverage rates, a curve a method (the paper's Fig 2)."""
+    """Measured minus nominal coverage over all miscoverage rates, one curve per method (the paper's Fig 2)."""
     ax = _axes(ax)
     for (name, curve), (colour, _) in zip(comparison.gap_curves.items(), _styles(len(comparison))):
         ax.plot(1 - curve.alpha, 100 * (curve.coverage - (1 - curve.alpha)), color=colour, label=name)
@@ -41,7 +41,7 @@ def coverage_gap(comparison: Comparison, ax: Any = None) -> Any:
 
 
 def coverage_ranges(report: ShiftReport, ax: Any = None) -> Any:
-    """Where today's coverage lies at the uncorrected threshold, from unlabeled points alone."""
+    """Where target coverage lies at the uncorrected threshold, from unlabeled points alone."""
     ax = _axes(ax)
     interval = report.coverage_interval
     confident = interval.with_confidence
@@ -53,7 +53,7 @@ def coverage_ranges(report: ShiftReport, ax: Any = None) -> Any:
     ]
     for place, (_, (low, high)) in enumerate(ranges):
         ax.plot([100 * low, 100 * high], [place, place], color=_COLOURS[place // 2], linewidth=6, solid_capstyle="butt")
-    ax.axvline(100 * (1 - report.alpha), color="0.4", linestyle="--", linewidth=1, label="target")
+    ax.axvline(100 * (1 - report.alpha), color="0.4", linestyle="--", linewidth=1, label="level")
     ax.set_yticks(range(len(ranges)), [name for name, _ in ranges])
     ax.set_xlim(0, 100)
     ax.invert_yaxis()
@@ -61,7 +61,7 @@ def coverage_ranges(report: ShiftReport, ax: Any = None) -> Any:
 
 
 def score_laws(report: ShiftReport, calibration: Optional[Calibration] = None, ax: Any = None) -> Any:
-    """CDFs of the calibration scores and of the laws around today's (the paper's Fig 1), reweighted if learned."""
+    """CDFs of the calibration scores and of the laws around the target scores (the paper's Fig 1), reweighted if learned."""
     ax = _axes(ax)
     laws = report.laws_
     for pair, colour in (("min_max", _COLOURS[1]), ("f_u", _COLOURS[2])):
@@ -82,7 +82,7 @@ def score_laws(report: ShiftReport, calibration: Optional[Calibration] = None, a
 
 
 def trace(calibrations: Calibrations, ax: Any = None) -> Any:
-    """The objective over optimisation steps, a curve a calibration that was optimised."""
+    """The objective over optimisation steps, one curve per calibration that was optimised."""
     ax = _axes(ax)
     learned = {name: one for name, one in _named(calibrations).items() if len(one.trace_.step)}
     for (name, one), (colour, _) in zip(learned.items(), _styles(len(learned))):

@@ -28,8 +28,8 @@ REGRESSION_OPTIONS: Dict[str, Any] = {
 class ShiftConformalRegressor(RegressorMixin, ShiftConformalEstimator):
     """Intervals of a regressor that keep their coverage when the data shift.
 
-    A plain regressor (`predict`) is calibrated on its absolute residuals. Candidate labels of today's points are bins of
-    `y`, and yesterday's residuals placed around a prediction stand for what the model believes. A classifier over bins
+    A plain regressor (`predict`) is calibrated on its absolute residuals. Candidate labels of target points are bins of
+    `y`, and calibration residuals placed around a prediction stand for what the model believes. A classifier over bins
     (`predict_proba`) is calibrated on the probabilities of its bins, and its sets of bins are unions of intervals.
 
     Parameters
@@ -102,19 +102,19 @@ class ShiftConformalRegressor(RegressorMixin, ShiftConformalEstimator):
         return self
 
     def conformalize(self, X_cal: Any, y_cal: Any, X_target: Any = None) -> "ShiftConformalRegressor":
-        """Learns from labeled points of yesterday and unlabeled ones of today; may be called again at any time.
+        """Learns from labeled calibration data and unlabeled target data; may be called again at any time.
 
         Without `X_target` only the method "uncorrected" can be used.
         """
         if X_target is None and self.method != "uncorrected":
             raise InvalidParameterError(
-                f"X_target is missing; method {self.method} learns from unlabeled points of today, or use uncorrected"
+                f"X_target is missing; method {self.method} learns from unlabeled target data, or use uncorrected"
             )
-        today = X_cal if X_target is None else X_target
+        target = X_cal if X_target is None else X_target
         if self._predicts_bins():
-            self.calibration_ = self._calibrated_bins(X_cal, y_cal, today)
+            self.calibration_ = self._calibrated_bins(X_cal, y_cal, target)
         else:
-            self.calibration_ = self._calibrated_residuals(X_cal, y_cal, today)
+            self.calibration_ = self._calibrated_residuals(X_cal, y_cal, target)
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -148,7 +148,7 @@ class ShiftConformalRegressor(RegressorMixin, ShiftConformalEstimator):
     def predict_union(
         self, X: Any, *, features: Any = None, ratios: Any = None, first_row: int = 0
     ) -> Tuple[np.ndarray, List[List[np.ndarray]]]:
-        """Predictions, and for every level a list with an array `(k, 2)` of disjoint intervals a point.
+        """Predictions, and for every level a list with an array `(k, 2)` of disjoint intervals per point.
 
         Ends and keywords are as in `predict_interval`. `evenkeel.metrics.union_length` and `union_coverage` measure them.
         Of a plain regressor every union is one interval.
@@ -195,7 +195,7 @@ class ShiftConformalRegressor(RegressorMixin, ShiftConformalEstimator):
         model, edges = self._model(), self._edges()
         probs = _class_probabilities(model, X, argument)
         classes = np.asarray(getattr(model, "classes_", np.arange(probs.shape[1])))
-        no_bins = InvalidInputError("the classes of the estimator are no bins; label bin k with k")
+        no_bins = InvalidInputError("the classes of the estimator are not bins; label bin k with k")
         if classes.shape != (probs.shape[1],) or classes.dtype.kind not in "iufb":
             raise no_bins
         places = classes.astype(np.int64)

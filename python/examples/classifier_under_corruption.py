@@ -1,8 +1,8 @@
 # %% [markdown]
 # # A scikit-learn classifier of Fashion-MNIST meets fog
 #
-# A classifier was calibrated on clean images. Today's are corrupted, and nobody has labeled them. How much coverage is
-# lost, and can it be regained?
+# A classifier was calibrated on clean images. The images it now gets are corrupted, and nobody has
+# labeled them. How much coverage is lost, and can it be regained?
 #
 # The repository ships the outputs of a small network on clean and corrupted images (`data/demo`), no images. Its
 # log-probabilities are the ten features of a scikit-learn classifier here. With the Debian package
@@ -24,7 +24,7 @@ DEMO = Path(__file__).resolve().parents[2] / "data" / "demo"
 
 
 def shipped_features():
-    """Training, calibration, today's unlabeled and today's labeled features."""
+    """Features for training and calibration; unlabeled and labeled ones of the target data."""
 
     def read(name):
         return np.load(DEMO / f"{name}.npy")
@@ -33,12 +33,12 @@ def shipped_features():
         return np.log(read(name) + 1e-6)
 
     clean, labels = features("calibration_probs"), read("calibration_labels")
-    today = features("fog_3_unlabeled")
-    return (clean[:600], labels[:600]), (clean[600:], labels[600:]), today[:400], (features("fog_3_test_probs"), read("fog_3_test_labels"))
+    target = features("fog_3_unlabeled")
+    return (clean[:600], labels[:600]), (clean[600:], labels[600:]), target[:400], (features("fog_3_test_probs"), read("fog_3_test_labels"))
 
 
 def pixels(folder):
-    """The same from images; today's are blurred, as with a lens out of focus."""
+    """The same from images; those of the target data are blurred, as with a lens out of focus."""
 
     def read(name, skip):
         raw = (folder / name).read_bytes() if (folder / name).exists() else gzip.decompress((folder / f"{name}.gz").read_bytes())
@@ -56,30 +56,30 @@ def pixels(folder):
 parser = argparse.ArgumentParser()
 parser.add_argument("--images", type=Path, help="folder with the idx files of Fashion-MNIST")
 options = parser.parse_args()
-train, calibration, X_today, test = pixels(options.images) if options.images else shipped_features()
+train, calibration, X_target, test = pixels(options.images) if options.images else shipped_features()
 
 model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=300)).fit(*train)
-print(f"Accuracy on clean images {model.score(*calibration):.3f}, on today's {model.score(*test):.3f}.\n")
+print(f"Accuracy on clean images {model.score(*calibration):.3f}, on corrupted ones {model.score(*test):.3f}.\n")
 
 # %% [markdown]
-# ## Is coverage at risk? No labels of today are needed to ask.
+# ## Is coverage at risk? No labels of the target data are needed to ask.
 
 # %%
 conformal = ek.ShiftConformalClassifier(model, confidence_level=[0.8, 0.9], method="ot")
-print(conformal.check(*calibration, X_today), "\n")
+print(conformal.check(*calibration, X_target), "\n")
 
 # %% [markdown]
-# ## Recalibrate on today's unlabeled points
+# ## Recalibrate on the unlabeled target data
 #
 # The last lines use the labels that nobody has in production, to see who was right.
 
 # %%
 X_test, y_test = test
 for method in ("uncorrected", "ot", "auto"):
-    conformal.set_params(method=method).conformalize(*calibration, X_today)
+    conformal.set_params(method=method).conformalize(*calibration, X_target)
     labels, sets = conformal.predict_set(X_test)
-    for level, target in enumerate(conformal.confidence_level):
+    for index, level in enumerate(conformal.confidence_level):
         print(
-            f"{method:12} target {target:.0%}: covers {ek.metrics.coverage(sets[:, :, level], y_test):.1%} "
-            f"with {ek.metrics.mean_set_size(sets[:, :, level]):.2f} labels on average"
+            f"{method:12} level {level:.0%}: covers {ek.metrics.coverage(sets[:, :, index], y_test):.1%} "
+            f"with {ek.metrics.mean_set_size(sets[:, :, index]):.2f} labels on average"
         )

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Regression under covariate shift
 #
-# The paper's regression: `y = 210 + 27.4 x1 + 13.7 (x2 + x3 + x4) + noise`, and today's `x` come from elsewhere. Two
-# ways to intervals: residuals of a plain regressor, and a classifier over bins of `y`.
+# The paper's regression: `y = 210 + 27.4 x1 + 13.7 (x2 + x3 + x4) + noise`, and the `x` of the target data
+# come from elsewhere. Two ways to intervals: residuals of a plain regressor, and a classifier over bins of `y`.
 
 # %%
 import numpy as np
@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import evenkeel as ek
 
-TODAY = np.array([-1.0, 0.5, -0.25, -0.1])
+SHIFT = np.array([-1.0, 0.5, -0.25, -0.1])
 
 
 def draw(n, seed, mean=0.0):
@@ -24,20 +24,20 @@ def draw(n, seed, mean=0.0):
 
 X_train, y_train = draw(1000, 0)
 X_cal, y_cal = draw(1000, 1)
-X_today, _ = draw(1000, 2, TODAY)
-X_test, y_test = draw(1000, 3, TODAY)
+X_target, _ = draw(1000, 2, SHIFT)
+X_test, y_test = draw(1000, 3, SHIFT)
 
 # %% [markdown]
 # ## A plain regressor, fitted before
 #
-# Its absolute residuals are reweighted. Yesterday's residuals around each of today's predictions stand for what the
-# model believes.
+# Its absolute residuals are reweighted. Calibration residuals around each prediction for the target data stand for what
+# the model believes.
 
 # %%
 tree = DecisionTreeRegressor(max_depth=5, random_state=0).fit(X_train, y_train)
 for method in ("uncorrected", "ot"):
     conformal = ek.ShiftConformalRegressor(tree, confidence_level=0.9, method=method)
-    predicted, intervals = conformal.conformalize(X_cal, y_cal, X_today).predict_interval(X_test)
+    predicted, intervals = conformal.conformalize(X_cal, y_cal, X_target).predict_interval(X_test)
     print(
         f"tree, {method:12}: covers {ek.metrics.interval_coverage(intervals[:, :, 0], y_test):.1%} with intervals "
         f"of length {ek.metrics.interval_length(intervals).mean():.1f}"
@@ -54,7 +54,7 @@ print()
 classifier = make_pipeline(StandardScaler(), LogisticRegression(max_iter=200))
 conformal = ek.ShiftConformalRegressor(classifier, confidence_level=0.9, prefit=False, bins=30).fit(X_train, y_train)
 for method in ("uncorrected", "ot"):
-    conformal.set_params(method=method).conformalize(X_cal, y_cal, X_today)
+    conformal.set_params(method=method).conformalize(X_cal, y_cal, X_target)
     _, (unions,) = conformal.predict_union(X_test)
     print(
         f"bins, {method:12}: covers {ek.metrics.union_coverage(unions, y_test):.1%} with unions "

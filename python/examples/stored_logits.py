@@ -23,15 +23,15 @@ DEMO = Path(__file__).resolve().parents[2] / "data" / "demo"
 # %%
 logits_cal = np.log(np.load(DEMO / "calibration_probs.npy")[:300] + 1e-9)
 labels_cal = np.load(DEMO / "calibration_labels.npy")[:300]
-logits_today = np.log(np.load(DEMO / "motion_blur_5_unlabeled.npy")[:300] + 1e-9)
+logits_target = np.log(np.load(DEMO / "motion_blur_5_unlabeled.npy")[:300] + 1e-9)
 logits_test = np.log(np.load(DEMO / "motion_blur_5_test_probs.npy") + 1e-9)
 labels_test = np.load(DEMO / "motion_blur_5_test_labels.npy")
 
 # %%
-report = ek.check(logits_cal, labels_cal, logits_today, logits=True)
+report = ek.check(logits_cal, labels_cal, logits_target, logits=True)
 print(report.advice, "\n")
 
-cal = ek.calibrate(logits_cal, labels_cal, logits_today, method="ot", logits=True)
+cal = ek.calibrate(logits_cal, labels_cal, logits_target, method="ot", logits=True)
 print(cal, "\n")
 
 # %% [markdown]
@@ -41,7 +41,7 @@ print(cal, "\n")
 for alpha in (0.05, 0.1, 0.2):
     sets = cal.predict_set(logits_test, alpha, logits=True)
     print(
-        f"target {1 - alpha:.0%}: covers {ek.metrics.coverage(sets, labels_test):.1%} with "
+        f"level {1 - alpha:.0%}: covers {ek.metrics.coverage(sets, labels_test):.1%} with "
         f"{ek.metrics.mean_set_size(sets):.2f} labels on average"
     )
 
@@ -50,12 +50,12 @@ for alpha in (0.05, 0.1, 0.2):
 
 # %%
 print()
-print(ek.compare(logits_cal, labels_cal, logits_today, logits_test, labels_test, ["uncorrected", "ot", "auto"], logits=True))
+print(ek.compare(logits_cal, labels_cal, logits_target, logits_test, labels_test, ["uncorrected", "ot", "auto"], logits=True))
 
 # %% [markdown]
 # ## The file is the command line's
 #
-# `evenkeel predict --calibration cal.json --probs today.npy --logits --out sets.csv` reads it, and `ek.load` reads what
+# `evenkeel predict --calibration cal.json --probs new.npy --logits --out sets.csv` reads it, and `ek.load` reads what
 # `evenkeel calibrate` writes.
 
 # %%

@@ -42,8 +42,8 @@ pub(crate) fn calibrate(
     let target =
         Points::new(("probs_target", PointSet::Target), &probs_target, &side_target, logits)?;
     detached(py, |watcher| {
-        let probabilities = cal.probabilities()?;
-        let labeled = cal.labeled(&probabilities, "y_cal", labels)?;
+        let mut softmax = Vec::new();
+        let labeled = cal.labeled(&mut softmax, "y_cal", labels)?;
         let fitted =
             evenkeel_jobs::calibrate(&calibrator, &labeled, &mut target.source()?, watcher)?;
         Ok(FittedCalibration::new(fitted.calibration, fitted.order, cal.count()))

@@ -52,8 +52,8 @@ pub(crate) fn check<'py>(
     let labels = y_cal.whole("y_cal")?;
     let target = Points::new(("probs_target", PointSet::Target), &probs_target, &none, logits)?;
     let (checked, laws) = detached(py, |watcher| {
-        let probabilities = cal.probabilities()?;
-        let labeled = cal.labeled(&probabilities, "y_cal", labels)?;
+        let mut softmax = Vec::new();
+        let labeled = cal.labeled(&mut softmax, "y_cal", labels)?;
         let checked = evenkeel_jobs::check(&job, &labeled, &mut target.source()?, watcher)?;
         let laws = curves(&checked)?;
         Ok((checked, laws))

@@ -60,8 +60,8 @@ pub(crate) fn compare<'py>(
     let test = Points::new(("probs_test", PointSet::Test), &probs_test, &side_test, logits)?;
     let test_labels = test.labels("y_test", y_test.whole("y_test")?)?;
     let comparison = detached(py, |watcher| {
-        let probabilities = cal.probabilities()?;
-        let labeled = cal.labeled(&probabilities, "y_cal", labels)?;
+        let mut softmax = Vec::new();
+        let labeled = cal.labeled(&mut softmax, "y_cal", labels)?;
         let mut target = target.source()?;
         let mut test = test.source()?.with_labels("y_test", &test_labels)?;
         Ok(evenkeel_jobs::compare(&job, &labeled, &mut target, &mut test, watcher)?)

@@ -1,7 +1,5 @@
 //! The arrays of one set of points -> what a job reads: calibration data, or a source of rows.
 
-use std::borrow::Cow;
-
 use evenkeel::error::{PointSet, SideInput};
 use evenkeel::method::KnownRatios;
 use evenkeel::rows::Rows;
@@ -98,24 +96,19 @@ impl<'a> Points<'a> {
         Ok(checked.map_err(|error| JobError::found_in(name, error))?)
     }
 
-    /// Probabilities of double precision; borrowed where that is what they are.
-    pub(crate) fn probabilities(&self) -> Result<Cow<'a, [f64]>, Failure> {
-        let probabilities = self.kind.widened(self.rows);
-        Ok(probabilities.map_err(|error| JobError::found_in(self.name, error))?)
-    }
-
-    /// The calibration data that these points are with their [`probabilities`](Self::probabilities) and labels.
+    /// The calibration data that these points are with their labels. The probabilities of logits are kept in `softmax`.
     pub(crate) fn labeled<'b>(
         &self,
-        probabilities: &'b [f64],
+        softmax: &'b mut Vec<f64>,
         labels_name: &str,
         labels: Vec<usize>,
     ) -> Result<LabeledData<'b>, Failure>
     where
         'a: 'b,
     {
-        let classes = self.rows.columns();
-        let data = LabeledData::new(self.name, probabilities, classes, labels_name, labels)?;
+        let rows = self.kind.probabilities(0, self.rows, softmax);
+        let rows = rows.map_err(|error| JobError::found_in(self.name, error))?;
+        let data = LabeledData::of_rows(self.name, rows, labels_name, labels)?;
         Ok(data.with_side_inputs(side_names(self.set), self.side)?)
     }
 }

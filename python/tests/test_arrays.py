@@ -189,12 +189,12 @@ def unaligned(array):
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 def test_values_at_odd_addresses_are_copied(fog, kind):
-    probs, today = fog.probs_cal.astype(kind), fog.probs_target.astype(kind)
+    probs, target = fog.probs_cal.astype(kind), fog.probs_target.astype(kind)
     weights = np.linspace(1, 2, 300)
-    expected = ek.calibrate(probs, fog.y_cal, today, method="fixed", weights_cal=weights)
+    expected = ek.calibrate(probs, fog.y_cal, target, method="fixed", weights_cal=weights)
     for labels in (fog.y_cal.astype(np.int64), fog.y_cal.astype(float)):
         cal = ek.calibrate(
-            unaligned(probs), unaligned(labels), unaligned(today), method="fixed", weights_cal=unaligned(weights)
+            unaligned(probs), unaligned(labels), unaligned(target), method="fixed", weights_cal=unaligned(weights)
         )
         assert cal == expected
     assert np.array_equal(cal.predict_set(unaligned(probs)), expected.predict_set(probs))

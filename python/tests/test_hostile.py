@@ -220,7 +220,7 @@ def test_settings_out_of_their_range(world, run, tmp_path, command, options):
     keywords = {name: float(value) if value in ("NaN", "inf") else value for name, value in options.items()}
     if command == "calibrate":
         keywords["method"] = "ot"
-    # The command line finds some of them while it reads today's file, and names it; Python does not blame the array.
+    # The command line finds some of them while it reads the target file, and names it; Python does not blame the array.
     expected = words(ran, {folder / "probs.npy": "probs_target"})
     expected = expected[len("probs_target: ") :] if expected.startswith("probs_target: ") else expected
     for name in options:
@@ -285,12 +285,25 @@ def test_weights_that_are_none(world, run, tmp_path, weights):
 
 
 def test_features_that_do_not_fit(world):
-    folder, probs, labels = world
-    cal = ek.load(folder / "cal.json")
+    _, probs, labels = world
+    features = probs[:, :2]
+    cal = ek.calibrate(probs, labels, probs, method="conditional", features_cal=features, features_target=features)
     assert refused(cal.predict_set, probs, features=np.zeros((3, 2))) == (
         "features has 3 rows of features but probs has 40 rows; give one row of features for each"
     )
     assert "features[row 0, column 1] is NaN" in refused(cal.predict_set, probs, features=[[0, np.nan]] * ROWS)
+
+
+def test_side_inputs_without_a_use(world, run, tmp_path):
+    folder, probs, labels = world
+    np.save(tmp_path / "extra.npy", probs[:, 0])
+    cal = ek.load(folder / "cal.json")
+    for name in ("features", "ratios"):
+        ran = run("predict", "--calibration", folder / "cal.json", "--probs", folder / "probs.npy", f"--{name}",
+                  tmp_path / "extra.npy", "--out", tmp_path / "x.npy")  # fmt: skip
+        expected = words(ran, {f"--{name}": name})
+        assert refused(cal.predict_set, probs, **{name: probs[:, 0]}) == expected
+        assert refused(cal.evaluate, probs, labels, **{name: probs[:, 0]}) == expected
 
 
 def test_methods_of_a_comparison(world, run):

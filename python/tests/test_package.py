@@ -42,24 +42,33 @@ def test_a_callers_mistake_is_seen(tmp_path):
     assert code == 1 and "caller.py:4: error" in said and "caller.py:5: error" in said and "caller.py:3" not in said
 
 
-def test_misspelled_methods_and_options_are_seen(tmp_path):
-    right = (
-        "ek.calibrate(1, 2, 3, method='ot', steps=3, lambda_='cv', randomised=True)",
-        "ek.check(1, 2, 3, score='aps', bound_grid=100)",
-        "ek.compare(1, 2, 3, 4, 5, ['ot', 'oracle'], gamma=2.0)",
-    )
-    wrong = (
-        "ek.calibrate(1, 2, 3, method='ott')",
-        "ek.calibrate(1, 2, 3, method='ot', stpes=3)",
-        "ek.calibrate(1, 2, 3, method='ot', sandwich='f_u')",
-        "ek.check(1, 2, 3, steps=3)",
-        "ek.ShiftConformalClassifier(None, method='ott')",
-    )
-    (tmp_path / "caller.py").write_text("\n".join(["import evenkeel as ek", *right, *wrong]) + "\n")
-    _, said = module("mypy", "--ignore-missing-imports", "caller.py", folder=tmp_path)
-    first = 2 + len(right)
-    assert all(f"caller.py:{line}: error" not in said for line in range(2, first)), said
-    assert all(f"caller.py:{first + index}: error" in said for index in range(len(wrong))), said
+CALLS = """
+import numpy as np
+import evenkeel as ek
+
+probs, labels = np.full((3, 2), 0.5), np.zeros(3, dtype=int)
+ek.calibrate(probs, labels, probs, method="ot", alpha=0.1, random_state=3, steps=3, objective="wasserstein", score="aps")
+ek.calibrate(probs, labels, probs, method="conditional", lambda_="cv", gamma=1.0)
+ek.check(probs, labels, probs, score="raps", raps_k=2, bound_grid=100)
+ek.compare(probs, labels, probs, probs, labels, methods=["ot", "oracle"], steps=3)
+ek.ShiftConformalClassifier(None, method="label-plan")
+ek.calibrate(probs, labels, probs, method="ott")  # wrong
+ek.calibrate(probs, labels, probs, method="ot", stpes=3)  # wrong
+ek.calibrate(probs, labels, probs, method="ot", steps="many")  # wrong
+ek.calibrate(probs, labels, probs, method="ot", sandwich="f_u")  # wrong
+ek.calibrate(probs, labels, probs, method="oracle")  # wrong
+ek.check(probs, labels, probs, steps=3)  # wrong
+ek.compare(probs, labels, probs, probs, labels, methods=["ot", "best"])  # wrong
+ek.ShiftConformalClassifier(None, method="best")  # wrong
+"""
+
+
+def test_a_checker_finds_every_misspelled_name_and_no_other(tmp_path):
+    """The types of methods and options, which are made from the core's table."""
+    (tmp_path / "calls.py").write_text(CALLS)
+    _, said = module("mypy", "--strict", "--ignore-missing-imports", "calls.py", folder=tmp_path)
+    found = {int(line.split(":")[1]) for line in said.splitlines() if line.startswith("calls.py:") and ": error: " in line}
+    assert found == {row for row, line in enumerate(CALLS.splitlines(), 1) if line.endswith("# wrong")}, said
 
 
 def test_both_project_files_say_the_same(root):

@@ -32,12 +32,12 @@ def data():
 
 
 def test_residuals_of_a_plain_regressor(data):
-    (X, y), (X_cal, y_cal), (X_today, _), (X_test, y_test) = data
+    (X, y), (X_cal, y_cal), (X_target, _), (X_test, y_test) = data
     model = DecisionTreeRegressor(max_depth=5, random_state=0).fit(X, y)
     coverages = {}
     for method in ("uncorrected", "ot"):
         ours = ek.ShiftConformalRegressor(model, confidence_level=[0.8, 0.9], method=method)
-        predicted, intervals = ours.conformalize(X_cal, y_cal, X_today).predict_interval(X_test)
+        predicted, intervals = ours.conformalize(X_cal, y_cal, X_target).predict_interval(X_test)
         assert np.array_equal(predicted, model.predict(X_test)) and intervals.shape == (1000, 2, 2)
         half = intervals[:, 1] - predicted[:, np.newaxis]
         assert np.allclose(half, [ours.calibration_.threshold(0.2), ours.calibration_.threshold(0.1)])
@@ -58,10 +58,10 @@ def test_without_shift_intervals_cover(data):
 
 
 def test_bins_of_a_classifier(data):
-    (X, y), (X_cal, y_cal), (X_today, _), (X_test, y_test) = data
+    (X, y), (X_cal, y_cal), (X_target, _), (X_test, y_test) = data
     model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=100))
     ours = ek.ShiftConformalRegressor(model, confidence_level=[0.8, 0.9], method="ot", prefit=False, bins=20)
-    ours.fit(X, y).conformalize(X_cal, y_cal, X_today)
+    ours.fit(X, y).conformalize(X_cal, y_cal, X_target)
     assert len(ours.bin_edges_) == 21
     assert (ours.bin_edges_[0], ours.bin_edges_[-1]) == (y.min(), y.max())
     predicted, intervals = ours.predict_interval(X_test)
@@ -79,57 +79,57 @@ def test_bins_of_a_classifier(data):
 
 
 def test_bins_no_training_point_fell_into(data):
-    (X, y), (X_cal, y_cal), (X_today, _), (X_test, _) = data
+    (X, y), (X_cal, y_cal), (X_target, _), (X_test, _) = data
     gap = (y < 200) | (y > 230)
     model = RandomForestClassifier(20, random_state=0)
     ours = ek.ShiftConformalRegressor(model, method="uncorrected", prefit=False, bins=40).fit(X[gap], y[gap])
     assert len(ours.estimator_.classes_) < 40
-    ours.conformalize(X_cal, y_cal, X_today)
+    ours.conformalize(X_cal, y_cal, X_target)
     assert ours.calibration_.n_classes == 40
     assert ours.predict_interval(X_test)[1].shape == (1000, 2, 1)
 
 
 def test_a_classifier_fitted_before_needs_edges(data):
-    (X, y), (X_cal, y_cal), (X_today, _), (X_test, _) = data
+    (X, y), (X_cal, y_cal), (X_target, _), (X_test, _) = data
     edges = np.linspace(50, 370, 17)
     labels = np.clip(np.searchsorted(edges, y, side="right") - 1, 0, 15)
     model = LogisticRegression(max_iter=1000).fit(X, labels)
     with pytest.raises(ValueError, match="bin_edges is missing"):
-        ek.ShiftConformalRegressor(model, method="ot").conformalize(X_cal, y_cal, X_today)
-    ours = ek.ShiftConformalRegressor(model, method="ot", bin_edges=edges).conformalize(X_cal, y_cal, X_today)
+        ek.ShiftConformalRegressor(model, method="ot").conformalize(X_cal, y_cal, X_target)
+    ours = ek.ShiftConformalRegressor(model, method="ot", bin_edges=edges).conformalize(X_cal, y_cal, X_target)
     _, intervals = ours.predict_interval(X_test)
     assert set(np.unique(intervals[~np.isnan(intervals)])) <= set(edges)
     for wrong in ([1.0], [1, 1], [3, 2], [0, np.nan]):
         with pytest.raises(ek.EvenkeelError, match="bin_edges"):
-            ek.ShiftConformalRegressor(model, bin_edges=wrong).conformalize(X_cal, y_cal, X_today)
+            ek.ShiftConformalRegressor(model, bin_edges=wrong).conformalize(X_cal, y_cal, X_target)
 
 
 def test_too_few_points_give_infinite_intervals(data):
-    (X, y), (X_cal, y_cal), (X_today, _), (X_test, _) = data
+    (X, y), (X_cal, y_cal), (X_target, _), (X_test, _) = data
     ours = ek.ShiftConformalRegressor(LinearRegression().fit(X, y), method="uncorrected")
-    _, intervals = ours.conformalize(X_cal[:5], y_cal[:5], X_today).predict_interval(X_test)
+    _, intervals = ours.conformalize(X_cal[:5], y_cal[:5], X_target).predict_interval(X_test)
     assert np.all(np.isneginf(intervals[:, 0])) and np.all(np.isposinf(intervals[:, 1]))
 
 
 def test_prefit_both_ways_and_again(data):
-    (X, y), (X_cal, y_cal), (X_today, _), (X_test, _) = data
+    (X, y), (X_cal, y_cal), (X_target, _), (X_test, _) = data
     ours = ek.ShiftConformalRegressor(LinearRegression(), method="ot", prefit=False).fit(X, y)
     before = ek.ShiftConformalRegressor(LinearRegression().fit(X, y), method="ot")
-    first = ours.conformalize(X_cal, y_cal, X_today).predict_interval(X_test)[1]
-    assert np.array_equal(first, before.conformalize(X_cal, y_cal, X_today).predict_interval(X_test)[1])
+    first = ours.conformalize(X_cal, y_cal, X_target).predict_interval(X_test)[1]
+    assert np.array_equal(first, before.conformalize(X_cal, y_cal, X_target).predict_interval(X_test)[1])
     assert not hasattr(clone(ours), "calibration_")
     assert ours.conformalize(X_cal, y_cal, X_cal).calibration_ != before.calibration_
     with pytest.raises(ValueError, match="absolute"):
-        before.set_params(conformity_score="lac").conformalize(X_cal, y_cal, X_today)
+        before.set_params(conformity_score="lac").conformalize(X_cal, y_cal, X_target)
 
 
 @pytest.mark.parametrize("wrong", [np.nan, np.inf])
 def test_values_that_are_no_numbers(data, wrong):
-    (X, y), (X_cal, y_cal), (X_today, _), _ = data
+    (X, y), (X_cal, y_cal), (X_target, _), _ = data
     spoiled = y_cal.copy()
     spoiled[7] = wrong
     with pytest.raises(ek.InvalidInputError, match=r"y\[7\]"):
-        ek.ShiftConformalRegressor(LinearRegression().fit(X, y), method="ot").conformalize(X_cal, spoiled, X_today)
+        ek.ShiftConformalRegressor(LinearRegression().fit(X, y), method="ot").conformalize(X_cal, spoiled, X_target)
 
 
 def test_labels_outside_the_edges_open_the_intervals():
@@ -166,7 +166,7 @@ def test_labels_outside_the_edges_open_the_intervals():
 
 
 def test_a_classifier_without_probabilities_gives_logits(data):
-    (X, y), (X_cal, y_cal), (X_today, _), (X_test, y_test) = data
+    (X, y), (X_cal, y_cal), (X_target, _), (X_test, y_test) = data
     ours = ek.ShiftConformalRegressor(LinearSVC(dual=False), method="uncorrected", prefit=False, bins=5).fit(X, y)
     ours.conformalize(X_cal, y_cal)
     predicted, intervals = ours.predict_interval(X_test)
@@ -181,7 +181,7 @@ def test_a_classifier_without_probabilities_gives_logits(data):
     two = ek.ShiftConformalRegressor(LinearSVC(dual=False), method="uncorrected", prefit=False, bins=2).fit(X, y)
     assert two.conformalize(X_cal, y_cal).predict_interval(X_test)[1].shape == (1000, 2, 1)
     with pytest.raises(ek.InvalidParameterError, match="neither predict_proba nor decision_function"):
-        ek.ShiftConformalRegressor(Silent(), bin_edges=[0, 1, 2]).conformalize(X_cal, y_cal, X_today)
+        ek.ShiftConformalRegressor(Silent(), bin_edges=[0, 1, 2]).conformalize(X_cal, y_cal, X_target)
 
 
 class Silent(ClassifierMixin, BaseEstimator):
@@ -192,7 +192,7 @@ class Silent(ClassifierMixin, BaseEstimator):
 
 
 def test_edges_of_a_model_fitted_elsewhere_replace_those_of_one_fitted_here(data):
-    (X, y), (X_cal, y_cal), (X_today, _), (X_test, _) = data
+    (X, y), (X_cal, y_cal), (X_target, _), (X_test, _) = data
     edges = np.linspace(0, 400, 11)
     before = LogisticRegression(max_iter=500).fit(X, np.searchsorted(edges, y, side="right") - 1)
     ours = ek.ShiftConformalRegressor(LogisticRegression(), method="uncorrected", prefit=False, bins=10).fit(X, y)
@@ -227,18 +227,18 @@ def test_columns_follow_the_classes(data):
 
 
 def test_predictions_in_a_column(data):
-    (X, y), (X_cal, y_cal), (X_today, _), (X_test, _) = data
-    row = ek.ShiftConformalRegressor(LinearRegression().fit(X, y)).conformalize(X_cal, y_cal, X_today)
-    column = ek.ShiftConformalRegressor(LinearRegression().fit(X, y[:, None])).conformalize(X_cal, y_cal, X_today)
+    (X, y), (X_cal, y_cal), (X_target, _), (X_test, _) = data
+    row = ek.ShiftConformalRegressor(LinearRegression().fit(X, y)).conformalize(X_cal, y_cal, X_target)
+    column = ek.ShiftConformalRegressor(LinearRegression().fit(X, y[:, None])).conformalize(X_cal, y_cal, X_target)
     for one, other in zip(row.predict_interval(X_test), column.predict_interval(X_test)):
         assert one.shape == other.shape and np.allclose(one, other)
     with pytest.raises(ek.InvalidParameterError, match="neither predict nor predict_proba"):
-        ek.ShiftConformalRegressor(object()).conformalize(X_cal, y_cal, X_today)
+        ek.ShiftConformalRegressor(object()).conformalize(X_cal, y_cal, X_target)
 
 
 def test_a_calibration_of_residuals_claims_no_classes(data, tmp_path):
-    (X, y), (X_cal, y_cal), (X_today, _), _ = data
-    ours = ek.ShiftConformalRegressor(LinearRegression().fit(X, y)).conformalize(X_cal, y_cal, X_today)
+    (X, y), (X_cal, y_cal), (X_target, _), _ = data
+    ours = ek.ShiftConformalRegressor(LinearRegression().fit(X, y)).conformalize(X_cal, y_cal, X_target)
     cal, probs = ours.calibration_, np.full((2, 50), 0.02)
     assert cal.score == "absolute" and "absolute residuals, 50 bins" in repr(cal) and "classes" not in repr(cal)
     assert "absolute residuals" in cal._repr_html_()

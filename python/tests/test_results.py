@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from matplotlib import pyplot
@@ -36,9 +38,32 @@ def test_a_report_has_the_fields_of_the_json(report):
 
 
 def test_a_report_reads_well(report):
-    assert repr(report).startswith("Shift detected: confidence moved by")
+    assert repr(report).startswith("Shift detected (p = ")
     assert report.advice in repr(report)
     assert "<table>" in report._repr_html_()
+
+
+def test_a_report_recommends_what_calibrate_does(report, fog):
+    cal = ek.calibrate(fog.probs_cal, fog.y_cal, fog.probs_target)
+    assert (report.recommended.method, report.recommended.threshold) == ("auto", cal.threshold())
+    assert report.recommended.effective_sample_size == cal.effective_sample_size_
+    assert "To do so: evenkeel.calibrate(probs_cal, y_cal, probs_target)" in repr(report)
+    scored = ek.check(
+        fog.probs_cal, fog.y_cal, fog.probs_target, 0.2, 0.1, 3, score="raps", raps_k=2, randomised=True, bound_grid=50
+    )
+    call = repr(scored).partition("To do so: ")[2].splitlines()[0]
+    again = eval(call, {"evenkeel": ek, **{name: getattr(fog, name) for name in ("probs_cal", "y_cal", "probs_target")}})
+    assert again.threshold() == scored.recommended.threshold
+    calm = ek.check(fog.probs_cal, fog.y_cal, fog.probs_cal)
+    assert not calm.shift.detected and calm.recommended is None and "recommended" not in calm.to_dict()
+
+
+def test_a_report_does_not_change(report):
+    with pytest.raises(AttributeError, match="n cannot be set"):
+        report.n = 3
+    copied = pickle.loads(pickle.dumps(report))
+    assert copied == report and hash(copied) == hash(report) and repr(copied) == repr(report)
+    assert copied.shift == report.shift and repr(report.dominance.f_u).startswith("Record(holds=")
 
 
 def test_a_report_escapes_what_it_shows():

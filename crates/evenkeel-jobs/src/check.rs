@@ -11,7 +11,6 @@ use evenkeel::method::label_plan::Certificate;
 use evenkeel::rows::RowKeys;
 use evenkeel::score::Score;
 use evenkeel::seed::Seed;
-use evenkeel::shift::predictions;
 use evenkeel::threshold::Threshold;
 use serde::Serialize;
 
@@ -115,7 +114,7 @@ pub fn check(
     let classes = labeled.classes();
     let scores = labeled.scores(score)?;
     let laws = target_laws(job, &scores, classes, target, observer)?;
-    let said = predictions(labeled.probabilities());
+    let said = labeled.predictions();
     let range = score.range(classes);
     let report = evenkeel::check::check(&scores, &said, &laws, classes, range, settings)?;
     let recommended = match report.shift.detected {

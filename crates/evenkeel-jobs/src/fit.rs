@@ -20,7 +20,7 @@ pub(crate) fn fit(
     observer: &mut dyn Observer,
 ) -> Result<(Fitted, f64)> {
     let mut clock = Clock::default();
-    let mut fit = clock.time(|| calibrator.begin(&labeled.labeled()))?;
+    let mut fit = clock.time(|| labeled.begin(calibrator))?;
     let ready = loop {
         // Taken by every block and given back by all that are added: after an error there is none, and none is needed.
         let mut open = Some(fit);

@@ -1,9 +1,12 @@
 //! The calibration data: whole in memory, checked once.
 
+use evenkeel::calibrator::{Fit, ShiftCalibrator};
 use evenkeel::error::Error;
 use evenkeel::score::{Labels, Probabilities, Score};
+use evenkeel::shift::{Prediction, predictions};
 use evenkeel::side_inputs::{Labeled, SideInputs};
 
+use crate::any_rows::AnyRows;
 use crate::error::{JobError, PerRow, Result};
 
 /// What the caller calls the side inputs of one set of points, for errors.
@@ -63,11 +66,28 @@ impl SideNames<'_> {
     }
 }
 
+/// Probabilities in the precision they came in.
+#[derive(Debug, Clone)]
+enum AnyProbabilities<'a> {
+    F32(Probabilities<'a, f32>),
+    F64(Probabilities<'a, f64>),
+}
+
+/// The same expression for probabilities of either precision.
+macro_rules! with_probabilities {
+    ($any:expr, |$probabilities:ident| $body:expr) => {
+        match $any {
+            AnyProbabilities::F32($probabilities) => $body,
+            AnyProbabilities::F64($probabilities) => $body,
+        }
+    };
+}
+
 /// The calibration data: probabilities, labels and side inputs that are known to be sound and to fit each other.
 #[derive(Debug, Clone)]
 pub struct LabeledData<'a> {
     name: String,
-    probabilities: Probabilities<'a, f64>,
+    probabilities: AnyProbabilities<'a>,
     labels: Labels,
     side: SideInputs<'a>,
 }
@@ -84,9 +104,28 @@ impl<'a> LabeledData<'a> {
         labels_name: &str,
         labels: Vec<usize>,
     ) -> Result<Self> {
-        let probabilities =
-            Probabilities::new(values, classes).map_err(|error| JobError::found_in(name, error))?;
-        let (found, rows) = (labels.len(), probabilities.rows());
+        let rows =
+            AnyRows::f64(values, classes).map_err(|error| JobError::found_in(name, error))?;
+        Self::of_rows(name, rows, labels_name, labels)
+    }
+
+    /// The same in the precision they came in: nothing is copied.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn of_rows(
+        name: &str,
+        rows: AnyRows<'a>,
+        labels_name: &str,
+        labels: Vec<usize>,
+    ) -> Result<Self> {
+        let classes = rows.columns();
+        let probabilities = match rows {
+            AnyRows::F32(rows) => Probabilities::from_rows(rows).map(AnyProbabilities::F32),
+            AnyRows::F64(rows) => Probabilities::from_rows(rows).map(AnyProbabilities::F64),
+        };
+        let probabilities = probabilities.map_err(|error| JobError::found_in(name, error))?;
+        let (found, rows) = (labels.len(), rows.rows());
         if found != rows {
             return Err(JobError::Count {
                 input: labels_name.to_owned(),
@@ -119,17 +158,17 @@ impl<'a> LabeledData<'a> {
 
     /// Number of points.
     pub fn rows(&self) -> usize {
-        self.probabilities.rows()
+        with_probabilities!(&self.probabilities, |probabilities| probabilities.rows())
     }
 
     /// Number of classes.
     pub fn classes(&self) -> usize {
-        self.probabilities.classes()
+        with_probabilities!(&self.probabilities, |probabilities| probabilities.classes())
     }
 
-    /// Class probabilities, shape `(n, C)`, checked.
-    pub fn probabilities(&self) -> &Probabilities<'a, f64> {
-        &self.probabilities
+    /// What the model says about each point, for the shift test.
+    pub(crate) fn predictions(&self) -> Vec<Prediction> {
+        with_probabilities!(&self.probabilities, |probabilities| predictions(probabilities))
     }
 
     /// True class of each row, shape `(n,)`, below `C`.
@@ -142,9 +181,12 @@ impl<'a> LabeledData<'a> {
         self.side
     }
 
-    /// As the core takes them.
-    pub fn labeled(&self) -> Labeled<'_, f64> {
-        Labeled { probabilities: &self.probabilities, labels: &self.labels, beside: self.side }
+    /// A fit that has taken them and waits for the target rows.
+    pub(crate) fn begin(&self, calibrator: &ShiftCalibrator) -> evenkeel::Result<Fit> {
+        let (labels, beside) = (&self.labels, self.side);
+        with_probabilities!(&self.probabilities, |probabilities| {
+            calibrator.begin(&Labeled { probabilities, labels, beside })
+        })
     }
 
     /// `s(x_i, y_i)`, with the draws of calibration points.
@@ -153,8 +195,9 @@ impl<'a> LabeledData<'a> {
     /// If a score is not finite.
     pub fn scores(&self, score: &Score) -> Result<Vec<f64>> {
         let drawn = score.with_draws_for("calibration");
-        drawn
-            .label_scores(&self.probabilities, &self.labels)
-            .map_err(|error| JobError::from(error).while_reading(&self.name))
+        let scores = with_probabilities!(&self.probabilities, |probabilities| {
+            drawn.label_scores(probabilities, &self.labels)
+        });
+        scores.map_err(|error| JobError::from(error).while_reading(&self.name))
     }
 }
