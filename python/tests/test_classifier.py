@@ -169,6 +169,9 @@ def test_parameters_and_clones(digits):
     copy = clone(ours)
     assert not hasattr(copy, "calibration_") and copy.get_params(deep=False)["method_options"] == {"steps": 5}
     ours.set_params(method="uncorrected", confidence_level=0.7)
+    with pytest.raises(ek.EvenkeelError, match="method uncorrected does not use steps; ot does"):
+        ours.conformalize(X_cal, y_cal, X_target)
+    ours.set_params(method_options=None)
     assert ours.conformalize(X_cal, y_cal, X_target).calibration_.method == "uncorrected"
     assert pickle.loads(pickle.dumps(ours)).calibration_ == ours.calibration_
     assert "ShiftConformalClassifier" in repr(ours)
@@ -272,7 +275,7 @@ def test_labels_of_other_packages(digits):
         assert ours.conformalize(X_cal, labels, X_target).calibration_ == expected
     lists = np.empty(len(y_cal), dtype=object)
     lists[:] = [[1, 2]] * len(y_cal)
-    with pytest.raises(ek.InvalidInputError, match="y_cal: it holds something that is no label"):
+    with pytest.raises(ek.InvalidInputError, match="y_cal: it holds something that is not a label"):
         ours.conformalize(X_cal, lists, X_target)
 
 
