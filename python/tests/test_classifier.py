@@ -169,7 +169,7 @@ def test_parameters_and_clones(digits):
     copy = clone(ours)
     assert not hasattr(copy, "calibration_") and copy.get_params(deep=False)["method_options"] == {"steps": 5}
     ours.set_params(method="uncorrected", confidence_level=0.7)
-    with pytest.raises(ek.EvenkeelError, match="method uncorrected does not use steps; ot does"):
+    with pytest.raises(ek.IncompatibleError, match="method uncorrected does not use steps; ot does"):
         ours.conformalize(X_cal, y_cal, X_target)
     ours.set_params(method_options=None)
     assert ours.conformalize(X_cal, y_cal, X_target).calibration_.method == "uncorrected"

@@ -3,9 +3,11 @@
 //! All sizes stand here. None of them changes a result: states merge exactly and sets do not depend on their neighbours.
 
 use evenkeel::rows::{Real, Rows};
+use evenkeel::score::Probabilities;
 use rayon::prelude::*;
 
-use crate::error::{JobError, Result};
+use crate::any_rows::with_rows;
+use crate::error::{JobError, Result, counted_from, row_of};
 use crate::observer::{Observer, Stage, go_on};
 use crate::source::{Block, RowSource};
 
@@ -30,13 +32,28 @@ pub(crate) fn each_block(
     observer.begin(stage, source.rows());
     let mut seen = 0;
     while let Some(block) = source.next_block()? {
-        work(&block).map_err(|error| error.while_reading(&name))?;
+        work(&block).map_err(|error| first_bad_row(&block, error).while_reading(&name))?;
         seen += block.rows.rows();
         go_on(observer, seen as u64)?;
     }
     observer.end();
     // A table can have a header and nothing below it: means over no rows would be NaN.
     if seen == 0 { Err(JobError::NoRows { input: name }) } else { Ok(seen) }
+}
+
+/// The error of the first bad row of a block.
+///
+/// Threads stop at the first they meet, which may be another one in every run; the same input must give the same words.
+fn first_bad_row(block: &Block<'_>, error: JobError) -> JobError {
+    match error {
+        JobError::Core(found) if row_of(&found).is_some() => {
+            let first = with_rows!(block.rows, |rows| {
+                Probabilities::new(rows.values(), rows.columns()).err()
+            });
+            JobError::Core(first.map_or(found, |first| counted_from(block.first_row, first)))
+        }
+        other => other,
+    }
 }
 
 /// The same over labeled rows.

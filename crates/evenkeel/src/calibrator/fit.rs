@@ -126,6 +126,8 @@ impl ShiftCalibrator {
             ("score".to_owned(), format!("{:?}", self.score)),
             ("alpha".to_owned(), self.alpha.get().to_string()),
             ("seed".to_owned(), self.seed.get().to_string()),
+            // Last, so that what has a name is named: settings that only Rust programs can set stand here.
+            ("settings in full".to_owned(), format!("{:?}", self.method)),
         ]);
         settings
     }

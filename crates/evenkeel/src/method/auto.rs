@@ -271,7 +271,6 @@ impl fmt::Display for Decision {
         write!(
             f,
             "A change was found: {moved}, so the calibration threshold no longer guarantees {asked:.0} % coverage. {plan}",
-        )?;
-        self.warnings.iter().try_for_each(|warning| write!(f, " Beware: {warning}."))
+        )
     }
 }

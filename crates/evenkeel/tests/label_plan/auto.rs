@@ -129,13 +129,16 @@ fn the_decision_says_what_was_done_and_why() {
         (Chosen::Uncorrected, false, true)
     );
     let words = calm.to_string();
-    assert!(words.starts_with("No change was found") && words.contains("300 unlabeled"), "{words}");
+    assert!(
+        words.starts_with("No change was found") && words.contains("300 target points"),
+        "{words}"
+    );
 
     let shifted = run(&sample(300, 1.0, 1), &collapsed(&sample(300, 0.6, 2), 3.0), 0);
     let stormy = decision(&shifted);
     assert_eq!((stormy.chosen, stormy.rejected), (Chosen::LabelPlan, true));
     let words = stormy.to_string();
-    assert!(words.starts_with("A change was found") && words.contains("assumed"), "{words}");
+    assert!(words.starts_with("A change was found") && words.contains("This assumes"), "{words}");
     assert_eq!(shifted.account(), Some(words));
     assert_eq!(
         shifted.learned().bound_after,

@@ -30,14 +30,14 @@ fn spread(from: f64, to: f64, n: usize) -> Vec<f64> {
     (0..n).map(|i| from + (to - from) * i as f64 / n as f64).collect()
 }
 
-/// Every calibration score is below 0.3 and most of target are above: no weighting can match them.
+/// Every calibration score is below 0.3 and most target scores are above: no weighting can match them.
 #[test]
 fn a_support_that_is_too_short() {
     let target = custom_from_scores(&spread(0.4, 0.6, 50), &spread(0.7, 0.9, 50)).unwrap();
     let calibration = calibrate(&spread(0.0, 0.3, 100), &target, settings(50));
     let said = find(&calibration, "support-too-short").unwrap();
     assert!(said.contains("100.0 % and 100.0 %"), "{said}");
-    assert!(said.contains("no weighting can reach the target"), "{said}");
+    assert!(said.contains("no weighting can reach the level"), "{said}");
     let matched = custom_from_scores(&spread(0.0, 0.2, 50), &spread(0.1, 0.3, 50)).unwrap();
     let calibration = calibrate(&spread(0.0, 0.3, 100), &matched, settings(50));
     assert_eq!(find(&calibration, "support-too-short"), None);
