@@ -260,7 +260,7 @@ impl FittedCalibration {
         let alpha = rate(alpha)?;
         let side = self.used(side)?;
         let points = Points::new(("probs", PointSet::Predicted), &probs, &side, logits)?;
-        let labels = points.labels("y", y.whole("y")?)?;
+        let labels = points.labels("y", y.whole("y")?, self.calibration.provenance().classes)?;
         let evaluated = detached(py, |watcher| {
             let source = points.source()?.starting_at(first_row);
             let mut source = source.with_labels("y", &labels)?;

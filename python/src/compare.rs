@@ -58,7 +58,7 @@ pub(crate) fn compare<'py>(
     let target =
         Points::new(("probs_target", PointSet::Target), &probs_target, &side_target, logits)?;
     let test = Points::new(("probs_test", PointSet::Test), &probs_test, &side_test, logits)?;
-    let test_labels = test.labels("y_test", y_test.whole("y_test")?)?;
+    let test_labels = test.labels("y_test", y_test.whole("y_test")?, cal.classes())?;
     let comparison = detached(py, |watcher| {
         let mut softmax = Vec::new();
         let labeled = cal.labeled(&mut softmax, "y_cal", labels)?;

@@ -22,7 +22,7 @@ mod python {
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// What a job or the core says.
-    Job(JobError),
+    Job(Box<JobError>),
     /// Data that neither of them sees.
     Data(String),
     /// A setting only Python could judge.
@@ -47,13 +47,13 @@ impl Failure {
 
 impl From<JobError> for Failure {
     fn from(error: JobError) -> Self {
-        Self::Job(error)
+        Self::Job(Box::new(error))
     }
 }
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Self::Job(JobError::Core(error))
+        JobError::Core(error).into()
     }
 }
 

@@ -84,15 +84,30 @@ impl<'a> Points<'a> {
         self.rows.rows()
     }
 
+    /// Number of classes.
+    pub(crate) fn classes(&self) -> usize {
+        self.rows.columns()
+    }
+
     /// As a job reads them.
     pub(crate) fn source(&self) -> Result<MemorySource<'a>, Failure> {
         let source = MemorySource::new(self.name, self.rows).of_kind(self.kind);
         Ok(source.with_side_inputs(side_names(self.set), self.side)?)
     }
 
-    /// Labels of these points, each naming a class.
-    pub(crate) fn labels(&self, name: &str, labels: Vec<usize>) -> Result<Labels, Failure> {
-        let checked = Labels::new(labels, self.rows.columns());
+    /// Labels of these points, each naming one of the classes of the calibration data. Rows of another model are not the
+    /// labels' fault, so they are found first.
+    pub(crate) fn labels(
+        &self,
+        name: &str,
+        labels: Vec<usize>,
+        classes: usize,
+    ) -> Result<Labels, Failure> {
+        let found = self.classes();
+        if found != classes {
+            return Err(JobError::Classes { input: self.name.to_owned(), found, classes }.into());
+        }
+        let checked = Labels::new(labels, classes);
         Ok(checked.map_err(|error| JobError::found_in(name, error))?)
     }
 

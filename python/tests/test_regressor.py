@@ -222,7 +222,7 @@ def test_columns_follow_the_classes(data):
     )
     assert np.array_equal(plain.predict_interval(X_test)[1], mixed.predict_interval(X_test)[1], equal_nan=True)
     twice = Wrapped(model, [0, 0, 1, 2])
-    with pytest.raises(ek.InvalidInputError, match="no bins"):
+    with pytest.raises(ek.InvalidInputError, match="the classes of the estimator are not bins"):
         ek.ShiftConformalRegressor(twice, method="uncorrected", bin_edges=edges).conformalize(X_cal, y_cal)
 
 

@@ -28,10 +28,7 @@ pub(crate) fn each_block(
 ) -> Result<usize> {
     let name = source.name().to_owned();
     source.rewind()?;
-    let found = source.columns();
-    if found != classes {
-        return Err(JobError::Classes { input: name, found, classes });
-    }
+    require_classes(source, classes)?;
     observer.begin(stage, source.rows());
     let mut seen = 0;
     while let Some(block) = source.next_block()? {
@@ -70,6 +67,15 @@ pub(crate) fn each_labeled_block(
         return Err(JobError::NoLabels { input: source.name().to_owned() });
     }
     each_block(source, classes, watched, work)
+}
+
+/// An error unless a source has a column for each class.
+pub(crate) fn require_classes(source: &dyn RowSource, classes: usize) -> Result<()> {
+    let (input, found) = (source.name(), source.columns());
+    if found == classes {
+        return Ok(());
+    }
+    Err(JobError::Classes { input: input.to_owned(), found, classes })
 }
 
 /// Rows cut into shares for the threads, with the offset of each.

@@ -6,7 +6,7 @@ use evenkeel::evaluation::{Evaluation, GapPoint};
 use evenkeel::measure::WeightedEmpirical;
 use evenkeel::method::MethodName;
 
-use crate::blocks::each_labeled_block;
+use crate::blocks::{each_labeled_block, require_classes};
 use crate::documents::{CompareDocument, CompareRow};
 use crate::error::{JobError, Result, Spell};
 use crate::evaluate::Evaluated;
@@ -116,6 +116,8 @@ pub fn compare(
     observer: &mut dyn Observer,
 ) -> Result<Comparison> {
     let classes = labeled.classes();
+    // Test rows of another model are found before anything is fitted, not after.
+    require_classes(test, classes)?;
     let (mut fitted, mut left_out) = (Vec::new(), Vec::new());
     for entrant in &job.entrants {
         let result = match entrant {
