@@ -68,8 +68,11 @@ pub(crate) fn check<'py>(
     Ok((json(&checked.document(None))?, said, laws.into_iter().map(curve).collect()))
 }
 
+/// Where a CDF steps, and its values there.
+type Steps = (Vec<f64>, Vec<f64>);
+
 /// Atoms and CDF of the laws a check speaks of.
-fn curves(checked: &Checked) -> Result<Vec<(Vec<f64>, Vec<f64>)>, Failure> {
+fn curves(checked: &Checked) -> Result<Vec<Steps>, Failure> {
     let calibration = WeightedEmpirical::uniform(&checked.scores)?;
     let (min_max, f_u) = (&checked.laws.min_max, &checked.laws.f_u);
     let laws = [&calibration, min_max.lower(), min_max.upper(), f_u.lower(), f_u.upper()];

@@ -106,7 +106,7 @@ fn given(matches: &ArgMatches, rows: impl Iterator<Item = &'static OptionSpec>) 
     for spec in rows {
         match spec.kind {
             OptionKind::Flag => {
-                values.set(spec.name, GivenValue::Flag(matches.get_flag(spec.name)))?
+                values.set(spec.name, GivenValue::Flag(matches.get_flag(spec.name)))?;
             }
             _ => {
                 if let Some(text) = matches.get_one::<String>(spec.name) {

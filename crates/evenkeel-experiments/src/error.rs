@@ -254,7 +254,7 @@ pub enum Error {
         /// The array in it.
         array: &'static str,
         /// What the core found.
-        source: evenkeel::Error,
+        source: Box<evenkeel::Error>,
     },
     /// Labels of a softmax file that are not class indices.
     #[error("{}, array labels: {source}", path.display())]
@@ -262,7 +262,7 @@ pub enum Error {
         /// The file.
         path: PathBuf,
         /// What the core found.
-        source: evenkeel::Error,
+        source: Box<evenkeel::Error>,
     },
     /// An image that appears twice in one file.
     #[error("image_id {id} appears twice in {}; every row needs an id of its own", path.display())]

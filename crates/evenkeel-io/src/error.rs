@@ -183,7 +183,7 @@ pub enum IoError {
         /// The input as the user typed it.
         origin: Arc<str>,
         /// What the core found, rows counted in the file.
-        error: evenkeel::Error,
+        error: Box<evenkeel::Error>,
     },
     /// The name of an output does not say what to write.
     #[error("{}: prediction sets are written to .npy, .csv, .jsonl or .parquet; choose one of these", path.display())]
@@ -269,7 +269,7 @@ impl IoError {
     ///
     /// The core counts rows from the start of what it was given; with `first_row > 0` they are counted in the file.
     pub fn from_core(origin: &Arc<str>, first_row: usize, error: evenkeel::Error) -> Self {
-        Self::Core { origin: Arc::clone(origin), error: counted_from(first_row, error) }
+        Self::Core { origin: Arc::clone(origin), error: Box::new(counted_from(first_row, error)) }
     }
 }
 

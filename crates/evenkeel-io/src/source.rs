@@ -160,11 +160,11 @@ mod tests {
     #[test]
     fn arguments_that_name_no_matrix_say_so() {
         for (argument, words) in [
-            ("probs", "inputs end in .npy"),
-            ("probs.txt", "inputs end in .npy"),
+            ("probs", "expected .npy"),
+            ("probs.txt", "expected .npy"),
             ("probs.npz:", "name an array"),
             ("probs.npy:k", "drop ':k'"),
-            ("", "inputs end in .npy"),
+            ("", "expected .npy"),
         ] {
             let message = MatrixSource::parse(argument).unwrap_err().to_string();
             assert!(message.contains(words), "{argument}: {message}");

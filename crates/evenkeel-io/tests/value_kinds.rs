@@ -47,7 +47,7 @@ fn errors_of_the_core_carry_the_file_and_its_row() {
     let path = scratch.file("p.csv", "0.5,0.5\n1,0\n0.9,0.1\n0.7,0.7\n");
     let message = check(&path, ValueKind::Probabilities).unwrap_err();
     assert!(message.contains("p.csv: probabilities row 3 sums to 1.4"), "{message}");
-    assert!(message.contains("--logits"), "{message}");
+    assert!(message.contains("if these are logits"), "{message}");
     let path = scratch.file("p.csv", "0.5,0.5\n1,0\n0.9,0.1\n-0.5,1.5\n");
     let message = check(&path, ValueKind::Probabilities).unwrap_err();
     assert!(message.contains("p.csv: probabilities[row 3, column 0] is -0.5"), "{message}");

@@ -28,7 +28,7 @@ pub enum JobError {
         /// The input at fault, as the shell names it: a path, or an argument.
         input: String,
         /// What is wrong; rows are counted from the start of the input.
-        error: Error,
+        error: Box<Error>,
     },
     /// Rows of another model.
     #[error(
@@ -94,7 +94,7 @@ impl JobError {
 
     /// An error of the core about what `input` holds.
     pub fn found_in(input: &str, error: Error) -> Self {
-        Self::In { input: input.to_owned(), error }
+        Self::In { input: input.to_owned(), error: Box::new(error) }
     }
 
     /// Names the input whose rows were being read when the error came up.
@@ -118,7 +118,8 @@ impl JobError {
     /// The kind of mistake; none where a source or an observer ended the job.
     pub fn category(&self) -> Option<Category> {
         match self {
-            Self::Core(error) | Self::In { error, .. } => Some(error.category()),
+            Self::Core(error) => Some(error.category()),
+            Self::In { error, .. } => Some(error.category()),
             Self::Classes { .. }
             | Self::Count { .. }
             | Self::NoRows { .. }
@@ -131,7 +132,8 @@ impl JobError {
     /// The row the core found at fault, counted from the start of the input.
     pub fn row(&self) -> Option<usize> {
         match self {
-            Self::Core(error) | Self::In { error, .. } => row_of(error),
+            Self::Core(error) => row_of(error),
+            Self::In { error, .. } => row_of(error),
             _ => None,
         }
     }

@@ -11,6 +11,7 @@
     clippy::disallowed_macros,
     clippy::disallowed_methods,
     clippy::disallowed_types,
+    clippy::expect_used,
     unreachable_pub
 )]
 
@@ -90,7 +91,7 @@ fn drive() -> Result<(), Box<dyn Error>> {
         serde_json::to_string(&whole)?,
         "the bytes of one process"
     );
-    println!("{} rows in {WORKERS} processes: the bytes of one process", ROWS);
+    println!("{ROWS} rows in {WORKERS} processes: the bytes of one process");
     Ok(())
 }
 

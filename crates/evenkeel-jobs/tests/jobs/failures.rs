@@ -87,7 +87,7 @@ fn a_setting_is_not_the_fault_of_the_rows_it_is_found_with() {
     let mut job = CheckJob::new(Score::Lac, alpha(), level(), seed());
     job.settings.permutations = 5;
     let error = check(&job, &cal.labeled(), &mut target.source("target"), &mut Unobserved);
-    assert!(matches!(error.unwrap_err(), JobError::Core(Error::TooFew { found: 5, .. })));
+    assert!(matches!(error.unwrap_err(), JobError::Core(Error::TooFewPermutations { .. })));
 }
 
 /// Ends a job once it has heard so often of a stage.

@@ -42,7 +42,7 @@ use crate::sketch::state::{JobHeader, Kind, digest_of, open, seal};
 #[derive(Debug)]
 pub struct Fit {
     job: Job,
-    stage: AnyStage,
+    stage: Box<AnyStage>,
     /// Rows and keys of the pass before, if there was one.
     before: Option<(u64, u64)>,
 }
@@ -107,7 +107,7 @@ impl ShiftCalibrator {
             scores: &scores,
             context: self.context(),
         };
-        let stage = self.method.begin(&scored)?;
+        let stage = Box::new(self.method.begin(&scored)?);
         let header = JobHeader {
             method: self.method.name().as_str().to_owned(),
             settings: self.settings(),
@@ -151,7 +151,7 @@ impl Fit {
         block: Rows<'_, T>,
         beside: SideInputs<'_>,
     ) -> Result<Self> {
-        Ok(Self { stage: self.stage.add(keys, block, &beside)?, ..self })
+        Ok(Self { stage: Box::new(self.stage.add(keys, block, &beside)?), ..self })
     }
 
     /// What other processes need to read rows for this pass: see [`Part`](super::Part).
@@ -169,7 +169,7 @@ impl Fit {
     pub fn absorb(self, state: &[u8]) -> Result<Self> {
         let (header, state) = open::<AnyState>(Kind::State, state)?;
         self.job.header.require_same(&header)?;
-        Ok(Self { stage: self.stage.absorb(state)?, ..self })
+        Ok(Self { stage: Box::new(self.stage.absorb(state)?), ..self })
     }
 
     /// Ends a pass over the target rows: most methods need one, the label plan two.

@@ -173,7 +173,7 @@ impl Stage for AutoFirst {
             Chosen::LabelPlan => {
                 let prepared = planner.prepare(first)?;
                 let stage = AutoSecond { planner, settings, alpha, test };
-                Ok(Next::Again(Open::new(stage, prepared).into()))
+                Ok(Next::again(Open::new(stage, prepared)))
             }
         }
     }

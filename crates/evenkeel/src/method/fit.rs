@@ -109,7 +109,7 @@ pub(crate) trait Stage: Debug + Send + Sized {
 #[derive(Debug)]
 pub(crate) enum Next {
     /// All rows are needed once more.
-    Again(AnyStage),
+    Again(Box<AnyStage>),
     /// All is known, but for an optimisation that somebody may watch.
     Learn(Box<Learning>),
     /// All is known.
@@ -117,6 +117,10 @@ pub(crate) enum Next {
 }
 
 impl Next {
+    pub(crate) fn again(stage: impl Into<AnyStage>) -> Self {
+        Self::Again(Box::new(stage.into()))
+    }
+
     pub(crate) fn done(concluded: Concluded) -> Result<Self> {
         Ok(Self::Done(Box::new(concluded)))
     }

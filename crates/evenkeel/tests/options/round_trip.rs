@@ -28,14 +28,14 @@ fn text_for(spec: &OptionSpec, pick: u64) -> String {
             let most = range.most.unwrap_or(range.least + 5000);
             (range.least + pick as usize % (most - range.least + 1)).to_string()
         }
-        OptionKind::NumberOrWord(_, choice) if pick % 3 == 0 => choice.word.to_owned(),
+        OptionKind::NumberOrWord(_, choice) if pick.is_multiple_of(3) => choice.word.to_owned(),
         OptionKind::Number(_) | OptionKind::NumberOrWord(..) if spec.name == "min-effective" => {
             small(&["1", "12.5", "1e9"])
         }
         OptionKind::Number(_) | OptionKind::NumberOrWord(..) => {
             small(&["0.1", "1e-7", "0.30000000000000004", "0.999"])
         }
-        _ => (pick % 2 == 0).to_string(),
+        _ => pick.is_multiple_of(2).to_string(),
     }
 }
 

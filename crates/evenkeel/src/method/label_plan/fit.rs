@@ -67,7 +67,7 @@ impl Stage for PlanFirst {
     fn end_pass(self, _: PlanFirstPass, first: FirstPass, _: u64) -> Result<Next> {
         let prepared = self.planner.prepare(first)?;
         let stage = PlanSecond { planner: self.planner, alpha: self.alpha };
-        Ok(Next::Again(Open::new(stage, prepared).into()))
+        Ok(Next::again(Open::new(stage, prepared)))
     }
 }
 
