@@ -121,7 +121,7 @@ impl ConditionalModel {
         self.at(alpha)?.cutoffs(test)
     }
 
-    /// The cutoff of one test point with the evidence for it; see [`ConditionalAtRate::solution`].
+    /// The cutoff of one test point with the evidence for it; see `ConditionalAtRate::solution`.
     ///
     /// # Errors
     /// As [`cutoffs`](Self::cutoffs).
