@@ -79,8 +79,10 @@ impl SoftmaxTable {
         if let Some(pair) = seen.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(Error::RepeatedImage { path: path.to_path_buf(), id: pair[0] });
         }
-        let labels = Labels::new(labels, classes)
-            .map_err(|source| Error::UnfitLabels { path: path.to_path_buf(), source: Box::new(source) })?;
+        let labels = Labels::new(labels, classes).map_err(|source| Error::UnfitLabels {
+            path: path.to_path_buf(),
+            source: Box::new(source),
+        })?;
         let labels = labels.as_slice().to_vec();
         Ok(Self { probabilities, classes, labels, image_ids })
     }
@@ -125,7 +127,11 @@ fn check<T: evenkeel::rows::Real>(path: &Path, kind: ValueKind, rows: Rows<'_, T
     let checked =
         Rows::new(array, rows.values(), rows.columns()).and_then(Probabilities::from_rows);
     let path = path.to_path_buf();
-    checked.map(drop).map_err(|source| Error::NoProbabilities { path, array, source: Box::new(source) })
+    checked.map(drop).map_err(|source| Error::NoProbabilities {
+        path,
+        array,
+        source: Box::new(source),
+    })
 }
 
 /// Rows taken out of a table.

@@ -2,8 +2,8 @@
 
 use evenkeel::score::Score;
 use evenkeel_jobs::{
-    AnyRows, CheckJob, CompareJob, Entrant, IfInapplicable, MemorySource, RowSource, Unobserved,
-    calibrate, check, compare, evaluate, predict,
+    AnyRows, CheckJob, CompareJob, Entrant, IfInapplicable, LabeledData, MemorySource, RowSource,
+    Unobserved, calibrate, check, compare, evaluate, predict,
 };
 
 use crate::world::{CLASSES, Points, alpha, calibrator, level, methods, seed};
@@ -26,6 +26,24 @@ fn calibrations() {
             let done = calibrate(&calibrator(method), &cal.labeled(), &mut source, &mut Unobserved);
             serde_json::to_string(&done.unwrap().calibration).unwrap()
         });
+    }
+}
+
+#[test]
+fn calibration_data_of_either_precision() {
+    let (cal, target) = (Points::calibration(), Points::target());
+    #[expect(clippy::cast_possible_truncation, reason = "rounded on purpose")]
+    let single: Vec<f32> = cal.values.iter().map(|value| *value as f32).collect();
+    let double: Vec<f64> = single.iter().copied().map(f64::from).collect();
+    let rows = [AnyRows::f32(&single, CLASSES).unwrap(), AnyRows::f64(&double, CLASSES).unwrap()];
+    for method in methods() {
+        let [one, other] = rows.map(|rows| {
+            let labeled = LabeledData::of_rows("cal", rows, "labels", cal.labels.clone()).unwrap();
+            let mut source = target.source("target");
+            let done = calibrate(&calibrator(method), &labeled, &mut source, &mut Unobserved);
+            serde_json::to_string(&done.unwrap().calibration).unwrap()
+        });
+        assert_eq!(one, other);
     }
 }
 

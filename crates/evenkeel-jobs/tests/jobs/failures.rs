@@ -6,8 +6,8 @@ use evenkeel::error::Error;
 use evenkeel::score::{Labels, Score};
 use evenkeel::side_inputs::SideInputs;
 use evenkeel_jobs::{
-    CheckJob, JobError, LabeledData, Observer, PerRow, SideNames, Stage, Unobserved, calibrate,
-    check, evaluate,
+    AnyRows, CheckJob, CompareJob, Entrant, IfInapplicable, JobError, LabeledData, MemorySource,
+    Observer, PerRow, SideNames, Stage, Unobserved, calibrate, check, compare, evaluate,
 };
 
 use crate::world::{CLASSES, Points, alpha, calibrator, level, methods, seed};
@@ -81,13 +81,43 @@ fn another_model_is_named() {
     assert!(error.starts_with("target has 2 columns but the calibration data have 3"), "{error}");
 }
 
+/// Counts the stages of a job.
+#[derive(Default)]
+struct Stages(usize);
+
+impl Observer for Stages {
+    fn begin(&mut self, _stage: Stage, _total: Option<u64>) {
+        self.0 += 1;
+    }
+}
+
+#[test]
+fn test_rows_of_another_model_are_found_before_anything_is_fitted() {
+    let (cal, target, test) = (Points::calibration(), Points::target(), Points::test());
+    let labels = Labels::new(vec![0; 450], 2).unwrap();
+    let rows = AnyRows::f64(&test.values, 2).unwrap();
+    let mut test = MemorySource::new("test", rows).with_labels("labels", &labels).unwrap();
+    let entrants = methods().into_iter().map(|method| Entrant::Method(calibrator(method)));
+    let job =
+        CompareJob { entrants: entrants.collect(), if_inapplicable: IfInapplicable::LeaveOut };
+    let mut stages = Stages::default();
+    let failed =
+        compare(&job, &cal.labeled(), &mut target.source("target"), &mut test, &mut stages);
+    let found = JobError::Classes { input: "test".to_owned(), found: 2, classes: CLASSES };
+    assert_eq!(failed.unwrap_err().to_string(), found.to_string());
+    assert_eq!(stages.0, 0);
+}
+
 #[test]
 fn a_setting_is_not_the_fault_of_the_rows_it_is_found_with() {
     let (cal, target) = (Points::calibration(), Points::target());
     let mut job = CheckJob::new(Score::Lac, alpha(), level(), seed());
     job.settings.permutations = 5;
     let error = check(&job, &cal.labeled(), &mut target.source("target"), &mut Unobserved);
-    assert!(matches!(error.unwrap_err(), JobError::Core(Error::TooFewPermutations { .. })));
+    assert!(matches!(
+        error.unwrap_err(),
+        JobError::Core(Error::TooFewPermutations { found: 5, .. })
+    ));
 }
 
 /// Ends a job once it has heard so often of a stage.
