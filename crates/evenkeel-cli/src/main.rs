@@ -5,12 +5,12 @@ mod commands;
 mod exit;
 mod failure;
 mod files;
-mod job;
 mod method_args;
 mod output;
 mod page;
 mod progress;
 mod reproduce_args;
+mod settings;
 mod spelling;
 mod table;
 

@@ -5,9 +5,9 @@ use evenkeel::calibrator::ShiftCalibrator;
 use evenkeel::check::{CheckSettings, ShiftReport, TargetLaws, TargetLawsRecipe};
 use evenkeel::evaluation::ClassCoverage;
 use evenkeel::level::{FailureProbability, Miscoverage};
-use evenkeel::method::Method;
 use evenkeel::method::auto::AutoSettings;
 use evenkeel::method::label_plan::Certificate;
+use evenkeel::method::{Method, MethodName};
 use evenkeel::rows::RowKeys;
 use evenkeel::score::Score;
 use evenkeel::seed::Seed;
@@ -84,10 +84,11 @@ impl Recommended {
         let value = calibration.threshold(None).map_or(f64::INFINITY, Threshold::get);
         let certificate = match &calibration.learned().evidence {
             Some(Evidence::Auto(decision)) => decision.plan.as_ref().map(|plan| plan.certificate),
+            Some(Evidence::LabelPlan { plan, .. }) => Some(plan.certificate),
             _ => None,
         };
         Self {
-            method: calibration.provenance().method.as_str(),
+            method: MethodName::Auto.as_str(),
             threshold: value.is_finite().then_some(value),
             effective_sample_size: calibration.effective_sample_size(),
             certificate,
@@ -120,7 +121,12 @@ pub fn check(
     let recommended = match report.shift.detected {
         false => None,
         true => {
-            let method = Method::Auto(AutoSettings::new(settings.delta));
+            let auto = AutoSettings::new(settings.delta);
+            // With the relabelings of `auto` its test is the one just made, which has rejected: what remains of it is its plan.
+            let method = match settings.permutations == auto.permutations {
+                true => Method::LabelPlan(auto.plan),
+                false => Method::Auto(auto),
+            };
             let CheckSettings { alpha, seed, delta, .. } = *settings;
             let calibrator = ShiftCalibrator { method, score: *score, alpha, seed };
             let calibrated = calibrate(&calibrator, labeled, target, observer)?;

@@ -1,6 +1,6 @@
 //! A set of labels for every row, from a stored calibration.
 
-use evenkeel::calibration::Calibration;
+use evenkeel::calibration::{Calibration, ThresholdsDifferBy};
 use evenkeel::conformal::LabelSets;
 use evenkeel::error::{Error, Input, PointSet, SideInput, User};
 use evenkeel::level::Miscoverage;
@@ -25,6 +25,8 @@ pub struct Predicted {
     pub alpha: Miscoverage,
     /// The threshold of all rows; none where each row or label has its own.
     pub threshold: Option<Threshold>,
+    /// Whether every label, or every point, has its own.
+    pub thresholds_differ_by: ThresholdsDifferBy,
     /// Labels in all sets.
     pub labels: u64,
     /// Sets without a label.
@@ -76,6 +78,7 @@ pub fn predict(
         n: 0,
         alpha: alpha.unwrap_or(calibration.provenance().alpha),
         threshold: calibration.threshold(alpha),
+        thresholds_differ_by: calibration.thresholds_differ_by(),
         labels: 0,
         empty: 0,
         full: 0,

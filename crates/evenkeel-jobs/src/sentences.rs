@@ -227,7 +227,12 @@ pub fn predicted(predicted: &Predicted) -> String {
     let level = percent(1.0 - document.alpha);
     let cut = match predicted.threshold {
         Some(_) => format!(" at threshold {} (level {level})", threshold(document.threshold)),
-        None => format!(", each with its own threshold (level {level})"),
+        None => match predicted.thresholds_differ_by {
+            ThresholdsDifferBy::Label => {
+                format!(", with a threshold for each label (level {level})")
+            }
+            _ => format!(", each with its own threshold (level {level})"),
+        },
     };
     format!(
         "{} prediction sets{cut}: {:.2} labels on average, {} empty, {} with every label.",

@@ -9,9 +9,9 @@ use evenkeel::side_inputs::PointSet;
 use crate::args::CalibrateArgs;
 use crate::exit::Outcome;
 use crate::failure::Failure;
-use crate::job::{Rates, calibrator, on_threads, score};
 use crate::output::{print, print_json, to_json};
 use crate::progress::Verbosity;
+use crate::settings::{Rates, calibrator, on_threads, score};
 
 pub(crate) fn run(args: &CalibrateArgs) -> Result<Outcome, Failure> {
     on_threads(args.common.threads, || run_on_pool(args))

@@ -9,10 +9,10 @@ use evenkeel_jobs::{CheckJob, Checked, check, sentences};
 use crate::args::{BesideArgs, CheckArgs};
 use crate::exit::Outcome;
 use crate::failure::Failure;
-use crate::job::{Rates, on_threads, score};
 use crate::output::{print, print_json};
 use crate::page::check_page;
 use crate::progress::Verbosity;
+use crate::settings::{Rates, on_threads, score};
 use crate::table::{Align, Table, colour_on_stdout};
 
 pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, Failure> {

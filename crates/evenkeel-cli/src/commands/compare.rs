@@ -11,10 +11,10 @@ use evenkeel_jobs::{CompareJob, Entrant, IfInapplicable, compare, sentences};
 use crate::args::{BesideArgs, CompareArgs};
 use crate::exit::Outcome;
 use crate::failure::{Failure, spelled};
-use crate::job::{Rates, calibrator, on_threads, score};
 use crate::output::{print, print_json};
 use crate::page::compare_page;
 use crate::progress::Verbosity;
+use crate::settings::{Rates, calibrator, on_threads, score};
 use crate::table::{Align, Table, colour_on_stdout, percent, threshold};
 
 pub(crate) fn run(args: &CompareArgs) -> Result<Outcome, Failure> {

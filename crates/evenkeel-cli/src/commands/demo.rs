@@ -20,10 +20,10 @@ use super::compare::entrants;
 use crate::args::DemoArgs;
 use crate::exit::Outcome;
 use crate::failure::{Failure, system_words};
-use crate::job::{Rates, on_threads};
 use crate::output::{print, print_json};
 use crate::page::{add_check, add_comparison, check_answer, provenance};
 use crate::progress::Verbosity;
+use crate::settings::{Rates, on_threads};
 use crate::table::{Align, Table, colour_on_stdout, percent};
 
 /// The data that ship: softmax outputs of the project's classifier on Fashion-MNIST, clean and corrupted.

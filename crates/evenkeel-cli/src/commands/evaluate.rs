@@ -10,9 +10,9 @@ use crate::args::EvaluateArgs;
 use crate::exit::Outcome;
 use crate::failure::Failure;
 use crate::files::load_calibration;
-use crate::job::on_threads;
 use crate::output::{print, print_json};
 use crate::progress::Verbosity;
+use crate::settings::on_threads;
 use crate::table::{Align, Table, colour_on_stdout, percent};
 
 pub(crate) fn run(args: &EvaluateArgs) -> Result<Outcome, Failure> {

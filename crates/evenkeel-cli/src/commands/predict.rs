@@ -8,9 +8,9 @@ use crate::args::PredictArgs;
 use crate::exit::Outcome;
 use crate::failure::Failure;
 use crate::files::load_calibration;
-use crate::job::on_threads;
 use crate::output::{print, print_json};
 use crate::progress::Verbosity;
+use crate::settings::on_threads;
 
 pub(crate) fn run(args: &PredictArgs) -> Result<Outcome, Failure> {
     on_threads(args.common.threads, || run_on_pool(args))

@@ -15,13 +15,13 @@ use serde::Serialize;
 
 use crate::exit::Outcome;
 use crate::failure::Failure;
-use crate::job::{Rates, on_threads};
 use crate::output::{print, print_json};
 use crate::progress::Verbosity;
 use crate::reproduce_args::{
     DataArgs, FiguresArgs, ImagesArgs, RegressionArgs, ReproduceCommand, RunArgs, SampleSizeArgs,
     SizeArgs, TightnessArgs,
 };
+use crate::settings::{Rates, on_threads};
 
 pub(crate) fn run(command: &ReproduceCommand) -> Result<Outcome, Failure> {
     match command {

@@ -14,6 +14,8 @@ use crate::threshold::{TestMass, Threshold};
 
 /// What every calibration file says it is.
 pub(crate) const FORMAT: &str = "evenkeel/calibration";
+/// Classes of a calibration at most: the columns a table of the readers may have.
+const MOST_CLASSES: usize = 1 << 22;
 /// Version of the layout below.
 pub(crate) const VERSION: u32 = 1;
 
@@ -158,6 +160,13 @@ impl TryFrom<CalibrationFile> for Calibration {
         CalibrationHeader { format: file.format, version: file.version }.check()?;
         if file.classes == 0 {
             return Err(Error::TooFew { what: "classes of a calibration", found: 0, least: 1 });
+        }
+        // Nothing may be allocated by a number in a file: no table has that many columns.
+        if file.classes > MOST_CLASSES {
+            return Err(Error::Damaged {
+                what: "this calibration",
+                why: "it names more classes than a table can have",
+            });
         }
         require_increasing("calibration scores", &file.scores)?;
         let provenance = Provenance {

@@ -68,11 +68,11 @@ pub enum Ended {
 #[derive(Debug)]
 pub struct Ready {
     job: Job,
-    known: Known,
+    outcome: Outcome,
 }
 
 #[derive(Debug)]
-enum Known {
+enum Outcome {
     /// All but the weights, which an optimisation finds.
     Learn(Box<Learning>),
     Done(Box<Concluded>),
@@ -192,8 +192,8 @@ impl Fit {
                 job.header.pass += 1;
                 Ended::Again(Self { job, stage, before: Some(seen) })
             }
-            Next::Learn(learning) => Ended::Done(Ready { job, known: Known::Learn(learning) }),
-            Next::Done(concluded) => Ended::Done(Ready { job, known: Known::Done(concluded) }),
+            Next::Learn(learning) => Ended::Done(Ready { job, outcome: Outcome::Learn(learning) }),
+            Next::Done(concluded) => Ended::Done(Ready { job, outcome: Outcome::Done(concluded) }),
         })
     }
 }
@@ -207,10 +207,10 @@ impl Ready {
         self,
         observer: &mut dyn FnMut(&TracePoint) -> ControlFlow<()>,
     ) -> Result<Fitted> {
-        let Self { job: Job { calibrator, classes, .. }, known } = self;
-        let concluded = match known {
-            Known::Learn(learning) => learning.conclude(observer)?,
-            Known::Done(concluded) => *concluded,
+        let Self { job: Job { calibrator, classes, .. }, outcome } = self;
+        let concluded = match outcome {
+            Outcome::Learn(learning) => learning.conclude(observer)?,
+            Outcome::Done(concluded) => *concluded,
         };
         calibrator.finish(calibrator.method.name(), concluded, classes)
     }

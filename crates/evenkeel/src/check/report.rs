@@ -15,7 +15,7 @@ use crate::measure::{
 };
 use crate::sandwich::Sandwich;
 use crate::seed::Seed;
-use crate::shift::{Prediction, permutations_for, shift_test};
+use crate::shift::{Prediction, least_permutations, permutations_for, shift_test};
 use crate::threshold::{TestMass, Threshold, conformal_threshold};
 
 /// How a check is made.
@@ -179,7 +179,7 @@ pub fn check(
     let law = WeightedEmpirical::uniform(scores)?;
     let TargetLaws { min_max, f_u, .. } = target;
     // The smallest p-value is 1 / (1 + B): with fewer permutations the test could never reject, whatever the data.
-    let least = (1.0 / settings.delta.get()).ceil() as usize - 1;
+    let least = least_permutations(settings.delta);
     if settings.permutations < least {
         let (found, delta) = (settings.permutations, settings.delta.get());
         return Err(Error::TooFewPermutations { found, delta, least });

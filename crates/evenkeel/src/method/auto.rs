@@ -15,13 +15,13 @@ use super::label_plan::{
     PreparedPlan, SecondPass,
 };
 use super::{About, Concluded, Evidence, Needs, Rule, Sorted};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::level::{FailureProbability, Miscoverage};
 use crate::rows::{Real, RowKeys, Rows};
 use crate::seed::Seed;
 use crate::shift::{
-    KEPT_PREDICTIONS, KeptPredictions, Prediction, ShiftTest, permutations_for, predictions,
-    sampled, shift_test,
+    KEPT_PREDICTIONS, KeptPredictions, Prediction, ShiftTest, least_permutations, permutations_for,
+    predictions, sampled, shift_test,
 };
 use crate::side_inputs::SideInputs;
 use crate::warning::Warning;
@@ -147,6 +147,12 @@ pub(crate) fn begin<T: Real>(
     calibration: &Scored<'_, T>,
     settings: AutoSettings,
 ) -> Result<Open<AutoFirst>> {
+    let (found, delta) = (settings.permutations, settings.level.get());
+    let least = least_permutations(settings.level);
+    if found < least {
+        // No p-value could ever reach the level, and every shift would be called none.
+        return Err(Error::TooFewPermutations { found, delta, least });
+    }
     let planner = label_plan::planner(calibration, settings.plan)?;
     let seed = calibration.context.seed;
     let before = sampled(predictions(calibration.probabilities), seed)?;

@@ -80,7 +80,10 @@ impl TryFrom<Stored> for EntropyScaling {
 
     fn try_from(Stored { classes, power, entropies }: Stored) -> Result<Self> {
         let mut scaling = Self::new(classes, power)?;
-        scaling.entropies.merge(&entropies)?;
+        scaling.entropies.merge(&entropies).map_err(|_| Error::Damaged {
+            what: "this calibration",
+            why: "its entropies are not those of this many classes",
+        })?;
         Ok(scaling)
     }
 }

@@ -106,8 +106,12 @@ impl TryFrom<Stored> for QuantileTransfer {
     fn try_from(Stored { labeled, target }: Stored) -> Result<Self> {
         // Merging into an empty one checks the range: counts over another interval would shift every quantile.
         let mut transfer = Self::default();
-        transfer.labeled.merge(&labeled)?;
-        transfer.target.merge(&target)?;
+        transfer.labeled.merge(&labeled).and(transfer.target.merge(&target)).map_err(|_| {
+            Error::Damaged {
+                what: "this calibration",
+                why: "its confidences are not between 0 and 1",
+            }
+        })?;
         Ok(transfer)
     }
 }

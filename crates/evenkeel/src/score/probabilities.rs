@@ -51,6 +51,11 @@ impl<'a, T: Real> Probabilities<'a, T> {
         Ok(Self { rows, scales })
     }
 
+    /// Rows that were checked and normalised where they came from.
+    pub(crate) fn of_checked(rows: Rows<'a, T>) -> Self {
+        Self { rows, scales: Vec::new() }
+    }
+
     /// The rows as they were given, not renormalised.
     pub(crate) fn table(&self) -> Rows<'a, T> {
         self.rows

@@ -9,4 +9,5 @@ mod shift_test;
 
 pub use predictions::predictions;
 pub(crate) use predictions::{KEPT_PREDICTIONS, KeptPredictions, sampled};
+pub(crate) use shift_test::least_permutations;
 pub use shift_test::{Prediction, ShiftTest, permutations_for, shift_test};

@@ -31,6 +31,11 @@ pub fn permutations_for(level: FailureProbability) -> usize {
     DEFAULT_PERMUTATIONS.max(needed)
 }
 
+/// Fewest permutations with which a p-value can be at or below this level.
+pub(crate) fn least_permutations(level: FailureProbability) -> usize {
+    (1.0 / level.get()).ceil() as usize - 1
+}
+
 /// What a model says about one point: its most probable class, and how probable.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Prediction {

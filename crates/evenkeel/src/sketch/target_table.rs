@@ -17,7 +17,7 @@ use super::row_count::contradiction;
 use super::sandwich_sketch::{SandwichSketch, SketchedLaws};
 use crate::error::{Error, Result, require_same_length};
 use crate::rows::{Real, RowKeys, Rows};
-use crate::score::{CandidateScores, Probabilities, Score, row_scale};
+use crate::score::{CandidateScores, Probabilities, Score, row_scale, widen_scaled};
 
 /// Candidate scores kept one by one; more of them are sketched where that gives the same answer. As atoms with masses
 /// they take 48 bytes each.
@@ -58,7 +58,7 @@ pub(crate) enum FilledTable {
 pub(crate) struct KeptRows {
     /// Increasing once the table is filled.
     pub keys: Vec<u64>,
-    /// As they were given, not normalised, so that later normalising gives the bits it would have given then.
+    /// Checked and normalised as they were added, so that no row is looked at twice.
     values: Vec<f64>,
 }
 
@@ -85,14 +85,10 @@ impl TargetTableRecipe {
         if let Form::Kept(kept) = &table.0
             && !self.is_sketched(kept.values.len().saturating_add(block.values().len()))
         {
-            for (offset, row) in block.iter().enumerate() {
-                row_scale(block.what(), keys.key(offset), row)?;
-            }
-            if let Form::Kept(kept) = &mut table.0 {
-                kept.keys.extend((0..block.rows()).map(|offset| keys.key(offset)));
-                kept.values.extend(block.values().iter().map(|value| (*value).into()));
-            }
-            return Ok(());
+            return match &mut table.0 {
+                Form::Kept(kept) => kept.add(keys, block),
+                Form::Sketched(_) => Ok(()),
+            };
         }
         let added = self.empty_sketch()?.of_block(keys, block, &self.score)?;
         self.sketch(table)?.add_sketch(&added)
@@ -207,10 +203,28 @@ impl TargetTable {
 }
 
 impl KeptRows {
+    /// Adds rows, all or none.
+    fn add<T: Real>(&mut self, keys: RowKeys<'_>, block: Rows<'_, T>) -> Result<()> {
+        let (before, columns) = (self.values.len(), block.columns());
+        self.values.resize(before + block.values().len(), 0.0);
+        let places = self.values[before..].chunks_exact_mut(columns);
+        for (offset, (row, place)) in block.iter().zip(places).enumerate() {
+            match row_scale(block.what(), keys.key(offset), row) {
+                Ok(scale) => widen_scaled(row, scale, place),
+                Err(error) => {
+                    self.values.truncate(before);
+                    return Err(error);
+                }
+            }
+        }
+        self.keys.extend((0..block.rows()).map(|offset| keys.key(offset)));
+        Ok(())
+    }
+
     /// The probabilities as they were given.
     pub(crate) fn probabilities(&self) -> Result<Probabilities<'_, f64>> {
         let classes = self.values.len() / self.keys.len().max(1);
-        Probabilities::new(&self.values, classes)
+        Ok(Probabilities::of_checked(Rows::new("probabilities", &self.values, classes)?))
     }
 
     /// Scores of every label of every row; draws follow the rows' keys.
