@@ -33,6 +33,7 @@ use crate::method::fit::{Next, Scored};
 use crate::method::ot::Learning;
 use crate::method::{AnyStage, AnyState, Concluded, require_and_refuse};
 use crate::rows::{Real, RowKeys, Rows};
+use crate::score::Labels;
 use crate::side_inputs::{Labeled, SideInputs};
 use crate::sketch::state::{JobHeader, Kind, digest_of, open, seal};
 
@@ -52,7 +53,57 @@ pub struct Fit {
 struct Job {
     calibrator: ShiftCalibrator,
     classes: usize,
-    header: JobHeader,
+    /// Which pass over the rows, from 1.
+    pass: u8,
+    calibration: Fingerprinted,
+}
+
+/// The calibration data as far as they name a job. Only fits that are spread over processes need the name, and hashing
+/// takes longer than a small fit, so it is made when somebody asks.
+#[derive(Debug)]
+struct Fingerprinted {
+    scores: Vec<f64>,
+    labels: Labels,
+    features: Option<(Vec<f64>, usize)>,
+    ratios: Option<Vec<f64>>,
+    weights: Option<Vec<f64>>,
+}
+
+impl Fingerprinted {
+    fn new(scores: Vec<f64>, labels: &Labels, side: &SideInputs<'_>) -> Self {
+        Self {
+            scores,
+            labels: labels.clone(),
+            features: side.features.map(|table| (table.values().to_vec(), table.columns())),
+            ratios: side.ratios.map(<[f64]>::to_vec),
+            weights: side.weights.map(<[f64]>::to_vec),
+        }
+    }
+
+    fn digest(&self) -> Result<[u8; 32]> {
+        let features = match &self.features {
+            None => None,
+            Some((values, columns)) => Some(Rows::new("features", values, *columns)?),
+        };
+        let side = SideInputs {
+            features,
+            ratios: self.ratios.as_deref(),
+            weights: self.weights.as_deref(),
+        };
+        Ok(digest_of(&self.scores, &self.labels, &side))
+    }
+}
+
+impl Job {
+    /// The name of the job and the pass on the wire.
+    fn header(&self) -> Result<JobHeader> {
+        Ok(JobHeader {
+            method: self.calibrator.method.name().as_str().to_owned(),
+            settings: self.calibrator.settings(),
+            pass: self.pass,
+            calibration: self.calibration.digest()?,
+        })
+    }
 }
 
 /// What a pass over the target rows leads to.
@@ -108,14 +159,13 @@ impl ShiftCalibrator {
             context: self.context(),
         };
         let stage = Box::new(self.method.begin(&scored)?);
-        let header = JobHeader {
-            method: self.method.name().as_str().to_owned(),
-            settings: self.settings(),
-            pass: 1,
-            calibration: digest_of(&scores, labels, &beside),
-        };
         let classes = probabilities.classes();
-        Ok(Fit { job: Job { calibrator: *self, classes, header }, stage, before: None })
+        let calibration = Fingerprinted::new(scores, labels, &beside);
+        Ok(Fit {
+            job: Job { calibrator: *self, classes, pass: 1, calibration },
+            stage,
+            before: None,
+        })
     }
 
     /// Everything the states of a job depend on, by name.
@@ -159,7 +209,7 @@ impl Fit {
     /// # Errors
     /// If it cannot be written, which does not happen for a fit that was begun.
     pub fn plan(&self) -> Result<Vec<u8>> {
-        seal(Kind::Plan, &self.job.header, &self.stage.pass())
+        seal(Kind::Plan, &self.job.header()?, &self.stage.pass())
     }
 
     /// Takes what another process made of its rows of this pass.
@@ -168,7 +218,7 @@ impl Fit {
     /// If the bytes are damaged, or belong to another job or pass; the error says which setting differs.
     pub fn absorb(self, state: &[u8]) -> Result<Self> {
         let (header, state) = open::<AnyState>(Kind::State, state)?;
-        self.job.header.require_same(&header)?;
+        self.job.header()?.require_same(&header)?;
         Ok(Self { stage: Box::new(self.stage.absorb(state)?), ..self })
     }
 
@@ -189,7 +239,7 @@ impl Fit {
         }
         Ok(match stage.end_pass()? {
             Next::Again(stage) => {
-                job.header.pass += 1;
+                job.pass += 1;
                 Ended::Again(Self { job, stage, before: Some(seen) })
             }
             Next::Learn(learning) => Ended::Done(Ready { job, outcome: Outcome::Learn(learning) }),
