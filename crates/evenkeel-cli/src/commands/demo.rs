@@ -231,7 +231,7 @@ impl Job<'_> {
 /// What a person reads: the check of one day, all days side by side, and where to go from here.
 fn summary(document: &Document, shown: &str, alpha: f64, folder: &Path) -> String {
     let mut table = Table::new(&[
-        ("day", Align::Left),
+        ("condition", Align::Left),
         ("shift test", Align::Left),
         ("method", Align::Left),
         ("coverage", Align::Right),

@@ -43,11 +43,12 @@
 mod certificate;
 mod class_groups;
 mod evidence;
+mod first_pass;
 mod fit;
 mod labeled_logits;
-mod passes;
 mod plan;
 mod prepared;
+mod second_pass;
 mod settings;
 mod shift_statistics;
 mod target_rows;
@@ -71,13 +72,15 @@ pub use crate::sketch::{PlannedLaws, TailAtom};
 #[doc(hidden)]
 pub use class_groups::ClassGroups;
 #[doc(hidden)]
-pub use labeled_logits::LabeledLogits;
+pub use first_pass::FirstPass;
 #[doc(hidden)]
-pub use passes::{FirstPass, SecondPass};
+pub use labeled_logits::LabeledLogits;
 #[doc(hidden)]
 pub use plan::LabelPlan;
 #[doc(hidden)]
 pub use prepared::PreparedPlan;
+#[doc(hidden)]
+pub use second_pass::SecondPass;
 #[doc(hidden)]
 pub use shift_statistics::ShiftStatistics;
 #[doc(hidden)]
@@ -93,7 +96,7 @@ use crate::rows::{Real, RowKeys};
 use crate::score::Score;
 use crate::seed::Seed;
 use crate::sketch::{Abscissae, contradiction};
-use passes::confidence;
+use first_pass::confidence;
 use shift_statistics::{PredictedCalibration, shift_statistics};
 use target_rows::{in_blocks, predicted};
 use temperature::best_temperature;

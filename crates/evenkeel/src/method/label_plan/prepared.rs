@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::class_groups::ClassGroups;
-use super::passes::SecondPass;
+use super::second_pass::SecondPass;
 use super::shift_statistics::{LARGEST_INFLATION, ShiftStatistics};
 use super::transport_plan::{TransportPlan, scale_row, tempered_softmax};
 use crate::error::{Error, Result, require_finite, require_same_length};
