@@ -29,7 +29,7 @@ CALIBRATIONS = [
     {"method": "ot", "score": "raps", "randomised": True, "raps_lambda": 0.05, "raps_k": 2, "steps": 100},
     {"method": "uncorrected", "score": "margin"},
     {"method": "auto"},
-    {"method": "auto", "shift_level": 1e-9},
+    {"method": "auto", "shift_level": 1e-3},
     {"method": "label-plan"},
     {"method": "likelihood-ratio"},
     {"method": "likelihood-ratio", "ratio": "network"},
@@ -247,3 +247,11 @@ def test_auto_tests_as_check_does(fog, delta):
     test = cal.evidence_["test"]
     assert (report.shift.p_value, report.shift.permutations) == (test["p_value"], test["permutations"])
     assert cal.evidence_["plan"]["certificate"]["delta"] == delta
+
+
+def test_a_level_that_no_test_can_reach_is_refused(run, fog, fog_files, tmp_path):
+    ran = run("calibrate", "--cal-probs", fog_files.probs_cal, "--cal-labels", fog_files.y_cal, "--unlabeled",
+              fog_files.probs_target, "--shift-level", "1e-9", "--out", tmp_path / "cal.json")  # fmt: skip
+    assert ran.code == 2 and "no p-value could ever reject" in ran.stderr
+    with pytest.raises(ek.EvenkeelError, match="no p-value could ever reject"):
+        ek.calibrate(fog.probs_cal, fog.y_cal, fog.probs_target, shift_level=1e-9)
