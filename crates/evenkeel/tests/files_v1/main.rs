@@ -24,3 +24,16 @@ fn stored_calibrations_keep_their_bytes() {
     }
     assert!(read >= 17, "{read} files");
 }
+
+/// Nothing is allocated by a number in a file.
+#[test]
+fn more_classes_than_a_table_can_have_are_damage() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files_v1/cases/uncorrected.json");
+    let mut file: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    for classes in [1_u64 << 30, 1 << 63, u64::MAX] {
+        file["classes"] = classes.into();
+        let error = serde_json::from_value::<Calibration>(file.clone()).unwrap_err().to_string();
+        assert!(error.contains("this calibration is damaged"), "{error}");
+    }
+}
