@@ -34,6 +34,7 @@
 //!  5 sketch       blocks of rows             -> what a pass keeps: bounded, mergeable, serialisable
 //!  6 learning     a bound as an objective    -> weights on the calibration points; what methods share
 //!    shift        predictions                -> did they change?
+//!    label_law    outputs on unlabeled rows  -> how likely each label of a row is
 //!    conformal    scores, thresholds         -> prediction sets
 //!  7 method       a room for every method    -> weights and a rule
 //!  8 calibrator   calibration, target data   -> the whole, in one call or block by block
@@ -53,6 +54,7 @@ pub mod conformal;
 pub mod error;
 pub mod evaluation;
 pub mod interval;
+mod label_law;
 pub mod learning;
 pub mod level;
 pub mod measure;

@@ -5,8 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::certificate::Certificate;
-use super::shift_statistics::ShiftStatistics;
-use super::transport_plan::{PlanStop, TransportPlan};
+use crate::label_law::{PlanStop, ShiftStatistics, TransportPlan};
 
 /// How a fixed point came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

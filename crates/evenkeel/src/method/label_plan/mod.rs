@@ -41,66 +41,50 @@
 //! ```
 
 mod certificate;
-mod class_groups;
 mod evidence;
-mod first_pass;
 mod fit;
-mod labeled_logits;
 mod plan;
 mod prepared;
 mod second_pass;
 mod settings;
-mod shift_statistics;
-mod target_rows;
-mod temperature;
 mod thresholds;
-mod transport_plan;
 mod warning;
 
 use rayon::prelude::*;
 
+pub use crate::label_law::PlanStop;
 pub use certificate::{Certificate, Standing};
 pub use evidence::{FixedPoint, PlanEvidence};
 pub(crate) use fit::{ABOUT, PlanFirst, PlanFirstPass, PlanSecond, begin, concluded, planner};
 pub use settings::LabelPlanSettings;
 pub use thresholds::{PlanThreshold, PlanThresholds, ThresholdSource};
-pub use transport_plan::PlanStop;
 
 // Hidden: the plan's stages one by one, for our tests and benches. Users set `Method::LabelPlan` and read `PlanEvidence`.
 #[doc(hidden)]
+pub use crate::label_law::{
+    ClassGroups, FirstPass, LabeledLogits, ShiftStatistics, TargetRows, TransportPlan,
+};
+#[doc(hidden)]
 pub use crate::sketch::{PlannedLaws, TailAtom};
-#[doc(hidden)]
-pub use class_groups::ClassGroups;
-#[doc(hidden)]
-pub use first_pass::FirstPass;
-#[doc(hidden)]
-pub use labeled_logits::LabeledLogits;
 #[doc(hidden)]
 pub use plan::LabelPlan;
 #[doc(hidden)]
 pub use prepared::PreparedPlan;
 #[doc(hidden)]
 pub use second_pass::SecondPass;
-#[doc(hidden)]
-pub use shift_statistics::ShiftStatistics;
-#[doc(hidden)]
-pub use target_rows::TargetRows;
-#[doc(hidden)]
-pub use transport_plan::TransportPlan;
 
 use crate::bound::dkw_half_width;
 use crate::error::{Error, Result};
 use crate::interval::Interval;
+use crate::label_law::{
+    GroupTable, Iterating, Marginal, PredictedCalibration, best_temperature, confidence, fit_plan,
+    in_blocks, predicted, shift_statistics,
+};
 use crate::learning::projection::project;
 use crate::rows::{Real, RowKeys};
 use crate::score::Score;
 use crate::seed::Seed;
 use crate::sketch::{Abscissae, contradiction};
-use first_pass::confidence;
-use shift_statistics::{PredictedCalibration, shift_statistics};
-use target_rows::{in_blocks, predicted};
-use temperature::best_temperature;
-use transport_plan::{GroupTable, Iterating, Marginal, fit_plan};
 
 /// Calibration side of the method, ready for target rows.
 // Hidden: see the seam above.

@@ -3,11 +3,11 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::class_groups::ClassGroups;
 use super::second_pass::SecondPass;
-use super::shift_statistics::{LARGEST_INFLATION, ShiftStatistics};
-use super::transport_plan::{TransportPlan, scale_row, tempered_softmax};
 use crate::error::{Error, Result, require_finite, require_same_length};
+use crate::label_law::{
+    ClassGroups, LARGEST_INFLATION, ShiftStatistics, TransportPlan, scale_row, tempered_softmax,
+};
 use crate::score::Score;
 use crate::sketch::{Abscissae, MOST_ROWS, contradiction};
 

@@ -5,9 +5,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::prepared::PreparedPlan;
-use super::target_rows::{RowReader, TargetRows};
-use super::transport_plan::scale_row;
 use crate::error::{Error, Result, require_same_length};
+use crate::label_law::{RowReader, TargetRows, scale_row};
 use crate::numeric::simd::in_widest_registers;
 use crate::numeric::{dot_in_lanes, tempered_softmax_into};
 use crate::rows::{Real, RowKeys};

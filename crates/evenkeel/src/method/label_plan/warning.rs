@@ -1,8 +1,8 @@
 //! What a user should know before trusting a plan: data first, words second.
 
-use super::class_groups::POINTS_PER_GROUP;
 use super::evidence::PlanEvidence;
 use super::thresholds::{PlanThreshold, ThresholdSource};
+use crate::label_law::POINTS_PER_GROUP;
 use crate::level::Miscoverage;
 use crate::warning::Warning;
 

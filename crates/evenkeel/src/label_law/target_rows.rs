@@ -42,7 +42,7 @@ impl<T: Real> TargetRows<'_, T> {
 }
 
 /// Buffers for one row.
-pub(super) struct RowReader {
+pub(crate) struct RowReader {
     pub logits: Vec<f64>,
     pub scores: Vec<f64>,
     probabilities: Vec<f64>,
@@ -50,7 +50,7 @@ pub(super) struct RowReader {
 }
 
 impl RowReader {
-    pub(super) fn new(classes: usize) -> Self {
+    pub(crate) fn new(classes: usize) -> Self {
         let row = vec![0.0; classes];
         Self {
             logits: row.clone(),
@@ -61,7 +61,7 @@ impl RowReader {
     }
 
     /// Reads the logits of the block's row `offset`, which has the key `row`.
-    pub(super) fn read_logits<T: Real>(
+    pub(crate) fn read_logits<T: Real>(
         &mut self,
         block: &TargetRows<'_, T>,
         offset: usize,
@@ -85,7 +85,7 @@ impl RowReader {
     }
 
     /// Reads logits and scores.
-    pub(super) fn read<T: Real>(
+    pub(crate) fn read<T: Real>(
         &mut self,
         block: &TargetRows<'_, T>,
         offset: usize,
@@ -129,7 +129,7 @@ fn log_of(probabilities: &[f64], logits: &mut [f64]) {
 
 /// The first class with the largest logit.
 #[inline]
-pub(super) fn predicted(logits: &[f64]) -> usize {
+pub(crate) fn predicted(logits: &[f64]) -> usize {
     let mut best = 0;
     for (class, value) in logits.iter().enumerate() {
         if *value > logits[best] {
@@ -140,7 +140,7 @@ pub(super) fn predicted(logits: &[f64]) -> usize {
 }
 
 /// Applies a function to blocks of a table, in parallel; candidates are one block.
-pub(super) fn in_blocks<'a, T: Real, P: Send + 'a>(
+pub(crate) fn in_blocks<'a, T: Real, P: Send + 'a>(
     target: &'a TargetRows<'a, T>,
     add: impl Fn(usize, &TargetRows<'_, T>) -> Result<P> + Sync + Send + 'a,
 ) -> impl ParallelIterator<Item = Result<P>> + 'a {

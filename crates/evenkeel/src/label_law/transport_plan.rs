@@ -31,14 +31,14 @@ const CHUNK_ROWS: usize = 1 << 12;
 
 /// How far a fixed point is iterated.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Iterating {
+pub(crate) struct Iterating {
     pub tolerance: f64,
     pub most_iterations: usize,
 }
 
 /// Which fixed point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Marginal {
+pub(crate) enum Marginal {
     /// Pulled toward the prior.
     SemiRelaxed,
     /// Forced onto the prior.
@@ -71,25 +71,25 @@ pub struct TransportPlan {
 
 impl TransportPlan {
     /// `g = f`.
-    pub(super) fn not_needed(groups: usize) -> Self {
+    pub(crate) fn not_needed(groups: usize) -> Self {
         Self { log_scalings: vec![0.0; groups], iterations: 0, stopped: PlanStop::NotNeeded }
     }
 
     /// `b` of each class.
-    pub(super) fn class_scalings(&self, groups: &ClassGroups) -> Vec<f64> {
+    pub(crate) fn class_scalings(&self, groups: &ClassGroups) -> Vec<f64> {
         groups.group_of.iter().map(|group| self.log_scalings[*group].exp()).collect()
     }
 }
 
 /// Plausibilities of groups at a temperature, `(rows, G)`.
-pub(super) struct GroupTable {
+pub(crate) struct GroupTable {
     values: Vec<f64>,
     groups: usize,
 }
 
 impl GroupTable {
     /// `softmax(logits / temperature)` summed over groups.
-    pub(super) fn new<'a>(
+    pub(crate) fn new<'a>(
         logits: impl Iterator<Item = &'a [f64]>,
         groups: &ClassGroups,
         temperature: f64,
@@ -125,7 +125,7 @@ impl GroupTable {
 }
 
 in_widest_registers! {
-    pub(super) fn tempered_softmax[](logits: &[f64], inverse: f64, out: &mut [f64]) -> () {
+    pub(crate) fn tempered_softmax[](logits: &[f64], inverse: f64, out: &mut [f64]) -> () {
         tempered_softmax_into(logits, inverse, out);
     }
 }
@@ -146,7 +146,7 @@ in_widest_registers! {
 
 /// `g ~ f b` of one row of classes, in place.
 #[inline(always)]
-pub(super) fn scale_row(row: &mut [f64], scalings: &[f64]) {
+pub(crate) fn scale_row(row: &mut [f64], scalings: &[f64]) {
     let scale = 1.0 / dot_in_lanes(row, scalings);
     for (value, scaling) in row.iter_mut().zip(scalings) {
         *value *= scaling * scale;
@@ -154,7 +154,7 @@ pub(super) fn scale_row(row: &mut [f64], scalings: &[f64]) {
 }
 
 /// Iterates the fixed point of the scalings.
-pub(super) fn fit_plan(
+pub(crate) fn fit_plan(
     table: &GroupTable,
     prior: &[f64],
     marginal: Marginal,

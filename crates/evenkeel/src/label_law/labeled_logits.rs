@@ -12,7 +12,7 @@ pub(crate) const PROBABILITY_FLOOR: f64 = 1.401_298_464_324_817e-45;
 
 /// `ln max(p, floor)`.
 #[inline]
-pub(super) fn floored_log(probability: f64) -> f64 {
+pub(crate) fn floored_log(probability: f64) -> f64 {
     probability.max(PROBABILITY_FLOOR).ln()
 }
 
@@ -119,7 +119,7 @@ impl LabeledLogits {
 }
 
 /// The plausibility of a row of candidates the plan can work with.
-pub(super) fn plausibility(candidates: &CandidateScores, row: usize) -> Result<&[f64]> {
+pub(crate) fn plausibility(candidates: &CandidateScores, row: usize) -> Result<&[f64]> {
     if candidates.mask_row(row).is_some() {
         return Err(Error::Unsupported {
             what: "the label plan with a label mask",
@@ -133,7 +133,7 @@ pub(super) fn plausibility(candidates: &CandidateScores, row: usize) -> Result<&
 }
 
 /// Widens a row of logits; an error names the first that is not finite.
-pub(super) fn widen_logits<T: Real>(
+pub(crate) fn widen_logits<T: Real>(
     what: &'static str,
     row: usize,
     values: &[T],

@@ -26,7 +26,7 @@ const FULL_DISTANCE: f64 = 0.35;
 /// Distance of confidences that noise explains, in units of `sqrt(1/n + 1/m)`.
 const START_FACTOR: f64 = 0.6;
 /// Largest factor on the temperature.
-pub(super) const LARGEST_INFLATION: f64 = 2.0;
+pub(crate) const LARGEST_INFLATION: f64 = 2.0;
 /// Added to every count of predicted groups.
 const PSEUDO_COUNT: f64 = 0.5;
 
@@ -62,13 +62,13 @@ pub struct ShiftStatistics {
 }
 
 /// Calibration predictions: groups and confidences at the fitted temperature; shapes `(n,)`.
-pub(super) struct PredictedCalibration {
+pub(crate) struct PredictedCalibration {
     pub groups: Vec<usize>,
     pub confidences: Vec<f64>,
 }
 
 /// Compares the predictions on the two data sets; those on the target data come as counts of groups.
-pub(super) fn shift_statistics(
+pub(crate) fn shift_statistics(
     labeled: &PredictedCalibration,
     target_counts: &[u64],
     target: &ConfidenceCounts,

@@ -13,12 +13,12 @@ use crate::numeric::tempered_log_sum_exp;
 const SMALLEST: f64 = 0.3;
 const LARGEST: f64 = 5.0;
 /// Number of temperatures tried.
-pub(super) const TEMPERATURES: usize = 60;
+pub(crate) const TEMPERATURES: usize = 60;
 /// Rows whose likelihoods are added up together.
 const CHUNK_ROWS: usize = 1 << 12;
 
 /// The `index`-th temperature: log-spaced, both ends included.
-pub(super) fn grid_temperature(index: usize) -> f64 {
+pub(crate) fn grid_temperature(index: usize) -> f64 {
     let share = index as f64 / (TEMPERATURES - 1) as f64;
     (SMALLEST.ln() + share * (LARGEST / SMALLEST).ln()).exp()
 }
@@ -27,7 +27,7 @@ pub(super) fn grid_temperature(index: usize) -> f64 {
 ///
 /// The negative log-likelihood is convex in `1 / T`, so along the grid it falls and then rises, and the first index that
 /// does not fall is found by bisection: twelve evaluations instead of sixty.
-pub(super) fn best_temperature(labeled: &LabeledLogits) -> f64 {
+pub(crate) fn best_temperature(labeled: &LabeledLogits) -> f64 {
     let loss = |index: usize| negative_log_likelihood(labeled, grid_temperature(index));
     let (mut low, mut high) = (0, TEMPERATURES - 1);
     while low < high {
@@ -42,7 +42,7 @@ pub(super) fn best_temperature(labeled: &LabeledLogits) -> f64 {
 }
 
 /// `-1/n sum_i log softmax(logits_i / T)[y_i]`.
-pub(super) fn negative_log_likelihood(labeled: &LabeledLogits, temperature: f64) -> f64 {
+pub(crate) fn negative_log_likelihood(labeled: &LabeledLogits, temperature: f64) -> f64 {
     let classes = labeled.classes();
     let chunks = labeled
         .logits()

@@ -18,13 +18,13 @@ use crate::sketch::{ConfidenceCounts, contradiction, rows_of_both, sum_of_counts
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "StoredFirst")]
 pub struct FirstPass {
-    pub(super) temperature: f64,
+    pub(crate) temperature: f64,
     /// Rows predicted to be of each class.
-    pub(super) predicted: Vec<u64>,
-    pub(super) confidences: ConfidenceCounts,
+    pub(crate) predicted: Vec<u64>,
+    pub(crate) confidences: ConfidenceCounts,
     /// Logits of rows for the fixed points.
-    pub(super) kept: RowSample<Box<[f64]>>,
-    pub(super) rows: u64,
+    pub(crate) kept: RowSample<Box<[f64]>>,
+    pub(crate) rows: u64,
 }
 
 /// As it is stored; checked when read back.
@@ -59,7 +59,7 @@ impl TryFrom<StoredFirst> for FirstPass {
 }
 
 impl FirstPass {
-    pub(super) fn new(classes: usize, temperature: f64, seed: u64, kept_rows: usize) -> Self {
+    pub(crate) fn new(classes: usize, temperature: f64, seed: u64, kept_rows: usize) -> Self {
         Self {
             temperature,
             predicted: vec![0; classes],
@@ -96,12 +96,12 @@ impl FirstPass {
     }
 
     /// Number of classes.
-    pub(super) fn classes(&self) -> usize {
+    pub(crate) fn classes(&self) -> usize {
         self.predicted.len()
     }
 
     /// An error unless another pass is one of the same planner.
-    pub(super) fn require_same(&self, other: &Self) -> Result<()> {
+    pub(crate) fn require_same(&self, other: &Self) -> Result<()> {
         if self.predicted.len() != other.predicted.len() || self.temperature != other.temperature {
             return Err(Error::IncompatibleSketches { what: "planner" });
         }
@@ -131,7 +131,7 @@ impl FirstPass {
 in_widest_registers! {
     /// Largest entry of `softmax(inverse_temperature logits)`, to 40 binary digits: the last bit depends on the order of the
     /// classes, and a distance of CDFs would tell rows apart that only list the same probabilities in another order.
-    pub(super) fn confidence[](logits: &[f64], inverse_temperature: f64) -> f64 {
+    pub(crate) fn confidence[](logits: &[f64], inverse_temperature: f64) -> f64 {
         const DIGITS: f64 = (1_u64 << 40) as f64;
         let (_, log_total) = tempered_log_sum_exp(logits, inverse_temperature);
         (((-log_total).exp() * DIGITS).round() / DIGITS).min(1.0)

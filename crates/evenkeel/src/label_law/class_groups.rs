@@ -13,7 +13,7 @@ use crate::numeric::simd::in_widest_registers;
 use crate::numeric::sum_in_lanes;
 
 /// Unlabeled points asked for per group.
-pub(super) const POINTS_PER_GROUP: u64 = 10;
+pub(crate) const POINTS_PER_GROUP: u64 = 10;
 /// Fewest groups.
 const LEAST_GROUPS: u64 = 2;
 /// Rounds of k-means; it settles in a few tens.
@@ -32,7 +32,7 @@ pub struct ClassGroups {
 
 impl ClassGroups {
     /// Groups for `m` unlabeled points.
-    pub(super) fn new(labeled: &LabeledLogits, m: u64) -> Self {
+    pub(crate) fn new(labeled: &LabeledLogits, m: u64) -> Self {
         let classes = labeled.classes();
         let most = (m / POINTS_PER_GROUP).max(LEAST_GROUPS);
         let group_of = if classes as u64 <= most {
@@ -53,13 +53,13 @@ impl ClassGroups {
     }
 
     /// Whether each class is a group of its own.
-    pub(super) fn are_the_classes(&self) -> bool {
+    pub(crate) fn are_the_classes(&self) -> bool {
         self.len() == self.group_of.len()
     }
 
     /// Sums the entries of each group of a row of classes.
     #[inline]
-    pub(super) fn gather(&self, row: &[f64], out: &mut [f64]) {
+    pub(crate) fn gather(&self, row: &[f64], out: &mut [f64]) {
         if self.are_the_classes() {
             out.copy_from_slice(row);
             return;
