@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::builder::Resettable;
+use clap::{ArgMatches, Args, FromArgMatches, Parser, Subcommand};
 use evenkeel::method::MethodName;
 use evenkeel::side_inputs::SideInput;
 
@@ -31,17 +32,17 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// The whole job on real data that ships with the program.
-    Demo(DemoArgs),
+    Demo(Deferred<DemoArgs>),
     /// Is there a shift, how much coverage is at risk, what to do: without labels.
-    Check(CheckArgs),
+    Check(Deferred<CheckArgs>),
     /// Fit a calibration and save it.
-    Calibrate(CalibrateArgs),
+    Calibrate(Deferred<CalibrateArgs>),
     /// Prediction sets from a stored calibration.
-    Predict(PredictArgs),
+    Predict(Deferred<PredictArgs>),
     /// Coverage, sizes and gap of a stored calibration on labeled data.
-    Evaluate(EvaluateArgs),
+    Evaluate(Deferred<EvaluateArgs>),
     /// Methods side by side on labeled test data.
-    Compare(CompareArgs),
+    Compare(Deferred<CompareArgs>),
     /// The paper's experiments: tables, figures and a page.
     #[command(
         subcommand,
@@ -53,6 +54,40 @@ pub(crate) enum Command {
     /// The manual page, on stdout.
     #[command(after_help = "Example:\n  evenkeel manual | man -l -")]
     Manual,
+}
+
+/// Arguments of a command that are built only if that command was typed: a run pays for its own options and no other's.
+#[derive(Debug)]
+pub(crate) struct Deferred<A>(pub A);
+
+impl<A: Args> Deferred<A> {
+    fn build(command: clap::Command) -> clap::Command {
+        // The words of the enum's variant introduce the command; those of the struct would replace them.
+        let (about, long_about) = (command.get_about().cloned(), command.get_long_about().cloned());
+        A::augment_args(command)
+            .about(Resettable::from(about))
+            .long_about(Resettable::from(long_about))
+    }
+}
+
+impl<A: Args> Args for Deferred<A> {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        command.defer(Self::build)
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        A::augment_args_for_update(command)
+    }
+}
+
+impl<A: Args> FromArgMatches for Deferred<A> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        A::from_arg_matches(matches).map(Self)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        self.0.update_from_arg_matches(matches)
+    }
 }
 
 /// What every command takes.

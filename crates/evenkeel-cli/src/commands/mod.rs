@@ -10,19 +10,19 @@ mod manual;
 mod predict;
 mod reproduce;
 
-use crate::args::Command;
+use crate::args::{Command, Deferred};
 use crate::exit::Outcome;
 use crate::failure::Failure;
 
 /// Runs a command to its end.
 pub(crate) fn run(command: &Command) -> Result<Outcome, Failure> {
     match command {
-        Command::Demo(args) => demo::run(args),
-        Command::Check(args) => check::run(args),
-        Command::Calibrate(args) => calibrate::run(args),
-        Command::Predict(args) => predict::run(args),
-        Command::Evaluate(args) => evaluate::run(args),
-        Command::Compare(args) => compare::run(args),
+        Command::Demo(Deferred(args)) => demo::run(args),
+        Command::Check(Deferred(args)) => check::run(args),
+        Command::Calibrate(Deferred(args)) => calibrate::run(args),
+        Command::Predict(Deferred(args)) => predict::run(args),
+        Command::Evaluate(Deferred(args)) => evaluate::run(args),
+        Command::Compare(Deferred(args)) => compare::run(args),
         Command::Reproduce(command) => reproduce::run(command),
         Command::Completions(args) => completions::run(args),
         Command::Manual => manual::run(),

@@ -11,9 +11,12 @@
 //! ```
 //! What is integrated against is an [`Integrator`]: the density on a grid (eq 5, eq 7), the calibration atoms
 //! (Prop A.3), or either of them restricted to a range of miscoverage rates (Prop A.9).
+//!
+//! The two of [`exact`](exact_gap_between) hold with tied scores too, and are what is called guaranteed.
 
 mod coverage_interval;
 mod dkw;
+mod exact;
 mod fixed_alpha;
 mod integrator;
 mod labeled;
@@ -22,6 +25,7 @@ mod unlabeled;
 
 pub use coverage_interval::{CoverageInterval, coverage_interval};
 pub use dkw::{DkwCorrection, dkw_half_width};
+pub use exact::{exact_gap_between, level_gap_between};
 pub use fixed_alpha::{labeled_gap_at, unlabeled_gap_at};
 pub use integrator::{Integrator, Measure};
 pub use labeled::{integrated_gap, wasserstein_gap};

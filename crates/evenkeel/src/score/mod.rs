@@ -31,7 +31,7 @@ pub use labels::Labels;
 pub use lac::Lac;
 pub use margin::Margin;
 pub use probabilities::{NORMALISATION_TOLERANCE, Probabilities, softmax_rows, softmax_rows_into};
-pub(crate) use probabilities::{row_extremes, row_scale, widen_scaled};
+pub(crate) use probabilities::{row_extremes, row_scale, scaled, widen_scaled};
 pub use quantile::{conformalised_quantile_score, conformalised_quantile_scores};
 pub use raps::Raps;
 pub use residual::{absolute_residual, absolute_residuals};
@@ -40,7 +40,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Result, require_same_length};
 use crate::interval::Interval;
-use crate::rows::{Real, RowKeys};
+use crate::rows::{Real, RowKeys, Rows};
 
 /// A score function on rows of class probabilities.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -166,28 +166,31 @@ impl Score {
         &self,
         probabilities: &Probabilities<'_, T>,
     ) -> Result<CandidateScores> {
-        self.candidate_scores_at(RowKeys::From(0), probabilities)
+        let classes = probabilities.classes();
+        let mut values = vec![0.0; probabilities.rows() * classes];
+        for (index, row) in values.chunks_exact_mut(classes).enumerate() {
+            probabilities.read_row(index, row);
+        }
+        self.candidate_scores_at(RowKeys::From(0), values, classes)
     }
 
-    /// The same for rows with keys, which address their random draws.
+    /// The same for rows in memory, without a copy of them; `keys` address their random draws.
     ///
     /// # Errors
-    /// If there is not one key for each row.
-    pub(crate) fn candidate_scores_at<T: Real>(
+    /// If there is not one key for each row, or the rows are not whole.
+    pub(crate) fn candidate_scores_at(
         &self,
         keys: RowKeys<'_>,
-        probabilities: &Probabilities<'_, T>,
+        probabilities: Vec<f64>,
+        classes: usize,
     ) -> Result<CandidateScores> {
-        keys.check(probabilities.rows())?;
-        let classes = probabilities.classes();
+        let rows = Rows::new("probabilities", &probabilities, classes)?;
+        keys.check(rows.rows())?;
         let mut scratch = RowScratch::default();
-        let mut plausibility = vec![0.0; probabilities.rows() * classes];
-        let mut scores = vec![0.0; plausibility.len()];
-        let rows = plausibility.chunks_exact_mut(classes).zip(scores.chunks_exact_mut(classes));
-        for (index, (plausible, scored)) in rows.enumerate() {
-            probabilities.read_row(index, plausible);
-            self.score_row(keys.key(index), plausible, &mut scratch, scored);
+        let mut scores = vec![0.0; probabilities.len()];
+        for (index, scored) in scores.chunks_exact_mut(classes).enumerate() {
+            self.score_row(keys.key(index), rows.row(index), &mut scratch, scored);
         }
-        CandidateScores::new(scores, classes)?.with_plausibility(plausibility)
+        CandidateScores::new(scores, classes)?.with_plausibility(probabilities)
     }
 }

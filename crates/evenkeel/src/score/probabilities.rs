@@ -50,12 +50,6 @@ impl<'a, T: Real> Probabilities<'a, T> {
         }
         Ok(Self { rows, scales })
     }
-
-    /// Rows that were checked and normalised where they came from.
-    pub(crate) fn of_checked(rows: Rows<'a, T>) -> Self {
-        Self { rows, scales: Vec::new() }
-    }
-
     /// The rows as they were given, not renormalised.
     pub(crate) fn table(&self) -> Rows<'a, T> {
         self.rows
@@ -80,11 +74,15 @@ impl<'a, T: Real> Probabilities<'a, T> {
     }
 }
 
+/// `scale * row` as `f64`.
+pub(crate) fn scaled<T: Real>(row: &[T], scale: f64) -> impl ExactSizeIterator<Item = f64> + '_ {
+    row.iter().map(move |value| (*value).into() * scale)
+}
+
 /// Writes `scale * row` as `f64`.
 pub(crate) fn widen_scaled<T: Real>(row: &[T], scale: f64, out: &mut [f64]) {
-    for (slot, value) in out.iter_mut().zip(row) {
-        let value: f64 = (*value).into();
-        *slot = value * scale;
+    for (slot, value) in out.iter_mut().zip(scaled(row, scale)) {
+        *slot = value;
     }
 }
 

@@ -8,6 +8,7 @@
 mod bounds;
 mod case;
 mod entropy_scaling;
+mod exact_bounds;
 mod label_plan;
 mod learning;
 mod measures;

@@ -5,6 +5,7 @@
 
 mod bounds;
 mod generators;
+mod guaranteed;
 mod invariance;
 mod measures;
 mod regression;
