@@ -39,5 +39,6 @@ pub fn calibrate(
     observer: &mut dyn Observer,
 ) -> Result<Calibrated> {
     let (Fitted { calibration, order }, seconds) = fit(calibrator, labeled, target, observer)?;
+    let calibration = calibration.with_reference(labeled.reference(calibrator.seed)?)?;
     Ok(Calibrated { calibration, order, seconds })
 }

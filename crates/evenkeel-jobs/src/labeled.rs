@@ -1,8 +1,10 @@
 //! The calibration data: whole in memory, checked once.
 
+use evenkeel::calibration::{Reference, ReferenceRows};
 use evenkeel::calibrator::{Fit, ShiftCalibrator};
 use evenkeel::error::Error;
 use evenkeel::score::{Labels, Probabilities, Score};
+use evenkeel::seed::Seed;
 use evenkeel::shift::{Prediction, predictions};
 use evenkeel::side_inputs::{Labeled, SideInputs};
 
@@ -141,6 +143,19 @@ impl<'a> LabeledData<'a> {
         Ok(Self { name: name.to_owned(), probabilities, labels, side: SideInputs::default() })
     }
 
+    /// The calibration data that a stored calibration keeps; `name` is the caller's for it.
+    ///
+    /// # Errors
+    /// If the rows are damaged.
+    pub fn of_reference(name: &str, reference: &'a Reference, classes: usize) -> Result<Self> {
+        let rows = match reference.probabilities() {
+            ReferenceRows::F32(values) => AnyRows::f32(values, classes),
+            ReferenceRows::F64(values) => AnyRows::f64(values, classes),
+        };
+        let rows = rows.map_err(|error| JobError::found_in(name, error))?;
+        Self::of_rows(name, rows, name, reference.labels().to_vec())
+    }
+
     /// Adds what stands beside the probabilities; there must be one row or number for each point.
     ///
     /// # Errors
@@ -186,6 +201,13 @@ impl<'a> LabeledData<'a> {
         let (labels, beside) = (&self.labels, self.side);
         with_probabilities!(&self.probabilities, |probabilities| {
             calibrator.begin(&Labeled { probabilities, labels, beside })
+        })
+    }
+
+    /// The rows themselves, for a calibration to keep.
+    pub(crate) fn reference(&self, seed: Seed) -> evenkeel::Result<Reference> {
+        with_probabilities!(&self.probabilities, |probabilities| {
+            Reference::of(probabilities, &self.labels, seed)
         })
     }
 

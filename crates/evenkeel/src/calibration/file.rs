@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Calibration, Evidence, Learned, Provenance, RecordedOptions, Rule, Warning};
+use super::{
+    Calibration, Evidence, Learned, Provenance, RecordedOptions, Reference, Rule, Warning,
+};
 use crate::error::{Error, Result, require_increasing};
 use crate::learning::optimise::{StopReason, Trace, TracePoint};
 use crate::level::Miscoverage;
@@ -61,6 +63,9 @@ pub(crate) struct CalibrationFile {
     /// What the method measured on its way.
     #[serde(default)]
     pub evidence: Option<Evidence>,
+    /// The labeled rows it was made of. Files of before have none, and stay as they are when written again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<Reference>,
 }
 
 /// What stands first in every calibration: read it alone to say what a file is before reading the rest.
@@ -149,6 +154,7 @@ impl From<Calibration> for CalibrationFile {
             warnings: learned.warnings.clone(),
             rule: calibration.rule().clone(),
             evidence: learned.evidence.clone(),
+            reference: calibration.reference().cloned(),
         }
     }
 }
@@ -188,7 +194,11 @@ impl TryFrom<CalibrationFile> for Calibration {
         };
         let weights = Weights::already_normalised(file.weights)?;
         let test_mass = TestMass::new(file.test_mass)?;
-        Self::new(provenance, file.scores, weights, test_mass, file.rule, learned)
+        let read = Self::new(provenance, file.scores, weights, test_mass, file.rule, learned)?;
+        match file.reference {
+            Some(reference) => read.with_reference(reference),
+            None => Ok(read),
+        }
     }
 }
 

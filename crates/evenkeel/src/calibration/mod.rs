@@ -8,6 +8,7 @@
 mod diagnosis;
 mod file;
 mod gap;
+mod reference;
 
 pub use crate::conformal::{Cutoffs, ThresholdsDifferBy};
 pub use crate::method::{
@@ -17,6 +18,7 @@ pub use crate::warning::Warning;
 pub(crate) use diagnosis::diagnose;
 use file::CalibrationFile;
 pub use file::CalibrationHeader;
+pub use reference::{Reference, ReferenceRows};
 
 use serde::{Deserialize, Serialize};
 
@@ -60,6 +62,7 @@ pub struct Calibration {
     law: WeightedEmpirical,
     rule: Rule,
     learned: Learned,
+    reference: Option<Reference>,
 }
 
 impl Calibration {
@@ -76,7 +79,23 @@ impl Calibration {
         let classes = provenance.classes;
         rule.check(provenance.method, &scores, weights.as_slice(), classes)?;
         let law = WeightedEmpirical::new(&scores, &weights)?;
-        Ok(Self { provenance, scores, weights, test_mass, law, rule, learned })
+        let reference = None;
+        Ok(Self { provenance, scores, weights, test_mass, law, rule, learned, reference })
+    }
+
+    /// With the labeled rows it was made of, so that a later check can compare target rows with them.
+    ///
+    /// # Errors
+    /// If they are not rows of probabilities of as many classes.
+    pub fn with_reference(mut self, reference: Reference) -> Result<Self> {
+        reference.check(self.provenance.classes)?;
+        self.reference = Some(reference);
+        Ok(self)
+    }
+
+    /// The labeled rows it was made of, or a sample of them; none in files that do not keep any.
+    pub fn reference(&self) -> Option<&Reference> {
+        self.reference.as_ref()
     }
 
     /// Where it comes from.

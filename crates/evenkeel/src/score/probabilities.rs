@@ -65,6 +65,11 @@ impl<'a, T: Real> Probabilities<'a, T> {
         self.rows.columns()
     }
 
+    /// Row `index` before it was normalised.
+    pub(crate) fn as_given(&self, index: usize) -> &[T] {
+        self.rows.row(index)
+    }
+
     /// Writes row `index`, normalised, as `f64`; `out` has shape `(C,)`.
     ///
     /// # Panics

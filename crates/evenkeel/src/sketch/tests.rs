@@ -315,7 +315,7 @@ impl Job for TargetTableRecipe {
         let rows = state.rows();
         match state.finish()? {
             FilledTable::Kept(kept) if rows > 0 => {
-                Ok(format!("{:?} {:?}", kept.keys, kept.candidate_scores(&self.score)?))
+                Ok(format!("{:?} {:?}", kept.keys.clone(), kept.candidate_scores(&self.score)?))
             }
             FilledTable::Kept(_) => Ok(String::new()),
             FilledTable::Sketched(sketch) => Ok(format!("{sketch:?}")),
@@ -721,9 +721,8 @@ fn a_table_names_keys_and_stays_as_it_was_when_a_block_fails() {
     assert!(matches!(error, Err(Error::LengthMismatch { .. })));
     let FilledTable::Kept(kept) = table.clone().finish().unwrap() else { panic!("sketched") };
     assert_eq!(kept.keys, [3, 9]);
-    let mut first = [0.0; 2];
-    kept.probabilities().unwrap().read_row(0, &mut first);
-    assert_eq!(first, [0.2, 0.8]);
+    let candidates = kept.candidate_scores(&Score::Lac).unwrap();
+    assert_eq!(candidates.row(0), [1.0 - 0.2, 1.0 - 0.8]);
     TargetTableRecipe::add(&recipe, &mut table, RowKeys::From(9), rows(&[0.5; 2], 2)).unwrap();
     assert!(matches!(table.finish(), Err(Error::DuplicateKey { key: 9 })));
 }
@@ -823,15 +822,16 @@ fn scores_of_rows_with_any_key() {
     let probabilities = Probabilities::new(&table, 3).unwrap();
     for score in (0..5).map(score) {
         let keys = [u64::MAX, 1 << 63];
-        let scored = score.candidate_scores_at(RowKeys::Each(&keys), &probabilities).unwrap();
-        let last = Probabilities::new(&table[..3], 3).unwrap();
-        let alone = score.candidate_scores_at(RowKeys::From(u64::MAX), &last).unwrap();
+        let at =
+            |keys: RowKeys<'_>, values: &[f64]| score.candidate_scores_at(keys, values.to_vec(), 3);
+        let scored = at(RowKeys::Each(&keys), &table).unwrap();
+        let alone = at(RowKeys::From(u64::MAX), &table[..3]).unwrap();
         assert_eq!(scored.row(0), alone.row(0));
         assert_eq!(
             score.candidate_scores(&probabilities).unwrap(),
-            score.candidate_scores_at(RowKeys::From(0), &probabilities).unwrap()
+            at(RowKeys::From(0), &table).unwrap()
         );
-        assert!(score.candidate_scores_at(RowKeys::Each(&keys[..1]), &probabilities).is_err());
+        assert!(at(RowKeys::Each(&keys[..1]), &table).is_err());
     }
 }
 
