@@ -283,6 +283,9 @@ pub enum Error {
     /// What the readers and writers of files refuse.
     #[error(transparent)]
     File(#[from] evenkeel_io::IoError),
+    /// What a job refuses.
+    #[error(transparent)]
+    Job(#[from] evenkeel_jobs::JobError),
     /// What the core refuses.
     #[error(transparent)]
     Core(#[from] evenkeel::Error),

@@ -6,6 +6,7 @@
 //! classifier      training images                 -> a small convolutional network, kept in a safetensors file
 //! performance     images, condition, classifier   -> how often it is right, and how sure
 //! demo            all of it                       -> the softmax files in `data/demo`
+//! trial           a calibrator, points in memory  -> the jobs calibrate and evaluate: the methods of images and regression
 //! airfoil         the user's UCI file             -> coverage under a tilt, by likelihood ratios (no images)
 //! ```
 //! Everything random comes from a [`Seed`](evenkeel::seed::Seed) and is addressed by image id or position, so results
@@ -24,5 +25,6 @@ pub mod npy;
 pub mod performance;
 pub mod regression;
 pub mod run;
+mod trial;
 
 pub use error::{Error, Result};

@@ -1,9 +1,6 @@
 //! One cell: a condition, a label marginal and a seed; all methods on the same points.
 
-use evenkeel::evaluation::EvaluationCounts;
 use evenkeel::measure::WeightedEmpirical;
-use evenkeel::rows::Rows;
-use evenkeel::score::Score;
 use evenkeel::seed::Seed;
 use serde::{Deserialize, Serialize};
 
@@ -57,9 +54,6 @@ pub struct MethodOutcome {
     pub effective: Option<f64>,
 }
 
-/// Test rows predicted at a time: sets of a block stay in cache.
-const BLOCK: usize = 4096;
-
 /// Runs all methods on the points of a cell.
 pub(super) fn run_methods(
     methods: &[ImageMethod],
@@ -67,9 +61,7 @@ pub(super) fn run_methods(
     seed: Seed,
     stopwatch: &mut Stopwatch,
 ) -> Result<CellOutcome> {
-    let test_scores =
-        Score::Lac.label_scores(&points.test.probabilities()?, &points.test.labels()?)?;
-    let test_law = WeightedEmpirical::uniform(&test_scores)?;
+    let test_law = points.test.points()?.law()?;
     let mut outcomes: Vec<MethodOutcome> = Vec::new();
     for (index, method) in methods.iter().enumerate() {
         let mut twin = None;
@@ -98,24 +90,17 @@ fn evaluate(
     points: &CellPoints,
     test_law: &WeightedEmpirical,
 ) -> Result<MethodOutcome> {
-    let (table, labels) = (points.test.table()?, points.test.labels()?);
-    let rows = method.most_test_rows().min(table.rows());
-    let (classes, labels) = (table.columns(), &labels.as_slice()[..rows]);
-    let mut counts = EvaluationCounts::new(classes)?;
-    let values = &table.values()[..rows * classes];
-    let blocks = values.chunks(BLOCK * classes).zip(labels.chunks(BLOCK));
-    for (block, (values, labels)) in blocks.enumerate() {
-        let rows = Rows::new("test probabilities", values, classes)?;
-        let sets = calibrated.predict(block * BLOCK, rows, points.alpha)?;
-        counts = counts.add(block * BLOCK, &sets, labels)?;
-    }
-    let evaluation = counts.finish(points.alpha, calibrated.total_gap(test_law))?;
+    let evaluation = match method.most_test_rows() {
+        most if most < points.test.rows() => calibrated.evaluate(&points.test.first(most)?)?,
+        _ => calibrated.evaluate(&points.test)?,
+    };
+    let trial = &calibrated.trial;
     Ok(MethodOutcome {
         method: method.id().to_owned(),
         coverage: evaluation.coverage,
         size: evaluation.mean_size,
-        total_gap: evaluation.total_coverage_gap,
-        bound: calibrated.bound(),
-        effective: Some(calibrated.effective()),
+        total_gap: trial.total_gap(test_law),
+        bound: trial.calibration.learned().bound_after,
+        effective: Some(trial.law().effective_sample_size()),
     })
 }

@@ -1,28 +1,35 @@
 //! Figs 1 and 2: laws of scores under noise, and the coverage gap over alpha under fog.
 
-use evenkeel::calibrator::ShiftCalibrator;
-use evenkeel::evaluation::{gap_curve, percent_rates, total_coverage_gap};
+use evenkeel::evaluation::{gap_curve, percent_rates};
 use evenkeel::learning::optimise::AdamSettings;
 use evenkeel::level::Miscoverage;
-use evenkeel::measure::{Grid, WeightedEmpirical, Weights};
+use evenkeel::measure::Grid;
 use evenkeel::method::TransportSettings;
-use evenkeel::method::likelihood_ratio::{RatioEstimator, TelescopingSettings};
 use evenkeel::sandwich::{min_max, model_uniform};
-use evenkeel::score::Score;
 use evenkeel::seed::Seed;
-use evenkeel::threshold::{TestMass, conformal_threshold};
+use evenkeel::threshold::TestMass;
 use evenkeel_report::study::Drawing;
 use evenkeel_report::{Answer, GapCurve, Report, ScoreLaws, ThresholdMark, Verdict, figures};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::calibrated::{Calibrated, CellPoints};
 use super::method::{STEPS_A_SEVERITY, likelihood_ratio_words};
 use super::{
     DataFolder, ImageMethod, LabelMarginal, RoleSizes, ShiftedCondition, SoftmaxTable, Split,
-    Subset, with_data,
+    with_data,
 };
 use crate::error::Result;
 use crate::run::{Experiment, Group, Outputs, Stopwatch};
+use crate::trial::SCORE;
+
+/// Ids of the methods of Fig 2, and their names in its legend.
+const GAP_CURVES: [(&str, &str); 4] = [
+    ("uncorrected", "uncorrected"),
+    ("likelihood-ratio", "likelihood ratio"),
+    ("ff-min-max", "FF (min, max)"),
+    ("ff-f-u", "FF (f, U)"),
+];
 
 /// Which figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,86 +126,66 @@ impl Figures {
         self.data.condition(name)
     }
 
-    /// Calibration, unlabeled and test points of a figure.
-    fn points(&self, figure: PaperFigure) -> Result<(Subset, Subset, Subset)> {
-        let shifted = self.data.read(&self.condition(figure)?, self.clean.classes)?;
-        let FigureSettings { calibration, unlabeled, test, seed, .. } = self.settings;
+    /// The points of a figure.
+    fn points(&self, figure: PaperFigure) -> Result<CellPoints> {
+        let condition = self.condition(figure)?;
+        let shifted = self.data.read(&condition, self.clean.classes)?;
+        let FigureSettings { calibration, unlabeled, test, alpha, seed, .. } = self.settings;
         let sizes = RoleSizes { calibration, unlabeled, test };
         let split = Split::deal(&self.clean, &shifted, sizes, LabelMarginal::Same, seed)?;
-        let calibration = self.clean.subset(&split.calibration);
-        Ok((calibration, shifted.subset(&split.unlabeled), shifted.subset(&split.test)))
+        let calibration = self.clean.subset(&split.calibration)?;
+        Ok(CellPoints {
+            both_halves: calibration.clone(),
+            calibration,
+            unlabeled: shifted.subset(&split.unlabeled)?,
+            test: shifted.subset(&split.test)?,
+            severity: condition.severity,
+            grid: Grid::LEARNING_POINTS,
+            alpha,
+        })
     }
 
     /// Fig 1.
     fn score_laws(&self, report: &mut Report) -> Result<()> {
-        let (calibration, unlabeled, test) = self.points(PaperFigure::ScoreLaws)?;
-        let law = law_of(&calibration)?;
-        let candidates = Score::Lac.candidate_scores(&unlabeled.probabilities()?)?;
-        let mass = TestMass::exchangeable(calibration.rows());
-        let threshold = conformal_threshold(&law, mass, self.settings.alpha);
+        let points = self.points(PaperFigure::ScoreLaws)?;
+        let split = Calibrated::by(ImageMethod::Uncorrected, &points, self.settings.seed)?.trial;
+        let candidates = SCORE.candidate_scores(&points.unlabeled.probabilities()?)?;
+        let mark = |threshold| ThresholdMark { label: "uncorrected".to_owned(), threshold };
         report.score_laws = Some(ScoreLaws {
             score: "lac".to_owned(),
-            calibration: (&law).into(),
+            calibration: split.law().into(),
             reweighted: None,
             sandwiches: vec![
                 (&min_max(&candidates)?).into(),
                 (&model_uniform(&candidates)?).into(),
             ],
-            test: Some((&law_of(&test)?).into()),
-            thresholds: vec![ThresholdMark { label: "uncorrected".to_owned(), threshold }],
+            test: Some((&points.test.points()?.law()?).into()),
+            thresholds: split.calibration.threshold(None).map(mark).into_iter().collect(),
         });
         Ok(())
     }
 
     /// Fig 2: at every alpha, how far the coverage of thresholds from the weighted law is from nominal.
     fn coverage_gaps(&self, report: &mut Report) -> Result<()> {
-        let (calibration, unlabeled, test) = self.points(PaperFigure::CoverageGap)?;
-        let severity = self.condition(PaperFigure::CoverageGap)?.severity;
-        let test_law = law_of(&test)?;
-        let uniform = TestMass::exchangeable(calibration.rows());
-        let mut laws = vec![("uncorrected".to_owned(), law_of(&calibration)?, uniform)];
-        let estimator = RatioEstimator::Telescoping(TelescopingSettings::default());
-        let (old, new) = (calibration.table()?, unlabeled.table()?);
-        let model = estimator.fit(old, new, self.settings.seed)?.model;
-        let weights = Weights::normalised(model.ratios(old)?)?;
-        let scores = scores_of(&calibration)?;
-        // One law for all test points: without their own weights, which differ from point to point.
-        laws.push((
-            "likelihood ratio".to_owned(),
-            WeightedEmpirical::new(&scores, &weights)?,
-            TestMass::NONE,
-        ));
-        for id in ["ff-min-max", "ff-f-u"] {
+        let points = self.points(PaperFigure::CoverageGap)?;
+        let (test_law, rates) = (points.test.points()?.law()?, percent_rates());
+        for (id, name) in GAP_CURVES {
             let method = ImageMethod::from_id(id)?;
-            let calibrator = ShiftCalibrator {
-                method: method.in_core(severity, Grid::LEARNING_POINTS)?,
-                score: Score::Lac,
-                alpha: self.settings.alpha,
-                seed: self.settings.seed,
+            let trial = Calibrated::by(method, &points, self.settings.seed)?.trial;
+            let curve = match method {
+                // One law for all test points: without their own weights, which differ from point to point.
+                ImageMethod::LikelihoodRatio => {
+                    gap_curve(trial.law(), TestMass::NONE, &test_law, &rates)
+                }
+                _ => trial.calibration.gap_curve(&test_law, &rates),
             };
-            let fitted = calibrator.calibrate(
-                &calibration.probabilities()?,
-                &calibration.labels()?,
-                &unlabeled.probabilities()?,
-            )?;
-            laws.push((method.words().to_owned(), fitted.law().clone(), fitted.test_mass()));
-        }
-        for (name, law, mass) in laws {
-            let curve = gap_curve(&law, mass, &test_law, &percent_rates());
             let points = curve.iter().map(|point| (point.alpha.get(), point.gap)).collect();
-            let total = total_coverage_gap(&law, &test_law);
-            report.gap_curves.push(GapCurve { method: format!("{name} {total:.3}"), points });
+            let total =
+                trial.total_gap(&test_law).map_or(String::new(), |gap| format!(" {gap:.3}"));
+            report.gap_curves.push(GapCurve { method: format!("{name}{total}"), points });
         }
         Ok(())
     }
-}
-
-fn scores_of(points: &Subset) -> Result<Vec<f64>> {
-    Ok(Score::Lac.label_scores(&points.probabilities()?, &points.labels()?)?)
-}
-
-fn law_of(points: &Subset) -> Result<WeightedEmpirical> {
-    Ok(WeightedEmpirical::uniform(&scores_of(points)?)?)
 }
 
 impl Experiment for Figures {

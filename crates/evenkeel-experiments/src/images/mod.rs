@@ -5,7 +5,7 @@
 //! data_folder       clean.npz, fog_3.npz, ...              -> conditions
 //! split             tables of two conditions               -> calibration, unlabeled and test rows without a common image
 //! method            the rows of the tables, by name
-//! calibrated        a method and the points of a cell      -> thresholds
+//! calibrated        a method and the points of a cell      -> the jobs calibrate and evaluate
 //! cell              condition, label marginal, seed        -> coverage, size and gap of every method
 //! tables            all cells                              -> Tables 1, 4, 5 and 6
 //! sample_size       sizes instead of methods               -> Tables 2 and 3
@@ -273,12 +273,12 @@ impl Experiment for Images {
             dealt => dealt?,
         };
         let points = stopwatch.time("dealing", || -> Result<CellPoints> {
-            let both_halves = self.clean.subset(&split.calibration);
+            let both_halves = self.clean.subset(&split.calibration)?;
             Ok(CellPoints {
-                calibration: both_halves.first(self.settings.calibration),
+                calibration: both_halves.first(self.settings.calibration)?,
                 both_halves,
-                unlabeled: shifted.subset(&split.unlabeled),
-                test: shifted.subset(&split.test),
+                unlabeled: shifted.subset(&split.unlabeled)?,
+                test: shifted.subset(&split.test)?,
                 severity: cell.condition.severity,
                 grid: self.settings.grid,
                 alpha: self.settings.alpha,

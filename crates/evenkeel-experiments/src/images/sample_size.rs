@@ -162,13 +162,13 @@ impl Experiment for SampleSize {
         let seed = seed.child(&format!("{}-sizes", cell.condition.name()), cell.repetition);
         let roles = self.role_sizes();
         let split = Split::deal(&self.clean, shifted, roles, LabelMarginal::Same, seed)?;
-        let calibration = self.clean.subset(&split.calibration);
-        let unlabeled = shifted.subset(&split.unlabeled);
+        let calibration = self.clean.subset(&split.calibration)?;
+        let unlabeled = shifted.subset(&split.unlabeled)?;
         let mut points = CellPoints {
             calibration: calibration.clone(),
             both_halves: calibration.clone(),
             unlabeled: unlabeled.clone(),
-            test: shifted.subset(&split.test),
+            test: shifted.subset(&split.test)?,
             severity: cell.condition.severity,
             grid: *grid,
             alpha: *alpha,
@@ -177,9 +177,9 @@ impl Experiment for SampleSize {
         let mut pairs = Vec::new();
         for n in sizes {
             // Smaller samples are the first points of larger ones: rows of the table differ by size alone.
-            points.calibration = calibration.first(*n);
+            points.calibration = calibration.first(*n)?;
             for m in sizes {
-                points.unlabeled = unlabeled.first(*m);
+                points.unlabeled = unlabeled.first(*m)?;
                 pairs.push((*n, *m, run_methods(&methods, &points, seed, stopwatch)?));
             }
         }

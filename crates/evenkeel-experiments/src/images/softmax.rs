@@ -14,6 +14,7 @@ use zip::{CompressionMethod, ZipWriter};
 
 use crate::error::{Error, Result};
 use crate::npy;
+use crate::trial::Points;
 
 /// Probabilities of all images under one condition.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,11 +41,12 @@ impl SoftmaxTable {
     }
 
     /// Some rows, in the order given.
-    pub fn subset(&self, rows: &[usize]) -> Subset {
+    pub fn subset(&self, rows: &[usize]) -> Result<Subset> {
         let mut probabilities = Vec::with_capacity(rows.len() * self.classes);
         rows.iter().for_each(|row| probabilities.extend_from_slice(self.row(*row)));
         let labels = rows.iter().map(|row| self.labels[*row]).collect();
-        Subset { probabilities, labels, classes: self.classes }
+        let labels = Labels::new(labels, self.classes)?;
+        Ok(Subset { probabilities, labels, classes: self.classes })
     }
 
     /// Reads an `.npz` file with the arrays `probs` or `logits`, `labels` and `image_id`.
@@ -138,7 +140,7 @@ fn check<T: evenkeel::rows::Real>(path: &Path, kind: ValueKind, rows: Rows<'_, T
 #[derive(Debug, Clone, PartialEq)]
 pub struct Subset {
     probabilities: Vec<f32>,
-    labels: Vec<usize>,
+    labels: Labels,
     classes: usize,
 }
 
@@ -159,17 +161,22 @@ impl Subset {
     }
 
     /// The labels.
-    pub fn labels(&self) -> Result<Labels> {
-        Ok(Labels::new(self.labels.clone(), self.classes)?)
+    pub fn labels(&self) -> &Labels {
+        &self.labels
+    }
+
+    /// As the jobs take them.
+    pub(super) fn points(&self) -> Result<Points<'_>> {
+        Ok(Points { rows: AnyRows::F32(self.table()?), labels: &self.labels, ratios: None })
     }
 
     /// The first rows of it.
-    pub fn first(&self, rows: usize) -> Self {
+    pub fn first(&self, rows: usize) -> Result<Self> {
         let rows = rows.min(self.rows());
-        Self {
+        Ok(Self {
             probabilities: self.probabilities[..rows * self.classes].to_vec(),
-            labels: self.labels[..rows].to_vec(),
+            labels: Labels::new(self.labels.as_slice()[..rows].to_vec(), self.classes)?,
             classes: self.classes,
-        }
+        })
     }
 }

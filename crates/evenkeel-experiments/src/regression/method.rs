@@ -1,20 +1,13 @@
 //! The methods of the regression figures.
 
-use evenkeel::calibrator::ShiftCalibrator;
-use evenkeel::conformal::Thresholds;
 use evenkeel::learning::optimise::{AdamSettings, StoppingRule};
-use evenkeel::level::Miscoverage;
-use evenkeel::measure::{BANDWIDTH_FACTOR_REGRESSION, WeightedEmpirical, Weights};
-use evenkeel::method::likelihood_ratio::{
-    KnownRatios, NetworkSettings, RatioEstimator, RatioThresholds,
-};
-use evenkeel::method::{Method, ObjectiveChoice, SandwichChoice, TransportSettings};
+use evenkeel::measure::BANDWIDTH_FACTOR_REGRESSION;
+use evenkeel::method::likelihood_ratio::{NetworkSettings, RatioEstimator};
+use evenkeel::method::{Method, ObjectiveChoice, RatioChoice, SandwichChoice, TransportSettings};
 use evenkeel::rows::Rows;
-use evenkeel::score::Score;
 use evenkeel::seed::Seed;
-use evenkeel::threshold::{TestMass, Threshold, conformal_threshold};
 
-use super::simulation::{Sets, Stage};
+use super::simulation::Sets;
 use super::world::FEATURES;
 use crate::error::Result;
 
@@ -78,51 +71,21 @@ impl RegressionMethod {
         }
     }
 
-    /// Calibrates and applies it to the test points of a stage.
-    pub(super) fn cut(self, stage: &Stage<'_>, alpha: Miscoverage, seed: Seed) -> Result<Cut> {
-        let settings = match self {
-            Uncorrected => return split(&stage.calibration_scores()?, alpha),
-            Oracle => return split(&stage.unlabeled_scores()?, alpha),
-            TrueRatio => {
-                return weighted_by_point(
-                    &stage.calibration_scores()?,
-                    &stage.sets.calibration.tilts(),
-                    &stage.sets.test.tilts(),
-                    alpha,
-                );
-            }
-            LearnedRatio => {
-                return weighted_by_point(
-                    &stage.calibration_scores()?,
-                    &stage.learned.calibration,
-                    &stage.learned.test,
-                    alpha,
-                );
-            }
-            Transport(objective, sandwich) => TransportSettings {
+    /// What the core is asked for.
+    pub(super) fn in_core(self) -> Result<Method> {
+        Ok(match self {
+            // The oracle is split conformal prediction on other points.
+            Uncorrected | Oracle => Method::Uncorrected,
+            // Ratios of features, not of scores, and known for one of the two: the job is given them.
+            TrueRatio | LearnedRatio => Method::LikelihoodRatio(RatioChoice::Known),
+            Transport(objective, sandwich) => Method::OptimalTransport(TransportSettings {
                 objective,
                 sandwich,
                 adam: AdamSettings::new(LEARNING_RATE)?,
                 stopping: StoppingRule::after(STEPS)?,
                 bandwidth_factor: BANDWIDTH_FACTOR_REGRESSION,
                 ..TransportSettings::default()
-            },
-        };
-        let method = Method::OptimalTransport(settings);
-        let calibrator = ShiftCalibrator { method, score: Score::Lac, alpha, seed };
-        let calibration = calibrator.calibrate(
-            &stage.calibration()?,
-            &stage.calibration_labels()?,
-            &stage.unlabeled()?,
-        )?;
-        Ok(Cut {
-            thresholds: CutAt::Shared(conformal_threshold(
-                calibration.law(),
-                calibration.test_mass(),
-                alpha,
-            )),
-            effective: Some(calibration.effective_sample_size()),
-            law: Some(calibration.law().clone()),
+            }),
         })
     }
 }
@@ -133,13 +96,19 @@ pub(super) fn learned_ratio_words() -> String {
     format!("network, {steps} steps at learning rate {}", adam.learning_rate())
 }
 
-/// Ratios learned on the features, which do not depend on the predictor.
-pub(super) struct LearnedRatios {
-    calibration: Vec<f64>,
-    test: Vec<f64>,
+/// Likelihood ratios of the points of a simulation, which do not depend on the predictor.
+pub(super) struct Ratios {
+    pub(super) calibration: Vec<f64>,
+    pub(super) test: Vec<f64>,
 }
 
-impl LearnedRatios {
+impl Ratios {
+    /// The true ones.
+    pub(super) fn known(sets: &Sets) -> Self {
+        Self { calibration: sets.calibration.tilts(), test: sets.test.tilts() }
+    }
+
+    /// Learned on the features.
     pub(super) fn fit(sets: &Sets, seed: Seed) -> Result<Self> {
         let calibration = Rows::new("features", &sets.calibration.x, FEATURES)?;
         let unlabeled = Rows::new("features", &sets.unlabeled.x, FEATURES)?;
@@ -148,50 +117,4 @@ impl LearnedRatios {
         let model = estimator.fit(calibration, unlabeled, seed)?.model;
         Ok(Self { calibration: model.ratios(calibration)?, test: model.ratios(test)? })
     }
-}
-
-/// Where a method cuts.
-pub(super) struct Cut {
-    pub(super) thresholds: CutAt,
-    /// Effective sample size, where weights do not depend on the test point.
-    pub(super) effective: Option<f64>,
-    /// The weighted calibration law.
-    pub(super) law: Option<WeightedEmpirical>,
-}
-
-/// One threshold, or one for each test point.
-pub(super) enum CutAt {
-    Shared(Threshold),
-    PerRow(Vec<Threshold>),
-}
-
-impl CutAt {
-    pub(super) fn thresholds(&self) -> Thresholds<'_> {
-        match self {
-            Self::Shared(threshold) => Thresholds::Shared(*threshold),
-            Self::PerRow(each) => Thresholds::PerRow(each),
-        }
-    }
-}
-
-fn split(scores: &[f64], alpha: Miscoverage) -> Result<Cut> {
-    let law = WeightedEmpirical::uniform(scores)?;
-    let threshold = conformal_threshold(&law, TestMass::exchangeable(scores.len()), alpha);
-    let effective = Some(scores.len() as f64);
-    Ok(Cut { thresholds: CutAt::Shared(threshold), effective, law: Some(law) })
-}
-
-/// Weighted split conformal prediction with a test weight of its own for every test point (Tibshirani et al. 2019).
-fn weighted_by_point(
-    scores: &[f64],
-    ratios: &[f64],
-    test_ratios: &[f64],
-    alpha: Miscoverage,
-) -> Result<Cut> {
-    let weights = Weights::normalised(ratios.to_vec())?;
-    let effective = Some(weights.effective_sample_size());
-    let weighted = RatioThresholds::new(scores, &KnownRatios::new(ratios.to_vec())?)?;
-    let law = weighted.law().clone();
-    let thresholds = weighted.thresholds(test_ratios, alpha)?;
-    Ok(Cut { thresholds: CutAt::PerRow(thresholds), effective, law: Some(law) })
 }

@@ -1,20 +1,19 @@
 //! One simulation: four samples, a predictor at several stages of its training, all methods.
 
-use evenkeel::conformal::{label_scores_of_rows, predict_rows};
-use evenkeel::evaluation::{EvaluationCounts, total_coverage_gap};
+use evenkeel::calibrator::ShiftCalibrator;
 use evenkeel::level::Miscoverage;
-use evenkeel::measure::WeightedEmpirical;
-use evenkeel::rows::Rows;
 use evenkeel::sandwich::LabelBins;
-use evenkeel::score::{Labels, Probabilities, Score};
+use evenkeel::score::Labels;
 use evenkeel::seed::Seed;
+use evenkeel_jobs::AnyRows;
 use serde::{Deserialize, Serialize};
 
-use super::method::{LearnedRatios, RegressionMethod};
-use super::predictor::{PredictorSettings, Training};
+use super::method::{Ratios, RegressionMethod};
+use super::predictor::{Predictor, PredictorSettings, Training};
 use super::world::{Sample, World};
 use crate::error::Result;
 use crate::run::Stopwatch;
+use crate::trial::{Points, SCORE, Trial};
 
 /// What a simulation leaves behind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -76,71 +75,79 @@ impl Sets {
     }
 }
 
-/// What methods see: the samples, and the predictor's probabilities on them.
-pub(super) struct Stage<'a> {
-    pub(super) sets: &'a Sets,
-    pub(super) learned: &'a LearnedRatios,
-    bins: &'a LabelBins,
-    calibration: Vec<f64>,
-    unlabeled: Vec<f64>,
-    test: Vec<f64>,
+/// A sample as the predictor sees it.
+struct Predicted {
+    /// Of the bins of `y`; shape `(n, bins)`, row-major.
+    probabilities: Vec<f64>,
+    /// The bin of every point.
+    labels: Labels,
+    bins: usize,
+}
+
+impl Predicted {
+    fn by(predictor: &Predictor, sample: &Sample, bins: &LabelBins) -> Result<Self> {
+        let labels = sample.y.iter().map(|y| bins.bin_of(*y)).collect();
+        let labels = Labels::new(labels, bins.count())?;
+        let probabilities = predictor.probabilities(&sample.x)?;
+        Ok(Self { probabilities, labels, bins: bins.count() })
+    }
+
+    /// As the jobs take them.
+    fn points(&self) -> Result<Points<'_>> {
+        let rows = AnyRows::f64(&self.probabilities, self.bins)?;
+        Ok(Points { rows, labels: &self.labels, ratios: None })
+    }
+
+    /// Mean cross-entropy from scores `1 - p`; a probability that rounds to zero counts as the smallest number.
+    fn loss(&self) -> Result<f64> {
+        let scores = self.points()?.scores()?;
+        let losses = scores.iter().map(|score| -(1.0 - score).max(f64::MIN_POSITIVE).ln());
+        Ok(losses.sum::<f64>() / scores.len() as f64)
+    }
+}
+
+/// What methods see: likelihood ratios, and the samples as the predictor sees them.
+struct Stage<'a> {
+    known: &'a Ratios,
+    learned: &'a Ratios,
+    calibration: Predicted,
+    unlabeled: Predicted,
+    test: Predicted,
 }
 
 impl Stage<'_> {
-    fn bins_of(&self, y: &[f64]) -> Vec<usize> {
-        y.iter().map(|y| self.bins.bin_of(*y)).collect()
-    }
-
-    fn labels_of(&self, sample: &Sample) -> Result<Labels> {
-        Ok(Labels::new(self.bins_of(&sample.y), self.bins.count())?)
-    }
-
-    pub(super) fn calibration(&self) -> Result<Probabilities<'_, f64>> {
-        Ok(Probabilities::new(&self.calibration, self.bins.count())?)
-    }
-
-    pub(super) fn unlabeled(&self) -> Result<Probabilities<'_, f64>> {
-        Ok(Probabilities::new(&self.unlabeled, self.bins.count())?)
-    }
-
-    pub(super) fn calibration_labels(&self) -> Result<Labels> {
-        self.labels_of(&self.sets.calibration)
-    }
-
-    pub(super) fn calibration_scores(&self) -> Result<Vec<f64>> {
-        Ok(Score::Lac.label_scores(&self.calibration()?, &self.calibration_labels()?)?)
-    }
-
-    /// Scores of the first target sample at its labels, which only the oracle may see.
-    pub(super) fn unlabeled_scores(&self) -> Result<Vec<f64>> {
-        let labels = self.labels_of(&self.sets.unlabeled)?;
-        Ok(Score::Lac.label_scores(&self.unlabeled()?, &labels)?)
-    }
-
     fn evaluate(
         &self,
         method: RegressionMethod,
         alpha: Miscoverage,
         seed: Seed,
     ) -> Result<MethodOutcome> {
-        let cut = method.cut(self, alpha, seed)?;
-        let rows = Rows::new("test probabilities", &self.test, self.bins.count())?;
-        let sets = predict_rows(0, rows, &Score::Lac, cut.thresholds.thresholds())?;
-        let labels = self.labels_of(&self.sets.test)?;
-        let counts = EvaluationCounts::of(&sets, &labels)?;
-        let scores = label_scores_of_rows(0, rows, &Score::Lac, labels.as_slice())?;
-        let total_gap = match &cut.law {
-            Some(law) => Some(total_coverage_gap(law, &WeightedEmpirical::uniform(&scores)?)),
-            None => None,
+        let (labeled, ratios) = match method {
+            // Labels of the target data, which only the oracle may see.
+            RegressionMethod::Oracle => (&self.unlabeled, None),
+            RegressionMethod::TrueRatio => (&self.calibration, Some(self.known)),
+            RegressionMethod::LearnedRatio => (&self.calibration, Some(self.learned)),
+            _ => (&self.calibration, None),
         };
-        let evaluation = counts.finish(alpha, total_gap)?;
+        let calibrator = ShiftCalibrator { method: method.in_core()?, score: SCORE, alpha, seed };
+        let of_calibration = ratios.map(|ratios| &ratios.calibration[..]);
+        let labeled = Points { ratios: of_calibration, ..labeled.points()? };
+        let trial = Trial::calibrate(&calibrator, labeled, self.unlabeled.points()?)?;
+        let of_test = ratios.map(|ratios| &ratios.test[..]);
+        let test = Points { ratios: of_test, ..self.test.points()? };
+        let evaluation = trial.evaluate(test)?;
+        let effective = match method {
+            // Equal weights: `1 / sum w^2` may miss the number of points in the last digit.
+            RegressionMethod::Uncorrected | RegressionMethod::Oracle => trial.law().points() as f64,
+            _ => trial.law().effective_sample_size(),
+        };
         Ok(MethodOutcome {
             method: method.name().to_owned(),
             coverage: evaluation.coverage,
             bins: evaluation.mean_size,
             full: evaluation.full as f64 / evaluation.n as f64,
-            total_gap: evaluation.total_coverage_gap,
-            effective: cut.effective,
+            total_gap: trial.total_gap(&test.law()?),
+            effective: Some(effective),
         })
     }
 }
@@ -166,18 +173,19 @@ pub(super) fn simulate(
     let bins_of_y = sets.training.y.iter().map(|y| bins.bin_of(*y)).collect();
     let mut training =
         Training::new(&sets.training.x, bins_of_y, bins.count(), settings.predictor, seed);
-    let learned = stopwatch.time("learning ratios", || LearnedRatios::fit(&sets, seed))?;
+    let known = Ratios::known(&sets);
+    let learned = stopwatch.time("learning ratios", || Ratios::fit(&sets, seed))?;
     let mut stages = Vec::new();
     for epochs in settings.epochs {
         stopwatch.time("training", || training.train_to(*epochs));
         let predictor = training.predictor();
+        let predicted = |sample| Predicted::by(predictor, sample, &bins);
         let stage = Stage {
-            sets: &sets,
+            known: &known,
             learned: &learned,
-            bins: &bins,
-            calibration: predictor.probabilities(&sets.calibration.x)?,
-            unlabeled: predictor.probabilities(&sets.unlabeled.x)?,
-            test: predictor.probabilities(&sets.test.x)?,
+            calibration: predicted(&sets.calibration)?,
+            unlabeled: predicted(&sets.unlabeled)?,
+            test: predicted(&sets.test)?,
         };
         let methods = RegressionMethod::ALL
             .into_iter()
@@ -187,16 +195,10 @@ pub(super) fn simulate(
             .collect::<Result<_>>()?;
         stages.push(StageOutcome {
             epochs: *epochs,
-            loss_labeled: loss(&stage.calibration_scores()?),
-            loss_target: loss(&stage.unlabeled_scores()?),
+            loss_labeled: stage.calibration.loss()?,
+            loss_target: stage.unlabeled.loss()?,
             methods,
         });
     }
     Ok(SimulationOutcome { bin_width: bins.width(), stages })
-}
-
-/// Mean cross-entropy from scores `1 - p`; a probability that rounds to zero counts as the smallest number.
-fn loss(scores: &[f64]) -> f64 {
-    let losses = scores.iter().map(|score| -(1.0 - score).max(f64::MIN_POSITIVE).ln());
-    losses.sum::<f64>() / scores.len() as f64
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod images;
+mod jobs;
 mod regression;
 mod resuming;
 mod world;
