@@ -19,7 +19,7 @@ pub enum Randomisation {
 }
 
 impl Randomisation {
-    /// The same rule, with separate draws for `purpose`.
+    /// The same rule, with separate draws for `purpose`. The word is part of the results.
     pub(crate) fn for_purpose(self, purpose: &str) -> Self {
         match self {
             Self::Deterministic => Self::Deterministic,
@@ -49,6 +49,7 @@ pub struct Aps {
 }
 
 impl Aps {
+    /// Every score lies here.
     pub(crate) const RANGE: Interval = Interval::UNIT;
 
     /// Writes the score of every label of one row; `probabilities` and `scores` have shape `(C,)`. `row` addresses the

@@ -7,6 +7,7 @@ use crate::interval::Interval;
 pub struct Margin;
 
 impl Margin {
+    /// Every score lies here: -1 for a certain label, 1 for one that a certain rival beats.
     pub(crate) const RANGE: Interval = Interval::between(-1.0, 1.0);
 
     /// Writes the score of every label of one row; both slices have shape `(C,)`.
