@@ -139,6 +139,7 @@ impl GaussianKde {
 }
 
 /// `phi(u) = exp(-u^2 / 2) / sqrt(2 pi)`.
+/// The platform's exponential: a density is evaluated once, not in the loop of the optimiser.
 pub(crate) fn gaussian(u: f64) -> f64 {
     (-0.5 * u * u).exp() * INVERSE_SQRT_TWO_PI
 }

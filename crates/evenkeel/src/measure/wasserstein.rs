@@ -117,6 +117,9 @@ impl TransportToFixed {
     }
 
     /// Adds `scale` times the gradient to `gradient` and returns the distance. Lengths are the caller's duty.
+    ///
+    /// `weights` and `gradient` have shape `(n,)`, in the order of the scores, and the weights are
+    /// not negative. The distance itself is not scaled.
     pub(crate) fn accumulate(&self, weights: &[f64], scale: f64, gradient: &mut [f64]) -> f64 {
         let n = self.order.len();
         // Not taken to be 1: finite differences move one weight alone.

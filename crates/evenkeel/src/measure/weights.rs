@@ -8,6 +8,8 @@ use crate::numeric::softmax_into;
 pub(crate) const SIMPLEX_TOLERANCE: f64 = 1e-9;
 
 /// Non-negative weights that sum to one; one per calibration point.
+///
+/// Having one is the proof: no callee checks or normalises again.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Weights(Vec<f64>);
 

@@ -16,6 +16,12 @@ const ROUNDER: f64 = 6_755_399_441_055_744.0;
 const SMALLEST_EXPONENT: f64 = -708.0;
 
 /// `exp(x)` for `x <= 0`, to about one unit in the last place; 0 below -708.
+///
+/// ```text
+/// k = round(x log2 e)        r = (x - k ln2_high) - k ln2_low,  |r| <= ln(2) / 2
+/// exp(x) = 2^k (1 + r + r^2/2! + .. + r^12/12!)
+/// ```
+/// `exp(0)` is exactly 1, and a NaN comes out as a NaN. Above 0 no accuracy is promised.
 #[inline(always)]
 pub(crate) fn exp_of_negative(x: f64) -> f64 {
     // Not `max`, which would turn a NaN into a number and hide a diverged run.
@@ -49,9 +55,15 @@ pub(crate) fn exp_of_negative(x: f64) -> f64 {
 }
 
 /// Independent chains of the sums: fixed, so that the bits do not depend on the vector width.
+/// Eight doubles fill one AVX-512 register, two of AVX2 and four of the portable build.
 const LANES: usize = 8;
 
 /// `sum_i values_i` over eight fixed lanes; 0 of none.
+///
+/// ```text
+/// lane l = values[l] + values[l + 8] + values[l + 16] + ..
+/// ```
+/// Two sums are equal to the bit if the values and their number are, on any machine.
 #[inline(always)]
 pub(crate) fn sum_in_lanes(values: &[f64]) -> f64 {
     let (chunks, rest) = values.as_chunks::<LANES>();
@@ -100,6 +112,9 @@ const STRETCHES: usize = 4;
 ///
 /// A running sum waits for each addition before the next. Four stretches are summed side by side and then shifted by
 /// the totals before them. Where they are cut depends on the length only, so the bits do too.
+///
+/// `out` is as long as `values`. The last entry may differ in its last bits from [`sum_in_lanes`],
+/// which adds in another order.
 #[inline(always)]
 pub(crate) fn running_sums(values: &[f64], out: &mut [f64]) {
     let length = values.len() / STRETCHES;

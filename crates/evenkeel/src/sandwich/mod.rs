@@ -63,6 +63,9 @@ pub enum Order {
 }
 
 /// A pair of laws around the law of the target scores.
+///
+/// All that bounds and learning see of the target data: how the labels of single rows were treated
+/// is behind it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sandwich {
     /// The law of the smaller scores.

@@ -42,6 +42,10 @@ impl Randomisation {
 }
 
 /// `s(x, y) = sum of the p_k ranked before y + u p_y`, in `[0, 1]`.
+///
+/// ```text
+/// p = (0.5, 0.3, 0.2), u = 1:   s = (0.5, 0.8, 1.0)
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Aps {
     /// Whether the share `u` of the label's own probability is 1 or drawn per row.

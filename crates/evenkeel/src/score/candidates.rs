@@ -243,6 +243,7 @@ impl CandidateScores {
 }
 
 /// Whether label `index` is possible under a row's permissions.
+/// Without permissions every label is.
 pub(crate) fn is_allowed(mask: Option<&[bool]>, index: usize) -> bool {
     mask.is_none_or(|allowed| allowed[index])
 }

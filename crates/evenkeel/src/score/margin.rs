@@ -3,6 +3,10 @@
 use crate::interval::Interval;
 
 /// `s(x, y) = max_{k != y} p_k - p_y`, in `[-1, 1]`; with one class `-p_y`.
+///
+/// ```text
+/// p = (0.5, 0.3, 0.2):   s = (-0.2, 0.2, 0.3)
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Margin;
 

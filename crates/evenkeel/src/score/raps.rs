@@ -17,6 +17,10 @@ const LARGEST_PENALTY: f64 = 1e6;
 /// | `lambda` | 0.01 | penalty per rank (the authors' value for ImageNet) | `[0, 1e6]` |
 /// | `k_reg` | 5 | number of ranks without penalty (likewise) | any |
 /// | `randomisation` | deterministic | share of the label's own probability | |
+///
+/// ```text
+/// p = (0.5, 0.3, 0.2), u = 1, lambda = 0.1, k_reg = 1:   s = (0.5, 0.9, 1.2)
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Stored", into = "Stored")]
 pub struct Raps {

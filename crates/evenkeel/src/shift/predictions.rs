@@ -29,6 +29,7 @@ const SHARE_ROWS: usize = 1 << 14;
 #[serde(try_from = "RowSample<Prediction>")]
 pub(crate) struct KeptPredictions(RowSample<Prediction>);
 
+/// Refuses confidences outside `[0, 1]`. Classes may be any number: they are only counted.
 impl TryFrom<RowSample<Prediction>> for KeptPredictions {
     type Error = Error;
 
@@ -124,6 +125,9 @@ impl KeptPredictions {
 }
 
 /// The most probable class of every row and its probability; shape `(n,)`.
+///
+/// Confidences are of the normalised row. The class is the first of the largest values as they were
+/// given.
 pub fn predictions<T: Real>(probabilities: &Probabilities<'_, T>) -> Vec<Prediction> {
     let table = probabilities.table();
     let mut row = vec![0.0; probabilities.classes()];

@@ -25,6 +25,10 @@ const MOST_PERMUTATIONS: f64 = 1e6;
 
 /// Permutations that a test at this level draws unless told otherwise: 999, or as many as put two
 /// p-values at or below the level.
+///
+/// ```text
+/// level   0.05 -> 999     0.001 -> 2000     1e-9 -> 1 000 000
+/// ```
 pub fn permutations_for(level: FailureProbability) -> usize {
     // With a single p-value below the level, one relabeling as extreme as the target data would decide.
     let needed = (2.0 / level.get()).ceil().min(MOST_PERMUTATIONS) as usize;
@@ -135,6 +139,7 @@ struct Distances {
 }
 
 /// Both samples in increasing order of confidence.
+/// A labeling of them gives both distances in one walk.
 struct Pooled {
     /// Calibration points.
     n: u32,
@@ -220,6 +225,9 @@ impl Pooled {
 }
 
 /// A uniform relabeling, drawn point by point: the next point is one of the calibration data with probability `left / of`.
+///
+/// Each of the `n + m` choose `n` labelings is equally likely, which is what makes the p-value
+/// exact.
 struct Relabeling {
     /// Random numbers of this relabeling alone.
     stream: Stream,

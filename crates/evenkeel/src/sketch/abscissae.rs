@@ -14,6 +14,9 @@ use crate::interval::Interval;
 use crate::measure::Grid;
 
 /// Strictly increasing points with a fast lookup of the first one at or after a value.
+///
+/// Thresholds and grid points are put among them, because a sketch is exact at its abscissae and
+/// rounded outward between.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Stored", into = "Stored")]
 pub struct Abscissae {
@@ -127,6 +130,8 @@ impl Abscissae {
     }
 
     /// Index of the first point `>= value`; `len` if there is none.
+    ///
+    /// Scores below the range go to 0 and scores above it to `len`; the value must not be a NaN.
     #[inline]
     pub(crate) fn locate(&self, value: f64) -> usize {
         let bucket = self.bucket(value);

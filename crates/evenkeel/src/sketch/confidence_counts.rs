@@ -22,6 +22,12 @@ const MOST_KEPT: usize = 1 << 20;
 /// The multiset of target confidences: exact up to a million, counts in cells that are finer the nearer to 1 beyond.
 ///
 /// Which of the two it ends up as depends on how many there are and on nothing else, and so do its bits.
+///
+/// ```text
+/// m <= 2^20   Kept      distances and means are exact
+/// m >  2^20   Counted   cells 1/4096 of the distance from 1 wide
+/// ```
+/// Kept ones may stand in any order: whoever sums or writes them sorts them first.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "Stored<'_>")]
 pub(crate) enum ConfidenceCounts {
@@ -38,6 +44,7 @@ enum Stored<'a> {
     Counted(Cow<'a, [u64]>),
 }
 
+/// Bytes depend on the confidences alone, not on the order in which they came.
 impl Serialize for ConfidenceCounts {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
@@ -53,6 +60,8 @@ impl Serialize for ConfidenceCounts {
     }
 }
 
+/// Refuses what no pass could have left: values outside `[0, 1]`, the wrong form for their number,
+/// or counts of another number of cells.
 impl TryFrom<Stored<'_>> for ConfidenceCounts {
     type Error = Error;
 
@@ -150,6 +159,9 @@ impl ConfidenceCounts {
 
     /// `max_t |F(t) - F_target(t)|`, where `F` puts masses proportional to `weights` on `confidences`. On the grid the CDFs
     /// are compared at the edges of cells only, which can miss no more than the mass of one cell.
+    ///
+    /// `confidences` and `weights` have shape `(n,)`; weights are not negative and need not sum to
+    /// one. The result lies in `[0, 1]`.
     pub(crate) fn kolmogorov_smirnov(&self, confidences: &[f64], weights: &[f64]) -> f64 {
         let total: f64 = weights.iter().sum();
         let mut atoms: Vec<(f64, f64)> =

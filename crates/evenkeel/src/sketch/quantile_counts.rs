@@ -69,6 +69,7 @@ impl From<QuantileCounts> for Stored {
     }
 }
 
+/// Refuses values outside the interval, and counts that do not add up to their total.
 impl TryFrom<Stored> for QuantileCounts {
     type Error = Error;
 
@@ -152,7 +153,8 @@ impl QuantileCounts {
         }
     }
 
-    /// Counts values, those kept so far included.
+    /// Counts values, those kept so far included. From then on the sample stays counted: there is
+    /// no way back from counts to values.
     fn count(&mut self, new: &[f64]) {
         if let Values::Exact(kept) = &mut self.values {
             let kept = std::mem::take(kept);
@@ -170,6 +172,10 @@ impl QuantileCounts {
 
     /// Smallest value `v` with a share of at least `level` at or below it, up to [`QUANTILE_TOLERANCE`]; none of an empty
     /// sample. Counted values are rounded to an end of their cell.
+    ///
+    /// ```text
+    /// values 1 2 2 5     level 0.5 -> 2     level 0.75 -> 2     level 0.76 -> 5
+    /// ```
     pub(crate) fn quantile(&self, level: Level, rounding: Rounding) -> Option<f64> {
         // Ranks are whole numbers: a level times a count would round across a rank.
         let rank = rank_of(level, self.len())?;
@@ -190,6 +196,8 @@ impl QuantileCounts {
     }
 
     /// Share of the values strictly below `point`. Counted values of the point's own cell are below it when rounding up.
+    ///
+    /// In `[0, 1]`; 0 of an empty sample. Of kept values it is exact, and rounding has no say.
     pub(crate) fn share_below(&self, point: f64, rounding: Rounding) -> f64 {
         let below = match &self.values {
             Values::Exact(values) => values.partition_point(|value| *value < point) as u64,
@@ -225,6 +233,9 @@ fn end_of_cell(range: Interval, cell: usize) -> f64 {
 }
 
 /// The cell between whose ends a value lies, ends as [`end_of_cell`] rounds them; the last one holds its upper end too.
+///
+/// Found by a division, then corrected by the ends themselves, as quantiles and shares read them: a
+/// value on an end must be counted where they look for it.
 fn cell_of(range: Interval, value: f64) -> usize {
     let near = ((value - range.low()) / range.width() * CELLS as f64) as usize;
     let near = near.min(CELLS - 1);

@@ -17,6 +17,10 @@ use super::row_count::contradiction;
 use crate::error::{Error, Result};
 
 /// The rows with the smallest hashes, at most `capacity` of them; `V` is what is kept of each.
+///
+/// Every set of `capacity` rows is as likely as any other, as far as the hash is like random
+/// numbers. Which one it is depends on the seed and the keys, and not on the order, the blocks or
+/// the machines.
 #[derive(Debug, Clone)]
 pub(crate) struct RowSample<V> {
     /// Chooses the sample; samples of different seeds do not merge.
@@ -159,6 +163,10 @@ impl<V> RowSample<V> {
 
 /// Rows to keep of a list that increases by hash: the capacity, and one more where that would part two rows of one key, so
 /// that they are found out in the end.
+///
+/// ```text
+/// capacity 2    hashes 3 5 5 9  ->  3 rows kept, the two of hash 5 among them: a key given twice
+/// ```
 fn kept_of(capacity: usize, hash_at: impl Fn(usize) -> Option<u64>) -> usize {
     let parts_a_pair =
         capacity > 0 && hash_at(capacity).is_some_and(|hash| hash_at(capacity - 1) == Some(hash));
@@ -167,6 +175,9 @@ fn kept_of(capacity: usize, hash_at: impl Fn(usize) -> Option<u64>) -> usize {
 
 impl<V: Clone> RowSample<V> {
     /// The sampled values, in the order of the keys.
+    ///
+    /// # Errors
+    /// If a key occurs twice among them.
     pub(crate) fn values(&self) -> Result<Vec<V>> {
         self.clone().into_values()
     }
@@ -186,6 +197,7 @@ impl<V: PartialEq> PartialEq for RowSample<V> {
 }
 
 /// As it is written: hashes follow from keys.
+/// The capacity is 8 bytes on every machine, and rows stand in the order of their keys.
 #[derive(Serialize)]
 #[serde(bound = "V: Serialize")]
 struct Written<'a, V> {
@@ -209,6 +221,8 @@ impl<V: Serialize> Serialize for RowSample<V> {
     }
 }
 
+/// Refuses more rows than the capacity and one (the second row of a key given twice), and rows out
+/// of order, which would give one sample two forms on the wire.
 impl<'de, V: Deserialize<'de>> Deserialize<'de> for RowSample<V> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let Stored { seed, capacity, rows } = Stored::<V>::deserialize(deserializer)?;

@@ -71,6 +71,11 @@ const BLOCK_ROWS: usize = 1 << 14;
 /// What one pass over rows of candidate scores leaves behind.
 ///
 /// Adding a block consumes the sketch and gives it back, so that none can be used after a block failed half-way.
+///
+/// ```text
+/// blocks   s0 -> add -> add -> .. -> s
+/// merge    s(rows A).merge(s(rows B)) = s(rows A and B)        bit for bit
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Stored")]
 pub struct SandwichSketch {
@@ -116,6 +121,7 @@ impl TryFrom<Stored> for SandwichSketch {
 }
 
 /// What a sketch knows about one law.
+/// All of it is exact up to the rounding of one division, however many the rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LawSummary {
     /// CDF at every abscissa, increasing in `[0, 1]`; shape `(K,)`.
@@ -160,6 +166,7 @@ impl SandwichSketch {
     }
 
     /// A sketch of the same points and laws that has seen nothing.
+    /// Threads begin with one each, and merge what they filled.
     pub(crate) fn emptied(&self) -> Self {
         Self::new(self.abscissae.clone(), self.laws())
     }
@@ -281,6 +288,9 @@ impl SandwichSketch {
     }
 
     /// [`merge`](Self::merge) in place.
+    ///
+    /// # Errors
+    /// As `merge`. All but too many rows is found out before anything changes.
     pub(crate) fn add_sketch(&mut self, other: &Self) -> Result<()> {
         if self.abscissae != other.abscissae {
             return Err(Error::IncompatibleSketches { what: "abscissae" });
@@ -384,6 +394,9 @@ impl SandwichSketch {
     }
 
     /// The fast path: one pass over the row gives both extremes of `1 - p` and the check that it is a probability row.
+    ///
+    /// # Errors
+    /// If a row does not hold probabilities.
     fn add_lac_extremes<T: Real>(&mut self, keys: RowKeys<'_>, block: Rows<'_, T>) -> Result<()> {
         let Some(pair) = &mut self.extremes else { return Ok(()) };
         for (offset, values) in block.iter().enumerate() {

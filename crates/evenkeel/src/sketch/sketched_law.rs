@@ -23,7 +23,9 @@ const LARGEST_MOMENT: u128 = 1 << 125;
 /// The mass of one whole row.
 pub(crate) const WHOLE: u64 = 1 << 62;
 
-/// A mass in `[0, 1]` as a whole number of units.
+/// A mass in `[0, 1]` as a whole number of units, rounded down.
+///
+/// Readers divide by the total mass, so that what is cut off cancels but for a share of `1e-19`.
 #[inline]
 pub(crate) fn fixed(mass: f64) -> u64 {
     (mass * UNIT) as u64
@@ -61,6 +63,8 @@ impl SketchedLaw {
 
     /// Adds a mass of `share` (also given as the whole number `fixed(share)`) at `position` (from the low end, in units
     /// of the range) to bin `index`. The score itself must be reported to [`saw`](Self::saw).
+    ///
+    /// `index` is that of the first abscissa at or after the score, `K` beyond the last.
     #[inline]
     pub(crate) fn add(&mut self, index: usize, position: f64, share: f64, mass: u64) {
         let bin = &mut self.bins[index];
@@ -94,6 +98,10 @@ impl SketchedLaw {
     }
 
     /// An error unless a law that was read from bytes is one that `rows` rows can leave.
+    ///
+    /// # Errors
+    /// If bins and abscissae differ in number, the masses are not those of the rows, the moments
+    /// would overflow when added up, or mass lies outside the extremes.
     pub(crate) fn check(&self, abscissae: &Abscissae, rows: u64) -> Result<()> {
         let points = abscissae.points().len();
         require_same_length("bins of a sketched law", self.bins.len(), "its points", points + 1)?;
@@ -154,6 +162,12 @@ impl SketchedLaw {
     }
 
     /// The law with the mass of every bin moved to one of its ends; its CDF at the abscissae does not change.
+    ///
+    /// ```text
+    /// Down   (t_(k-1), t_k]  ->  just above t_(k-1)        CDF between abscissae only grows
+    /// Up     (t_(k-1), t_k]  ->  t_k                       CDF between abscissae only shrinks
+    /// ```
+    /// `sample_size` is `m`: the bins are no independent points.
     pub(crate) fn rounded(
         &self,
         abscissae: &Abscissae,
@@ -175,6 +189,7 @@ impl SketchedLaw {
     }
 }
 
+/// Why a law that was read from bytes is refused, in two places.
 const OTHER_MASS: &str = "the masses of a law are not those of its rows";
 
 /// Which end of its bin a mass is moved to.

@@ -65,9 +65,12 @@ impl Kind {
 }
 
 /// The job that a state or plan belongs to.
+///
+/// Settings are text, so that a state of another job can be refused with both values in the
+/// message, by a program that need not know the setting.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct JobHeader {
-    /// Name of the method.
+    /// Name of the method, as users type it.
     pub method: String,
     /// Names and values of all settings that the result depends on.
     pub settings: Vec<(String, String)>,
@@ -143,6 +146,7 @@ pub(crate) fn seal(kind: Kind, header: &JobHeader, payload: &impl Serialize) -> 
 ///
 /// # Errors
 /// If the bytes are something else, of another version or kind, or were cut, changed or made up.
+/// Nothing of the payload is read before the checksum fits.
 pub(crate) fn open<T: DeserializeOwned>(kind: Kind, bytes: &[u8]) -> Result<(JobHeader, T)> {
     let (header, payload) = open_header(kind, bytes)?;
     let damaged = |why| Error::Damaged { what: kind.what(), why };
@@ -209,6 +213,9 @@ pub(crate) fn digest_of(scores: &[f64], labels: &Labels, side: &SideInputs<'_>) 
 }
 
 /// A digest of named lists of numbers, none of which can be taken for another.
+///
+/// Every list begins with its name, the length of the name and its shape, and every number takes
+/// eight bytes: the digested bytes can be read in one way only.
 struct DataDigest(Sha256);
 
 impl DataDigest {

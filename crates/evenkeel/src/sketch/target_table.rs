@@ -52,6 +52,7 @@ enum Form {
 }
 
 /// What a filled table ends as.
+/// Which of the two depends on the number of probabilities alone.
 #[derive(Debug, Clone)]
 pub(crate) enum FilledTable {
     /// Every row, in the order of the keys.
@@ -175,6 +176,9 @@ impl TargetTableRecipe {
     }
 
     /// The table's sketch; a table that keeps its rows becomes one.
+    ///
+    /// # Errors
+    /// If the recipe has no sketch, because every candidate is needed.
     fn sketch<'a>(&self, table: &'a mut TargetTable) -> Result<&'a mut SandwichSketch> {
         if let Form::Kept(kept) = &table.0 {
             let mut sketch = self.empty_sketch()?;
@@ -220,6 +224,9 @@ impl TargetTable {
 
 impl KeptRows {
     /// Adds rows, all or none.
+    ///
+    /// # Errors
+    /// If a row does not hold probabilities; the rows before it are taken back.
     fn add<T: Real>(&mut self, keys: RowKeys<'_>, block: Rows<'_, T>) -> Result<()> {
         let (before, columns) = (self.values.len(), block.columns());
         self.values.resize(before + block.values().len(), 0.0);
@@ -260,6 +267,11 @@ impl KeptRows {
     }
 
     /// Puts rows in the order of their keys, in place: a second copy would double the memory of a table.
+    ///
+    /// ```text
+    /// from = [2, 0, 1]     cycle 0 -> 2 -> 1 -> 0     two swaps of whole rows
+    /// ```
+    /// Each row is swapped at most once into its place. Rows of equal keys keep their order.
     fn sort(&mut self) {
         if self.is_sorted() {
             return;
@@ -295,12 +307,14 @@ impl KeptRows {
 }
 
 /// As a table is stored: kept rows in the order of their keys.
+/// Borrowed when written and owned when read, so that writing a sorted table copies nothing.
 #[derive(Serialize, Deserialize)]
 enum Stored<'a> {
     Kept { keys: Cow<'a, [u64]>, values: Cow<'a, [f64]> },
     Sketched(Box<Cow<'a, SandwichSketch>>),
 }
 
+/// Bytes depend on the rows alone, not on the order in which blocks came.
 impl Serialize for TargetTable {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let stored = match &self.0 {
