@@ -51,6 +51,7 @@ impl Calibrated {
     pub(super) fn by(method: ImageMethod, points: &CellPoints, seed: Seed) -> Result<Self> {
         let asked = method.in_core(points.severity, points.grid)?;
         let labeled = match (method, asked) {
+            // With their labels, as many as every other method has without.
             (ImageMethod::Oracle, _) => &points.unlabeled,
             // Fitted on one half and calibrated on the other: twice the points, as in the paper.
             (_, Method::OptimalTransport(settings))
@@ -128,6 +129,7 @@ fn by_ratios(estimator: RatioEstimator, points: &CellPoints, seed: Seed) -> Resu
     let calibration = points.calibration.table()?;
     let model = estimator.fit(calibration, points.unlabeled.table()?, seed)?.model;
     let ratios = model.ratios(calibration)?;
+    // Of the calibration points alone: the test point's own weight changes from point to point.
     let effective = Weights::normalised(ratios.clone())?.effective_sample_size();
     let scores = Score::Lac
         .label_scores(&points.calibration.probabilities()?, &points.calibration.labels()?)?;

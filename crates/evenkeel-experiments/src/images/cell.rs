@@ -20,6 +20,7 @@ pub struct CellOutcome {
     /// Test points.
     pub test: usize,
     /// Label marginals that were drawn again because they allowed too few points.
+    // Absent in cells of earlier runs, which are read back.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub redraws: usize,
     /// Points of the largest sample, if no label marginal allowed enough of them and the cell was left out.
@@ -74,6 +75,7 @@ pub(super) fn run_methods(
     for (index, method) in methods.iter().enumerate() {
         let mut twin = None;
         for (earlier, outcome) in methods[..index].iter().zip(&outcomes) {
+            // Fixed steps equal the paper's at one severity: a second fit would give the same numbers.
             if method.agrees_with(*earlier, points.severity)? {
                 twin = Some(MethodOutcome { method: method.id().to_owned(), ..outcome.clone() });
             }
@@ -99,6 +101,7 @@ fn evaluate(
     test_law: &WeightedEmpirical,
 ) -> Result<MethodOutcome> {
     let (table, labels) = (points.test.table()?, points.test.labels()?);
+    // The first rows are a sample: they were dealt out at random.
     let rows = method.most_test_rows().min(table.rows());
     let (classes, labels) = (table.columns(), &labels.as_slice()[..rows]);
     let mut counts = EvaluationCounts::new(classes)?;

@@ -187,6 +187,7 @@ impl Figures {
             let curve = gap_curve(&law, mass, &test_law, &percent_rates());
             let points = curve.iter().map(|point| (point.alpha.get(), point.gap)).collect();
             let total = total_coverage_gap(&law, &test_law);
+            // The total in the name, because this page has no table of methods to hold it.
             report.gap_curves.push(GapCurve { method: format!("{name} {total:.3}"), points });
         }
         Ok(())

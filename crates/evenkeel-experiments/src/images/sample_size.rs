@@ -178,6 +178,8 @@ impl Experiment for SampleSize {
         for n in sizes {
             // Smaller samples are the first points of larger ones: rows of the table differ by size alone.
             points.calibration = calibration.first(*n);
+            // All pairs of sizes in one cell, on the same images: they differ by size and nothing
+            // else.
             for m in sizes {
                 points.unlabeled = unlabeled.first(*m);
                 pairs.push((*n, *m, run_methods(&methods, &points, seed, stopwatch)?));
@@ -224,6 +226,7 @@ impl Experiment for SampleSize {
             let mut covered =
                 Table::new(&format!("{name}-coverage"), &format!("{title}: coverage, %"), columns);
             for n in sizes {
+                // The uncorrected gap does not depend on the unlabeled points: any column will do.
                 let any = sizes.first().copied().unwrap_or(0);
                 let (three, percent) = (NumberStyle::Decimals(3), NumberStyle::Percent);
                 let mut gap_row = vec![Entry::text(n.to_string())];

@@ -81,6 +81,7 @@ impl RegressionMethod {
     /// Calibrates and applies it to the test points of a stage.
     pub(super) fn cut(self, stage: &Stage<'_>, alpha: Miscoverage, seed: Seed) -> Result<Cut> {
         let settings = match self {
+            // Split conformal prediction needs no target data, so that it is written out here.
             Uncorrected => return split(&stage.calibration_scores()?, alpha),
             Oracle => return split(&stage.unlabeled_scores()?, alpha),
             TrueRatio => {
@@ -188,6 +189,7 @@ fn weighted_by_point(
     test_ratios: &[f64],
     alpha: Miscoverage,
 ) -> Result<Cut> {
+    // For n_w only; the thresholds normalise anew with each test point's own weight.
     let weights = Weights::normalised(ratios.to_vec())?;
     let effective = Some(weights.effective_sample_size());
     let weighted = RatioThresholds::new(scores, &KnownRatios::new(ratios.to_vec())?)?;

@@ -70,6 +70,7 @@ impl Sets {
         Self {
             training: draw(World::Labeled, "training"),
             calibration: draw(World::Labeled, "calibration"),
+            // A stream for each sample: a larger one leaves the others as they are.
             unlabeled: draw(World::TargetScores, "unlabeled"),
             test: draw(World::TargetScores, "test"),
         }
@@ -162,10 +163,12 @@ pub(super) fn simulate(
     stopwatch: &mut Stopwatch,
 ) -> Result<SimulationOutcome> {
     let sets = Sets::draw(settings.samples, seed);
+    // Over the training sample: bins that looked at other samples would know their range.
     let bins = LabelBins::over(&sets.training.y, settings.bins)?;
     let bins_of_y = sets.training.y.iter().map(|y| bins.bin_of(*y)).collect();
     let mut training =
         Training::new(&sets.training.x, bins_of_y, bins.count(), settings.predictor, seed);
+    // Once for all stages: the ratio of features does not depend on the predictor.
     let learned = stopwatch.time("learning ratios", || LearnedRatios::fit(&sets, seed))?;
     let mut stages = Vec::new();
     for epochs in settings.epochs {
