@@ -36,7 +36,9 @@ pub(crate) fn cells<'a, T: Element>(
     array: &'a PyReadonlyArray2<'_, T>,
     argument: &str,
 ) -> Result<Option<(&'a [T], usize)>, Failure> {
+    // Refused, not copied: `_inputs` has copied what needed it.
     let values = array.as_slice().map_err(|_| Failure::not_contiguous(argument))?;
+    // An empty matrix has rows of no known width; the caller names the argument.
     Ok((!values.is_empty()).then_some((values, array.as_array().ncols())))
 }
 
@@ -74,6 +76,8 @@ impl LabelArray<'_> {
         match self {
             Self::Whole(array) => {
                 let whole = |(row, label): (usize, &i64)| {
+                    // Negative labels are a common mark for "unlabeled"; wrapped around they would
+                    // be huge classes.
                     usize::try_from(*label).map_err(|_| refused(row, *label as f64))
                 };
                 array.as_array().iter().enumerate().map(whole).collect()
@@ -107,6 +111,7 @@ pub(crate) fn matrix<T: Element>(
     values: Vec<T>,
     columns: usize,
 ) -> PyResult<Bound<'_, PyArray2<T>>> {
+    // No columns, no rows: without the maximum an empty result would divide by zero.
     let rows = values.len() / columns.max(1);
     PyArray1::from_vec(py, values).reshape([rows, columns])
 }

@@ -34,6 +34,7 @@ pub(crate) fn calibrate(
     let (side_cal, side_target) = (SideArrays::of(side_cal)?, SideArrays::of(side_target)?);
     let settings = Settings::new(alpha, seed, options)?;
     let calibrator = settings.calibrator(method, side_cal.known_ratios())?;
+    // Before the data are looked at: a wrong argument is the cheaper mistake to report.
     for (points, side) in [(PointSet::Calibration, &side_cal), (PointSet::Target, &side_target)] {
         require_and_refuse(&calibrator.method, points, &side.given()).map_err(Failure::from)?;
     }
@@ -42,6 +43,7 @@ pub(crate) fn calibrate(
     let target =
         Points::new(("probs_target", PointSet::Target), &probs_target, &side_target, logits)?;
     detached(py, |watcher| {
+        // Inside the work: the probabilities of logits live as long as the job and no longer.
         let mut softmax = Vec::new();
         let labeled = cal.labeled(&mut softmax, "y_cal", labels)?;
         let fitted =

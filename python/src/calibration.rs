@@ -56,6 +56,8 @@ impl FittedCalibration {
             let known = rows.of_score.iter().all(|row| *row < rows.count);
             known && rows.of_score.len() == calibration.scores().len()
         };
+        // Rows that do not fit are dropped, not refused: the calibration itself is sound without
+        // them.
         let rows = rows.map(|of_score| ScoredRows { of_score, count: row_count }).filter(fits);
         Ok(Self { calibration, rows })
     }
@@ -233,6 +235,8 @@ impl FittedCalibration {
             let mut members = vec![false; points.count() * classes];
             let mut rest = members.as_mut_slice();
             let sink = &mut |sets: &LabelSets| {
+                // Each block is written to its place at once: collecting sets first would double
+                // the memory.
                 let (block, later) =
                     std::mem::take(&mut rest).split_at_mut(sets.rows() * sets.classes());
                 rest = later;
@@ -283,6 +287,7 @@ impl FittedCalibration {
 }
 
 /// Rows of one thread's share.
+// Enough that handing a share to a thread costs nothing beside filling it.
 const SHARE_ROWS: usize = 2048;
 
 /// Row-major membership of every label in every set.
@@ -292,6 +297,7 @@ fn fill(members: &mut [bool], sets: &LabelSets) {
     shares.for_each(|(share, members)| {
         for (offset, row) in members.chunks_exact_mut(classes).enumerate() {
             for label in sets.labels(share * SHARE_ROWS + offset) {
+                // The rest is false from the start; threads write to disjoint rows.
                 row[label] = true;
             }
         }

@@ -42,6 +42,8 @@ pub(crate) fn check<'py>(
 ) -> PyResult<CheckAnswer<'py>> {
     let settings = Settings::new(alpha, seed, options)?;
     let delta = FailureProbability::new(delta).map_err(Failure::from)?;
+    // Options of methods mean nothing to a check; ignored in silence they would seem to have
+    // counted.
     settings.options.require_used_by_check().map_err(Failure::from)?;
     let mut job = CheckJob::new(settings.score()?, settings.alpha, delta, settings.seed);
     let checked = &mut job.settings;
@@ -55,6 +57,7 @@ pub(crate) fn check<'py>(
         let mut softmax = Vec::new();
         let labeled = cal.labeled(&mut softmax, "y_cal", labels)?;
         let checked = evenkeel_jobs::check(&job, &labeled, &mut target.source()?, watcher)?;
+        // While the interpreter is free: the laws of a large table have many atoms.
         let laws = curves(&checked)?;
         Ok((checked, laws))
     })?;
@@ -101,6 +104,7 @@ fn recalibrate(settings: &Settings, delta: FailureProbability, logits: bool) -> 
     if logits {
         set("logits", "True".to_owned());
     }
+    // The grid is the check's own; `calibrate` would refuse it.
     for (name, value) in settings.options.iter().filter(|(name, _)| *name != "bound-grid") {
         let value = match value {
             OptionValue::Word(word) => format!("\"{word}\""),

@@ -58,6 +58,7 @@ pub(crate) fn compare<'py>(
     let target =
         Points::new(("probs_target", PointSet::Target), &probs_target, &side_target, logits)?;
     let test = Points::new(("probs_test", PointSet::Test), &probs_test, &side_test, logits)?;
+    // Against the classes of the calibration data, so that rows of another model are found first.
     let test_labels = test.labels("y_test", y_test.whole("y_test")?, cal.classes())?;
     let comparison = detached(py, |watcher| {
         let mut softmax = Vec::new();
@@ -73,6 +74,7 @@ pub(crate) fn compare<'py>(
     let left_out = left_out.collect();
     let document = json(&document)?;
     let rows_of = |one: &Compared| match one.calibration.provenance().method {
+        // Its scores are those of the test rows, and `order` points at them.
         MethodName::Oracle => test.count(),
         _ => cal.count(),
     };

@@ -23,6 +23,7 @@ pub(crate) struct Watcher<'a> {
 
 impl Observer for Watcher<'_> {
     fn reached(&mut self, _done: u64) -> ControlFlow<()> {
+        // Relaxed: nothing is read on the strength of it, and a block more or less does not matter.
         if self.interrupted.load(Ordering::Relaxed) {
             ControlFlow::Break(())
         } else {
@@ -44,6 +45,7 @@ pub(crate) fn detached<R: Send>(
     py.detach(|| {
         let mut raised = None;
         let (sender, receiver) = channel();
+        // A scope: the work borrows the caller's arrays, so that it must end before this returns.
         let done = pool.in_place_scope(|scope| {
             scope.spawn(|_| {
                 // Nobody waits for the result if the thread that waits was torn down with the interpreter.

@@ -47,6 +47,7 @@ impl Failure {
 
 impl From<JobError> for Failure {
     fn from(error: JobError) -> Self {
+        // Boxed: the error is large, and every result of every call would carry its size.
         Self::Job(Box::new(error))
     }
 }
@@ -77,6 +78,8 @@ impl From<Failure> for PyErr {
         let message = failure.to_string();
         let category = match failure {
             Failure::Interrupted(raised) => return raised,
+            // Without a category: a source that failed or a stop, neither of which a user's value
+            // can mend.
             Failure::Job(error) => error.category().unwrap_or(Category::Incompatible),
             Failure::Data(_) => Category::InvalidInput,
             Failure::Setting(_) => Category::InvalidParameter,

@@ -33,6 +33,7 @@ mod spelling;
 
 /// A document of the jobs, for `json.loads`.
 fn json(document: &impl serde::Serialize) -> pyo3::PyResult<String> {
+    // Text, not Python objects: one document for all shells, and its field names in one place.
     serde_json::to_string(document).map_err(|error| errors::Failure::not_json(&error).into())
 }
 

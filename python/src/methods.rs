@@ -87,6 +87,7 @@ fn given(keywords: &Bound<'_, PyDict>) -> Result<OptionValues, Failure> {
     for (name, value) in keywords {
         let name = name.to_string();
         let spec = option_of(&name).ok_or_else(|| OptionSpec::unknown(&name))?;
+        // None is "not given", as in every Python signature, and so never refused.
         if value.is_none() {
             continue;
         }
@@ -136,6 +137,7 @@ fn typed(spec: &OptionSpec, value: &Bound<'_, PyAny>) -> Typed {
         OptionKind::Number(_) | OptionKind::NumberOrWord(..) => {
             value.extract().ok().map(Typed::Number)
         }
+        // Whole numbers only: 2.5 steps must be refused, not cut to 2.
         OptionKind::Count(_) => value.extract().ok().map(|count: i64| Typed::Whole(count.into())),
         OptionKind::Flag => value.extract().ok().map(Typed::Flag),
         _ => None,

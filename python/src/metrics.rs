@@ -22,6 +22,7 @@ pub(crate) fn coverage(
     let (rows, classes) = (sets.as_array().nrows(), sets.as_array().ncols());
     let members = sets.as_slice().map_err(|_| Failure::not_contiguous("sets"))?;
     let labels = y.whole("y")?;
+    // Found before the sets are packed, with both arguments named.
     if labels.len() != rows {
         let (input, matrix, what) = ("y".to_owned(), "sets".to_owned(), PerRow::Label);
         let found = labels.len();

@@ -75,6 +75,7 @@ impl<'a> Points<'a> {
         side: &'a SideArrays<'_>,
         logits: bool,
     ) -> Result<Self, Failure> {
+        // Borrowed now, while the interpreter is held; the job then runs without it.
         let side = side.inputs(side_names(set))?;
         Ok(Self { name, set, kind: kind(logits), rows: matrix.rows(name)?, side })
     }

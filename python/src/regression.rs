@@ -61,9 +61,12 @@ pub(crate) fn calibrate_residuals(
     detached(py, |watcher| {
         let scores = absolute_residuals(predictions, y)?;
         let bins = LabelBins::over(y, bins)?;
+        // Signed: the residuals stand for what the model gets wrong, in which direction too.
         let residuals: Vec<f64> = y.iter().zip(predictions).map(|(y, p)| y - p).collect();
         let candidates = residual_candidates(target, &residuals, &bins)?;
         let largest = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
+        // The range must hold every score of both sides: bounds integrate over it, and mass beyond
+        // it is lost.
         let mut high = largest(&scores);
         for row in 0..candidates.rows() {
             high = high.max(largest(candidates.row(row)));

@@ -10,6 +10,7 @@ use evenkeel::side_inputs::SideInput;
 pub(crate) use crate::method_args::*;
 
 /// Inputs that some methods take beside the probabilities.
+// A heading of its own: most users need none of these, and should not have to read past them.
 const EXTRA_INPUTS: &str = "Extra inputs, one row per point";
 
 /// Conformal prediction sets that stay honest when the world changes.

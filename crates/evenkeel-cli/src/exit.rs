@@ -20,8 +20,10 @@ pub(crate) enum Outcome {
 pub(crate) fn of_outcome(outcome: Result<Outcome, Failure>) -> ExitCode {
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
+        // Not 2: a monitor must tell "coverage is low" from "the check did not run".
         Ok(Outcome::ConditionHolds) => ExitCode::from(1),
         Err(failure) => {
+            // One line, on stderr: stdout may be a JSON document that someone parses.
             eprintln!("error: {failure}");
             ExitCode::from(2)
         }

@@ -65,5 +65,6 @@ pub(crate) fn spelled(error: &evenkeel::Error) -> String {
 /// The system's words without "(os error 2)", which tells a user nothing.
 pub(crate) fn system_words(error: &std::io::Error) -> String {
     let words = error.to_string();
+    // Cut off the words, because the standard library has no call without the number.
     words.split(" (os error").next().unwrap_or_default().to_owned()
 }

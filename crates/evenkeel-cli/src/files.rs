@@ -48,9 +48,11 @@ impl Reading {
 pub(crate) fn load_calibration(path: &Path) -> Result<Calibration, Failure> {
     let failed = |reason: String| Failure::Calibration { path: path.to_owned(), reason };
     let metadata = std::fs::metadata(path).map_err(|error| failed(unreadable(&error)))?;
+    // A pipe has no length to compare, and a directory gives an error that names neither.
     if !metadata.is_file() {
         return Err(failed("is not a file; give a file written by `evenkeel calibrate`".into()));
     }
+    // Before it is read into memory: a table of probabilities is easily given in its place.
     if metadata.len() > LARGEST_CALIBRATION {
         return Err(failed(format!("is {} bytes, too large for a calibration", metadata.len())));
     }
@@ -70,6 +72,7 @@ fn unreadable(error: &std::io::Error) -> String {
 pub(crate) fn shape_of(matrix: &str) -> Vec<usize> {
     let reader = MatrixSource::parse(matrix).and_then(|source| MatrixReader::open(&source));
     reader.map_or_else(
+        // For the record only: the job has read the file, and the page must not fail for its shape.
         |_| Vec::new(),
         |reader| {
             let rows = reader.rows().and_then(|rows| usize::try_from(rows).ok());

@@ -105,6 +105,7 @@ fn given(matches: &ArgMatches, rows: impl Iterator<Item = &'static OptionSpec>) 
     let mut values = OptionValues::default();
     for spec in rows {
         match spec.kind {
+            // An absent flag sets false, which the core takes as not given.
             OptionKind::Flag => {
                 values.set(spec.name, GivenValue::Flag(matches.get_flag(spec.name)))?;
             }
@@ -124,6 +125,8 @@ macro_rules! args_of_the_table {
         impl $arguments {
             /// What was typed, in its ranges.
             pub(crate) fn values(&self) -> Result<&OptionValues, Failure> {
+                // Raised when it is used and not while parsing, so that it is said as every other
+                // error is.
                 self.0.as_ref().map_err(|error| Failure::Core(error.clone()))
             }
         }

@@ -7,6 +7,7 @@ use crate::failure::Failure;
 /// Prints to stdout. A reader that went away (`| head`) is not an error of ours, and the exit code still tells it what
 /// it asked for.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    // Not `println!`, which panics when the reader has gone.
     let mut stdout = std::io::stdout().lock();
     let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
     match written {

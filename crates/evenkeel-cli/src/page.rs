@@ -62,6 +62,7 @@ pub(crate) fn check_page(
 /// A verdict, a headline and the three sentences of a check.
 pub(crate) fn check_answer(found: &ShiftReport) -> Answer {
     let best = found.coverage_interval.assumed[1];
+    // Alarm only where even the model's own belief misses the level; a shift alone is a caution.
     let (verdict, headline) = match (found.shift.detected, best < 1.0 - found.alpha) {
         (false, _) => (Verdict::Fine, "No shift was found"),
         (true, false) => (Verdict::Caution, "The data shifted; coverage may be lost"),
@@ -173,6 +174,7 @@ fn settings_of_comparison(
     settings.extend(in_words(&score.options()));
     for one in compared {
         let name = one.calibration.provenance().method;
+        // It has no settings: it is split conformal on the test labels.
         if name == MethodName::Oracle {
             continue;
         }
@@ -204,6 +206,7 @@ fn compare_answer(compared: &[Compared], alpha: Miscoverage) -> Answer {
     let level = 1.0 - alpha.get();
     let name = |one: &Compared| one.calibration.provenance().method;
     let miss = |one: &&Compared| (one.evaluation.coverage - level).abs();
+    // The oracle would win every time, with labels that nobody has.
     let label_free = compared.iter().filter(|one| name(one) != MethodName::Oracle);
     let best = label_free.min_by(|a, b| miss(a).total_cmp(&miss(b))).or(compared.first());
     let shown = compared.iter().filter(|one| {
@@ -230,6 +233,7 @@ fn compare_answer(compared: &[Compared], alpha: Miscoverage) -> Answer {
 pub(crate) fn add_comparison(report: &mut Report, compared: &[Compared], names: Option<&[String]>) {
     report.answer.sentences.extend(sentences::method_account(compared));
     let mut laws = report.score_laws.take().unwrap_or_default();
+    // The uncorrected threshold of the check is among the methods again.
     laws.thresholds.clear();
     for one in compared {
         let calibration = &one.calibration;
@@ -263,6 +267,7 @@ pub(crate) fn add_comparison(report: &mut Report, compared: &[Compared], names: 
     }
     if let Some(taken) = headline_method(compared) {
         let calibration = &taken.calibration;
+        // Equal weights say nothing; rounding leaves n_w just beside n.
         if calibration.effective_sample_size() < 0.999 * calibration.scores().len() as f64 {
             laws.reweighted = Some(StepCurve::from(calibration.law()));
             report.weights = Some(weights_of(calibration));
@@ -308,6 +313,7 @@ pub(crate) fn provenance(
         role: (*role).to_owned(),
         path: (*path).clone(),
         shape: shape_of(path),
+        // Reading every input once more for a checksum would double the time of a run.
         checksum: None,
     };
     Provenance {

@@ -28,6 +28,7 @@ impl Verbosity {
 
     /// A bar over `rows` rows of a file (or a spinner, if their number is not known), hidden unless stderr is a terminal.
     fn rows(self, what: &str, rows: Option<u64>) -> ProgressBar {
+        // Bars are made of escape codes, which have no place in a log file.
         if self == Self::Quiet || !std::io::stderr().is_terminal() {
             return ProgressBar::hidden();
         }
@@ -91,6 +92,7 @@ pub(crate) struct Progress {
 impl Observer for Progress {
     fn begin(&mut self, stage: Stage, total: Option<u64>) {
         self.bar = match (stage, total) {
+            // Methods in closed form are done before a bar could be read.
             (Stage::Learning, None) => ProgressBar::hidden(),
             (Stage::Learning, Some(steps)) => self.verbosity.steps(steps),
             (stage, rows) => self.verbosity.rows(stage.doing(), rows),

@@ -32,6 +32,7 @@ pub(crate) fn on_threads<R: Send>(
             "--threads is 0; use at least 1, or leave it out for all cores".into(),
         ));
     }
+    // A pool of its own: the global one can be built only once, and not with another size.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build();
     let pool = pool.map_err(|error| Failure::Threads {
         threads: threads.unwrap_or(0),

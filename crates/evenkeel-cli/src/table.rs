@@ -7,6 +7,7 @@ use std::io::IsTerminal;
 /// Whether stdout takes colour: a terminal (or `CLICOLOR_FORCE` set), and `NO_COLOR` not set.
 pub(crate) fn colour_on_stdout() -> bool {
     let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");
+    // Any value but an empty one, as no-color.org asks; for the other variable 0 means no.
     let forbidden = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     !forbidden && (std::io::stdout().is_terminal() || set("CLICOLOR_FORCE"))
 }
@@ -44,6 +45,7 @@ impl Table {
             .enumerate()
             .map(|(column, (name, _))| {
                 let cells = self.rows.iter().filter_map(|row| row.get(column));
+                // Characters, not bytes: class names are in any language.
                 cells.map(|cell| cell.chars().count()).fold(name.chars().count(), usize::max)
             })
             .collect();
@@ -72,6 +74,7 @@ impl Table {
                 Align::Right => format!("{cell:>width$}"),
             })
             .collect();
+        // Blanks at the end would differ between runs and clutter every comparison of outputs.
         format!("  {}", padded.join("  ")).trim_end().to_owned()
     }
 }

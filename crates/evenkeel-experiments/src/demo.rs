@@ -54,6 +54,7 @@ impl Roles {
         if needed > count {
             return Err(Error::TooFewImages { needed, found: count });
         }
+        // One order for all roles: what is dealt to one cannot be dealt to another.
         let mut order = permutation(&mut seed.stream("demo-roles"), count).into_iter();
         let mut take = |size| order.by_ref().take(size).collect();
         Ok(Self {
@@ -92,6 +93,7 @@ pub fn demo_files(
 
     add("calibration_probs.npy".into(), probabilities(Condition::Clean, &roles.calibration)?);
     add("calibration_labels.npy".into(), labels(&roles.calibration));
+    // The ids ship too, so that anyone can check that no image plays two roles.
     add("calibration_ids.npy".into(), integers(roles.calibration.iter().copied()));
     add("unlabeled_ids.npy".into(), integers(roles.unlabeled.iter().copied()));
     add("test_ids.npy".into(), integers(roles.test.iter().copied()));

@@ -29,6 +29,8 @@ pub fn random_sign(stream: &mut Stream, magnitude: f64) -> f64 {
 pub fn permutation(stream: &mut Stream, count: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
     for last in (1..count).rev() {
+        // `last + 1`: an entry may stay where it is; without that only cyclic orders would come
+        // out.
         order.swap(last, stream.below(last + 1));
     }
     order
@@ -62,6 +64,7 @@ pub fn dirichlet(stream: &mut Stream, concentrations: &[f64]) -> Vec<f64> {
             |shape| if *shape > 0.0 { log_gamma_number(stream, *shape) } else { f64::NEG_INFINITY },
         )
         .collect();
+    // Relative to the largest: all of them may lie below the smallest number.
     let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let shares: Vec<f64> = logs.iter().map(|log| (log - largest).exp()).collect();
     let total: f64 = shares.iter().sum();

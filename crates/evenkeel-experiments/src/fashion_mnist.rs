@@ -111,6 +111,7 @@ fn open(path: &Path) -> Result<(PathBuf, Box<dyn Read>)> {
     let mut zipped = path.as_os_str().to_owned();
     zipped.push(".gz");
     let zipped = PathBuf::from(zipped);
+    // The packed file first: it is what the package installs.
     if zipped.exists() {
         let file = File::open(&zipped).map_err(Error::at(&zipped))?;
         Ok((zipped, Box::new(GzDecoder::new(BufReader::new(file)))))
@@ -129,6 +130,7 @@ fn read_header(
     kind: &'static str,
     expected: u32,
 ) -> Result<usize> {
+    // The magic number tells element type and dimensions; labels read as images would be noise.
     let found = read_number(path, file)? as u32;
     if found != expected {
         return Err(Error::NotIdx { path: path.to_path_buf(), kind, found, expected });
@@ -146,6 +148,7 @@ fn read_number(path: &Path, file: &mut dyn Read) -> Result<usize> {
 fn read_exactly(path: &Path, file: &mut dyn Read, expected: usize) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let found = file
+        // One byte more than expected, to notice a file that is longer than it says.
         .take((expected as u64).saturating_add(1))
         .read_to_end(&mut bytes)
         .map_err(Error::at(path))?;

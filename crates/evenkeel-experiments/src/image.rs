@@ -22,6 +22,7 @@ impl Image {
         let mut pixels = [0.0; PIXELS];
         for (index, pixel) in pixels.iter_mut().enumerate() {
             let value = intensity(index % SIDE, index / SIDE);
+            // `clamp` lets a NaN through, and one pixel of it makes every logit a NaN.
             *pixel = if value.is_nan() { 0.0 } else { value.clamp(0.0, 1.0) as f32 };
         }
         Self { pixels }
@@ -43,6 +44,7 @@ impl Image {
         let (right_share, bottom_share) = (x - left, y - top);
         let at = |x: f64, y: f64| {
             let inside = |value: f64| (0.0..SIDE as f64).contains(&value);
+            // Black, not the nearest edge: a turned image has corners that no camera saw.
             if inside(x) && inside(y) { self.get(x as usize, y as usize) } else { 0.0 }
         };
         let upper = (1.0 - right_share) * at(left, top) + right_share * at(left + 1.0, top);

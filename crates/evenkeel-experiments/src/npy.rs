@@ -60,6 +60,8 @@ fn file_bytes<T: Entry>(values: &[T], shape: &str) -> Vec<u8> {
         format!("{{'descr': '{description}', 'fortran_order': False, 'shape': {shape}, }}");
     // Magic, two bytes of header length, the header, and the newline that ends it.
     let unpadded = MAGIC.len() + 2 + header.len() + 1;
+    // Padded with blanks in front of the newline, as the format asks: readers map the data in
+    // place.
     header.extend(std::iter::repeat_n(' ', unpadded.next_multiple_of(ALIGNMENT) - unpadded));
     header.push('\n');
     let mut bytes = MAGIC.to_vec();

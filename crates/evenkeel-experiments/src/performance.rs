@@ -22,6 +22,8 @@ impl Performance {
         let mut correct = 0;
         let mut confidence = 0.0;
         for (row, label) in probabilities.chunks_exact(CLASSES).zip(labels) {
+            // The first of equal ones, as in the shift test: both must mean the same by
+            // "predicted".
             let predicted = predicted_class(row);
             correct += usize::from(predicted == *label);
             confidence += f64::from(row[predicted]);

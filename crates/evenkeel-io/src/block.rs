@@ -130,6 +130,7 @@ impl Block {
             Values::F32(values) => Rows::new(what, values, self.columns).map(AnyRows::F32),
             Values::F64(values) => Rows::new(what, values, self.columns).map(AnyRows::F64),
         };
+        // Errors count rows from the start of the block; the user looks for them in the file.
         rows.map_err(|error| self.error(error))
     }
 

@@ -55,6 +55,7 @@ pub fn read_class_names(path: &Path, classes: Option<usize>) -> Result<Vec<Strin
         .read_to_end(&mut bytes)
         .map_err(|error| IoError::Read { origin: origin(), error })?;
     let text = match std::str::from_utf8(&bytes) {
+        // Spreadsheets begin UTF-8 with a mark that would become part of the first name.
         Ok(text) if !text.contains('\0') => text.trim_start_matches('\u{feff}').trim_end(),
         Ok(text) => return Err(at(line_of(text.as_bytes(), b'\0'), ClassNameProblem::NotText)),
         Err(error) => {
@@ -71,6 +72,7 @@ pub fn read_class_names(path: &Path, classes: Option<usize>) -> Result<Vec<Strin
         if name.is_empty() {
             return Err(at(line + 1, ClassNameProblem::Blank));
         }
+        // Two classes of one name could not be told apart in the sets that are written.
         if let Some(earlier) = seen.insert(name, line + 1) {
             return Err(at(line + 1, ClassNameProblem::Duplicate { name: name.into(), earlier }));
         }

@@ -66,6 +66,7 @@ impl RowAligned {
         self.values.drain(..self.taken);
         let wanted = rows * columns;
         while self.values.len() < wanted {
+            // A format may give fewer rows than asked for, such as the rest of a row group.
             let missing = (wanted - self.values.len()) / columns;
             let Some(block) = self.reader.next_block(missing.max(1))? else { break };
             match block.values() {
@@ -101,6 +102,7 @@ impl RowAligned {
     /// # Errors
     /// As for [`next_rows`](Self::next_rows).
     pub fn count_rows(&mut self) -> Result<usize> {
+        // In pieces: a companion that goes on for gigabytes is counted in the memory of one.
         const AT_A_TIME: usize = 1 << 16;
         while !self.next_rows((AT_A_TIME / self.columns()).max(1))?.is_empty() {}
         Ok(self.next_row)

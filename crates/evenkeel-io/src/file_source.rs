@@ -56,6 +56,7 @@ impl FileSource {
         let companion = |what, file: Option<&str>| {
             file.map(|file| Companion::open(what, file, files.probs)).transpose()
         };
+        // Companions first: where files were swapped, their error can say which belongs where.
         let labels = companion(PerRow::Label, files.labels)?;
         let features = companion(PerRow::Features, files.features)?;
         let ratios = companion(PerRow::Ratio, files.ratios)?;
@@ -99,6 +100,8 @@ impl RowSource for FileSource {
     }
 
     fn rewind(&mut self) -> Result<(), JobError> {
+        // A source that was just opened stands at its first row; opening every file twice would be
+        // waste.
         if self.seen > 0 {
             self.reader = MatrixReader::open(&self.source)?;
             self.seen = 0;
@@ -113,6 +116,8 @@ impl RowSource for FileSource {
         let at_a_time = self.reader.rows_within(BLOCK_BYTES);
         if !self.reader.fill_block(at_a_time, &mut self.block)? {
             let (name, seen) = (self.name.clone(), self.seen);
+            // Only at the end is it known that a companion has rows to spare, which mean that the
+            // files do not belong together.
             self.companions().try_for_each(|companion| companion.require_end(&name, seen))?;
             return Ok(None);
         }
@@ -123,6 +128,7 @@ impl RowSource for FileSource {
         self.seen = first_row + count;
         self.block_labels = match &mut self.labels {
             Some(companion) => companion.labels(count, first_row, classes, &self.name)?,
+            // No labels, not zeros: a job that needs labels must be able to tell.
             None => Vec::new(),
         };
         let mut side = SideInputs::default();
@@ -190,6 +196,7 @@ impl Companion {
         let found = self.rows.next_rows(rows)?.len() / columns;
         self.require(found, (rows, first_row), matrix)?;
         let values = self.rows.last_rows();
+        // Checked alone, so that the error names this file and not the one beside it.
         let alone = match self.what {
             PerRow::Features => SideInputs::features(Rows::new("features", values, columns)?),
             _ => SideInputs { ratios: Some(values), ..SideInputs::default() },

@@ -41,9 +41,11 @@ impl<'a> LabeledFiles<'a> {
     pub fn read(probs: &'a str, labels: &'a str, kind: ValueKind) -> Result<Self, JobError> {
         let block = read_matrix(&MatrixSource::parse(probs)?)?;
         let mut softmax = Vec::new();
+        // Widened once: the calibration data are small and are read several times.
         let values = block.probabilities(kind, &mut softmax)?.widened().into_owned();
         let (labels_file, expected) = (labels, Some(block.row_count()));
         let labels = read_labels(&MatrixSource::parse(labels)?, expected)
+            // A matrix where labels are expected is nearly always the other file.
             .map_err(|error| error.or_swapped(PerRow::Label, probs))?;
         Ok(Self {
             probs,

@@ -27,6 +27,7 @@ pub(crate) fn read_all(reader: &mut MatrixReader) -> Result<Matrix> {
     while let Some(block) = reader.next_block(rows)? {
         matrix.values.extend(&block.values);
     }
+    // A header without rows below it would pass as a matrix and fail later without a file's name.
     if matrix.values.is_empty() {
         return Err(IoError::NoRows { origin: matrix.origin });
     }

@@ -118,6 +118,7 @@ pub(crate) fn open(
             return Err(fail(NpzProblem::FortranTooLarge { key: member.key, bytes, cap }));
         }
         let mut data = Vec::new();
+        // Bounded by the cap above: `Checked` never gives more than the size that was checked.
         checked.read_to_end(&mut data).map_err(failed)?;
         return Ok(Box::new(FortranRows::new(Cursor::new(data), 0, header, origin)));
     }
@@ -127,6 +128,8 @@ pub(crate) fn open(
         Order::C => Box::new(CRows::new(checked, header, origin)),
         Order::Fortran => {
             let start = member.start + header.bytes;
+            // Read out of order, the checksum of the whole cannot be followed; the sizes were
+            // checked.
             let file = checked.into_inner().into_inner();
             Box::new(FortranRows::new(file, start, header, origin))
         }
@@ -167,6 +170,7 @@ impl Member {
             let keys = arrays.into_iter().map(|(_, name)| name).collect();
             return Err(NpzProblem::NoSuchKey { key: key.unwrap_or_default().to_owned(), keys });
         };
+        // By its place and not by its name: two members may share one.
         let (index, key) = arrays.swap_remove(position);
         let entry = archive.by_index_raw(index).map_err(damaged)?;
         let deflated = match entry.compression() {

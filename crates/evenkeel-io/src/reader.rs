@@ -130,6 +130,7 @@ impl std::fmt::Debug for MatrixReader {
 pub(crate) fn check_columns(origin: &Arc<str>, columns: u64) -> Result<usize> {
     match usize::try_from(columns) {
         Ok(columns) if (1..=MAX_COLUMNS).contains(&columns) => Ok(columns),
+        // Rows without columns hold nothing, however many there are said to be.
         Ok(0) => Err(IoError::NoRows { origin: Arc::clone(origin) }),
         _ => Err(IoError::TooWide { origin: Arc::clone(origin), columns, limit: MAX_COLUMNS }),
     }

@@ -71,6 +71,8 @@ fn read_column(
         return Err(IoError::NotOneColumn { origin, what, columns });
     }
     let values = read_all(&mut reader)?.into_values().to_f64();
+    // A file of labels for other rows would be off by one somewhere, and no later check would see
+    // it.
     match expected {
         Some(expected) if expected != values.len() => {
             Err(IoError::WrongCount { origin, what, found: values.len(), expected })

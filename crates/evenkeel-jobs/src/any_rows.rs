@@ -66,6 +66,7 @@ impl<'a> AnyRows<'a> {
     /// If there are none of them.
     pub fn part(&self, rows: std::ops::Range<usize>) -> Result<Self> {
         let cells = |columns: usize, len: usize| {
+            // Clamped: a range past the end is an empty table and an error, not a panic.
             (rows.start * columns).min(len)..(rows.end * columns).min(len)
         };
         match self {

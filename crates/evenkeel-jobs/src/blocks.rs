@@ -27,13 +27,17 @@ pub(crate) fn each_block(
     mut work: impl FnMut(&Block<'_>) -> Result<()>,
 ) -> Result<usize> {
     let name = source.name().to_owned();
+    // Before every pass: a method may read the target data twice, and a caller may have read them
+    // before.
     source.rewind()?;
     require_classes(source, classes)?;
     observer.begin(stage, source.rows());
     let mut seen = 0;
+    // One block after the other, the threads inside `work`: memory stays that of one block.
     while let Some(block) = source.next_block()? {
         work(&block).map_err(|error| first_bad_row(&block, error).while_reading(&name))?;
         seen += block.rows.rows();
+        // After every block, so that a request to stop waits for a fraction of a second.
         go_on(observer, seen as u64)?;
     }
     observer.end();

@@ -149,6 +149,7 @@ fn coverage_by_class(
         counts[*label].0 += 1;
         counts[*label].1 += u64::from(*score <= threshold);
     }
+    // Classes without a point have no coverage: 0 / 0 is left out, not shown as 0 %.
     let occurs = counts.into_iter().enumerate().filter(|(_, (n, _))| *n > 0);
     occurs
         .map(|(label, (n, covered))| ClassCoverage {
@@ -176,6 +177,7 @@ fn target_laws(
         let keys = RowKeys::From(block.first_row as u64);
         Ok(with_rows!(block.rows, |rows| recipe.add(&mut gathered, keys, rows))?)
     })?;
+    // Duplicate keys come to light here only; the file they stand in is still known.
     let laws = recipe.finish(gathered);
     laws.map_err(|error| JobError::from(error).while_reading(target.name()))
 }

@@ -129,6 +129,8 @@ pub fn compare(
             Err(reason)
                 if job.if_inapplicable == IfInapplicable::LeaveOut && reason.is_about_data() =>
             {
+                // Only what the data cannot give: a file that vanished must fail the comparison,
+                // not thin it out.
                 left_out.push(LeftOut { method: entrant.name(), reason });
             }
             Err(reason) => return Err(reason),
@@ -136,9 +138,11 @@ pub fn compare(
     }
     let mut passes = Vec::new();
     for (Fitted { calibration, .. }, seconds) in &fitted {
+        // The clock of the fit goes on: a row of the table shows what a method costs in all.
         let clock = Clock { seconds: *seconds };
         passes.push((Some(EvaluationPass::new(calibration, None)?), clock));
     }
+    // One pass for all methods: the test file may be far larger than the fits are long.
     each_labeled_block(test, classes, (Stage::Testing, observer), |block| {
         for (pass, clock) in &mut passes {
             *pass = clock.time(|| pass.take().map(|pass| pass.add(block)).transpose())?;

@@ -16,6 +16,7 @@ use crate::sentences;
 fn finite(threshold: Option<Threshold>) -> Option<f64> {
     match threshold {
         Some(Threshold::Finite(score)) => Some(score),
+        // JSON has no infinity; both read as null, and the sentences beside it tell them apart.
         Some(Threshold::AllLabels) | None => None,
     }
 }
@@ -171,6 +172,7 @@ impl PredictDocument {
             n: predicted.n,
             alpha: predicted.alpha.get(),
             threshold: finite(predicted.threshold),
+            // At least one row: an empty source is an error before this.
             mean_size: predicted.labels as f64 / predicted.n as f64,
             empty: predicted.empty,
             full: predicted.full,
@@ -180,6 +182,7 @@ impl PredictDocument {
 
 /// What `evaluate` says.
 #[derive(Debug, Clone, Serialize)]
+// In alphabetical order, as it was first written: texts that people compare must not change.
 pub struct EvaluateDocument<'a> {
     /// Miscoverage rate the sets were made for.
     pub alpha: f64,
@@ -279,6 +282,7 @@ impl CompareDocument {
         let reasons = left_out.iter().map(|one| sentences::left_out(one, spell));
         Self {
             alpha,
+            // All methods saw the same rows; with none left, none were.
             n: compared.first().map_or(0, |first| first.evaluation.n),
             rows: compared.iter().map(Compared::row).collect(),
             warnings: sentences::method_warnings(compared).into_iter().chain(reasons).collect(),
@@ -307,6 +311,7 @@ pub struct CompareRow {
     pub assumption: &'static str,
     /// Whether every point or label has a threshold of its own.
     #[serde(skip)]
+    // Not part of the document: the terminal's table asks for it, scripts have the null threshold.
     pub own_thresholds: bool,
 }
 

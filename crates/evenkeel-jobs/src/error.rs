@@ -10,7 +10,7 @@ pub type Spell<'a> = &'a dyn Fn(&Error) -> String;
 
 /// The core's own words: what a shell without options of its own passes as [`Spell`].
 ///
-/// Once `Error::spelled` is there, this is the one place that calls it with no spelling.
+/// Options then have the core's own names.
 pub fn plainly(error: &Error) -> String {
     error.to_string()
 }
@@ -125,6 +125,7 @@ impl JobError {
             | Self::NoRows { .. }
             | Self::NoLabels { .. } => Some(Category::InvalidInput),
             Self::Calibration(_) => Some(Category::Incompatible),
+            // Nobody's mistake, or one that the source explains itself.
             Self::Stopped | Self::Source(_) => None,
         }
     }

@@ -47,6 +47,7 @@ pub fn evaluate(
     let classes = calibration.provenance().classes;
     let mut pass = Some(EvaluationPass::new(calibration, alpha)?);
     each_labeled_block(source, classes, (Stage::Evaluating, observer), |block| {
+        // Taken and given back: after a block that failed there is no half-counted pass to read.
         pass = pass.take().map(|pass| pass.add(block)).transpose()?;
         Ok(())
     })?;

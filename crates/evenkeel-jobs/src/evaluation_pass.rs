@@ -50,6 +50,8 @@ impl<'a> EvaluationPass<'a> {
     }
 
     fn counted<T: Real>(&self, rows: Rows<'_, T>, block: &Block<'_>) -> evenkeel::Result<Counts> {
+        // The word is part of the results: `predict` draws by it too, so that sets and scores
+        // agree.
         let score = self.calibration.provenance().score.with_draws_for("test");
         let count = |counts: Counts, (offset, part): (usize, evenkeel::Result<Rows<'_, T>>)| {
             let part = part?;

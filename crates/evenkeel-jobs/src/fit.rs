@@ -41,6 +41,8 @@ pub(crate) fn fit(
     let finished = clock.time(|| {
         ready.finish(&mut |point| {
             let next = observer.reached(point.step as u64);
+            // Remembered: the core stops and returns what it has, which must not pass for a
+            // finished fit.
             stopped |= next.is_break();
             next
         })

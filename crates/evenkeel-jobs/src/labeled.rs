@@ -61,6 +61,7 @@ impl SideNames<'_> {
                 JobError::found_in(input, crate::error::counted_from(first_row, error))
             })?;
         }
+        // Found here, where the file's name is known; the core would refuse them later without it.
         if side.weights.is_some_and(|weights| weights.iter().all(|weight| *weight <= 0.0)) {
             return Err(JobError::found_in(self.weights, Error::ZeroTotal { what: "weights" }));
         }
@@ -127,6 +128,8 @@ impl<'a> LabeledData<'a> {
             AnyRows::F64(rows) => Probabilities::from_rows(rows).map(AnyProbabilities::F64),
         };
         let probabilities = probabilities.map_err(|error| JobError::found_in(name, error))?;
+        // Counted before labels are judged: a missing row is the likelier mistake, and explains the
+        // rest.
         let (found, rows) = (labels.len(), rows.rows());
         if found != rows {
             return Err(JobError::Count {
@@ -216,6 +219,7 @@ impl<'a> LabeledData<'a> {
     /// # Errors
     /// If a score is not finite.
     pub fn scores(&self, score: &Score) -> Result<Vec<f64>> {
+        // The word is part of the results: a stored threshold was found with these draws.
         let drawn = score.with_draws_for("calibration");
         let scores = with_probabilities!(&self.probabilities, |probabilities| {
             drawn.label_scores(probabilities, &self.labels)

@@ -61,6 +61,8 @@ impl<'a> MemorySource<'a> {
             return Err(JobError::Count { input, what, found, matrix, rows, more: false });
         }
         let classes = self.rows.columns();
+        // Against this table: the labels were checked by whoever made them, against another number
+        // of classes.
         check_labels(labels.as_slice(), 0, classes)
             .map_err(|error| JobError::found_in(name, error))?;
         self.labels = labels.as_slice();
@@ -124,6 +126,7 @@ impl RowSource for MemorySource<'_> {
         let first_row = self.first_row + start;
         let rows = self
             .kind
+            // `start`, not `first_row`: errors count rows as the caller does, in the array at hand.
             .probabilities(start, self.rows.part(start..end)?, &mut self.softmax)
             .map_err(|error| JobError::found_in(self.name, error))?;
         let side = self.side.of_rows(start..end)?;

@@ -37,6 +37,7 @@ impl Stage {
 pub trait Observer {
     /// A stage begins; `total` rows or steps are ahead, if that is known.
     fn begin(&mut self, stage: Stage, total: Option<u64>) {
+        // Defaults that do nothing: an observer writes only what it wants to hear.
         let _ = (stage, total);
     }
 

@@ -84,6 +84,8 @@ pub fn predict(
         full: 0,
     };
     each_block(source, classes, (Stage::Predicting, observer), |block| {
+        // A whole block before the sink sees any: threads finish in any order, files are written in
+        // one.
         let sets = sets_of(block, calibration, alpha)?;
         for row in 0..sets.rows() {
             let size = sets.size(row);
@@ -118,6 +120,7 @@ fn typed_sets<T: Real>(
         let side = side.of_rows(offset..offset + part.rows())?;
         calibration.predict_beside(first_row + offset, part, side, alpha)
     };
+    // Collected by index, so that sets stand in the order of their rows.
     let parts: Vec<LabelSets> = shares(rows).map(sets).collect::<evenkeel::Result<_>>()?;
     LabelSets::concatenate(&parts)
 }

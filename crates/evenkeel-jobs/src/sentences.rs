@@ -82,6 +82,7 @@ pub fn advice(report: &ShiftReport) -> String {
         );
     }
     let moved = format!("the model's predictions moved (p = {p:.3})");
+    // A shift that cannot cost coverage is worth watching and not worth a new threshold.
     if low >= level {
         return format!(
             "Keep the threshold and watch: {moved}, but {:.0} % coverage holds even if the model knows nothing.",
@@ -120,6 +121,8 @@ pub fn order(report: &ShiftReport) -> String {
 pub fn classes(checked: &Checked, class_names: Option<&[String]>) -> Option<String> {
     let by_coverage = |a: &&ClassCoverage, b: &&ClassCoverage| a.coverage.total_cmp(&b.coverage);
     let least = checked.per_class.iter().min_by(by_coverage)?;
+    // Reversed, because `max_by` takes the last of equals: ties go to the smaller label, as in
+    // `min_by`.
     let most = checked.per_class.iter().rev().max_by(by_coverage)?;
     let said = |class: &ClassCoverage| {
         let name = class_name(class.label, class_names);
@@ -157,6 +160,8 @@ pub fn check_warnings(checked: &Checked) -> Vec<String> {
         ));
     }
     let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    // The law of the smaller scores: if even it lies beyond them, no weights on these points can
+    // help.
     let beyond = 1.0 - laws.f_u.lower().cdf(largest);
     if beyond > report.alpha {
         said.push(format!(
@@ -165,6 +170,7 @@ pub fn check_warnings(checked: &Checked) -> Vec<String> {
             percent(beyond)
         ));
     }
+    // Silence is no evidence: a test on a few points finds only the largest shifts.
     if !report.shift.detected && report.shift.confidence_distance < 0.05 && report.m < 100 {
         said.push(format!("a shift could go unseen: {} target points are few", report.m));
     }
@@ -183,6 +189,8 @@ pub fn check_warnings(checked: &Checked) -> Vec<String> {
 pub fn recommendation(recommended: &Recommended, command: &str) -> Vec<String> {
     let cut = threshold(recommended.threshold);
     let mut said = vec![match &recommended.certificate {
+        // A certificate is made by the plan alone, so that it tells whether the threshold was
+        // moved.
         Some(_) => format!("Recommended: auto, which moves the threshold to {cut}."),
         None => format!("Recommended: auto, which keeps the threshold at {cut}."),
     }];

@@ -38,7 +38,9 @@ impl ValueKind {
         }
         let columns = rows.columns();
         let done = with_rows!(rows, |rows| {
+            // Named anew: an error about a logit must not call it a probability.
             let logits = Rows::new("logits", rows.values(), columns)?;
+            // Temperature 1, the model's own: methods that temper begin from these probabilities.
             softmax_rows_into(logits, 1.0, softmax)
         });
         done.map_err(|error| counted_from(first_row, error))?;

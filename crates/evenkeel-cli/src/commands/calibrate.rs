@@ -22,6 +22,7 @@ fn run_on_pool(args: &CalibrateArgs) -> Result<Outcome, Failure> {
     let score = score(&args.scoring, rates.seed)?;
     let ratios = KnownRatios::of(args.beside.cal_ratios.as_ref());
     let calibrator = calibrator(args.method, args.settings.values()?, ratios, score, rates)?;
+    // Before any file is read: a missing flag should not cost the reading of gigabytes.
     require_and_refuse(&calibrator.method, PointSet::Calibration, &args.beside.given())?;
     let files = args.reading.read(&args.labeled, &args.beside)?;
     let labeled = files.data()?;
@@ -34,6 +35,8 @@ fn run_on_pool(args: &CalibrateArgs) -> Result<Outcome, Failure> {
     })?;
     let mut progress = Verbosity::of(args.common.quiet).progress();
     let calibrated = calibrate(&calibrator, &labeled, &mut target, &mut progress)?;
+    // Stored before anything is printed: a reader of stdout that goes away must not cost the
+    // result.
     out.write_whole(format!("{}\n", to_json(&calibrated.calibration)?))?;
     if args.common.json {
         print_json(&calibrated.document(names.as_deref()))?;

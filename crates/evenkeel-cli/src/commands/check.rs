@@ -32,12 +32,14 @@ fn run_on_pool(args: &CheckArgs) -> Result<Outcome, Failure> {
         ("--fail-below-guaranteed", args.fail_below_guaranteed),
     ];
     for (option, floor) in floors {
+        // A floor of 85 instead of 0.85 would fail every check, and look like a shift.
         floor.map_or(Ok(()), |floor| require_share(option, floor))?;
     }
     let none = BesideArgs::default();
     let files = args.reading.read(&args.labeled, &none)?;
     let labeled = files.data()?;
     let names = args.reading.names(labeled.classes())?;
+    // Started before the work: a place that cannot be written to should not cost it.
     let html = args.html.as_deref().map(AtomicFile::create).transpose()?;
     let mut target = args.reading.open(PointFiles::probs(&args.unlabeled))?;
     let verbosity = Verbosity::of(args.common.quiet);
@@ -68,6 +70,7 @@ fn recalibrate(args: &CheckArgs, scoring: &OptionValues) -> String {
     option("--cal-probs", &args.labeled.cal_probs);
     option("--cal-labels", &args.labeled.cal_labels);
     option("--unlabeled", &args.unlabeled);
+    // Named although it may be the default: the line is copied into scripts that outlive defaults.
     option("--method", "auto");
     // What is not the default of `calibrate`.
     let set = [
@@ -93,6 +96,8 @@ fn recalibrate(args: &CheckArgs, scoring: &OptionValues) -> String {
 
 /// A word as a shell takes it.
 fn quoted(word: &str) -> String {
+    // Only what every shell leaves alone: a file name with a blank or a dollar must survive the
+    // copy.
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:,=@%+~".contains(letter);
     if word.chars().all(plain) {
         word.to_owned()
@@ -104,6 +109,7 @@ fn quoted(word: &str) -> String {
 /// Whether a condition of a `--fail-...` option holds.
 fn outcome(args: &CheckArgs, report: &ShiftReport) -> Outcome {
     let interval = &report.coverage_interval;
+    // The low end: a floor is about what may happen, not about what is likely.
     let below = |floor: Option<f64>, low: f64| floor.is_some_and(|floor| low < floor);
     let holds = below(args.fail_below, interval.assumed[0])
         || below(args.fail_below_guaranteed, interval.guaranteed[0])

@@ -30,6 +30,8 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
         (&args.beside.cal_ratios, &args.test_ratios, "--test-ratios"),
         (&args.test_ratios, &args.beside.cal_ratios, "--cal-ratios"),
     ] {
+        // Checked for both directions: a method fitted on features is useless on test points
+        // without them.
         if one.is_some() && other.is_none() {
             return Err(Failure::Argument(format!(
                 "{missing} is missing: calibration and test points are described alike; give both or neither"
@@ -38,6 +40,7 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
     }
     let (methods, if_inapplicable) = methods(&args.methods, &args.beside)?;
     let settings = args.settings.values()?;
+    // An option that no compared method owns is a mistake, as it is for one method alone.
     settings.require_an_owner_among(&methods)?;
     require_a_user_among(&methods, PointSet::Calibration, &args.beside.given())?;
     let ratios = KnownRatios::of(args.beside.cal_ratios.as_ref());
@@ -113,6 +116,7 @@ pub(crate) fn entrants(
 
 /// The methods of a comma-separated list, each once, or all that what was given allows.
 fn methods(list: &str, beside: &BesideArgs) -> Result<(Vec<MethodName>, IfInapplicable), Failure> {
+    // Methods that need the user's weights are not "all" without them: they could only be left out.
     if list.trim() == "all" {
         let given = |method: &MethodName| {
             method.needs().weights != Need::Required || beside.weights_file.is_some()
@@ -124,6 +128,7 @@ fn methods(list: &str, beside: &BesideArgs) -> Result<(Vec<MethodName>, IfInappl
     for name in list.split(',').map(str::trim) {
         let method: MethodName =
             name.parse().map_err(|error| Failure::Argument(format!("--methods: {error}")))?;
+        // A second row of the same numbers is surely a slip, and would be drawn over the first.
         if methods.contains(&method) {
             return Err(Failure::Argument(format!(
                 "--methods names \"{name}\" twice; name each once"
@@ -171,6 +176,8 @@ fn csv(rows: &[CompareRow]) -> String {
     let mut text =
         "method,threshold,coverage,mean_size,total_coverage_gap,effective_sample_size,seconds,assumption\n".to_owned();
     for row in rows {
+        // An empty cell, which readers take for missing; "null" or "-" would turn the column into
+        // text.
         let optional =
             |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
         text += &format!(

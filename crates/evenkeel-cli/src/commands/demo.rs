@@ -104,6 +104,8 @@ fn run_on_pool(args: &DemoArgs) -> Result<Outcome, Failure> {
         ))
     })?;
     for (name, bytes) in FILES {
+        // The shipped tables hold more rows than the demo shows; test tables stay whole for steady
+        // numbers.
         let few = name.starts_with("calibration") || name.ends_with("unlabeled.npy");
         let rows = if few { first_rows(bytes, FEW_ROWS) } else { None };
         write_file(&folder.join(name), rows.as_deref().unwrap_or(bytes))?;
@@ -118,6 +120,7 @@ fn run_on_pool(args: &DemoArgs) -> Result<Outcome, Failure> {
     let mut shown = String::new();
     for (day, what) in DAYS {
         let (checked, compared) = job.run(day)?;
+        // One page is enough: the table shows the other conditions.
         if day == MAIN_DAY {
             shown = text(&checked, Some(&names));
             let report = job.page(day, what, &checked, &compared)?;
@@ -174,6 +177,7 @@ impl Job<'_> {
         let mut test = open(PointFiles { labels: Some(&labels), ..PointFiles::probs(&probs) })?;
         let mut progress = Verbosity::of(self.args.common.quiet).progress();
         let Rates { alpha, seed } = self.rates;
+        // The defaults of `check`: what the demo says, a user gets by typing the line it prints.
         let job = CheckJob::new(Score::Lac, alpha, FailureProbability::new(0.05)?, seed);
         let checked = check(&job, self.labeled, &mut target, &mut progress)?;
         let methods = [MethodName::Uncorrected, MethodName::Ot, MethodName::Auto];
@@ -204,6 +208,7 @@ impl Job<'_> {
         add_check(&mut report, checked, "lac")?;
         add_comparison(&mut report, compared, Some(self.names));
         if let (Some(laws), Some(first)) = (report.score_laws.as_mut(), compared.first()) {
+            // Any method will do: the law of the test scores does not depend on it.
             laws.test = Some((&first.label_law).into());
         }
         let path = |name: &str| self.folder.join(name).display().to_string();

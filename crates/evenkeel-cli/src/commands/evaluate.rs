@@ -25,6 +25,8 @@ fn run_on_pool(args: &EvaluateArgs) -> Result<Outcome, Failure> {
         require_share("--fail-below", floor)?;
     }
     let calibration = load_calibration(&args.calibration)?;
+    // Before the rows are opened: a file that the calibration has no use for is likely the wrong
+    // calibration.
     refuse_unused(&calibration, args.features.is_some(), args.ratios.is_some())?;
     let names = args.reading.names(calibration.provenance().classes)?;
     let mut rows = args.reading.open(PointFiles {
@@ -42,6 +44,7 @@ fn run_on_pool(args: &EvaluateArgs) -> Result<Outcome, Failure> {
         let said = sentences::evaluated(&evaluated.evaluation).join("\n");
         print(&format!("{said}\n\n{}", tables(&document)))?;
     }
+    // After everything was printed: a script that fails on it still has the numbers.
     let below = args.fail_below.is_some_and(|floor| document.coverage < floor);
     Ok(if below { Outcome::ConditionHolds } else { Outcome::Done })
 }

@@ -22,6 +22,7 @@ fn run_on_pool(args: &PredictArgs) -> Result<Outcome, Failure> {
     refuse_unused(&calibration, args.features.is_some(), args.ratios.is_some())?;
     let classes = calibration.provenance().classes;
     let names = args.reading.names(classes)?;
+    // Started before the rows are read; it appears under its name only when it is whole.
     let mut writer = SetWriter::create(&args.out, classes, names.as_deref())?;
     let mut rows = args.reading.open(PointFiles {
         features: args.features.as_deref(),
@@ -31,6 +32,7 @@ fn run_on_pool(args: &PredictArgs) -> Result<Outcome, Failure> {
     let mut write = |sets: &_| writer.write(sets).map_err(JobError::from);
     let mut progress = Verbosity::of(args.common.quiet).progress();
     let predicted = predict(&calibration, alpha, &mut rows, &mut write, &mut progress)?;
+    // Before the summary: what is said to be written must be there.
     writer.finish()?;
     if args.common.json {
         print_json(&predicted.document())?;

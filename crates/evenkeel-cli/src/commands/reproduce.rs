@@ -50,6 +50,8 @@ fn images(args: &ImagesArgs) -> Result<Outcome, Failure> {
         ids => ids.iter().map(|id| ImageMethod::from_id(id)).collect::<Result<_, _>>()?,
     };
     let settings = ImageSettings { methods, ..image_settings(&args.run, &args.sizes)? };
+    // Known before the data: a folder of another run is refused before images are classified for
+    // minutes.
     let known = settings.configuration()?;
     let data = data_folder("images", &args.run, &args.data, &args.severities, known)?;
     reproduce("images", &Images::new(data, settings)?, &args.run)
@@ -130,6 +132,7 @@ fn data_folder(
     let data_set = data.fashion_mnist.clone().unwrap_or_else(|| DEFAULT_DIRECTORY.into());
     let severities = {
         let mut found = severities.to_vec();
+        // In one order, each once: the configuration of a run is compared as text.
         found.sort_unstable();
         found.dedup();
         found
@@ -140,12 +143,14 @@ fn data_folder(
     let bar = Verbosity::of(run.common.quiet).cells("classifying images");
     on_threads(run.common.threads, || {
         let step = |count: usize| match bar.length() {
+            // The first call tells how many there will be, later ones how many are done.
             Some(0) => bar.set_length(count as u64),
             _ => bar.inc(count as u64),
         };
         Ok(make_data_folder(&folder, &data_set, &severities, &step)?)
     })?;
     bar.finish_and_clear();
+    // The folder lists files by name; tables list corruptions as the paper does.
     let order = Corruption::ALL.map(Corruption::name);
     Ok(DataFolder::open(&folder)?.with_severities(&severities)?.in_order_of(&order))
 }

@@ -30,12 +30,14 @@ impl Airfoil {
     fn parse(path: &Path, text: &str) -> Result<Self> {
         let mut data = Self { features: Vec::new(), levels: Vec::new() };
         for (index, line) in text.lines().enumerate() {
+            // Editors end files with a blank line.
             if line.trim().is_empty() {
                 continue;
             }
             let bad = |found: &str| Error::BadAirfoilRow {
                 path: path.to_path_buf(),
                 line: index + 1,
+                // The start of it: a binary file is one endless line.
                 found: found.chars().take(80).collect(),
             };
             let number = |word: &str| {
@@ -43,6 +45,7 @@ impl Airfoil {
             };
             let numbers: Vec<f64> = line.split_whitespace().map(number).collect::<Result<_>>()?;
             let [features @ .., level] = numbers.as_slice() else { return Err(bad(line)) };
+            // A frequency of zero has no logarithm, and is surely a slip.
             if features.len() != FEATURES || LOGARITHMS.iter().any(|k| features[*k] <= 0.0) {
                 return Err(bad(line));
             }

@@ -78,6 +78,7 @@ impl MethodCoverage {
     pub fn spread(&self) -> (f64, f64) {
         let mut sorted = self.coverages.clone();
         sorted.sort_by(f64::total_cmp);
+        // Rounded to a repetition that happened: nothing is interpolated over a few of them.
         let at = |share: f64| sorted[((sorted.len() - 1) as f64 * share).round() as usize];
         (at(0.05), at(0.95))
     }
@@ -99,6 +100,7 @@ pub fn repeat(
     }
     let runs: Vec<[f64; 5]> = (0..repetitions)
         .into_par_iter()
+        // A seed for each repetition, by its number: threads do not change a result.
         .map(|index| run(data, alpha, seed.child("airfoil", index as u64)))
         .collect::<Result<_>>()?;
     let each = Method::ALL.iter().enumerate().map(|(place, method)| MethodCoverage {
@@ -139,6 +141,7 @@ fn run(data: &Airfoil, alpha: Miscoverage, seed: Seed) -> Result<[f64; 5]> {
                 Method::Forest => wanted.iter().map(|row| forest.ratio(data.row(*row))).collect(),
             })
         };
+        // Ratios may be off by a common factor, which cancels between calibration and test points.
         let prepared = RatioThresholds::new(&scores, &KnownRatios::new(ratios_of(calibrate)?)?)?;
         let thresholds = prepared.thresholds(&ratios_of(tested)?, alpha)?;
         let pairs = tested.iter().zip(thresholds);
@@ -159,6 +162,7 @@ fn tilt(data: &Airfoil, row: usize) -> f64 {
 
 /// Rows drawn with replacement, with probability proportional to `exp(x'beta)`.
 fn tilted(data: &Airfoil, rows: &[usize], stream: &mut Stream) -> Vec<usize> {
+    // Relative to the largest, so that the sum neither overflows nor vanishes.
     let largest = rows.iter().map(|row| tilt(data, *row)).fold(f64::NEG_INFINITY, f64::max);
     let mut total = 0.0;
     let cumulative: Vec<f64> = rows
@@ -170,6 +174,7 @@ fn tilted(data: &Airfoil, rows: &[usize], stream: &mut Stream) -> Vec<usize> {
         .collect();
     let draw = |stream: &mut Stream| {
         let point = stream.uniform() * total;
+        // The minimum keeps a product that rounds up to the total from pointing past the end.
         rows[cumulative.partition_point(|sum| *sum <= point).min(rows.len() - 1)]
     };
     (0..rows.len().div_ceil(DRAWN)).map(|_| draw(stream)).collect()

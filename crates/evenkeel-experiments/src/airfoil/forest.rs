@@ -58,6 +58,7 @@ impl Forest {
             .chain(second.chunks_exact(features).map(|row| (row, true)))
             .collect();
         let tree = |index: usize| {
+            // A stream for each tree: one more tree leaves the others as they are.
             let mut stream = seed.child("trees", index as u64).stream("bootstrap");
             let mut drawn: Vec<usize> = (0..rows.len()).map(|_| stream.below(rows.len())).collect();
             let mut nodes = Vec::new();
@@ -107,6 +108,7 @@ impl Grower<'_> {
         drawn.sort_by(|a, b| self.rows[*a].0[feature].total_cmp(&self.rows[*b].0[feature]));
         let left = drawn.partition_point(|row| self.rows[*row].0[feature] <= cut);
         let own = nodes.len();
+        // Filled in below: where the right side starts is known once the left side is grown.
         nodes.push(Node::Split { feature, cut, right: 0 });
         let (left, right) = drawn.split_at_mut(left);
         self.grow(left, stream, nodes);
@@ -131,6 +133,7 @@ impl Grower<'_> {
         let mut best: Option<(f64, usize, f64)> = None;
         let mut order: Vec<usize> = (0..self.features).collect();
         for place in 0..self.settings.tried.min(self.features) {
+            // The first steps of a shuffle: features are tried without repeats.
             order.swap(place, place + stream.below(self.features - place));
             let feature = order[place];
             let mut values: Vec<(f64, bool)> =
@@ -139,6 +142,7 @@ impl Grower<'_> {
             let mut second = 0;
             for count in 1..=n - least {
                 second += usize::from(values[count - 1].1);
+                // No cut falls between equal values.
                 if count < least || values[count - 1].0 >= values[count].0 {
                     continue;
                 }
@@ -149,6 +153,7 @@ impl Grower<'_> {
                 }
             }
         }
+        // A cut that gains nothing would only cost depth.
         best.filter(|(left, ..)| *left < impurity(total, n)).map(|(_, feature, cut)| (feature, cut))
     }
 }

@@ -56,12 +56,15 @@ fn solve(mut system: [[f64; COLUMNS + 1]; COLUMNS]) -> [f64; COLUMNS] {
     let mut open: Vec<usize> = (0..COLUMNS).collect();
     let mut solved = [0.0; COLUMNS];
     let mut pivots = Vec::new();
+    // Relative to where each pivot began: the columns differ by orders of magnitude.
     while let Some(place) = (0..open.len()).max_by(|a, b| {
         let relative = |k: usize| system[open[k]][open[k]] / scale[open[k]].max(f64::MIN_POSITIVE);
         relative(*a).total_cmp(&relative(*b))
     }) {
         let pivot = open.swap_remove(place);
         let size = system[pivot][pivot];
+        // What is left is a combination of the pivots before; dividing by it would amplify
+        // rounding.
         if size <= 1e-12 * scale[pivot] {
             break;
         }

@@ -36,6 +36,7 @@ impl Adam {
         {
             *mean = BETA1 * *mean + (1.0 - BETA1) * gradient;
             *square = BETA2 * *square + (1.0 - BETA2) * gradient * gradient;
+            // Epsilon stands outside the root, as in the paper: inside, 1e-4 of it would act.
             *parameter -= rate * *mean / ((*square * scale).sqrt() + EPSILON);
         }
     }

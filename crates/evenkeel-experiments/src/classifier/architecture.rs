@@ -96,11 +96,13 @@ impl<'a, T> Layers<'a, T> {
 
 /// Weights normal with variance `2 / fan_in` (He et al., 2015), biases zero.
 pub(super) fn initialised(seed: Seed) -> Vec<f32> {
+    // The name is part of the shipped classifier: another one draws other weights.
     let mut stream = seed.stream("classifier-initialisation");
     let mut parameters = vec![0.0; PARAMETER_COUNT];
     for layer in 0..4 {
         let tensor = TENSORS[2 * layer];
         let outputs = tensor.shape[tensor.shape.len() - 1];
+        // `fan_in` is the entries of a tensor over its outputs, for both kinds of layers.
         let deviation = (2.0 * outputs as f64 / tensor.len() as f64).sqrt();
         for weight in &mut parameters[range(2 * layer)] {
             *weight = (deviation * standard_normal(&mut stream)) as f32;

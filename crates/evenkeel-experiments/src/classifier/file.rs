@@ -32,9 +32,11 @@ impl Classifier {
         let file =
             SafeTensors::deserialize(bytes).map_err(|source| Error::NotSafetensors { source })?;
         let mut parameters = Vec::with_capacity(PARAMETER_COUNT);
+        // By name and in our order: a file may list its tensors in any.
         for tensor in &TENSORS {
             let view =
                 file.tensor(tensor.name).map_err(|source| Error::NotSafetensors { source })?;
+            // Checked before the bytes are read: a file of another network would load as noise.
             if view.dtype() != Dtype::F32 || view.shape() != tensor.shape {
                 return Err(Error::WrongTensor {
                     name: tensor.name,

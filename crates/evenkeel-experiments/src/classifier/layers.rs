@@ -47,6 +47,8 @@ impl Convolution {
         images: usize,
         mut run: impl FnMut(std::ops::Range<usize>, std::ops::Range<usize>),
     ) {
+        // Three pixels of a row lie next to each other, so that a patch is three copies and not
+        // nine.
         let length = KERNEL * self.inputs;
         let mut to = 0;
         for image in 0..images {
@@ -111,6 +113,7 @@ impl Convolution {
                 let values = &input[start + step..][..self.outputs];
                 for ((largest, winner), value) in largest.iter_mut().zip(&mut *winners).zip(values)
                 {
+                    // `>`, so that the first of equals wins, forward and backward alike.
                     if *value > *largest {
                         (*largest, *winner) = (*value, candidate);
                     }
@@ -156,6 +159,7 @@ pub(super) fn add_bias_and_rectify<T: Scalar>(values: &mut [T], bias: &[T]) {
 /// Backward of the ReLU: no gradient where its output is zero.
 pub(super) fn rectify_backward<T: Scalar>(gradient: &mut [T], output: &[T]) {
     for (gradient, output) in gradient.iter_mut().zip(output) {
+        // By the output: where it is zero the input was not positive, and need not be kept.
         *gradient = if *output > T::ZERO { *gradient } else { T::ZERO };
     }
 }

@@ -105,6 +105,7 @@ impl<'a, T: Scalar> Matrix<'a, T> {
 
 /// `out = a b`, row-major.
 pub(crate) fn multiply<T: Scalar>(a: Matrix<'_, T>, b: Matrix<'_, T>, out: &mut [T]) {
+    // Asserted in release builds too: the product below trusts these numbers with raw pointers.
     assert_eq!(a.columns, b.rows, "inner dimensions differ");
     assert_eq!(out.len(), a.rows * b.columns, "the output has another shape");
     let shape = [a.rows, a.columns, b.columns];

@@ -24,6 +24,7 @@ fn convolve<T: Scalar>(
         Matrix::new(&patches, convolution.patch()),
         Matrix::new(weight, convolution.outputs),
     );
+    // Pooled before the bias and the ReLU, on a quarter of the numbers; see the module's head.
     let (mut output, winners) = convolution.max_pool(&responses);
     add_bias_and_rectify(&mut output, bias);
     Convolved { patches, winners, output }
@@ -137,12 +138,14 @@ fn cross_entropy<T: Scalar>(logits: &[T], labels: &[usize]) -> (f64, usize, Vec<
     let mut correct = 0;
     let mut gradient = Vec::with_capacity(logits.len());
     for (row, label) in logits.chunks_exact(CLASSES).zip(labels) {
+        // In double precision whatever the network runs in: the loss of a batch is a sum of many.
         let row: [f64; CLASSES] = std::array::from_fn(|class| row[class].into());
         let largest = row.into_iter().fold(f64::NEG_INFINITY, f64::max);
         // exp overflows above ~709; shifting every logit by the maximum leaves the softmax unchanged.
         let powers = row.map(|logit| (logit - largest).exp());
         let total: f64 = powers.iter().sum();
         loss += total.ln() - (row[*label] - largest);
+        // Ties count as right; they do not happen once training has begun.
         correct += usize::from(row[*label] >= largest);
         gradient.extend(powers.iter().enumerate().map(|(class, power)| {
             T::from_f64(power / total - if class == *label { 1.0 } else { 0.0 })

@@ -79,12 +79,15 @@ pub fn train(
     let steps = (settings.epochs * images.len().div_ceil(settings.batch)) as f64;
     let mut step = 0.0;
     for epoch in 0..settings.epochs {
+        // A seed for each epoch: a longer training begins as a shorter one does.
         let order_seed = seed.child("classifier-epoch", epoch as u64);
         let order = permutation(&mut order_seed.stream("order"), images.len());
         let (mut loss, mut correct) = (0.0, 0);
         for batch in order.chunks(settings.batch) {
             let mut sums = batch_sums(&classifier.parameters, &pixels, images.labels(), batch);
+            // By the batch at hand: the last one of an epoch is smaller.
             sums.gradient.iter_mut().for_each(|value| *value /= batch.len() as f32);
+            // Half a cosine: large steps first, and none that undo the last epochs.
             let fall = 0.5 * (1.0 + (std::f64::consts::PI * step / steps).cos());
             let learning_rate = settings.learning_rate * fall;
             adam.step(&mut classifier.parameters, &sums.gradient, learning_rate);

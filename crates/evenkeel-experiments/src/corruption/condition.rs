@@ -46,6 +46,7 @@ pub enum Condition {
 impl fmt::Display for Condition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            // `pad`, not `write_str`: tables align conditions by width.
             Self::Clean => f.pad("clean"),
             Self::Corrupted(corruption, severity) => {
                 f.pad(&format!("{}_{}", corruption.name(), severity.get()))
@@ -62,6 +63,7 @@ impl FromStr for Condition {
             return Ok(Self::Clean);
         }
         let no_such_condition = || Error::NoSuchCondition { found: name.to_owned() };
+        // From the right: names of corruptions hold underscores themselves.
         let (corruption, severity) = name.rsplit_once('_').ok_or_else(no_such_condition)?;
         let corruption = Corruption::ALL
             .into_iter()

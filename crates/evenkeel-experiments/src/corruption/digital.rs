@@ -57,6 +57,7 @@ pub(super) fn block_quantisation(image: &Image, multiple: f64) -> Image {
         let (left, top) = (block % BLOCKS * BLOCK, block / BLOCKS * BLOCK);
         let pixels = std::array::from_fn(|index| {
             let (x, y) = (left + index % BLOCK, top + index / BLOCK);
+            // The edge is repeated: black beyond it would add a sharp edge and its ringing.
             image.get(x.min(SIDE - 1), y.min(SIDE - 1))
         });
         let mut coefficients = transform(&pixels, |frequency, at| cosines[frequency][at]);

@@ -47,6 +47,7 @@ fn smooth_field(stream: &mut Stream) -> Vec<f64> {
     let rows = smoothed_along(&noise, &weights, |line, at| line * SIDE + at);
     let mut field = smoothed_along(&rows, &weights, |line, at| at * SIDE + line);
     let mean_square = field.iter().map(|value| value * value).sum::<f64>() / PIXELS as f64;
+    // Scaled image by image, so that a severity means the same displacement for each.
     field.iter_mut().for_each(|value| *value /= mean_square.sqrt());
     field
 }

@@ -116,6 +116,7 @@ impl Corruption {
     /// rounded to 256 levels, as an image file would be. The work grows with the number of photons, the radius and the
     /// flakes.
     pub fn corrupt_by(self, image: &Image, image_id: usize, parameter: f64, seed: Seed) -> Image {
+        // Severity is not part of it: the same flakes fall at every severity, only more of them.
         let stream = &mut seed.child(self.name(), image_id as u64).stream("corruption");
         let spoilt = match self {
             Self::GaussianNoise => noise::gaussian(image, parameter, stream),
@@ -134,6 +135,7 @@ impl Corruption {
             Self::Shear => geometric::shear(image, parameter, stream),
             Self::Elastic => geometric::elastic(image, parameter, stream),
         };
+        // Also hides the last bit of sines and logarithms, in which C libraries differ.
         spoilt.rounded_to_bytes()
     }
 }

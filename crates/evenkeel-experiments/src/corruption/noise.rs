@@ -18,6 +18,8 @@ pub(super) fn shot(image: &Image, photons: f64, stream: &mut Stream) -> Image {
 /// A `share` of the pixels becomes white or black, evenly.
 pub(super) fn impulse(image: &Image, share: f64, stream: &mut Stream) -> Image {
     Image::from_fn(|x, y| {
+        // One draw decides whether and which: as many draws at every severity hit the same pixels
+        // first.
         let draw = stream.uniform();
         if draw < share / 2.0 {
             1.0

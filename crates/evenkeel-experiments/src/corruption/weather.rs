@@ -28,6 +28,7 @@ pub(super) fn snow(image: &Image, flakes: f64, stream: &mut Stream) -> Image {
             let (x, y) = (x + wind * fallen as f64, y + fallen as f64);
             if (0.0..SIDE as f64).contains(&x) && y < SIDE as f64 {
                 let pixel = &mut light[y as usize * SIDE + x as usize];
+                // The brighter one wins: flakes hide each other, their light does not add up.
                 *pixel = pixel.max(brightness);
             }
         }
@@ -61,6 +62,7 @@ fn cloud(stream: &mut Stream) -> Vec<f64> {
         total += weight;
         weight /= 2.0;
     }
+    // By the sum of the weights: layers of [0, 1] then mix to [0, 1].
     cloud.iter_mut().for_each(|value| *value /= total);
     cloud
 }

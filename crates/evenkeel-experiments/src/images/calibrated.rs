@@ -44,6 +44,7 @@ impl Calibrated {
         let asked = method.in_core(points.severity, points.grid)?;
         let calibrator = ShiftCalibrator { method: asked, score: SCORE, alpha: points.alpha, seed };
         let labeled = match (method, asked) {
+            // With their labels, as many as every other method has without.
             (ImageMethod::Oracle, _) => &points.unlabeled,
             // Fitted on one half and calibrated on the other: twice the points, as in the paper.
             (_, Method::OptimalTransport(settings))

@@ -17,6 +17,7 @@ pub struct CellOutcome {
     /// Test points.
     pub test: usize,
     /// Label marginals that were drawn again because they allowed too few points.
+    // Absent in cells of earlier runs, which are read back.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub redraws: usize,
     /// Points of the largest sample, if no label marginal allowed enough of them and the cell was left out.
@@ -66,6 +67,7 @@ pub(super) fn run_methods(
     for (index, method) in methods.iter().enumerate() {
         let mut twin = None;
         for (earlier, outcome) in methods[..index].iter().zip(&outcomes) {
+            // Fixed steps equal the paper's at one severity: a second fit would give the same numbers.
             if method.agrees_with(*earlier, points.severity)? {
                 twin = Some(MethodOutcome { method: method.id().to_owned(), ..outcome.clone() });
             }

@@ -69,6 +69,7 @@ impl DataFolder {
             if file.extension().is_some_and(|extension| extension == "npz") {
                 let stem = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
                 if let Some(condition) = read_name(stem) {
+                    // `fog_03.npz` would be listed as `fog_3` and then not found.
                     if condition.name() != stem {
                         let expected = format!("{}.npz", condition.name());
                         return Err(Error::OtherSpelling { path: file, expected });
@@ -80,6 +81,7 @@ impl DataFolder {
         if conditions.is_empty() {
             return Err(Error::MissingSoftmax { path: path.join("NAME_SEVERITY.npz") });
         }
+        // Folders list files in any order; tables and seeds must not depend on it.
         conditions.sort_by(|a, b| (a.severity, &a.corruption).cmp(&(b.severity, &b.corruption)));
         Ok(Self { path: path.to_path_buf(), conditions })
     }
@@ -124,6 +126,7 @@ impl DataFolder {
         for condition in &self.conditions {
             let table = self.read(condition, clean.classes)?;
             let dealt = Split::deal(clean, &table, sizes, LabelMarginal::Same, seed);
+            // Named by its file: a folder holds dozens of them.
             dealt.map(drop).map_err(|error| match error {
                 Error::TooFewRows { found, needed, .. } if clean.rows() >= sizes.calibration => {
                     let what = format!("{}.npz, without the calibration images,", condition.name());
@@ -177,6 +180,8 @@ fn ends(path: &Path) -> std::io::Result<(u64, u64)> {
     let length = file.metadata()?.len();
     let mut bytes = Vec::new();
     file.by_ref().take(SAMPLE).read_to_end(&mut bytes)?;
+    // Both ends: archives differ in their directory, which stands last, even where the first bytes
+    // agree.
     file.seek(SeekFrom::Start(length.saturating_sub(SAMPLE)))?;
     file.take(SAMPLE).read_to_end(&mut bytes)?;
     let checksum = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {

@@ -16,6 +16,7 @@ const SHIPPED: &[u8] =
     include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/data/classifier.safetensors"));
 
 /// The seed of the corruptions: images are spoilt once, and experiments draw from them.
+// Not the run's seed: the folder would differ from run to run and could not be shared.
 const CORRUPTION_SEED: u64 = 0;
 
 /// Makes the softmax files that are not in a folder yet: the test images clean, and under every corruption at some
@@ -36,6 +37,7 @@ pub fn make_data_folder(
             .extend(Corruption::ALL.map(|corruption| Condition::Corrupted(corruption, severity)));
     }
     let file = |condition: &Condition| folder.join(format!("{condition}.npz"));
+    // What is there is whole, so that an interrupted run goes on where it stopped.
     conditions.retain(|condition| !file(condition).exists());
     step(conditions.len());
     if conditions.is_empty() {

@@ -151,6 +151,7 @@ impl ImageMethod {
             Self::Auto => Method::Auto(AutoSettings::new(level)),
             Transport(weights, objective, sandwich, steps) => {
                 let steps = match steps {
+                    // Severity 0 is clean and still takes the steps of severity 1.
                     Steps::BySeverity => STEPS_A_SEVERITY * severity.max(1) as usize,
                     Steps::Fixed(steps) => steps,
                 };
@@ -168,6 +169,7 @@ impl ImageMethod {
 
     /// Whether another method gives the same calibration at a severity, so that one fit serves both.
     pub(super) fn agrees_with(self, other: Self, severity: u32) -> Result<bool> {
+        // Only the paper's weights come with several numbers of steps; no others coincide.
         let both_transport = matches!((self, other), (Transport(..), Transport(..)));
         let method = |method: Self| method.in_core(severity, Grid::LEARNING_POINTS);
         Ok(both_transport && method(self)? == method(other)?)

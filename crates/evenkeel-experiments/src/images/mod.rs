@@ -122,10 +122,12 @@ impl ImageSettings {
             return Err(Error::BadSetting { what, found: 0.0, expected: "at least 1" });
         }
         let methods: Vec<&str> = self.methods.iter().map(|method| method.id()).collect();
+        // A row twice would be counted twice in every average of the page.
         refuse_repeated("--methods", &methods)?;
         let marginals: Vec<&str> = self.marginals.iter().map(|labels| labels.name()).collect();
         Ok(json!({
             "experiment": match self.tables { Tables::All => "images", Tables::Tightness => "tightness" },
+            // A later version may compute other numbers: cells of both must not be averaged.
             "version": env!("CARGO_PKG_VERSION"),
             "methods": methods,
             "transport_steps": "1000 a unit of severity, unless the method names its steps",
@@ -200,6 +202,8 @@ impl Images {
 
     fn role_sizes(&self) -> RoleSizes {
         RoleSizes {
+            // Twice as many are dealt, because a weight function takes both halves; the others take
+            // the first.
             calibration: 2 * self.settings.calibration,
             unlabeled: self.settings.unlabeled,
             test: self.settings.test,

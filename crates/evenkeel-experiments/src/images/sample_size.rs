@@ -224,6 +224,7 @@ impl Experiment for SampleSize {
             let mut covered =
                 Table::new(&format!("{name}-coverage"), &format!("{title}: coverage, %"), columns);
             for n in sizes {
+                // The uncorrected gap does not depend on the unlabeled points: any column will do.
                 let any = sizes.first().copied().unwrap_or(0);
                 let (three, percent) = (NumberStyle::Decimals(3), NumberStyle::Percent);
                 let mut gap_row = vec![Entry::text(n.to_string())];

@@ -55,6 +55,7 @@ impl SoftmaxTable {
             return Err(Error::MissingSoftmax { path: path.to_path_buf() });
         }
         let (matrix, kind) = match read_matrix(&part(path, "probs")?) {
+            // Only a missing key leads to the other array; damage must be reported as what it is.
             Err(IoError::Npz { problem: NpzProblem::NoSuchKey { .. }, .. }) => {
                 (read_matrix(&part(path, "logits")?)?, ValueKind::Logits)
             }
@@ -77,6 +78,7 @@ impl SoftmaxTable {
         let labels = read_labels(&part(path, "labels")?, Some(rows))?;
         let image_ids = read_labels(&part(path, "image_id")?, Some(rows))?;
         let mut seen = image_ids.clone();
+        // An image twice in one table could be dealt to two roles.
         seen.sort_unstable();
         if let Some(pair) = seen.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(Error::RepeatedImage { path: path.to_path_buf(), id: pair[0] });
@@ -106,6 +108,7 @@ impl SoftmaxTable {
         let file = File::create(&unfinished).map_err(Error::at(&unfinished))?;
         let mut archive = ZipWriter::new(std::io::BufWriter::new(file));
         let options = SimpleFileOptions::default()
+            // Probabilities hardly shrink, and stored arrays are read without inflating them.
             .compression_method(CompressionMethod::Stored)
             .large_file(true);
         for (name, bytes) in arrays {

@@ -91,6 +91,7 @@ impl Split {
         }
         let mut calibration = permutation(&mut seed.stream("calibration-rows"), clean.rows());
         calibration.truncate(sizes.calibration);
+        // By image and not by row: the two tables may list their images in different orders.
         let taken: BTreeSet<usize> = calibration.iter().map(|row| clean.image_ids[*row]).collect();
         let order = permutation(&mut seed.stream("shifted-rows"), shifted.rows());
         let free: Vec<usize> =
@@ -101,6 +102,8 @@ impl Split {
         };
         let unlabeled = match labels {
             LabelMarginal::Same => sizes.unlabeled,
+            // Label shift leaves as many rows as the rarest class allows; half of them must remain
+            // for testing.
             LabelMarginal::Shifted => sizes.unlabeled.min(target.len() / 2),
         };
         if unlabeled == 0 || target.len() <= unlabeled {

@@ -107,6 +107,7 @@ impl Cells<'_> {
     fn severities(&self) -> Vec<u32> {
         let mut found: Vec<u32> =
             self.images.data.conditions().iter().map(|condition| condition.severity).collect();
+        // Neighbours only: the conditions are in the order of their severities.
         found.dedup();
         found
     }
@@ -213,6 +214,7 @@ impl Cells<'_> {
             let all = || self.of(*method, |_| true);
             row.push(mean(&mut all().map(off)));
             row.push(mean(&mut all().map(|outcome| outcome.coverage)));
+            // Averages hide the cells that hurt: how many miss by five points is told beside them.
             let below = |outcome: &MethodOutcome| f64::from(outcome.coverage < level - 0.05);
             row.push(mean(&mut all().map(below)));
             table.rows.push(row);
@@ -237,6 +239,8 @@ impl Cells<'_> {
                     let gaps = self.of(*method, fits).filter_map(|outcome| outcome.total_gap);
                     row.push(Entry::spread(gaps, NumberStyle::Decimals(3)));
                 }
+                // Methods with thresholds of their own for each point have no total gap; an empty
+                // row would puzzle.
                 if row.iter().any(|entry| matches!(entry, Entry::Spread(..))) {
                     table.rows.push(row);
                 }
@@ -337,6 +341,8 @@ impl Cells<'_> {
         let mut shown: Vec<ImageMethod> =
             chosen.iter().copied().filter(|method| DRAWN.contains(&method.id())).collect();
         if shown.is_empty() {
+            // Of methods that are none of the usual ones, the first: a figure without curves helps
+            // nobody.
             shown = chosen.iter().copied().take(DRAWN.len()).collect();
         }
         let series = shown.iter().map(|method| {
@@ -406,6 +412,7 @@ impl Cells<'_> {
             "test",
         ];
         let mut table = Table::new("cells", "All cells", columns.map(str::to_owned).to_vec());
+        // For the style of people only: files hold every digit.
         let exact = NumberStyle::Decimals(6);
         for (cell, outcome) in self.finished {
             for row in &outcome.methods {

@@ -79,6 +79,7 @@ impl Regression {
                 return Err(Error::BadSetting { what, found: found as f64, expected });
             }
         }
+        // Increasing, because one training serves all stages: it cannot go back.
         match self.epochs.windows(2).find(|pair| pair[0] >= pair[1]) {
             Some(pair) => Err(Error::BadSetting {
                 what: "a number of epochs",

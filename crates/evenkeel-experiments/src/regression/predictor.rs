@@ -121,6 +121,7 @@ impl Training {
     ) -> Self {
         let predictor = Predictor::initialised(bins, seed);
         let adam = Adam::new(predictor.parameters.len());
+        // One stream for all epochs: stopping and going on draws what training in one go would.
         let (x, order) = (single(x), seed.stream("predictor-order"));
         let buffers = Buffers::default();
         Self { predictor, settings, adam, order, epochs: 0, x, bins_of_y, buffers }
@@ -153,6 +154,7 @@ impl Training {
         // d(mean cross-entropy)/d(logits) = (softmax - one hot) / rows.
         let share = 1.0 / batch.len() as f32;
         for (row, logits) in batch.iter().zip(logits.chunks_exact_mut(bins)) {
+            // exp of f32 overflows above ~88; shifting by the maximum leaves the softmax unchanged.
             let largest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
             let mut total = 0.0;
             for value in logits.iter_mut() {
@@ -172,6 +174,7 @@ impl Training {
         let weights = Matrix::new(&predictor.parameters[SECOND..second_bias], bins);
         multiply(to_logits, weights.transposed(), to_hidden);
         for (slot, active) in to_hidden.iter_mut().zip(hidden.iter()) {
+            // The ReLU passes no gradient where it gave zero.
             if *active <= 0.0 {
                 *slot = 0.0;
             }

@@ -69,6 +69,7 @@ impl Sets {
         Self {
             training: draw(World::Labeled, "training"),
             calibration: draw(World::Labeled, "calibration"),
+            // A stream for each sample: a larger one leaves the others as they are.
             unlabeled: draw(World::TargetScores, "unlabeled"),
             test: draw(World::TargetScores, "test"),
         }
@@ -169,6 +170,7 @@ pub(super) fn simulate(
     stopwatch: &mut Stopwatch,
 ) -> Result<SimulationOutcome> {
     let sets = Sets::draw(settings.samples, seed);
+    // Over the training sample: bins that looked at other samples would know their range.
     let bins = LabelBins::over(&sets.training.y, settings.bins)?;
     let bins_of_y = sets.training.y.iter().map(|y| bins.bin_of(*y)).collect();
     let mut training =

@@ -44,6 +44,7 @@ impl Sample {
         for _ in 0..n {
             let row = mean.map(|mean| mean + standard_normal(stream));
             let signal = 27.4 * row[0] + 13.7 * (row[1] + row[2] + row[3]);
+            // The noise is drawn after the features: the order of draws is part of the samples.
             y.push(210.0 + signal + standard_normal(stream));
             x.extend(row);
         }

@@ -28,6 +28,7 @@ impl RunFolder {
     pub fn open(path: &Path, configuration: &Value) -> Result<Self> {
         let file = path.join(CONFIGURATION);
         let found = configuration_of_finished_cells(path)?;
+        // Mixed cells of two configurations would average into a table that no run produced.
         if let Some(found) = found.filter(|found| found != configuration) {
             let differences = differences(&found, configuration);
             return Err(Error::OtherConfiguration { path: file, differences });
@@ -49,6 +50,7 @@ impl RunFolder {
         let Some(Value::Object(mut found)) = configuration_of_finished_cells(path)? else {
             return Ok(());
         };
+        // Only what both know: fields that data add are not known yet.
         if let Value::Object(known) = known {
             found.retain(|key, _| known.contains_key(key));
         }
@@ -150,6 +152,7 @@ fn differences(found: &Value, wanted: &Value) -> String {
         return out.concat();
     }
     collect("", found, wanted, &mut out);
+    // A few of them: with another data folder every file differs.
     const MOST: usize = 5;
     let more = out.len().saturating_sub(MOST);
     out.truncate(MOST);

@@ -119,11 +119,13 @@ pub fn run<E: Experiment>(experiment: &E, path: &Path, watcher: &dyn Watcher) ->
         if open.is_empty() {
             continue;
         }
+        // One group after the other: its table may be the largest thing in memory.
         let shared = experiment.prepare(group)?;
         open.par_iter().try_for_each(|cell| -> Result<()> {
             let mut stopwatch = Stopwatch::default();
             let outcome = experiment.run_cell(&shared, cell, &mut stopwatch)?;
             let name = experiment.name(cell);
+            // As soon as it is done: an interruption costs the cells at hand and no others.
             folder.write_cell(&name, &outcome)?;
             folder.write_timing(&name, &stopwatch)?;
             watcher.finished_cell();
@@ -133,6 +135,8 @@ pub fn run<E: Experiment>(experiment: &E, path: &Path, watcher: &dyn Watcher) ->
     let all: Vec<E::Cell> = groups.into_iter().flat_map(|group| group.cells).collect();
     let outcomes: Vec<E::Outcome> = all
         .par_iter()
+        // Read back even if it was just computed: tables of a run and of its continuation are the
+        // same bytes.
         .map(|cell| folder.require_cell(&experiment.name(cell)))
         .collect::<Result<_>>()?;
     let finished: Vec<(E::Cell, E::Outcome)> = all.into_iter().zip(outcomes).collect();

@@ -27,6 +27,8 @@ impl Outputs {
         let facts = match configuration {
             serde_json::Value::Object(fields) => fields
                 .iter()
+                // Checksums of every data file would fill the page; they stand in
+                // configuration.json.
                 .filter(|(_, value)| !value.is_object())
                 .map(|(name, value)| (name.clone(), plain(value)))
                 .collect(),

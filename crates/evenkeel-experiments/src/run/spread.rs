@@ -20,6 +20,8 @@ impl Spread {
             return None;
         }
         let mean = values.iter().sum::<f64>() / count as f64;
+        // Around the mean, in a second pass: sums of squares cancel for coverages that hardly
+        // differ.
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
         let deviation = if count > 1 { (squares / (count as f64 - 1.0)).sqrt() } else { 0.0 };
         Some(Self { mean, deviation, count })

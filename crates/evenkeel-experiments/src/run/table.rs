@@ -96,6 +96,7 @@ impl Table {
     /// As people read it in a text file.
     pub fn markdown(&self) -> String {
         let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+        // A bar in a name would end its cell.
         let escaped = |text: &str| text.replace('|', "\\|");
         let mut out = format!("**{}**\n\n", self.title);
         if let Some(note) = &self.note {
@@ -112,6 +113,8 @@ impl Table {
 
     /// With every digit; a mean and its deviation are two columns.
     pub fn csv(&self) -> String {
+        // By the column and not by the entry: a row with a missing value must keep its columns in
+        // place.
         let is_spread = |column: usize| {
             self.rows.iter().any(|row| matches!(row.get(column), Some(Entry::Spread(..))))
         };

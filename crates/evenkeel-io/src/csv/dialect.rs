@@ -20,6 +20,7 @@ pub(super) fn delimiter(text: &[u8]) -> u8 {
             _ => {}
         }
     }
+    // A file of one column has none of them; any delimiter reads it.
     match (tab, semicolon) {
         (true, _) => b'\t',
         (false, true) => b';',

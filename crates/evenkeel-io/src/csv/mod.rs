@@ -70,6 +70,7 @@ pub(crate) fn open(path: &Path, origin: &Arc<str>) -> Result<Box<dyn RowStream>>
     let (named, numbered) =
         (may_be_header(rows.records.cells()), is_default_header(rows.records.cells()));
     let mut ahead = Vec::new();
+    // A first row that may be data is kept until the second one decides.
     if !named {
         rows.push_row(line, &mut ahead)?;
     }
@@ -109,6 +110,7 @@ impl CsvRows {
         for (column, cell) in self.records.cells().enumerate() {
             let value = number(cell).ok_or_else(|| {
                 let text = String::from_utf8_lossy(cell.trim_ascii());
+                // The start of it: a cell of megabytes would fill the terminal.
                 let found = text.chars().take(30).collect();
                 fail(CsvProblem::NotANumber { column, found })
             })?;
@@ -123,6 +125,7 @@ impl RowStream for CsvRows {
         self.columns
     }
 
+    // Lines are not rows: quotes may hold line feeds, and counting means reading it all.
     fn rows(&self) -> Option<u64> {
         None
     }
@@ -134,6 +137,7 @@ impl RowStream for CsvRows {
     fn fill(&mut self, rows: usize, values: &mut Values) -> Result<usize> {
         let mut buffer = match values {
             Values::F64(values) => std::mem::take(values),
+            // Text is always read in double precision, so that no digit that was written is lost.
             Values::F32(_) => Vec::new(),
         };
         buffer.clear();

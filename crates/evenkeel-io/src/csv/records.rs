@@ -41,6 +41,7 @@ impl Records {
         if start.contains(&0) {
             return Err(IoError::Csv { origin, line: 1, problem: CsvProblem::NotText });
         }
+        // From the first buffer: a delimiter stands early in the first line, however long that is.
         let parser = csv_core::ReaderBuilder::new().delimiter(delimiter(start)).build();
         let (bytes, ends) = (vec![0; 1 << 12], vec![0; 1 << 8]);
         Ok(Self { input, parser, bytes, ends, cells: 0, newlines: 0, origin })
@@ -75,6 +76,8 @@ impl Records {
                 }
                 ReadRecordResult::End => return Ok(None),
             }
+            // After growing: the buffer of bytes doubles, so that at most twice the limit is ever
+            // held.
             if self.bytes.len() > MAX_RECORD_BYTES {
                 let (line, limit) = (self.newlines + 1, MAX_RECORD_BYTES);
                 let problem = CsvProblem::RowTooLong { limit };
@@ -95,6 +98,7 @@ impl Records {
     }
 }
 
+/// Doubles a buffer, so that a long row is copied a logarithmic number of times.
 fn grow<T: Clone + Default>(buffer: &mut Vec<T>) {
     buffer.resize(buffer.len() * 2, T::default());
 }

@@ -43,6 +43,8 @@ impl<R: Read + Send> RowStream for CRows<R> {
         let count = rows * self.header.columns;
         let read = match values {
             Values::F32(values) => {
+                // Room for a block only: the header's row count was checked, but it may be the
+                // whole disk.
                 values.resize(count, 0.0);
                 self.elements.read_f32(&mut self.input, values)
             }

@@ -16,6 +16,7 @@ enum Endian {
     Big,
 }
 
+/// What `|` and `=` stand for, and a type without a mark.
 const NATIVE: Endian = if cfg!(target_endian = "big") { Endian::Big } else { Endian::Little };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,6 +68,7 @@ impl ElementType {
             _ if code.starts_with('O') => return Err(NpyProblem::Objects),
             _ if code.starts_with('V') => return Err(NpyProblem::Records),
             _ => {
+                // The start of it: the text may be as long as a header.
                 let descr = descr.chars().take(20).collect();
                 return Err(NpyProblem::ElementType { descr });
             }
@@ -117,6 +119,8 @@ impl ElementReader {
         }
         let endian = self.element.endian;
         self.in_chunks(input, out, |bytes, out| {
+            // In slices: the crate converts those with vector instructions where the processor has
+            // them.
             let mut halves = [f16::ZERO; 64];
             for (bytes, out) in bytes.chunks(128).zip(out.chunks_mut(64)) {
                 let halves = &mut halves[..out.len()];
@@ -182,6 +186,7 @@ impl ElementReader {
         decode: impl Fn(&[u8], &mut [T]),
     ) -> io::Result<()> {
         let bytes = self.element.bytes();
+        // A fixed piece, whatever the block: reading and decoding then stay in the cache.
         self.chunk.resize(CHUNK_BYTES, 0);
         for out in out.chunks_mut(CHUNK_BYTES / bytes) {
             let chunk = &mut self.chunk[..out.len() * bytes];

@@ -54,6 +54,7 @@ impl<R: Read + Seek + Send> FortranRows<R> {
     /// Reads the strip that starts at the next row.
     fn load_strip(&mut self) -> io::Result<()> {
         let columns = self.header.columns;
+        // At least one row, however wide: a strip of none would never end.
         let fitting = STRIP_BYTES / (columns * self.precision().bytes());
         let rows = (fitting.max(1) as u64).min(self.header.rows - self.next_row);
         let count = usize::try_from(rows).map_err(io::Error::other)?;
@@ -61,6 +62,7 @@ impl<R: Read + Seek + Send> FortranRows<R> {
             Values::F32(strip) => strip.resize(count * columns, 0.0),
             Values::F64(strip) => strip.resize(count * columns, 0.0),
         }
+        // Column by column on disk, tile by tile in memory: each order suits its medium.
         for first in (0..columns).step_by(TILE) {
             let tile = TILE.min(columns - first);
             match (&mut self.pieces, &mut self.strip) {

@@ -50,11 +50,14 @@ impl Header {
             [rows, columns] => (rows, columns),
             _ => return Err(fail(NpyProblem::Dimensions { shape: shape_text(&claims.shape) })),
         };
+        // Checked products: a shape may claim 2^32 by 2^32, which wraps around to an empty array.
         let expected = rows
             .checked_mul(columns)
             .and_then(|elements| elements.checked_mul(element.bytes() as u64))
             .ok_or_else(|| fail(NpyProblem::Overflow))?;
         let found = length.saturating_sub(bytes);
+        // Exactly as many: bytes left over mean that shape or type is wrong, and every row would
+        // be.
         if expected != found {
             let (shape, descr) = (shape_text(&claims.shape), claims.descr);
             return Err(fail(NpyProblem::Size { shape, descr, expected, found }));
@@ -139,6 +142,7 @@ impl Parser<'_> {
                 "descr" => descr = Some(self.string()?),
                 "fortran_order" => order = Some(self.order()?),
                 "shape" => shape = Some(self.shape()?),
+                // A key we do not know could change what the bytes mean.
                 _ => return Err(self.syntax("'descr', 'fortran_order' or 'shape'")),
             }
             if self.peek() != Some(b'}') {

@@ -128,6 +128,8 @@ impl Layout {
                 Err(_) => {}
             }
         }
+        // Numeric columns win over a list: a table with features and an embedding means its
+        // columns.
         match (plain.is_empty(), lists.len()) {
             (false, _) => Ok(Self::Columns(plain)),
             (true, 1) => Ok(Self::Lists(lists.remove(0))),
@@ -156,6 +158,7 @@ impl Layout {
     /// Single only where every column is.
     pub(super) fn precision(&self) -> Precision {
         let leaves = self.leaves();
+        // One column that needs double precision decides for all: a block has one type.
         match leaves.iter().all(|leaf| leaf.number.precision() == Precision::Single) {
             true => Precision::Single,
             false => Precision::Double,

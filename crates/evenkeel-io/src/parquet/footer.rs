@@ -23,6 +23,7 @@ pub(super) fn check(mut file: &File, length: u64) -> Result<(), ParquetProblem> 
     let mut read = |at: u64, bytes: &mut [u8]| {
         file.seek(SeekFrom::Start(at)).and_then(|_| file.read_exact(bytes)).map_err(|_| CUT_OFF)
     };
+    // Magic at both ends and the footer's length between them: nothing shorter can be one.
     if length < 12 {
         return Err(ParquetProblem::Magic);
     }
@@ -36,6 +37,7 @@ pub(super) fn check(mut file: &File, length: u64) -> Result<(), ParquetProblem> 
     if u64::from(claimed) > length - 12 {
         return Err(CUT_OFF);
     }
+    // Compared with the file first: the claim may be 4 GB.
     let mut footer = vec![0; claimed as usize];
     read(length - 8 - u64::from(claimed), &mut footer)?;
     Walk { bytes: &footer, schema_elements: 0 }.structure(0, Place::File)
@@ -74,6 +76,8 @@ impl Walk<'_> {
             match (place, field) {
                 (Place::SchemaElement, CHILDREN_FIELD) if kind == 5 => {
                     let children = self.zigzag()?;
+                    // A schema is a list of elements, so that none can have more children than
+                    // there are others.
                     if u64::try_from(children).is_ok_and(|count| count >= self.schema_elements) {
                         return Err(CONTRADICTION);
                     }
@@ -98,6 +102,7 @@ impl Walk<'_> {
             }
             9 | 10 => self.list(depth, inside),
             12 => self.structure(depth + 1, inside),
+            // Maps (11) never stand in a footer.
             _ => Err(CONTRADICTION),
         }
     }

@@ -48,6 +48,7 @@ impl ChunkReader for GuardedFile {
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
+        // Before the bytes are asked for: the decoder would reserve them first.
         if start.checked_add(length as u64).is_none_or(|end| end > self.length) {
             return Err(ParquetError::EOF("a page reaches past the end of the file".into()));
         }
@@ -99,9 +100,12 @@ fn check_header(header: &[u8]) -> io::Result<()> {
         varint(&mut next)?.ok_or_else(damaged)?;
         (field, head) = (4, next()?);
     }
+    // The decoder would take the structure of another type for the page's own, and rely on what it
+    // lacks.
     if head & 0x0f != STRUCTURE || u64::from(field + (head >> 4)) != kind + 5 {
         return Err(damaged());
     }
+    // The decoder allocates what a header claims before it sees a byte of the page.
     let plausible = MODEST_PAGE_BYTES.max(compressed.saturating_mul(LARGEST_RATIO));
     if uncompressed > plausible.min(MAX_PAGE_BYTES) {
         let message = format!("a page of {compressed} bytes claims to hold {uncompressed}");
@@ -181,6 +185,7 @@ fn value_bytes(column: &ColumnDescriptor) -> u64 {
     match column.physical_type() {
         Type::INT32 | Type::FLOAT => 4,
         Type::INT64 | Type::DOUBLE => 8,
+        // A length that is not one counts as a byte: too small refuses nothing that is sound.
         _ => u64::try_from(column.type_length()).unwrap_or(1),
     }
 }

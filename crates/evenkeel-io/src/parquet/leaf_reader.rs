@@ -55,6 +55,8 @@ impl LeafReader {
         width: usize,
     ) -> Result<(), ParquetProblem> {
         let found = self.read(count)?;
+        // Lengths before nulls: a list that is missing is better called that than a null inside
+        // one.
         self.check_lengths(first_row, width)?;
         self.check_nulls(first_row)?;
         found.require(count, count * width)
@@ -149,6 +151,7 @@ impl LeafReader {
     fn for_each_f32(&self, mut take: impl FnMut(f32)) {
         match self.number {
             Number::F16 => self.batch.bytes.iter().for_each(|half| take(half_of(half).to_f32())),
+            // Only halves and singles are read in single precision, by `Layout::precision`.
             _ => self.batch.f32s.iter().for_each(|value| take(*value)),
         }
     }

@@ -40,6 +40,7 @@ impl ParquetRows {
     ) -> Result<Self> {
         let fail = |problem| IoError::Parquet { origin: Arc::clone(origin), problem };
         let file = Arc::new(file);
+        // Summed now, so that progress bars and companions know the length before a page is read.
         let mut rows = 0_u64;
         for group in metadata.row_groups() {
             let count = u64::try_from(group.num_rows()).ok();
@@ -142,6 +143,7 @@ fn open_leaf(
 ) -> Result<LeafReader, ParquetProblem> {
     let damaged = ParquetProblem::Damaged { what: "a column lies outside the file" };
     let Some(chunk) = group.columns().get(leaf.index) else { return Err(damaged) };
+    // Signed claims, which the decoder takes for granted not to be negative.
     let start = chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset());
     let (Ok(_), Ok(_), Ok(values)) = (
         u64::try_from(start),

@@ -22,6 +22,8 @@ impl NpySets {
             let message = "an npy file needs its row count in front, which a pipe cannot wait for";
             return Err(io::Error::new(io::ErrorKind::NotSeekable, message));
         }
+        // The number of rows is not known before the last block, so the header is written twice,
+        // equally long.
         file.write_all(&header(0, classes))?;
         Ok(Self { file, classes, rows: 0, row: vec![0; classes] })
     }
@@ -30,6 +32,8 @@ impl NpySets {
 impl SetSink for NpySets {
     fn write(&mut self, sets: &LabelSets) -> io::Result<()> {
         for labels in sets.iter() {
+            // A whole row of bytes at a time: writing label by label would be a call for each of a
+            // thousand classes.
             self.row.fill(0);
             labels.for_each(|label| self.row[label] = 1);
             self.file.write_all(&self.row)?;

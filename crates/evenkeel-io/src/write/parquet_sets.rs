@@ -100,6 +100,7 @@ impl SetSink for ParquetSets {
 }
 
 fn schema(named: bool) -> Result<Type> {
+    // Names are told from bytes by the logical type alone; without it readers show them as binary.
     let (physical, logical) = match named {
         true => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
         false => (Physical::INT32, None),
@@ -115,6 +116,7 @@ fn schema(named: bool) -> Result<Type> {
     let labels = Type::group_type_builder("labels")
         .with_repetition(Repetition::REQUIRED)
         .with_logical_type(Some(LogicalType::List))
+        // The older annotation too: readers from before logical types see plain groups without it.
         .with_converted_type(ConvertedType::LIST)
         .with_fields(vec![Arc::new(list)])
         .build()?;

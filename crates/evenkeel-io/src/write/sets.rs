@@ -84,6 +84,8 @@ impl SetWriter {
                 Box::new(NpySets::new(file, classes).map_err(failed)?)
             }
             SetFormat::Csv => {
+                // Before the file is started: a name that cannot be written should leave nothing
+                // behind.
                 CsvSets::check_names(&path, names)?;
                 Box::new(CsvSets::new(AtomicFile::create(&path)?, names).map_err(failed)?)
             }

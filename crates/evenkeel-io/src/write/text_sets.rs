@@ -82,6 +82,7 @@ pub(super) struct JsonlSets {
 
 impl JsonlSets {
     pub(super) fn new(file: AtomicFile, names: Option<&[String]>) -> Self {
+        // Escaped once for all rows, not once for every set they stand in.
         let names = names.map(|names| names.iter().map(|name| json_string(name)).collect());
         Self { file, names }
     }
@@ -115,6 +116,7 @@ fn json_string(text: &str) -> String {
         match character {
             '"' => json.push_str("\\\""),
             '\\' => json.push_str("\\\\"),
+            // JSON forbids bare control characters, and a line feed would split a line in two.
             control if control < ' ' => json.push_str(&format!("\\u{:04x}", u32::from(control))),
             other => json.push(other),
         }

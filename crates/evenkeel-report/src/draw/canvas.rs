@@ -64,6 +64,8 @@ impl Canvas {
 
     /// A line through points; nothing if there are fewer than two.
     pub(crate) fn curve(&mut self, points: &[Point], stroke: Stroke) {
+        // A path of one move draws nothing but still takes bytes and a place in the order of
+        // elements.
         if points.len() < 2 {
             return;
         }
@@ -117,6 +119,8 @@ impl Canvas {
     /// A bar with an outline.
     pub(crate) fn bar(&mut self, from: Point, to: Point, outline: Stroke, opacity: f64) {
         let (class, colour) = (outline.ink.as_fill(), outline.ink.on_white());
+        // One class for fill and outline: both must follow the mode, or a bar keeps its light rim
+        // in the dark.
         let class = class.replacen("class=\"f-", "class=\"sf-", 1);
         let (dash, line) = (dash(outline), coordinate(outline.width));
         let (x, y) = (coordinate(from.0), coordinate(from.1));
@@ -180,6 +184,8 @@ fn path_data(points: &[Point]) -> String {
         let (x, y) = (coordinate(*x), coordinate(*y));
         let step = match &last {
             None => format!("M{x} {y}"),
+            // Compared as written: points closer than a hundredth of a unit are the same point of
+            // the drawing.
             Some((before_x, before_y)) if *before_x == x && *before_y == y => continue,
             Some((before, _)) if *before == x => format!("V{y}"),
             Some((_, before)) if *before == y => format!("H{x}"),

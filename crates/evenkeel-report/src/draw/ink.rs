@@ -30,6 +30,7 @@ const MUTED: Shade = ("muted", "#55606e", "#a7b1be");
 const AXIS: Shade = ("axis", "#8a94a1", "#6d7886");
 const GRID: Shade = ("grid", "#e3e7ec", "#313844");
 const PAPER: Shade = ("paper", "#ffffff", "#1a1f27");
+// The order is part of every figure: a method keeps its colour from page to page.
 const SERIES: [Shade; 8] = [
     ("k0", "#0064ad", "#6cb8ff"),
     ("k1", "#c44e00", "#ff955c"),
@@ -132,6 +133,8 @@ impl SeriesStyle {
         const DASHES: [Dash; 5] =
             [Dash::Solid, Dash::Dashed, Dash::Mixed, Dash::Dotted, Dash::Long];
         let stroke = Stroke::new(Ink::Series(index), 2.0, DASHES[index % DASHES.len()]);
+        // Shifted by one in the second round, so that two series of one colour differ in their
+        // markers.
         Self { stroke, marker: Marker::of(index + index / SERIES.len()) }
     }
 }

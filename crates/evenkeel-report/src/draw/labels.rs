@@ -57,6 +57,7 @@ pub(crate) fn place_labels(
     points
         .iter()
         .map(|(point, name)| {
+            // Half the drawing: a longer name would find no free place at all.
             let text = shorten(name, FONT_SIZE, 150.0);
             let found = candidates(*point, &text).find(|(_, box_)| {
                 inside(panel, box_) && !taken.iter().any(|other| other.meets(box_))
@@ -91,6 +92,7 @@ const DIRECTIONS: [(f64, f64); 8] = [
 
 fn candidates((x, y): Point, text: &str) -> impl Iterator<Item = (PlacedLabel, Obstacle)> {
     let (wide, text) = (width(text, FONT_SIZE), text.to_owned());
+    // Near first: a name far from its point is taken for another's.
     [10.0, 16.0].into_iter().flat_map(move |radius| {
         let text = text.clone();
         DIRECTIONS.into_iter().map(move |(dx, dy)| {

@@ -53,6 +53,7 @@ pub(crate) fn draw_legend(canvas: &mut Canvas, entries: &[Entry], top: f64) -> f
     for entry in entries {
         let label = shorten(&entry.label, FONT_SIZE, WIDTH - SWATCH - GAP - 4.0);
         let taken = SWATCH + GAP + width(&label, FONT_SIZE);
+        // Never an empty row: an entry wider than the drawing stands alone in its own.
         if x > 2.0 && x + taken > WIDTH {
             (x, y) = (2.0, y + ROW);
         }

@@ -50,6 +50,7 @@ impl Marker {
         };
         match self {
             Self::Circle => {
+                // Two half circles: an arc that ends where it began is drawn as nothing.
                 let r = coordinate(radius);
                 format!(
                     "M{}A{r} {r} 0 1 1 {}A{r} {r} 0 1 1 {}Z",
@@ -58,6 +59,7 @@ impl Marker {
                     corner(-1.0, 0.0)
                 )
             }
+            // Sizes differ so that shapes of one radius look equally large.
             Self::Square => polygon(&[(-0.88, -0.88), (0.88, -0.88), (0.88, 0.88), (-0.88, 0.88)]),
             Self::Up => polygon(&[(0.0, -1.15), (1.1, 0.85), (-1.1, 0.85)]),
             Self::Down => polygon(&[(0.0, 1.15), (1.1, -0.85), (-1.1, -0.85)]),

@@ -60,6 +60,7 @@ pub(crate) struct Panel<'a> {
 impl<'a> Panel<'a> {
     /// A plot of some height whose vertical title starts at `top`.
     pub(crate) fn new(top: f64, height: f64, x: Axis<'a>, y: Axis<'a>) -> Self {
+        // The room on the left follows the labels: "100 %" and "0.00001" need different margins.
         let widest =
             y.labels().iter().map(|(_, label)| width(label, FONT_SIZE)).fold(6.0, f64::max);
         let start = top + if y.title.is_empty() { 8.0 } else { TITLE_ROOM };
@@ -119,6 +120,7 @@ impl<'a> Panel<'a> {
         for (value, label) in self.x.labels() {
             let (across, _) = self.at(value, self.y.range.low());
             canvas.line((across, self.bottom), (across, self.bottom + 4.0), axis);
+            // Without ticks up the side, lines across carry the reading of values.
             if self.y.text == TickText::Nothing {
                 canvas.line((across, self.top), (across, self.bottom), grid);
             }

@@ -32,6 +32,7 @@ impl Range {
         if high - low > 1e-9 * scale {
             return Self { low, high };
         }
+        // Relative: a range around 1e6 widened by a half would look as empty as before.
         let margin = if scale > 0.0 { 0.1 * scale } else { 0.5 };
         Self { low: low - margin, high: high + margin }
     }
@@ -54,10 +55,11 @@ impl Range {
     /// The range cut to another; unchanged if nothing would be left.
     pub(crate) fn within(self, other: Self) -> Self {
         let cut = Self { low: self.low.max(other.low), high: self.high.min(other.high) };
+        // A range of no width would divide by zero wherever a value is placed.
         if cut.low < cut.high { cut } else { self }
     }
 
-    /// From the lower end of this one to the upper end of another.
+    /// From the smaller to the larger of two numbers; widened if they coincide.
     pub(crate) fn new(low: f64, high: f64) -> Self {
         Self::widened(low.min(high), high.max(low))
     }

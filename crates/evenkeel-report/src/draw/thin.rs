@@ -69,6 +69,7 @@ fn simplify(points: &[Point], tolerance: f64) -> Vec<Point> {
         if let Some((index, far)) = farthest.filter(|(_, far)| *far > tolerance) {
             keep[index] = true;
             stretches.extend([(from, index), (index, to)]);
+            // Callers leave out what is not finite: a NaN would be the farthest and hide the rest.
             debug_assert!(far.is_finite());
         }
     }
@@ -89,6 +90,7 @@ fn distance(point: Point, from: Point, to: Point) -> f64 {
 
 /// At most `most` points of a scatter: one per cell of a square grid, as fine as that allows.
 pub(crate) fn thin_scatter(points: &[Point], most: usize) -> Vec<Point> {
+    // Smaller than a dot: points that share a cell cover each other anyway.
     let mut cell = 0.75;
     let mut kept = points.to_vec();
     while kept.len() > most {

@@ -28,8 +28,11 @@ impl Ticks {
     /// At most about `most` multiples of 1, 2 or 5 times a power of ten.
     pub(crate) fn within(range: Range, most: usize) -> Self {
         let step = round_step(range, most);
+        // A tick that rounding puts just outside the range still belongs to it: 0.3 / 0.1 is
+        // 2.999...
         let first = (range.low() / step - 1e-9).ceil();
         let last = (range.high() / step + 1e-9).floor();
+        // Bounded: a range whose ends nearly coincide could ask for billions.
         let count = ((last - first).max(0.0) as usize).min(2 * most);
         // Adding 0 turns -0 into 0.
         let mut values: Vec<f64> =
@@ -55,6 +58,7 @@ impl Ticks {
             TickText::Plain => {
                 let decimals = decimals(self.step);
                 let largest = self.values.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
+                // Longer labels would run into each other; powers of ten stay short.
                 if decimals > 5 || largest >= 1e7 {
                     significant(value, 2)
                 } else {

@@ -31,6 +31,8 @@ pub(super) fn draw(report: &Report, styles: &MethodStyles<'_>) -> Option<Figure>
     let sizes = Range::around(spots.iter().map(|spot| spot.size))?.padded(0.12, 0.2);
     let sizes = sizes.within(Range::new(0.0, f64::MAX));
     let coverages = Range::around(spots.iter().map(|spot| spot.coverage))?;
+    // The level is always in view: without it a cluster of points says nothing about right or
+    // wrong.
     let coverages = coverages.including(report.level()).padded(0.15, 0.15).within(Range::UNIT);
     let axes = (
         Axis::new("mean set size (labels)", sizes, TickText::Plain),

@@ -20,6 +20,8 @@ pub(super) fn draw(report: &Report, styles: &MethodStyles<'_>) -> Option<Figure>
     let gaps = Range::around(all().map(|point| point.1))?.including(0.0);
     let alphas = Range::around(all().map(|point| point.0))?;
     let alphas =
+        // The whole unit interval where most of it is used, so that figures of different runs can
+        // be compared.
         if alphas.low() >= 0.0 && alphas.high() <= 1.0 && alphas.high() - alphas.low() > 0.5 {
             Range::UNIT
         } else {

@@ -140,6 +140,7 @@ fn caption(rows: &[&CoverageRange]) -> String {
         });
     }
     let levels: Vec<f64> = rows.iter().filter_map(|row| row.interval.confidence).collect();
+    // Only where all rows share one confidence; a caption cannot speak for some of them.
     if let Some(level) = levels.first()
         && levels.len() == rows.len()
         && levels.iter().all(|other| (other - level).abs() < 1e-12)

@@ -26,6 +26,8 @@ impl<'a> MethodStyles<'a> {
 
     /// The look of a method.
     pub(super) fn get(&self, method: &str) -> SeriesStyle {
+        // A method that no list names is drawn like the first: a figure without it would be the
+        // worse mistake.
         SeriesStyle::of(self.names.iter().position(|name| *name == method).unwrap_or(0))
     }
 }

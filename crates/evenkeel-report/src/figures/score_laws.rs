@@ -50,6 +50,7 @@ pub(super) fn draw(report: &Report) -> Option<Figure> {
     for (index, pair) in laws.sandwiches.iter().enumerate() {
         let (lower, upper) = (path(&pair.lower, &panel, range), path(&pair.upper, &panel, range));
         let outline: Vec<Point> =
+            // There along one law and back along the other: the outline of the band.
             lower.iter().copied().chain(upper.iter().rev().copied()).collect();
         let (lower_stroke, upper_stroke) = pair_strokes(index);
         canvas.area(&outline, lower_stroke.ink, 0.14);

@@ -30,6 +30,7 @@ pub(super) fn draw(report: &Report, styles: &MethodStyles<'_>) -> Option<Figure>
     ];
     for (title, below, quantity) in quantities {
         let values = traces.iter().flat_map(|trace| &trace.points).map(quantity);
+        // A run that diverged from its first step has no finite value to draw.
         let Some(range) = Range::around(values) else { continue };
         let panel = Panel::new(
             bottom,
@@ -46,6 +47,7 @@ pub(super) fn draw(report: &Report, styles: &MethodStyles<'_>) -> Option<Figure>
                 .map(|point| panel.at(point.step as f64, quantity(point)))
                 .collect();
             let style = styles.get(&trace.method);
+            // The end is marked: where a run stopped is what readers ask of it.
             if let Some(last) = points.last() {
                 canvas.marker(style.marker, *last, 4.0, style.stroke.ink, &trace.method);
             }

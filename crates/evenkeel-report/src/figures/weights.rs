@@ -21,6 +21,7 @@ pub(super) fn draw(report: &Report, styles: &MethodStyles<'_>) -> Option<Figure>
         .scores
         .iter()
         .zip(&weights.weights)
+        // Times n, so that 1 means "as without a shift" for any number of points.
         .map(|(score, weight)| (*score, weight * n as f64))
         .filter(|(score, weight)| score.is_finite() && weight.is_finite())
         .collect();
@@ -49,6 +50,7 @@ pub(super) fn draw(report: &Report, styles: &MethodStyles<'_>) -> Option<Figure>
     let height = panel.draw(&mut canvas);
     let points: Vec<Point> =
         pairs.iter().map(|(score, weight)| panel.at(*score, *weight)).collect();
+    // Stems show weights near zero, which dots on the axis do not; too many make a solid block.
     if points.len() <= MOST_STEMS {
         for (x, y) in &points {
             canvas.line((*x, panel.bottom()), (*x, *y), Stroke::new(ink, 1.0, Dash::Solid));

@@ -17,6 +17,7 @@ pub(super) fn class_table(report: &Report) -> String {
     let mut rows: Vec<&ClassRow> = report.classes.iter().collect();
     let label = if rows.len() > MOST {
         let coverage =
+            // Classes without a coverage come last: they are no evidence of a bad one.
             |row: &ClassRow| row.coverage.filter(|share| !share.is_nan()).unwrap_or(f64::INFINITY);
         rows.sort_by(|a, b| coverage(a).total_cmp(&coverage(b)));
         let all = grouped(rows.len());

@@ -56,6 +56,7 @@ fn bound_cells(row: &BoundRow) -> Vec<Cell> {
         let cell = Cell::number(value, |bound| {
             if bound < 1.0 { decimal(bound, 3) } else { significant(bound, 3) }
         });
+        // Set back, not left out: that a bound says nothing is itself worth knowing.
         if value.is_some_and(|bound| bound >= 1.0) { cell.void() } else { cell }
     };
     vec![

@@ -7,6 +7,7 @@ pub(super) fn footer(report: &Report) -> String {
     let Provenance { command, inputs, options, version, seed } = &report.provenance;
     let mut body = String::new();
     if let Some(command) = command {
+        // Focusable, so that a command wider than a phone can be scrolled by keyboard.
         body.push_str(&format!(
             "<pre class=\"command\" tabindex=\"0\">{}</pre>\n",
             escape(command)
@@ -14,6 +15,7 @@ pub(super) fn footer(report: &Report) -> String {
     }
     let mut facts: Vec<(String, String)> = Vec::new();
     facts.extend(version.iter().map(|version| ("version".to_owned(), escape(version))));
+    // With all its digits: the page must be enough to repeat the run.
     facts.push(("alpha".to_owned(), report.alpha.get().to_string()));
     facts.extend(seed.map(|seed| ("seed".to_owned(), seed.to_string())));
     facts.extend(options.iter().map(|(name, value)| (escape(name), escape(value))));

@@ -4,6 +4,7 @@ use crate::content::{Report, Verdict};
 use crate::text::{escape, percent};
 
 pub(super) fn header(report: &Report) -> String {
+    // A sign and a word beside the colour, for those who see or print none.
     let (class, sign, word) = match report.answer.verdict {
         Verdict::Fine => ("fine", "\u{2713}", "All clear"),
         Verdict::Caution => ("caution", "!", "Caution"),

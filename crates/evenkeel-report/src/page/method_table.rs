@@ -38,10 +38,12 @@ fn threshold(threshold: MethodThreshold) -> Cell {
         MethodThreshold::One(threshold) => {
             Cell::number(Some(threshold.get()), |value| significant(value, 4))
         }
+        // Words have no place among numbers when the column is sorted.
         MethodThreshold::PerPoint => Cell::unsorted("per point"),
     }
 }
 
 fn seconds(value: f64) -> String {
+    // Clocks are no finer: more digits would differ between runs and mean nothing.
     if value < 0.001 { "< 0.001".to_owned() } else { significant(value, 2) }
 }

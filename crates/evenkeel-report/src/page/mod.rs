@@ -18,6 +18,8 @@ const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 
 /// What the page may load: nothing. What it may run: what is written in it.
+// Against ourselves too: a page that people mail around must not call home, whatever a later change
+// puts into it.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
     base-uri 'none'; form-action 'none'";
 
@@ -71,6 +73,7 @@ pub(crate) fn document(title: &str, header: &str, body: &str) -> String {
 /// A section with a heading; nothing if all its parts are empty.
 pub(crate) fn section(id: &str, heading: &str, parts: &[String]) -> String {
     let body = parts.concat();
+    // A heading over nothing reads like something that failed to load.
     if body.is_empty() {
         return body;
     }

@@ -101,6 +101,7 @@ fn json_number(value: f64) -> String {
     if value.is_infinite() {
         return if value > 0.0 { "Infinity".to_owned() } else { "-Infinity".to_owned() };
     }
+    // Every digit, without a locale: rounding would sort close numbers wrongly.
     format!("{value:e}")
 }
 

@@ -101,6 +101,7 @@ fn shown_range(plot: &DensityPlot) -> Option<Range> {
     let mut values: Vec<f64> = all.filter(|value| value.is_finite()).collect();
     values.sort_by(f64::total_cmp);
     let last = values.len().checked_sub(1)?;
+    // None of fewer than two hundred runs: of a few values none is an outlier.
     let cut = values.len() / 200;
     let range = Range::around([values[cut], values[last - cut]])?.padded(0.04, 0.04);
     let range = plot.mark.as_ref().map_or(range, |(mark, _)| range.including(*mark));
@@ -116,8 +117,11 @@ fn curve(values: &[f64], range: Range) -> Vec<(f64, f64)> {
     let width = range.high() - range.low();
     let kde = || -> evenkeel::Result<GaussianKde> {
         let bandwidth = Bandwidth::scott(&finite, 1.0, NARROWEST * width)?;
+        // On the line, not mirrored at the ends: the axis cuts the data, and a mirror would invent
+        // a bump.
         GaussianKde::new(&WeightedEmpirical::uniform(&finite)?, bandwidth, Support::Line)
     };
+    // A method whose runs all failed has no curve; the others are drawn all the same.
     let Ok(kde) = kde() else { return Vec::new() };
     (0..=POINTS)
         .map(|index| range.low() + width * index as f64 / POINTS as f64)

@@ -77,6 +77,7 @@ pub fn line_plot(plot: &LinePlot) -> Option<Drawing> {
     let y = Range::around(series.iter().flatten().map(|point| point.1))?;
     let (x, y) = match &plot.reference {
         Some(Reference::Height(height, _)) => (x, y.including(scale(plot.up.1, *height))),
+        // Both axes from zero: a diagonal between cut axes would not look like one.
         Some(Reference::Diagonal(_)) => (x.including(0.0), y.including(0.0)),
         None => (x, y),
     };
@@ -92,6 +93,7 @@ pub fn line_plot(plot: &LinePlot) -> Option<Drawing> {
             panel.across(&mut canvas, scale(plot.up.1, *at), level_stroke());
         }
         Some(Reference::Diagonal(_)) => {
+            // Where both axes reach: beyond it the line would run along an edge.
             let (low, high) = (x.low().max(y.low()), x.high().min(y.high()));
             canvas.line(panel.at(low, low), panel.at(high, high), level_stroke());
         }

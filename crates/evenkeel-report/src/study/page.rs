@@ -14,6 +14,7 @@ pub fn render_study(study: &Study) -> String {
          {lead}</header>\n"
     );
     let figures: String = study.figures.iter().map(card).collect();
+    // An empty grid would leave a gap under the heading.
     let figures = if figures.is_empty() {
         figures
     } else {

@@ -13,6 +13,8 @@ pub(crate) fn escape(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
+            // Numbered, not named: `&apos;` is unknown to HTML 4, and the text may end up in an XML
+            // file.
             '\'' => out.push_str("&#39;"),
             '\t' | '\n' => out.push(character),
             '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => out.push('\u{fffd}'),

@@ -1,4 +1,10 @@
-//! `F_upper(t) <= coverage on Q <= F_lower(t)`: where the coverage on the target data lies at a threshold `t`.
+//! `F_upper(t) <= coverage on Q <= F_lower(t)`: where the coverage on the target data lies at a
+//! threshold `t`.
+//!
+//! ```text
+//! low  = F_upper(t) - margin        margin = 0                        of the points at hand
+//! high = F_lower(t) + margin               = sqrt(ln(2/d) / (2 m))    of the law behind them
+//! ```
 
 use super::dkw::dkw_half_width;
 use crate::error::Result;
@@ -35,6 +41,7 @@ pub fn coverage_interval(
 ) -> Result<CoverageInterval> {
     let order = sandwich.order();
     let level = confidence.map(|d| 1.0 - d.get());
+    // Every label is in every set: no law, and no sample size, has a say in it.
     let Threshold::Finite(t) = threshold else {
         return Ok(CoverageInterval { low: 1.0, high: 1.0, order, confidence: level });
     };

@@ -27,9 +27,9 @@ pub fn dkw_half_width(n: f64, d: FailureProbability) -> Result<f64> {
 /// `sqrt(ln(2/d) / (2 n)) + sqrt(ln(2/d) / (2 m))`, valid with probability `1 - 2 d`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DkwCorrection {
-    /// Half width for the calibration data.
+    /// Half width for the calibration data, in units of coverage.
     pub calibration: f64,
-    /// Half width for the target data.
+    /// Half width for the target data, in units of coverage.
     pub target: f64,
     /// Failure probability `d` of each of the two.
     pub failure: FailureProbability,
@@ -59,6 +59,8 @@ impl DkwCorrection {
 
     /// `1 - 2 d`, not below zero: the probability that both half widths hold, by the union bound.
     pub fn confidence(&self) -> f64 {
+        // From d = 1/2 on the union bound promises nothing; a negative confidence would be no
+        // probability.
         (1.0 - 2.0 * self.failure.get()).max(0.0)
     }
 }

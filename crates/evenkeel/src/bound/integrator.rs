@@ -1,4 +1,11 @@
-//! `integral g = sum_k masses[k] g(points[k])`: what the distance between CDFs is integrated against.
+//! `integral g = sum_k masses[k] g(points[k])`: what the distance between CDFs is integrated
+//! against.
+//!
+//! ```text
+//! density     masses[k] = p(t_k) range / K            on a grid        (eq 5, eq 7)
+//! atoms       masses[i] = w_i                         at the scores    (Prop A.3)
+//! restricted  either, over the levels [1 - a_high, 1 - a_low] only     (Prop A.9)
+//! ```
 
 use super::{DensityGrid, Form, Rates};
 use crate::error::Result;
@@ -8,17 +15,20 @@ use crate::measure::{Grid, SmoothedLaw, WeightedEmpirical};
 /// Masses on increasing points: `integral g = sum_k masses[k] g(points[k])`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measure {
-    /// Increasing scores.
+    /// Increasing scores: grid points or atoms.
     pub points: Vec<f64>,
-    /// Mass of each point, not negative.
+    /// Mass of each point, not negative, as long as `points`; not normalised.
     pub masses: Vec<f64>,
 }
 
 /// The law of scores that a bound averages over, and which miscoverage rates it stands for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Integrator {
+    /// Points and masses.
     measure: Measure,
+    /// The inequality that it makes of a distance.
     form: Form,
+    /// The miscoverage rates that it averages over.
     rates: Rates,
 }
 
@@ -60,6 +70,8 @@ impl Integrator {
         let (first, last) = (p.law().quantile(low), p.law().quantile(high));
         let Measure { points, masses } = &mut whole.measure;
         for (point, mass) in points.iter().zip(masses) {
+            // Divided by the width of the range: the bound is an average over its rates, comparable
+            // with others.
             *mass = if (first..=last).contains(point) { *mass / range.width() } else { 0.0 };
         }
         Ok(Self { rates: Rates::Within(range), ..whole })
@@ -74,6 +86,8 @@ impl Integrator {
         let (low, high) = range.levels();
         let mut below = 0.0_f64;
         let overlap = |cumulative: &f64| {
+            // An atom stands for an interval of levels, and the ends of the range may cut it.
+            // Taking atoms whole or not at all would make the bound jump with the range.
             let length = cumulative.min(high.get()) - below.max(low.get());
             below = *cumulative;
             length.max(0.0) / range.width()
@@ -93,12 +107,12 @@ impl Integrator {
         &self.measure
     }
 
-    /// The inequality it belongs to.
+    /// The inequality it belongs to, for the record of a bound.
     pub(crate) fn form(&self) -> Form {
         self.form
     }
 
-    /// The miscoverage rates it stands for.
+    /// The miscoverage rates it stands for, for the record of a bound.
     pub(crate) fn rates(&self) -> Rates {
         self.rates
     }

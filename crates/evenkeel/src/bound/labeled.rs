@@ -1,4 +1,10 @@
 //! `int p_P |F_P - F_Q|` and `sup p_P W1(P, Q)`: bounds from labeled scores of `Q` (Thm 3.2).
+//!
+//! ```text
+//! eq 5   sum_k masses[k] |F_P(points[k]) - F_Q(points[k])|
+//! eq 6   max_k p_P(t_k) * W1(P, Q)
+//! ```
+//! Eq 6 is the looser of the two: it replaces the density by its largest value.
 
 use super::{DensityGrid, Form, GapBound, Integrator, Rates, Reference, Terms};
 use crate::error::Result;
@@ -14,6 +20,7 @@ pub fn integrated_gap(
     integrator: &Integrator,
 ) -> GapBound {
     let measure = integrator.measure();
+    // One merge for all points: a bisection per point would cost a logarithm more.
     let f_p = p.cdf_at_increasing(&measure.points);
     let f_q = q.cdf_at_increasing(&measure.points);
     let distance =
@@ -42,6 +49,7 @@ pub fn wasserstein_gap(p: &SmoothedLaw, q: &WeightedEmpirical, grid: &Grid) -> R
         terms: Terms::TransportToLabeled { sup_density, w1 },
         reference: Reference::Labeled,
         rates: Rates::All,
+        // Nothing is integrated against a grid, so that there is no mass to miss.
         mass: 1.0,
         correction: None,
     })

@@ -41,11 +41,12 @@ use crate::sandwich::{Construction, Order};
 /// A bound on a coverage gap, with the evidence behind it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GapBound {
-    /// The bound, before any finite-sample correction.
+    /// The bound, before any finite-sample correction; not cut at 1, where it says nothing any
+    /// more.
     pub value: f64,
-    /// Which inequality it comes from.
+    /// Which inequality it comes from, and on which grid.
     pub form: Form,
-    /// The terms that add up to it.
+    /// The terms that add up to it: which part of the bound is large.
     pub terms: Terms,
     /// What stands in for the law of the target scores.
     pub reference: Reference,
@@ -60,7 +61,7 @@ pub struct GapBound {
 }
 
 impl GapBound {
-    /// Adds a finite-sample correction.
+    /// Adds a finite-sample correction, or replaces the one before.
     pub fn with_correction(mut self, correction: DkwCorrection) -> Self {
         self.correction = Some(correction);
         self
@@ -103,7 +104,7 @@ impl DensityGrid {
     }
 }
 
-/// Which inequality a bound comes from.
+/// Which inequality a bound comes from. The numbers are those of \[CL25\].
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Form {
@@ -117,7 +118,7 @@ pub enum Form {
     Pointwise,
 }
 
-/// What a bound is made of.
+/// What a bound is made of; each kind says how its parts add up.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Terms {
@@ -144,11 +145,11 @@ pub enum Terms {
     },
     /// `value = sup_density / 2 * (w1_upper + w1_lower + mean_upper - mean_lower)`.
     TransportBetweenLaws {
-        /// Largest density on the grid.
+        /// Largest density on the grid, per unit of the score.
         sup_density: f64,
-        /// `W1(P, upper)`.
+        /// `W1(P, upper)`, in units of the score.
         w1_upper: f64,
-        /// `W1(P, lower)`.
+        /// `W1(P, lower)`, in units of the score.
         w1_lower: f64,
         /// Mean score under the upper law.
         mean_upper: f64,
@@ -161,7 +162,7 @@ pub enum Terms {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Reference {
-    /// Labeled scores from `Q`.
+    /// Labeled scores from `Q`: no assumption is needed.
     Labeled,
     /// Two laws around it.
     Sandwich {
@@ -175,10 +176,10 @@ pub enum Reference {
 /// Which miscoverage rates a bound averages over.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Rates {
-    /// All of `[0, 1]`.
+    /// All of `[0, 1]`, the total coverage gap.
     All,
     /// Those in a range (Prop A.9).
     Within(MiscoverageRange),
-    /// A single one (Thm A.11).
+    /// A single one, that of a threshold in use (Thm A.11).
     At(Miscoverage),
 }

@@ -6,6 +6,10 @@ use crate::seed::Seed;
 
 /// `n_w` independent draws from `P_w`, each with mass `1 / n_w`; `n_w` is rounded down, at least 1.
 ///
+/// ```text
+/// draw = smallest atom s with F_w(s) > u,   u uniform on [0, 1)
+/// ```
+///
 /// The DKW inequality is about independent points with equal mass. Learned weights are worth `n_w = 1 / sum w_i^2` such
 /// points, so bounds with a correction are evaluated on this sample, with its size for `n`.
 ///

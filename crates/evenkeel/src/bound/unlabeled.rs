@@ -1,5 +1,11 @@
 //! `1/2 int p_P (|F_P - F_up| + |F_P - F_lo| + F_lo - F_up)` and its W1 form: bounds without labels from `Q`
 //! (Thm 3.3).
+//!
+//! ```text
+//! eq 7   1/2 sum_k masses[k] (|F_P - F_up| + |F_P - F_lo| + F_lo - F_up)(points[k])
+//! eq 8   1/2 max_k p_P(t_k) (W1(P, up) + W1(P, lo) + E_up[S] - E_lo[S])
+//! ```
+//! `E_up[S] - E_lo[S]` is `W1(up, lo)` of an ordered pair, without a third merge.
 
 use super::{DensityGrid, Form, GapBound, Integrator, Rates, Reference, Terms};
 use crate::error::Result;
@@ -22,6 +28,7 @@ pub fn integrated_gap_between(
     for (k, mass) in measure.masses.iter().enumerate() {
         to_upper += mass * (f_p[k] - f_upper[k]).abs();
         to_lower += mass * (f_p[k] - f_lower[k]).abs();
+        // The three sums are kept apart: a user must see whether the pair is wide or far away.
         width += mass * (f_lower[k] - f_upper[k]);
     }
     GapBound {

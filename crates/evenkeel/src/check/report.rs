@@ -1,4 +1,10 @@
 //! The answer, with the field names people's scripts rely on.
+//!
+//! ```text
+//! threshold   ceil((n + 1) (1 - alpha))-th smallest calibration score
+//! interval    [F_upper(t), F_lower(t)] there, of the points at hand and, by DKW, of their law
+//! bounds      eq 7 and eq 8 between the calibration scores and each pair of laws
+//! ```
 
 use serde::Serialize;
 
@@ -31,15 +37,15 @@ use crate::threshold::{TestMass, Threshold, conformal_threshold};
 pub struct CheckSettings {
     /// Miscoverage rate of the threshold that is checked, in `(0, 1)`.
     pub alpha: Miscoverage,
-    /// Failure probability and test level.
+    /// Failure probability of each confidence statement and level of the test, in `(0, 1)`.
     pub delta: FailureProbability,
     /// Random relabelings that the shift test draws.
     pub permutations: usize,
-    /// Grid points of the bounds.
+    /// Grid points of the bounds, at least 2, both ends of the range included.
     pub bound_grid: usize,
-    /// Factor of the bandwidth rule.
+    /// Factor of the bandwidth rule, at least 0; 0 leaves the floor.
     pub bandwidth_factor: f64,
-    /// Root of all randomness.
+    /// Root of all randomness: relabelings, and the sample of more than ten thousand predictions.
     pub seed: Seed,
 }
 
@@ -73,25 +79,27 @@ pub struct ShiftReport {
     /// Distances, p-value and outcome of the shift test.
     pub shift: ShiftOutcome,
     /// Uncorrected threshold; none is infinite.
+    // JSON has no infinity; a float would be written as null too, and fail when read back as a
+    // number.
     pub threshold: Option<f64>,
     /// Where coverage on the target data lies at that threshold.
     pub coverage_interval: CoverageIntervals,
-    /// Bounds on the total coverage gap.
+    /// Bounds on the total coverage gap, for both pairs of laws.
     pub bounds: SandwichReports,
-    /// Whether the pairs of laws are ordered.
+    /// Whether the pairs of laws are ordered, where that is assumed.
     pub dominance: DominanceReports,
     /// Grid points of the bounds.
     pub bound_grid: usize,
 }
 
-/// Outcome of the shift test.
+/// Outcome of the shift test: both distances, and what chance makes of them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ShiftOutcome {
     /// The larger of the two distances, in standard deviations above what random relabelings give.
     pub statistic: f64,
-    /// KS distance of the confidences.
+    /// Kolmogorov-Smirnov distance of the confidences, in `[0, 1]`.
     pub confidence_distance: f64,
-    /// Total variation distance of the predicted classes.
+    /// Total variation distance of the predicted classes, in `[0, 1]`.
     pub class_distance: f64,
     /// `(1 + b) / (1 + B)`: `b` of `B` relabelings had a statistic at least as large.
     pub p_value: f64,
@@ -112,7 +120,7 @@ pub struct CoverageIntervals {
     pub with_confidence: ConfidentInterval,
 }
 
-/// An interval that holds with a confidence level.
+/// Intervals of the coverage on the law behind the points, at a confidence level.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ConfidentInterval {
     /// Confidence level `1 - delta` of each interval.
@@ -123,12 +131,12 @@ pub struct ConfidentInterval {
     pub assumed: [f64; 2],
 }
 
-/// One value per sandwich.
+/// One set of bounds per sandwich.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct SandwichReports {
-    /// Extremes over the labels.
+    /// Extremes over the labels: hold whatever the labels are.
     pub min_max: SandwichBounds,
-    /// Model and uniform labels.
+    /// Model and uniform labels: hold if these two laws enclose the truth.
     pub f_u: SandwichBounds,
 }
 
@@ -145,14 +153,14 @@ pub struct SandwichBounds {
     pub wasserstein_dkw: f64,
 }
 
-/// Dominance of the pairs whose order is assumed.
+/// Dominance of the pairs whose order is assumed. That of the extremes holds by construction.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct DominanceReports {
-    /// Model and uniform labels.
+    /// Labels drawn from the model against labels drawn uniformly.
     pub f_u: DominanceReport,
 }
 
-/// Whether a pair is ordered.
+/// Whether the CDFs of a pair are ordered, and where they are furthest from it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct DominanceReport {
     /// Whether `F_upper <= F_lower` at every score, up to rounding.
@@ -184,8 +192,10 @@ pub fn check(
         let (found, delta) = (settings.permutations, settings.delta.get());
         return Err(Error::TooFewPermutations { found, delta, least });
     }
+    // The calibration side is sampled as the target side was: the test costs n + m per permutation.
     let tested = crate::shift::sampled(predictions.to_vec(), settings.seed)?;
     let test = shift_test(&tested, &target.predictions, settings.permutations, settings.seed)?;
+    // The test point is one of n + 1 exchangeable points, so its share of the mass is 1 / (n + 1).
     let threshold = conformal_threshold(&law, TestMass::exchangeable(scores.len()), settings.alpha);
     let intervals = coverage_intervals(min_max, f_u, threshold, settings)?;
     let shift = ShiftOutcome {
@@ -225,6 +235,7 @@ pub fn check(
     })
 }
 
+/// Coverage at the threshold for both pairs of laws, without and with a DKW margin at `delta`.
 fn coverage_intervals(
     min_max: &Sandwich,
     f_u: &Sandwich,
@@ -246,6 +257,8 @@ fn coverage_intervals(
     })
 }
 
+/// Eq 7 and eq 8 of \[CL25\] between the smoothed calibration law and a pair, each without and with
+/// the DKW correction.
 fn bounds_of(
     p: &SmoothedLaw,
     sandwich: &Sandwich,
@@ -254,6 +267,7 @@ fn bounds_of(
     settings: &CheckSettings,
 ) -> Result<SandwichBounds> {
     let grid = Grid::new(range, settings.bound_grid)?;
+    // `n`, not an effective sample size: a check corrects nothing, so the weights are equal.
     let correction = DkwCorrection::for_sandwich(n as f64, sandwich, settings.delta)?;
     let integrated = integrated_gap_between(p.law(), sandwich, &Integrator::density(p, &grid)?);
     let transport = wasserstein_gap_between(p, sandwich, &grid)?;

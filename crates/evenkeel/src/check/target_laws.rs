@@ -1,4 +1,10 @@
-//! What one pass over target rows keeps for a check.
+//! What one pass over target rows keeps for a check: two pairs of laws, and a sample of
+//! predictions.
+//!
+//! ```text
+//! rows C <= 2 million   every probability is kept       laws exact everywhere
+//! beyond                mass between the abscissae      laws exact at grid and calibration scores
+//! ```
 
 use serde::{Deserialize, Serialize};
 
@@ -16,9 +22,9 @@ use crate::sketch::{Abscissae, SandwichSketch, SketchedLaws, contradiction};
 /// What a check takes of the target data: both pairs of laws, and a sample of the predictions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TargetLaws {
-    /// Extremes over the labels.
+    /// Laws of the smallest and the largest score of each row.
     pub min_max: Sandwich,
-    /// Model and uniform labels.
+    /// Laws of the score of a label drawn from the model, and of one drawn uniformly.
     pub f_u: Sandwich,
     /// Confidences and predicted classes of all rows, or of a uniform sample of ten thousand, in the order of the rows.
     pub predictions: Vec<Prediction>,
@@ -38,6 +44,7 @@ impl TargetLaws {
     ) -> Result<Self> {
         let candidates = score.candidate_scores(probabilities)?;
         let mut kept = KeptPredictions::new(seed);
+        // By row number, as a file is read: a table in memory and its file keep the same sample.
         for (row, prediction) in predictions(probabilities).into_iter().enumerate() {
             kept.add_prediction(row as u64, prediction);
         }
@@ -58,7 +65,7 @@ pub struct TargetSketch {
     predictions: KeptPredictions,
 }
 
-/// As it is stored; checked when read back.
+/// As it is stored; checked when read back, because a state may come from another machine.
 #[derive(Deserialize)]
 struct Stored {
     sandwiches: SandwichSketch,
@@ -74,7 +81,7 @@ impl TryFrom<Stored> for TargetSketch {
     }
 }
 
-/// An error unless this is the sample of the predictions of so many rows.
+/// An error unless this is the sample of the predictions of so many rows: all up to ten thousand.
 fn require_predictions(predictions: &KeptPredictions, rows: u64) -> Result<()> {
     if predictions.len() as u64 == rows.min(KEPT_PREDICTIONS as u64) {
         Ok(())
@@ -96,7 +103,8 @@ impl TargetSketch {
         })
     }
 
-    /// Adds a block of probability rows.
+    /// Adds a block of probability rows. Taken by value: after an error only half of the sketch may
+    /// have seen the block.
     ///
     /// # Errors
     /// If a row does not hold probabilities, or the block or its keys have another shape.
@@ -121,7 +129,7 @@ impl TargetSketch {
         Ok(self)
     }
 
-    /// Number of rows seen.
+    /// `m`, the number of rows seen, 0 before the first block.
     pub fn rows(&self) -> u64 {
         self.sandwiches.rows()
     }
@@ -151,7 +159,10 @@ pub struct TargetLawsRecipe {
     seed: Seed,
 }
 
-/// What a pass over target rows leaves for a check: at most 16 MB of probabilities, or a sketch, and a sample of predictions.
+/// What a pass over target rows leaves for a check: at most 16 MB of probabilities, or a sketch,
+/// and a sample of predictions.
+///
+/// Only its recipe can check it, so that one read from bytes is checked when it is finished.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct GatheredTarget {
     table: TargetTable,
@@ -176,7 +187,7 @@ impl TargetLawsRecipe {
         Ok(Self { table: TargetTableRecipe { classes, score, sketch }, seed })
     }
 
-    /// Before any row was seen.
+    /// What is gathered before any row was seen.
     pub fn empty(&self) -> GatheredTarget {
         GatheredTarget { table: self.table.empty(), predictions: KeptPredictions::new(self.seed) }
     }
@@ -204,12 +215,13 @@ impl TargetLawsRecipe {
         gathered.predictions.merge(other.predictions)
     }
 
-    /// What a check takes.
+    /// What a check takes: the laws of all rows gathered.
     ///
     /// # Errors
     /// If there is no row, or two of one key.
     pub fn finish(&self, gathered: GatheredTarget) -> Result<TargetLaws> {
         let GatheredTarget { table, predictions } = gathered;
+        // Here and not when it was read from bytes: the number of classes stands in the recipe.
         self.table.check(&table)?;
         let rows = table.rows();
         if rows == 0 {
@@ -218,6 +230,7 @@ impl TargetLawsRecipe {
         require_predictions(&predictions, rows)?;
         let predictions = predictions.into_values()?;
         let (min_max, f_u) = match table.finish()? {
+            // Kept rows answer exactly as a table in memory does.
             FilledTable::Kept(kept) => {
                 let candidates = kept.candidate_scores(&self.table.score)?;
                 (min_max(&candidates)?, model_uniform(&candidates)?)

@@ -12,11 +12,12 @@ use super::labeled_logits::LabeledLogits;
 use crate::numeric::simd::in_widest_registers;
 use crate::numeric::sum_in_lanes;
 
-/// Unlabeled points asked for per group.
+/// Unlabeled points asked for per group: a histogram of `m` points over `G` groups is mostly noise
+/// when its cells hold fewer.
 pub(crate) const POINTS_PER_GROUP: u64 = 10;
-/// Fewest groups.
+/// Fewest groups, however few the points: one group would leave nothing to transport between.
 const LEAST_GROUPS: u64 = 2;
-/// Rounds of k-means; it settles in a few tens.
+/// Rounds of k-means, a bound on the time; it settles in a few tens.
 const MOST_ROUNDS: usize = 100;
 /// A centre this close to a profile (in units of the squared norm of one) is the profile.
 const SAME_PROFILE: f64 = 1e-12;
@@ -31,7 +32,9 @@ pub struct ClassGroups {
 }
 
 impl ClassGroups {
-    /// Groups for `m` unlabeled points.
+    /// Groups for `m` unlabeled points, and their prior from the labels of the `n` labeled ones.
+    ///
+    /// At most `max(2, m / 10)` groups come out, and fewer where profiles coincide.
     pub(crate) fn new(labeled: &LabeledLogits, m: u64) -> Self {
         let classes = labeled.classes();
         let most = (m / POINTS_PER_GROUP).max(LEAST_GROUPS);
@@ -41,23 +44,26 @@ impl ClassGroups {
             k_means(&profiles(labeled), labeled.len(), most as usize)
         };
         let groups = group_of.iter().max().map_or(0, |largest| largest + 1);
+        // One imagined label in each group: a group without labels would have the log-prior
+        // -infinity, and the fixed point of the plan takes the logarithm of every prior.
         let mut counts = vec![1.0; groups];
         labeled.labels().iter().for_each(|label| counts[group_of[*label]] += 1.0);
         let total = (labeled.len() + groups) as f64;
         Self { group_of, prior: counts.iter().map(|count| count / total).collect() }
     }
 
-    /// Number of groups.
+    /// `G`, the number of groups, in `1..=C`.
     pub(crate) fn len(&self) -> usize {
         self.prior.len()
     }
 
-    /// Whether each class is a group of its own.
+    /// Whether each class is a group of its own. Groups are numbered without gaps, so that their
+    /// number alone decides it.
     pub(crate) fn are_the_classes(&self) -> bool {
         self.len() == self.group_of.len()
     }
 
-    /// Sums the entries of each group of a row of classes.
+    /// `out_g = sum of row_y over the classes y of group g`; shapes `(C,)` into `(G,)`.
     #[inline]
     pub(crate) fn gather(&self, row: &[f64], out: &mut [f64]) {
         if self.are_the_classes() {
@@ -71,11 +77,14 @@ impl ClassGroups {
     }
 }
 
-/// One profile of length `n` per class, class after class; constant columns become zero.
+/// One profile of length `n` per class, class after class; shape `(C, n)`.
+///
+/// Each has mean 0 and squared norm `n`. A column that is constant becomes zero.
 fn profiles(labeled: &LabeledLogits) -> Vec<f64> {
     let (n, classes) = (labeled.len(), labeled.classes());
     let mut profiles = vec![0.0; n * classes];
     for (point, row) in labeled.logits().chunks_exact(classes).enumerate() {
+        // A softmax does not see what is added to a whole row, so profiles must not either.
         let mean = sum_in_lanes(row) / classes as f64;
         for (class, value) in row.iter().enumerate() {
             profiles[class * n + point] = value - mean;
@@ -97,11 +106,13 @@ fn profiles(labeled: &LabeledLogits) -> Vec<f64> {
 /// first class. Fewer groups than asked for come out where profiles coincide or a group loses its last class.
 fn k_means(profiles: &[f64], length: usize, groups: usize) -> Vec<usize> {
     let mean = mean_of(profiles.chunks_exact(length), length);
+    // From the mean, not from class 0: the choice would then hang on how the classes are numbered.
     let mut distances: Vec<f64> =
         profiles.chunks_exact(length).map(|profile| squared_distance(profile, &mean)).collect();
     let mut centres: Vec<f64> = Vec::with_capacity(groups * length);
     while centres.len() < groups * length {
         let (farthest, distance) = largest(&distances);
+        // Every profile has a centre already: another centre would start an empty group.
         if !centres.is_empty() && distance <= SAME_PROFILE * length as f64 {
             break;
         }
@@ -127,6 +138,7 @@ fn k_means(profiles: &[f64], length: usize, groups: usize) -> Vec<usize> {
             let nearest = smallest(row);
             if nearest != *assigned {
                 moved[nearest] = true;
+                // In the first round `assigned` is no group yet, and none loses a class.
                 if let Some(left) = moved.get_mut(*assigned) {
                     *left = true;
                 }
@@ -150,7 +162,7 @@ fn k_means(profiles: &[f64], length: usize, groups: usize) -> Vec<usize> {
     numbered_by_first_class(&assigned)
 }
 
-/// Index of the smallest; the first of equal ones.
+/// Index of the smallest value; the first of equal ones, so that ties do not depend on the machine.
 fn smallest(values: &[f64]) -> usize {
     let mut best = 0;
     for (index, value) in values.iter().enumerate() {
@@ -161,6 +173,7 @@ fn smallest(values: &[f64]) -> usize {
     best
 }
 
+/// The mean of at least one vector of this length, added in the order given.
 fn mean_of<'a>(vectors: impl Iterator<Item = &'a [f64]>, length: usize) -> Vec<f64> {
     let mut mean = vec![0.0; length];
     let mut count = 0.0;
@@ -172,7 +185,7 @@ fn mean_of<'a>(vectors: impl Iterator<Item = &'a [f64]>, length: usize) -> Vec<f
     mean
 }
 
-/// Index and value of the largest; the first of equal ones.
+/// Index and value of the largest value; the first of equal ones. `(0, -infinity)` of none.
 fn largest(values: &[f64]) -> (usize, f64) {
     let better = |best: (usize, f64), (index, value): (usize, &f64)| {
         if *value > best.1 { (index, *value) } else { best }
@@ -180,6 +193,10 @@ fn largest(values: &[f64]) -> (usize, f64) {
     values.iter().enumerate().fold((0, f64::NEG_INFINITY), better)
 }
 
+/// Renames groups in the order in which classes first mention them: `[4, 1, 4]` becomes
+/// `[0, 1, 0]`.
+///
+/// Groups that lost all their classes drop out here, so that the numbers have no gaps.
 fn numbered_by_first_class(assigned: &[usize]) -> Vec<usize> {
     let mut names: Vec<Option<usize>> = vec![None; assigned.len()];
     let mut next = 0;
@@ -194,9 +211,12 @@ fn numbered_by_first_class(assigned: &[usize]) -> Vec<usize> {
         .collect()
 }
 
+/// Lanes of the sums below, as many as `add_lanes` adds up. Fixed, so that the bits do not depend
+/// on the width of the registers.
 const LANES: usize = 8;
 
 in_widest_registers! {
+    /// `|a - b|^2` of two profiles.
     fn squared_distance[](a: &[f64], b: &[f64]) -> f64 {
         let [distance] = squared_distances(a, [b]);
         distance
@@ -204,7 +224,8 @@ in_widest_registers! {
 }
 
 in_widest_registers! {
-    /// Distances of all profiles to the centres `again`, into a table with a row per profile.
+    /// Squared distances of all profiles to the centres `again`, into a table `(C, centres)` with a
+    /// row per profile. Entries of the other centres stay as they are.
     fn measure_again[](
         profiles: &[f64],
         centres: &[f64],
@@ -240,6 +261,8 @@ fn squared_distances<const N: usize>(a: &[f64], b: [&[f64]; N]) -> [f64; N] {
         for (lanes, (b_chunks, _)) in lanes.iter_mut().zip(&b) {
             let b = &b_chunks[chunk];
             for lane in 0..LANES {
+                // Not `|a|^2 - 2 ab + |b|^2`: near a centre it cancels, and ties would fall by
+                // rounding.
                 lanes[lane] += (a[lane] - b[lane]) * (a[lane] - b[lane]);
             }
         }

@@ -1,4 +1,11 @@
-//! The first pass over the target rows: predicted classes counted, confidences, and rows for the fixed points.
+//! The first pass over the target rows: predicted classes counted, confidences, and rows for the
+//! fixed points.
+//!
+//! ```text
+//! predicted_k   #{j : argmax_y logits_j(y) = k}
+//! confidences   max_y softmax(logits_j / T)(y)
+//! kept          logits of all rows, or of a uniform sample by key
+//! ```
 //!
 //! Needs the temperature. What it leaves is bounded in size and does not depend on how rows were cut into blocks or merged.
 //! Below [`LabelPlanSettings::kept_cells`](super::LabelPlanSettings) all rows take part in the fixed points; above, a
@@ -14,20 +21,25 @@ use crate::rows::{Real, RowKeys};
 use crate::sketch::row_sample::RowSample;
 use crate::sketch::{ConfidenceCounts, contradiction, rows_of_both, sum_of_counts};
 
-/// What the first pass leaves.
+/// What the first pass leaves: counts `(C,)`, the multiset of confidences, and kept rows of logits.
+///
+/// States of parts of the rows merge in any order into the state of all of them, bit for bit.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "StoredFirst")]
 pub struct FirstPass {
+    /// `T` of the calibration data, at which confidences are taken; positive.
     pub(crate) temperature: f64,
-    /// Rows predicted to be of each class.
+    /// Rows predicted to be of each class; shape `(C,)`, summing to `rows`.
     pub(crate) predicted: Vec<u64>,
+    /// Largest probability of each row at temperature `T`, in `[0, 1]`.
     pub(crate) confidences: ConfidenceCounts,
-    /// Logits of rows for the fixed points.
+    /// Logits `(C,)` of the rows that take part in the fixed points.
     pub(crate) kept: RowSample<Box<[f64]>>,
+    /// `m`, the rows seen so far.
     pub(crate) rows: u64,
 }
 
-/// As it is stored; checked when read back.
+/// As it is stored; checked when read back, because a state may come from another machine.
 #[derive(Deserialize)]
 struct StoredFirst {
     temperature: f64,
@@ -42,6 +54,7 @@ impl TryFrom<StoredFirst> for FirstPass {
 
     fn try_from(stored: StoredFirst) -> Result<Self> {
         let StoredFirst { temperature, predicted, confidences, kept, rows } = stored;
+        // Counts that disagree would pass every later step and give a wrong law without a word.
         if sum_of_counts(predicted.iter().copied())? != rows
             || confidences.len() != rows
             || kept.len() as u64 > rows
@@ -59,6 +72,7 @@ impl TryFrom<StoredFirst> for FirstPass {
 }
 
 impl FirstPass {
+    /// Before any row was seen. At most `kept_rows` rows will be kept, chosen by `seed`.
     pub(crate) fn new(classes: usize, temperature: f64, seed: u64, kept_rows: usize) -> Self {
         Self {
             temperature,
@@ -75,7 +89,8 @@ impl FirstPass {
         self
     }
 
-    /// Adds a block of rows with these keys.
+    /// Adds a block of rows with these keys. Taken by value: a block that fails half-way leaves no
+    /// state behind that someone could go on with.
     ///
     /// # Errors
     /// If a value is not finite or not a probability, or the block or its keys have another shape.
@@ -87,21 +102,25 @@ impl FirstPass {
         for offset in 0..block.rows() {
             let row = keys.key(offset);
             reader.read_logits(block, offset, row)?;
+            // Of the raw logits: no temperature changes which is largest.
             self.predicted[predicted(&reader.logits)] += 1;
             self.confidences.add(confidence(&reader.logits, 1.0 / self.temperature));
+            // A closure: rows that the sample does not take are not copied.
             self.kept.add_with(row, || reader.logits.clone().into_boxed_slice());
         }
         self.rows += block.rows() as u64;
         Ok(self)
     }
 
-    /// Number of classes.
+    /// `C`, the number of classes.
     pub(crate) fn classes(&self) -> usize {
         self.predicted.len()
     }
 
-    /// An error unless another pass is one of the same planner.
+    /// An error unless another pass is one of the same planner: classes, temperature and sample.
     pub(crate) fn require_same(&self, other: &Self) -> Result<()> {
+        // Compared bit for bit: two passes of one job read the temperature from the same
+        // calibration data.
         if self.predicted.len() != other.predicted.len() || self.temperature != other.temperature {
             return Err(Error::IncompatibleSketches { what: "planner" });
         }
@@ -114,6 +133,7 @@ impl FirstPass {
     /// If they are passes of different planners.
     pub fn merge(mut self, other: Self) -> Result<Self> {
         self.require_same(&other)?;
+        // Before the counts are added: if the rows fit, none of the sums below can overflow.
         let rows = rows_of_both(self.rows, other.rows)?;
         self.predicted.iter_mut().zip(&other.predicted).for_each(|(mine, other)| *mine += other);
         self.confidences.merge(&other.confidences);

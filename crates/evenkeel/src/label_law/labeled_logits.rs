@@ -1,4 +1,9 @@
 //! The labeled side, as the plan takes it: logits, labels and scores.
+//!
+//! ```text
+//! logits_i(y) = the model's own, or ln max(p_i(y), floor) where it gives probabilities
+//! score_i     = s(x_i, y_i), of the raw probabilities, never of tempered ones
+//! ```
 
 use crate::error::{At, Error, Result, require_finite, require_same_length};
 use crate::rows::{Real, Rows};
@@ -35,11 +40,13 @@ impl LabeledLogits {
         labels: &Labels,
         score: &Score,
     ) -> Result<Self> {
+        // The word is part of the results: another one gives other draws, and so other thresholds.
         let scores = score.with_draws_for("calibration").label_scores(probabilities, labels)?;
         Self::of_scored(probabilities, labels, scores)
     }
 
-    /// The same where the labels were scored already.
+    /// The same where the labels were scored already; `scores` are trusted to be those of the
+    /// labels.
     pub(crate) fn of_scored<T: Real>(
         probabilities: &Probabilities<'_, T>,
         labels: &Labels,
@@ -61,6 +68,7 @@ impl LabeledLogits {
     /// If a logit is not finite, there are not as many labels as rows, or a label is not one of the classes.
     pub fn of_logits<T: Real>(logits: Rows<'_, T>, labels: &Labels, score: &Score) -> Result<Self> {
         let classes = logits.columns();
+        // Scores are of probabilities, by the softmax that target rows get.
         let probabilities = softmax_rows(logits, 1.0)?;
         let table = Probabilities::new(&probabilities, classes)?;
         let scores = score.with_draws_for("calibration").label_scores(&table, labels)?;
@@ -80,6 +88,8 @@ impl LabeledLogits {
         scores: &[f64],
     ) -> Result<Self> {
         let classes = candidates.labels();
+        // The scores come from the user and not from a table that was checked, so all is checked
+        // here.
         require_same_length("labels", labels.len(), "candidate rows", candidates.rows())?;
         require_same_length("scores", scores.len(), "candidate rows", candidates.rows())?;
         labels.require_below(classes)?;
@@ -92,34 +102,38 @@ impl LabeledLogits {
         Ok(Self { logits, classes, labels, scores: scores.to_vec() })
     }
 
-    /// Number of labeled points.
+    /// `n`, the number of labeled points.
     pub(crate) fn len(&self) -> usize {
         self.labels.len()
     }
 
-    /// Number of classes.
+    /// `C`, the number of classes.
     pub(crate) fn classes(&self) -> usize {
         self.classes
     }
 
-    /// Logits, row after row.
+    /// Logits, row after row; `n C` finite numbers.
     pub(crate) fn logits(&self) -> &[f64] {
         &self.logits
     }
 
-    /// Labels in the order given.
+    /// Labels in the order given; `n` numbers below `C`.
     pub(crate) fn labels(&self) -> &[usize] {
         &self.labels
     }
 
-    /// Scores in the order given.
+    /// Scores of the labels in the order given; `n` finite numbers.
     pub(crate) fn scores(&self) -> &[f64] {
         &self.scores
     }
 }
 
-/// The plausibility of a row of candidates the plan can work with.
+/// The plausibility `(C,)` of a row of candidates the plan can work with.
+///
+/// # Errors
+/// If the row has a mask, or the table no plausibilities.
 pub(crate) fn plausibility(candidates: &CandidateScores, row: usize) -> Result<&[f64]> {
+    // The plan scales every label's mass, and could bring back one that the mask excludes.
     if candidates.mask_row(row).is_some() {
         return Err(Error::Unsupported {
             what: "the label plan with a label mask",
@@ -132,7 +146,10 @@ pub(crate) fn plausibility(candidates: &CandidateScores, row: usize) -> Result<&
     })
 }
 
-/// Widens a row of logits; an error names the first that is not finite.
+/// Widens a row of logits to `f64`, into `out` of the same length.
+///
+/// # Errors
+/// `NotFinite` with row and column of the first logit that is not.
 pub(crate) fn widen_logits<T: Real>(
     what: &'static str,
     row: usize,

@@ -19,15 +19,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::sketch::ConfidenceCounts;
 
-/// Shrinkage of the difference of histograms.
+/// Shrinkage of the difference of histograms: at `TV = sqrt(1.5) TV0` or less nothing of it is
+/// left.
 const SHRINKAGE: f64 = 1.5;
 /// Distance of confidences at which the plan is used in full.
 const FULL_DISTANCE: f64 = 0.35;
 /// Distance of confidences that noise explains, in units of `sqrt(1/n + 1/m)`.
 const START_FACTOR: f64 = 0.6;
-/// Largest factor on the temperature.
+/// Largest factor on the temperature: rows are never read at more than `2 T`.
 pub(crate) const LARGEST_INFLATION: f64 = 2.0;
-/// Added to every count of predicted groups.
+/// Added to every count of predicted groups, in both data sets.
 const PSEUDO_COUNT: f64 = 0.5;
 
 /// The distances between calibration and target data, and what follows from them.
@@ -37,37 +38,44 @@ pub struct ShiftStatistics {
     pub ks: f64,
     /// `d`: the distance below which nothing is done.
     pub ks_start: f64,
-    /// Distance of the histograms of predicted groups.
+    /// `TV`, the distance of the histograms of predicted groups, in `[0, 1]`.
     pub tv: f64,
-    /// Its expectation when nothing changed.
+    /// `TV0`, the expectation of `tv` when nothing changed.
     pub tv_expected: f64,
-    /// Share of the histograms' difference that noise does not explain.
+    /// Share of the histograms' difference that noise does not explain, in `[0, 1)`.
     pub james_stein: f64,
     /// How far the confidences moved, from 0 (noise) to 1.
     pub ramp: f64,
-    /// Share of the plan in the planned law.
+    /// Share of the plan in the planned law, in `[0, 1]`; 0 leaves the labels where the model puts
+    /// them.
     pub mix: f64,
-    /// Factor on the temperature at which target rows are read.
+    /// Factor on the temperature at which target rows are read, in `[1, 2]`.
     pub inflation: f64,
-    /// Its standard deviation when nothing changed, rather too large.
+    /// Standard deviation of `tv` when nothing changed, rather too large.
     pub tv_deviation: f64,
     /// `1 / (1/n_w + 1/m)`, `n_w` of the weights of the confidences: how many points the distance `ks` rests on.
     pub ks_points: f64,
     /// Mean confidence of the calibration data, weighted to the predicted groups of the target data.
+    // Files of version 1 spell the two means so; without the names they could not be read.
     #[serde(rename = "mean_confidence_yesterday")]
     pub mean_confidence_calibration: f64,
-    /// Mean confidence of the target data.
+    /// Mean confidence of the target data, in `[0, 1]`.
     #[serde(rename = "mean_confidence_today")]
     pub mean_confidence_target: f64,
 }
 
 /// Calibration predictions: groups and confidences at the fitted temperature; shapes `(n,)`.
 pub(crate) struct PredictedCalibration {
+    /// Predicted group of each labeled point, below `G`.
     pub groups: Vec<usize>,
+    /// Largest probability of each labeled point at temperature `T`, in `[0, 1]`.
     pub confidences: Vec<f64>,
 }
 
-/// Compares the predictions on the two data sets; those on the target data come as counts of groups.
+/// Compares the predictions on the two data sets; those on the target data come as counts of
+/// groups.
+///
+/// `target_counts` has shape `(G,)` and sums to `m`, the number of confidences in `target`.
 pub(crate) fn shift_statistics(
     labeled: &PredictedCalibration,
     target_counts: &[u64],
@@ -76,6 +84,8 @@ pub(crate) fn shift_statistics(
     let groups = target_counts.len();
     let n = labeled.groups.len() as f64;
     let m = target_counts.iter().sum::<u64>() as f64;
+    // Without pseudo-counts a group that the target data never predicts would weigh nothing, and if
+    // no calibration point is in a predicted group all weights would be zero, their mean 0 / 0.
     let mut p = vec![PSEUDO_COUNT; groups];
     labeled.groups.iter().for_each(|group| p[*group] += 1.0);
     let q: Vec<f64> = target_counts.iter().map(|count| *count as f64 + PSEUDO_COUNT).collect();

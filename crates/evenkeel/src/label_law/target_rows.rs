@@ -1,4 +1,11 @@
 //! A row of the target data, however it was given: logits and, where asked for, scores.
+//!
+//! ```text
+//! given           logits(y)            scores(y)
+//! probabilities   ln max(p_y, floor)   s(p, y), p divided by its sum
+//! logits          as given             s(softmax(logits), y)
+//! candidates      ln max(f_y, floor)   as given
+//! ```
 
 use rayon::prelude::*;
 
@@ -9,10 +16,11 @@ use crate::numeric::softmax_into;
 use crate::rows::{Real, Rows, row_number};
 use crate::score::{CandidateScores, RowScratch, Score, row_scale, widen_scaled};
 
-/// Rows of a table in memory that a thread takes at a time.
+/// Rows of a table in memory that a thread takes at a time. No result depends on it: what blocks
+/// leave behind merges exactly.
 const BLOCK_ROWS: usize = 1 << 12;
 
-/// A block of target rows.
+/// A block of target rows, in one of the three forms a user may have.
 #[derive(Debug, Clone, Copy)]
 pub enum TargetRows<'a, T> {
     /// Class probabilities `(rows, C)`.
@@ -24,7 +32,7 @@ pub enum TargetRows<'a, T> {
 }
 
 impl<T: Real> TargetRows<'_, T> {
-    /// Number of rows.
+    /// Number of rows of the block, at least one.
     pub(crate) fn rows(&self) -> usize {
         match self {
             Self::Probabilities(rows) | Self::Logits(rows) => rows.rows(),
@@ -32,7 +40,7 @@ impl<T: Real> TargetRows<'_, T> {
         }
     }
 
-    /// Number of classes.
+    /// `C`, the number of classes, or of candidate labels.
     pub(crate) fn classes(&self) -> usize {
         match self {
             Self::Probabilities(rows) | Self::Logits(rows) => rows.columns(),
@@ -41,15 +49,19 @@ impl<T: Real> TargetRows<'_, T> {
     }
 }
 
-/// Buffers for one row.
+/// Buffers for one row, each of shape `(C,)`, reused so that a pass allocates once.
 pub(crate) struct RowReader {
+    /// Logits of the row read last.
     pub logits: Vec<f64>,
+    /// Scores of its labels; stale after `read_logits`, which does not score.
     pub scores: Vec<f64>,
+    /// Its probabilities, divided by their sum; unused for candidates.
     probabilities: Vec<f64>,
     scratch: RowScratch,
 }
 
 impl RowReader {
+    /// Buffers for rows of this many classes, zero until a row is read.
     pub(crate) fn new(classes: usize) -> Self {
         let row = vec![0.0; classes];
         Self {
@@ -61,6 +73,10 @@ impl RowReader {
     }
 
     /// Reads the logits of the block's row `offset`, which has the key `row`.
+    ///
+    /// # Errors
+    /// If the row does not hold probabilities or finite logits, or is a candidate row no plan can
+    /// use.
     pub(crate) fn read_logits<T: Real>(
         &mut self,
         block: &TargetRows<'_, T>,
@@ -70,6 +86,7 @@ impl RowReader {
         match block {
             TargetRows::Probabilities(rows) => {
                 let values = rows.row(offset);
+                // Both passes check their rows: they may read different copies of a file.
                 let scale = row_scale(rows.what(), row, values)?;
                 widen_scaled(values, scale, &mut self.probabilities);
                 log_of(&self.probabilities, &mut self.logits);
@@ -84,7 +101,11 @@ impl RowReader {
         Ok(())
     }
 
-    /// Reads logits and scores.
+    /// Reads logits and scores of the block's row `offset`; the key `row` addresses its random
+    /// draws.
+    ///
+    /// # Errors
+    /// Those of `read_logits`, and a table without scores when `score` is `None`.
     pub(crate) fn read<T: Real>(
         &mut self,
         block: &TargetRows<'_, T>,
@@ -116,18 +137,21 @@ impl RowReader {
 }
 
 in_widest_registers! {
+    /// `out = softmax(logits)`; shapes `(C,)`.
     fn softmax[](logits: &[f64], out: &mut [f64]) -> () {
         softmax_into(logits, out);
     }
 }
 
+/// `ln max(p, floor)` of every entry.
 fn log_of(probabilities: &[f64], logits: &mut [f64]) {
     for (logit, probability) in logits.iter_mut().zip(probabilities) {
         *logit = floored_log(*probability);
     }
 }
 
-/// The first class with the largest logit.
+/// The first class with the largest logit: ties must fall alike in both data sets, or they would
+/// count as a shift.
 #[inline]
 pub(crate) fn predicted(logits: &[f64]) -> usize {
     let mut best = 0;
@@ -139,7 +163,9 @@ pub(crate) fn predicted(logits: &[f64]) -> usize {
     best
 }
 
-/// Applies a function to blocks of a table, in parallel; candidates are one block.
+/// Applies `add` to blocks of a table and the number of their first row, in parallel.
+///
+/// Candidates are one block: they own their scores and cannot be borrowed in parts.
 pub(crate) fn in_blocks<'a, T: Real, P: Send + 'a>(
     target: &'a TargetRows<'a, T>,
     add: impl Fn(usize, &TargetRows<'_, T>) -> Result<P> + Sync + Send + 'a,

@@ -10,14 +10,18 @@ use super::labeled_logits::LabeledLogits;
 use crate::numeric::simd::in_widest_registers;
 use crate::numeric::tempered_log_sum_exp;
 
+/// Smallest temperature tried: below 1 the model's probabilities are sharpened.
 const SMALLEST: f64 = 0.3;
+/// Largest temperature tried: a model whose logits say nothing of the labels would ask for
+/// infinity.
 const LARGEST: f64 = 5.0;
-/// Number of temperatures tried.
+/// Number of temperatures on the grid, about 5 % apart.
 pub(crate) const TEMPERATURES: usize = 60;
-/// Rows whose likelihoods are added up together.
+/// Rows whose likelihoods are added up together. Part of the result: another number of rows would
+/// round the sum in another way.
 const CHUNK_ROWS: usize = 1 << 12;
 
-/// The `index`-th temperature: log-spaced, both ends included.
+/// The temperature of `index` in `0..60`: log-spaced, both ends included.
 pub(crate) fn grid_temperature(index: usize) -> f64 {
     let share = index as f64 / (TEMPERATURES - 1) as f64;
     (SMALLEST.ln() + share * (LARGEST / SMALLEST).ln()).exp()
@@ -32,6 +36,7 @@ pub(crate) fn best_temperature(labeled: &LabeledLogits) -> f64 {
     let (mut low, mut high) = (0, TEMPERATURES - 1);
     while low < high {
         let middle = (low + high) / 2;
+        // `>=`: of equally good temperatures the smaller, as where every row is flat.
         if loss(middle + 1) >= loss(middle) {
             high = middle;
         } else {
@@ -41,7 +46,7 @@ pub(crate) fn best_temperature(labeled: &LabeledLogits) -> f64 {
     grid_temperature(low)
 }
 
-/// `-1/n sum_i log softmax(logits_i / T)[y_i]`.
+/// `-1/n sum_i log softmax(logits_i / T)[y_i]`, at least 0.
 pub(crate) fn negative_log_likelihood(labeled: &LabeledLogits, temperature: f64) -> f64 {
     let classes = labeled.classes();
     let chunks = labeled
@@ -56,9 +61,12 @@ pub(crate) fn negative_log_likelihood(labeled: &LabeledLogits, temperature: f64)
 }
 
 in_widest_registers! {
+    /// `-sum_i log softmax(inverse logits_i)[y_i]` over the rows of a chunk, added in their order.
     fn chunk_loss[](logits: &[f64], classes: usize, labels: &[usize], inverse: f64) -> f64 {
         let loss = |(row, label): (&[f64], &usize)| {
             let (largest, log_total) = tempered_log_sum_exp(row, inverse);
+            // The difference of logarithms, not the logarithm of a softmax: an unlikely label's
+            // probability would round to zero and its loss to infinity.
             log_total - (row[*label] - largest) * inverse
         };
         logits.chunks_exact(classes).zip(labels).map(loss).sum()

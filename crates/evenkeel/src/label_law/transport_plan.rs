@@ -18,30 +18,32 @@ use super::class_groups::ClassGroups;
 use crate::numeric::simd::in_widest_registers;
 use crate::numeric::{dot_in_lanes, tempered_softmax_into};
 
-/// Pull of the label marginal.
+/// Pull of the label marginal toward the prior: 0 leaves it alone, 1 forces it.
 const PHI: f64 = 0.9;
-/// Step of the semi-relaxed fixed point.
+/// Share of the way to the new scalings that a step of the semi-relaxed fixed point goes.
 const STEP: f64 = 0.5;
 /// Log-scalings stay within this: beyond it products with plausibilities would leave the range of `f64`.
 const LARGEST_LOG_SCALING: f64 = 300.0;
 /// Marginals below this count as this much: the logarithm of zero is not a number.
 const SMALLEST_MARGINAL: f64 = 1e-300;
-/// Rows whose plans are added up together.
+/// Rows whose plans are added up together. Part of the result, as the order of a sum is.
 const CHUNK_ROWS: usize = 1 << 12;
 
-/// How far a fixed point is iterated.
+/// How far a fixed point is iterated: whichever of the two comes first.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Iterating {
+    /// Largest change of a log-scaling at which it has converged; positive.
     pub tolerance: f64,
+    /// Iterations after which it ends unconverged; at least 1.
     pub most_iterations: usize,
 }
 
-/// Which fixed point.
+/// Which fixed point: how strongly the mean row is tied to the prior.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Marginal {
-    /// Pulled toward the prior.
+    /// Pulled toward the prior: the planned law.
     SemiRelaxed,
-    /// Forced onto the prior.
+    /// Forced onto the prior: the cautious end of the certificate.
     Balanced,
 }
 
@@ -70,20 +72,22 @@ pub struct TransportPlan {
 }
 
 impl TransportPlan {
-    /// `g = f`.
+    /// The plan of scalings 1, `g = f`, where no fixed point was run.
     pub(crate) fn not_needed(groups: usize) -> Self {
         Self { log_scalings: vec![0.0; groups], iterations: 0, stopped: PlanStop::NotNeeded }
     }
 
-    /// `b` of each class.
+    /// `b` of each class, that of its group; shape `(C,)`, positive.
     pub(crate) fn class_scalings(&self, groups: &ClassGroups) -> Vec<f64> {
         groups.group_of.iter().map(|group| self.log_scalings[*group].exp()).collect()
     }
 }
 
-/// Plausibilities of groups at a temperature, `(rows, G)`.
+/// Plausibilities of groups at a temperature, `(rows, G)`, rows of unit mass.
 pub(crate) struct GroupTable {
+    /// Row after row.
     values: Vec<f64>,
+    /// `G`, the length of a row.
     groups: usize,
 }
 
@@ -105,7 +109,7 @@ impl GroupTable {
         Self { values, groups: groups.len() }
     }
 
-    /// `mean_j g_j` for scalings `b`.
+    /// `mean_j g_j` for scalings `b`; shape `(G,)`, of unit mass.
     fn marginal(&self, scalings: &[f64]) -> Vec<f64> {
         let chunks = self.values.par_chunks(CHUNK_ROWS * self.groups);
         // Chunks of a fixed size, added in their order: the same bits for any number of threads.
@@ -125,16 +129,19 @@ impl GroupTable {
 }
 
 in_widest_registers! {
+    /// `out = softmax(inverse logits)`; shapes `(C,)`.
     pub(crate) fn tempered_softmax[](logits: &[f64], inverse: f64, out: &mut [f64]) -> () {
         tempered_softmax_into(logits, inverse, out);
     }
 }
 
 in_widest_registers! {
-    /// `sum_j g_j` over rows of plausibilities.
+    /// `sum_j g_j` over rows of plausibilities, added in their order; shape `(G,)`.
     fn sum_of_plans[](rows: &[f64], scalings: &[f64]) -> Vec<f64> {
         let mut sum = vec![0.0; scalings.len()];
         for row in rows.chunks_exact(scalings.len()) {
+            // Never a division by zero: a row's largest entry is at least 1 / G, and a scaling at
+            // least e^-300.
             let scale = 1.0 / dot_in_lanes(row, scalings);
             for ((sum, value), scaling) in sum.iter_mut().zip(row).zip(scalings) {
                 *sum += value * scaling * scale;
@@ -144,7 +151,7 @@ in_widest_registers! {
     }
 }
 
-/// `g ~ f b` of one row of classes, in place.
+/// `g ~ f b` of one row of classes, in place; both of shape `(C,)`, the result of unit mass.
 #[inline(always)]
 pub(crate) fn scale_row(row: &mut [f64], scalings: &[f64]) {
     let scale = 1.0 / dot_in_lanes(row, scalings);
@@ -153,7 +160,10 @@ pub(crate) fn scale_row(row: &mut [f64], scalings: &[f64]) {
     }
 }
 
-/// Iterates the fixed point of the scalings.
+/// Iterates the fixed point of the scalings from `b = 1`.
+///
+/// `prior` has shape `(G,)` and is positive. A plan that did not converge is used all the same, and its
+/// `stopped` says so in the evidence.
 pub(crate) fn fit_plan(
     table: &GroupTable,
     prior: &[f64],
@@ -178,6 +188,8 @@ pub(crate) fn fit_plan(
             .zip(&marginal)
             .map(|((pi, log_b), mean)| phi * (pi + log_b - mean.max(SMALLEST_MARGINAL).ln()))
             .collect();
+        // Rows have unit mass, so a common factor of all scalings changes no plan: centring picks
+        // one of them, far from the clamp below.
         let centre = new.iter().sum::<f64>() / new.len() as f64;
         new.iter_mut().for_each(|value| *value -= centre);
         let mut change = 0.0_f64;

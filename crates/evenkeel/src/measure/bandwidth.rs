@@ -2,7 +2,8 @@
 
 use crate::error::{Error, Result, require_finite, require_some};
 
-/// Factor of the bandwidth rule in classification (the paper's).
+/// Factor of the bandwidth rule in classification (the paper's): a tenth of Scott's rule, for
+/// scores that crowd at both ends of `[0, 1]`.
 pub const BANDWIDTH_FACTOR_CLASSIFICATION: f64 = 0.1;
 /// Factor of the bandwidth rule in regression (the paper's).
 pub const BANDWIDTH_FACTOR_REGRESSION: f64 = 1.0;
@@ -68,7 +69,8 @@ impl Bandwidth {
     }
 }
 
-/// Standard deviation with divisor `n - 1`; 0 for one value.
+/// Standard deviation with divisor `n - 1`; 0 for one value. Not a number where deviations
+/// overflow.
 fn standard_deviation(values: &[f64]) -> f64 {
     if values.len() < 2 {
         return 0.0;
@@ -80,6 +82,7 @@ fn standard_deviation(values: &[f64]) -> f64 {
     if largest <= 0.0 {
         return 0.0;
     }
+    // In units of the largest deviation: squares of 1e200 would overflow, of 1e-200 vanish.
     let squares: f64 = values.iter().map(|value| ((value - mean) / largest).powi(2)).sum();
     largest * (squares / (n - 1.0)).sqrt()
 }

@@ -1,4 +1,10 @@
 //! `P = sum_i w_i delta(s_i)`, `F(t) = P(s <= t)`: discrete probability measures on the line.
+//!
+//! ```text
+//! F(t)        = sum of w_i over s_i <= t              right-continuous
+//! quantile(q) = min { s_i : F(s_i) >= q - 1e-12 }
+//! n_w         = 1 / sum_i w_i^2                       of the points, before ties are joined
+//! ```
 
 use super::grid::Grid;
 use super::weights::Weights;
@@ -16,11 +22,15 @@ pub const QUANTILE_TOLERANCE: f64 = 1e-12;
 /// Ties share one jump and atoms without mass are dropped, so [`atoms`](Self::atoms) are strictly increasing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WeightedEmpirical {
+    /// Strictly increasing, at least one.
     atoms: Vec<f64>,
+    /// `P({atoms[k]})`, positive; they sum to 1 up to rounding.
     masses: Vec<f64>,
     /// `cumulative[k] = F(atoms[k])`; the last one is exactly 1.
     cumulative: Vec<f64>,
+    /// Points the measure was made from; at least as many as atoms.
     points: usize,
+    /// Of the points, not of the atoms: ties are points of their own for a sample size.
     effective_sample_size: f64,
 }
 
@@ -36,6 +46,7 @@ impl WeightedEmpirical {
         require_same_length("weights", weights.len(), "scores", scores.len())?;
         let mut pairs: Vec<(f64, f64)> =
             scores.iter().copied().zip(weights.as_slice().iter().copied()).collect();
+        // Stable: masses of ties are added in the order given, hence to the same bits.
         pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
         Ok(Self::from_sorted(&pairs, weights.effective_sample_size()))
     }
@@ -104,7 +115,8 @@ impl WeightedEmpirical {
         self.effective_sample_size
     }
 
-    /// `F(t)`: total mass of the atoms `<= t` (right-continuous).
+    /// `F(t)`: total mass of the atoms `<= t` (right-continuous); 0 below the first, 1 from the
+    /// last on.
     pub fn cdf(&self, t: f64) -> f64 {
         match self.atoms.partition_point(|atom| *atom <= t) {
             0 => 0.0,
@@ -112,7 +124,8 @@ impl WeightedEmpirical {
         }
     }
 
-    /// `F` at increasing points, by one merge.
+    /// `F` at increasing points, by one merge: `O(n + K)`. Points out of order get the CDF of the
+    /// largest point before them.
     pub fn cdf_at_increasing(&self, points: &[f64]) -> Vec<f64> {
         let mut count = 0;
         points
@@ -131,7 +144,8 @@ impl WeightedEmpirical {
         self.cdf_at_increasing(grid.points())
     }
 
-    /// Smallest atom `s` with `F(s) >= level`, up to [`QUANTILE_TOLERANCE`].
+    /// Smallest atom `s` with `F(s) >= level`, up to [`QUANTILE_TOLERANCE`]; the smallest atom at
+    /// level 0.
     pub fn quantile(&self, level: Level) -> f64 {
         self.quantile_of_scaled(1.0, level).unwrap_or(self.largest_atom())
     }
@@ -144,7 +158,7 @@ impl WeightedEmpirical {
         self.atoms.get(below).copied()
     }
 
-    /// `E[S] = sum_i w_i s_i`.
+    /// `E[S] = sum_i w_i s_i`, in the units of the score.
     pub fn mean(&self) -> f64 {
         self.atoms.iter().zip(&self.masses).map(|(atom, mass)| atom * mass).sum()
     }
@@ -166,7 +180,9 @@ impl WeightedEmpirical {
 /// would be lost. Compensated, the error stays below 1e-15.
 #[derive(Debug, Clone, Copy, Default)]
 struct CompensatedSum {
+    /// The plain sum.
     sum: f64,
+    /// What roundings of the plain sum have cut off so far.
     lost: f64,
 }
 
@@ -175,6 +191,8 @@ impl CompensatedSum {
     #[inline]
     fn add(&mut self, value: f64) -> f64 {
         let next = self.sum + value;
+        // The larger of the two is subtracted first: it is then exact, and what is left is what was
+        // lost.
         self.lost += if self.sum.abs() >= value.abs() {
             (self.sum - next) + value
         } else {

@@ -12,7 +12,9 @@ use crate::interval::Interval;
 /// and its answer depends on `K` (see `docs/paper-map.md`), so `K` is recorded in every result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Grid {
+    /// What the points cover; the first and last are its ends.
     range: Interval,
+    /// Increasing, at least two.
     points: Vec<f64>,
 }
 
@@ -23,7 +25,7 @@ const MOST_POINTS: usize = 1 << 24;
 impl Grid {
     /// `K` when weights are learned. Found by looking at test coverage, not derived: see `docs/paper-map.md`.
     pub const LEARNING_POINTS: usize = 100;
-    /// `K` when bounds are evaluated.
+    /// `K` when bounds are evaluated: on `[0, 1]` a step is then about the smallest bandwidth.
     pub const BOUND_POINTS: usize = 1000;
 
     /// `count` points over `range`; at least two.
@@ -45,6 +47,8 @@ impl Grid {
         let points = (0..count)
             .map(|k| {
                 // One division each, so that the points of [0, 1] are exactly the doubles k / (K - 1).
+                // The high end itself: the product may miss it by rounding, and a score there would
+                // lie beyond every point.
                 if k == count - 1 {
                     range.high()
                 } else {

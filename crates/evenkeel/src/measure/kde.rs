@@ -1,4 +1,6 @@
 //! `p(t) = sum_i w_i phi((t - s_i) / h) / h`: weighted Gaussian kernel density.
+//!
+//! Linear in the weights for a fixed bandwidth, which is what lets gradients be written down.
 
 use super::bandwidth::Bandwidth;
 use super::empirical::WeightedEmpirical;
@@ -12,9 +14,10 @@ use crate::interval::Interval;
 /// full sum to 1e-12 whatever the bandwidth above 1e-4.
 pub(crate) const KERNEL_REACH: f64 = 8.6;
 
+/// `1 / sqrt(2 pi)`, the height of `phi` at 0.
 pub(crate) const INVERSE_SQRT_TWO_PI: f64 = 0.398_942_280_401_432_7;
 
-/// Where scores can fall.
+/// Where scores can fall: whether the density may reach beyond the ends of their range.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Support {
     /// The whole line: plain kernels.
@@ -31,7 +34,9 @@ pub enum Support {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct GaussianKde {
+    /// Strictly increasing: the atoms of the law.
     centres: Vec<f64>,
+    /// Mass of each kernel, summing to 1.
     masses: Vec<f64>,
     bandwidth: Bandwidth,
     support: Support,
@@ -68,7 +73,7 @@ impl GaussianKde {
         self.bandwidth
     }
 
-    /// Where scores can fall.
+    /// Where scores can fall, and so whether kernels are mirrored.
     pub fn support(&self) -> Support {
         self.support
     }
@@ -96,7 +101,7 @@ impl GaussianKde {
         sum / h
     }
 
-    /// `p` at every grid point.
+    /// `p` at every grid point, per unit of the score; shape `(K,)`.
     ///
     /// Each kernel visits only the points it reaches: about `17 h / spacing` kernel values per atom instead of `K`.
     pub fn density_on_grid(&self, grid: &Grid) -> Vec<f64> {
@@ -105,6 +110,8 @@ impl GaussianKde {
         let mut density = vec![0.0; points.len()];
         for (centre, mass) in self.centres.iter().zip(&self.masses) {
             let height = mass / h;
+            // Mirrored at both ends: a plain kernel loses half its mass at an end, where scores
+            // crowd, and the bound that integrates against it would come out too small.
             for image in self.images(*centre).into_iter().flatten() {
                 for k in grid.window(image, KERNEL_REACH * h) {
                     density[k] += height * gaussian((points[k] - image) / h);
@@ -114,12 +121,13 @@ impl GaussianKde {
         density
     }
 
-    /// `max_k p(t_k)` and its first index.
+    /// `max_k p(t_k)` and its first index. A grid can miss a peak between its points.
     pub fn largest_on_grid(&self, grid: &Grid) -> (usize, f64) {
         largest(&self.density_on_grid(grid))
     }
 
-    /// A point and its mirror images at the ends of a bounded support.
+    /// A point and its mirror images at the ends of a bounded support. One reflection at each end:
+    /// a second would matter only where kernels reach across the whole range.
     fn images(&self, x: f64) -> [Option<f64>; 3] {
         match self.support {
             Support::Line => [Some(x), None, None],
@@ -131,6 +139,7 @@ impl GaussianKde {
 }
 
 /// `phi(u) = exp(-u^2 / 2) / sqrt(2 pi)`.
+/// The platform's exponential: a density is evaluated once, not in the loop of the optimiser.
 pub(crate) fn gaussian(u: f64) -> f64 {
     (-0.5 * u * u).exp() * INVERSE_SQRT_TWO_PI
 }

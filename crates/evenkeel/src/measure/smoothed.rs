@@ -6,6 +6,8 @@ use super::kde::{GaussianKde, Support};
 use crate::error::Result;
 
 /// A weighted calibration law `P_w` with its density `p_w`.
+///
+/// Kept together so that no bound can take its CDF from one law and its density from another.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SmoothedLaw {
     law: WeightedEmpirical,

@@ -1,10 +1,15 @@
 //! `W1(mu, nu) = integral |F_mu - F_nu|`: the 1-Wasserstein distance on the line, exact, and its gradient in the
 //! weights.
+//!
+//! ```text
+//! W1 = sum_j |F_mu(z_j) - F_nu(z_j)| (z_(j+1) - z_j)        z: the atoms of both, merged
+//! ```
 
 use super::empirical::WeightedEmpirical;
 use crate::error::{Result, require_finite, require_same_length, require_some};
 
-/// `W1(mu, nu) = integral |F_mu - F_nu|`, exactly: one merge of the two sorted supports.
+/// `W1(mu, nu) = integral |F_mu - F_nu|`, exactly: one merge of the two sorted supports. In the
+/// units of the score, not raised to any power.
 pub fn wasserstein_1(mu: &WeightedEmpirical, nu: &WeightedEmpirical) -> f64 {
     let (a, b) = (mu.atoms(), nu.atoms());
     let (mut i, mut j) = (0, 0);
@@ -49,7 +54,7 @@ pub struct TransportToFixed {
     order: Vec<usize>,
     /// Merged intervals `r` from `starts[r]` to `starts[r + 1]` have exactly `r` scores at or below them.
     starts: Vec<usize>,
-    /// `F_nu` on every merged interval.
+    /// `F_nu` on every merged interval, increasing in `[0, 1]`.
     nu_cdf: Vec<f64>,
     /// Running sums of the intervals' lengths, one longer than `nu_cdf`, first 0.
     lengths: Vec<f64>,
@@ -95,7 +100,7 @@ impl TransportToFixed {
         Ok(Self { order, starts, nu_cdf, lengths, moments })
     }
 
-    /// Number of scores, the length of weights and gradient.
+    /// `n`, the number of scores, the length of weights and gradient.
     pub(crate) fn scores(&self) -> usize {
         self.order.len()
     }
@@ -112,9 +117,14 @@ impl TransportToFixed {
     }
 
     /// Adds `scale` times the gradient to `gradient` and returns the distance. Lengths are the caller's duty.
+    ///
+    /// `weights` and `gradient` have shape `(n,)`, in the order of the scores, and the weights are
+    /// not negative. The distance itself is not scaled.
     pub(crate) fn accumulate(&self, weights: &[f64], scale: f64, gradient: &mut [f64]) -> f64 {
         let n = self.order.len();
+        // Not taken to be 1: finite differences move one weight alone.
         let total: f64 = weights.iter().sum();
+        // Below all scores `F_w` is 0 whatever the weights are: a distance without a slope.
         let mut value = self.stretch(0, 0.0).0;
         // F_w from the top down, so that the suffix sums of the gradient come out in one pass.
         let mut above = 0.0;
@@ -131,7 +141,8 @@ impl TransportToFixed {
         if value < 0.0 { 0.0 } else { value }
     }
 
-    /// Distance and slope contributed by the intervals with exactly `r` scores at or below, where `F_w = level`.
+    /// Distance and slope contributed by the intervals with exactly `r` scores at or below, where
+    /// `F_w = level`: `(int |level - F_nu|, int sgn(level - F_nu))`.
     fn stretch(&self, r: usize, level: f64) -> (f64, f64) {
         let (start, end) = (self.starts[r], self.starts[r + 1]);
         if start == end {
@@ -139,6 +150,8 @@ impl TransportToFixed {
         }
         let cdf = &self.nu_cdf[start..end];
         let below = start + cdf.partition_point(|nu| *nu < level);
+        // Intervals on which the two CDFs are equal have slope 0, a subgradient; either sign would
+        // pull weights that are right already.
         let through = below + self.nu_cdf[below..end].partition_point(|nu| *nu <= level);
         let length = |from: usize, to: usize| self.lengths[to] - self.lengths[from];
         let moment = |from: usize, to: usize| self.moments[to] - self.moments[from];

@@ -3,10 +3,13 @@
 use crate::error::{At, Error, Result, require_finite, require_some};
 use crate::numeric::softmax_into;
 
-/// How far from one the sum of normalised weights may be.
+/// How far from one the sum of normalised weights may be: rounding of many millions of them, no
+/// more.
 pub(crate) const SIMPLEX_TOLERANCE: f64 = 1e-9;
 
 /// Non-negative weights that sum to one; one per calibration point.
+///
+/// Having one is the proof: no callee checks or normalises again.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Weights(Vec<f64>);
 
@@ -48,7 +51,7 @@ impl Weights {
         }
     }
 
-    /// `w_i = 1 / n`.
+    /// `w_i = 1 / n`, the weights of split conformal prediction.
     ///
     /// # Errors
     /// `Empty` for `n = 0`.
@@ -93,7 +96,7 @@ impl Weights {
     }
 }
 
-/// `x <- exp(x) / sum exp(x)` for finite `x`.
+/// `x <- exp(x) / sum exp(x)` for finite `x`, of any size: no entry overflows.
 fn softmax_in_place(x: &mut [f64]) {
     let logits = x.to_vec();
     softmax_into(&logits, x);

@@ -4,9 +4,11 @@
 //! one C library to the next. This one is plain arithmetic that the compiler turns into vector code, with the same bits
 //! everywhere.
 
+/// `1 / ln 2`, by which an exponent becomes a power of two.
 const LOG2_E: f64 = std::f64::consts::LOG2_E;
 /// `ln 2` in two parts: the product of the first with a whole number below 2^11 is exact.
 const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
+/// What the first part leaves of `ln 2`; its product need not be exact, it is `1e-10` of the whole.
 const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 /// Adding and subtracting `1.5 * 2^52` rounds to the nearest whole number, which then stands in the low bits.
 const ROUNDER: f64 = 6_755_399_441_055_744.0;
@@ -14,11 +16,19 @@ const ROUNDER: f64 = 6_755_399_441_055_744.0;
 const SMALLEST_EXPONENT: f64 = -708.0;
 
 /// `exp(x)` for `x <= 0`, to about one unit in the last place; 0 below -708.
+///
+/// ```text
+/// k = round(x log2 e)        r = (x - k ln2_high) - k ln2_low,  |r| <= ln(2) / 2
+/// exp(x) = 2^k (1 + r + r^2/2! + .. + r^12/12!)
+/// ```
+/// `exp(0)` is exactly 1, and a NaN comes out as a NaN. Above 0 no accuracy is promised.
 #[inline(always)]
 pub(crate) fn exp_of_negative(x: f64) -> f64 {
     // Not `max`, which would turn a NaN into a number and hide a diverged run.
     let clamped = if x < SMALLEST_EXPONENT { SMALLEST_EXPONENT } else { x };
     let shifted = clamped * LOG2_E + ROUNDER;
+    // Not `round`, which is a call on processors without SSE4.1 and would stop the loop from
+    // vectorising.
     let k = shifted - ROUNDER;
     let r = (clamped - k * LN_2_HIGH) - k * LN_2_LOW;
     // Taylor to degree 12 on |r| <= ln(2) / 2: the first term left out is below 2e-16.
@@ -45,9 +55,15 @@ pub(crate) fn exp_of_negative(x: f64) -> f64 {
 }
 
 /// Independent chains of the sums: fixed, so that the bits do not depend on the vector width.
+/// Eight doubles fill one AVX-512 register, two of AVX2 and four of the portable build.
 const LANES: usize = 8;
 
-/// `sum_i values_i` over fixed lanes.
+/// `sum_i values_i` over eight fixed lanes; 0 of none.
+///
+/// ```text
+/// lane l = values[l] + values[l + 8] + values[l + 16] + ..
+/// ```
+/// Two sums are equal to the bit if the values and their number are, on any machine.
 #[inline(always)]
 pub(crate) fn sum_in_lanes(values: &[f64]) -> f64 {
     let (chunks, rest) = values.as_chunks::<LANES>();
@@ -57,19 +73,22 @@ pub(crate) fn sum_in_lanes(values: &[f64]) -> f64 {
             lanes[lane] += chunk[lane];
         }
     }
+    // The rest goes to the first lanes, as if the slice were filled up with zeros.
     for (lane, value) in rest.iter().enumerate() {
         lanes[lane] += value;
     }
     add_lanes(lanes)
 }
 
-/// `sum_i a_i b_i` over fixed lanes.
+/// `sum_i a_i b_i` over eight fixed lanes, for slices of one length.
 #[inline(always)]
 pub(crate) fn dot_in_lanes(a: &[f64], b: &[f64]) -> f64 {
     let ((a_chunks, a_rest), (b_chunks, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
     let mut lanes = [0.0; LANES];
     for (a, b) in a_chunks.iter().zip(b_chunks) {
         for lane in 0..LANES {
+            // No fused multiply-add: it rounds once where two instructions round twice, and only
+            // some processors have it.
             lanes[lane] += a[lane] * b[lane];
         }
     }
@@ -79,19 +98,23 @@ pub(crate) fn dot_in_lanes(a: &[f64], b: &[f64]) -> f64 {
     add_lanes(lanes)
 }
 
+/// The sum of the lanes, as a tree of fixed shape: halves of a register first, as vector code does.
 #[inline(always)]
 pub(crate) fn add_lanes(lanes: [f64; LANES]) -> f64 {
     ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6]))
         + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]))
 }
 
-/// Stretches summed side by side in [`running_sums`].
+/// Stretches summed side by side in [`running_sums`]; part of the result, as the order of a sum is.
 const STRETCHES: usize = 4;
 
 /// `out[k] = values[0] + .. + values[k]`.
 ///
 /// A running sum waits for each addition before the next. Four stretches are summed side by side and then shifted by
 /// the totals before them. Where they are cut depends on the length only, so the bits do too.
+///
+/// `out` is as long as `values`. The last entry may differ in its last bits from [`sum_in_lanes`],
+/// which adds in another order.
 #[inline(always)]
 pub(crate) fn running_sums(values: &[f64], out: &mut [f64]) {
     let length = values.len() / STRETCHES;
@@ -116,13 +139,14 @@ pub(crate) fn running_sums(values: &[f64], out: &mut [f64]) {
     }
 }
 
-/// Largest value, over fixed lanes.
+/// Largest value, over fixed lanes; minus infinity of none. A NaN is passed over.
 #[inline(always)]
 pub(crate) fn largest_in_lanes(values: &[f64]) -> f64 {
     let (chunks, rest) = values.as_chunks::<LANES>();
     let mut lanes = [f64::NEG_INFINITY; LANES];
     for chunk in chunks {
         for lane in 0..LANES {
+            // A comparison, not `max`: one instruction, where the care for NaN takes three.
             lanes[lane] = if chunk[lane] > lanes[lane] { chunk[lane] } else { lanes[lane] };
         }
     }
@@ -132,7 +156,7 @@ pub(crate) fn largest_in_lanes(values: &[f64]) -> f64 {
     lanes.iter().fold(f64::NEG_INFINITY, |largest, value| largest.max(*value))
 }
 
-/// `out = softmax(x)`; returns `log sum exp(x)`.
+/// `out = softmax(x)` of finite `x`, as long as `out`; returns `log sum exp(x)`.
 #[inline(always)]
 pub(crate) fn softmax_into(x: &[f64], out: &mut [f64]) -> f64 {
     // exp overflows above ~709; shifting by the maximum leaves the softmax unchanged.
@@ -148,7 +172,7 @@ pub(crate) fn softmax_into(x: &[f64], out: &mut [f64]) -> f64 {
     largest + total.ln()
 }
 
-/// `out = softmax(inverse_temperature * x)`.
+/// `out = softmax(inverse_temperature * x)` of finite `x`; the inverse is positive.
 #[inline(always)]
 pub(crate) fn tempered_softmax_into(x: &[f64], inverse_temperature: f64, out: &mut [f64]) {
     // Shift before scaling: a logit of 1e308 at temperature 0.3 would overflow.
@@ -156,6 +180,7 @@ pub(crate) fn tempered_softmax_into(x: &[f64], inverse_temperature: f64, out: &m
     for (slot, value) in out.iter_mut().zip(x) {
         *slot = exp_of_negative((value - largest) * inverse_temperature);
     }
+    // Never infinite: the largest entry has contributed exp(0) = 1.
     let scale = 1.0 / sum_in_lanes(out);
     for slot in out.iter_mut() {
         *slot *= scale;
@@ -163,6 +188,8 @@ pub(crate) fn tempered_softmax_into(x: &[f64], inverse_temperature: f64, out: &m
 }
 
 /// `(max x, log sum_i exp(inverse_temperature * (x_i - max x)))`, without a buffer.
+///
+/// The logarithm is at least 0, so that the largest probability is `exp(-log)`.
 #[inline(always)]
 pub(crate) fn tempered_log_sum_exp(x: &[f64], inverse_temperature: f64) -> (f64, f64) {
     let largest = largest_in_lanes(x);

@@ -1,4 +1,14 @@
-//! Floating point with the same bits everywhere: exponentials, sums in lanes, and which registers to use.
+//! Floating point with the same bits everywhere: exponentials, sums in lanes, and which registers
+//! to use.
+//!
+//! ```text
+//! exp_of_negative         exp(x), x <= 0
+//! softmax_into            exp(x_i - max) / sum_k exp(x_k - max)
+//! tempered_log_sum_exp    log sum_i exp((x_i - max) / T)
+//! sum_in_lanes            8 partial sums, added in a fixed tree
+//! ```
+//! A sum of doubles depends on the order of its additions. The order here is a function of the
+//! length alone, so that no compiler, register width or thread changes a result.
 
 mod exp;
 pub(crate) mod simd;

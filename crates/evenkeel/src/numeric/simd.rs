@@ -1,4 +1,8 @@
 //! The widest vector registers this processor has, asked for at run time.
+//!
+//! ```text
+//! f(x) = avx512(x) if the processor has it, else avx2(x), else body(x)    the same bits each time
+//! ```
 
 /// Defines a function that is compiled three times, for any processor, for AVX2 and for AVX-512, and picks one when
 /// called.
@@ -15,8 +19,11 @@ macro_rules! in_widest_registers {
         $(#[$attribute])*
         $visibility fn $name<$($generics)*>($($argument: $type),*) -> $output {
             #[inline(always)]
+            // Always inlined: called as a function it would be compiled once, for the narrowest
+            // registers.
             fn body<$($generics)*>($($argument: $type),*) -> $output $body
 
+            // Elsewhere the portable body uses what every processor of the target has.
             #[cfg(target_arch = "x86_64")]
             {
                 #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
@@ -49,6 +56,7 @@ pub(crate) use in_widest_registers;
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(crate) fn has_avx512() -> bool {
+    // All three: the compiler was told of all three, and early AVX-512 processors lack some.
     std::arch::is_x86_feature_detected!("avx512f")
         && std::arch::is_x86_feature_detected!("avx512dq")
         && std::arch::is_x86_feature_detected!("avx512vl")

@@ -1,4 +1,7 @@
-//! `F_upper <= F_Q <= F_lower` by the user's word: from domain knowledge, a perturbation model, another classifier.
+//! `F_upper <= F_Q <= F_lower` by the user's word: from domain knowledge, a perturbation model,
+//! another classifier.
+//!
+//! The pair is taken as it is. Whether it is ordered is measured as for every other pair.
 
 use super::{Construction, Sandwich};
 use crate::error::{Error, Result};
@@ -14,6 +17,8 @@ pub fn custom(
     upper: WeightedEmpirical,
     sample_size: usize,
 ) -> Result<Sandwich> {
+    // Refused here, where it is clear which argument it was: the margins that divide by it come
+    // later.
     if sample_size == 0 {
         return Err(Error::TooFew {
             what: "unlabeled points behind a sandwich",

@@ -26,9 +26,10 @@ pub fn min_max(candidates: &CandidateScores) -> Result<Sandwich> {
     ))
 }
 
-/// Smallest and largest allowed score of a row.
+/// Smallest and largest allowed score of a row; a mask allows at least one.
 pub(crate) fn row_range(scores: &[f64], mask: Option<&[bool]>) -> (f64, f64) {
     let allowed = scores.iter().enumerate().filter(|(label, _)| is_allowed(mask, *label));
+    // Labels that are not allowed are left out, not given a score: the pair is the tighter for it.
     allowed.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), (_, score)| {
         (low.min(*score), high.max(*score))
     })

@@ -20,17 +20,17 @@ pub use regression_grid::{LabelBins, residual_candidates};
 
 use crate::measure::{Dominance, Grid, WeightedEmpirical, dominance};
 
-/// How a sandwich was made.
+/// How a sandwich was made, and so what its order rests on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Construction {
-    /// Extremes over the possible labels.
+    /// Extremes over the possible labels: encloses the truth whatever it is.
     MinMax,
     /// Model and uniform labels, in exact expectation.
     ModelUniformExact,
     /// Model and uniform labels, one draw per row.
     ModelUniformSampled,
-    /// Two laws given by the user.
+    /// Two laws given by the user, on the user's word.
     Custom,
 }
 
@@ -63,17 +63,25 @@ pub enum Order {
 }
 
 /// A pair of laws around the law of the target scores.
+///
+/// All that bounds and learning see of the target data: how the labels of single rows were treated
+/// is behind it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sandwich {
+    /// The law of the smaller scores.
     lower: WeightedEmpirical,
+    /// The law of the larger scores.
     upper: WeightedEmpirical,
+    /// How the two were made.
     construction: Construction,
+    /// Whether the two are ordered, measured once when they were made.
     dominance: Dominance,
+    /// `m`; atoms do not count, of which `f-u` has `C` for each point.
     sample_size: usize,
 }
 
 impl Sandwich {
-    /// A pair made from `sample_size` unlabeled points.
+    /// A pair made from `sample_size` unlabeled points; its order is measured here.
     pub(crate) fn new(
         lower: WeightedEmpirical,
         upper: WeightedEmpirical,
@@ -105,7 +113,7 @@ impl Sandwich {
         &self.upper
     }
 
-    /// How the pair was made.
+    /// How the pair was made, as results report it.
     pub fn construction(&self) -> Construction {
         self.construction
     }
@@ -123,6 +131,8 @@ impl Sandwich {
     /// What is known about whether the pair encloses the law of the target scores.
     pub fn order(&self) -> Order {
         match (self.construction, self.dominance.at) {
+            // Whatever the dominance says: each row's extremes are ordered, and a sketch that
+            // rounds must not take the guarantee away.
             (Construction::MinMax, _) => Order::Guaranteed,
             (_, None) => Order::HoldsEmpirically,
             (_, Some(at)) => Order::Violated { largest: self.dominance.largest_violation, at },

@@ -6,6 +6,7 @@ use crate::measure::WeightedEmpirical;
 use crate::score::{CandidateScores, is_allowed};
 use crate::seed::Seed;
 
+/// What errors call this pair.
 const NAME: &str = "f-u";
 
 /// The exact expectation of eq 10: no sampling noise.
@@ -34,6 +35,7 @@ pub fn model_uniform(candidates: &CandidateScores) -> Result<Sandwich> {
     pairs.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     let law = |mass: fn(&(f64, f64, f64)) -> f64| {
         let atoms: Vec<(f64, f64)> = pairs.iter().map(|pair| (pair.0, mass(pair))).collect();
+        // `m` points, not `m C`: the labels of one point are no independent draws.
         WeightedEmpirical::from_sorted(&atoms, m)
     };
     Ok(Sandwich::new(
@@ -55,6 +57,7 @@ pub fn model_uniform_sampled(
     seed: Seed,
     draw: u64,
 ) -> Result<Sandwich> {
+    // The names are part of the results: others would draw other labels.
     let mut stream = seed.child("model-uniform-draws", draw).stream("labels");
     let (mut from_model, mut from_uniform) = (Vec::new(), Vec::new());
     for row in 0..candidates.rows() {
@@ -73,18 +76,28 @@ pub fn model_uniform_sampled(
 
 /// The two label distributions of a row, restricted to its possible labels.
 struct Masses<'a> {
+    /// `f` of the row; shape `(C,)`.
     plausibility: &'a [f64],
+    /// Its possible labels; none where all are.
     mask: Option<&'a [bool]>,
+    /// Sum of `f` over the possible labels; 1 without a mask.
     model_total: f64,
+    /// How many labels are possible.
     labels: f64,
 }
 
 impl<'a> Masses<'a> {
+    /// The distributions of one row.
+    ///
+    /// # Errors
+    /// If the table has no plausibility, or none of it is on possible labels.
     fn of(candidates: &'a CandidateScores, row: usize) -> Result<Self> {
         let plausibility =
             candidates.plausibility_row(row).ok_or(Error::NoPlausibility { construction: NAME })?;
         let mask = candidates.mask_row(row);
         let Some(allowed) = mask else {
+            // Exactly 1, not the sum, which rounding leaves beside it: rows were normalised when
+            // they came in.
             return Ok(Self {
                 plausibility,
                 mask,
@@ -101,7 +114,7 @@ impl<'a> Masses<'a> {
         Ok(Self { plausibility, mask, model_total, labels })
     }
 
-    /// The label at quantile `u` of the model's distribution.
+    /// The label at quantile `u` of the model's distribution; `u` in `[0, 1)`.
     fn model_label(&self, u: f64) -> usize {
         // Rounding may leave the running sum below `u` times the total; the last plausible label then stands in.
         let target = u * self.model_total;
@@ -119,7 +132,8 @@ impl<'a> Masses<'a> {
         last
     }
 
-    /// The label at quantile `u` of the uniform distribution.
+    /// The label at quantile `u` of the uniform distribution over the possible labels; `u` in
+    /// `[0, 1)`.
     fn uniform_label(&self, u: f64) -> usize {
         // `u < 1`, but the product may round up to the number of labels; taking from too short an iterator then ends at
         // the last label.

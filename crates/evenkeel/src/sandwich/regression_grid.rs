@@ -1,10 +1,17 @@
-//! `S[j][b] = |centre_b - prediction_j|`: regression as classification, with bins of `y` as candidate labels \[GNM24\].
+//! `S[j][b] = |centre_b - prediction_j|`: regression as classification, with bins of `y` as
+//! candidate labels \[GNM24\].
+//!
+//! ```text
+//! edge_b   = low + b width,   width = (high - low) / count
+//! centre_b = low + (b + 1/2) width
+//! ```
 
 use crate::error::{Error, Result, require_finite, require_some};
 use crate::interval::Interval;
 use crate::score::{CandidateScores, absolute_residual};
 
-/// Equal bins over the training range of `y`.
+/// Equal bins over the training range of `y`: bin `b` is `[edge_b, edge_(b+1))`, the last one
+/// closed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LabelBins {
     range: Interval,
@@ -19,7 +26,7 @@ impl LabelBins {
     /// Number of bins in the paper's regression experiment.
     pub const DEFAULT_COUNT: usize = 50;
 
-    /// `count` equal bins over `range`.
+    /// `count` equal bins over `range`; at least one.
     ///
     /// # Errors
     /// `TooFew` for no bins, `OutOfRange` for more than 2^24.
@@ -118,6 +125,7 @@ pub fn residual_candidates(
     require_some("calibration residuals", calibration_residuals)?;
     require_finite("calibration residuals", calibration_residuals)?;
     let mut residuals = calibration_residuals.to_vec();
+    // Sorted once: the share of a bin is then a difference of two ranks, for every prediction.
     residuals.sort_unstable_by(f64::total_cmp);
     let n = residuals.len() as f64;
 

@@ -19,7 +19,7 @@ pub enum Randomisation {
 }
 
 impl Randomisation {
-    /// The same rule, with separate draws for `purpose`.
+    /// The same rule, with separate draws for `purpose`. The word is part of the results.
     pub(crate) fn for_purpose(self, purpose: &str) -> Self {
         match self {
             Self::Deterministic => Self::Deterministic,
@@ -42,6 +42,10 @@ impl Randomisation {
 }
 
 /// `s(x, y) = sum of the p_k ranked before y + u p_y`, in `[0, 1]`.
+///
+/// ```text
+/// p = (0.5, 0.3, 0.2), u = 1:   s = (0.5, 0.8, 1.0)
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Aps {
     /// Whether the share `u` of the label's own probability is 1 or drawn per row.
@@ -49,6 +53,7 @@ pub struct Aps {
 }
 
 impl Aps {
+    /// Every score lies here.
     pub(crate) const RANGE: Interval = Interval::UNIT;
 
     /// Writes the score of every label of one row; `probabilities` and `scores` have shape `(C,)`. `row` addresses the

@@ -11,7 +11,9 @@ const MOST_CELLS: usize = 1 << 40;
 /// Which labels are possible for which row (hierarchies, business rules); shape `(m, C)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LabelMask {
+    /// Row-major; every row has a `true`.
     allowed: Vec<bool>,
+    /// `C`, the length of a row.
     labels: usize,
 }
 
@@ -94,9 +96,12 @@ impl LabelMask {
 /// The target data enter the library through this table only.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CandidateScores {
+    /// Row-major `(m, C)`, finite.
     scores: Vec<f64>,
     labels: usize,
+    /// Row-major `(m, C)`, rows of unit sum.
     plausibility: Option<Vec<f64>>,
+    /// Possible labels; none where all are.
     mask: Option<LabelMask>,
 }
 
@@ -109,6 +114,7 @@ impl CandidateScores {
     pub fn new(scores: Vec<f64>, labels: usize) -> Result<Self> {
         const WHAT: &str = "candidate scores";
         let rows = Rows::new(WHAT, &scores, labels)?;
+        // By row, so that an error can name row and column: the user has to find the entry.
         for (row, values) in rows.iter().enumerate() {
             if let Some(column) = values.iter().position(|value| !value.is_finite()) {
                 let at = At::Cell { row, column };
@@ -127,6 +133,7 @@ impl CandidateScores {
         const WHAT: &str = "plausibility";
         require_same_length(WHAT, plausibility.len(), "candidate scores", self.scores.len())?;
         for (row, values) in plausibility.chunks_exact_mut(self.labels).enumerate() {
+            // Normalised as it comes in: sandwiches rely on rows of unit sum.
             let scale = row_scale(WHAT, row as u64, values)?;
             values.iter_mut().for_each(|value| *value *= scale);
         }
@@ -236,6 +243,7 @@ impl CandidateScores {
 }
 
 /// Whether label `index` is possible under a row's permissions.
+/// Without permissions every label is.
 pub(crate) fn is_allowed(mask: Option<&[bool]>, index: usize) -> bool {
     mask.is_none_or(|allowed| allowed[index])
 }

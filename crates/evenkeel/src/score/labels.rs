@@ -1,8 +1,11 @@
 //! Class labels: one whole number in `0..classes` per row.
+//!
+//! Checked when they are made and once more against each table: labels are made without the table,
+//! and a label beyond its columns would index outside a row.
 
 use crate::error::{Error, Result, require_some};
 
-/// Labels `0..classes`, one per row.
+/// Labels `0..classes`, one per row, at least one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Labels {
     labels: Vec<usize>,
@@ -24,7 +27,7 @@ impl Labels {
         Ok(labels)
     }
 
-    /// An error naming the first label that is not below `classes`.
+    /// An error naming the first label that is not below `classes`, and its row.
     pub(crate) fn require_below(&self, classes: usize) -> Result<()> {
         match self.labels.iter().position(|label| *label >= classes) {
             None => Ok(()),

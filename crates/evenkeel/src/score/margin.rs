@@ -3,10 +3,15 @@
 use crate::interval::Interval;
 
 /// `s(x, y) = max_{k != y} p_k - p_y`, in `[-1, 1]`; with one class `-p_y`.
+///
+/// ```text
+/// p = (0.5, 0.3, 0.2):   s = (-0.2, 0.2, 0.3)
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Margin;
 
 impl Margin {
+    /// Every score lies here: -1 for a certain label, 1 for one that a certain rival beats.
     pub(crate) const RANGE: Interval = Interval::between(-1.0, 1.0);
 
     /// Writes the score of every label of one row; both slices have shape `(C,)`.

@@ -42,7 +42,7 @@ use crate::error::{Result, require_same_length};
 use crate::interval::Interval;
 use crate::rows::{Real, RowKeys, Rows};
 
-/// A score function on rows of class probabilities.
+/// A score function on rows of class probabilities: the larger, the less the label fits.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Score {
@@ -51,9 +51,9 @@ pub enum Score {
     Lac,
     /// Adaptive prediction sets: the probability of the labels ranked before, and a share of the label's own.
     Aps(Aps),
-    /// `aps` with a penalty on labels of low rank.
+    /// `aps` with a penalty on labels of low rank, which keeps sets of many classes small.
     Raps(Raps),
-    /// Best rival's probability minus the label's.
+    /// Best rival's probability minus the label's, in `[-1, 1]`.
     Margin,
 }
 
@@ -62,6 +62,8 @@ pub enum Score {
 #[doc(hidden)]
 #[derive(Debug, Clone, Default)]
 pub struct RowScratch {
+    /// Labels of the row scored last, by decreasing probability; left alone by scores that do not
+    /// rank.
     order: Vec<usize>,
 }
 
@@ -145,12 +147,14 @@ impl Score {
         labels: &Labels,
     ) -> Result<Vec<f64>> {
         require_same_length("labels", labels.len(), "probabilities", probabilities.rows())?;
+        // Labels were checked against a number of classes that need not be this table's.
         labels.require_below(probabilities.classes())?;
         let mut scratch = RowScratch::default();
         let mut row = vec![0.0; probabilities.classes()];
         let mut scores = vec![0.0; probabilities.classes()];
         let score_of = |(index, label): (usize, &usize)| {
             probabilities.read_row(index, &mut row);
+            // All labels are scored for the one that counts: a rank needs the whole row anyway.
             self.score_row(index as u64, &row, &mut scratch, &mut scores);
             scores[*label]
         };

@@ -1,4 +1,10 @@
-//! `p[i][k] >= 0`, `sum_k p[i][k] = 1`: rows of class probabilities, validated once and never copied.
+//! `p[i][k] >= 0`, `sum_k p[i][k] = 1`: rows of class probabilities, validated once and never
+//! copied.
+//!
+//! ```text
+//! |sum - 1| <= 1e-12   taken as it is           |sum - 1| <= 1e-3   divided by the sum
+//! beyond               refused, with row, column or sum
+//! ```
 
 use crate::error::{At, Error, Result};
 use crate::numeric::simd::in_widest_registers;
@@ -13,8 +19,11 @@ pub const NORMALISATION_TOLERANCE: f64 = 1e-3;
 const EXACT_TOLERANCE: f64 = 1e-12;
 
 /// A borrowed `(rows, classes)` matrix whose rows are probability vectors.
+///
+/// Having one is the proof: whoever takes it checks no entry again.
 #[derive(Debug, Clone)]
 pub struct Probabilities<'a, T> {
+    /// As the caller gave them.
     rows: Rows<'a, T>,
     /// `1 / sum` of every row; empty when all rows are taken as they are.
     scales: Vec<f64>,
@@ -91,7 +100,11 @@ pub(crate) fn widen_scaled<T: Real>(row: &[T], scale: f64, out: &mut [f64]) {
     }
 }
 
-/// What a probability row must be multiplied with to sum to one: exactly 1 for rows that do so up to rounding.
+/// What a probability row must be multiplied with to sum to one: exactly 1 for rows that do so up
+/// to rounding.
+///
+/// # Errors
+/// `NotFinite`, `Negative` or `NotNormalised`, naming `what` and the row with the key `row`.
 pub(crate) fn row_scale<T: Real>(what: &'static str, row: u64, values: &[T]) -> Result<f64> {
     row_extremes(values).scale(what, row, values)
 }
@@ -99,8 +112,12 @@ pub(crate) fn row_scale<T: Real>(what: &'static str, row: u64, values: &[T]) -> 
 /// Smallest entry, largest entry and sum of a row, from one pass.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RowExtremes {
+    /// Negative if any entry is; a NaN may hide here, and shows in the sum.
     pub smallest: f64,
+    /// The confidence of the row, before it is scaled.
     pub largest: f64,
+    /// In `f64` whatever the entries are: an `f32` table is judged by its entries, not by the
+    /// rounding of a sum.
     pub sum: f64,
 }
 
@@ -126,6 +143,8 @@ const LANES: usize = 16;
 
 /// One pass over a row. The sum is added up in `f64` in a fixed order, whatever the entries' type and the machine's
 /// vector units, so that every path through the library normalises a row by the same bits.
+///
+/// Every row of every table passes here, so that this loop is most of the cost of reading one.
 #[inline]
 pub(crate) fn row_extremes<T: Real>(values: &[T]) -> RowExtremes {
     if values.len() < LANES {
@@ -135,11 +154,17 @@ pub(crate) fn row_extremes<T: Real>(values: &[T]) -> RowExtremes {
 }
 
 in_widest_registers! {
+    /// [`row_extremes_in_lanes`] in the widest registers there are.
     fn row_extremes_in_wide_lanes[T: Real](values: &[T]) -> RowExtremes {
         row_extremes_in_lanes(values)
     }
 }
 
+/// Smallest, largest and sum of at least one value, over sixteen fixed lanes.
+///
+/// ```text
+/// lane l = values[l] + values[l + 16] + ..        sum = lane 0 + lane 1 + .. + lane 15
+/// ```
 #[inline(always)]
 fn row_extremes_in_lanes<T: Real>(values: &[T]) -> RowExtremes {
     let mut smallest = [values[0]; LANES];
@@ -185,7 +210,8 @@ fn short_row_extremes<T: Real>(values: &[T]) -> RowExtremes {
     extremes
 }
 
-/// Why a row is not a probability vector, naming the first offending entry.
+/// Why a row is not a probability vector, naming the first offending entry. Apart and cold: rows
+/// that pass pay nothing for the search.
 #[cold]
 fn explain_row<T: Real>(what: &'static str, key: u64, values: &[T], sum: f64) -> Error {
     let row = row_number(key);

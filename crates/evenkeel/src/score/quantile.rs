@@ -2,7 +2,7 @@
 
 use crate::error::{Result, require_finite, require_same_length, require_some};
 
-/// `s(x, y) = max(low - y, y - high)`: negative inside the predicted interval.
+/// `s(x, y) = max(low - y, y - high)`, in the units of `y`: negative inside the predicted interval.
 ///
 /// Crossed quantiles (`low > high`) are taken as they are: every `y` then lies outside and scores positive.
 pub fn conformalised_quantile_score(low: f64, high: f64, y: f64) -> f64 {
@@ -18,6 +18,7 @@ pub fn conformalised_quantile_scores(low: &[f64], high: &[f64], y: &[f64]) -> Re
     require_some("lower quantiles", low)?;
     require_same_length("upper quantiles", high.len(), "lower quantiles", low.len())?;
     require_same_length("y", y.len(), "lower quantiles", low.len())?;
+    // Not folded into the scores: a NaN in `low` would vanish in the maximum.
     require_finite("lower quantiles", low)?;
     require_finite("upper quantiles", high)?;
     require_finite("y", y)?;

@@ -17,15 +17,22 @@ const LARGEST_PENALTY: f64 = 1e6;
 /// | `lambda` | 0.01 | penalty per rank (the authors' value for ImageNet) | `[0, 1e6]` |
 /// | `k_reg` | 5 | number of ranks without penalty (likewise) | any |
 /// | `randomisation` | deterministic | share of the label's own probability | |
+///
+/// ```text
+/// p = (0.5, 0.3, 0.2), u = 1, lambda = 0.1, k_reg = 1:   s = (0.5, 0.9, 1.2)
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Stored", into = "Stored")]
 pub struct Raps {
+    /// The score without penalty.
     aps: Aps,
+    /// Penalty per rank, in `[0, 1e6]`.
     lambda: f64,
+    /// Ranks without penalty.
     k_reg: usize,
 }
 
-/// As it is stored; checked when read back.
+/// As it is stored, numbers as wide as on any machine; checked when read back.
 #[derive(Serialize, Deserialize)]
 struct Stored {
     aps: Aps,
@@ -71,12 +78,12 @@ impl Raps {
         }
     }
 
-    /// Penalty per rank beyond the first `k_reg`.
+    /// Penalty per rank beyond the first `k_reg`, in units of probability.
     pub fn lambda(&self) -> f64 {
         self.lambda
     }
 
-    /// Number of ranks without penalty.
+    /// Number of ranks without penalty; the best label has rank 1.
     pub fn k_reg(&self) -> usize {
         self.k_reg
     }
@@ -86,10 +93,12 @@ impl Raps {
         self.aps.randomisation
     }
 
+    /// The same function with separate random draws for `purpose`.
     pub(crate) fn with_draws_for(self, purpose: &str) -> Self {
         Self { aps: Aps { randomisation: self.aps.randomisation.for_purpose(purpose) }, ..self }
     }
 
+    /// `[0, 1 + lambda max(0, C - k_reg)]`: every score of so many classes lies here.
     pub(crate) fn range(&self, classes: usize) -> Interval {
         // Saturating: `k_reg` may exceed the classes, and a wrapped difference would make the range astronomical.
         Interval::between(0.0, 1.0 + self.lambda * classes.saturating_sub(self.k_reg) as f64)
@@ -105,6 +114,7 @@ impl Raps {
         scores: &mut [f64],
     ) {
         self.aps.score_row(row, probabilities, scratch, scores);
+        // The order that `aps` just ranked: sorting again would double the cost of a row.
         for (position, label) in scratch.order.iter().enumerate() {
             let penalty = self.lambda * (position + 1).saturating_sub(self.k_reg) as f64;
             if let Some(score) = scores.get_mut(*label) {

@@ -1,4 +1,8 @@
 //! What the model says of each row, and a sample of it.
+//!
+//! ```text
+//! confidence_i = max_k p[i][k]        class_i = first k with p[i][k] = confidence_i
+//! ```
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -12,9 +16,12 @@ use crate::sketch::contradiction;
 use crate::sketch::row_sample::RowSample;
 
 /// Predictions kept for the shift test; a uniform sample of this many rows when there are more.
+///
+/// A permutation costs time in proportion to the points of both sides, and ten thousand a side tell
+/// a distance of 0.02 from chance.
 pub(crate) const KEPT_PREDICTIONS: usize = 10_000;
 
-/// Rows of a block that a thread takes at a time.
+/// Rows of a block that a thread takes at a time; no result depends on it.
 const SHARE_ROWS: usize = 1 << 14;
 
 /// A uniform sample of the predictions of rows that are read in blocks: at most ten thousand of them, 32 bytes each.
@@ -22,6 +29,7 @@ const SHARE_ROWS: usize = 1 << 14;
 #[serde(try_from = "RowSample<Prediction>")]
 pub(crate) struct KeptPredictions(RowSample<Prediction>);
 
+/// Refuses confidences outside `[0, 1]`. Classes may be any number: they are only counted.
 impl TryFrom<RowSample<Prediction>> for KeptPredictions {
     type Error = Error;
 
@@ -35,11 +43,16 @@ impl TryFrom<RowSample<Prediction>> for KeptPredictions {
 }
 
 impl KeptPredictions {
+    /// A sample of nothing yet. The name of the stream is part of the results: it chooses the rows.
     pub(crate) fn new(seed: Seed) -> Self {
         Self(RowSample::new(seed.child("kept-confidences", 0).get(), KEPT_PREDICTIONS))
     }
 
-    /// Adds a block of probability rows.
+    /// Adds a block of probability rows, by value: a row that is refused leaves no half-filled
+    /// sample.
+    ///
+    /// # Errors
+    /// If a row does not hold probabilities, or there is not one key for each row.
     pub(crate) fn add<T: Real>(mut self, keys: RowKeys<'_>, block: Rows<'_, T>) -> Result<Self> {
         keys.check(block.rows())?;
         for (offset, values) in block.iter().enumerate() {
@@ -61,6 +74,8 @@ impl KeptPredictions {
         block: Rows<'_, T>,
     ) -> Result<()> {
         keys.check(block.rows())?;
+        // Each share begins with the bound on hashes reached so far, and keeps only rows that may
+        // stay.
         let empty = Self(self.0.emptied());
         let added = block
             .shares(keys, SHARE_ROWS)
@@ -72,12 +87,12 @@ impl KeptPredictions {
         self.merge(added)
     }
 
-    /// Number of predictions kept.
+    /// Number of predictions kept, at most ten thousand.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Adds one prediction.
+    /// Adds one prediction of the row with this key; its confidence is in `[0, 1]`.
     pub(crate) fn add_prediction(&mut self, key: u64, prediction: Prediction) {
         self.0.add(key, prediction);
     }
@@ -88,11 +103,17 @@ impl KeptPredictions {
     }
 
     /// Adds what another one kept.
+    ///
+    /// # Errors
+    /// If it is a sample by another seed.
     pub(crate) fn merge(&mut self, other: Self) -> Result<()> {
         self.0.merge(other.0)
     }
 
     /// The kept ones, in the order of their keys.
+    ///
+    /// # Errors
+    /// If two of them have one key.
     pub(crate) fn values(&self) -> Result<Vec<Prediction>> {
         self.0.values()
     }
@@ -104,6 +125,9 @@ impl KeptPredictions {
 }
 
 /// The most probable class of every row and its probability; shape `(n,)`.
+///
+/// Confidences are of the normalised row. The class is the first of the largest values as they were
+/// given.
 pub fn predictions<T: Real>(probabilities: &Probabilities<'_, T>) -> Vec<Prediction> {
     let table = probabilities.table();
     let mut row = vec![0.0; probabilities.classes()];
@@ -118,7 +142,8 @@ pub fn predictions<T: Real>(probabilities: &Probabilities<'_, T>) -> Vec<Predict
         .collect()
 }
 
-/// Index of the first value that equals the largest.
+/// Index of the first value that equals the largest: of tied classes the first, on both sides of a
+/// test.
 fn first_of<T: Real>(values: &[T], largest: f64) -> u32 {
     let is_largest = |value: &T| {
         let value: f64 = (*value).into();
@@ -127,7 +152,10 @@ fn first_of<T: Real>(values: &[T], largest: f64) -> u32 {
     values.iter().position(is_largest).map_or(0, |class| class as u32)
 }
 
-/// All predictions, or a uniform sample of them.
+/// All predictions, or a uniform sample of ten thousand of them, in their order.
+///
+/// # Errors
+/// None: row numbers are unique.
 pub(crate) fn sampled(all: Vec<Prediction>, seed: Seed) -> Result<Vec<Prediction>> {
     if all.len() <= KEPT_PREDICTIONS {
         return Ok(all);

@@ -20,11 +20,15 @@ use crate::seed::{Seed, Stream};
 /// Permutations drawn when none are asked for: the smallest p-value is then 0.001.
 pub(crate) const DEFAULT_PERMUTATIONS: usize = 999;
 
-/// Permutations for the smallest level that can be asked for.
+/// Most permutations drawn unless told otherwise: smaller levels must ask for more themselves.
 const MOST_PERMUTATIONS: f64 = 1e6;
 
 /// Permutations that a test at this level draws unless told otherwise: 999, or as many as put two
 /// p-values at or below the level.
+///
+/// ```text
+/// level   0.05 -> 999     0.001 -> 2000     1e-9 -> 1 000 000
+/// ```
 pub fn permutations_for(level: FailureProbability) -> usize {
     // With a single p-value below the level, one relabeling as extreme as the target data would decide.
     let needed = (2.0 / level.get()).ceil().min(MOST_PERMUTATIONS) as usize;
@@ -33,26 +37,27 @@ pub fn permutations_for(level: FailureProbability) -> usize {
 
 /// Fewest permutations with which a p-value can be at or below this level.
 pub(crate) fn least_permutations(level: FailureProbability) -> usize {
+    // 1 / (1 + B) <= level: the smallest p-value counts the observed labeling itself.
     (1.0 / level.get()).ceil() as usize - 1
 }
 
 /// What a model says about one point: its most probable class, and how probable.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Prediction {
-    /// Probability of the predicted class.
+    /// Probability of the predicted class, in `[0, 1]`.
     pub confidence: f64,
     /// The predicted class, the first of equally probable ones.
     pub class: u32,
 }
 
-/// A two-sample permutation test.
+/// A two-sample permutation test of predictions: the observed distances, and how rare they are.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ShiftTest {
     /// The larger of the two distances, in standard deviations above what relabelings give.
     pub statistic: f64,
-    /// Kolmogorov-Smirnov distance of the confidences.
+    /// Kolmogorov-Smirnov distance of the confidences, in `[0, 1]`.
     pub confidence_distance: f64,
-    /// Total variation distance of the predicted classes.
+    /// Total variation distance of the predicted classes, in `[0, 1]`.
     pub class_distance: f64,
     /// `(1 + b) / (1 + B)`: `b` of `B` random relabelings had a statistic at least as large. Exact: under no shift it is at
     /// most `p` with probability at most `p`.
@@ -88,6 +93,7 @@ pub fn shift_test(
     let mut observed_sides = pooled.observed.iter().copied();
     let observed = pooled.distances(|| observed_sides.next().unwrap_or(Side::Target));
     let relabeled = (0..permutations as u64).into_par_iter().map(|index| {
+        // A seed for each relabeling, by its number: threads may draw them in any order.
         let mut draws = Relabeling::new(&pooled, seed.child("shift-test", index));
         pooled.distances(|| draws.next_side())
     });
@@ -106,6 +112,7 @@ pub fn shift_test(
     };
     let (confidence, class) = (standardised(|d| d.confidence), standardised(|d| d.class));
     let statistics: Vec<f64> = confidence.iter().zip(&class).map(|(a, b)| a.max(*b)).collect();
+    // `>=`: relabelings that tie count against a shift, and the p-value stays valid.
     let exceeded = statistics[1..].iter().filter(|drawn| **drawn >= statistics[0]).count();
     let whole = f64::from(pooled.n) * f64::from(pooled.m);
     Ok(ShiftTest {
@@ -117,6 +124,7 @@ pub fn shift_test(
     })
 }
 
+/// Which data set a point belongs to, in truth or by relabeling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Side {
     Calibration,
@@ -131,17 +139,25 @@ struct Distances {
 }
 
 /// Both samples in increasing order of confidence.
+/// A labeling of them gives both distances in one walk.
 struct Pooled {
+    /// Calibration points.
     n: u32,
+    /// Target points.
     m: u32,
     /// Class of each point, and whether it is the last of its run of equal confidences, where CDFs may be compared.
     points: Vec<(u32, bool)>,
+    /// Where each point truly came from, in the order of `points`.
     observed: Vec<Side>,
-    /// Points of each class.
+    /// Points of each class on both sides together; no relabeling changes them.
     totals: Vec<u32>,
 }
 
 impl Pooled {
+    /// Sorts both samples together once; every relabeling then is a walk over them.
+    ///
+    /// # Errors
+    /// If a side is empty or too large to count pairs of, or a confidence is not finite.
     fn new(labeled: &[Prediction], target: &[Prediction]) -> Result<Self> {
         for (what, sample) in [("calibration confidences", labeled), ("target confidences", target)]
         {
@@ -166,6 +182,8 @@ impl Pooled {
             .chain(target.iter().map(|point| (*point, Side::Target)))
             .collect();
         all.sort_by(|a, b| a.0.confidence.total_cmp(&b.0.confidence));
+        // Classes are renumbered by rank: a prediction of class 4 294 967 295 must not ask for that
+        // many counts.
         let mut names: Vec<u32> = all.iter().map(|(point, _)| point.class).collect();
         names.sort_unstable();
         names.dedup();
@@ -183,7 +201,8 @@ impl Pooled {
         Ok(Self { n: n as u32, m: m as u32, points, observed, totals })
     }
 
-    /// The distances of a labeling, given point by point.
+    /// The distances of a labeling, given point by point. Calibration points step up by `m` and
+    /// target points down by `n`, so that the walk ends at zero and stays whole.
     fn distances(&self, mut side: impl FnMut() -> Side) -> Distances {
         let (up, down) = (i64::from(self.m), i64::from(self.n));
         let mut counts = vec![0u32; self.totals.len()];
@@ -192,6 +211,7 @@ impl Pooled {
             let labeled = side() == Side::Calibration;
             difference += if labeled { up } else { -down };
             counts[*class as usize] += u32::from(labeled);
+            // Inside a run of equal confidences the walk depends on how ties were sorted.
             if *end {
                 largest = largest.max(difference.unsigned_abs());
             }
@@ -205,17 +225,25 @@ impl Pooled {
 }
 
 /// A uniform relabeling, drawn point by point: the next point is one of the calibration data with probability `left / of`.
+///
+/// Each of the `n + m` choose `n` labelings is equally likely, which is what makes the p-value
+/// exact.
 struct Relabeling {
+    /// Random numbers of this relabeling alone.
     stream: Stream,
+    /// Calibration points not yet placed.
     left: usize,
+    /// Points not yet placed.
     of: usize,
 }
 
 impl Relabeling {
+    /// A relabeling with as many calibration points as there are.
     fn new(pooled: &Pooled, seed: Seed) -> Self {
         Self { stream: seed.stream("relabeling"), left: pooled.n as usize, of: pooled.points.len() }
     }
 
+    /// The side of the next point. No list is shuffled: a relabeling takes no memory.
     #[inline]
     fn next_side(&mut self) -> Side {
         let labeled = self.stream.below(self.of) < self.left;

@@ -1,4 +1,10 @@
 //! The points at which a sketch knows its CDFs exactly.
+//!
+//! ```text
+//! bucket(v) = floor((v - low) K / (high - low))        locate(v) = min { k : t_k >= v }
+//! ```
+//! A lookup starts at the first point of the value's bucket. On a grid that is the answer or the
+//! point before it, so that no search is needed; every candidate score of every row is looked up.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,18 +14,24 @@ use crate::interval::Interval;
 use crate::measure::Grid;
 
 /// Strictly increasing points with a fast lookup of the first one at or after a value.
+///
+/// Thresholds and grid points are put among them, because a sketch is exact at its abscissae and
+/// rounded outward between.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Stored", into = "Stored")]
 pub struct Abscissae {
+    /// Contains every point.
     range: Interval,
+    /// Strictly increasing, at least one.
     points: Vec<f64>,
     /// `first[b]`: index of the first point whose bucket is at least `b`.
     first: Vec<usize>,
-    /// Buckets per unit of score.
+    /// Buckets per unit of score: as many buckets as points over the range.
     density: f64,
 }
 
-/// As they are stored, 8 bytes per point; checked when read back.
+/// As they are stored, 8 bytes per point; checked when read back. The lookup table is made anew:
+/// from bytes it could lead outside the points.
 #[derive(Serialize, Deserialize)]
 struct Stored {
     range: Interval,
@@ -49,7 +61,7 @@ impl TryFrom<Stored> for Abscissae {
 const WALK: usize = 8;
 
 impl Abscissae {
-    /// The points of a grid.
+    /// The points of a grid, over its range.
     pub fn of_grid(grid: &Grid) -> Self {
         Self::from_increasing(grid.range(), grid.points().to_vec())
     }
@@ -82,9 +94,12 @@ impl Abscissae {
         Self::from_increasing(range, points)
     }
 
+    /// Makes the lookup table of strictly increasing points inside `range`.
     fn from_increasing(range: Interval, points: Vec<f64>) -> Self {
         let buckets = points.len();
         let density = buckets as f64 / range.width();
+        // Buckets of points are found by the same `bucket` as those of values: they then round
+        // alike, and no value is sent past its point.
         let mut abscissae = Self { range, points, first: Vec::with_capacity(buckets + 1), density };
         let mut next = 0;
         for bucket in 0..=buckets {
@@ -102,7 +117,7 @@ impl Abscissae {
         &self.points
     }
 
-    /// The range covered.
+    /// The range that the points lie in; scores beyond it fall into the first or last bin.
     pub(crate) fn range(&self) -> Interval {
         self.range
     }
@@ -115,6 +130,8 @@ impl Abscissae {
     }
 
     /// Index of the first point `>= value`; `len` if there is none.
+    ///
+    /// Scores below the range go to 0 and scores above it to `len`; the value must not be a NaN.
     #[inline]
     pub(crate) fn locate(&self, value: f64) -> usize {
         let bucket = self.bucket(value);

@@ -1,5 +1,10 @@
 //! Target confidences, bounded in memory and the same however they arrived.
 //!
+//! ```text
+//! ks(F, w)  = max_t |F_w(t) - F_target(t)|          F_w: weights w on the calibration confidences
+//! mean      = 1/m sum_j confidence_j
+//! ```
+//!
 //! Kept: up to `2^20` confidences, 8 MB, or 262 145 counts, 2 MB. Merging is exact because which of the two it is depends on
 //! how many there are and on nothing else, kept ones are sorted before they are summed or written, and counts are whole.
 
@@ -11,16 +16,24 @@ use super::log_bins::{CELLS, cell_of, smallest_distance};
 use super::row_count::{contradiction, sum_of_counts};
 use crate::error::{Error, Result, require_same_length};
 
-/// Confidences kept one by one; more of them are counted on a grid.
+/// Confidences kept one by one, 8 MB of them; more are counted in the cells of `log_bins`.
 const MOST_KEPT: usize = 1 << 20;
 
 /// The multiset of target confidences: exact up to a million, counts in cells that are finer the nearer to 1 beyond.
 ///
 /// Which of the two it ends up as depends on how many there are and on nothing else, and so do its bits.
+///
+/// ```text
+/// m <= 2^20   Kept      distances and means are exact
+/// m >  2^20   Counted   cells 1/4096 of the distance from 1 wide
+/// ```
+/// Kept ones may stand in any order: whoever sums or writes them sorts them first.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "Stored<'_>")]
 pub(crate) enum ConfidenceCounts {
+    /// Every one, in the order of arrival.
     Kept(Vec<f64>),
+    /// How many fell into each cell; shape `(CELLS,)`.
     Counted(Vec<u64>),
 }
 
@@ -31,10 +44,13 @@ enum Stored<'a> {
     Counted(Cow<'a, [u64]>),
 }
 
+/// Bytes depend on the confidences alone, not on the order in which they came.
 impl Serialize for ConfidenceCounts {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Kept(values) => {
+                // Sorted before they are written: the order of arrival depends on threads and
+                // blocks.
                 let mut sorted = values.clone();
                 sorted.sort_unstable_by(f64::total_cmp);
                 Stored::Kept(Cow::Owned(sorted)).serialize(serializer)
@@ -44,12 +60,15 @@ impl Serialize for ConfidenceCounts {
     }
 }
 
+/// Refuses what no pass could have left: values outside `[0, 1]`, the wrong form for their number,
+/// or counts of another number of cells.
 impl TryFrom<Stored<'_>> for ConfidenceCounts {
     type Error = Error;
 
     fn try_from(stored: Stored<'_>) -> Result<Self> {
         match stored {
             Stored::Kept(values) => {
+                // A longer list is none that a pass left: it would have been counted.
                 if values.len() > MOST_KEPT
                     || !values.iter().all(|value| (0.0..=1.0).contains(value))
                 {
@@ -59,6 +78,8 @@ impl TryFrom<Stored<'_>> for ConfidenceCounts {
             }
             Stored::Counted(counts) => {
                 require_same_length("counts of confidences", counts.len(), "cells", CELLS)?;
+                // Counting starts beyond the limit only: fewer in counted form would merge into
+                // other bits than the same confidences kept.
                 if sum_of_counts(counts.iter().copied())? <= MOST_KEPT as u64 {
                     return Err(contradiction("its confidences are too few to be counted"));
                 }
@@ -69,10 +90,12 @@ impl TryFrom<Stored<'_>> for ConfidenceCounts {
 }
 
 impl ConfidenceCounts {
+    /// No confidences yet.
     pub(crate) fn new() -> Self {
         Self::Kept(Vec::new())
     }
 
+    /// Adds one confidence in `[0, 1]`.
     #[inline]
     pub(crate) fn add(&mut self, confidence: f64) {
         match self {
@@ -85,7 +108,7 @@ impl ConfidenceCounts {
         }
     }
 
-    /// How many there are.
+    /// How many there are; `m` after a whole pass.
     pub(crate) fn len(&self) -> u64 {
         match self {
             Self::Kept(values) => values.len() as u64,
@@ -106,6 +129,7 @@ impl ConfidenceCounts {
         }
     }
 
+    /// Turns kept confidences into counts; counts stay as they are.
     fn count(&mut self) {
         if let Self::Kept(values) = self {
             let mut counts = vec![0; CELLS];
@@ -114,7 +138,8 @@ impl ConfidenceCounts {
         }
     }
 
-    /// Mean confidence; on the grid to half a cell.
+    /// Mean confidence, in `[0, 1]`; counted ones stand in the middle of their cell, off by at most
+    /// half of it. Not a number if there are none.
     pub(crate) fn mean(&self) -> f64 {
         match self {
             Self::Kept(values) => {
@@ -134,10 +159,14 @@ impl ConfidenceCounts {
 
     /// `max_t |F(t) - F_target(t)|`, where `F` puts masses proportional to `weights` on `confidences`. On the grid the CDFs
     /// are compared at the edges of cells only, which can miss no more than the mass of one cell.
+    ///
+    /// `confidences` and `weights` have shape `(n,)`; weights are not negative and need not sum to
+    /// one. The result lies in `[0, 1]`.
     pub(crate) fn kolmogorov_smirnov(&self, confidences: &[f64], weights: &[f64]) -> f64 {
         let total: f64 = weights.iter().sum();
         let mut atoms: Vec<(f64, f64)> =
             confidences.iter().copied().zip(weights.iter().copied()).collect();
+        // Stable: weights of tied confidences are added in the order given, hence to the same bits.
         atoms.sort_by(|a, b| a.0.total_cmp(&b.0));
         match self {
             Self::Kept(values) => {
@@ -162,7 +191,9 @@ impl ConfidenceCounts {
     }
 }
 
-/// By one merge; CDFs are compared after each run of equal values.
+/// `max_t |F(t) - F_target(t)|` of sorted atoms `(value, mass)` of mass `total` and sorted
+/// `target`, by one merge. CDFs are compared after each run of equal values: inside a run neither
+/// is reached yet.
 fn exact_distance(atoms: &[(f64, f64)], total: f64, target: &[f64]) -> f64 {
     let (mut i, mut j, mut mass, mut largest) = (0, 0, 0.0, 0.0_f64);
     while i < atoms.len() || j < target.len() {
@@ -184,13 +215,13 @@ fn exact_distance(atoms: &[(f64, f64)], total: f64, target: &[f64]) -> f64 {
     largest
 }
 
-/// The cell of a confidence, increasing with it.
+/// The cell of a confidence, increasing with it, by its distance from 1.
 #[inline]
 fn cell(confidence: f64) -> usize {
     cell_of(1.0 - confidence)
 }
 
-/// The confidence in the middle of a cell.
+/// The confidence in the middle of a cell, in `[0, 1]`.
 fn middle(cell: usize) -> f64 {
     let (near, far) = (smallest_distance(cell), smallest_distance(cell.saturating_sub(1)));
     1.0 - f64::midpoint(near, far)

@@ -19,7 +19,7 @@ use crate::interval::Interval;
 use crate::rows::row_number;
 use crate::sketch::Abscissae;
 
-/// Atoms beyond the largest calibration score that are kept one by one.
+/// Atoms beyond the largest calibration score that are kept one by one; more are gathered in cells.
 pub(crate) const MOST_TAIL_ATOMS: usize = 4096;
 /// Scores may pass the end of their range by this share of it, by rounding.
 const RANGE_SLACK: f64 = 1e-9;
@@ -36,7 +36,7 @@ fn fixed(mass: f64) -> u64 {
 /// CDF values of the three laws at the sorted calibration scores; shapes `(n,)`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlannedLaws {
-    /// `F`, the law aimed at.
+    /// `F`, the law aimed at, in `[0, 1]` and increasing as the others are.
     pub planned: Vec<f64>,
     /// `F_up`, the cautious end of the certificate.
     pub upper: Vec<f64>,
@@ -44,14 +44,21 @@ pub struct PlannedLaws {
     pub lower: Vec<f64>,
 }
 
-/// Masses of the three laws between neighbouring distinct calibration scores, and the planned law's tail.
+/// Masses of the three laws between neighbouring distinct calibration scores, and the planned law's
+/// tail.
+///
+/// Sums are `u128`: `2^62` rows of `2^52` units each need 114 bits.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Stored")]
 pub(crate) struct LawSums {
     /// `(planned, upper, lower)` of each bin; the last bin lies beyond the largest score.
     bins: Vec<[u128; 3]>,
+    /// Where in the last bin the planned mass lies: thresholds beyond all calibration scores need
+    /// it.
     tail: Tail,
+    /// Every score of the score function lies here, up to rounding.
     range: Interval,
+    /// `m`, the rows added so far.
     pub(crate) rows: u64,
 }
 
@@ -68,7 +75,11 @@ impl LawSums {
         }
     }
 
-    /// Adds one row: its scores and the three plausibilities of each label.
+    /// Adds one row: its scores and the three plausibilities of each label; all of shape `(C,)`.
+    ///
+    /// # Errors
+    /// If a score with planned mass lies above the range. The row is half added then: drop the
+    /// sums.
     pub(crate) fn add_row(
         &mut self,
         row: u64,
@@ -82,6 +93,8 @@ impl LawSums {
             for (sum, mass) in self.bins[bin].iter_mut().zip(masses) {
                 *sum += u128::from(mass);
             }
+            // Atoms without planned mass are not kept: with many classes they would fill the tail
+            // for nothing.
             if bin + 1 == self.bins.len() && masses[0] > 0 {
                 if *score > self.range.high() + RANGE_SLACK * self.range.width() {
                     return Err(Error::OutsideRange {
@@ -108,6 +121,7 @@ impl LawSums {
         if shape(self) != shape(&other) {
             return Err(OTHER_POINTS);
         }
+        // Before the masses are added: if the rows fit, so do the sums.
         self.rows = rows_of_both(self.rows, other.rows)?;
         for (mine, theirs) in self.bins.iter_mut().zip(&other.bins) {
             mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine += theirs);
@@ -116,7 +130,8 @@ impl LawSums {
         Ok(())
     }
 
-    /// An error unless these are sums over these scores.
+    /// An error unless these are sums over these scores, as far as they remember them: their
+    /// number, their range and the largest.
     pub(crate) fn require_points(&self, scores: &Abscissae) -> Result<()> {
         let (range, points) = (scores.range(), scores.points());
         let largest = points.last().copied().unwrap_or(range.low());
@@ -126,6 +141,8 @@ impl LawSums {
     }
 
     /// The laws at sorted scores (ties included), and the planned law at each atom beyond.
+    ///
+    /// At least one row must have been added: the laws of none would be `0 / 0`.
     pub(crate) fn finish(self, sorted: &[f64], locate: &Abscissae) -> (PlannedLaws, Vec<TailAtom>) {
         // Masses were cut to whole units, so that a row may hold a few units less than one: divide by what is there.
         let mut totals = [0u128; 3];
@@ -148,6 +165,7 @@ impl LawSums {
     }
 }
 
+/// What merging with sums over other scores is refused with.
 const OTHER_POINTS: Error = Error::IncompatibleSketches { what: "calibration scores" };
 
 /// As they are stored; checked when read back.
@@ -164,10 +182,12 @@ impl TryFrom<Stored> for LawSums {
 
     fn try_from(Stored { bins, tail, range, rows }: Stored) -> Result<Self> {
         const OTHER_MASS: &str = "the masses of a law are not those of its rows";
+        // First of all: the shift below would drop the high bits of a larger number.
         if rows > MOST_ROWS || bins.len() < 2 {
             return Err(contradiction("its rows cannot be counted"));
         }
-        // Rows of one law may miss one by rounding.
+        // Rows of one law may miss one by rounding, by less than half. A total within these limits
+        // also proves that no later sum of the bins overflows.
         let whole = u128::from(rows) << 52;
         for law in 0..3 {
             let total = bins.iter().try_fold(0u128, |sum, bin| sum.checked_add(bin[law]));
@@ -176,6 +196,7 @@ impl TryFrom<Stored> for LawSums {
             }
         }
         let beyond = bins.last().map_or(0, |bin| bin[0]);
+        // The tail is the last bin once more; quantiles beyond the scores come from it alone.
         if tail.mass() != Some(beyond) {
             return Err(contradiction("the mass of its tail is not that of its last bin"));
         }
@@ -201,11 +222,16 @@ pub struct TailAtom {
 /// large by `1/4096` of its distance from the end of the range, or of the tail's mass, at most.
 #[derive(Debug, Clone, Deserialize)]
 struct Tail {
+    /// The largest calibration score, where the tail begins.
     low: f64,
+    /// The end of the range of scores.
     high: f64,
+    /// Atoms or cells; which of the two depends on how many distinct atoms there are.
     kept: TailAtoms,
 }
 
+/// Scores with their masses in units of `2^-52`, unsorted and with repeats until they are settled;
+/// or one mass for each of the cells of `log_bins`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 enum TailAtoms {
     Kept(Vec<(f64, u128)>),
@@ -215,6 +241,8 @@ enum TailAtoms {
 /// Written with equal atoms joined, so that the bytes do not depend on how they arrived.
 impl Serialize for Tail {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        // A struct of its own: deriving for `Tail` itself would write the atoms as they happened to
+        // arrive.
         #[derive(Serialize)]
         struct Written {
             low: f64,
@@ -232,6 +260,8 @@ impl Tail {
     /// Total mass of a tail that was read from bytes; none if it is too large or the tail is none that was written.
     fn mass(&self) -> Option<u128> {
         match &self.kept {
+            // Written tails are settled, so that more atoms than this, or another number of cells,
+            // come from no tail of ours.
             TailAtoms::Kept(atoms) if atoms.len() <= MOST_TAIL_ATOMS => {
                 atoms.iter().try_fold(0u128, |sum, (_, mass)| sum.checked_add(*mass))
             }
@@ -253,11 +283,13 @@ impl Tail {
         }
     }
 
+    /// Adds an atom; the score is above `low`.
     #[inline]
     fn add(&mut self, score: f64, mass: u128) {
         match &mut self.kept {
             TailAtoms::Kept(atoms) => {
                 atoms.push((score, mass));
+                // Room for repeats, so that thousands of pushes share the cost of one sort.
                 if atoms.len() > 4 * MOST_TAIL_ATOMS {
                     self.settle();
                 }
@@ -266,6 +298,7 @@ impl Tail {
         }
     }
 
+    /// Adds the masses of another tail over the same scores.
     fn merge(&mut self, other: Self) {
         match other.kept {
             TailAtoms::Kept(atoms) => {
@@ -283,6 +316,8 @@ impl Tail {
     /// Joins equal atoms, and gathers them where too many are left: more will not make them fewer.
     fn settle(&mut self) {
         let TailAtoms::Kept(atoms) = &mut self.kept else { return };
+        // Unstable is safe: atoms that tie are joined next, and whole masses add up alike in any
+        // order.
         atoms.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         atoms.dedup_by(|next, first| {
             let same = next.0 == first.0;
@@ -296,6 +331,7 @@ impl Tail {
         }
     }
 
+    /// Puts the atoms into cells; cells stay as they are.
     fn gather(&mut self) {
         if let TailAtoms::Kept(atoms) = &self.kept {
             let mut cells = vec![0; CELLS];
@@ -306,7 +342,7 @@ impl Tail {
         }
     }
 
-    /// Increasing atoms with their masses.
+    /// Increasing atoms with their masses, at most one more than `MOST_TAIL_ATOMS`.
     fn atoms(mut self) -> Vec<(f64, u128)> {
         self.settle();
         match self.kept {
@@ -321,6 +357,7 @@ impl Tail {
                 let mut gathered = 0;
                 for (cell, mass) in cells.iter().enumerate() {
                     gathered += mass;
+                    // At the upper end of the cell: a threshold read off it is never too small.
                     if gathered > step || (Some(cell) == last && gathered > 0) {
                         atoms.push((end(cell), gathered));
                         gathered = 0;

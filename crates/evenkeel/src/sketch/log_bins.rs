@@ -5,23 +5,31 @@
 
 /// Cells to an octave, as a power of two.
 const BITS: u32 = 12;
-/// Octaves told apart; smaller distances share the last cell.
+/// Octaves told apart; distances below `2^-64` share the last cell, and round to nothing beside 1.
 const OCTAVES: u64 = 64;
-/// Number of cells.
+/// Number of cells, 262 145: 64 octaves of 4096, and one for the distance 1 itself.
 pub(crate) const CELLS: usize = ((OCTAVES << BITS) + 1) as usize;
 
+/// Bits of the mantissa below the first twelve, which a cell does not tell apart.
 const SHIFT: u32 = f64::MANTISSA_DIGITS - 1 - BITS;
+/// Exponent and twelve bits of the smallest distance told apart, `2^-64`.
 const FIRST: u64 = (1023 - OCTAVES) << BITS;
 
 /// The cell of a distance in `[0, 1]`, counted from the far end: cell 0 holds the distance 1.
+///
+/// ```text
+/// distance   1 -> cell 0     1/2 -> cell 4096     1/4 -> cell 8192     0 -> cell 262 144
+/// ```
 #[inline]
 pub(crate) fn cell_of(distance: f64) -> usize {
+    // The bits of positive doubles increase with their value, so that a shift finds the cell
+    // without a logarithm, which is slower and rounds differently between C libraries.
     let key = (distance.clamp(0.0, 1.0).to_bits() >> SHIFT).saturating_sub(FIRST);
     // At most OCTAVES << BITS, that of the distance 1.
     CELLS - 1 - (key as usize).min(CELLS - 1)
 }
 
-/// The smallest distance of a cell.
+/// The smallest distance of a cell; 0 for the last one, and for numbers past it.
 pub(crate) fn smallest_distance(cell: usize) -> f64 {
     match CELLS - 1 - cell.min(CELLS - 1) {
         0 => 0.0,

@@ -1,4 +1,19 @@
-//! Stage 5: what a pass over rows leaves behind. Bounded in memory, mergeable in any order, and the same bits for any cut.
+//! Stage 5: what a pass over rows leaves behind. Bounded in memory, mergeable in any order, and the
+//! same bits for any cut.
+//!
+//! ```text
+//! abscissae          t_0 < .. < t_(K-1), where a sketch is exact
+//! sketched_law       mass and first moment in (t_(k-1), t_k], whole multiples of 2^-62
+//! sandwich_sketch    two pairs of such laws, from one scan
+//! target_table       every probability while they are few, a sandwich_sketch when they are many
+//! law_sums           three laws of the label plan at the calibration scores, and a tail
+//! confidence_counts  a multiset of confidences: values, then counts in log_bins
+//! quantile_counts    numbers of an interval: values, then counts in equal cells
+//! row_sample         the rows with the smallest hashes of (seed, key)
+//! state              header | payload | SHA-256
+//! ```
+//! Sums are of whole numbers, or run in the order of the keys. Floating-point sums in the order of
+//! arrival would make a result depend on threads, blocks and machines.
 
 mod abscissae;
 mod confidence_counts;

@@ -1,5 +1,11 @@
 //! A sample of numbers from a known interval, in bounded memory.
 //!
+//! ```text
+//! quantile(q)     = min { v : #{values <= v} / n >= q }
+//! share_below(t)  = #{values < t} / n
+//! cell k          = [low + k w, low + (k + 1) w),   w = (high - low) / 2^16
+//! ```
+//!
 //! Kept: up to `2^16` numbers, 512 kB, or as many counts. Merging is exact because which of the two it is depends on how many
 //! numbers there are and on nothing else, kept ones are sorted, and counts are whole.
 
@@ -12,14 +18,17 @@ use crate::level::Level;
 use crate::measure::QUANTILE_TOLERANCE;
 use crate::rows::{RowKeys, row_number};
 
-/// Values kept one by one; more of them are counted in as many cells.
+/// Values kept one by one, 512 kB of them; more are counted in as many cells.
 pub const MOST_EXACT_VALUES: usize = 1 << 16;
+/// Cells of a counted sample: no more memory than the values it replaces.
 const CELLS: usize = 1 << 16;
 
 /// How an answer between two cell ends is rounded once values are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rounding {
+    /// To the lower end of a cell.
     Down,
+    /// To its upper end.
     Up,
 }
 
@@ -30,19 +39,23 @@ pub(crate) enum Rounding {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Stored", into = "Stored")]
 pub(crate) struct QuantileCounts {
+    /// What values may be; fixed when the sample begins, because cells cannot move later.
     range: Interval,
+    /// Values or counts; which of the two depends on how many there are.
     values: Values,
 }
 
+/// The two forms of a sample. Their names stand in stored states.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Values {
-    /// Increasing.
+    /// Increasing, at most `MOST_EXACT_VALUES`.
     Exact(Vec<f64>),
     /// `counts[k]` values in cell `k`, and how many there are.
     Counted { counts: Vec<u64>, total: u64 },
 }
 
+/// As it is stored; checked when read back, because a state may come from another machine.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Stored {
     low: f64,
@@ -56,12 +69,14 @@ impl From<QuantileCounts> for Stored {
     }
 }
 
+/// Refuses values outside the interval, and counts that do not add up to their total.
 impl TryFrom<Stored> for QuantileCounts {
     type Error = Error;
 
     fn try_from(stored: Stored) -> Result<Self> {
         let mut sample = Self::new(Interval::new(stored.low, stored.high)?);
         match stored.values {
+            // Through `add`, which checks the interval, sorts, and counts what is too much to keep.
             Values::Exact(values) => sample.add(RowKeys::From(0), &values)?,
             Values::Counted { counts, total } => {
                 crate::error::require_same_length("sample counts", counts.len(), "cells", CELLS)?;
@@ -80,10 +95,12 @@ impl TryFrom<Stored> for QuantileCounts {
 }
 
 impl QuantileCounts {
+    /// An empty sample of values of `range`.
     pub(crate) fn new(range: Interval) -> Self {
         Self { range, values: Values::Exact(Vec::new()) }
     }
 
+    /// How many values there are.
     pub(crate) fn len(&self) -> u64 {
         match &self.values {
             Values::Exact(values) => values.len() as u64,
@@ -91,7 +108,10 @@ impl QuantileCounts {
         }
     }
 
-    /// Adds values of the interval, one for each row; keys name rows in errors.
+    /// Adds values of the interval, one for each row; keys name rows in errors. All or none.
+    ///
+    /// # Errors
+    /// If a value is not finite or outside the interval.
     pub(crate) fn add(&mut self, keys: RowKeys<'_>, new: &[f64]) -> Result<()> {
         require_finite("values of a sample", new)?;
         let (low, high) = (self.range.low(), self.range.high());
@@ -103,6 +123,7 @@ impl QuantileCounts {
             && values.len() + new.len() <= MOST_EXACT_VALUES
         {
             values.extend_from_slice(new);
+            // Sorted at every block: the form on the wire must not depend on how rows were cut.
             values.sort_by(f64::total_cmp);
             return Ok(());
         }
@@ -111,6 +132,9 @@ impl QuantileCounts {
     }
 
     /// Adds another sample of the same interval.
+    ///
+    /// # Errors
+    /// If it is of another interval, or both together have too many values to count.
     pub(crate) fn merge(&mut self, other: &Self) -> Result<()> {
         if self.range != other.range {
             return Err(Error::IncompatibleSketches { what: "intervals" });
@@ -129,7 +153,8 @@ impl QuantileCounts {
         }
     }
 
-    /// Counts values, those kept so far included.
+    /// Counts values, those kept so far included. From then on the sample stays counted: there is
+    /// no way back from counts to values.
     fn count(&mut self, new: &[f64]) {
         if let Values::Exact(kept) = &mut self.values {
             let kept = std::mem::take(kept);
@@ -147,7 +172,12 @@ impl QuantileCounts {
 
     /// Smallest value `v` with a share of at least `level` at or below it, up to [`QUANTILE_TOLERANCE`]; none of an empty
     /// sample. Counted values are rounded to an end of their cell.
+    ///
+    /// ```text
+    /// values 1 2 2 5     level 0.5 -> 2     level 0.75 -> 2     level 0.76 -> 5
+    /// ```
     pub(crate) fn quantile(&self, level: Level, rounding: Rounding) -> Option<f64> {
+        // Ranks are whole numbers: a level times a count would round across a rank.
         let rank = rank_of(level, self.len())?;
         match &self.values {
             Values::Exact(values) => values.get(usize::try_from(rank - 1).ok()?).copied(),
@@ -166,11 +196,15 @@ impl QuantileCounts {
     }
 
     /// Share of the values strictly below `point`. Counted values of the point's own cell are below it when rounding up.
+    ///
+    /// In `[0, 1]`; 0 of an empty sample. Of kept values it is exact, and rounding has no say.
     pub(crate) fn share_below(&self, point: f64, rounding: Rounding) -> f64 {
         let below = match &self.values {
             Values::Exact(values) => values.partition_point(|value| *value < point) as u64,
             Values::Counted { counts, .. } => {
                 let cell = |end: usize| self.end_of_cell(end);
+                // By the same ends as `cell_of`: a division could put the point into a neighbouring
+                // cell.
                 let whole = (0..CELLS).take_while(|k| cell(k + 1) <= point).count();
                 let cells = match rounding {
                     Rounding::Down => whole,
@@ -183,6 +217,7 @@ impl QuantileCounts {
         if self.len() == 0 { 0.0 } else { below as f64 / self.len() as f64 }
     }
 
+    /// Lower end of a cell of this sample's interval.
     fn end_of_cell(&self, cell: usize) -> f64 {
         end_of_cell(self.range, cell)
     }
@@ -190,6 +225,7 @@ impl QuantileCounts {
 
 /// Lower end of a cell; the upper end of the last one for `CELLS`.
 fn end_of_cell(range: Interval, cell: usize) -> f64 {
+    // The high end itself: the sum below may miss it by rounding.
     if cell >= CELLS {
         return range.high();
     }
@@ -197,6 +233,9 @@ fn end_of_cell(range: Interval, cell: usize) -> f64 {
 }
 
 /// The cell between whose ends a value lies, ends as [`end_of_cell`] rounds them; the last one holds its upper end too.
+///
+/// Found by a division, then corrected by the ends themselves, as quantiles and shares read them: a
+/// value on an end must be counted where they look for it.
 fn cell_of(range: Interval, value: f64) -> usize {
     let near = ((value - range.low()) / range.width() * CELLS as f64) as usize;
     let near = near.min(CELLS - 1);
@@ -209,7 +248,7 @@ fn cell_of(range: Interval, value: f64) -> usize {
     }
 }
 
-/// Smallest `k` in `1..=count` with `k / count >= level - tolerance`.
+/// Smallest `k` in `1..=count` with `k / count >= level - tolerance`; none if `count` is 0.
 fn rank_of(level: Level, count: u64) -> Option<u64> {
     let reached = level.get() - QUANTILE_TOLERANCE;
     let reaches = |rank: u64| rank as f64 / count as f64 >= reached;

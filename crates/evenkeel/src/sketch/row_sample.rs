@@ -1,5 +1,9 @@
 //! A uniform sample of rows that does not depend on the order in which they were seen.
 //!
+//! ```text
+//! sample = the capacity keys with the smallest hash(seed, key)
+//! ```
+//!
 //! Kept: the `capacity` rows with the smallest hashes, with their keys. While it grows a sample may hold twice as many; its
 //! wire form never does. A row takes 16 bytes and its value.
 //!
@@ -12,10 +16,16 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::row_count::contradiction;
 use crate::error::{Error, Result};
 
-/// The rows with the smallest hashes, at most `capacity` of them.
+/// The rows with the smallest hashes, at most `capacity` of them; `V` is what is kept of each.
+///
+/// Every set of `capacity` rows is as likely as any other, as far as the hash is like random
+/// numbers. Which one it is depends on the seed and the keys, and not on the order, the blocks or
+/// the machines.
 #[derive(Debug, Clone)]
 pub(crate) struct RowSample<V> {
+    /// Chooses the sample; samples of different seeds do not merge.
     seed: u64,
+    /// Most rows of the finished sample; 0 keeps none.
     capacity: usize,
     /// Sorted by hash and cut back to the capacity whenever it is twice as long.
     kept: Vec<Row<V>>,
@@ -23,6 +33,7 @@ pub(crate) struct RowSample<V> {
     largest: u64,
 }
 
+/// A row that may be in the sample.
 #[derive(Debug, Clone)]
 struct Row<V> {
     hash: u64,
@@ -31,6 +42,7 @@ struct Row<V> {
 }
 
 impl<V> RowSample<V> {
+    /// A sample of nothing yet.
     pub(crate) fn new(seed: u64, capacity: usize) -> Self {
         Self { seed, capacity, kept: Vec::new(), largest: u64::MAX }
     }
@@ -42,6 +54,7 @@ impl<V> RowSample<V> {
 
     /// Told that keys are `0..rows`, it never keeps a row that would be dropped later.
     pub(crate) fn expect(&mut self, rows: u64) {
+        // Hashes cost 8 bytes and nanoseconds a row, copies of rows of a thousand classes far more.
         if rows > self.capacity as u64 && self.capacity > 0 {
             let mut hashes: Vec<u64> = (0..rows).map(|row| hash(self.seed, row)).collect();
             let (_, largest, _) = hashes.select_nth_unstable(self.capacity - 1);
@@ -49,6 +62,7 @@ impl<V> RowSample<V> {
         }
     }
 
+    /// Adds a row; keys must be unique, and that is found out when the sample is read.
     #[inline]
     pub(crate) fn add(&mut self, key: u64, value: V) {
         self.add_with(key, || value);
@@ -60,6 +74,7 @@ impl<V> RowSample<V> {
         let hash = hash(self.seed, key);
         if hash <= self.largest {
             self.kept.push(Row { hash, key, value: value() });
+            // At twice the capacity: a sort then serves as many rows as the sample holds.
             if self.kept.len() >= 2 * self.capacity {
                 self.cut();
             }
@@ -74,6 +89,7 @@ impl<V> RowSample<V> {
         if (self.seed, self.capacity) != (other.seed, other.capacity) {
             return Err(Error::IncompatibleSketches { what: "samples of rows" });
         }
+        // Rows that cannot stay are dropped before they are moved.
         let largest = self.largest;
         self.kept.extend(other.kept.into_iter().filter(|row| row.hash <= largest));
         if self.kept.len() >= 2 * self.capacity {
@@ -96,6 +112,7 @@ impl<V> RowSample<V> {
         }
     }
 
+    /// Cuts the rows back to the capacity, those with the smallest hashes.
     fn cut(&mut self) {
         self.kept.sort_unstable_by_key(|row| row.hash);
         self.kept
@@ -105,7 +122,7 @@ impl<V> RowSample<V> {
         }
     }
 
-    /// Most rows of the sample.
+    /// Most rows of the finished sample.
     pub(crate) fn capacity(&self) -> usize {
         self.capacity
     }
@@ -126,6 +143,7 @@ impl<V> RowSample<V> {
     /// If a key occurs twice among them.
     pub(crate) fn into_values(mut self) -> Result<Vec<V>> {
         self.cut();
+        // By key, not by hash: sums over a sample then run as they would over the whole table.
         self.kept.sort_unstable_by_key(|row| row.key);
         if let Some(pair) = self.kept.windows(2).find(|pair| pair[0].key == pair[1].key) {
             return Err(Error::DuplicateKey { key: pair[0].key });
@@ -145,6 +163,10 @@ impl<V> RowSample<V> {
 
 /// Rows to keep of a list that increases by hash: the capacity, and one more where that would part two rows of one key, so
 /// that they are found out in the end.
+///
+/// ```text
+/// capacity 2    hashes 3 5 5 9  ->  3 rows kept, the two of hash 5 among them: a key given twice
+/// ```
 fn kept_of(capacity: usize, hash_at: impl Fn(usize) -> Option<u64>) -> usize {
     let parts_a_pair =
         capacity > 0 && hash_at(capacity).is_some_and(|hash| hash_at(capacity - 1) == Some(hash));
@@ -153,6 +175,9 @@ fn kept_of(capacity: usize, hash_at: impl Fn(usize) -> Option<u64>) -> usize {
 
 impl<V: Clone> RowSample<V> {
     /// The sampled values, in the order of the keys.
+    ///
+    /// # Errors
+    /// If a key occurs twice among them.
     pub(crate) fn values(&self) -> Result<Vec<V>> {
         self.clone().into_values()
     }
@@ -160,6 +185,7 @@ impl<V: Clone> RowSample<V> {
 
 /// Two samples are equal if they hold the same rows, however they came by them.
 impl<V: PartialEq> PartialEq for RowSample<V> {
+    // `kept` may hold rows that will be dropped, and `largest` depends on the past: neither counts.
     fn eq(&self, other: &Self) -> bool {
         let same = |a: &[&Row<V>], b: &[&Row<V>]| {
             a.len() == b.len()
@@ -171,6 +197,7 @@ impl<V: PartialEq> PartialEq for RowSample<V> {
 }
 
 /// As it is written: hashes follow from keys.
+/// The capacity is 8 bytes on every machine, and rows stand in the order of their keys.
 #[derive(Serialize)]
 #[serde(bound = "V: Serialize")]
 struct Written<'a, V> {
@@ -179,6 +206,7 @@ struct Written<'a, V> {
     rows: Vec<(u64, &'a V)>,
 }
 
+/// As it is read back. Hashes are not among it, so that forged bytes cannot choose the sample.
 #[derive(Deserialize)]
 struct Stored<V> {
     seed: u64,
@@ -193,9 +221,12 @@ impl<V: Serialize> Serialize for RowSample<V> {
     }
 }
 
+/// Refuses more rows than the capacity and one (the second row of a key given twice), and rows out
+/// of order, which would give one sample two forms on the wire.
 impl<'de, V: Deserialize<'de>> Deserialize<'de> for RowSample<V> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let Stored { seed, capacity, rows } = Stored::<V>::deserialize(deserializer)?;
+        // No memory is set aside for the capacity: it is a number that anyone can write.
         let capacity = usize::try_from(capacity).map_err(D::Error::custom)?;
         // Twice the capacity must be a number too.
         if capacity > usize::MAX / 4 || rows.len() > capacity.saturating_add(1) {
@@ -213,12 +244,14 @@ impl<'de, V: Deserialize<'de>> Deserialize<'de> for RowSample<V> {
     }
 }
 
+/// The hash that orders keys. A bijection of the key for each seed: no two rows tie.
 #[inline]
 fn hash(seed: u64, key: u64) -> u64 {
     mix(seed ^ mix(key))
 }
 
-/// A hash of a key alone, for sums of keys.
+/// A hash of a key alone, for sums of keys: sums of the keys themselves would not tell `1 + 4` from
+/// `2 + 3`.
 #[inline]
 pub(crate) fn hash_of_key(key: u64) -> u64 {
     mix(key)

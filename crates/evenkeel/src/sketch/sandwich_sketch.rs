@@ -1,5 +1,10 @@
 //! The unlabeled side as a mergeable one-pass sketch.
 //!
+//! ```text
+//! min-max   lower += delta(min_y S[j][y])              upper += delta(max_y S[j][y])
+//! f-u       lower += sum_y f[j][y] delta(S[j][y])      upper += 1/|Y_j| sum_y delta(S[j][y])
+//! ```
+//!
 //! A table of candidate scores enters the bounds through two CDFs. One pass over its rows, in blocks of any size,
 //! leaves all that is needed: the CDFs at fixed abscissae, means, extremes and the row count. Sketches of parts merge
 //! into the sketch of the whole, bit for bit, so a file larger than memory, many threads or a cluster cost one scan.
@@ -35,18 +40,22 @@ pub enum SketchedLaws {
     Both,
 }
 
-/// A pair of laws, sketched.
+/// A pair of laws over the same abscissae, sketched.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Pair {
+    /// The law of the smaller scores, with the larger CDF.
     lower: SketchedLaw,
+    /// The law of the larger scores.
     upper: SketchedLaw,
 }
 
 impl Pair {
+    /// Two empty laws; there is one bin more than abscissae.
     fn new(bins: usize) -> Self {
         Self { lower: SketchedLaw::new(bins), upper: SketchedLaw::new(bins) }
     }
 
+    /// Adds both laws of another pair; an error leaves this one half merged.
     fn merge(&mut self, other: &Self) -> Result<()> {
         let merged = self.lower.merge(&other.lower).and(self.upper.merge(&other.upper));
         merged.ok_or(TOO_MANY_ROWS)
@@ -62,18 +71,27 @@ const BLOCK_ROWS: usize = 1 << 14;
 /// What one pass over rows of candidate scores leaves behind.
 ///
 /// Adding a block consumes the sketch and gives it back, so that none can be used after a block failed half-way.
+///
+/// ```text
+/// blocks   s0 -> add -> add -> .. -> s
+/// merge    s(rows A).merge(s(rows B)) = s(rows A and B)        bit for bit
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Stored")]
 pub struct SandwichSketch {
+    /// Where the CDFs are exact, and which range positions are measured in.
     abscissae: Abscissae,
+    /// `m`, the rows added so far.
     rows: u64,
-    /// Columns of the rows seen.
+    /// Columns of the rows seen; none before the first, so that any table may begin.
     labels: Option<usize>,
+    /// The `min-max` pair, if it is kept.
     extremes: Option<Pair>,
+    /// The `f-u` pair, if it is kept.
     model_uniform: Option<Pair>,
 }
 
-/// As it is stored; checked when read back.
+/// As it is stored; checked when read back, because a state may come from another machine.
 #[derive(Deserialize)]
 struct Stored {
     abscissae: Abscissae,
@@ -103,15 +121,16 @@ impl TryFrom<Stored> for SandwichSketch {
 }
 
 /// What a sketch knows about one law.
+/// All of it is exact up to the rounding of one division, however many the rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LawSummary {
-    /// CDF at every abscissa.
+    /// CDF at every abscissa, increasing in `[0, 1]`; shape `(K,)`.
     pub cdf: Vec<f64>,
     /// Mean score `E[S]` of all rows, not rounded outward.
     pub mean: f64,
-    /// Smallest score with mass.
+    /// Smallest score with mass, in the units of the score.
     pub smallest: f64,
-    /// Largest score with mass.
+    /// Largest score with mass, in the units of the score.
     pub largest: f64,
 }
 
@@ -127,7 +146,11 @@ impl SandwichSketch {
         Self { abscissae, rows: 0, labels: None, extremes, model_uniform }
     }
 
-    /// The sketch of a block alone, with the points and laws of this one, read by the threads of the current rayon pool.
+    /// The sketch of a block alone, with the points and laws of this one, read by the threads of
+    /// the current rayon pool.
+    ///
+    /// # Errors
+    /// As [`add_probabilities`](Self::add_probabilities); this sketch does not change.
     pub(crate) fn of_block<T: Real>(
         &self,
         keys: RowKeys<'_>,
@@ -138,10 +161,12 @@ impl SandwichSketch {
         block
             .shares(keys, BLOCK_ROWS)
             .map(|(keys, share)| self.emptied().add_probabilities(keys, share, score))
+            // Rayon merges in whatever tree it likes: sums of whole numbers do not notice.
             .try_reduce(|| self.emptied(), |merged, share| merged.merge(&share))
     }
 
     /// A sketch of the same points and laws that has seen nothing.
+    /// Threads begin with one each, and merge what they filled.
     pub(crate) fn emptied(&self) -> Self {
         Self::new(self.abscissae.clone(), self.laws())
     }
@@ -151,7 +176,7 @@ impl SandwichSketch {
         self.labels
     }
 
-    /// The laws it keeps.
+    /// Which laws it keeps; they are chosen once, when the sketch is made.
     pub(crate) fn laws(&self) -> SketchedLaws {
         match (&self.extremes, &self.model_uniform) {
             (Some(_), Some(_)) => SketchedLaws::Both,
@@ -160,7 +185,7 @@ impl SandwichSketch {
         }
     }
 
-    /// Number of rows seen.
+    /// `m`, the number of rows seen.
     pub fn rows(&self) -> u64 {
         self.rows
     }
@@ -184,6 +209,7 @@ impl SandwichSketch {
     ) -> Result<Self> {
         keys.check(block.rows())?;
         self.require_labels(block.columns())?;
+        // Extremes of 1 - p come from one look at a row; the general path writes every score first.
         if *score == Score::Lac && self.model_uniform.is_none() {
             self.add_lac_extremes(keys, block)?;
             return Ok(self);
@@ -223,6 +249,7 @@ impl SandwichSketch {
             )?;
             require_same_length("plausibility columns", plausibility.columns(), "labels", columns)?;
         } else if self.model_uniform.is_some() {
+            // Refused before any row is added: the pair would silently stay empty.
             return Err(Error::NoPlausibility { construction: "f-u" });
         }
         if let Some(mask) = mask {
@@ -261,6 +288,9 @@ impl SandwichSketch {
     }
 
     /// [`merge`](Self::merge) in place.
+    ///
+    /// # Errors
+    /// As `merge`. All but too many rows is found out before anything changes.
     pub(crate) fn add_sketch(&mut self, other: &Self) -> Result<()> {
         if self.abscissae != other.abscissae {
             return Err(Error::IncompatibleSketches { what: "abscissae" });
@@ -270,6 +300,7 @@ impl SandwichSketch {
         {
             return Err(Error::IncompatibleSketches { what: "number of labels" });
         }
+        // Before any sum changes: if the rows fit, so do the masses.
         let rows = rows_of_both(self.rows, other.rows)?;
         self.labels = self.labels.or(other.labels);
         merge_pairs(&mut self.extremes, other.extremes.as_ref())?;
@@ -312,6 +343,10 @@ impl SandwichSketch {
         self.summaries(self.model_uniform.as_ref(), Construction::ModelUniformExact)
     }
 
+    /// A pair that can be read.
+    ///
+    /// # Errors
+    /// If there are no rows, whose CDF would be `0 / 0`, or the pair was not sketched.
     fn kept<'a>(&self, pair: Option<&'a Pair>, construction: Construction) -> Result<&'a Pair> {
         if self.rows == 0 {
             return Err(Error::Empty { what: "the sketch" });
@@ -319,6 +354,7 @@ impl SandwichSketch {
         pair.ok_or(Error::NotSketched { law: construction.name() })
     }
 
+    /// Both laws of a pair at the abscissae, with exact means.
     fn summaries(
         &self,
         pair: Option<&Pair>,
@@ -332,9 +368,12 @@ impl SandwichSketch {
         Ok((summary(&pair.lower), summary(&pair.upper)))
     }
 
+    /// A pair as two laws, rounded outward.
     fn sandwich(&self, pair: Option<&Pair>, construction: Construction) -> Result<Sandwich> {
         let pair = self.kept(pair, construction)?;
         let (lower, upper) = (pair.lower.cdf(), pair.upper.cdf());
+        // From the counts at the abscissae, where both CDFs are exact: rounding must not decide the
+        // order.
         let dominance = Dominance::at_points(self.abscissae.points(), &lower, &upper);
         let m = self.rows as f64;
         Ok(Sandwich::with_dominance(
@@ -346,7 +385,7 @@ impl SandwichSketch {
         ))
     }
 
-    /// All rows of a sketch have the same labels.
+    /// An error unless rows have as many labels as those before them; the first block decides.
     fn require_labels(&mut self, labels: usize) -> Result<()> {
         if *self.labels.get_or_insert(labels) == labels {
             return Ok(());
@@ -355,6 +394,9 @@ impl SandwichSketch {
     }
 
     /// The fast path: one pass over the row gives both extremes of `1 - p` and the check that it is a probability row.
+    ///
+    /// # Errors
+    /// If a row does not hold probabilities.
     fn add_lac_extremes<T: Real>(&mut self, keys: RowKeys<'_>, block: Rows<'_, T>) -> Result<()> {
         let Some(pair) = &mut self.extremes else { return Ok(()) };
         for (offset, values) in block.iter().enumerate() {
@@ -375,6 +417,12 @@ impl SandwichSketch {
         Ok(())
     }
 
+    /// Adds one row to the laws kept: scores `(C,)`, and the plausibilities `(C,)` that `f-u`
+    /// needs.
+    ///
+    /// # Errors
+    /// If a score is far outside the range, or the allowed labels have no plausibility between
+    /// them.
     fn add_row(
         &mut self,
         row: u64,
@@ -400,6 +448,8 @@ impl SandwichSketch {
             }
             // Divided, not multiplied by an inverse, which overflows where the allowed labels are all but impossible.
             let total = if mask.is_some() { total } else { 1.0 };
+            // Whole units divide with a remainder, so that a row may hold a few units less than
+            // one; readers divide by the total that is there.
             let (uniform, uniform_mass) = (1.0 / count as f64, WHOLE / count);
             for (label, score) in scores.iter().enumerate() {
                 if is_allowed(mask, label) {
@@ -421,11 +471,15 @@ impl SandwichSketch {
     }
 }
 
-/// Where a score lies, from the low end in units of the range.
+/// Where a score lies, from the low end in units of the range: 0 and 1 at its ends.
+///
+/// # Errors
+/// If it lies a million ranges away, or is not finite.
 #[inline]
 fn position(abscissae: &Abscissae, row: u64, score: f64) -> Result<f64> {
     let range = abscissae.range();
     let position = (score - range.low()) / range.width();
+    // Also false for a NaN, which would otherwise be added to a moment as 0.
     if position.abs() < FARTHEST {
         Ok(position)
     } else {
@@ -439,6 +493,7 @@ fn position(abscissae: &Abscissae, row: u64, score: f64) -> Result<f64> {
     }
 }
 
+/// Merges pairs that both sketches keep; an error if only one of them does.
 fn merge_pairs(mine: &mut Option<Pair>, other: Option<&Pair>) -> Result<()> {
     match (mine, other) {
         (Some(mine), Some(other)) => mine.merge(other)?,

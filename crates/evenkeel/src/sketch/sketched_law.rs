@@ -1,4 +1,8 @@
 //! One law of a sketch: how much mass, and where, between neighbouring abscissae.
+//!
+//! ```text
+//! F(t_k) = (mass_0 + .. + mass_k) / total        E[S] = low + (high - low) sum_k moment_k / total
+//! ```
 
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +23,9 @@ const LARGEST_MOMENT: u128 = 1 << 125;
 /// The mass of one whole row.
 pub(crate) const WHOLE: u64 = 1 << 62;
 
-/// A mass in `[0, 1]` as a whole number of units.
+/// A mass in `[0, 1]` as a whole number of units, rounded down.
+///
+/// Readers divide by the total mass, so that what is cut off cancels but for a share of `1e-19`.
 #[inline]
 pub(crate) fn fixed(mass: f64) -> u64 {
     (mass * UNIT) as u64
@@ -28,6 +34,7 @@ pub(crate) fn fixed(mass: f64) -> u64 {
 /// Mass and first moment between two neighbouring abscissae.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 struct Bin {
+    /// In units of `2^-62`; whole rows of them, up to `2^62`, fit.
     mass: u128,
     /// Sum of mass times position, positions counted from the low end in units of the range.
     moment: i128,
@@ -36,12 +43,16 @@ struct Bin {
 /// A law seen through abscissae `t_0 < .. < t_(K-1)`: bin `k` holds the scores in `(t_(k-1), t_k]`, bin `K` those beyond.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SketchedLaw {
+    /// Shape `(K + 1,)`.
     bins: Vec<Bin>,
+    /// Smallest score with mass; infinity before the first.
     smallest: f64,
+    /// Largest score with mass; minus infinity before the first.
     largest: f64,
 }
 
 impl SketchedLaw {
+    /// A law without mass.
     pub(crate) fn new(bins: usize) -> Self {
         Self {
             bins: vec![Bin::default(); bins],
@@ -52,6 +63,8 @@ impl SketchedLaw {
 
     /// Adds a mass of `share` (also given as the whole number `fixed(share)`) at `position` (from the low end, in units
     /// of the range) to bin `index`. The score itself must be reported to [`saw`](Self::saw).
+    ///
+    /// `index` is that of the first abscissa at or after the score, `K` beyond the last.
     #[inline]
     pub(crate) fn add(&mut self, index: usize, position: f64, share: f64, mass: u64) {
         let bin = &mut self.bins[index];
@@ -68,7 +81,8 @@ impl SketchedLaw {
         self.largest = if score > self.largest { score } else { self.largest };
     }
 
-    /// None if there are more rows than the whole numbers hold.
+    /// Adds the masses of another law over the same abscissae. None if there are more rows than the
+    /// whole numbers hold; the law is half merged then.
     pub(crate) fn merge(&mut self, other: &Self) -> Option<()> {
         for (bin, more) in self.bins.iter_mut().zip(&other.bins) {
             bin.mass = bin.mass.checked_add(more.mass)?;
@@ -83,7 +97,11 @@ impl SketchedLaw {
         Some(())
     }
 
-    /// Whether a law that was read from bytes is one that `rows` rows can leave.
+    /// An error unless a law that was read from bytes is one that `rows` rows can leave.
+    ///
+    /// # Errors
+    /// If bins and abscissae differ in number, the masses are not those of the rows, the moments
+    /// would overflow when added up, or mass lies outside the extremes.
     pub(crate) fn check(&self, abscissae: &Abscissae, rows: u64) -> Result<()> {
         let points = abscissae.points().len();
         require_same_length("bins of a sketched law", self.bins.len(), "its points", points + 1)?;
@@ -114,11 +132,12 @@ impl SketchedLaw {
         if in_order { Ok(()) } else { Err(contradiction("a law has mass outside its extremes")) }
     }
 
-    /// Smallest and largest score seen.
+    /// Smallest and largest score seen; infinite and out of order before the first row.
     pub(crate) fn extremes(&self) -> (f64, f64) {
         (self.smallest, self.largest)
     }
 
+    /// Mass of all bins, close to the number of rows in units of `2^-62`.
     fn total(&self) -> u128 {
         self.bins.iter().map(|bin| bin.mass).sum()
     }
@@ -134,7 +153,7 @@ impl SketchedLaw {
         self.bins[..self.bins.len() - 1].iter().map(at_or_below).collect()
     }
 
-    /// `E[S]`.
+    /// `E[S]` in the units of the score: exact, because the first moment is kept beside the mass.
     pub(crate) fn mean(&self, abscissae: &Abscissae) -> f64 {
         // Saturating, because sums of merged moments might reach past the end, which no table of scores does.
         let moment = self.bins.iter().fold(0, |sum: i128, bin| sum.saturating_add(bin.moment));
@@ -143,6 +162,12 @@ impl SketchedLaw {
     }
 
     /// The law with the mass of every bin moved to one of its ends; its CDF at the abscissae does not change.
+    ///
+    /// ```text
+    /// Down   (t_(k-1), t_k]  ->  just above t_(k-1)        CDF between abscissae only grows
+    /// Up     (t_(k-1), t_k]  ->  t_k                       CDF between abscissae only shrinks
+    /// ```
+    /// `sample_size` is `m`: the bins are no independent points.
     pub(crate) fn rounded(
         &self,
         abscissae: &Abscissae,
@@ -164,6 +189,7 @@ impl SketchedLaw {
     }
 }
 
+/// Why a law that was read from bytes is refused, in two places.
 const OTHER_MASS: &str = "the masses of a law are not those of its rows";
 
 /// Which end of its bin a mass is moved to.

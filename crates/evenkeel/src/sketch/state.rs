@@ -19,14 +19,17 @@ use crate::error::{Error, Result};
 use crate::score::Labels;
 use crate::side_inputs::SideInputs;
 
+/// First bytes of a state or plan: anything else is refused as some other file, not as a damaged
+/// one.
 const MAGIC: [u8; 4] = *b"EKST";
 /// Version of the format; states of another one are refused.
 const VERSION: u16 = 1;
-/// Bytes before the header.
+/// Bytes before the header: magic, version and kind.
 const PREFIX: usize = MAGIC.len() + 2 + 1;
+/// Bytes of the SHA-256 at the end.
 const CHECKSUM: usize = 32;
 
-/// What the bytes are.
+/// What the bytes are: a plan goes out to workers, states come back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// What a worker needs for a pass.
@@ -36,6 +39,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
+    /// The byte that stands for it on the wire.
     fn code(self) -> u8 {
         match self {
             Self::Plan => 1,
@@ -51,6 +55,7 @@ impl Kind {
         }
     }
 
+    /// Its name as the thing an error is about.
     fn what(self) -> &'static str {
         match self {
             Self::Plan => "the plan",
@@ -60,9 +65,12 @@ impl Kind {
 }
 
 /// The job that a state or plan belongs to.
+///
+/// Settings are text, so that a state of another job can be refused with both values in the
+/// message, by a program that need not know the setting.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct JobHeader {
-    /// Name of the method.
+    /// Name of the method, as users type it.
     pub method: String,
     /// Names and values of all settings that the result depends on.
     pub settings: Vec<(String, String)>,
@@ -73,7 +81,7 @@ pub(crate) struct JobHeader {
 }
 
 impl JobHeader {
-    /// An error that names the first thing in which two jobs differ.
+    /// An error that names the first thing in which two jobs differ, with both values.
     pub(crate) fn require_same(&self, other: &Self) -> Result<()> {
         let differ = |what: &str, mine: String, theirs: String| {
             Err(Error::OtherJob { what: what.to_owned(), mine, theirs })
@@ -85,6 +93,7 @@ impl JobHeader {
             let found = settings.iter().find(|(known, _)| known == name);
             found.map_or_else(|| "not set".to_owned(), |(_, value)| value.clone())
         };
+        // By name and from both lists, so that a setting that only one job has is named too.
         for (name, _) in self.settings.iter().chain(&other.settings) {
             let (mine, theirs) = (value(&self.settings, name), value(&other.settings, name));
             if mine != theirs {
@@ -98,6 +107,7 @@ impl JobHeader {
             let (mine, theirs) = (hexadecimal(&self.calibration), hexadecimal(&other.calibration));
             return differ("the digest of the calibration data", mine, theirs);
         }
+        // Equal values by name, yet another order or a repeat: not a list that this version writes.
         if self.settings != other.settings {
             return differ("the list of settings", listed(self), listed(other));
         }
@@ -105,16 +115,21 @@ impl JobHeader {
     }
 }
 
+/// Names of the settings, separated by commas.
 fn listed(header: &JobHeader) -> String {
     header.settings.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-/// The first bytes of a digest: enough to tell two apart.
+/// The first eight bytes of a digest in hexadecimal: enough to tell two apart, short enough to
+/// read.
 fn hexadecimal(digest: &[u8; 32]) -> String {
     digest[..8].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Bytes of a state or plan.
+///
+/// # Errors
+/// If it cannot be written, which plain numbers and lists always can.
 pub(crate) fn seal(kind: Kind, header: &JobHeader, payload: &impl Serialize) -> Result<Vec<u8>> {
     let unwritable = |_| Error::Damaged { what: kind.what(), why: "it cannot be written" };
     let mut bytes = MAGIC.to_vec();
@@ -131,11 +146,14 @@ pub(crate) fn seal(kind: Kind, header: &JobHeader, payload: &impl Serialize) -> 
 ///
 /// # Errors
 /// If the bytes are something else, of another version or kind, or were cut, changed or made up.
+/// Nothing of the payload is read before the checksum fits.
 pub(crate) fn open<T: DeserializeOwned>(kind: Kind, bytes: &[u8]) -> Result<(JobHeader, T)> {
     let (header, payload) = open_header(kind, bytes)?;
     let damaged = |why| Error::Damaged { what: kind.what(), why };
     let (value, rest) = postcard::take_from_bytes::<T>(payload)
         .map_err(|_| damaged("its contents cannot be read or contradict themselves"))?;
+    // Bytes that nothing reads would be accepted unchecked, and lost when the state is written
+    // again.
     if rest.is_empty() { Ok((header, value)) } else { Err(damaged("bytes follow its end")) }
 }
 
@@ -155,6 +173,8 @@ pub(crate) fn open_header(kind: Kind, bytes: &[u8]) -> Result<(JobHeader, &[u8])
     let (Some([low, high]), Some(code)) = (sealed.get(4..6), sealed.get(6)) else {
         return Err(damaged("its end is missing"));
     };
+    // The version first: another version may place or compute its checksum in another way, and
+    // "damaged" would send people looking for a fault that is none.
     let found = u16::from_le_bytes([*low, *high]);
     if found != VERSION {
         return Err(Error::OtherStateVersion { what, found, supported: VERSION });
@@ -171,7 +191,8 @@ pub(crate) fn open_header(kind: Kind, bytes: &[u8]) -> Result<(JobHeader, &[u8])
         .map_err(|_| damaged("its header cannot be read"))
 }
 
-/// SHA-256 of the calibration data: scores, labels, and what is given beside them.
+/// SHA-256 of the calibration data: scores, labels, and what is given beside them. Equal for equal
+/// bits, whatever file or array they came from.
 pub(crate) fn digest_of(scores: &[f64], labels: &Labels, side: &SideInputs<'_>) -> [u8; 32] {
     let mut digest = DataDigest(Sha256::new());
     digest.begin("scores", &[scores.len()]);
@@ -192,19 +213,26 @@ pub(crate) fn digest_of(scores: &[f64], labels: &Labels, side: &SideInputs<'_>) 
 }
 
 /// A digest of named lists of numbers, none of which can be taken for another.
+///
+/// Every list begins with its name, the length of the name and its shape, and every number takes
+/// eight bytes: the digested bytes can be read in one way only.
 struct DataDigest(Sha256);
 
 impl DataDigest {
+    /// Opens a list: its name after its length, then its shape. Without lengths `[1, 2] [3]` and
+    /// `[1] [2, 3]` would have one digest.
     fn begin(&mut self, name: &str, shape: &[usize]) {
         self.word(name.len() as u64);
         self.0.update(name.as_bytes());
         shape.iter().for_each(|length| self.word(*length as u64));
     }
 
+    /// One number, low byte first on every machine.
     fn word(&mut self, word: u64) {
         self.0.update(word.to_le_bytes());
     }
 
+    /// Floats by their bits, so that -0.0 and 0.0 differ as they do in a file.
     fn numbers(&mut self, values: impl Iterator<Item = f64>) {
         values.for_each(|value| self.word(value.to_bits()));
     }

@@ -1,4 +1,10 @@
-//! Target probabilities: every one of them while they are few, two CDFs of their scores when they are many.
+//! Target probabilities: every one of them while they are few, two CDFs of their scores when they
+//! are many.
+//!
+//! ```text
+//! rows C <= 2^21   (key, p_1 .. p_C) of every row
+//! rows C >  2^21   a SandwichSketch of s(p, y)
+//! ```
 //!
 //! Kept: up to [`MOST_CANDIDATES`] probabilities as they were given, 8 bytes each, and 8 bytes of key per row; beyond that a
 //! [`SandwichSketch`], whose size does not depend on the rows. Where a method needs every candidate there is no sketch, and
@@ -26,7 +32,7 @@ pub(crate) const MOST_CANDIDATES: usize = 1 << 21;
 /// How a [`TargetTable`] is filled: the same in every process that works on a job.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct TargetTableRecipe {
-    /// Columns of the table.
+    /// `C`, the columns of the table.
     pub classes: usize,
     /// What scores the rows of a sketch; rows' keys address its draws.
     pub score: Score,
@@ -38,6 +44,7 @@ pub(crate) struct TargetTableRecipe {
 #[derive(Debug, Clone)]
 pub(crate) struct TargetTable(Form);
 
+/// The two forms of a table.
 #[derive(Debug, Clone)]
 enum Form {
     Kept(KeptRows),
@@ -45,6 +52,7 @@ enum Form {
 }
 
 /// What a filled table ends as.
+/// Which of the two depends on the number of probabilities alone.
 #[derive(Debug, Clone)]
 pub(crate) enum FilledTable {
     /// Every row, in the order of the keys.
@@ -53,7 +61,7 @@ pub(crate) enum FilledTable {
     Sketched(Box<SandwichSketch>),
 }
 
-/// Probability rows with their keys.
+/// Probability rows with their keys; shapes `(m, C)` and `(m,)`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct KeptRows {
     /// Increasing once the table is filled.
@@ -85,11 +93,13 @@ impl TargetTableRecipe {
         if let Form::Kept(kept) = &table.0
             && !self.is_sketched(kept.values.len().saturating_add(block.values().len()))
         {
+            // Matched again: the borrow that counted the cells has to end before rows are added.
             return match &mut table.0 {
                 Form::Kept(kept) => kept.add(keys, block),
                 Form::Sketched(_) => Ok(()),
             };
         }
+        // Sketched on its own first: a block with a bad row must leave the table as it was.
         let added = self.empty_sketch()?.of_block(keys, block, &self.score)?;
         self.sketch(table)?.add_sketch(&added)
     }
@@ -117,13 +127,15 @@ impl TargetTableRecipe {
         }
     }
 
-    /// Whether a table may be one of this recipe, wherever it comes from.
+    /// An error unless a table may be one of this recipe, wherever it comes from.
     ///
     /// # Errors
     /// If it has other columns or laws, or more rows than are kept.
     pub(crate) fn check(&self, table: &TargetTable) -> Result<()> {
         match &table.0 {
             Form::Kept(kept) => {
+                // The keys may come from bytes: an unchecked product could wrap around to the right
+                // number.
                 let cells = kept.keys.len().checked_mul(self.classes);
                 if cells != Some(kept.values.len()) {
                     return Err(Error::IncompatibleSketches { what: "number of labels" });
@@ -149,10 +161,13 @@ impl TargetTableRecipe {
         }
     }
 
+    /// Whether a table of so many probabilities is sketched. Of the number alone, so that any cut
+    /// of the rows ends in the same form.
     fn is_sketched(&self, cells: usize) -> bool {
         self.sketch.is_some() && cells > MOST_CANDIDATES
     }
 
+    /// A sketch of nothing by this recipe; an error where every candidate is needed.
     fn empty_sketch(&self) -> Result<SandwichSketch> {
         match &self.sketch {
             Some((abscissae, laws)) => Ok(SandwichSketch::new(abscissae.clone(), *laws)),
@@ -161,11 +176,16 @@ impl TargetTableRecipe {
     }
 
     /// The table's sketch; a table that keeps its rows becomes one.
+    ///
+    /// # Errors
+    /// If the recipe has no sketch, because every candidate is needed.
     fn sketch<'a>(&self, table: &'a mut TargetTable) -> Result<&'a mut SandwichSketch> {
         if let Form::Kept(kept) = &table.0 {
             let mut sketch = self.empty_sketch()?;
             if !kept.keys.is_empty() {
                 let rows = Rows::new("probabilities", &kept.values, self.classes)?;
+                // By the rows' own keys, which address their random draws: the sketch of rows that
+                // were kept for a while is that of rows that never were.
                 sketch = sketch.of_block(RowKeys::Each(&kept.keys), rows, &self.score)?;
             }
             table.0 = Form::Sketched(Box::new(sketch));
@@ -178,7 +198,7 @@ impl TargetTableRecipe {
 }
 
 impl TargetTable {
-    /// Number of rows seen.
+    /// `m`, the number of rows seen.
     pub(crate) fn rows(&self) -> u64 {
         match &self.0 {
             Form::Kept(kept) => kept.keys.len() as u64,
@@ -186,7 +206,7 @@ impl TargetTable {
         }
     }
 
-    /// What it ends as.
+    /// What it ends as, kept rows in the order of their keys.
     ///
     /// # Errors
     /// If a key was given twice. Once rows are sketched their keys are gone, and that cannot be found out.
@@ -204,6 +224,9 @@ impl TargetTable {
 
 impl KeptRows {
     /// Adds rows, all or none.
+    ///
+    /// # Errors
+    /// If a row does not hold probabilities; the rows before it are taken back.
     fn add<T: Real>(&mut self, keys: RowKeys<'_>, block: Rows<'_, T>) -> Result<()> {
         let before = self.values.len();
         self.values.reserve(block.values().len());
@@ -226,11 +249,17 @@ impl KeptRows {
         score.candidate_scores_at(RowKeys::Each(&self.keys), self.values, classes)
     }
 
+    /// Whether the rows stand in the order of their keys, as those of one file do.
     fn is_sorted(&self) -> bool {
         self.keys.is_sorted()
     }
 
     /// Puts rows in the order of their keys, in place: a second copy would double the memory of a table.
+    ///
+    /// ```text
+    /// from = [2, 0, 1]     cycle 0 -> 2 -> 1 -> 0     two swaps of whole rows
+    /// ```
+    /// Each row is swapped at most once into its place. Rows of equal keys keep their order.
     fn sort(&mut self) {
         if self.is_sorted() {
             return;
@@ -256,6 +285,7 @@ impl KeptRows {
         }
     }
 
+    /// An error that names a key given twice; the rows must be sorted.
     fn require_unique(&self) -> Result<()> {
         match self.keys.windows(2).find(|pair| pair[0] == pair[1]) {
             None => Ok(()),
@@ -265,15 +295,18 @@ impl KeptRows {
 }
 
 /// As a table is stored: kept rows in the order of their keys.
+/// Borrowed when written and owned when read, so that writing a sorted table copies nothing.
 #[derive(Serialize, Deserialize)]
 enum Stored<'a> {
     Kept { keys: Cow<'a, [u64]>, values: Cow<'a, [f64]> },
     Sketched(Box<Cow<'a, SandwichSketch>>),
 }
 
+/// Bytes depend on the rows alone, not on the order in which blocks came.
 impl Serialize for TargetTable {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let stored = match &self.0 {
+            // Rows of one file are in order already, and are written without a copy of the table.
             Form::Kept(kept) if kept.is_sorted() => Stored::Kept {
                 keys: Cow::Borrowed(&kept.keys),
                 values: Cow::Borrowed(&kept.values),
