@@ -36,7 +36,10 @@ fn calibration() -> impl Strategy<Value = Vec<(f64, f64)>> {
     prop::collection::vec((score, 0.05..1.0f64), 1..8)
 }
 
-fn world() -> impl Strategy<Value = (usize, Vec<Vec<f64>>, Vec<(f64, f64)>, f64)> {
+/// Classes, target rows, calibration scores with raw weights, and a miscoverage rate.
+type World = (usize, Vec<Vec<f64>>, Vec<(f64, f64)>, f64);
+
+fn world() -> impl Strategy<Value = World> {
     (2usize..=4)
         .prop_flat_map(|classes| (Just(classes), rows(classes), calibration(), 0.02..0.98f64))
 }
