@@ -4,8 +4,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::float_cmp)]
 
 use evenkeel::bound::{
-    DkwCorrection, Integrator, coverage_interval, integrated_gap, integrated_gap_between,
-    labeled_gap_at, unlabeled_gap_at, wasserstein_gap, wasserstein_gap_between,
+    DkwCorrection, Integrator, coverage_interval, exact_gap_between, integrated_gap,
+    integrated_gap_between, labeled_gap_at, level_gap_between, unlabeled_gap_at, wasserstein_gap,
+    wasserstein_gap_between,
 };
 use evenkeel::interval::Interval;
 use evenkeel::level::{FailureProbability, Miscoverage};
@@ -251,6 +252,7 @@ fn corrected_unlabeled_min_max_bounds_hold_as_often_as_promised() {
     for (p_power, q_power) in SHIFTS {
         let truth = true_total_gap(p_power, q_power);
         let mut misses = [0u64; 4];
+        let mut exact_misses = [0u64; 2];
         let (mut interval_misses, mut narrow_misses) = (0u64, 0u64);
         let mut mean_bound = 0.0;
         for draw in 0..DRAWS {
@@ -287,6 +289,12 @@ fn corrected_unlabeled_min_max_bounds_hold_as_often_as_promised() {
                 *misses += u64::from(bound.with_correction(correction).corrected() < truth);
             }
 
+            // Scores are continuous, so that both gaps of the laws are one number.
+            let exact = [exact_gap_between(p.law(), &pair), level_gap_between(p.law(), &pair)];
+            for (misses, bound) in exact_misses.iter_mut().zip(exact) {
+                *misses += u64::from(bound + correction.calibration + correction.target < truth);
+            }
+
             let threshold = conformal_threshold(p.law(), TestMass::exchangeable(n), alpha);
             let coverage = threshold.get().min(1.0).powf(1.0 / q_power);
             let misses = |confidence| {
@@ -298,6 +306,7 @@ fn corrected_unlabeled_min_max_bounds_hold_as_often_as_promised() {
         }
         let most = 2.0 * d.get() * DRAWS as f64;
         assert!(misses.iter().all(|misses| (*misses as f64) <= most), "{misses:?} of {DRAWS}");
+        assert!(exact_misses.iter().all(|misses| (*misses as f64) <= most), "{exact_misses:?}");
         // The interval answers for one sample only, hence d and not 2d; for the law behind the rows it needs widening.
         assert!(interval_misses as f64 <= d.get() * DRAWS as f64, "{interval_misses} of {DRAWS}");
         assert!(narrow_misses as f64 > d.get() * DRAWS as f64, "{narrow_misses} of {DRAWS}");
