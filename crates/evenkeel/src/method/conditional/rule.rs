@@ -15,11 +15,13 @@ use crate::side_inputs::SideInputs;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "StoredConditionalRule", into = "StoredConditionalRule")]
 pub struct ConditionalRule {
+    /// Scores or features; points to predict must come with the same.
     basis: Basis,
+    /// What gives the cutoffs.
     model: ConditionalModel,
 }
 
-/// As it is stored; checked when read back.
+/// As it is stored; checked when read back. The field names are those of the file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct StoredConditionalRule {
     basis: Basis,
@@ -41,16 +43,17 @@ impl TryFrom<StoredConditionalRule> for ConditionalRule {
 }
 
 impl ConditionalRule {
+    /// A fitted model as a rule.
     pub(crate) fn new(basis: Basis, model: ConditionalModel) -> Self {
         Self { basis, model }
     }
 
-    /// What points are described by.
+    /// What points are described by: their scores or features.
     pub(crate) fn basis(&self) -> Basis {
         self.basis
     }
 
-    /// An error unless it belongs to this many classes.
+    /// An error unless it belongs to this many classes; features may be of any number.
     pub(crate) fn check(&self, classes: usize) -> Result<()> {
         match self.basis {
             Basis::Features => Ok(()),
@@ -63,7 +66,11 @@ impl ConditionalRule {
         }
     }
 
-    /// A threshold for each row of a block.
+    /// A threshold for each row of a block, from a quadratic program for each.
+    ///
+    /// # Errors
+    /// If features are missing or not used, a row does not hold probabilities, or a program does
+    /// not end.
     pub(crate) fn cutoffs<T: Real>(
         &self,
         keys: RowKeys<'_>,
@@ -74,6 +81,8 @@ impl ConditionalRule {
     ) -> Result<Cutoffs> {
         let (values, columns) = self.basis.table("conditional", keys, block, side, score)?;
         let rows = Rows::new("features", &values, columns)?;
+        // The start without a test point is solved for every block. It takes as long as some tens
+        // of test points, which blocks hold many times over.
         Ok(Cutoffs::PerRow(self.model.cutoffs(rows, alpha)?))
     }
 }
