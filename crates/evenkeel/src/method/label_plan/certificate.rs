@@ -18,7 +18,8 @@ use crate::learning::projection::distance_over;
 /// A bound on the total coverage gap, and what it rests on.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Certificate {
-    /// The bound for the unlabeled points at hand, in `[0, 1]`: a share of levels, not of points.
+    /// The bound for the unlabeled points at hand, in `[0, 1]`: a difference of coverage, averaged
+    /// over all levels.
     pub value: f64,
     /// The bound for the law behind them, with probability `1 - delta`; at most 1.
     pub with_confidence: f64,

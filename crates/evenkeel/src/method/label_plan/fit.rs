@@ -3,7 +3,7 @@
 //! ```text
 //! calibration data -> T -> pass 1 -> groups, mix, inflation, b -> pass 2 -> three laws -> weights
 //! ```
-//! Two passes, because the laws need `b`, and `b` needs the confidences of all rows.
+//! Two passes, because the laws need `b`, and `b` needs the statistics of all rows.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};

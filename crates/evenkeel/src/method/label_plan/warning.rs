@@ -28,8 +28,8 @@ pub(super) fn warnings(
     let noise = statistics.tv_expected + HISTOGRAMS_MOVED * statistics.tv_deviation;
     let histograms_moved = statistics.tv > noise;
     let mut found = Vec::new();
-    // Corruption moves both. Other classes in the same quality of image move what is predicted and
-    // not how surely.
+    // Corruption moves both. Where class shares alone changed, the model predicts other classes and
+    // is as sure of them as before.
     if histograms_moved && !confidences_moved {
         let (tv, tv_expected, ks) = (statistics.tv, statistics.tv_expected, statistics.ks);
         found.push(Warning::LabelShiftSuspected { tv, tv_expected, ks });

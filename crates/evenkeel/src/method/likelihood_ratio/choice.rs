@@ -3,11 +3,11 @@
 use super::RatioEstimator;
 use crate::method::{Need, Needs};
 
-/// Where likelihood ratios come from.
+/// Where likelihood ratios come from; the option `ratio` names its forms.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum RatioChoice {
-    /// The user gives them with every point.
+    /// The user gives them with every calibration point and every point to predict.
     Known,
     /// They are estimated from both data sets' points.
     Estimated(RatioEstimator),
@@ -22,7 +22,7 @@ impl RatioChoice {
         }
     }
 
-    /// The word for it among the options.
+    /// The word for it among the options, as typed and as stored.
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Known => "known",
