@@ -31,7 +31,7 @@ use crate::seed::Seed;
 use crate::side_inputs::SideInputs;
 use crate::threshold::{TestMass, Threshold};
 
-/// Where a calibration comes from.
+/// Where a calibration comes from: what was asked for, not what came out.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Provenance {
     /// Name of the method.
@@ -42,28 +42,40 @@ pub struct Provenance {
     pub classes: usize,
     /// Miscoverage rate asked for when none is named later.
     pub alpha: Miscoverage,
-    /// Root of all randomness.
+    /// Root of all randomness; sets of randomised scores draw from it too.
     pub seed: Seed,
 }
 
 /// Weighted calibration scores: one fit serves every alpha.
 ///
+/// It needs neither data set any more. Of the calibration points it keeps scores and weights, and
+/// what the rule asks for: `conditional` keeps the rows that describe them.
+///
 /// It serialises with serde as the JSON of a calibration file; reading one checks everything again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(into = "CalibrationFile", try_from = "CalibrationFile")]
 pub struct Calibration {
+    /// Method, score, classes, level and seed.
     provenance: Provenance,
     /// Calibration scores, increasing.
     scores: Vec<f64>,
+    /// One for each score, in the same order.
     weights: Weights,
+    /// The test point's share, at infinity.
     test_mass: TestMass,
+    /// Scores and weights as a law, made once; not stored.
     law: WeightedEmpirical,
+    /// How thresholds follow.
     rule: Rule,
+    /// How the weights came about, with warnings and evidence.
     learned: Learned,
 }
 
 impl Calibration {
     /// From increasing scores and their weights.
+    ///
+    /// # Errors
+    /// If weights and scores differ in number, or the rule does not belong to them.
     pub(crate) fn new(
         provenance: Provenance,
         scores: Vec<f64>,
@@ -74,22 +86,24 @@ impl Calibration {
     ) -> Result<Self> {
         require_same_length("weights", weights.len(), "scores", scores.len())?;
         let classes = provenance.classes;
+        // Also for rules made a moment ago: files and fits come through the same door.
         rule.check(provenance.method, &scores, weights.as_slice(), classes)?;
         let law = WeightedEmpirical::new(&scores, &weights)?;
         Ok(Self { provenance, scores, weights, test_mass, law, rule, learned })
     }
 
-    /// Where it comes from.
+    /// Where it comes from: method, score, classes, level and seed.
     pub fn provenance(&self) -> &Provenance {
         &self.provenance
     }
 
-    /// How its weights came about.
+    /// How its weights came about: bounds, steps, trace, warnings, evidence.
     pub fn learned(&self) -> &Learned {
         &self.learned
     }
 
-    /// Calibration scores, increasing.
+    /// Calibration scores, increasing; shape `(n,)`. Half of the points where a function was
+    /// fitted.
     pub fn scores(&self) -> &[f64] {
         &self.scores
     }
@@ -99,7 +113,7 @@ impl Calibration {
         &self.weights
     }
 
-    /// The test point's share of the mass.
+    /// The test point's share of the mass, in `[0, 1]`.
     pub fn test_mass(&self) -> TestMass {
         self.test_mass
     }
@@ -109,12 +123,12 @@ impl Calibration {
         &self.law
     }
 
-    /// `n_w` of the weights.
+    /// `n_w = 1 / sum_i w_i^2` of the weights, in `[1, n]`.
     pub fn effective_sample_size(&self) -> f64 {
         self.weights.effective_sample_size()
     }
 
-    /// How thresholds follow from the weighted scores.
+    /// How thresholds follow from the weighted scores, as it is stored.
     pub fn rule(&self) -> &Rule {
         &self.rule
     }
@@ -125,7 +139,8 @@ impl Calibration {
         self.rule.threshold(&self.law, self.test_mass, alpha)
     }
 
-    /// Whether features must stand beside the points to predict.
+    /// Whether features must stand beside the points to predict: without them prediction is an
+    /// error.
     pub fn needs_features(&self) -> bool {
         self.rule.needs_features()
     }
@@ -171,6 +186,8 @@ impl Calibration {
         // Draws of their own: a test row that shared the draw of the calibration row with its index would not be exchangeable.
         let score = self.provenance.score.with_draws_for("test");
         let keys = RowKeys::From(first_row as u64);
+        // None means one threshold for all, which was taken above; no label is left out should it
+        // happen.
         let own = self.rule.own_cutoffs(keys, block, &beside, &score, alpha)?;
         Ok(own.unwrap_or(Cutoffs::Shared(Threshold::AllLabels)))
     }
@@ -211,6 +228,8 @@ impl Calibration {
     ) -> Result<LabelSets> {
         let classes = self.provenance.classes;
         require_same_length("columns", block.columns(), "the calibration's classes", classes)?;
+        // The classes are checked before: a threshold for each label would be asked of other
+        // labels.
         let cutoffs = self.cutoffs(first_row, block, beside, alpha)?;
         let score = self.provenance.score.with_draws_for("test");
         predict_rows(first_row, block, &score, cutoffs.as_thresholds())
