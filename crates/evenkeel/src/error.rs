@@ -1,5 +1,9 @@
 //! The one error type of the core: data in fields, and in words what was found, where, and what to do.
 //!
+//! ```text
+//! what was found   where (At)   what was expected   what to do
+//! ```
+//!
 //! Errors about something a caller gave carry an [`Input`]; [`Error::spelled`] says it in the words of a shell.
 
 mod spelling;
@@ -15,16 +19,16 @@ use spelling::{listed, not_used};
 /// Result of every fallible operation of the core.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Where in the input a value stands. Positions count from 0, as in the user's arrays.
+/// Where in the input a value stands. Positions count from 0, as in the user's arrays and files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum At {
-    /// An entry of a vector.
+    /// An entry of a vector, shown as `[17]`.
     Index(usize),
     /// Somewhere: the name says it all.
     Anywhere,
-    /// Some entry of a row.
+    /// Some entry of a row, where the column would not help.
     Row(usize),
-    /// An entry of a matrix.
+    /// An entry of a matrix, shown with row and column.
     Cell {
         /// Row of the entry.
         row: usize,
@@ -34,6 +38,7 @@ pub enum At {
 }
 
 impl fmt::Display for At {
+    /// As it stands after the name of the input, with the space that it needs there.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Index(index) => write!(f, "[{index}]"),
@@ -45,6 +50,9 @@ impl fmt::Display for At {
 }
 
 /// What can be wrong with what the core was given.
+///
+/// Fields hold names, positions and numbers, so that shells can say it their own way and tests can
+/// ask for it. There is no variant for I/O: the core does none.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -97,7 +105,7 @@ pub enum Error {
         what: &'static str,
         /// Position of the value.
         at: At,
-        /// The value found.
+        /// The value found: a NaN or an infinity.
         value: f64,
     },
     /// A negative number where a mass, weight or probability is needed.
@@ -458,8 +466,9 @@ pub enum Error {
     },
 }
 
-/// The likely mistake behind rows that are not valid probabilities.
+/// The likely mistake behind rows that are not valid probabilities: logits. Empty for other inputs.
 fn logits_hint(what: &str, spelling: &dyn Spelling) -> String {
+    // Without its first letter: names begin in either case.
     if !what.contains("robabilities") {
         return String::new();
     }
@@ -470,6 +479,7 @@ fn logits_hint(what: &str, spelling: &dyn Spelling) -> String {
     }
 }
 
+/// "method fixed needs calibration weights: one weight per calibration point".
 fn missing(what: Input, whose: User, spelling: &dyn Spelling) -> String {
     let needs = format!("{} needs {}", whose.subject(spelling), spelling.spell(what));
     match what {
@@ -478,6 +488,7 @@ fn missing(what: Input, whose: User, spelling: &dyn Spelling) -> String {
     }
 }
 
+/// What may have been meant: up to three names as a question, more as a list.
 fn meant(near: &[&'static str]) -> String {
     match near {
         [] => "leave it out".to_owned(),
@@ -486,6 +497,7 @@ fn meant(near: &[&'static str]) -> String {
     }
 }
 
+/// The error of an option that is not in the table, with the names spelled as they are typed.
 fn unknown_option(name: &str, near: &[&'static str], spelling: &dyn Spelling) -> String {
     let near: Vec<String> = near.iter().map(|name| spelling.spell(Input::Option(name))).collect();
     let meant = match near.as_slice() {
@@ -496,6 +508,7 @@ fn unknown_option(name: &str, near: &[&'static str], spelling: &dyn Spelling) ->
     format!("there is no option \"{name}\"; {meant}")
 }
 
+/// "steps is 0; it must be a whole number, at least 1".
 fn option_value(
     option: &'static str,
     found: &str,
@@ -505,6 +518,7 @@ fn option_value(
     format!("{} is {found}; it must be {expected}", spelling.spell(Input::Option(option)))
 }
 
+/// "sampling sampled does not go with sandwich min-max, which draws no labels".
 fn conflict(
     option: (&'static str, &'static str),
     other: (&'static str, &'static str),
@@ -515,24 +529,28 @@ fn conflict(
     format!("{} does not go with {}, {why}", words(option), words(other))
 }
 
+/// "ecp works with the score lac only".
 fn wrong_score(whose: User, scores: &[&'static str], spelling: &dyn Spelling) -> String {
     let noun = if scores.len() == 1 { "score" } else { "scores" };
     format!("{} works with the {noun} {} only", whose.name(spelling), listed(scores, "and"))
 }
 
-/// What kind of mistake an error is: exit codes, exceptions and HTTP statuses follow it.
+/// What kind of mistake an error is: exit codes, exceptions and HTTP statuses follow it, so a new
+/// error needs no change in any shell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Category {
-    /// The data are not what they should be.
+    /// The data are not what they should be: look at the file or array.
     InvalidInput,
-    /// A setting is out of its range.
+    /// A setting is out of its range: look at the call.
     InvalidParameter,
-    /// The pieces do not fit each other.
+    /// The pieces do not fit each other: each may be right by itself.
     Incompatible,
 }
 
 impl Error {
     /// The error in the words of a shell; its `Display` says the same in neutral ones.
+    ///
+    /// Errors that name no input are the same in every shell.
     pub fn spelled(&self, spelling: &dyn Spelling) -> String {
         match self {
             Self::Missing { what, whose } => missing(*what, *whose, spelling),
@@ -555,6 +573,7 @@ impl Error {
 
     /// The kind of mistake, for callers that map errors to codes.
     pub fn category(&self) -> Category {
+        // No catch-all: a new variant does not compile before somebody has decided what it is.
         match self {
             Self::Empty { .. }
             | Self::LengthMismatch { .. }
@@ -602,7 +621,10 @@ impl Error {
     }
 }
 
-/// The first entry of `values` that is not finite, as an error.
+/// The first entry of `values` that is not finite, as an error; `what` names them.
+///
+/// # Errors
+/// `NotFinite` with its index.
 pub(crate) fn require_finite(what: &'static str, values: &[f64]) -> Result<()> {
     match values.iter().position(|value| !value.is_finite()) {
         None => Ok(()),
@@ -610,22 +632,25 @@ pub(crate) fn require_finite(what: &'static str, values: &[f64]) -> Result<()> {
     }
 }
 
-/// An error unless there is at least one value.
+/// An error unless there is at least one value: means and quantiles of none do not exist.
 pub(crate) fn require_some<T>(what: &'static str, values: &[T]) -> Result<()> {
     if values.is_empty() { Err(Error::Empty { what }) } else { Ok(()) }
 }
 
 /// An error unless there is at least one value, all are finite, and none is below its predecessor.
+///
+/// Ties are allowed: scores of a classifier are full of them.
 pub(crate) fn require_increasing(what: &'static str, values: &[f64]) -> Result<()> {
     require_some(what, values)?;
     require_finite(what, values)?;
+    // After the check for NaN, which compares as neither above nor below and would pass.
     match values.windows(2).position(|pair| pair[0] > pair[1]) {
         None => Ok(()),
         Some(index) => Err(Error::NotIncreasing { what, index: index + 1 }),
     }
 }
 
-/// An error unless two inputs have the same length.
+/// An error unless two inputs have the same length; both are named, as either may be the wrong one.
 pub(crate) fn require_same_length(
     what: &'static str,
     found: usize,

@@ -10,19 +10,19 @@ use crate::score::{Labels, Probabilities};
 pub struct SideInputs<'a> {
     /// Features that likelihood ratios and conditional calibration work on; without them they work on the vector of scores.
     pub features: Option<Rows<'a, f64>>,
-    /// Known likelihood ratios `dQ/dP`.
+    /// Known likelihood ratios `dQ/dP`, finite, zero or positive; shape `(rows,)`.
     pub ratios: Option<&'a [f64]>,
     /// Weights of the calibration points, zero or positive, shape `(n,)`; used by `fixed`.
     pub weights: Option<&'a [f64]>,
 }
 
 impl<'a> SideInputs<'a> {
-    /// Features alone.
+    /// Features alone, for methods that take nothing else.
     pub fn features(features: Rows<'a, f64>) -> Self {
         Self { features: Some(features), ..Self::default() }
     }
 
-    /// Which of them are given.
+    /// Which of them are given, in the order of `SideInput::ALL`.
     pub(crate) fn given(&self) -> Vec<SideInput> {
         let features = self.features.map(|_| SideInput::Features);
         let ratios = self.ratios.map(|_| SideInput::Ratios);
@@ -30,11 +30,9 @@ impl<'a> SideInputs<'a> {
         [features, ratios, weights].into_iter().flatten().collect()
     }
 
-    /// What belongs to these of the points.
-    ///
-    /// # Errors
-    /// If there are no such points.
+    /// What belongs to these of the points: the side inputs of a block.
     pub fn of_rows(&self, rows: std::ops::Range<usize>) -> Result<Self> {
+        // A range past the end is an error, not a panic: it may come from the rows of another file.
         let short =
             |what, found| Error::LengthMismatch { what, found, other: "rows", expected: rows.end };
         let numbers = |what, values: Option<&'a [f64]>| match values {

@@ -13,6 +13,8 @@ pub(super) fn uniform_by_fan_in(shapes: &[(usize, usize); 4], seed: Seed) -> Vec
     let mut flat = vec![0.0; total];
     for (layer, (inputs, outputs)) in shapes.iter().copied().enumerate() {
         let reach = 1.0 / (inputs as f64).sqrt();
+        // Drawn in the order of common libraries, stored in ours: the numbers do not depend on the
+        // layout.
         let mut draw = || reach * (2.0 * stream.uniform() - 1.0);
         for to in 0..outputs {
             for from in 0..inputs {

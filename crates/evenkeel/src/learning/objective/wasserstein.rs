@@ -15,17 +15,27 @@ use crate::sandwich::Sandwich;
 /// ```
 #[derive(Debug, Clone)]
 pub struct WassersteinObjective {
+    /// Density of the weighted scores on the grid.
     kernel: BandedKernel,
+    /// `K`, the grid points among which the largest density is looked for.
     points: usize,
+    /// Kept to merge new laws with, should the sandwich be replaced.
     sorted_scores: Vec<f64>,
+    /// `W1(P_w, lo)` and its gradient: supports merged once.
     to_lower: TransportToFixed,
+    /// `W1(P_w, up)` likewise.
     to_upper: TransportToFixed,
     /// `E_up[S] - E_lo[S]`.
     mean_width: f64,
+    /// The weights in whole cache lines, zeros behind them.
     weights: Aligned,
+    /// Zeros: the transposed product is not needed here.
     no_coefficients: Aligned,
+    /// `p_w` on the grid.
     density: Aligned,
+    /// Where the product that is not needed goes.
     transposed: Aligned,
+    /// `dW1(P_w, up)/dw + dW1(P_w, lo)/dw`.
     transport: Vec<f64>,
 }
 
