@@ -10,9 +10,9 @@ use crate::error::{Error, Result};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "(f64, f64)", into = "(f64, f64)")]
 pub struct Interval {
-    /// Finite.
+    /// Finite, below `high`.
     low: f64,
-    /// Finite, above `low`.
+    /// Finite, above `low`; the width is finite too.
     high: f64,
 }
 
@@ -62,12 +62,12 @@ impl Interval {
         Self { low, high }
     }
 
-    /// Low end, finite.
+    /// Low end, finite and below the high one.
     pub fn low(self) -> f64 {
         self.low
     }
 
-    /// High end, finite.
+    /// High end, finite and above the low one.
     pub fn high(self) -> f64 {
         self.high
     }

@@ -26,7 +26,7 @@ pub struct Rows<'a, T> {
     what: &'static str,
     /// Row after row, a whole number of rows, at least one.
     values: &'a [T],
-    /// At least one.
+    /// Entries of a row, at least one.
     columns: usize,
 }
 

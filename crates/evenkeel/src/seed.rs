@@ -48,7 +48,7 @@ impl Seed {
 /// A stream of random numbers that can be read from any position.
 #[derive(Debug, Clone)]
 pub struct Stream {
-    /// At its present position.
+    /// Seeded, on its stream, at its present position.
     generator: ChaCha8Rng,
 }
 

@@ -20,23 +20,23 @@ pub enum Warning {
         beyond_at_least: f64,
         /// Share of target points beyond it under the least favourable law.
         beyond_at_most: f64,
-        /// Miscoverage rate that share exceeds.
+        /// Miscoverage rate that this share exceeds, in `(0, 1)`.
         alpha: f64,
     },
     /// Too little calibration mass for the level: the threshold is infinite and every set holds every label.
     AllLabels {
-        /// Miscoverage rate asked for.
+        /// Miscoverage rate asked for, in `(0, 1)`.
         alpha: f64,
         /// The test point's share of the mass; alpha must not be below it.
         test_share: f64,
-        /// Number of calibration points.
+        /// Number `n` of calibration points.
         points: usize,
     },
     /// The weights lean on very few points.
     FewEffectivePoints {
         /// `n_w = 1 / sum_i w_i^2`, in `[1, points]`.
         effective: f64,
-        /// Number of calibration points.
+        /// Number `n` of calibration points, of any weight.
         points: usize,
     },
     /// The two laws around the target scores are not ordered.
@@ -74,16 +74,16 @@ pub enum Warning {
     SupportExhausted {
         /// The planned law at the largest calibration score, below `1 - alpha`.
         reached: f64,
-        /// Miscoverage rate asked for.
+        /// Miscoverage rate asked for, in `(0, 1)`.
         alpha: f64,
         /// The threshold that was taken from the planned law itself.
         threshold: f64,
     },
     /// Fewer than ten unlabeled points per class.
     FewUnlabeled {
-        /// Number of target points.
+        /// Number `m` of target points.
         points: u64,
-        /// Number of classes `C`.
+        /// Number `C` of classes.
         classes: usize,
         /// Groups the classes were put into.
         groups: usize,

@@ -36,7 +36,7 @@ pub(crate) struct CalibrationFile {
     pub method: MethodName,
     /// Score function of the calibration points and of every set.
     pub score: ScoreFile,
-    /// Number of classes `C`.
+    /// Number of classes `C`, from 1 to 2^22.
     pub classes: usize,
     /// Miscoverage rate asked for when none is named, in `(0, 1)`.
     pub alpha: f64,
@@ -99,14 +99,14 @@ impl CalibrationHeader {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "kebab-case")]
 pub(crate) enum ScoreFile {
-    /// One minus the probability.
+    /// `1 - p_y`, which has no parameter.
     Lac,
-    /// Adaptive prediction sets.
+    /// Adaptive prediction sets, drawn or not.
     Aps {
         /// Seed of the randomisation, if there is one.
         randomised: Option<u64>,
     },
-    /// Regularised adaptive prediction sets.
+    /// Regularised adaptive prediction sets, drawn or not.
     Raps {
         /// Penalty per rank beyond `k_reg`.
         lambda: f64,
@@ -247,6 +247,7 @@ impl TryFrom<ScoreFile> for Score {
 }
 
 impl From<&TracePoint> for TraceFile {
+    /// An infinite threshold becomes none.
     fn from(point: &TracePoint) -> Self {
         let threshold = match point.threshold {
             Threshold::Finite(score) => Some(score),
@@ -258,6 +259,7 @@ impl From<&TracePoint> for TraceFile {
 }
 
 impl From<&TraceFile> for TracePoint {
+    /// None becomes an infinite threshold.
     fn from(file: &TraceFile) -> Self {
         let TraceFile { step, objective, effective_sample_size, threshold } = *file;
         let threshold = threshold.map_or(Threshold::AllLabels, Threshold::Finite);

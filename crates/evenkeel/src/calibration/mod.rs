@@ -34,7 +34,7 @@ use crate::threshold::{TestMass, Threshold};
 /// Where a calibration comes from: what was asked for, not what came out.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Provenance {
-    /// Name of the method.
+    /// Name of the method that made it; the rule must be one of its rules.
     pub method: MethodName,
     /// Score function of the calibration points and of every set.
     pub score: Score,
@@ -57,7 +57,7 @@ pub struct Provenance {
 pub struct Calibration {
     /// Method, score, classes, level and seed.
     provenance: Provenance,
-    /// Calibration scores, increasing.
+    /// Calibration scores, increasing; shape `(n,)`.
     scores: Vec<f64>,
     /// One for each score, in the same order.
     weights: Weights,
@@ -65,7 +65,7 @@ pub struct Calibration {
     test_mass: TestMass,
     /// Scores and weights as a law, made once; not stored.
     law: WeightedEmpirical,
-    /// How thresholds follow.
+    /// How thresholds follow from law and test mass.
     rule: Rule,
     /// How the weights came about, with warnings and evidence.
     learned: Learned,

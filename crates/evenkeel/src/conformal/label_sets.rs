@@ -197,7 +197,7 @@ pub struct SetLabels<'a> {
 }
 
 impl<'a> SetLabels<'a> {
-    /// Before the first label.
+    /// A walk that stands before the first label of a row's words.
     fn new(words: &'a [u64]) -> Self {
         let mut later = words.iter();
         Self { word: later.next().copied().unwrap_or(0), first: 0, later }
@@ -207,6 +207,7 @@ impl<'a> SetLabels<'a> {
 impl Iterator for SetLabels<'_> {
     type Item = usize;
 
+    /// The next larger label of the set; none after the last.
     fn next(&mut self) -> Option<usize> {
         while self.word == 0 {
             self.word = *self.later.next()?;

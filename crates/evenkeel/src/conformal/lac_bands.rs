@@ -25,7 +25,7 @@ pub(super) type Settle<T, F> = fn(&Stretch<'_, T, F>, &mut [u64]) -> Stop<F>;
 pub(super) struct Stretch<'a, T, F> {
     /// The rows, and what follows them in memory.
     pub(super) onward: &'a [T],
-    /// Entries of a row.
+    /// Entries of a row, the number of classes.
     pub(super) columns: usize,
     /// Where entries are in, out or in doubt.
     pub(super) bands: Bands<'a, F>,
@@ -35,7 +35,7 @@ pub(super) struct Stretch<'a, T, F> {
 
 /// How far a stretch was settled.
 pub(super) struct Stop<F> {
-    /// Rows settled.
+    /// Rows settled, from the start of the stretch.
     pub(super) rows: usize,
     /// Sum of the row after them, if it was found; else NaN.
     pub(super) sum: F,
@@ -207,7 +207,7 @@ struct Tally<F> {
 }
 
 impl<F: Lane> Tally<F> {
-    /// Before the first window.
+    /// A row of which nothing is known yet.
     fn new(band: Band<F>) -> Self {
         Self { band, sums: [F::nearest(0.0); WINDOW], doubts: [F::nearest(0.0); WINDOW] }
     }

@@ -54,6 +54,7 @@ impl<'a> From<&'a [Threshold]> for Thresholds<'a> {
 }
 
 impl<'a> From<&'a Vec<Threshold>> for Thresholds<'a> {
+    /// The same for a vector, which would not turn into a slice by itself here.
     fn from(each: &'a Vec<Threshold>) -> Self {
         Self::PerRow(each)
     }

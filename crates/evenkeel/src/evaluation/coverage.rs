@@ -10,7 +10,7 @@ use crate::score::Labels;
 /// Points, and those among them whose label is in their set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct Hits {
-    /// All points counted.
+    /// All points counted, covered or not.
     pub(super) points: u64,
     /// Those whose label is in their set, at most `points`.
     pub(super) covered: u64,

@@ -13,7 +13,7 @@ use crate::sketch::{contradiction, rows_of_both, sum_of_counts};
 /// How prediction sets did on labeled points.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evaluation {
-    /// Number of labeled points.
+    /// Number of labeled points the rest is about.
     pub n: u64,
     /// The miscoverage rate the sets were made for.
     pub alpha: Miscoverage,
@@ -56,6 +56,7 @@ struct Stored {
 impl TryFrom<Stored> for EvaluationCounts {
     type Error = Error;
 
+    /// An error unless both lists count the same points and cover no more than there are.
     fn try_from(Stored { classes, sizes }: Stored) -> Result<Self> {
         let total = |hits: &[Hits]| -> Result<(u64, u64)> {
             let points = sum_of_counts(hits.iter().map(|hits| hits.points))?;

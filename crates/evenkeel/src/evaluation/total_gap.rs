@@ -40,6 +40,7 @@ struct Stored {
 impl TryFrom<Stored> for LabelScoreCounts {
     type Error = Error;
 
+    /// An error unless the counts lie between strictly increasing, finite scores.
     fn try_from(Stored { atoms, counts }: Stored) -> Result<Self> {
         sum_of_counts(counts.iter().copied())?;
         let increase = atoms.windows(2).all(|pair| pair[0] < pair[1]);

@@ -97,11 +97,11 @@ pub fn fit_free_form<O: Objective>(
 
 /// The parametrisation in which the parameters are the log-weights.
 struct FreeForm<'a> {
-    /// `theta`, moved by Adam.
+    /// `theta`, which Adam moves; in the order of the scores.
     log_weights: Vec<f64>,
     /// For the traced threshold alone.
     sorted_scores: &'a [f64],
-    /// Rate of that threshold.
+    /// Rate of the traced threshold.
     alpha: Miscoverage,
 }
 
@@ -114,11 +114,13 @@ impl Parametrisation for FreeForm<'_> {
         out.copy_from_slice(&self.log_weights);
     }
 
+    /// The identity: the parameters are the log-weights.
     fn gradient(&mut self, in_log_weights: &[f64], out: &mut [f64]) -> Result<()> {
         out.copy_from_slice(in_log_weights);
         Ok(())
     }
 
+    /// With the test point's share that stopping here would give.
     fn threshold(&mut self, log_weights: &[f64], weights: &[f64]) -> Threshold {
         // Log-weights that are not numbers end the run as diverged; until then all labels is the cautious answer.
         free_form_test_mass(log_weights).map_or(Threshold::AllLabels, |test| {

@@ -146,7 +146,7 @@ pub fn fit_weight_function<O: Objective>(
 struct WeightFunction<'a> {
     /// The fitted half, with all that a pass over it leaves.
     batch: Batch,
-    /// Moved by Adam.
+    /// The function itself; Adam moves its parameters.
     network: Mlp,
     /// The other half, for the traced threshold alone.
     calibration_scores: &'a [f64],
@@ -165,11 +165,13 @@ impl Parametrisation for WeightFunction<'_> {
         out.copy_from_slice(self.batch.forward(&self.network).log_weights());
     }
 
+    /// Back through the network, from the activations of the last pass.
     fn gradient(&mut self, in_log_weights: &[f64], out: &mut [f64]) -> Result<()> {
         // The descent moves parameters only after asking for the gradient, so the last pass is still theirs.
         self.batch.last_pass(&self.network).backward(in_log_weights, out)
     }
 
+    /// Of the other half, with the test point's share that stopping here would give.
     fn threshold(&mut self, _: &[f64], _: &[f64]) -> Threshold {
         let weighted = function_weights(&self.network, self.calibration_scores, self.grid);
         // A network whose outputs are not numbers ends the run as diverged; until then all labels is the cautious

@@ -60,7 +60,7 @@ impl AutoSettings {
     }
 }
 
-/// The method `auto` took.
+/// The method `auto` took after its test; the word stands in files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]

@@ -32,9 +32,9 @@ pub struct RecordedOptions {
     pub restriction: Option<[f64; 2]>,
     /// What the weights were made of: `free-form` or `function`.
     pub weights: String,
-    /// Step size of Adam.
+    /// Step size of Adam, positive.
     pub learning_rate: f64,
-    /// Most optimiser steps allowed.
+    /// Most optimiser steps allowed; fewer may have been taken.
     pub max_steps: usize,
     /// Grid points of the objective; as a learning objective the answer depends on it.
     pub learning_grid: usize,
@@ -90,7 +90,7 @@ impl Learned {
 pub(crate) struct Sorted {
     /// `order[k]` is the input position of the `k`-th smallest score.
     pub order: Vec<usize>,
-    /// The scores, increasing.
+    /// The scores, increasing; shape `(n,)`.
     pub scores: Vec<f64>,
 }
 

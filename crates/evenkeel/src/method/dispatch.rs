@@ -39,6 +39,7 @@ macro_rules! stages {
         }
 
         $(impl From<Open<$room::$type>> for AnyStage {
+            /// A room's stage as one of all.
             fn from(open: Open<$room::$type>) -> Self {
                 Self::$stage(open)
             }

@@ -84,6 +84,7 @@ impl From<EntropyScaling> for Stored {
 impl TryFrom<Stored> for EntropyScaling {
     type Error = Error;
 
+    /// An error unless the entropies can be those of this many classes.
     fn try_from(Stored { classes, power, entropies }: Stored) -> Result<Self> {
         // Merging into an empty one checks the range: entropies counted over `[0, ln C]` of another
         // `C` would move every quantile.
@@ -278,6 +279,7 @@ impl Pass for EntropyPass {
         Ok(state)
     }
 
+    /// Joins the entropies of two states; the powers must agree.
     fn merge(&self, mut state: EntropyScaling, other: EntropyScaling) -> Result<EntropyScaling> {
         state.merge(&other)?;
         Ok(state)

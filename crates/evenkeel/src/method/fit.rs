@@ -46,7 +46,7 @@ pub(crate) struct Context {
 pub(crate) struct Scored<'a, T> {
     /// Class probabilities, shape `(n, C)`.
     pub probabilities: &'a Probabilities<'a, T>,
-    /// Their labels, shape `(n,)`.
+    /// Their true labels, in the same order; shape `(n,)`.
     pub labels: &'a Labels,
     /// Features, ratios and weights given with the points; checked to be finite and one for each.
     pub side: SideInputs<'a>,
@@ -114,7 +114,7 @@ pub(crate) trait Stage: Debug + Send + Sized {
     ) -> Result<Next>;
 }
 
-/// What follows a pass.
+/// What follows a pass: another one, a descent, or the end.
 #[derive(Debug)]
 pub(crate) enum Next {
     /// All rows are needed once more.

@@ -111,9 +111,9 @@ pub enum MethodName {
     Auto,
     /// Weights projected on the scores of a transported label plan.
     LabelPlan,
-    /// The paper's optimal-transport weights.
+    /// The paper's: weights that minimise a bound on the lost coverage.
     Ot,
-    /// Split conformal prediction.
+    /// Split conformal prediction: every calibration point counts the same.
     Uncorrected,
     /// Split conformal prediction on labels of the target data.
     Oracle,

@@ -107,6 +107,7 @@ impl From<QuantileTransfer> for Stored {
 impl TryFrom<Stored> for QuantileTransfer {
     type Error = Error;
 
+    /// An error unless both samples count values in `[0, 1]`.
     fn try_from(Stored { labeled, target }: Stored) -> Result<Self> {
         // Merging into an empty one checks the range: counts over another interval would shift every quantile.
         let mut transfer = Self::default();
@@ -121,6 +122,7 @@ impl TryFrom<Stored> for QuantileTransfer {
 }
 
 impl Default for QuantileTransfer {
+    /// No confidence of either side yet.
     fn default() -> Self {
         // Counts of values in [0, 1]: the range is part of the state, and states of others do not
         // merge.
@@ -335,6 +337,7 @@ pub(crate) struct ConfidencePass {
 impl Pass for ConfidencePass {
     type State = QuantileTransfer;
 
+    /// No confidence of either side; the calibration's stay with the driver.
     fn empty(&self) -> QuantileTransfer {
         QuantileTransfer::default()
     }
@@ -351,6 +354,7 @@ impl Pass for ConfidencePass {
         Ok(state)
     }
 
+    /// Joins the confidences of two states.
     fn merge(
         &self,
         mut state: QuantileTransfer,

@@ -36,7 +36,7 @@ pub enum RatioSource {
         /// `log dQ/dP` as a function of the features.
         model: RatioModel,
     },
-    /// The candidate label.
+    /// The candidate label, whatever the point.
     Labels {
         /// The ratio of every label.
         weights: LabelWeights,
@@ -74,6 +74,7 @@ impl From<RatioRule> for StoredRatioRule {
 impl TryFrom<StoredRatioRule> for RatioRule {
     type Error = Error;
 
+    /// Sorts and sums again; checks what a constructor checks.
     fn try_from(stored: StoredRatioRule) -> Result<Self> {
         Self::new(stored.sorted_scores, stored.ratios, stored.source)
     }

@@ -117,6 +117,7 @@ impl SampledRows {
 impl Pass for SampledRows {
     type State = RowSample<Box<[f64]>>;
 
+    /// A sample that has seen no row, of this seed and size.
     fn empty(&self) -> Self::State {
         RowSample::new(self.seed, self.capacity())
     }
@@ -187,6 +188,7 @@ pub(crate) struct CheckedRows {
 impl Pass for CheckedRows {
     type State = ();
 
+    /// Nothing is kept, so nothing is sent but the number of rows.
     fn empty(&self) {}
 
     fn add<T: Real>(

@@ -30,6 +30,7 @@ pub enum TargetScores<'a> {
 impl Pass for TargetTableRecipe {
     type State = TargetTable;
 
+    /// A table without rows.
     fn empty(&self) -> TargetTable {
         TargetTableRecipe::empty(self)
     }
@@ -46,6 +47,7 @@ impl Pass for TargetTableRecipe {
         Ok(state)
     }
 
+    /// Joins two tables; kept rows become a sketch where both together are too many.
     fn merge(&self, mut state: TargetTable, other: TargetTable) -> Result<TargetTable> {
         TargetTableRecipe::merge(self, &mut state, other)?;
         Ok(state)

@@ -20,13 +20,13 @@ pub struct Batch<const H1: usize = 256, const H2: usize = 16, const H3: usize = 
     table: HingeTable<H2>,
     /// What each point leaves for the way back.
     activations: Vec<Activations<H2, H3>>,
-    /// `dL/dz2` of each point.
+    /// `dL/dz2` of each point, on the way back.
     deltas: Vec<[f64; H2]>,
     /// In increasing order of the score.
     sorted_log_weights: Vec<f64>,
     /// `dL/dlog w` in increasing order of the score.
     sorted_slopes: Vec<f64>,
-    /// In the given order.
+    /// In the order the scores were given.
     log_weights: Vec<f64>,
 }
 

@@ -59,14 +59,14 @@ pub(super) struct HingeTable<const H2: usize> {
 /// back, which are added up alike.
 #[derive(Debug, Clone, Copy)]
 struct Line<const H2: usize> {
-    /// Factor of the score.
+    /// Factor of the score, one for each unit of the second layer.
     slope: [f64; H2],
     /// What does not depend on it.
     intercept: [f64; H2],
 }
 
 impl<const H2: usize> Line<H2> {
-    /// The empty sum.
+    /// The empty sum: what stretches without an active unit have.
     const ZERO: Self = Self { slope: [0.0; H2], intercept: [0.0; H2] };
 
     /// Adds `weight * row` to the slope and `bias * row` to the intercept.

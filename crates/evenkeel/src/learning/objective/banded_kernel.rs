@@ -26,9 +26,9 @@ pub(crate) struct BandedKernel {
     offsets: Vec<usize>,
     /// The runs, one after the other, each of whole lines.
     values: Aligned,
-    /// `n`.
+    /// `n`, the length of buffers over the scores before they are padded.
     scores: usize,
-    /// `K`.
+    /// `K`, the length of buffers over the grid before they are padded.
     points: usize,
 }
 

@@ -96,7 +96,7 @@ impl ObjectiveInputs<'_> {
 pub struct FiniteSample<O> {
     /// The bound that is penalised.
     inner: O,
-    /// `sqrt(ln(2/d) / 2)`.
+    /// `sqrt(ln(2/d) / 2)`, the factor of the norm of the weights.
     scale: f64,
 }
 
@@ -112,6 +112,7 @@ impl<O: Objective> Objective for FiniteSample<O> {
         self.inner.len()
     }
 
+    /// The inner bound plus `scale |w|`; adds to the inner gradient.
     fn value_and_gradient(&mut self, weights: &[f64], gradient: &mut [f64]) -> f64 {
         let bound = self.inner.value_and_gradient(weights, gradient);
         // `n_w = 1 / norm^2`: the term is `scale` times the norm, and its gradient needs no
@@ -135,6 +136,7 @@ impl<O: Objective + ?Sized> Objective for Box<O> {
         (**self).len()
     }
 
+    /// Of whatever is in the box: which objective is chosen at run time.
     fn value_and_gradient(&mut self, weights: &[f64], gradient: &mut [f64]) -> f64 {
         (**self).value_and_gradient(weights, gradient)
     }

@@ -32,7 +32,7 @@ pub struct RestrictedObjective {
     levels: (f64, f64),
     /// `c_i` of the present weights.
     cumulative: Vec<f64>,
-    /// `G(s_i)`.
+    /// `G(s_i)` at the present weights.
     gaps: Vec<f64>,
     /// Half the share of the levels at a score, times the two signs.
     shares: Vec<f64>,
@@ -76,6 +76,7 @@ impl Objective for RestrictedObjective {
         self.scores.len()
     }
 
+    /// `O(n)`: one sweep up for the value, two down for the gradient.
     fn value_and_gradient(&mut self, weights: &[f64], gradient: &mut [f64]) -> f64 {
         let n = self.scores.len();
         let (low, high) = self.levels;
@@ -115,6 +116,7 @@ impl Objective for RestrictedObjective {
         scale * value
     }
 
+    /// Looks both CDFs up at the scores; never fails.
     fn set_sandwich(&mut self, sandwich: &Sandwich) -> Result<()> {
         self.lower = sandwich.lower().cdf_at_increasing(&self.scores);
         self.upper = sandwich.upper().cdf_at_increasing(&self.scores);

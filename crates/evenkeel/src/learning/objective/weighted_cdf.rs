@@ -17,7 +17,7 @@ use crate::sandwich::Sandwich;
 /// ```
 #[derive(Debug, Clone)]
 pub struct WeightedCdfObjective {
-    /// `A`, banded.
+    /// `A[k][i]`, without the entries that are negligible.
     kernel: BandedKernel,
     /// The `K` points of the integral.
     grid: Grid,
@@ -33,7 +33,7 @@ pub struct WeightedCdfObjective {
     weights: Aligned,
     /// `0, w_1, w_1 + w_2, ...`; one longer than the weights.
     cumulative: Vec<f64>,
-    /// `step G(t_k)`.
+    /// `step G(t_k)`: what the density is multiplied with.
     coefficients: Aligned,
     /// `step/2 (sgn(F_w - U) + sgn(F_w - D))`, from the end of the grid on.
     slopes: Vec<f64>,
@@ -43,7 +43,7 @@ pub struct WeightedCdfObjective {
     tails: Vec<f64>,
     /// `F_w` on the grid at first, then `p_w`.
     density: Aligned,
-    /// `A' (step G)`.
+    /// `A' (step G)`: the first part of the gradient.
     transposed: Aligned,
 }
 
@@ -141,10 +141,15 @@ impl Objective for WeightedCdfObjective {
         self.cumulative.len() - 1
     }
 
+    /// `O(n + K)` and one sweep over the band of the kernel.
     fn value_and_gradient(&mut self, weights: &[f64], gradient: &mut [f64]) -> f64 {
         evaluate(self, weights, gradient)
     }
 
+    /// Looks both CDFs up on the grid.
+    ///
+    /// # Errors
+    /// `Empty` for laws whose CDFs are not finite.
     fn set_sandwich(&mut self, sandwich: &Sandwich) -> Result<()> {
         let (lower, upper) = sandwich.cdfs_on_grid(&self.grid);
         // Checked before anything is replaced, so that the previous laws stay in use.

@@ -22,17 +22,18 @@ const PAPER_EPSILON: f64 = 1e-8;
 /// | `epsilon` | 1e-8 | keeps the step finite where the gradient vanishes | positive, finite |
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AdamSettings {
-    /// Positive, finite.
+    /// Size of a step; positive, finite.
     learning_rate: f64,
-    /// In `[0, 1)`.
+    /// Memory of the mean gradient, in `[0, 1)`.
     beta1: f64,
-    /// In `[0, 1)`.
+    /// Memory of the mean squared gradient, in `[0, 1)`.
     beta2: f64,
-    /// Positive, finite.
+    /// Floor under the root; positive, finite.
     epsilon: f64,
 }
 
 impl Default for AdamSettings {
+    /// The paper's settings, which are those of \[KB15\].
     fn default() -> Self {
         Self {
             learning_rate: PAPER_LEARNING_RATE,
@@ -105,15 +106,15 @@ fn positive(what: &'static str, value: f64) -> Result<f64> {
 /// at step `r = 1, 2, ...` with gradient `g`.
 #[derive(Debug, Clone)]
 pub struct Adam {
-    /// Step size and memories.
+    /// Step size and memories; they do not change while it runs.
     settings: AdamSettings,
     /// Running mean of the gradient, not yet corrected for its start at 0.
     mean: Vec<f64>,
     /// Running mean of its squares, likewise.
     square: Vec<f64>,
-    /// `beta1^r` after `r` steps.
+    /// `beta1^r` after `r` steps: what the mean lacks for having started at 0.
     beta1_power: f64,
-    /// `beta2^r` after `r` steps.
+    /// `beta2^r` after `r` steps, of the mean square likewise.
     beta2_power: f64,
 }
 

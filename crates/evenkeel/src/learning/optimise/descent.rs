@@ -16,7 +16,7 @@ use crate::numeric::simd::in_widest_registers;
 use crate::numeric::{dot_in_lanes, softmax_into};
 use crate::threshold::Threshold;
 
-/// Where log-weights come from.
+/// Where log-weights come from: a vector of them, or a network of the scores.
 pub(crate) trait Parametrisation {
     /// What Adam moves: one slice, whatever the parametrisation.
     fn parameters(&mut self) -> &mut [f64];
@@ -36,7 +36,7 @@ pub(crate) trait Parametrisation {
 pub(crate) struct Descent<'a, O> {
     /// What is minimised over the weights.
     pub objective: O,
-    /// Step size and memories.
+    /// Step size and memories of the optimiser.
     pub adam: AdamSettings,
     /// Most steps, and earlier ends.
     pub stopping: StoppingRule,
@@ -136,11 +136,11 @@ impl<O: Objective> Descent<'_, O> {
 /// The buffers of a run: all of them are made before the first step.
 struct State {
     log_weights: Vec<f64>,
-    /// Their softmax.
+    /// Softmax of the log-weights, in the order of the scores.
     weights: Vec<f64>,
-    /// Derivative in the log-weights.
+    /// Derivative in the log-weights, through the softmax.
     slopes: Vec<f64>,
-    /// Derivative in the parameters.
+    /// Derivative in the parameters, which the step follows.
     gradient: Vec<f64>,
     /// Parameters before the last step.
     last_good: Vec<f64>,
@@ -179,16 +179,16 @@ impl State {
 /// Remembers the best value of a window ago.
 struct Improving {
     rule: super::stopping::Improvement,
-    /// Smallest value so far.
+    /// Smallest value of the objective so far.
     best: f64,
     /// The same at the end of the window before.
     best_at_window: f64,
-    /// Values seen.
+    /// Values seen, one a step.
     evaluations: usize,
 }
 
 impl Improving {
-    /// Before the first value.
+    /// A rule that has seen no value yet.
     fn new(rule: super::stopping::Improvement) -> Self {
         Self { rule, best: f64::INFINITY, best_at_window: f64::INFINITY, evaluations: 0 }
     }

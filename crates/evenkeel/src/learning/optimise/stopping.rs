@@ -41,7 +41,7 @@ impl Improvement {
 /// finite-sample objective, more steps are not better.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StoppingRule {
-    /// At least 1.
+    /// The end in any case, at least 1.
     max_steps: usize,
     /// None: all steps are taken.
     improvement: Option<Improvement>,
@@ -53,6 +53,7 @@ pub struct StoppingRule {
 const PAPER_STEPS: usize = 1000;
 
 impl Default for StoppingRule {
+    /// The paper's 1000 steps, and no other reason to stop.
     fn default() -> Self {
         Self { max_steps: PAPER_STEPS, improvement: None, effective_sample_size_floor: None }
     }
@@ -125,7 +126,7 @@ impl StoppingRule {
     }
 }
 
-/// Why a run stopped.
+/// Why a run stopped; stored with the calibration, in these words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]

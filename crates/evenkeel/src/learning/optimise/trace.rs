@@ -18,7 +18,7 @@ pub struct TracePoint {
 /// The recorded states of a run: its start, every so many steps, and its end.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Trace {
-    /// By increasing step.
+    /// By increasing step, the start first.
     points: Vec<TracePoint>,
 }
 

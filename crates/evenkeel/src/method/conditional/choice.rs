@@ -39,6 +39,7 @@ pub struct ConditionalChoice {
 }
 
 impl Default for ConditionalChoice {
+    /// The authors' kernel and penalty.
     fn default() -> Self {
         Self { gamma: DEFAULT_GAMMA, penalty: PenaltyChoice::Fixed(DEFAULT_LAMBDA) }
     }

@@ -26,13 +26,13 @@ const SPARE: usize = 32;
 pub(super) struct FreeFactor {
     /// Columns of `stride` numbers each, of which the first `size` are in use.
     values: Vec<f64>,
-    /// Room of a column.
+    /// Numbers that a column has room for, at least `size`.
     stride: usize,
     /// `F`, the number of free points.
     size: usize,
     /// `L^-1 1`, shape `(F,)`: every solve with a constraint on the sum needs it.
     ones: Vec<f64>,
-    /// Memory of [`remove`](Self::remove).
+    /// Column of the point that is being taken out.
     removed: Vec<f64>,
 }
 
@@ -58,7 +58,7 @@ impl FreeFactor {
         }
     }
 
-    /// `L^-1 1`.
+    /// `L^-1 1`; shape `(F,)`.
     pub(super) fn ones(&self) -> &[f64] {
         &self.ones
     }

@@ -29,7 +29,7 @@ pub(super) struct KernelMatrix {
     gamma: f64,
     /// `K` among the calibration points, row after row; symmetric.
     rows: Vec<f64>,
-    /// Number of calibration points.
+    /// Number of calibration points, at most 10 000.
     n: usize,
 }
 

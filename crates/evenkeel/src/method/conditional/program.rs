@@ -38,7 +38,7 @@ impl<'a> Program<'a> {
         Self { kernel, scores, lower, upper, tolerance }
     }
 
-    /// Number of calibration points.
+    /// Number of calibration points, the length of all vectors here.
     pub(super) fn n(&self) -> usize {
         self.scores.len()
     }

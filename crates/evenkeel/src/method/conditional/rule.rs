@@ -17,7 +17,7 @@ use crate::side_inputs::SideInputs;
 pub struct ConditionalRule {
     /// Scores or features; points to predict must come with the same.
     basis: Basis,
-    /// What gives the cutoffs.
+    /// Features, scores and kernel, from which cutoffs at any rate follow.
     model: ConditionalModel,
 }
 
@@ -29,6 +29,7 @@ struct StoredConditionalRule {
 }
 
 impl From<ConditionalRule> for StoredConditionalRule {
+    /// Drops the kernel matrix, which reading computes again.
     fn from(rule: ConditionalRule) -> Self {
         Self { basis: rule.basis, model: ConditionalRecord::from(&rule.model) }
     }
@@ -37,6 +38,7 @@ impl From<ConditionalRule> for StoredConditionalRule {
 impl TryFrom<StoredConditionalRule> for ConditionalRule {
     type Error = Error;
 
+    /// An error for a model that no fit could have made.
     fn try_from(stored: StoredConditionalRule) -> Result<Self> {
         Ok(Self { basis: stored.basis, model: ConditionalModel::try_from(stored.model)? })
     }

@@ -64,6 +64,7 @@ pub struct ConditionalSettings {
 }
 
 impl Default for ConditionalSettings {
+    /// The authors' kernel and penalty, and the larger intercept.
     fn default() -> Self {
         Self {
             gamma: DEFAULT_GAMMA,

@@ -15,7 +15,7 @@ use crate::label_law::{PlanStop, ShiftStatistics, TransportPlan};
 pub struct FixedPoint {
     /// Fixed-point iterations taken; 0 where the plan was not needed.
     pub iterations: usize,
-    /// Why the iteration ended.
+    /// Why the iteration ended: converged, cut short, or not needed.
     pub stopped: PlanStop,
 }
 
@@ -32,7 +32,7 @@ pub struct PlanEvidence {
     pub n: usize,
     /// Number `m` of target points, all of them.
     pub m: u64,
-    /// Number of classes `C`.
+    /// Number `C` of classes; the groups may be fewer.
     pub classes: usize,
     /// Temperature at which the calibration labels are most likely under the model; 1 leaves the model as it is.
     pub temperature: f64,

@@ -124,6 +124,7 @@ pub(crate) struct PlanFirstPass {
 impl Pass for PlanFirstPass {
     type State = FirstPass;
 
+    /// A copy of the recipe itself.
     fn empty(&self) -> FirstPass {
         self.empty.clone()
     }
@@ -163,6 +164,7 @@ impl Pass for PlanFirstPass {
 impl Pass for PreparedPlan {
     type State = SecondPass;
 
+    /// Sums of zero under this plan's digest.
     fn empty(&self) -> SecondPass {
         self.second_pass()
     }

@@ -39,7 +39,7 @@ pub struct PreparedPlan {
     pub(super) abscissae: Abscissae,
     /// What scores target rows; none where candidate scores come with them.
     pub(super) score: Option<Score>,
-    /// `T`, before any inflation.
+    /// `T`, fitted on the calibration labels, before any inflation.
     pub(super) temperature: f64,
     /// Rows that took part in the fixed points.
     pub(super) planned_rows: usize,

@@ -24,6 +24,7 @@ pub struct LabelPlanSettings {
 }
 
 impl Default for LabelPlanSettings {
+    /// At a failure probability of five percent.
     fn default() -> Self {
         Self::new(FailureProbability::FIVE_PERCENT)
     }

@@ -43,7 +43,7 @@ pub struct PlanThresholds {
     scores: Vec<f64>,
     /// `c_i`, the level reached at each score; increasing, the last one 1.
     cumulative: Vec<f64>,
-    /// `F(s_n)`, in `[0, 1]`.
+    /// `F(s_n)`, the planned law at the largest score, in `[0, 1]`.
     reached: f64,
     /// `F` beyond the largest score, increasing in score and level.
     tail: Vec<TailAtom>,
@@ -130,6 +130,7 @@ struct Unchecked {
 impl TryFrom<Unchecked> for PlanThresholds {
     type Error = Error;
 
+    /// Checks what a constructor checks: files are user input.
     fn try_from(fields: Unchecked) -> Result<Self> {
         Self::new(fields.scores, fields.cumulative, fields.reached, fields.tail)
     }

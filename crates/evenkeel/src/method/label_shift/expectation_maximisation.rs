@@ -26,6 +26,7 @@ pub struct EmSettings {
 }
 
 impl Default for EmSettings {
+    /// Shares to eight digits: far below what sampling leaves uncertain.
     fn default() -> Self {
         Self { tolerance: 1e-8, most_iterations: 10_000 }
     }

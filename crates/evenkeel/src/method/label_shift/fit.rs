@@ -48,7 +48,7 @@ pub(crate) struct EmFit {
     sorted: Sorted,
     /// True labels in the caller's order; shape `(n,)`.
     labels: Labels,
-    /// When the iteration ends.
+    /// Tolerance and most iterations of EM.
     settings: EmSettings,
 }
 
@@ -119,6 +119,7 @@ pub(crate) struct PredictedLabels {
 impl Pass for PredictedLabels {
     type State = RowSample<u32>;
 
+    /// A sample that has seen no row.
     fn empty(&self) -> RowSample<u32> {
         RowSample::new(self.seed, MOST_CANDIDATES)
     }

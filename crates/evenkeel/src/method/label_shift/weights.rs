@@ -16,7 +16,7 @@ use crate::threshold::Threshold;
 /// hand.
 const SHARES_TOLERANCE: f64 = 1e-6;
 
-/// Why EM ended.
+/// Why EM ended; the word stands in files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -40,9 +40,9 @@ pub enum LabelShiftMethod {
     },
     /// Maximum likelihood by EM; biased where the classifier is miscalibrated.
     ExpectationMaximisation {
-        /// EM iterations taken.
+        /// EM iterations taken, at most those allowed.
         iterations: usize,
-        /// Why EM ended.
+        /// Whether the shares still moved when EM ended.
         stopped: EmStop,
     },
     /// Shares given by the user, taken as exact.
@@ -52,7 +52,7 @@ pub enum LabelShiftMethod {
 /// Estimated class shares and where they come from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LabelShiftEvidence {
-    /// How they were found.
+    /// How the shares were found, and how well.
     pub method: LabelShiftMethod,
     /// `P(y)`: share of each class among the calibration labels, all positive, shape `(C,)`.
     pub calibration_shares: Vec<f64>,
@@ -98,6 +98,7 @@ impl From<LabelWeights> for LabelShiftEvidence {
 impl TryFrom<LabelShiftEvidence> for LabelWeights {
     type Error = Error;
 
+    /// Checks the shares and takes their quotients again.
     fn try_from(evidence: LabelShiftEvidence) -> Result<Self> {
         Self::new(evidence)
     }

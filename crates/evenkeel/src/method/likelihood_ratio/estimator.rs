@@ -53,6 +53,7 @@ const NETWORK_LEARNING_RATE: f64 = 0.003;
 const NETWORK_STEPS: usize = 1000;
 
 impl Default for NetworkSettings {
+    /// A learning rate of 0.003 and 1000 steps.
     fn default() -> Self {
         let adam = AdamSettings::new(NETWORK_LEARNING_RATE).unwrap_or_default();
         Self { adam, steps: NETWORK_STEPS }
@@ -67,6 +68,7 @@ pub struct TelescopingSettings {
 }
 
 impl Default for TelescopingSettings {
+    /// Ten bridges, as in the paper's baseline.
     fn default() -> Self {
         Self { bridges: TELESCOPING_BRIDGES }
     }

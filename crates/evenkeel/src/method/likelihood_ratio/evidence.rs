@@ -21,7 +21,7 @@ pub enum Overlap {
     Separated,
 }
 
-/// Why a fit ended.
+/// Why a fit ended; the word stands in files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]

@@ -35,11 +35,11 @@ pub struct RatioModel {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Form {
-    /// Linear.
+    /// Linear: an exponential tilt.
     Logistic(LinearLogit),
-    /// Piecewise linear.
+    /// Piecewise linear: it continues along lines beyond the rows of the fit.
     Network(HiddenLayer),
-    /// A sum of quadratic ones.
+    /// A sum of quadratic ones: a bridge for each step from Q to P.
     Telescoping(Telescope),
 }
 

@@ -41,7 +41,7 @@ pub(super) struct Solution {
     pub(super) coefficients: Vec<f64>,
     /// Mean logistic loss, without the ridge.
     pub(super) loss: f64,
-    /// Newton steps taken.
+    /// Newton steps taken, at most 100.
     pub(super) steps: usize,
     /// Whether there was nothing left to gain; otherwise the steps were used up.
     pub(super) converged: bool,
@@ -228,7 +228,7 @@ impl Design {
 struct Evaluation {
     /// Sum of the rows' losses; after `finish` their mean, with the ridge.
     loss: f64,
-    /// Shape `(columns,)`.
+    /// `dL/db`; shape `(columns,)`.
     gradient: Vec<f64>,
     /// Shape `(columns, columns)`; above the diagonal nothing is written.
     hessian: Vec<f64>,
@@ -323,7 +323,7 @@ fn solve_factored(factor: &[f64], p: usize, b: &[f64]) -> Vec<f64> {
     x
 }
 
-/// `x <- L'^-1 x`.
+/// `x <- L'^-1 x`, by columns of `L'`, which are rows of `L`.
 fn solve_transposed(factor: &[f64], p: usize, x: &mut [f64]) {
     for i in (0..p).rev() {
         x[i] /= factor[i * p + i];
@@ -356,7 +356,7 @@ pub(super) fn axpy(a: f64, x: &[f64], y: &mut [f64]) {
     }
 }
 
-/// `|x|^2`.
+/// `|x|^2`, in lanes like every other product here.
 fn squares(values: &[f64]) -> f64 {
     dot(values, values)
 }

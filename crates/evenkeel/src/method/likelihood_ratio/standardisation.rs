@@ -51,7 +51,7 @@ impl Standardisation {
         Self { means, inverse_deviations }
     }
 
-    /// Number of columns.
+    /// Number of columns `d` it was made for.
     pub(super) fn columns(&self) -> usize {
         self.means.len()
     }

@@ -83,14 +83,14 @@ impl Bridge {
 struct Scratch {
     /// The row in a bridge's own coordinates.
     own: Vec<f64>,
-    /// Its quadratic features.
+    /// Its quadratic features, as the bridge's coefficients order them.
     expanded: Vec<f64>,
 }
 
 /// All bridges, from Q to P; their log ratios add up to `log dQ/dP`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Telescope {
-    /// In order of `a_k`.
+    /// In increasing order of `a_k`, at least one.
     bridges: Vec<Bridge>,
 }
 

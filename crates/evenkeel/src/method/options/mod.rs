@@ -73,13 +73,13 @@ pub struct NumberRange {
 /// Which whole numbers an option takes, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CountRange {
-    /// Smallest number allowed.
+    /// Smallest number allowed; 0 where none is too small.
     pub least: usize,
     /// Largest number allowed, if there is one.
     pub most: Option<usize>,
 }
 
-/// Who uses an option.
+/// Who uses an option; whoever is not among them refuses it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Owners {
     /// These methods, at least one; the first gives the default.

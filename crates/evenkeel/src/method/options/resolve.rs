@@ -27,7 +27,7 @@ use crate::seed::Seed;
 /// Whether known likelihood ratios of the calibration points were given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KnownRatios {
-    /// One per calibration point.
+    /// They were given, one per calibration point.
     Given,
     /// None: they are to be estimated.
     Absent,

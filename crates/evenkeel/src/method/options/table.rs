@@ -16,7 +16,7 @@ use crate::score::{Randomisation, Raps};
 
 /// The paper's method, which has most of the options.
 const OT: Owners = Owners::Methods(&[MethodName::Ot]);
-/// Kernel quantile regression.
+/// Kernel quantile regression: its kernel and its penalty.
 const CONDITIONAL: Owners = Owners::Methods(&[MethodName::Conditional]);
 
 /// A word and what it stands for.

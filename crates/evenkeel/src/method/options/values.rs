@@ -21,7 +21,7 @@ pub enum OptionValue {
     Number(f64),
     /// A whole number in the row's range.
     Count(usize),
-    /// Yes or no; among the values given, no is never kept.
+    /// True or false, for options that are flags.
     Flag(bool),
 }
 

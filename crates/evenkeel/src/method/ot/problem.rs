@@ -39,7 +39,7 @@ pub(crate) struct Problem {
     pub seed: Seed,
     /// Rate of the traced thresholds; the weights do not depend on it.
     pub alpha: Miscoverage,
-    /// Sandwich, objective, optimiser, grids.
+    /// Sandwich, objective, optimiser and grids.
     pub settings: TransportSettings,
     /// Where scores can fall; grids cover it and kernels are mirrored at its ends.
     pub range: Interval,

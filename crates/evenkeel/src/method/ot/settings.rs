@@ -18,7 +18,7 @@ pub enum SandwichChoice {
     MinMax,
 }
 
-/// Which bound is minimised.
+/// Which bound of \[CL25\] is minimised over the weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum ObjectiveChoice {
@@ -57,7 +57,7 @@ pub enum WeightsChoice {
 pub struct TransportSettings {
     /// Laws around the target scores; min-max as an objective lowers coverage.
     pub sandwich: SandwichChoice,
-    /// Bound that is minimised.
+    /// Which bound is minimised over the weights.
     pub objective: ObjectiveChoice,
     /// Failure probability of the finite-sample term, if the objective has one.
     pub finite_sample: Option<FailureProbability>,
@@ -78,6 +78,7 @@ pub struct TransportSettings {
 }
 
 impl Default for TransportSettings {
+    /// The paper's choices in classification.
     fn default() -> Self {
         Self {
             sandwich: SandwichChoice::default(),
