@@ -72,7 +72,7 @@ impl Interval {
         self.high
     }
 
-    /// `high - low`, positive and finite.
+    /// `high - low`, positive and finite: what tolerances and floors are relative to.
     pub fn width(self) -> f64 {
         self.high - self.low
     }

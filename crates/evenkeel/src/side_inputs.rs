@@ -6,6 +6,9 @@ use crate::rows::Rows;
 use crate::score::{Labels, Probabilities};
 
 /// What a method may need of points beside their probabilities, one row or number each.
+///
+/// Borrowed like the probabilities, and given with every block of them. What a method does not use
+/// is refused where one method was chosen, and left out where several are compared.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SideInputs<'a> {
     /// Features that likelihood ratios and conditional calibration work on; without them they work on the vector of scores.
@@ -57,8 +60,7 @@ impl<'a> SideInputs<'a> {
 
     /// An error unless everything given is finite and there for each of `rows` points.
     ///
-    /// # Errors
-    /// If something given has another number of rows, holds a value that is not finite, or a negative ratio or weight.
+    /// Called once where data come in; after it rooms index and divide without asking.
     pub fn check(&self, rows: usize) -> Result<()> {
         if let Some(features) = self.features {
             require_same_length("rows of features", features.rows(), "rows", rows)?;

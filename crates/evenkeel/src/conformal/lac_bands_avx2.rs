@@ -23,7 +23,7 @@ use crate::rows::Real;
 /// rest.
 const ROWS: usize = 4;
 
-/// The way through AVX2, on processors that have it.
+/// The way through AVX2, on processors that have it; none on others, where the portable loop does.
 pub(super) fn if_available<T: Real>() -> Option<Settle<T, f32>> {
     if std::arch::is_x86_feature_detected!("avx2") {
         #[expect(unsafe_code, reason = "the processor has just said that it knows AVX2")]
@@ -47,6 +47,10 @@ fn settle<T: Real>(stretch: &Stretch<'_, T, f32>, words: &mut [u64]) -> Stop<f32
 }
 
 /// Rows that fit two windows, four at a time, so that their sums are found together.
+///
+/// Reads up to two windows from the start of each row. What lies beyond the row is the next one,
+/// and is masked out; at the end of the block there is none, and the rows left over are done one by
+/// one.
 #[target_feature(enable = "avx2")]
 fn narrow<T: Real>(
     stretch: &Stretch<'_, T, f32>,
@@ -96,6 +100,8 @@ fn narrow<T: Real>(
 }
 
 /// Rows of any width, one at a time.
+///
+/// Two sums run side by side: with one, every addition would wait for the one before.
 #[target_feature(enable = "avx2")]
 fn wide<T: Real>(
     stretch: &Stretch<'_, T, f32>,
@@ -166,8 +172,10 @@ impl Edges {
         Self { low: _mm256_set1_ps(band.low), high: _mm256_set1_ps(band.high) }
     }
 
-    /// Which values are in the set. The sign of a lane of `doubt` is set where a value fell into the band or was
-    /// negative.
+    /// Which values are in the set, as lanes of all ones.
+    ///
+    /// The sign of a lane of `doubt` is set where a value fell into the band or was negative.
+    /// Doubts are only gathered here and looked at once a row.
     #[target_feature(enable = "avx2")]
     #[inline]
     fn compare(&self, values: __m256, doubt: &mut __m256) -> __m256 {
@@ -213,7 +221,8 @@ fn signs(lanes: __m256) -> u64 {
     u64::from(_mm256_movemask_ps(lanes).cast_unsigned())
 }
 
-/// The signs of two windows of two rows, in order.
+/// The signs of two windows of two rows, in order: bits 0 to 15 of the first row, 16 to 31 of the
+/// second.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn pack(rows: [[__m256; 2]; 2]) -> u32 {

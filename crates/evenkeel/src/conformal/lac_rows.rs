@@ -141,7 +141,14 @@ impl<T: Real> LacPass<'_, T> {
         Ok(farthest)
     }
 
-    /// A row that stopped a stretch: by a band of its own if its sum is fair, and else by the definition.
+    /// A row that stopped a stretch: by a band of its own if its sum is fair, and else by the
+    /// definition.
+    ///
+    /// Its own band is narrower, as its sum is known: an entry that was in doubt under the shared
+    /// band is mostly not any more.
+    ///
+    /// # Errors
+    /// As [`lac_sets`].
     #[cold]
     fn one_row<F: Lane>(
         &self,

@@ -104,7 +104,10 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// From a test, the sizes `(n, m)` of the two data sets, and the plan, if the test rejected and one was made.
+    /// From a test, the sizes `(n, m)` of the two data sets, and the plan, if the test rejected and
+    /// one was made.
+    ///
+    /// The plan's evidence is copied: the plan itself goes on as weights and rule.
     pub(crate) fn new(
         test: ShiftTest,
         level: FailureProbability,

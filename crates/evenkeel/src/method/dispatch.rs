@@ -225,6 +225,9 @@ impl Method {
     }
 
     /// How errors call it: with the option that decides what it takes, if there is one.
+    ///
+    /// "likelihood-ratio needs ratios" would puzzle who estimates them; "with ratio known" does
+    /// not.
     pub(crate) fn user(&self) -> User {
         let method = self.name().as_str();
         match self {
@@ -329,6 +332,14 @@ pub(crate) enum CoverageForm {
 
 impl Rule {
     /// The threshold of all points; none where points or labels have their own.
+    ///
+    /// ```text
+    /// quantile        t = smallest s with (1 - test mass) F_w(s) >= 1 - alpha
+    /// entropy-scaled  1 - (1 - t) / max(1, u)^f,    u an entropy of the target rows
+    /// transferred     the quantile at alpha', from the confidences of both data sets
+    /// planned         smallest s_i with c_i >= 1 - alpha, or the plan's own quantile beyond
+    /// ```
+    /// No rule fails here: what could was checked when the rule was made or read.
     pub(crate) fn threshold(
         &self,
         law: &WeightedEmpirical,

@@ -43,7 +43,11 @@ pub enum RatioSource {
     },
 }
 
-/// Ratios of the calibration points, in the order of their scores, and where those of test points come from.
+/// Ratios of the calibration points, in the order of their scores, and where those of test points
+/// come from.
+///
+/// The weights of the calibration are these ratios, normalised. Both are kept: the ratios for the
+/// test point's share, the weights for everything that treats calibrations alike.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "StoredRatioRule", into = "StoredRatioRule")]
 pub struct RatioRule {

@@ -18,6 +18,8 @@ use crate::side_inputs::SideInputs;
 use crate::sketch::{MOST_CANDIDATES, RowSample, contradiction};
 
 /// The seed of the sample of target rows; the name is part of the bits of stored calibrations.
+///
+/// One for all methods that sample: the same rows are chosen whatever the method.
 pub(crate) fn sample_seed(seed: Seed) -> u64 {
     seed.child("todays-rows", 0).get()
 }
@@ -34,6 +36,9 @@ pub(crate) enum KeptRow {
 }
 
 /// Keeps up to 2^21 numbers of rows, a uniform sample of the rows beyond.
+///
+/// 16 MB of numbers, and 16 bytes a row for key and hash. Estimates from a sample of that size are
+/// no better from all rows: the calibration points, which are far fewer, limit them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Stored")]
 pub(crate) struct SampledRows {
@@ -81,6 +86,9 @@ impl SampledRows {
     }
 
     /// What describes rows: `width` features, or the scores of the classes.
+    ///
+    /// The calibration side is described the same way, with draws of its own where scores are
+    /// randomised.
     pub(crate) fn described(
         basis: Basis,
         (classes, width): (usize, usize),

@@ -107,7 +107,7 @@ impl<const H1: usize, const H2: usize, const H3: usize> Pass<'_, H1, H2, H3> {
     }
 }
 
-/// Log-weights of the batch, in both orders.
+/// Log-weights of the batch, in both orders; leaves the activations for the way back.
 #[inline(always)]
 fn forward<const H1: usize, const H2: usize, const H3: usize>(
     batch: &mut Batch<H1, H2, H3>,
@@ -131,7 +131,8 @@ fn forward<const H1: usize, const H2: usize, const H3: usize>(
     }
 }
 
-/// The gradient, from the slopes sorted into the batch.
+/// The gradient, from the slopes sorted into the batch: layers 3 and 4 point by point, then 1 and 2
+/// unit by unit.
 #[inline(always)]
 fn backward<const H1: usize, const H2: usize, const H3: usize>(
     batch: &mut Batch<H1, H2, H3>,

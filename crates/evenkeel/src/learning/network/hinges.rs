@@ -138,6 +138,9 @@ impl<const H2: usize> HingeTable<H2> {
 
     /// Writes the gradient of both layers' weights and of the first biases, from `deltas[i] = dL/dz2(scores[i])` at
     /// increasing scores.
+    ///
+    /// Rising hinges from the right and falling ones from the left: the points for which a unit is
+    /// active only grow from hinge to hinge, so each point is added once for either kind.
     #[inline(always)]
     pub(super) fn backward<const H3: usize>(
         &self,

@@ -44,6 +44,12 @@ pub(super) fn bounded(z: f64) -> f64 {
 
 /// Writes the gradient of layers 3 and 4 and of the second biases, and `dL/dz2` of every point into `deltas`, from
 /// `slopes[i] = dL/dlog w(s_i)`. Uses the activations up.
+///
+/// ```text
+/// d_out = slope (1 - (l / 20)^2)                   dW4 += d_out a3,   db4 += d_out
+/// d3    = d_out W4 [a3 > 0]                        dW3 += a2 d3',     db3 += d3
+/// d2    = W3 d3 [a2 > 0]  -> deltas                db2 += d2
+/// ```
 #[inline(always)]
 pub(super) fn backward<const H2: usize, const H3: usize>(
     layers: &Layers<'_, H2, H3>,

@@ -119,6 +119,11 @@ impl BandedKernel {
     }
 
     /// `out_outer = A y_inner` and `out_inner = A' x_outer`, in the matrix's own orientation.
+    ///
+    /// ```text
+    /// for each row o:   out_outer[o] = sum_i A[o][i] y[i],     out_inner[i] += A[o][i] x[o]
+    /// ```
+    /// Sums of a row run in sixteen lanes that are added up in a fixed order.
     #[inline(always)]
     fn sweep(
         &self,
@@ -198,6 +203,12 @@ impl BandedKernel {
 }
 
 /// One entry: the kernel and its mirror images. Symmetric in its first two arguments.
+///
+/// ```text
+/// [phi((a - b)/h) + phi((a + b - 2 low)/h) + phi((a + b - 2 high)/h)] / h
+/// ```
+/// Mirrored mass stays inside the support: without it the density would leak out at both ends,
+/// where softmax scores crowd.
 fn kernel_value(a: f64, b: f64, h: f64, support: Support) -> f64 {
     let kernel = |distance: f64| {
         let u = distance / h;

@@ -92,6 +92,12 @@ impl WeightedCdfObjective {
     }
 
     /// Value and gradient; compiled for each width of registers by the function below.
+    ///
+    /// ```text
+    /// F_w on the grid -> step G(t_k), slopes
+    /// one sweep       -> p_w = A w,  A'(step G)
+    /// value           =  p_w . step G,     gradient = A'(step G) + tails of p_w slopes
+    /// ```
     #[inline(always)]
     fn evaluate(&mut self, weights: &[f64], gradient: &mut [f64]) -> f64 {
         let n = weights.len();

@@ -64,6 +64,8 @@ impl<O: Objective> Descent<'_, O> {
     ///
     /// # Errors
     /// What `before_step` or the parametrisation returns. A diverged run is none.
+    ///
+    /// Allocates before the first step and not after it, but for the trace.
     pub(crate) fn run(mut self, parametrisation: &mut dyn Parametrisation) -> Result<Descended> {
         let n = self.objective.len();
         let count = parametrisation.parameters().len();

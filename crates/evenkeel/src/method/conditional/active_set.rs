@@ -276,6 +276,12 @@ impl ActiveSet {
 
     /// Lets one point run as far as it should, and puts it where it then belongs: on a bound, or
     /// free.
+    ///
+    /// ```text
+    /// follow   how the free duals go along
+    /// step     up to the first obstacle: a free dual at its bound is fixed, and the run goes on
+    /// end      the point joins the free ones, arrives at its own bound, or is stuck
+    /// ```
     fn advance(&mut self, program: &Program<'_>, test_kernel: &[f64], run: &mut Run<'_>) {
         self.touched.extend_from_slice(&self.free);
         self.touched.extend(run.index);
@@ -341,6 +347,11 @@ impl ActiveSet {
     }
 
     /// `direction = y`, `row` = the point's row of the factor; returns the curvature `d`.
+    ///
+    /// ```text
+    /// L row = k_F + 1,   c = (1 - ones'row) / ones'ones,   L'y = row + c ones
+    /// d = K(x, x) + 1 - row'row + (1 - ones'row) c
+    /// ```
     fn follow(&mut self, kernel: &[f64]) -> f64 {
         self.row.clear();
         self.row.extend(self.free.iter().map(|index| kernel[*index] + 1.0));
@@ -397,7 +408,7 @@ impl ActiveSet {
         self.places[index] = Place::Free;
     }
 
-    /// Adds the point whose row [`follow`](Self::follow) has left behind.
+    /// Adds the point whose row [`follow`](Self::follow) has left behind: no second solve.
     fn join(&mut self, index: usize) {
         // A point that doubles a free one has pivot 0 up to rounding; a factor with a zero or
         // negative pivot could not be solved with any more.
@@ -436,6 +447,9 @@ impl ActiveSet {
     }
 
     /// One step of iterative refinement where rounding has moved the free points apart.
+    ///
+    /// Updated factors and differences of `G` each lose a digit now and then. Solving once more for
+    /// what is left brings the free points back to one `b`, at the cost of one move.
     fn refine(&mut self, program: &Program<'_>, test_kernel: &[f64]) {
         let apart = |index: &usize| (self.gradient[*index] - self.intercept).abs();
         let largest = self.free.iter().map(apart).fold(0.0, f64::max);

@@ -110,7 +110,10 @@ fn pinball(residual: f64, alpha: Miscoverage) -> f64 {
     if residual >= 0.0 { (1.0 - alpha.get()) * residual } else { -alpha.get() * residual }
 }
 
-/// The fold of each point: equal sizes up to one, members at random.
+/// The fold of each point: equal sizes up to one, members at random; shape `(n,)`.
+///
+/// At random and not in turn: files are often sorted, and a fold of one class would be left out
+/// whole.
 fn shuffled_folds(n: usize, folds: usize, seed: Seed) -> Vec<usize> {
     // The purpose is part of the draw: another word would choose other folds, and another penalty,
     // for the same seed.

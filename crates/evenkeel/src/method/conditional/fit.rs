@@ -33,7 +33,8 @@ pub(crate) struct ConditionalFit {
     settings: ConditionalSettings,
 }
 
-/// Takes what describes the calibration points.
+/// Takes what describes the calibration points; nothing is fitted before the target rows were
+/// checked.
 ///
 /// # Errors
 /// If a calibration row cannot be scored.

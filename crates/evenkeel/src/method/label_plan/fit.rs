@@ -31,7 +31,7 @@ pub(crate) const ABOUT: About = About {
 /// decides the speed and nothing else.
 const SHARE_ROWS: usize = 1 << 12;
 
-/// The calibration side, before the first pass.
+/// The calibration side, before the first pass: the temperature is fitted, nothing else is known.
 #[derive(Debug)]
 pub(crate) struct PlanFirst {
     /// Logits, scores and temperature of the calibration data.
@@ -63,7 +63,10 @@ pub(crate) fn planner<T: Real>(
     LabelPlanner::new(logits, calibration.context.score, settings, calibration.context.seed)
 }
 
-/// Fits the temperature; the target rows are still to come.
+/// Fits the temperature; the target rows are still to come, twice.
+///
+/// # Errors
+/// If a setting is out of its range.
 pub(crate) fn begin<T: Real>(
     calibration: &Scored<'_, T>,
     settings: LabelPlanSettings,

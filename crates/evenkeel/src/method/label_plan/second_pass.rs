@@ -104,6 +104,12 @@ impl RowLaws {
     }
 
     /// Overwrites all three from a row of logits.
+    ///
+    /// ```text
+    /// planned   (1 - mix) f + mix g at T inflation,   g ~ f b
+    /// upper     g ~ f b of the balanced plan at T (1 + 2 (inflation - 1))
+    /// lower     f at T
+    /// ```
     fn fill(&mut self, prepared: &PreparedPlan, logits: &[f64]) {
         let inverses = [
             1.0 / prepared.planned_temperature(),

@@ -52,7 +52,11 @@ pub(crate) struct EmFit {
     settings: EmSettings,
 }
 
-/// Takes the labels, and what the model predicted for them.
+/// Takes the labels, and what the model predicted for them; says what to keep of the target rows.
+///
+/// # Errors
+/// None yet: labels that name no class, or classes without a label, are found when shares are
+/// taken.
 pub(crate) fn begin<T: Real>(
     calibration: &Scored<'_, T>,
     settings: LabelShiftChoice,

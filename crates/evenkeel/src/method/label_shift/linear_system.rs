@@ -50,6 +50,10 @@ impl Factored {
     }
 
     /// `x` with `A x = b`; shapes `(n,)`.
+    ///
+    /// ```text
+    /// y_i = (P b)_i - sum_{k < i} L_ik y_k,     x_i = (y_i - sum_{k > i} U_ik x_k) / U_ii
+    /// ```
     pub(super) fn solve(&self, b: &[f64]) -> Vec<f64> {
         let n = self.order.len();
         let mut x: Vec<f64> = self.order.iter().map(|row| b[*row]).collect();

@@ -14,7 +14,10 @@ pub enum RatioChoice {
 }
 
 impl RatioChoice {
-    /// What it takes of the calibration points: ratios where they are known, features to estimate them by where not.
+    /// What it takes of the calibration points: ratios where they are known, features to estimate
+    /// them by where not.
+    ///
+    /// Narrower than the method's own entry, which allows for either.
     pub(crate) fn needs(&self) -> Needs {
         match self {
             Self::Known => Needs { ratios: Need::Required, ..Needs::NOTHING },

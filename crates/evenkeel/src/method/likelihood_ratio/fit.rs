@@ -104,7 +104,11 @@ impl Stage for EstimatedRatioFit {
     }
 }
 
-/// The rows that describe calibration points, and their width: features, or the scores of all labels.
+/// The rows that describe calibration points, and their width: features, or the scores of all
+/// labels.
+///
+/// # Errors
+/// If a row of probabilities cannot be scored.
 pub(crate) fn described<T: Real>(calibration: &Scored<'_, T>) -> Result<(Vec<f64>, usize)> {
     match calibration.side.features {
         Some(features) => Ok((features.values().to_vec(), features.columns())),

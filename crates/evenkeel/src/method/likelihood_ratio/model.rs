@@ -22,6 +22,9 @@ pub const LOG_RATIO_LIMIT: f64 = 600.0;
 const ROWS_PER_TASK: usize = 1024;
 
 /// `log dQ/dP` as a function of features. Reading one back checks shapes and numbers.
+///
+/// Anything may be asked of it: features far from those of the fit are cut when they are
+/// standardised, and the answer is cut to [`LOG_RATIO_LIMIT`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Parts", into = "Parts")]
 pub struct RatioModel {

@@ -78,7 +78,8 @@ impl HiddenLayer {
         Self { parameters }
     }
 
-    /// `relu(W z + b)` of a standardised row.
+    /// `relu(W z + b)` of a standardised row: feature by feature, so that the inner loop runs over
+    /// the 32 units.
     fn hidden(&self, z: &[f64], hidden: &mut [f64; HIDDEN_UNITS]) {
         let (weights, rest) = self.parameters.split_at(z.len() * HIDDEN_UNITS);
         hidden.copy_from_slice(&rest[..HIDDEN_UNITS]);
@@ -104,6 +105,10 @@ impl HiddenLayer {
 
     /// Adds `share` times the gradient of a row's logistic loss; returns the loss. `gradient` is
     /// laid out as the parameters.
+    ///
+    /// ```text
+    /// dl = p - [target],   dv += dl h,   dc += dl,   dW += z (dl v [h > 0])',   db += dl v [h > 0]
+    /// ```
     fn add_gradient(&self, z: &[f64], side: Side, share: f64, gradient: &mut [f64]) -> f64 {
         let mut hidden = [0.0; HIDDEN_UNITS];
         self.hidden(z, &mut hidden);

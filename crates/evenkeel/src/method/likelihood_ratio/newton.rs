@@ -125,6 +125,9 @@ impl Design {
     }
 
     /// Newton's method with as many coefficients as columns, from zero.
+    ///
+    /// Ends when half the squared decrement `g'H^-1 g / 2`, which is what a quadratic loss would
+    /// still gain, is below rounding, or when no step lowers the loss. Both count as converged.
     fn minimise_directly(&self, ridge: f64) -> Solution {
         let mut coefficients = vec![0.0; self.columns];
         let mut at = self.evaluate(&coefficients, ridge);
@@ -241,6 +244,12 @@ impl Evaluation {
     }
 
     /// Adds a row at its logit.
+    ///
+    /// ```text
+    /// loss     += log(1 + exp(logit)), of minus the logit for the numerator
+    /// gradient += (p - [positive]) x
+    /// hessian  += p (1 - p) x x'
+    /// ```
     fn add(&mut self, row: &[f64], logit: f64, positive: bool) {
         let probability = sigmoid(logit);
         self.loss += softplus(if positive { -logit } else { logit });
@@ -290,7 +299,8 @@ impl Evaluation {
     }
 }
 
-/// Lower factor of a symmetric matrix given by its lower triangle; none if it is not positive definite.
+/// Lower factor `L` with `L L' = A + jitter I` of a symmetric matrix given by its lower triangle;
+/// none if that is not positive definite. Row by row, each from dot products with the rows above.
 fn cholesky(matrix: &[f64], p: usize, jitter: f64) -> Option<Vec<f64>> {
     let mut factor = matrix.to_vec();
     for i in 0..p {
@@ -313,7 +323,7 @@ fn cholesky(matrix: &[f64], p: usize, jitter: f64) -> Option<Vec<f64>> {
     Some(factor)
 }
 
-/// `x` with `L L' x = b`.
+/// `x` with `L L' x = b`: forward by rows of `L`, then back.
 fn solve_factored(factor: &[f64], p: usize, b: &[f64]) -> Vec<f64> {
     let mut x = b.to_vec();
     for i in 0..p {
@@ -332,7 +342,7 @@ fn solve_transposed(factor: &[f64], p: usize, x: &mut [f64]) {
     }
 }
 
-/// `1 / (1 + exp(-x))`.
+/// `1 / (1 + exp(-x))`, in `[0, 1]`; small values keep their digits.
 pub(super) fn sigmoid(x: f64) -> f64 {
     // Of the negative side always: `exp(710)` is infinite, and its quotient NaN.
     let e = exp_of_negative(-x.abs());

@@ -27,6 +27,12 @@ pub(super) struct Standardisation {
 
 impl Standardisation {
     /// Over the rows of a flat matrix of finite numbers, shape `(rows, columns)`.
+    ///
+    /// ```text
+    /// mean = 1/N sum x,   sd = sqrt(1/N sum (x - mean)^2)       each relative to max |x|
+    /// ```
+    /// A column is constant if its spread is a rounding of its size. Its `z` is 0, so that it
+    /// enters no fit and a new row that differs in it is not sent to infinity.
     pub(super) fn of(values: &[f64], columns: usize) -> Self {
         let (mut means, mut inverse_deviations) = (vec![0.0; columns], vec![0.0; columns]);
         let rows = (values.len() / columns.max(1)) as f64;

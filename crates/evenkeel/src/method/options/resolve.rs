@@ -120,6 +120,8 @@ impl Method {
     }
 
     /// Every setting that an option stands for, with its value in effect.
+    ///
+    /// Defaults are written out: a file or job must not change its meaning when a default does.
     fn settings(&self) -> Settings {
         use OptionValue::{Count, Number, Word};
         match self {
@@ -164,6 +166,12 @@ impl Method {
 }
 
 /// Where ratios come from. Given ratios are meant to be used, so they decide where nothing is said.
+///
+/// ```text
+/// ratio given as a word         that form
+/// no word, ratios given         known
+/// no word, no ratios            logistic
+/// ```
 fn ratio(given: &OptionValues, ratios: KnownRatios) -> RatioChoice {
     let estimator = match (given.word("ratio"), ratios) {
         (Some("known"), _) | (None, KnownRatios::Given) => return RatioChoice::Known,
@@ -176,6 +184,16 @@ fn ratio(given: &OptionValues, ratios: KnownRatios) -> RatioChoice {
 }
 
 /// Settings of `ot`; what is absent takes the paper's default.
+///
+/// ```text
+/// sandwich, sampling                f-u exact | f-u sampled | min-max
+/// objective                         weighted-cdf | wasserstein | finite-sample
+/// weights                           free-form | function
+/// steps, min-effective, tolerance   when the descent ends
+/// learning-rate                     how far a step goes
+/// grid, bound-grid                  points of the objective, points of the reported bounds
+/// bandwidth-factor                  how wide the kernels of the density are
+/// ```
 ///
 /// # Errors
 /// If two options exclude each other, or a value is out of the range its setting allows.
@@ -236,6 +254,9 @@ fn transport(given: &OptionValues) -> Result<TransportSettings> {
 }
 
 /// The options that give these settings back.
+///
+/// A restriction to some miscoverage rates and another failure probability have no option: for them
+/// [`Method::is_made_of_options`] says no.
 fn transport_settings(settings: &TransportSettings) -> Settings {
     use OptionValue::{Count, Number, Word};
     let (sandwich, sampling) = match settings.sandwich {

@@ -48,6 +48,16 @@ const fn row(
 const POSITIVE: &str = "a positive number between 1e-100 and 1e100";
 
 /// Every option of a method or a score, in the order they are shown.
+///
+/// ```text
+/// score, randomised, raps-*             the score function
+/// shift-level                           auto
+/// sandwich ... tolerance                ot
+/// ratio                                 likelihood-ratio
+/// ecp-power, qtc-rule, label-shift      the methods they are named after
+/// gamma, lambda                         conditional
+/// ```
+/// A row is added here and resolved in `resolve.rs`; nothing else lists options.
 pub const OPTIONS: &[OptionSpec] = &[
     row(
         "score",

@@ -73,10 +73,16 @@ impl fmt::Display for GivenValue<'_> {
 pub struct OptionValues(BTreeMap<&'static str, OptionValue>);
 
 impl OptionValues {
-    /// Sets an option from a typed value.
+    /// Sets an option from a typed value; setting it again replaces the value.
     ///
-    /// # Errors
-    /// If there is no such option, or the value has another type or is out of its range.
+    /// ```text
+    /// choice           a word of the row
+    /// number           a number, or a whole number
+    /// number or word   either of the two above
+    /// count            a whole number
+    /// flag             true or false
+    /// ```
+    /// Text is not read as a number here: a program that gives "3" for a count has made a mistake.
     pub fn set(&mut self, name: &str, value: GivenValue<'_>) -> Result<()> {
         let spec = known(name)?;
         let found = match (spec.kind, value) {
@@ -288,6 +294,11 @@ pub(crate) fn nearest(typed: &str, names: impl Iterator<Item = &'static str>) ->
 }
 
 /// Insertions, deletions, substitutions and swaps of neighbours between two words (optimal string alignment).
+///
+/// ```text
+/// d[i][j] = min(d[i-1][j-1] + [a_i != b_j],  d[i-1][j] + 1,  d[i][j-1] + 1,
+///               d[i-2][j-2] + 1  if a_i = b_(j-1) and a_(i-1) = b_j)
+/// ```
 fn edits(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     // Three rows of the table suffice: a swap looks back two, all else one.

@@ -63,6 +63,9 @@ impl Problem {
     }
 
     /// A log-weight for each calibration point, all of which the threshold is taken from.
+    ///
+    /// The weights are fitted to the points that they weigh, which breaks exchangeability with the
+    /// test point. Under a shift it is broken already; the paper argues so in its section 4.
     fn learn_free_form(
         &self,
         sorted: Sorted,
@@ -95,6 +98,9 @@ impl Problem {
 
     /// A function of the score, fitted on one half of the points; the threshold is the other
     /// half's.
+    ///
+    /// Needs twice the calibration points, and can weigh points that it has not seen: this is
+    /// weighted split conformal prediction with a learned weight.
     fn learn_function(
         &self,
         sorted: &Sorted,
@@ -171,6 +177,9 @@ impl Problem {
     }
 
     /// Alg 1 draws labels in each step; the other sandwiches stay as they are.
+    ///
+    /// # Errors
+    /// If the objective cannot be built from the drawn laws.
     fn redraw(
         &self,
         target: TargetScores<'_>,
@@ -186,7 +195,10 @@ impl Problem {
         }
     }
 
-    /// The options in effect, for the record.
+    /// The options in effect, for the record, in the words of files.
+    ///
+    /// Strings of their own and not those of the option table: a renamed option must leave files
+    /// alone.
     fn recorded(&self, sandwich: &Sandwich, bandwidth: Bandwidth) -> RecordedOptions {
         let settings = &self.settings;
         RecordedOptions {
@@ -240,6 +252,13 @@ impl Problem {
     }
 
     /// The bound to be minimised, as a function of the weights of increasing scores.
+    ///
+    /// ```text
+    /// weighted-cdf                eq 7 on the learning grid
+    /// weighted-cdf, restricted    Prop A.9 over the atoms
+    /// wasserstein                 eq 8
+    /// any, finite-sample          + sqrt(ln(2/d) / (2 n_w))
+    /// ```
     ///
     /// # Errors
     /// `Unsupported` for a restricted range with eq 8, which has no such form.
