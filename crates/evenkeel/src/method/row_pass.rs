@@ -37,8 +37,8 @@ pub(crate) enum KeptRow {
 
 /// Keeps up to 2^21 numbers of rows, a uniform sample of the rows beyond.
 ///
-/// 16 MB of numbers, and 16 bytes a row for key and hash. Estimates from a sample of that size are
-/// no better from all rows: the calibration points, which are far fewer, limit them.
+/// 16 MB of numbers, and 16 bytes a row for key and hash, however many rows there are; up to twice
+/// as much while it grows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Stored")]
 pub(crate) struct SampledRows {

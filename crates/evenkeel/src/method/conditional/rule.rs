@@ -13,8 +13,8 @@ use crate::side_inputs::SideInputs;
 
 /// A conditional model and what it describes points by.
 ///
-/// The only rule that grows with the calibration data: `n` rows of features, and `8 n^2` bytes of
-/// kernel once it is read.
+/// The largest of the rules: `n` rows of features in a file, and `8 n^2` bytes of kernel once it is
+/// read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "StoredConditionalRule", into = "StoredConditionalRule")]
 pub struct ConditionalRule {
