@@ -499,8 +499,7 @@ pub enum Error {
         class: usize,
         /// Condition number in the 1-norm; infinite when the matrix is singular.
         condition: f64,
-        /// Largest condition accepted,
-        /// [`MOST_CONDITION`](crate::method::label_shift::MOST_CONDITION).
+        /// Largest condition number that is accepted.
         most: f64,
     },
     /// A sketch was asked for a law it was not told to keep.
@@ -574,7 +573,7 @@ fn conflict(
     format!("{} does not go with {}, {why}", words(option), words(other))
 }
 
-/// "ecp works with the score lac only".
+/// "... works with the score lac only", after the name of the method.
 fn wrong_score(whose: User, scores: &[&'static str], spelling: &dyn Spelling) -> String {
     let noun = if scores.len() == 1 { "score" } else { "scores" };
     format!("{} works with the {noun} {} only", whose.name(spelling), listed(scores, "and"))

@@ -4,8 +4,8 @@
 //! scores     x -> (s(x, 1), ..., s(x, C))      shape (rows, C), what every classifier has
 //! features   x -> (x_1, ..., x_d)              shape (rows, d), what the user measured
 //! ```
-//! Methods that compare points with each other (`likelihood-ratio`, `conditional`) work on either.
-//! A calibration remembers which, and refuses points that come with the other.
+//! Methods that compare points with each other work on either. A calibration remembers which, and
+//! refuses points that come with the other.
 
 use serde::{Deserialize, Serialize};
 

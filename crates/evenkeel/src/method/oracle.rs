@@ -22,7 +22,7 @@ pub(crate) const ABOUT: About = About {
 pub(crate) fn from_scores(scores: &[f64]) -> Result<Concluded> {
     require_some("calibration scores", scores)?;
     require_finite("calibration scores", scores)?;
-    // The same rule as `uncorrected` on other points: what differs between the two is the shift
+    // The rule of plain split conformal prediction, on other points: what differs is the shift
     // alone.
     Concluded::split(Sorted::new(scores), Rule::Quantile)
 }

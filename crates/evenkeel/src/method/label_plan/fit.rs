@@ -47,7 +47,7 @@ pub(crate) struct PlanSecond {
     alpha: crate::level::Miscoverage,
 }
 
-/// Fits the temperature; what `auto` and `label-plan` both start with.
+/// Fits the temperature: what every method that may end as a plan starts with.
 ///
 /// # Errors
 /// If a setting is out of its range.
