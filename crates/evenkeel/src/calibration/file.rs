@@ -195,8 +195,8 @@ impl TryFrom<CalibrationFile> for Calibration {
             warnings: file.warnings,
             evidence: file.evidence,
         };
-        // As they stand: dividing by a sum of 1 - 1e-16 would change thresholds at the next
-        // reading.
+        // As they stand: dividing by a sum that is off by a rounding would change their bits at
+        // every reading.
         let weights = Weights::already_normalised(file.weights)?;
         let test_mass = TestMass::new(file.test_mass)?;
         Self::new(provenance, file.scores, weights, test_mass, file.rule, learned)

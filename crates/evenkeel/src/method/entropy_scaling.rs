@@ -116,10 +116,10 @@ impl EntropyScaling {
     /// If a row does not hold probabilities, or the block or its keys have another shape.
     pub fn add<T: Real>(&mut self, keys: RowKeys<'_>, block: Rows<'_, T>) -> Result<()> {
         keys.check(block.rows())?;
-        // One buffer for all rows: a row is checked, normalised and forgotten.
         let classes = self.classes;
         crate::error::require_same_length("columns", block.columns(), "classes", classes)?;
         let most = (classes as f64).ln();
+        // One buffer for all rows: a row is checked, normalised and forgotten.
         let mut row = vec![0.0; classes];
         let mut entropies = Vec::with_capacity(block.rows());
         for (offset, values) in block.iter().enumerate() {

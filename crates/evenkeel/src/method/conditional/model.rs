@@ -39,8 +39,7 @@ impl ConditionalModel {
         let columns = features.columns();
         let features = finite_features(&features)?;
         check_scores(scores, features.len() / columns)?;
-        // Before cross-validation, which would work on the folds of too many points for minutes
-        // first.
+        // Before cross-validation, which would work through the folds of too many points first.
         require_size(scores.len())?;
         let lambda = match &settings.lambda {
             LambdaChoice::Fixed(lambda) => *lambda,

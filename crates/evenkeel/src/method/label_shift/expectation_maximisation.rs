@@ -57,8 +57,8 @@ pub fn expectation_maximisation<T: Real>(
     }
     let classes = target.classes();
     let calibration_shares = class_shares(labels, classes)?;
-    // From P: with no shift this is the answer already, and no class starts at 0, which EM never
-    // leaves.
+    // From P: with no shift this is near the answer already, and no class starts at 0, which EM
+    // never leaves.
     let mut shares = calibration_shares.clone();
     let mut stopped = EmStop::MostIterations;
     let mut iterations = 0;
