@@ -1,5 +1,9 @@
 //! The one error type of the core: data in fields, and in words what was found, where, and what to do.
 //!
+//! ```text
+//! what was found   where (At)   what was expected   what to do
+//! ```
+//!
 //! Errors about something a caller gave carry an [`Input`]; [`Error::spelled`] says it in the words of a shell.
 
 mod spelling;
@@ -15,25 +19,26 @@ use spelling::{listed, not_used};
 /// Result of every fallible operation of the core.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Where in the input a value stands. Positions count from 0, as in the user's arrays.
+/// Where in the input a value stands. Positions count from 0, as in the user's arrays and files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum At {
-    /// An entry of a vector.
+    /// An entry of a vector, shown as `[17]`.
     Index(usize),
     /// Somewhere: the name says it all.
     Anywhere,
-    /// Some entry of a row.
+    /// Some entry of a row, where the column would not help.
     Row(usize),
-    /// An entry of a matrix.
+    /// An entry of a matrix, shown with row and column.
     Cell {
-        /// Row of the entry.
+        /// Row of the entry, from 0.
         row: usize,
-        /// Column of the entry.
+        /// Column of the entry, from 0.
         column: usize,
     },
 }
 
 impl fmt::Display for At {
+    /// As it stands after the name of the input, with the space that it needs there.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Index(index) => write!(f, "[{index}]"),
@@ -45,112 +50,131 @@ impl fmt::Display for At {
 }
 
 /// What can be wrong with what the core was given.
+///
+/// Fields hold names, positions and numbers, so that shells can say it their own way and tests can
+/// ask for it. There is no variant for I/O: the core does none.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// Nothing was given where at least one value is needed.
     #[error("{what} is empty; give at least one value")]
     Empty {
-        /// Name of the input.
+        /// What was empty, as users call it: "scores", "target probabilities".
         what: &'static str,
     },
     /// The second pass over the target data saw other rows than the first.
+    ///
+    /// Rows are compared by their number and by a hash of their keys, so the same number of other
+    /// rows is found out too.
     #[error(
         "the second pass read {now} target rows, the first read {before}, or rows with other keys; read the same rows in both passes"
     )]
     OtherRows {
-        /// Rows of the first pass.
+        /// Rows of the first pass, at least 1.
         before: u64,
-        /// Rows of the second.
+        /// Rows of the second pass; may be as many, with other keys.
         now: u64,
     },
     /// Two inputs that describe the same points have different lengths.
+    ///
+    /// Also where a file or a state holds lists that should be equally long.
     #[error(
         "{what} has {found} entries but {other} has {expected}; the two must describe the same points"
     )]
     LengthMismatch {
-        /// Name of the offending input.
+        /// Name of the offending input, as users call it.
         what: &'static str,
-        /// Its length.
+        /// How many entries it has.
         found: usize,
         /// Name of the input it must match.
         other: &'static str,
-        /// Length of that input.
+        /// How many entries that input has, and this one should.
         expected: usize,
     },
     /// A flat buffer cannot be cut into rows of the stated width.
+    ///
+    /// Nothing is cut off: the rows after a missing value would all be shifted.
     #[error(
         "{what} holds {values} values, which is not a whole number of rows of {columns} columns; check the shape"
     )]
     Ragged {
-        /// Name of the input.
+        /// Name of the matrix, as users call it.
         what: &'static str,
-        /// Values in the buffer.
+        /// Values in the whole buffer.
         values: usize,
-        /// Columns asked for.
+        /// Columns that a row should have.
         columns: usize,
     },
     /// A NaN or an infinity where a finite number is needed.
+    ///
+    /// Raised where data come in, so that no NaN can reach a comparison, which it would pass in
+    /// silence.
     #[error("{what}{at} is {value:?}; remove the point or impute a finite value")]
     NotFinite {
-        /// Name of the input.
+        /// Name of the input, as users call it.
         what: &'static str,
-        /// Position of the value.
+        /// Where in the input it stands, from 0.
         at: At,
-        /// The value found.
+        /// The value found: a NaN or an infinity.
         value: f64,
     },
     /// A negative number where a mass, weight or probability is needed.
     #[error("{what}{at} is {value:?}; it must be zero or positive{}", logits_hint(what, &Neutral))]
     Negative {
-        /// Name of the input.
+        /// Name of the input; one of probabilities gets the hint that it may hold logits.
         what: &'static str,
-        /// Position of the value.
+        /// Where in the input it stands, from 0.
         at: At,
-        /// The value found.
+        /// The value found, below zero.
         value: f64,
     },
     /// A row that should be a probability vector does not sum to one.
+    ///
+    /// Rows within the tolerance are renormalised and are no error.
     #[error(
         "{what} row {row} sums to {sum:?}; rows must sum to 1 within {tolerance}{}",
         logits_hint(what, &Neutral)
     )]
     NotNormalised {
-        /// Name of the input.
+        /// Name of the matrix, as users call it.
         what: &'static str,
-        /// The row.
+        /// Number or key of the row.
         row: usize,
-        /// Its sum.
+        /// Sum of the row as it was given.
         sum: f64,
         /// Largest deviation from one that is accepted.
         tolerance: f64,
     },
     /// All weights are zero, so they cannot be normalised.
+    ///
+    /// Weights of this kind say that no point counts, which no threshold can follow from.
     #[error("{what} sum to zero; at least one must be positive")]
     ZeroTotal {
-        /// Name of the input.
+        /// Name of the weights, in the plural.
         what: &'static str,
     },
     /// A label that names no class.
+    ///
+    /// Often labels that start at 1, or belong to another matrix.
     #[error(
         "{what}[{index}] is {label} but there are {classes} classes, so labels run from 0 to {}; \
          check that labels start at 0 and belong to this matrix",
         classes.saturating_sub(1)
     )]
     LabelOutOfRange {
-        /// Name of the input.
+        /// Name of the list of labels.
         what: &'static str,
-        /// Position of the label.
+        /// Position of the label, from 0, in the whole input.
         index: usize,
-        /// The label found.
+        /// The label found, at least `classes`.
         label: usize,
-        /// Number of classes.
+        /// Number of classes; labels run from 0 to one less.
         classes: usize,
     },
     /// A row whose mask forbids every label.
     #[error("the label mask allows no label in row {row}; allow at least one")]
     NoAllowedLabel {
-        /// The row.
+        /// The row of the mask, from 0.
         row: usize,
     },
     /// A row whose plausibility is zero on every allowed label.
@@ -158,63 +182,69 @@ pub enum Error {
         "the plausibility of row {row} is zero for every label the mask allows; widen the mask or raise the temperature"
     )]
     NoPlausibleLabel {
-        /// The row.
+        /// The row of the table, from 0.
         row: usize,
     },
     /// A construction that needs plausibilities met a table without them.
+    ///
+    /// The table may be the user's own scores, of which nobody knows how likely each label is.
     #[error(
         "the {construction} sandwich needs a plausibility for every candidate label; \
          give one (for a classifier, its probabilities) or use min-max"
     )]
     NoPlausibility {
-        /// The construction asked for.
+        /// Name of the sandwich asked for, such as `f-u`.
         construction: &'static str,
     },
     /// A parameter outside its range.
+    ///
+    /// NaN is in no range, so it is refused here too.
     #[error("{what} is {value:?}; it must be {expected}")]
     OutOfRange {
-        /// Name of the parameter.
+        /// Name of the parameter, as users call it.
         what: &'static str,
-        /// The value found.
+        /// The value found, possibly NaN.
         value: f64,
-        /// The range, in words.
+        /// The range in words, after "must be".
         expected: &'static str,
     },
     /// Too few of something for the operation to mean anything.
     #[error("{what}: {found} given, but at least {least} needed")]
     TooFew {
-        /// Name of the quantity.
+        /// What there are too few of, in the plural.
         what: &'static str,
-        /// How many there are.
+        /// How many were given.
         found: usize,
-        /// How many are needed.
+        /// How many would do.
         least: usize,
     },
     /// More of something than memory or time allow.
     #[error("{what}: {found} given, but at most {most} are possible; {instead}")]
     TooMany {
-        /// Name of the quantity.
+        /// What there are too many of, in the plural.
         what: &'static str,
-        /// How many there are.
+        /// How many were given.
         found: usize,
-        /// How many are possible.
+        /// How many would still do.
         most: usize,
-        /// What to do.
+        /// What to do about it, as a command.
         instead: &'static str,
     },
     /// An iteration that ends on every well-scaled problem did not.
+    ///
+    /// An error and not an answer: a cutoff from duals that are not optimal has no guarantee.
     #[error(
         "{what} did not converge: after {steps} steps the optimality conditions are still violated by {remaining:e}, more \
          than the {tolerance:e} allowed; rescale features and scores to about one, or raise the penalty"
     )]
     NotConverged {
-        /// What was computed.
+        /// What was computed, as the subject of the sentence.
         what: &'static str,
-        /// Steps taken.
+        /// Steps taken until it was given up.
         steps: usize,
-        /// What is still wrong.
+        /// By how much the conditions are still violated.
         remaining: f64,
-        /// What would have been accepted.
+        /// What would have been accepted, in the same units.
         tolerance: f64,
     },
     /// The two ends of an interval are in the wrong order.
@@ -222,65 +252,71 @@ pub enum Error {
         "{what} runs from {low:?} to {high:?}; the low end must be below the high end, and the width finite"
     )]
     EmptyInterval {
-        /// Name of the interval.
+        /// Name of the interval, as users call it.
         what: &'static str,
-        /// Low end.
+        /// The end that should be lower.
         low: f64,
-        /// High end.
+        /// The end that should be higher.
         high: f64,
     },
     /// A sequence that should increase does not.
     #[error("{what}[{index}] is smaller than the value before it; sort them first")]
     NotIncreasing {
-        /// Name of the sequence.
+        /// Name of the sequence, in the plural.
         what: &'static str,
-        /// First entry out of order.
+        /// Index of the first entry that is below the one before it; at least 1.
         index: usize,
     },
     /// A score outside the range the density, grid or sketch was told to cover.
+    ///
+    /// A mass outside would be lost without a word, and every CDF after it too large or too small.
     #[error(
         "{what}{at} is {value:?}, outside the score range [{low:?}, {high:?}]; widen the range"
     )]
     OutsideRange {
-        /// Name of the input.
+        /// Name of the input, as users call it.
         what: &'static str,
-        /// Position of the value.
+        /// Where in the input it stands, from 0.
         at: At,
-        /// The value found.
+        /// The value found, below `low` or above `high`.
         value: f64,
-        /// Low end of the range.
+        /// Low end of the range that was stated.
         low: f64,
-        /// High end of the range.
+        /// High end of the range that was stated.
         high: f64,
     },
     /// A method was not given what it works on.
     #[error("{}", missing(*what, *whose, &Neutral))]
     Missing {
-        /// What is missing.
+        /// Which input is missing; each shell spells it its own way.
         what: Input,
-        /// Who needs it.
+        /// The method, score or stored calibration that needs it.
         whose: User,
     },
     /// Something was given that has no use here; the result would not be what was meant.
+    ///
+    /// Refused and not ignored: who gives something believes that it counts.
     #[error("{}", not_used(*what, *by, owners, &Neutral))]
     NotUsed {
-        /// What was given.
+        /// Which input was given; each shell spells it its own way.
         what: Input,
-        /// Who does not use it.
+        /// The method, score or job that has no use for it.
         by: User,
-        /// Who does.
+        /// Those that do use it; empty if it should be left out.
         owners: Vec<User>,
     },
     /// Something stands beside the calibration points or the target points, but not beside both.
+    ///
+    /// A ratio compares the two data sets, so they must be described alike.
     #[error("{} were given for only one of the two data sets; give them for both or neither", what.name())]
     OneSided {
-        /// What was given.
+        /// Which side input was given for one of them.
         what: SideInput,
     },
     /// An option that is not in the table.
     #[error("{}", unknown_option(name, near, &Neutral))]
     UnknownOption {
-        /// As it was given.
+        /// The name as it was given, misspelled or of another program.
         name: String,
         /// Options that may have been meant; all of them if none is close.
         near: Vec<&'static str>,
@@ -288,9 +324,9 @@ pub enum Error {
     /// A name that is none of those known.
     #[error("there is no {what} \"{found}\"; {}", meant(near))]
     UnknownName {
-        /// What it should name.
+        /// What kind of thing it should name, such as "method".
         what: &'static str,
-        /// As it was given.
+        /// The name as it was given.
         found: String,
         /// Names that may have been meant; all of them if none is close.
         near: Vec<&'static str>,
@@ -298,17 +334,17 @@ pub enum Error {
     /// A value that an option cannot have.
     #[error("{}", option_value(option, found, expected, &Neutral))]
     OptionValue {
-        /// The option.
+        /// The option, by its name in the table.
         option: &'static str,
-        /// The value as it was given.
+        /// The value as it was given, text in quotes.
         found: String,
-        /// What it can be, in words.
+        /// What it can be, in words, after "must be".
         expected: String,
     },
     /// Two options whose values exclude each other.
     #[error("{}", conflict(*option, *other, why, &Neutral))]
     OptionConflict {
-        /// An option and its value.
+        /// An option, by its name in the table, and its value.
         option: (&'static str, &'static str),
         /// The option and value it does not go with.
         other: (&'static str, &'static str),
@@ -318,65 +354,75 @@ pub enum Error {
     /// A method that cannot work with the score chosen.
     #[error("{}", wrong_score(*whose, scores, &Neutral))]
     WrongScore {
-        /// The method.
+        /// The method, with the option that limits it if there is one.
         whose: User,
-        /// The scores it works with.
+        /// The scores it works with, by name; at least one.
         scores: &'static [&'static str],
     },
     /// A test with so few relabelings that its smallest p-value is above its level.
+    ///
+    /// The smallest p-value of `B` relabelings is `1 / (B + 1)`.
     #[error(
         "permutations is {found}; delta = {delta} needs at least {least}, or no p-value could ever reject"
     )]
     TooFewPermutations {
-        /// How many were asked for.
+        /// How many relabelings were asked for.
         found: usize,
-        /// Level of the test.
+        /// Level of the test, in `(0, 1)`.
         delta: f64,
-        /// How many it takes.
+        /// How many relabelings it takes for a p-value to reach the level.
         least: usize,
     },
     /// A combination of settings that has no meaning or no implementation.
     #[error("{what} is not available; {instead}")]
     Unsupported {
-        /// What was asked for.
+        /// What was asked for, as the subject of the sentence.
         what: &'static str,
-        /// What to do instead.
+        /// What to do instead, as a command.
         instead: &'static str,
     },
     /// Data that should be a calibration say they are something else.
     #[error("this is not a calibration: its format is not \"{expected}\"; calibrate to make one")]
     NotACalibration {
-        /// The format expected.
+        /// What `format` should have said.
         expected: &'static str,
     },
     /// A calibration written by another version.
+    ///
+    /// Not guessed at: a field that changed its meaning would give wrong sets without a word.
     #[error(
         "this calibration has version {found}, but only version {supported} can be read; calibrate again"
     )]
     UnsupportedVersion {
-        /// Version found.
+        /// Version that stands in the file.
         found: u32,
-        /// Version that can be read.
+        /// The one version that this library reads.
         supported: u32,
     },
     /// Two sketches that do not describe the same laws at the same points.
+    ///
+    /// They may fit in shape: numbers of different recipes could be added up and would mean
+    /// nothing.
     #[error(
         "sketches differ in their {what} and cannot be merged; build both with the same settings"
     )]
     IncompatibleSketches {
-        /// What differs.
+        /// In what they differ, such as "samples of rows".
         what: &'static str,
     },
     /// A row key that was given twice.
+    ///
+    /// Two rows of one key are one row read twice, or ids that are not unique; either way a sample
+    /// and the draws would count it wrong.
     #[error("row key {key} was given twice; keys must be unique")]
     DuplicateKey {
-        /// The key.
+        /// The key that two rows have.
         key: u64,
     },
     /// Bytes that do not begin as the states and plans of this library do.
     #[error("{what} is not a state of evenkeel; give the bytes that it wrote, whole and unchanged")]
     NotAState {
-        /// Name of the bytes.
+        /// What the bytes were given as: "the state" or "the plan".
         what: &'static str,
     },
     /// A state or plan written in another version of the format.
@@ -385,30 +431,34 @@ pub enum Error {
          make it again with the same version of evenkeel"
     )]
     OtherStateVersion {
-        /// Name of the bytes.
+        /// What the bytes were given as: "the state" or "the plan".
         what: &'static str,
-        /// Version found.
+        /// Version that stands in the bytes.
         found: u16,
-        /// Version that can be read.
+        /// The one version that this library reads.
         supported: u16,
     },
     /// A plan where a state is needed, or the other way round.
     #[error("{found} was given where {expected} is needed")]
     OtherKind {
-        /// What the bytes are.
+        /// What the bytes are, with an article.
         found: &'static str,
-        /// What is needed.
+        /// What is needed here, with an article.
         expected: &'static str,
     },
     /// Bytes that were cut, changed or made up.
+    ///
+    /// Also a file whose parts are each valid and do not belong to each other.
     #[error("{what} is damaged: {why}; make it again")]
     Damaged {
-        /// Name of the bytes.
+        /// What was read: "the state", "the plan", "this calibration".
         what: &'static str,
-        /// What is wrong.
+        /// What is wrong with it, as a clause.
         why: &'static str,
     },
     /// A state that belongs to another job.
+    ///
+    /// The first difference is named, in the order method, settings, pass, calibration data.
     #[error(
         "these states belong to different jobs: {what} is {mine} here and {theirs} there; \
          merge states of one job only"
@@ -416,9 +466,9 @@ pub enum Error {
     OtherJob {
         /// The first setting that differs.
         what: String,
-        /// Its value in this job.
+        /// Its value in this job; "not set" where it has none.
         mine: String,
-        /// Its value in the other.
+        /// Its value in the other job.
         theirs: String,
     },
     /// A classifier tells calibration points from target without error, so no weighting of the former can stand for the latter.
@@ -433,10 +483,12 @@ pub enum Error {
          add labeled points of it, or leave the class out of the table"
     )]
     UnseenClass {
-        /// The class.
+        /// The class, from 0.
         class: usize,
     },
     /// A confusion matrix that cannot be inverted, or only by blowing up its noise.
+    ///
+    /// Refused before any solve: shares from such a matrix look as good as any other.
     #[error(
         "the confusion matrix cannot be inverted: its condition number is {condition:e}, and at most {most} is accepted; the \
          predictions hardly tell class {class} from the others; use the EM estimate, merge classes, or label more \
@@ -447,19 +499,20 @@ pub enum Error {
         class: usize,
         /// Condition number in the 1-norm; infinite when the matrix is singular.
         condition: f64,
-        /// Largest condition accepted.
+        /// Largest condition number that is accepted.
         most: f64,
     },
     /// A sketch was asked for a law it was not told to keep.
     #[error("this sketch does not keep the {law} laws; build it with them")]
     NotSketched {
-        /// The law asked for.
+        /// The pair of laws asked for, by name.
         law: &'static str,
     },
 }
 
-/// The likely mistake behind rows that are not valid probabilities.
+/// The likely mistake behind rows that are not valid probabilities: logits. Empty for other inputs.
 fn logits_hint(what: &str, spelling: &dyn Spelling) -> String {
+    // Without its first letter: names begin in either case.
     if !what.contains("robabilities") {
         return String::new();
     }
@@ -470,6 +523,7 @@ fn logits_hint(what: &str, spelling: &dyn Spelling) -> String {
     }
 }
 
+/// "method fixed needs calibration weights: one weight per calibration point".
 fn missing(what: Input, whose: User, spelling: &dyn Spelling) -> String {
     let needs = format!("{} needs {}", whose.subject(spelling), spelling.spell(what));
     match what {
@@ -478,6 +532,7 @@ fn missing(what: Input, whose: User, spelling: &dyn Spelling) -> String {
     }
 }
 
+/// What may have been meant: up to three names as a question, more as a list.
 fn meant(near: &[&'static str]) -> String {
     match near {
         [] => "leave it out".to_owned(),
@@ -486,6 +541,7 @@ fn meant(near: &[&'static str]) -> String {
     }
 }
 
+/// The error of an option that is not in the table, with the names spelled as they are typed.
 fn unknown_option(name: &str, near: &[&'static str], spelling: &dyn Spelling) -> String {
     let near: Vec<String> = near.iter().map(|name| spelling.spell(Input::Option(name))).collect();
     let meant = match near.as_slice() {
@@ -496,6 +552,7 @@ fn unknown_option(name: &str, near: &[&'static str], spelling: &dyn Spelling) ->
     format!("there is no option \"{name}\"; {meant}")
 }
 
+/// "steps is 0; it must be a whole number, at least 1".
 fn option_value(
     option: &'static str,
     found: &str,
@@ -505,6 +562,7 @@ fn option_value(
     format!("{} is {found}; it must be {expected}", spelling.spell(Input::Option(option)))
 }
 
+/// "sampling sampled does not go with sandwich min-max, which draws no labels".
 fn conflict(
     option: (&'static str, &'static str),
     other: (&'static str, &'static str),
@@ -515,24 +573,28 @@ fn conflict(
     format!("{} does not go with {}, {why}", words(option), words(other))
 }
 
+/// "... works with the score lac only", after the name of the method.
 fn wrong_score(whose: User, scores: &[&'static str], spelling: &dyn Spelling) -> String {
     let noun = if scores.len() == 1 { "score" } else { "scores" };
     format!("{} works with the {noun} {} only", whose.name(spelling), listed(scores, "and"))
 }
 
-/// What kind of mistake an error is: exit codes, exceptions and HTTP statuses follow it.
+/// What kind of mistake an error is: exit codes, exceptions and HTTP statuses follow it, so a new
+/// error needs no change in any shell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Category {
-    /// The data are not what they should be.
+    /// The data are not what they should be: look at the file or array.
     InvalidInput,
-    /// A setting is out of its range.
+    /// A setting is out of its range: look at the call.
     InvalidParameter,
-    /// The pieces do not fit each other.
+    /// The pieces do not fit each other: each may be right by itself.
     Incompatible,
 }
 
 impl Error {
     /// The error in the words of a shell; its `Display` says the same in neutral ones.
+    ///
+    /// Errors that name no input are the same in every shell.
     pub fn spelled(&self, spelling: &dyn Spelling) -> String {
         match self {
             Self::Missing { what, whose } => missing(*what, *whose, spelling),
@@ -555,6 +617,7 @@ impl Error {
 
     /// The kind of mistake, for callers that map errors to codes.
     pub fn category(&self) -> Category {
+        // No catch-all: a new variant does not compile before somebody has decided what it is.
         match self {
             Self::Empty { .. }
             | Self::LengthMismatch { .. }
@@ -602,7 +665,10 @@ impl Error {
     }
 }
 
-/// The first entry of `values` that is not finite, as an error.
+/// The first entry of `values` that is not finite, as an error; `what` names them.
+///
+/// # Errors
+/// `NotFinite` with its index.
 pub(crate) fn require_finite(what: &'static str, values: &[f64]) -> Result<()> {
     match values.iter().position(|value| !value.is_finite()) {
         None => Ok(()),
@@ -610,22 +676,25 @@ pub(crate) fn require_finite(what: &'static str, values: &[f64]) -> Result<()> {
     }
 }
 
-/// An error unless there is at least one value.
+/// An error unless there is at least one value: means and quantiles of none do not exist.
 pub(crate) fn require_some<T>(what: &'static str, values: &[T]) -> Result<()> {
     if values.is_empty() { Err(Error::Empty { what }) } else { Ok(()) }
 }
 
 /// An error unless there is at least one value, all are finite, and none is below its predecessor.
+///
+/// Ties are allowed: scores of a classifier are full of them.
 pub(crate) fn require_increasing(what: &'static str, values: &[f64]) -> Result<()> {
     require_some(what, values)?;
     require_finite(what, values)?;
+    // After the check for NaN, which compares as neither above nor below and would pass.
     match values.windows(2).position(|pair| pair[0] > pair[1]) {
         None => Ok(()),
         Some(index) => Err(Error::NotIncreasing { what, index: index + 1 }),
     }
 }
 
-/// An error unless two inputs have the same length.
+/// An error unless two inputs have the same length; both are named, as either may be the wrong one.
 pub(crate) fn require_same_length(
     what: &'static str,
     found: usize,

@@ -4,11 +4,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
-/// A closed interval of scores with `low < high`.
+/// A closed interval of scores with `low < high`, both finite.
+///
+/// Grids, densities and sketches cover one; the score function says which.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "(f64, f64)", into = "(f64, f64)")]
 pub struct Interval {
+    /// Finite, below `high`.
     low: f64,
+    /// Finite, above `low`; the width is finite too.
     high: f64,
 }
 
@@ -21,6 +25,7 @@ impl From<Interval> for (f64, f64) {
 impl TryFrom<(f64, f64)> for Interval {
     type Error = Error;
 
+    /// An error unless the ends are finite and in order: they may come from a file.
     fn try_from((low, high): (f64, f64)) -> Result<Self> {
         Self::new(low, high)
     }
@@ -52,27 +57,27 @@ impl Interval {
         }
     }
 
-    /// For ranges that are valid by construction.
+    /// For ranges that are valid by construction, also in constants.
     pub(crate) const fn between(low: f64, high: f64) -> Self {
         Self { low, high }
     }
 
-    /// Low end, finite.
+    /// Low end, finite and below the high one.
     pub fn low(self) -> f64 {
         self.low
     }
 
-    /// High end, finite.
+    /// High end, finite and above the low one.
     pub fn high(self) -> f64 {
         self.high
     }
 
-    /// `high - low`, positive and finite.
+    /// `high - low`, positive and finite: what tolerances and floors are relative to.
     pub fn width(self) -> f64 {
         self.high - self.low
     }
 
-    /// Whether `low <= value <= high`.
+    /// Whether `low <= value <= high`; a NaN is in no interval.
     pub fn contains(self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)
     }

@@ -1,4 +1,10 @@
 //! `alpha`, `1 - alpha` and `d`: numbers between 0 and 1 that are easily confused, each with its own type.
+//!
+//! ```text
+//! Miscoverage         alpha       (0, 1)     how often a set may miss its label
+//! Level               1 - alpha   [0, 1]     where a quantile is taken
+//! FailureProbability  d           (0, 1)     how often a confidence statement may fail
+//! ```
 
 use crate::error::{Error, Result};
 
@@ -45,6 +51,7 @@ impl Level {
     /// # Errors
     /// `OutOfRange` unless `0 <= level <= 1`.
     pub fn new(level: f64) -> Result<Self> {
+        // Both ends are levels, unlike rates: the quantile at 1 is the largest score.
         if (0.0..=1.0).contains(&level) {
             Ok(Self(level))
         } else {
@@ -65,7 +72,9 @@ impl Level {
 /// A range `[low, high]` of miscoverage rates, `0 <= low < high <= 1`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MiscoverageRange {
+    /// Smallest rate, at least 0.
     low: f64,
+    /// Largest rate, at most 1.
     high: f64,
 }
 
@@ -91,7 +100,7 @@ impl MiscoverageRange {
         }
     }
 
-    /// Smallest and largest miscoverage rate.
+    /// Smallest and largest miscoverage rate, in this order.
     pub(crate) fn ends(self) -> (f64, f64) {
         (self.low, self.high)
     }

@@ -22,8 +22,11 @@ impl Real for f64 {}
 /// A row-major matrix of `f32` or `f64` borrowed from the caller; shape `(rows, columns)`.
 #[derive(Debug, Clone, Copy)]
 pub struct Rows<'a, T> {
+    /// What error messages call the matrix.
     what: &'static str,
+    /// Row after row, a whole number of rows, at least one.
     values: &'a [T],
+    /// Entries of a row, at least one.
     columns: usize,
 }
 
@@ -39,6 +42,7 @@ impl<'a, T: Real> Rows<'a, T> {
         if values.is_empty() {
             return Err(Error::Empty { what });
         }
+        // Cutting the rest off would shift labels and side inputs against the rows without a word.
         if !values.len().is_multiple_of(columns) {
             return Err(Error::Ragged { what, values: values.len(), columns });
         }
@@ -82,6 +86,8 @@ impl<'a, T: Real> Rows<'a, T> {
         keys: RowKeys<'a>,
         rows: usize,
     ) -> impl IndexedParallelIterator<Item = (RowKeys<'a>, Rows<'a, T>)> {
+        // Cut by rows, not by threads: shares are the same on any machine, and what is summed over
+        // them too.
         let Self { what, columns, .. } = self;
         self.values.par_chunks(rows * columns).enumerate().map(move |(index, values)| {
             let share = Rows { what, values, columns };
@@ -117,6 +123,7 @@ impl<'a> RowKeys<'a> {
     #[inline]
     pub(crate) fn key(&self, offset: usize) -> u64 {
         match self {
+            // Wrapping: keys near the end of the numbers stay distinct.
             Self::From(first) => first.wrapping_add(offset as u64),
             Self::Each(keys) => keys[offset],
         }
@@ -147,6 +154,7 @@ impl<'a> RowKeys<'a> {
 }
 
 /// A key as the row number of an error.
+/// Keys beyond the numbers of this machine are shown as its largest: an error must not panic.
 pub(crate) fn row_number(key: u64) -> usize {
     usize::try_from(key).unwrap_or(usize::MAX)
 }

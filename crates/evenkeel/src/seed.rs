@@ -18,19 +18,26 @@ impl Seed {
         Self(seed)
     }
 
-    /// The number it was made from.
+    /// The number it was made from, as files store it.
     pub fn get(self) -> u64 {
         self.0
     }
 
     /// The stream of random numbers for one purpose.
+    ///
+    /// The purpose is part of the numbers: renaming one changes every result that draws from it.
+    /// Streams of different purposes are independent.
     pub fn stream(self, purpose: &str) -> Stream {
+        // A generator whose output is fixed by its specification and can be read from any position;
+        // that of a library's default may change with its version.
         let mut generator = ChaCha8Rng::seed_from_u64(self.0);
         generator.set_stream(fnv_1a(purpose.as_bytes()));
         Stream { generator }
     }
 
     /// The seed of the `index`-th member of a family of runs (simulation, cell, restart).
+    ///
+    /// Addressed by index, so that run 7 is the same whether or not runs 0 to 6 were made.
     pub fn child(self, family: &str, index: u64) -> Self {
         let mut stream = self.stream(family);
         stream.seek(index);
@@ -41,6 +48,7 @@ impl Seed {
 /// A stream of random numbers that can be read from any position.
 #[derive(Debug, Clone)]
 pub struct Stream {
+    /// Seeded, on its stream, at its present position.
     generator: ChaCha8Rng,
 }
 
@@ -53,6 +61,8 @@ impl Stream {
 
     /// The next number, uniform on `[0, 1)` with 53 random bits.
     pub fn uniform(&mut self) -> f64 {
+        // 53 bits are all that an f64 in [0, 1) holds; dividing 64 of them would round up to 1 at
+        // times.
         (self.generator.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 

@@ -6,23 +6,26 @@ use crate::rows::Rows;
 use crate::score::{Labels, Probabilities};
 
 /// What a method may need of points beside their probabilities, one row or number each.
+///
+/// Borrowed like the probabilities, and given with every block of them. What a method does not use
+/// is refused where one method was chosen, and left out where several are compared.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SideInputs<'a> {
     /// Features that likelihood ratios and conditional calibration work on; without them they work on the vector of scores.
     pub features: Option<Rows<'a, f64>>,
-    /// Known likelihood ratios `dQ/dP`.
+    /// Known likelihood ratios `dQ/dP`, finite, zero or positive; shape `(rows,)`.
     pub ratios: Option<&'a [f64]>,
     /// Weights of the calibration points, zero or positive, shape `(n,)`; used by `fixed`.
     pub weights: Option<&'a [f64]>,
 }
 
 impl<'a> SideInputs<'a> {
-    /// Features alone.
+    /// Features alone, for methods that take nothing else.
     pub fn features(features: Rows<'a, f64>) -> Self {
         Self { features: Some(features), ..Self::default() }
     }
 
-    /// Which of them are given.
+    /// Which of them are given, in the order of `SideInput::ALL`.
     pub(crate) fn given(&self) -> Vec<SideInput> {
         let features = self.features.map(|_| SideInput::Features);
         let ratios = self.ratios.map(|_| SideInput::Ratios);
@@ -30,11 +33,9 @@ impl<'a> SideInputs<'a> {
         [features, ratios, weights].into_iter().flatten().collect()
     }
 
-    /// What belongs to these of the points.
-    ///
-    /// # Errors
-    /// If there are no such points.
+    /// What belongs to these of the points: the side inputs of a block.
     pub fn of_rows(&self, rows: std::ops::Range<usize>) -> Result<Self> {
+        // A range past the end is an error, not a panic: it may come from the rows of another file.
         let short =
             |what, found| Error::LengthMismatch { what, found, other: "rows", expected: rows.end };
         let numbers = |what, values: Option<&'a [f64]>| match values {
@@ -59,8 +60,7 @@ impl<'a> SideInputs<'a> {
 
     /// An error unless everything given is finite and there for each of `rows` points.
     ///
-    /// # Errors
-    /// If something given has another number of rows, holds a value that is not finite, or a negative ratio or weight.
+    /// Called once where data come in; after it rooms index and divide without asking.
     pub fn check(&self, rows: usize) -> Result<()> {
         if let Some(features) = self.features {
             require_same_length("rows of features", features.rows(), "rows", rows)?;

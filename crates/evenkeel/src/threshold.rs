@@ -11,7 +11,8 @@ use crate::measure::{WeightedEmpirical, quantile_of_sorted};
 pub struct TestMass(f64);
 
 impl TestMass {
-    /// No test mass: the plain quantile of the calibration law.
+    /// No test mass: the plain quantile of the calibration law, for weights that allow for it
+    /// otherwise.
     pub const NONE: Self = Self(0.0);
 
     /// A given share of the total mass.
@@ -30,7 +31,10 @@ impl TestMass {
         }
     }
 
-    /// `1 / (n + 1)`: the test point is one of `n + 1` exchangeable points (split conformal prediction).
+    /// `1 / (n + 1)`: the test point is one of `n + 1` exchangeable points (split conformal
+    /// prediction).
+    ///
+    /// This share is what lifts coverage from "about" to "at least" `1 - alpha`.
     pub fn exchangeable(n: usize) -> Self {
         Self(1.0 / (n as f64 + 1.0))
     }
@@ -58,7 +62,7 @@ impl TestMass {
         Self::new(test / (calibration + test))
     }
 
-    /// The share, in `[0, 1]`.
+    /// The share of the mass at infinity, in `[0, 1]`.
     pub fn get(self) -> f64 {
         self.0
     }
@@ -67,7 +71,7 @@ impl TestMass {
 /// Where a prediction set is cut: labels with scores at or below it are in the set.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Threshold {
-    /// A score, usually that of a calibration point.
+    /// A score, usually that of a calibration point; labels on it are in the set.
     Finite(f64),
     /// Too little calibration mass to reach the level: every label is in the set.
     AllLabels,
@@ -82,13 +86,15 @@ impl Threshold {
         }
     }
 
-    /// Whether a label with this score is in the set.
+    /// Whether a label with this score is in the set: at or below the threshold. A NaN never is.
     pub fn admits(self, score: f64) -> bool {
         score <= self.get()
     }
 }
 
 /// [`conformal_threshold`] straight from weights of increasing scores.
+///
+/// Builds no law: a trace asks for one at every recorded step.
 pub(crate) fn threshold_of_sorted(
     sorted_scores: &[f64],
     weights: &[f64],
@@ -96,12 +102,14 @@ pub(crate) fn threshold_of_sorted(
     alpha: Miscoverage,
 ) -> Threshold {
     quantile_of_sorted(sorted_scores, weights, 1.0 - test.get(), alpha.level())
+        // No score reaches the level without the test point's own mass, which sits at infinity.
         .map_or(Threshold::AllLabels, Threshold::Finite)
 }
 
 /// Smallest calibration score `s` with `(1 - test) F_w(s) >= 1 - alpha`.
 ///
 /// With uniform weights and [`TestMass::exchangeable`] this is the `ceil((n + 1)(1 - alpha))`-th smallest score.
+/// The comparison has a slack of 1e-12, so that a running sum of equal weights loses no rank.
 pub fn conformal_threshold(
     scores: &WeightedEmpirical,
     test: TestMass,

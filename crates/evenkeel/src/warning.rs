@@ -5,40 +5,43 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 /// Something that makes a calibration less trustworthy than its numbers look.
+///
+/// Stored as data, under the names below, and put into words only when shown: better words need no
+/// new files.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Warning {
     /// Target scores reach beyond every calibration score, so no weighting can match them.
     SupportTooShort {
-        /// Largest calibration score with weight.
+        /// Largest calibration score, whatever its weight.
         largest_score: f64,
         /// Share of target points beyond it under the most favourable law.
         beyond_at_least: f64,
         /// Share of target points beyond it under the least favourable law.
         beyond_at_most: f64,
-        /// Miscoverage rate that share exceeds.
+        /// Miscoverage rate that this share exceeds, in `(0, 1)`.
         alpha: f64,
     },
     /// Too little calibration mass for the level: the threshold is infinite and every set holds every label.
     AllLabels {
-        /// Miscoverage rate asked for.
+        /// Miscoverage rate asked for, in `(0, 1)`.
         alpha: f64,
         /// The test point's share of the mass; alpha must not be below it.
         test_share: f64,
-        /// Number of calibration points.
+        /// Number `n` of calibration points.
         points: usize,
     },
     /// The weights lean on very few points.
     FewEffectivePoints {
         /// `n_w = 1 / sum_i w_i^2`, in `[1, points]`.
         effective: f64,
-        /// Number of calibration points.
+        /// Number `n` of calibration points, of any weight.
         points: usize,
     },
     /// The two laws around the target scores are not ordered.
     OrderViolated {
-        /// `max_t F_upper(t) - F_lower(t)`.
+        /// `max_t F_upper(t) - F_lower(t)`, positive.
         largest: f64,
         /// The score at which it is largest.
         at: f64,
@@ -60,27 +63,27 @@ pub enum Warning {
     /// (`ks <= 1.36 / sqrt(ks_points)`): the classes themselves may have other frequencies in the target
     /// data.
     LabelShiftSuspected {
-        /// Distance of the histograms of predicted groups.
+        /// Total variation of the histograms of predicted groups, in `[0, 1]`.
         tv: f64,
-        /// What noise alone makes of it.
+        /// What noise alone makes of it on average.
         tv_expected: f64,
-        /// Distance of the confidences.
+        /// Kolmogorov-Smirnov distance of the confidences, in `[0, 1]`.
         ks: f64,
     },
     /// The planned law has more than `alpha` of its mass beyond every calibration score.
     SupportExhausted {
-        /// The planned law at the largest calibration score.
+        /// The planned law at the largest calibration score, below `1 - alpha`.
         reached: f64,
-        /// Miscoverage rate asked for.
+        /// Miscoverage rate asked for, in `(0, 1)`.
         alpha: f64,
         /// The threshold that was taken from the planned law itself.
         threshold: f64,
     },
     /// Fewer than ten unlabeled points per class.
     FewUnlabeled {
-        /// Number of target points.
+        /// Number `m` of target points.
         points: u64,
-        /// Number of classes `C`.
+        /// Number `C` of classes.
         classes: usize,
         /// Groups the classes were put into.
         groups: usize,
@@ -88,9 +91,11 @@ pub enum Warning {
     /// The confidences moved (`ks > 1.36 / sqrt(ks_points)`), but not down: the mean confidence of the target data is
     /// at least that of the calibration data in the same predicted classes.
     ConfidentButShifted {
-        /// Distance of the confidences.
+        /// Kolmogorov-Smirnov distance of the confidences, in `[0, 1]`.
         ks: f64,
-        /// Mean confidence of the calibration data.
+        /// Mean confidence of the calibration data, weighted to the predicted classes of the target
+        /// data.
+        // Both names are those of version 1 of the file; renaming them would leave it unreadable.
         #[serde(rename = "yesterday")]
         labeled: f64,
         /// Mean confidence of the target data.
@@ -100,7 +105,7 @@ pub enum Warning {
 }
 
 impl Warning {
-    /// A word for files and filters.
+    /// A word for files and filters: the same that serde writes as its tag.
     pub fn name(&self) -> &'static str {
         match self {
             Self::SupportTooShort { .. } => "support-too-short",
@@ -120,6 +125,7 @@ impl Warning {
 }
 
 impl fmt::Display for Warning {
+    /// A sentence without capital and full stop: what was seen, what it means, what to do.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::SupportTooShort { largest_score, beyond_at_least, beyond_at_most, alpha } => {

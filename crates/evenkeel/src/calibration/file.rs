@@ -1,4 +1,10 @@
 //! A calibration as plain data, for any serialisation format.
+//!
+//! ```text
+//! format, version, method, score, classes, alpha, seed, scores, weights, test_mass, ..., evidence
+//! ```
+//! The field names and their order are the file format: see `tests/files_v1`, which holds files of
+//! every method and reads them back.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,37 +20,37 @@ use crate::score::{Aps, Randomisation, Raps, Score};
 use crate::seed::Seed;
 use crate::threshold::{TestMass, Threshold};
 
-/// What every calibration file says it is.
+/// What every calibration file says it is; the first thing in it.
 pub(crate) const FORMAT: &str = "evenkeel/calibration";
 /// Classes of a calibration at most: the columns a table of the readers may have.
 const MOST_CLASSES: usize = 1 << 22;
-/// Version of the layout below.
+/// Version of the layout below. A change that older readers would misread must raise it.
 pub(crate) const VERSION: u32 = 1;
 
 /// A calibration as it stands in a file. Reading one checks everything again: files are user input.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CalibrationFile {
-    /// Always [`FORMAT`].
+    /// Always [`FORMAT`]; anything else is refused before the rest is looked at.
     pub format: String,
-    /// Always [`VERSION`].
+    /// Always [`VERSION`]; another one is refused, not guessed at.
     pub version: u32,
-    /// Name of the method.
+    /// Name of the method, as users type it.
     pub method: MethodName,
     /// Score function of the calibration points and of every set.
     pub score: ScoreFile,
-    /// Number of classes `C`.
+    /// Number of classes `C`, from 1 to 2^22.
     pub classes: usize,
-    /// Miscoverage rate asked for when none is named.
+    /// Miscoverage rate asked for when none is named, in `(0, 1)`.
     pub alpha: f64,
-    /// Root of all randomness.
+    /// Root of all randomness of the run that made it.
     pub seed: u64,
-    /// Calibration scores, increasing.
+    /// Calibration scores, increasing; shape `(n,)`.
     pub scores: Vec<f64>,
-    /// Their weights, summing to one.
+    /// Their weights, summing to one within 1e-9; shape `(n,)`.
     pub weights: Vec<f64>,
-    /// The test point's share of the mass.
+    /// The test point's share of the mass, in `[0, 1]`.
     pub test_mass: f64,
-    /// Eq 7 or eq 8 at uniform weights.
+    /// Eq 7 or eq 8 at uniform weights; none if nothing was minimised.
     pub bound_before: Option<f64>,
     /// The same at the learned weights.
     pub bound_after: Option<f64>,
@@ -52,15 +58,15 @@ pub(crate) struct CalibrationFile {
     pub options: Option<RecordedOptions>,
     /// Optimiser steps taken; 0 if nothing was optimised.
     pub steps: usize,
-    /// Why the run stopped.
+    /// Why the run stopped; `not-iterative` where there was none.
     pub stopped: StopReason,
-    /// Recorded states of the run.
+    /// Recorded states of the run, about a hundred.
     pub trace: Vec<TraceFile>,
-    /// What a user should know.
+    /// What a user should know, as data; the words are made when they are shown.
     pub warnings: Vec<Warning>,
     /// How thresholds follow from the weighted scores.
     pub rule: Rule,
-    /// What the method measured on its way.
+    /// What the method measured on its way; files of methods that measure nothing may lack it.
     #[serde(default)]
     pub evidence: Option<Evidence>,
     /// The labeled rows it was made of. Files of before have none, and stay as they are when written again.
@@ -83,6 +89,7 @@ impl CalibrationHeader {
     /// # Errors
     /// If `format` names something else than a calibration, or `version` is not one that this library reads.
     pub fn check(&self) -> Result<()> {
+        // The format first: the version of something else means nothing.
         if self.format != FORMAT {
             return Err(Error::NotACalibration { expected: FORMAT });
         }
@@ -93,18 +100,18 @@ impl CalibrationHeader {
     }
 }
 
-/// A score function in a file.
+/// A score function in a file: its name and parameters, with the seed of its draws.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "kebab-case")]
 pub(crate) enum ScoreFile {
-    /// One minus the probability.
+    /// `1 - p_y`, which has no parameter.
     Lac,
-    /// Adaptive prediction sets.
+    /// Adaptive prediction sets, drawn or not.
     Aps {
         /// Seed of the randomisation, if there is one.
         randomised: Option<u64>,
     },
-    /// Regularised adaptive prediction sets.
+    /// Regularised adaptive prediction sets, drawn or not.
     Raps {
         /// Penalty per rank beyond `k_reg`.
         lambda: f64,
@@ -113,11 +120,11 @@ pub(crate) enum ScoreFile {
         /// Seed of the randomisation, if there is one.
         randomised: Option<u64>,
     },
-    /// Best rival minus label.
+    /// Best rival's probability minus the label's.
     Margin,
 }
 
-/// A recorded state of a run in a file.
+/// A recorded state of a run in a file. JSON has no infinity, so the threshold may be absent.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct TraceFile {
     /// Steps taken before this point was recorded.
@@ -131,6 +138,7 @@ pub(crate) struct TraceFile {
 }
 
 impl From<Calibration> for CalibrationFile {
+    /// Always writes the present version.
     fn from(calibration: Calibration) -> Self {
         let Provenance { method, score, classes, alpha, seed } = *calibration.provenance();
         let learned = calibration.learned();
@@ -162,6 +170,7 @@ impl From<Calibration> for CalibrationFile {
 impl TryFrom<CalibrationFile> for Calibration {
     type Error = Error;
 
+    /// Checks everything again; whatever a constructor refuses is refused here.
     fn try_from(file: CalibrationFile) -> Result<Self> {
         CalibrationHeader { format: file.format, version: file.version }.check()?;
         if file.classes == 0 {
@@ -192,6 +201,8 @@ impl TryFrom<CalibrationFile> for Calibration {
             warnings: file.warnings,
             evidence: file.evidence,
         };
+        // As they stand: dividing by a sum that is off by a rounding would change their bits at
+        // every reading.
         let weights = Weights::already_normalised(file.weights)?;
         let test_mass = TestMass::new(file.test_mass)?;
         let read = Self::new(provenance, file.scores, weights, test_mass, file.rule, learned)?;
@@ -203,6 +214,7 @@ impl TryFrom<CalibrationFile> for Calibration {
 }
 
 impl From<Score> for ScoreFile {
+    /// The seed goes along: sets of randomised scores must come out the same after reading.
     fn from(score: Score) -> Self {
         let seed_of = |randomisation| match randomisation {
             Randomisation::Deterministic => None,
@@ -224,6 +236,7 @@ impl From<Score> for ScoreFile {
 impl TryFrom<ScoreFile> for Score {
     type Error = Error;
 
+    /// An error for a penalty that `raps` does not take.
     fn try_from(file: ScoreFile) -> Result<Self> {
         let randomisation = |seed: Option<u64>| {
             seed.map_or(Randomisation::Deterministic, |seed| {
@@ -244,6 +257,7 @@ impl TryFrom<ScoreFile> for Score {
 }
 
 impl From<&TracePoint> for TraceFile {
+    /// An infinite threshold becomes none.
     fn from(point: &TracePoint) -> Self {
         let threshold = match point.threshold {
             Threshold::Finite(score) => Some(score),
@@ -255,6 +269,7 @@ impl From<&TracePoint> for TraceFile {
 }
 
 impl From<&TraceFile> for TracePoint {
+    /// None becomes an infinite threshold.
     fn from(file: &TraceFile) -> Self {
         let TraceFile { step, objective, effective_sample_size, threshold } = *file;
         let threshold = threshold.map_or(Threshold::AllLabels, Threshold::Finite);

@@ -7,13 +7,16 @@ use crate::measure::WeightedEmpirical;
 use crate::method::CoverageForm;
 use crate::threshold::Threshold;
 
-/// Levels at which a threshold that is not a quantile of the weighted scores is looked at.
+/// Levels at which a threshold that is not a quantile of the weighted scores is looked at: a tenth
+/// of a percent apart.
 const LEVELS: usize = 1000;
 
 impl Calibration {
     /// Counters of scores at true labels, exact wherever [`total_gap`](Self::total_gap) and
     /// [`gap_curve`](Self::gap_curve) ask.
     pub fn label_score_counts(&self) -> LabelScoreCounts {
+        // Counts are exact at these places only, so every place that will be asked for must be
+        // among them.
         let mut places = self.law.atoms().to_vec();
         if self.rule.coverage_form() == CoverageForm::Levels {
             let rates = percent_rates().into_iter().chain(middles());
@@ -49,6 +52,7 @@ impl Calibration {
     pub fn gap_curve(&self, label_law: &WeightedEmpirical, rates: &[Miscoverage]) -> Vec<GapPoint> {
         let point = |alpha: &Miscoverage| {
             let threshold = self.threshold(Some(*alpha))?;
+            // An infinite threshold covers everything: the CDF is 1 there.
             let coverage = label_law.cdf(threshold.get());
             let gap = (alpha.level().get() - coverage).abs();
             Some(GapPoint { alpha: *alpha, threshold, coverage, gap })
@@ -57,7 +61,7 @@ impl Calibration {
     }
 }
 
-/// The middles of [`LEVELS`] equal parts of the rates.
+/// The middles of [`LEVELS`] equal parts of the rates: neither 0 nor 1, which are no rates.
 fn middles() -> impl Iterator<Item = Miscoverage> {
     (0..LEVELS).filter_map(|index| Miscoverage::new((index as f64 + 0.5) / LEVELS as f64).ok())
 }

@@ -33,10 +33,10 @@ use crate::seed::Seed;
 use crate::side_inputs::SideInputs;
 use crate::threshold::{TestMass, Threshold};
 
-/// Where a calibration comes from.
+/// Where a calibration comes from: what was asked for, not what came out.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Provenance {
-    /// Name of the method.
+    /// Name of the method that made it; the rule must be one of its rules.
     pub method: MethodName,
     /// Score function of the calibration points and of every set.
     pub score: Score,
@@ -44,29 +44,41 @@ pub struct Provenance {
     pub classes: usize,
     /// Miscoverage rate asked for when none is named later.
     pub alpha: Miscoverage,
-    /// Root of all randomness.
+    /// Root of all randomness; sets of randomised scores draw from it too.
     pub seed: Seed,
 }
 
 /// Weighted calibration scores: one fit serves every alpha.
 ///
+/// It needs neither data set any more. Of the calibration points it keeps scores and weights, and
+/// what the rule asks for: `conditional` keeps the rows that describe them.
+///
 /// It serialises with serde as the JSON of a calibration file; reading one checks everything again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(into = "CalibrationFile", try_from = "CalibrationFile")]
 pub struct Calibration {
+    /// Method, score, classes, level and seed.
     provenance: Provenance,
-    /// Calibration scores, increasing.
+    /// Calibration scores, increasing; shape `(n,)`.
     scores: Vec<f64>,
+    /// One for each score, in the same order.
     weights: Weights,
+    /// The test point's share, at infinity.
     test_mass: TestMass,
+    /// Scores and weights as a law, made once; not stored.
     law: WeightedEmpirical,
+    /// How thresholds follow from law and test mass.
     rule: Rule,
+    /// How the weights came about, with warnings and evidence.
     learned: Learned,
     reference: Option<Reference>,
 }
 
 impl Calibration {
     /// From increasing scores and their weights.
+    ///
+    /// # Errors
+    /// If weights and scores differ in number, or the rule does not belong to them.
     pub(crate) fn new(
         provenance: Provenance,
         scores: Vec<f64>,
@@ -77,6 +89,7 @@ impl Calibration {
     ) -> Result<Self> {
         require_same_length("weights", weights.len(), "scores", scores.len())?;
         let classes = provenance.classes;
+        // Also for rules made a moment ago: files and fits come through the same door.
         rule.check(provenance.method, &scores, weights.as_slice(), classes)?;
         let law = WeightedEmpirical::new(&scores, &weights)?;
         let reference = None;
@@ -98,17 +111,18 @@ impl Calibration {
         self.reference.as_ref()
     }
 
-    /// Where it comes from.
+    /// Where it comes from: method, score, classes, level and seed.
     pub fn provenance(&self) -> &Provenance {
         &self.provenance
     }
 
-    /// How its weights came about.
+    /// How its weights came about: bounds, steps, trace, warnings, evidence.
     pub fn learned(&self) -> &Learned {
         &self.learned
     }
 
-    /// Calibration scores, increasing.
+    /// Calibration scores, increasing; shape `(n,)`. Half of the points where a function was
+    /// fitted.
     pub fn scores(&self) -> &[f64] {
         &self.scores
     }
@@ -118,7 +132,7 @@ impl Calibration {
         &self.weights
     }
 
-    /// The test point's share of the mass.
+    /// The test point's share of the mass, in `[0, 1]`.
     pub fn test_mass(&self) -> TestMass {
         self.test_mass
     }
@@ -128,12 +142,12 @@ impl Calibration {
         &self.law
     }
 
-    /// `n_w` of the weights.
+    /// `n_w = 1 / sum_i w_i^2` of the weights, in `[1, n]`.
     pub fn effective_sample_size(&self) -> f64 {
         self.weights.effective_sample_size()
     }
 
-    /// How thresholds follow from the weighted scores.
+    /// How thresholds follow from the weighted scores, as it is stored.
     pub fn rule(&self) -> &Rule {
         &self.rule
     }
@@ -144,7 +158,8 @@ impl Calibration {
         self.rule.threshold(&self.law, self.test_mass, alpha)
     }
 
-    /// Whether features must stand beside the points to predict.
+    /// Whether features must stand beside the points to predict: without them prediction is an
+    /// error.
     pub fn needs_features(&self) -> bool {
         self.rule.needs_features()
     }
@@ -190,6 +205,8 @@ impl Calibration {
         // Draws of their own: a test row that shared the draw of the calibration row with its index would not be exchangeable.
         let score = self.provenance.score.with_draws_for("test");
         let keys = RowKeys::From(first_row as u64);
+        // None means one threshold for all, which was taken above; no label is left out should it
+        // happen.
         let own = self.rule.own_cutoffs(keys, block, &beside, &score, alpha)?;
         Ok(own.unwrap_or(Cutoffs::Shared(Threshold::AllLabels)))
     }
@@ -230,6 +247,8 @@ impl Calibration {
     ) -> Result<LabelSets> {
         let classes = self.provenance.classes;
         require_same_length("columns", block.columns(), "the calibration's classes", classes)?;
+        // The classes are checked before: a threshold for each label would be asked of other
+        // labels.
         let cutoffs = self.cutoffs(first_row, block, beside, alpha)?;
         let score = self.provenance.score.with_draws_for("test");
         predict_rows(first_row, block, &score, cutoffs.as_thresholds())

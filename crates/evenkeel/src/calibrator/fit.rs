@@ -42,7 +42,10 @@ use crate::sketch::state::{JobHeader, Kind, digest_of, open, seal};
 /// order gives the same bits, as long as every row keeps its key.
 #[derive(Debug)]
 pub struct Fit {
+    /// What does not change from pass to pass.
     job: Job,
+    /// The method's own state, and what rows left behind so far. Boxed: it is moved with every
+    /// block.
     stage: Box<AnyStage>,
     /// Rows and keys of the pass before, if there was one.
     before: Option<(u64, u64)>,
@@ -51,10 +54,13 @@ pub struct Fit {
 /// What does not change from pass to pass.
 #[derive(Debug)]
 struct Job {
+    /// The settings of the job, all of them.
     calibrator: ShiftCalibrator,
+    /// Number of classes of both data sets.
     classes: usize,
     /// Which pass over the rows, from 1.
     pass: u8,
+    /// The calibration data, for the job's name on the wire.
     calibration: Fingerprinted,
 }
 
@@ -62,14 +68,20 @@ struct Job {
 /// takes longer than a small fit, so it is made when somebody asks.
 #[derive(Debug)]
 struct Fingerprinted {
+    /// In the caller's order; they stand for the probabilities, which are not kept.
     scores: Vec<f64>,
+    /// True labels, in the caller's order.
     labels: Labels,
+    /// Features and their columns, if there were any.
     features: Option<(Vec<f64>, usize)>,
+    /// Known likelihood ratios, if there were any.
     ratios: Option<Vec<f64>>,
+    /// Weights of the user's own, if there were any.
     weights: Option<Vec<f64>>,
 }
 
 impl Fingerprinted {
+    /// Copies what names the data; the caller's tables may be gone when the name is asked for.
     fn new(scores: Vec<f64>, labels: &Labels, side: &SideInputs<'_>) -> Self {
         Self {
             scores,
@@ -80,6 +92,7 @@ impl Fingerprinted {
         }
     }
 
+    /// SHA-256 of the data: two jobs with the same settings on other data must not be merged.
     fn digest(&self) -> Result<[u8; 32]> {
         let features = match &self.features {
             None => None,
@@ -95,7 +108,7 @@ impl Fingerprinted {
 }
 
 impl Job {
-    /// The name of the job and the pass on the wire.
+    /// The name of the job and the pass on the wire: method, settings, pass, digest of the data.
     fn header(&self) -> Result<JobHeader> {
         Ok(JobHeader {
             method: self.calibrator.method.name().as_str().to_owned(),
@@ -106,26 +119,30 @@ impl Job {
     }
 }
 
-/// What a pass over the target rows leads to.
+/// What a pass over the target rows leads to. Taking it apart is the only way on.
 #[derive(Debug)]
 pub enum Ended {
-    /// All rows are needed once more.
+    /// All rows are needed once more, with the same keys.
     Again(Fit),
-    /// Nothing more is needed.
+    /// Nothing more is needed; [`Ready::finish`] gives the calibration.
     Done(Ready),
 }
 
-/// A fit that has seen all it asked for.
+/// A fit that has seen all it asked for; only an optimisation may be left to run.
 #[derive(Debug)]
 pub struct Ready {
+    /// Settings and classes.
     job: Job,
+    /// What the last pass left to do.
     outcome: Outcome,
 }
 
+/// What is left after the last pass.
 #[derive(Debug)]
 enum Outcome {
     /// All but the weights, which an optimisation finds.
     Learn(Box<Learning>),
+    /// Weights and rule are found.
     Done(Box<Concluded>),
 }
 
@@ -147,8 +164,12 @@ impl ShiftCalibrator {
     pub fn begin<T: Real>(&self, labeled: &Labeled<'_, T>) -> Result<Fit> {
         let Labeled { probabilities, labels, beside } = *labeled;
         beside.check(probabilities.rows())?;
+        // What a method of a comparison has no use for is left out, not refused: the others may
+        // need it.
         let used = self.method.used_of(beside).given();
         require_and_refuse(&self.method, PointSet::Calibration, &used)?;
+        // Target and test rows have draws of their own. The word is part of the draws, and so of
+        // files.
         let drawn = self.score.with_draws_for("calibration");
         let scores = drawn.label_scores(probabilities, labels)?;
         let scored = Scored {
@@ -169,10 +190,13 @@ impl ShiftCalibrator {
     }
 
     /// Everything the states of a job depend on, by name.
+    ///
+    /// A worker compares them one by one and names the first that differs, so each has a name.
     fn settings(&self) -> Vec<(String, String)> {
         let own = self.method.options().into_iter().map(|(name, value)| (name.to_owned(), value));
         let mut settings: Vec<(String, String)> = own.collect();
         settings.extend([
+            // With its parameters and the seed of its draws, which its option does not show.
             ("score".to_owned(), format!("{:?}", self.score)),
             ("alpha".to_owned(), self.alpha.get().to_string()),
             ("seed".to_owned(), self.seed.get().to_string()),
@@ -184,7 +208,7 @@ impl ShiftCalibrator {
 }
 
 impl Fit {
-    /// Number of target rows so far in this pass.
+    /// Number of target rows so far in this pass, absorbed ones included.
     pub fn rows(&self) -> u64 {
         self.stage.rows().0
     }
@@ -218,6 +242,8 @@ impl Fit {
     /// If the bytes are damaged, or belong to another job or pass; the error says which setting differs.
     pub fn absorb(self, state: &[u8]) -> Result<Self> {
         let (header, state) = open::<AnyState>(Kind::State, state)?;
+        // Before the state is merged: sums of another job would fit in shape and mean something
+        // else.
         self.job.header()?.require_same(&header)?;
         Ok(Self { stage: Box::new(self.stage.absorb(state)?), ..self })
     }
@@ -232,12 +258,14 @@ impl Fit {
         if seen.0 == 0 {
             return Err(Error::Empty { what: "target probabilities" });
         }
+        // A second pass over other rows would give laws of one file with scalings of another.
         if let Some((rows, keys)) = before
             && seen != (rows, keys)
         {
             return Err(Error::OtherRows { before: rows, now: seen.0 });
         }
         Ok(match stage.end_pass()? {
+            // At most two passes exist, so the count cannot wrap.
             Next::Again(stage) => {
                 job.pass += 1;
                 Ended::Again(Self { job, stage, before: Some(seen) })

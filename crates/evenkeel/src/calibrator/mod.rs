@@ -40,13 +40,13 @@ pub use crate::method::TargetScores;
 /// | `seed` | 0 | root of all randomness | |
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ShiftCalibrator {
-    /// How weights are found.
+    /// How weights, or thresholds, are found, with the settings of the method.
     pub method: Method,
     /// Score function of both data sets.
     pub score: Score,
     /// Miscoverage rate of the traced thresholds and the default of the calibration; any other can be asked for later.
     pub alpha: Miscoverage,
-    /// Root of all randomness.
+    /// Root of all randomness: equal seeds and data give equal bytes.
     pub seed: Seed,
 }
 
@@ -64,19 +64,19 @@ impl ShiftCalibrator {
         })
     }
 
-    /// The same calibrator with another method.
+    /// The same calibrator with another method; alpha, score and seed stay.
     #[must_use]
     pub fn method(self, method: Method) -> Self {
         Self { method, ..self }
     }
 
-    /// With this score function.
+    /// The same calibrator with this score function, for both data sets.
     #[must_use]
     pub fn score(self, score: Score) -> Self {
         Self { score, ..self }
     }
 
-    /// With this seed.
+    /// The same calibrator with this seed.
     #[must_use]
     pub fn seed(self, seed: u64) -> Self {
         Self { seed: Seed::new(seed), ..self }
@@ -107,6 +107,8 @@ impl ShiftCalibrator {
         target: &Probabilities<'_, U>,
         beside: SideInputs<'_>,
     ) -> Result<Calibration> {
+        // The same way as blocks and processes take, with one block: there is no second
+        // implementation whose bits could differ.
         let mut fit = self.begin(labeled)?;
         loop {
             match fit.add(RowKeys::From(0), target.table(), beside)?.end_pass()? {
@@ -161,6 +163,7 @@ impl ShiftCalibrator {
         range: Interval,
         observer: &mut dyn FnMut(&TracePoint) -> ControlFlow<()>,
     ) -> Result<Fitted> {
+        // Checked here once: what follows sorts and sums, and a NaN would pass through both.
         require_some("calibration scores", scores)?;
         require_finite("calibration scores", scores)?;
         if classes == 0 {
@@ -192,14 +195,20 @@ impl ShiftCalibrator {
         self.finish(MethodName::Oracle, oracle::from_scores(scores)?, classes)
     }
 
+    /// The part of the settings that every method sees.
     fn context(&self) -> Context {
         Context { score: self.score, alpha: self.alpha, seed: self.seed }
     }
 
-    /// Weights, thresholds and what a user should know about them.
+    /// Weights, thresholds and what a user should know about them, as a calibration.
+    ///
+    /// # Errors
+    /// If the rule does not belong to the weighted scores, which no method's does.
     fn finish(&self, method: MethodName, concluded: Concluded, classes: usize) -> Result<Fitted> {
         let Concluded { sorted, weights, test_mass, rule, mut learned, sandwich } = concluded;
         let law = WeightedEmpirical::new(&sorted.scores, &weights)?;
+        // Whatever its weight: the law drops points without any, and the support is about the
+        // scores.
         let largest_score = sorted.scores.last().copied().unwrap_or(f64::NAN);
         learned.warnings = diagnose(
             &law,

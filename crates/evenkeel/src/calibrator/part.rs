@@ -17,8 +17,11 @@ use crate::sketch::state::{JobHeader, Kind, open, seal};
 /// A part that failed, or was tried twice, can be made again: the same rows with the same keys give the same bytes.
 #[derive(Debug)]
 pub struct Part {
+    /// The job's name, handed on with the state.
     header: JobHeader,
+    /// How rows are read.
     pass: AnyPass,
+    /// What they left so far.
     state: AnyState,
 }
 
@@ -29,11 +32,12 @@ impl Part {
     /// If the bytes are damaged, or are not a plan.
     pub fn begin(plan: &[u8]) -> Result<Self> {
         let (header, pass) = open::<AnyPass>(Kind::Plan, plan)?;
+        // Not part of the plan: an empty state may be large, and its recipe says it all.
         let state = pass.empty();
         Ok(Self { header, pass, state })
     }
 
-    /// Number of rows so far.
+    /// Number of rows so far, absorbed ones included.
     pub fn rows(&self) -> u64 {
         self.state.rows().0
     }

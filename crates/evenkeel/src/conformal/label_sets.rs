@@ -13,7 +13,9 @@ pub(crate) const WORD: usize = u64::BITS as usize;
 /// `classes` are zero: equal sets have equal words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LabelSets {
+    /// `ceil(classes / 64)` words a row, row after row; label `y` is bit `y % 64` of word `y / 64`.
     words: Vec<u64>,
+    /// Labels a set chooses from, at least 1.
     classes: usize,
 }
 
@@ -75,6 +77,7 @@ impl LabelSets {
     /// Adds the set of the labels that `contains` says yes to.
     pub(crate) fn push_row(&mut self, contains: impl Fn(usize) -> bool) {
         for first in (0..self.classes).step_by(WORD) {
+            // Bits past the last class stay zero: equal sets must have equal words.
             let labels = first..self.classes.min(first + WORD);
             let bits = labels.map(|label| u64::from(contains(label)) << (label - first));
             self.words.push(bits.fold(0, |word, bit| word | bit));
@@ -88,10 +91,12 @@ impl LabelSets {
         &mut self.words[filled..]
     }
 
+    /// Words of a row, at least 1.
     fn words_per_row(&self) -> usize {
         self.classes.div_ceil(WORD)
     }
 
+    /// The words of one set.
     fn row_words(&self, row: usize) -> &[u64] {
         &self.words[row * self.words_per_row()..][..self.words_per_row()]
     }
@@ -112,6 +117,7 @@ impl LabelSets {
     /// If there is no such row.
     pub fn contains(&self, row: usize, label: usize) -> bool {
         let word = self.row_words(row).get(label / WORD);
+        // A label beyond the classes may still fall into the last word, where its bit is zero.
         word.is_some_and(|word| word >> (label % WORD) & 1 == 1)
     }
 
@@ -171,6 +177,8 @@ impl LabelSets {
             return Err(Error::Empty { what: "blocks of label sets" });
         };
         let mut sets = first.clone();
+        // Sets of a large table are the largest thing in memory; growing by doubling would need
+        // twice.
         sets.words.reserve_exact(later.iter().map(|block| block.words.len()).sum());
         later.iter().try_for_each(|block| sets.append(block))?;
         Ok(sets)
@@ -184,10 +192,12 @@ pub struct SetLabels<'a> {
     word: u64,
     /// Label of its lowest bit.
     first: usize,
+    /// Words after it.
     later: std::slice::Iter<'a, u64>,
 }
 
 impl<'a> SetLabels<'a> {
+    /// A walk that stands before the first label of a row's words.
     fn new(words: &'a [u64]) -> Self {
         let mut later = words.iter();
         Self { word: later.next().copied().unwrap_or(0), first: 0, later }
@@ -197,6 +207,7 @@ impl<'a> SetLabels<'a> {
 impl Iterator for SetLabels<'_> {
     type Item = usize;
 
+    /// The next larger label of the set; none after the last.
     fn next(&mut self) -> Option<usize> {
         while self.word == 0 {
             self.word = *self.later.next()?;
@@ -208,6 +219,7 @@ impl Iterator for SetLabels<'_> {
         Some(label)
     }
 
+    /// Exact: the bits that are left.
     fn size_hint(&self) -> (usize, Option<usize>) {
         let later = self.later.clone().map(|word| word.count_ones() as usize).sum::<usize>();
         let left = self.word.count_ones() as usize + later;

@@ -1,4 +1,10 @@
 //! `1 - p scale <= threshold` settled for stretches of rows without knowing `scale` exactly.
+//!
+//! ```text
+//! p >= high   in the set          high = (1 - t + 1e-15) sum (1 + slack)
+//! p <  low    not in the set      low  = (1 - t - 1e-15) sum (1 - slack)
+//! between     in doubt: the row is left to the definition
+//! ```
 
 use std::any::Any;
 use std::ops::Add;
@@ -14,20 +20,22 @@ pub(super) const WINDOW: usize = 8;
 /// cannot settle.
 pub(super) type Settle<T, F> = fn(&Stretch<'_, T, F>, &mut [u64]) -> Stop<F>;
 
-/// Rows to be settled. `F` is the type `T` of the entries, with its arithmetic.
+/// Rows to be settled. `F` is the type `T` of the entries, with its arithmetic: generic code cannot
+/// add two `T`.
 pub(super) struct Stretch<'a, T, F> {
     /// The rows, and what follows them in memory.
     pub(super) onward: &'a [T],
-    /// Entries of a row.
+    /// Entries of a row, the number of classes.
     pub(super) columns: usize,
+    /// Where entries are in, out or in doubt.
     pub(super) bands: Bands<'a, F>,
-    /// Least and largest sum of a row for which the bands hold.
+    /// Least and largest sum of a row for which the bands hold; a row outside is not settled.
     pub(super) sums: (F, F),
 }
 
 /// How far a stretch was settled.
 pub(super) struct Stop<F> {
-    /// Rows settled.
+    /// Rows settled, from the start of the stretch.
     pub(super) rows: usize,
     /// Sum of the row after them, if it was found; else NaN.
     pub(super) sum: F,
@@ -36,7 +44,9 @@ pub(super) struct Stop<F> {
 /// Where the smallest entry that passes lies: entries from `high` on are in the set, entries below `low` are not.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Band<F> {
+    /// Entries below are surely out.
     pub(super) low: F,
+    /// Entries from here on are surely in.
     pub(super) high: F,
 }
 
@@ -56,6 +66,7 @@ impl<F: Lane> Band<F> {
             // No score is larger than one.
             return Self { low: F::nearest(0.0), high: F::nearest(0.0) };
         }
+        // Above one for negative thresholds, which admit nothing: no special case.
         let smallest = 1.0 - t;
         Self {
             low: F::nearest((smallest - ROUNDING) * sum * (1.0 - slack)),
@@ -66,12 +77,15 @@ impl<F: Lane> Band<F> {
 
 /// One band for all rows of a stretch, or one for each.
 pub(super) enum Bands<'a, F> {
+    /// One threshold for all rows.
     Shared(Band<F>),
+    /// A threshold for each row of the stretch.
     PerRow(&'a [Band<F>]),
 }
 
 /// The band of a row. The two forms are two types, so that a loop over rows is compiled for each.
 pub(super) trait BandOfRow<F>: Copy {
+    /// The band of the stretch's row `row`.
     fn of(self, row: usize) -> Band<F>;
 }
 
@@ -91,7 +105,7 @@ impl<F: Lane> BandOfRow<F> for &[Band<F>] {
 
 /// The arithmetic of the entries' own precision.
 pub(super) trait Lane: Real + Add<Output = Self> {
-    /// Distance from one to the next number.
+    /// Distance from one to the next number of this precision.
     const EPSILON: f64;
 
     /// The number of this precision nearest to `value`.
@@ -138,6 +152,7 @@ pub(super) fn settle<T: Real, F: Lane>(stretch: &Stretch<'_, T, F>, words: &mut 
     }
 }
 
+/// [`settle`], compiled for either form of bands.
 fn settle_with<T: Real, F: Lane>(
     stretch: &Stretch<'_, T, F>,
     bands: impl BandOfRow<F>,
@@ -156,6 +171,8 @@ fn settle_with<T: Real, F: Lane>(
                 *word |= in_lanes(window).map_or(0, |window| tally.add(window)) << (k * WINDOW);
             }
             if !rest.is_empty() {
+                // Any value of type `T` will do: the lanes past the row are set to zero in `F`
+                // below.
                 let mut window = [row[0]; WINDOW];
                 window[..rest.len()].copy_from_slice(rest);
                 if let Some(window) = in_lanes::<T, F>(&window) {
@@ -172,6 +189,7 @@ fn settle_with<T: Real, F: Lane>(
         if !fair || tally.doubts != [F::nearest(0.0); WINDOW] {
             return Stop { rows: settled, sum };
         }
+        // Only now: the words of a row in doubt are written too, and then written again.
         settled += 1;
     }
     Stop { rows: settled, sum: F::nearest(f64::NAN) }
@@ -179,7 +197,9 @@ fn settle_with<T: Real, F: Lane>(
 
 /// What is known of a row so far.
 struct Tally<F> {
+    /// The row's own, or the one it shares.
     band: Band<F>,
+    /// Sum of every eighth entry.
     sums: [F; WINDOW],
     /// Not zero where an entry was negative or fell into the band. (In the entries' type: masks of one width
     /// vectorise.)
@@ -187,6 +207,7 @@ struct Tally<F> {
 }
 
 impl<F: Lane> Tally<F> {
+    /// A row of which nothing is known yet.
     fn new(band: Band<F>) -> Self {
         Self { band, sums: [F::nearest(0.0); WINDOW], doubts: [F::nearest(0.0); WINDOW] }
     }

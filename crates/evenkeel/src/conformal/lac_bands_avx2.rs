@@ -1,4 +1,10 @@
 //! [`Settle`] for single precision in the 256-bit registers of x86-64 processors.
+//!
+//! ```text
+//! one window = 8 entries: 1 load, 2 comparisons, 1 addition, and their signs as 8 bits of a word
+//! ```
+//! Sums run in other lanes than in the portable version and may differ in the last bit. They only
+//! decide whether a row is fair; the sets are the same.
 
 use std::arch::x86_64::{
     __m256, _CMP_GE_OQ, _CMP_LT_OQ, _mm_add_ps, _mm_add_ss, _mm_and_ps, _mm_cmple_ps,
@@ -13,10 +19,11 @@ use super::label_sets::WORD;
 use super::lac_bands::{Band, BandOfRow, Bands, Settle, Stop, Stretch, WINDOW, in_lanes};
 use crate::rows::Real;
 
-/// Narrow rows are done this many at a time.
+/// Narrow rows are done this many at a time: summing one row across lanes would cost more than the
+/// rest.
 const ROWS: usize = 4;
 
-/// The way through AVX2, on processors that have it.
+/// The way through AVX2, on processors that have it; none on others, where the portable loop does.
 pub(super) fn if_available<T: Real>() -> Option<Settle<T, f32>> {
     if std::arch::is_x86_feature_detected!("avx2") {
         #[expect(unsafe_code, reason = "the processor has just said that it knows AVX2")]
@@ -26,8 +33,10 @@ pub(super) fn if_available<T: Real>() -> Option<Settle<T, f32>> {
     }
 }
 
+/// Picks the loop for the width of the rows and the form of the bands.
 #[target_feature(enable = "avx2")]
 fn settle<T: Real>(stretch: &Stretch<'_, T, f32>, words: &mut [u64]) -> Stop<f32> {
+    // Fewer rows than are done at a time: the loop for any width does them.
     let narrow_rows = stretch.columns <= 2 * WINDOW && words.len() >= ROWS;
     match stretch.bands {
         Bands::Shared(band) if narrow_rows => narrow(stretch, band, words),
@@ -38,6 +47,10 @@ fn settle<T: Real>(stretch: &Stretch<'_, T, f32>, words: &mut [u64]) -> Stop<f32
 }
 
 /// Rows that fit two windows, four at a time, so that their sums are found together.
+///
+/// Reads up to two windows from the start of each row. What lies beyond the row is the next one,
+/// and is masked out; at the end of the block there is none, and the rows left over are done one by
+/// one.
 #[target_feature(enable = "avx2")]
 fn narrow<T: Real>(
     stretch: &Stretch<'_, T, f32>,
@@ -87,6 +100,8 @@ fn narrow<T: Real>(
 }
 
 /// Rows of any width, one at a time.
+///
+/// Two sums run side by side: with one, every addition would wait for the one before.
 #[target_feature(enable = "avx2")]
 fn wide<T: Real>(
     stretch: &Stretch<'_, T, f32>,
@@ -143,29 +158,37 @@ fn wide<T: Real>(
 
 /// A band in every lane.
 struct Edges {
+    /// Values below are surely out.
     low: __m256,
+    /// Values from here on are surely in.
     high: __m256,
 }
 
 impl Edges {
+    /// Both ends in all eight lanes.
     #[target_feature(enable = "avx2")]
     #[inline]
     fn of(band: Band<f32>) -> Self {
         Self { low: _mm256_set1_ps(band.low), high: _mm256_set1_ps(band.high) }
     }
 
-    /// Which values are in the set. The sign of a lane of `doubt` is set where a value fell into the band or was
-    /// negative.
+    /// Which values are in the set, as lanes of all ones.
+    ///
+    /// The sign of a lane of `doubt` is set where a value fell into the band or was negative.
+    /// Doubts are only gathered here and looked at once a row.
     #[target_feature(enable = "avx2")]
     #[inline]
     fn compare(&self, values: __m256, doubt: &mut __m256) -> __m256 {
         let surely = _mm256_cmp_ps::<_CMP_GE_OQ>(values, self.high);
         let perhaps = _mm256_cmp_ps::<_CMP_GE_OQ>(values, self.low);
+        // The values themselves are in the `or`: the sign of a negative entry is a doubt without a
+        // comparison. `-0.0` is one too, and goes to the definition.
         *doubt = _mm256_or_ps(*doubt, _mm256_or_ps(values, _mm256_xor_ps(surely, perhaps)));
         surely
     }
 }
 
+/// A window as a register; `T` is `f32` wherever this is called.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn load<T: Real>(window: &[T; WINDOW]) -> __m256 {
@@ -182,6 +205,7 @@ fn first_lanes(count: usize) -> __m256 {
     _mm256_cmp_ps::<_CMP_LT_OQ>(lanes, _mm256_set1_ps(count as f32))
 }
 
+/// Sum of the eight lanes, by halves.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn total(lanes: __m256) -> f32 {
@@ -197,7 +221,8 @@ fn signs(lanes: __m256) -> u64 {
     u64::from(_mm256_movemask_ps(lanes).cast_unsigned())
 }
 
-/// The signs of two windows of two rows, in order.
+/// The signs of two windows of two rows, in order: bits 0 to 15 of the first row, 16 to 31 of the
+/// second.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn pack(rows: [[__m256; 2]; 2]) -> u32 {

@@ -35,6 +35,7 @@ pub(super) enum RowThresholds<'a> {
 }
 
 impl RowThresholds<'_> {
+    /// The threshold of the block's row `row`.
     fn of(&self, row: usize) -> Threshold {
         match self {
             Self::Shared(threshold) => *threshold,
@@ -44,12 +45,16 @@ impl RowThresholds<'_> {
 }
 
 /// The sets of a block of probability rows under the `lac` score.
+///
+/// # Errors
+/// What the definition finds wrong with the first row that is not a probability vector.
 pub(super) fn lac_sets<T: Real>(
     first_row: usize,
     block: Rows<'_, T>,
     thresholds: RowThresholds<'_>,
 ) -> Result<LabelSets> {
     let pass = LacPass { first_row, block, thresholds };
+    // Known when compiling. Only `f32` and `f64` exist here, so what is not the one is the other.
     if TypeId::of::<T>() != TypeId::of::<f32>() {
         return pass.sets::<f64>(settle);
     }
@@ -62,13 +67,19 @@ pub(super) fn lac_sets<T: Real>(
 
 /// A block of rows on its way into sets.
 struct LacPass<'a, T> {
+    /// Number of the block's first row in the whole input, for errors.
     first_row: usize,
+    /// Rows as they were given, neither checked nor normalised.
     block: Rows<'a, T>,
+    /// One for all rows, or one for each.
     thresholds: RowThresholds<'a>,
 }
 
 impl<T: Real> LacPass<'_, T> {
     /// The sets of the block, one stretch after the other.
+    ///
+    /// # Errors
+    /// As [`lac_sets`].
     fn sets<F: Lane>(&self, settle: Settle<T, F>) -> Result<LabelSets> {
         let (rows, columns) = (self.block.rows(), self.block.columns());
         let rounding = F::sum_rounding(columns);
@@ -91,6 +102,9 @@ impl<T: Real> LacPass<'_, T> {
 
     /// Settles what can be settled at first sight, with a band for sums within `deviation` of one, and does the rows
     /// between one by one. Gives the largest deviation that stopped it.
+    ///
+    /// # Errors
+    /// As [`lac_sets`].
     fn fill<F: Lane>(
         &self,
         rows: Range<usize>,
@@ -119,6 +133,7 @@ impl<T: Real> LacPass<'_, T> {
                 let sum = stop.sum.into();
                 let words = &mut words[done * words_per_row..][..words_per_row];
                 self.one_row(rows.start + done, sum, settle, words)?;
+                // `max` forgets a NaN: a row whose sum was not found says nothing of the others.
                 farthest = farthest.max((sum - 1.0).abs());
                 done += 1;
             }
@@ -126,7 +141,14 @@ impl<T: Real> LacPass<'_, T> {
         Ok(farthest)
     }
 
-    /// A row that stopped a stretch: by a band of its own if its sum is fair, and else by the definition.
+    /// A row that stopped a stretch: by a band of its own if its sum is fair, and else by the
+    /// definition.
+    ///
+    /// Its own band is narrower, as its sum is known: an entry that was in doubt under the shared
+    /// band is mostly not any more.
+    ///
+    /// # Errors
+    /// As [`lac_sets`].
     #[cold]
     fn one_row<F: Lane>(
         &self,
@@ -140,6 +162,7 @@ impl<T: Real> LacPass<'_, T> {
         if (sum - 1.0).abs() < NORMALISATION_TOLERANCE - 2.0 * rounding {
             let bands = Bands::Shared(Band::new(self.thresholds.of(row), sum, rounding));
             let onward = &self.block.values()[row * columns..];
+            // Any sum: it is known to be fair, and the band was made for it.
             let sums = (F::nearest(0.0), F::nearest(2.0));
             if settle(&Stretch { onward, columns, bands, sums }, words).rows == 1 {
                 return Ok(());
@@ -148,7 +171,10 @@ impl<T: Real> LacPass<'_, T> {
         self.define(row, words)
     }
 
-    /// The row by the definition.
+    /// The row by the definition: sum, scale, score, compare, all in double precision.
+    ///
+    /// # Errors
+    /// `NotFinite`, `Negative` or `NotNormalised`, with the row's number.
     fn define(&self, row: usize, words: &mut [u64]) -> Result<()> {
         let values = self.block.row(row);
         let number = self.first_row.saturating_add(row) as u64;

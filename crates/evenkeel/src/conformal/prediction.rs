@@ -70,20 +70,29 @@ pub fn label_scores_of_rows<T: Real>(
     block.iter().zip(labels).enumerate().map(score_of).collect()
 }
 
-/// Checks, normalises and scores rows, one after the other.
+/// Checks, normalises and scores rows, one after the other, in memory for one row.
 struct RowScorer<'a> {
+    /// With draws for the purpose at hand.
     score: &'a Score,
+    /// Memory of the score function.
     scratch: RowScratch,
+    /// The row, widened and normalised; shape `(C,)`.
     probabilities: Vec<f64>,
+    /// The score of each label; shape `(C,)`.
     scores: Vec<f64>,
 }
 
 impl<'a> RowScorer<'a> {
+    /// Room for rows of `classes` entries.
     fn new(score: &'a Score, classes: usize) -> Self {
         let (probabilities, scores) = (vec![0.0; classes], vec![0.0; classes]);
         Self { score, scratch: RowScratch::default(), probabilities, scores }
     }
 
+    /// Scores of all labels of a row; `row` addresses its draw and names it in errors.
+    ///
+    /// # Errors
+    /// `NotFinite`, `Negative` or `NotNormalised` unless it is a probability vector.
     fn score<T: Real>(&mut self, what: &'static str, row: usize, values: &[T]) -> Result<&[f64]> {
         let row = row as u64;
         widen_scaled(values, row_scale(what, row, values)?, &mut self.probabilities);

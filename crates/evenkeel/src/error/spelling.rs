@@ -3,7 +3,7 @@
 //! An error of the core says *which* input it is about and never how a shell calls it: the command line shows
 //! `--cal-ratios`, Python `ratios_cal`, and [`Neutral`] "calibration ratios".
 
-/// Points that something can be given for.
+/// Points that something can be given for; an error must say which of the tables it means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PointSet {
     /// Labeled points of the world the model was calibrated on.
@@ -17,7 +17,7 @@ pub enum PointSet {
 }
 
 impl PointSet {
-    /// One of these points, in words.
+    /// One of these points, in words, after "per".
     pub(crate) fn point(self) -> &'static str {
         match self {
             Self::Calibration => "calibration point",
@@ -31,11 +31,11 @@ impl PointSet {
 /// What a method may need of points beside their probabilities, one row or number per point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SideInput {
-    /// A row of features.
+    /// A row of features, the same columns for all points of a job.
     Features,
-    /// A known likelihood ratio `dQ/dP`.
+    /// A known likelihood ratio `dQ/dP`, zero or positive.
     Ratios,
-    /// A weight of the user's own.
+    /// A weight of the user's own, zero or positive.
     Weights,
 }
 
@@ -70,13 +70,14 @@ pub enum Input {
     Option(&'static str),
     /// What stands beside the probabilities of some points.
     Side(SideInput, PointSet),
-    /// The statement that matrices hold logits.
+    /// The statement that matrices hold logits and not probabilities.
     Logits,
 }
 
-/// How a shell calls what its users give.
+/// How a shell calls what its users give. The core asks it for names while it writes a message, so
+/// that nobody reads of a flag in Python or of a keyword in a terminal.
 pub trait Spelling {
-    /// The name of an input as it is typed.
+    /// The name of an input as it is typed, such as `--cal-ratios`.
     fn spell(&self, input: Input) -> String;
 }
 
@@ -85,6 +86,7 @@ pub trait Spelling {
 pub struct Neutral;
 
 impl Spelling for Neutral {
+    /// Words with the data set before them; points to predict need none.
     fn spell(&self, input: Input) -> String {
         match input {
             Input::Option(name) => name.to_owned(),
@@ -97,7 +99,7 @@ impl Spelling for Neutral {
     }
 }
 
-/// Who uses an input, or does not.
+/// Who uses an input, or does not: the subject of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum User {
@@ -105,11 +107,11 @@ pub enum User {
     Method(&'static str),
     /// A method with an option at one of its values.
     MethodWith {
-        /// Its name.
+        /// The method's name.
         method: &'static str,
-        /// The option.
+        /// The option, by its name in the table.
         option: &'static str,
-        /// Its value.
+        /// The option's value that decides.
         value: &'static str,
     },
     /// A score function, by its name.
@@ -123,7 +125,7 @@ pub enum User {
 }
 
 impl User {
-    /// The subject of "... does not use".
+    /// The subject of "... does not use" and "... needs", with the kind of thing it is.
     pub(super) fn subject(self, spelling: &dyn Spelling) -> String {
         match self {
             Self::Method(_) | Self::MethodWith { .. } => format!("method {}", self.name(spelling)),
@@ -132,7 +134,7 @@ impl User {
         }
     }
 
-    /// Its name among others of its kind.
+    /// Its name among others of its kind, without saying what kind.
     pub(super) fn name(self, spelling: &dyn Spelling) -> String {
         match self {
             Self::Method(name) | Self::Score(name) => name.to_owned(),
@@ -147,6 +149,8 @@ impl User {
 }
 
 /// "method ot does not use gamma; conditional does".
+///
+/// Who does use it is said too: the likely mistake is the method, not the option.
 pub(super) fn not_used(what: Input, by: User, owners: &[User], spelling: &dyn Spelling) -> String {
     let mut text = format!("{} does not use {}", by.subject(spelling), spelling.spell(what));
     let names: Vec<String> = owners.iter().map(|owner| owner.name(spelling)).collect();
@@ -158,7 +162,7 @@ pub(super) fn not_used(what: Input, by: User, owners: &[User], spelling: &dyn Sp
     text
 }
 
-/// "a, b and c".
+/// "a, b and c"; the conjunction is "and" or "or". Empty for no words.
 pub(super) fn listed<S: AsRef<str>>(words: &[S], conjunction: &str) -> String {
     let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
     match words.as_slice() {

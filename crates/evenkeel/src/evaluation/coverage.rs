@@ -10,7 +10,9 @@ use crate::score::Labels;
 /// Points, and those among them whose label is in their set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct Hits {
+    /// All points counted, covered or not.
     pub(super) points: u64,
+    /// Those whose label is in their set, at most `points`.
     pub(super) covered: u64,
 }
 
@@ -21,6 +23,7 @@ impl Hits {
         self.covered += covered;
     }
 
+    /// Adds the points of another part; whole numbers, so the order does not matter.
     pub(super) fn merge(&mut self, other: Self) {
         self.points += other.points;
         self.covered += other.covered;
@@ -28,6 +31,7 @@ impl Hits {
 
     /// `covered / points`; none without points.
     pub(super) fn share(self) -> Option<f64> {
+        // None, not 0: a class that never occurs was not missed.
         (self.points > 0).then(|| self.covered as f64 / self.points as f64)
     }
 }

@@ -4,7 +4,7 @@ use crate::level::Miscoverage;
 use crate::measure::WeightedEmpirical;
 use crate::threshold::{TestMass, Threshold, conformal_threshold};
 
-/// What one miscoverage rate asks for and gets.
+/// What one miscoverage rate asks for and gets: a point of the curve of coverage over level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GapPoint {
     /// The miscoverage rate; the nominal coverage is `1 - alpha`.
@@ -13,7 +13,7 @@ pub struct GapPoint {
     pub threshold: Threshold,
     /// Coverage at the threshold, `F_Q(threshold)`, in `[0, 1]`.
     pub coverage: f64,
-    /// `|1 - alpha - coverage|`.
+    /// `|1 - alpha - coverage|`, in `[0, 1]`.
     pub gap: f64,
 }
 

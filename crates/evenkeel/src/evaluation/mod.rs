@@ -1,4 +1,4 @@
-//! Stage 7: how the prediction sets did, on labeled points.
+//! Stage 10: how the prediction sets did, on labeled points.
 //!
 //! ```text
 //! coverage             share of the points whose label is in their set; also by class and by set size

@@ -18,11 +18,16 @@ pub struct SetSizes {
 
 impl SetSizes {
     /// From the number of sets of each size, `0..=classes`.
+    ///
+    /// # Errors
+    /// `Empty` if every count is 0.
     pub(super) fn from_counts(counts: &[u64]) -> Result<Self> {
         let sets: u64 = counts.iter().sum();
         if sets == 0 {
             return Err(Error::Empty { what: "the evaluated sets" });
         }
+        // In whole numbers: a mean of sizes summed as floats would depend on the order of the
+        // blocks.
         let labels: u64 = (0..).zip(counts).map(|(size, count): (u64, &u64)| size * count).sum();
         // The sets in order of size, from 0: the middle two are the same one if their number is odd.
         let middle = [(sets - 1) / 2, sets / 2].map(|position| size_at(counts, position));
@@ -35,7 +40,7 @@ impl SetSizes {
     }
 }
 
-/// Size of the set at `position` when all are ordered by size.
+/// Size of the set at `position`, from 0, when all are ordered by size.
 fn size_at(counts: &[u64], position: u64) -> usize {
     let mut up_to = 0;
     let is_reached = |count: &u64| {

@@ -13,7 +13,7 @@ use crate::sketch::{contradiction, rows_of_both, sum_of_counts};
 /// How prediction sets did on labeled points.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evaluation {
-    /// Number of labeled points.
+    /// Number of labeled points the rest is about.
     pub n: u64,
     /// The miscoverage rate the sets were made for.
     pub alpha: Miscoverage,
@@ -39,13 +39,14 @@ pub struct Evaluation {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Stored")]
 pub struct EvaluationCounts {
-    /// One for each class.
+    /// One for each class, by the label of the point.
     classes: Vec<Hits>,
-    /// One for each size `0..=classes`.
+    /// One for each size `0..=classes`, by the size of the set: the same points once more.
     sizes: Vec<Hits>,
 }
 
-/// As they are stored; checked when read back.
+/// As they are stored; checked when read back. Same fields in the same order as the counts, for
+/// formats without names.
 #[derive(Deserialize)]
 struct Stored {
     classes: Vec<Hits>,
@@ -55,6 +56,7 @@ struct Stored {
 impl TryFrom<Stored> for EvaluationCounts {
     type Error = Error;
 
+    /// An error unless both lists count the same points and cover no more than there are.
     fn try_from(Stored { classes, sizes }: Stored) -> Result<Self> {
         let total = |hits: &[Hits]| -> Result<(u64, u64)> {
             let points = sum_of_counts(hits.iter().map(|hits| hits.points))?;
@@ -65,6 +67,8 @@ impl TryFrom<Stored> for EvaluationCounts {
         if classes.is_empty()
             || sizes.len() != classes.len() + 1
             || !covered_are_points
+            // Every point is counted once in either list. Made-up counts that disagree would give a
+            // coverage by class that contradicts the whole.
             || total(&classes)? != total(&sizes)?
         {
             return Err(contradiction("its points by class are not its points by set size"));
@@ -133,6 +137,7 @@ impl EvaluationCounts {
             "the evaluation",
             self.classes.len(),
         )?;
+        // Before anything is added: a sum that overflows must leave nothing half merged.
         rows_of_both(self.all().points, other.all().points)?;
         for (mine, theirs) in self.classes.iter_mut().zip(&other.classes) {
             mine.merge(*theirs);
@@ -169,16 +174,22 @@ impl EvaluationCounts {
         })
     }
 
+    /// All points counted, over the classes.
     fn all(&self) -> Hits {
         let mut all = Hits::default();
         self.classes.iter().for_each(|hits| all.merge(*hits));
         all
     }
 
+    /// Share of all points that are covered.
+    ///
+    /// # Errors
+    /// `Empty` if nothing was counted.
     pub(super) fn coverage(&self) -> Result<f64> {
         self.all().share().ok_or(Error::Empty { what: "the evaluated sets" })
     }
 
+    /// Coverage of the classes that occur, by increasing label.
     pub(super) fn by_class(&self) -> Vec<ClassCoverage> {
         let class = |(label, hits): (usize, &Hits)| {
             hits.share().map(|coverage| ClassCoverage { label, n: hits.points, coverage })
@@ -186,6 +197,7 @@ impl EvaluationCounts {
         self.classes.iter().enumerate().filter_map(class).collect()
     }
 
+    /// Coverage of the set sizes that occur, by increasing size.
     pub(super) fn by_size(&self) -> Vec<SizeCoverage> {
         let size = |(size, hits): (usize, &Hits)| {
             hits.share().map(|coverage| SizeCoverage { size, n: hits.points, coverage })

@@ -23,12 +23,14 @@ pub fn total_coverage_gap(p: &WeightedEmpirical, q: &WeightedEmpirical) -> f64 {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Stored")]
 pub struct LabelScoreCounts {
+    /// Places where the counted law is exact: strictly increasing, finite.
     atoms: Vec<f64>,
     /// Scores in `(atoms[k - 1], atoms[k]]`; the last count is of those above all atoms.
     counts: Vec<u64>,
 }
 
-/// As they are stored; checked when read back.
+/// As they are stored; checked when read back. Same fields in the same order as the counts, for
+/// formats without names.
 #[derive(Deserialize)]
 struct Stored {
     atoms: Vec<f64>,
@@ -38,6 +40,7 @@ struct Stored {
 impl TryFrom<Stored> for LabelScoreCounts {
     type Error = Error;
 
+    /// An error unless the counts lie between strictly increasing, finite scores.
     fn try_from(Stored { atoms, counts }: Stored) -> Result<Self> {
         sum_of_counts(counts.iter().copied())?;
         let increase = atoms.windows(2).all(|pair| pair[0] < pair[1]);
@@ -57,6 +60,7 @@ impl LabelScoreCounts {
 
     /// Nothing counted yet; the law of the counted scores will be exact at these places.
     pub(crate) fn at(mut places: Vec<f64>) -> Self {
+        // `dedup` compares by value: -0.0 and 0.0, which sort apart, are one place.
         places.sort_by(f64::total_cmp);
         places.dedup();
         let counts = vec![0; places.len() + 1];

@@ -1,4 +1,5 @@
-//! Stage 5: weights on the calibration points that bring their law closer to that of the target data.
+//! Stage 6: weights on the calibration points that bring their law closer to that of the target
+//! data.
 //!
 //! ```text
 //! theta -> log-weights -> w = softmax -> objective (a bound of stage 4) -> closed-form gradient -> Adam

@@ -63,6 +63,7 @@ pub fn project(sorted_scores: &[f64], cdf: &[f64]) -> Result<Projection> {
         let end = start + ties;
         // The last of tied points knows the whole jump, should a caller's law jump between them.
         let here = cdf[end - 1].clamp(0.0, 1.0);
+        // The last score takes all levels that are left: nothing lies beyond it to send them to.
         let reached = cdf.get(end).map_or(1.0, |next| 0.5 * (here + next.clamp(0.0, 1.0)));
         let each = (reached - before) / ties as f64;
         for offset in 0..ties {
@@ -99,6 +100,8 @@ pub fn total_gap_to(cdf: &[f64], cumulative: &[f64]) -> f64 {
 /// `int_low^high |f - u| du` for `low <= high`.
 #[inline]
 pub(crate) fn distance_over(f: f64, low: f64, high: f64) -> f64 {
+    // One trapezoid outside the interval, two triangles inside: a single formula with `abs` would
+    // be wrong where the sign changes within.
     if f <= low || f >= high {
         (high - low) * (f - 0.5 * (low + high)).abs()
     } else {

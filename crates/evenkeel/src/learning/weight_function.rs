@@ -1,4 +1,9 @@
 //! `log w_i = network(s_i)`: a weight function, learned on one half of the calibration set (Alg 1).
+//!
+//! ```text
+//! w(s)        exp(network(s)),   w_i = w(s_i) / sum_k w(s_k)
+//! test mass   max_s w(s) / (sum_i w(s_i) + max_s w(s))
+//! ```
 
 use std::ops::ControlFlow;
 
@@ -18,7 +23,7 @@ use crate::threshold::{TestMass, Threshold, threshold_of_sorted};
 pub(crate) struct Halves {
     /// Indices of the points the function is fitted on, `floor(n / 2)` of them.
     pub fit: Vec<usize>,
-    /// Indices of the points the threshold is taken from.
+    /// Indices of the points the threshold is taken from, the other `ceil(n / 2)`.
     pub calibrate: Vec<usize>,
 }
 
@@ -38,6 +43,7 @@ impl Halves {
         // At random, not the first half: files are often sorted by class or by time, and the halves would differ in
         // law.
         let mut indices: Vec<usize> = (0..n).collect();
+        // The purpose names the stream: another word would cut every stored fit elsewhere.
         let mut stream = seed.stream("calibration-halves");
         for i in (1..n).rev() {
             indices.swap(i, stream.below(i + 1));
@@ -50,7 +56,7 @@ impl Halves {
 /// How a weight function is learned.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct WeightFunctionSettings {
-    /// How large the optimiser's steps are.
+    /// How large the optimiser's steps are and how long it remembers.
     pub adam: AdamSettings,
     /// After how many steps, or on which condition, to stop.
     pub stopping: StoppingRule,
@@ -59,7 +65,7 @@ pub struct WeightFunctionSettings {
 /// A learned weight function and how it came about.
 #[derive(Debug, Clone)]
 pub struct WeightFunctionFit {
-    /// The network at its final parameters.
+    /// The network at its final parameters; [`function_weights`] weighs any scores by it.
     pub network: Mlp,
     /// Number of steps that led to these parameters.
     pub steps: usize,
@@ -72,7 +78,7 @@ pub struct WeightFunctionFit {
 /// The calibration half, weighted by a network.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FunctionWeights {
-    /// Normalised weights of the calibration scores, without the test point's share.
+    /// Normalised weights of the calibration scores, without the test point's share; shape `(n,)`.
     pub weights: Weights,
     /// The test point's share: `max_s w(s) / (sum_i w(s_i) + max_s w(s))` over the score range.
     pub test_mass: TestMass,
@@ -88,6 +94,8 @@ pub fn function_weights(network: &Mlp, scores: &[f64], grid: &Grid) -> Result<Fu
     let curve = network.curve();
     let mut log_weights = vec![0.0; scores.len()];
     curve.log_weights(scores, &mut log_weights)?;
+    // Over the grid, not over the calibration scores: the test point may score where none of them
+    // does.
     let largest =
         grid.points().iter().map(|t| curve.log_weight(*t)).fold(f64::NEG_INFINITY, f64::max);
     // Log-weights lie in [-20, 20], so their exponentials and sums are safe.
@@ -134,11 +142,17 @@ pub fn fit_weight_function<O: Objective>(
     Ok(WeightFunctionFit { network: function.network, steps, stopped, trace })
 }
 
+/// The parametrisation in which the parameters are a network's.
 struct WeightFunction<'a> {
+    /// The fitted half, with all that a pass over it leaves.
     batch: Batch,
+    /// The function itself; Adam moves its parameters.
     network: Mlp,
+    /// The other half, for the traced threshold alone.
     calibration_scores: &'a [f64],
+    /// Where the test point's weight is looked for.
     grid: &'a Grid,
+    /// Rate of the traced threshold.
     alpha: Miscoverage,
 }
 
@@ -151,11 +165,13 @@ impl Parametrisation for WeightFunction<'_> {
         out.copy_from_slice(self.batch.forward(&self.network).log_weights());
     }
 
+    /// Back through the network, from the activations of the last pass.
     fn gradient(&mut self, in_log_weights: &[f64], out: &mut [f64]) -> Result<()> {
         // The descent moves parameters only after asking for the gradient, so the last pass is still theirs.
         self.batch.last_pass(&self.network).backward(in_log_weights, out)
     }
 
+    /// Of the other half, with the test point's share that stopping here would give.
     fn threshold(&mut self, _: &[f64], _: &[f64]) -> Threshold {
         let weighted = function_weights(&self.network, self.calibration_scores, self.grid);
         // A network whose outputs are not numbers ends the run as diverged; until then all labels is the cautious

@@ -26,6 +26,7 @@ use crate::shift::{
 use crate::side_inputs::SideInputs;
 use crate::warning::Warning;
 
+/// The room's entry in the list of methods; `auto` takes probabilities and nothing else.
 pub(crate) const ABOUT: About = About {
     name: "auto",
     summary: "A shift test, then split conformal prediction or the label plan",
@@ -42,11 +43,12 @@ pub(crate) const ABOUT: About = About {
 /// | `plan` | see [`LabelPlanSettings`] | how the plan is computed | |
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AutoSettings {
-    /// False-alarm rate of the shift test.
+    /// False-alarm rate of the shift test, in `(0, 1)`: how often it may reject where nothing
+    /// changed.
     pub level: FailureProbability,
-    /// Relabelings of the shift test.
+    /// Relabelings `B` of the shift test; its smallest p-value is `1 / (B + 1)`.
     pub permutations: usize,
-    /// How the plan is computed.
+    /// How the plan is computed, should the test reject.
     pub plan: LabelPlanSettings,
 }
 
@@ -58,7 +60,7 @@ impl AutoSettings {
     }
 }
 
-/// The method `auto` took.
+/// The method `auto` took after its test; the word stands in files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -70,8 +72,10 @@ pub enum Chosen {
 }
 
 impl Chosen {
-    /// What the test says.
+    /// What the test says at this level. The one place where a p-value becomes a method.
     pub(crate) fn by(test: &ShiftTest, level: FailureProbability) -> Self {
+        // Not "which method looks better": without labels nothing could tell, and split conformal
+        // prediction has a guarantee that no correction has.
         if test.rejects(level) { Self::LabelPlan } else { Self::Uncorrected }
     }
 }
@@ -79,13 +83,13 @@ impl Chosen {
 /// What was done and why: the test, the choice, and the plan's evidence where it was used.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Decision {
-    /// Number of calibration points.
+    /// Number `n` of calibration points, all of them, also where a sample of them was tested.
     pub n: usize,
-    /// Number of target points.
+    /// Number `m` of target points, all of them, also where a sample of them was tested.
     pub m: u64,
     /// Miscoverage rate the warnings and the words are about.
     pub alpha: f64,
-    /// The shift test that decided.
+    /// The shift test that decided, with both distances and its p-value.
     pub test: ShiftTest,
     /// Level of the test: it rejects where the p-value is at most this.
     pub level: f64,
@@ -95,12 +99,15 @@ pub struct Decision {
     pub chosen: Chosen,
     /// Evidence of the plan; none where it was not made.
     pub plan: Option<PlanEvidence>,
-    /// What a user should know about the plan.
+    /// What a user should know about the plan at `alpha`; empty where none was made.
     pub warnings: Vec<Warning>,
 }
 
 impl Decision {
-    /// From a test, the sizes `(n, m)` of the two data sets, and the plan, if the test rejected and one was made.
+    /// From a test, the sizes `(n, m)` of the two data sets, and the plan, if the test rejected and
+    /// one was made.
+    ///
+    /// The plan's evidence is copied: the plan itself goes on as weights and rule.
     pub(crate) fn new(
         test: ShiftTest,
         level: FailureProbability,
@@ -122,27 +129,36 @@ impl Decision {
     }
 }
 
-/// The calibration side, before the shift test.
+/// The calibration side, before the shift test. The temperature is fitted already: it depends on
+/// the calibration data alone, and the first pass needs it.
 #[derive(Debug)]
 pub(crate) struct AutoFirst {
+    /// The calibration side of the plan, made whether or not it will be needed.
     planner: LabelPlanner,
     settings: AutoSettings,
+    /// Rate that warnings and words are about; the test and the plan do not depend on it.
     alpha: Miscoverage,
+    /// Root of the test's relabelings.
     seed: Seed,
-    /// What the model says of the calibration points.
+    /// What the model says of the calibration points, or of a sample of them.
     before: Vec<Prediction>,
 }
 
-/// The calibration side, once the test has found a shift.
+/// The calibration side, once the test has found a shift and the rows are read once more.
 #[derive(Debug)]
 pub(crate) struct AutoSecond {
     planner: LabelPlanner,
     settings: AutoSettings,
     alpha: Miscoverage,
+    /// The test that rejected, kept for the evidence.
     test: ShiftTest,
 }
 
 /// Reads the calibration predictions; the target rows are still to come.
+///
+/// # Errors
+/// If the test has too few relabelings to reach its level, or a setting of the plan is out of
+/// range.
 pub(crate) fn begin<T: Real>(
     calibration: &Scored<'_, T>,
     settings: AutoSettings,
@@ -155,6 +171,8 @@ pub(crate) fn begin<T: Real>(
     }
     let planner = label_plan::planner(calibration, settings.plan)?;
     let seed = calibration.context.seed;
+    // Sampled like the target side: the test costs what both samples cost, and sees what the
+    // smaller one lets it see.
     let before = sampled(predictions(calibration.probabilities), seed)?;
     let plan = PlanFirstPass { empty: planner.first_pass() };
     let pass = AutoFirstPass { plan, predictions: KeptPredictions::new(seed) };
@@ -165,10 +183,13 @@ pub(crate) fn begin<T: Real>(
 impl Stage for AutoFirst {
     type Pass = AutoFirstPass;
 
+    /// The test, and with it the choice: done, or the same rows again for the laws of the plan.
     fn end_pass(self, _: AutoFirstPass, (kept, first): AutoFirstState, rows: u64) -> Result<Next> {
         let Self { planner, settings, alpha, seed, before } = self;
         let test = shift_test(&before, &kept.values()?, settings.permutations, seed)?;
         match Chosen::by(&test, settings.level) {
+            // What the first pass kept for the plan is dropped. Keeping it costs less than a pass
+            // of its own, which every rejected test would need.
             Chosen::Uncorrected => {
                 let scores = planner.labeled().scores();
                 let sizes = (scores.len(), rows);
@@ -188,6 +209,7 @@ impl Stage for AutoFirst {
 impl Stage for AutoSecond {
     type Pass = PreparedPlan;
 
+    /// The plan's weights and thresholds, with the decision as evidence in place of the plan's own.
     fn end_pass(self, prepared: PreparedPlan, second: SecondPass, rows: u64) -> Result<Next> {
         let plan = self.planner.finish(&prepared, second)?;
         let sizes = (self.planner.labeled().len(), rows);
@@ -198,11 +220,12 @@ impl Stage for AutoSecond {
     }
 }
 
-/// What the test needs, and what the plan needs should it find a shift.
+/// What the test needs, and what the plan needs should it find a shift: one reading serves both.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct AutoFirstPass {
+    /// Recipe of the plan's first pass.
     plan: PlanFirstPass,
-    /// Empty.
+    /// Empty: the seed and the size of the sample, which every worker must share.
     predictions: KeptPredictions,
 }
 
@@ -212,10 +235,12 @@ pub(crate) type AutoFirstState = (KeptPredictions, FirstPass);
 impl Pass for AutoFirstPass {
     type State = AutoFirstState;
 
+    /// Both states before the first row.
     fn empty(&self) -> AutoFirstState {
         (self.predictions.clone(), self.plan.empty())
     }
 
+    /// Reads each row twice, once for the test and once for the plan; both check it.
     fn add<T: Real>(
         &self,
         (kept, first): AutoFirstState,
@@ -226,6 +251,7 @@ impl Pass for AutoFirstPass {
         Ok((kept.add(keys, block)?, self.plan.add(first, keys, block, side)?))
     }
 
+    /// Joins both halves of two states.
     fn merge(
         &self,
         (mut kept, first): AutoFirstState,
@@ -235,6 +261,7 @@ impl Pass for AutoFirstPass {
         Ok((kept, first.merge(other.1)?))
     }
 
+    /// An error unless both halves are of the samples and the planner of this pass.
     fn check(&self, (kept, first): &AutoFirstState) -> Result<()> {
         self.predictions.require_same(kept)?;
         self.plan.check(first)
@@ -246,9 +273,12 @@ impl Pass for AutoFirstPass {
 }
 
 impl fmt::Display for Decision {
+    /// A paragraph for people: what moved, what was done about it, and what that assumes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { n, m, test, level, .. } = self;
         let asked = 100.0 * (1.0 - self.alpha);
+        // Said only where it is so: otherwise a reader would take `n` and `m` for the sizes of the
+        // test.
         let sample = if *n > KEPT_PREDICTIONS || *m > KEPT_PREDICTIONS as u64 {
             format!(", tested on a sample of at most {KEPT_PREDICTIONS} of each")
         } else {
@@ -259,6 +289,8 @@ impl fmt::Display for Decision {
              calibration points and {m} target points{sample} (p = {:.3}, alarm at {level})",
             test.confidence_distance, test.class_distance, test.p_value
         );
+        // A decision read from a file may hold a rejection without a plan; the words must not then
+        // say that nothing was found.
         let Some(plan) = &self.plan else {
             let found = if self.rejected { "A change was found" } else { "No change was found" };
             return write!(

@@ -1,5 +1,10 @@
 //! What a method hands over: weighted calibration scores, the rule that turns them into thresholds, and how they came
 //! about.
+//!
+//! ```text
+//! room -> Concluded { sorted scores, weights w, test mass, rule, how it came about, laws }
+//!      -> Calibration   t(alpha) = smallest s with (1 - test mass) F_w(s) >= 1 - alpha
+//! ```
 
 use serde::{Deserialize, Serialize};
 
@@ -14,29 +19,30 @@ use crate::warning::Warning;
 /// The options in effect when weights were learned, and what was known about the laws they were learned from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RecordedOptions {
-    /// How the laws around the target scores were made.
+    /// How the laws around the target scores were made: `f-u`, `f-u sampled`, `min-max` or
+    /// `custom`.
     pub sandwich: String,
     /// `guaranteed`, `assumed` or `violated`: what is known about the target law lying between them.
     pub order: String,
-    /// Which bound was minimised.
+    /// Which bound was minimised: `weighted-cdf` (eq 7) or `wasserstein` (eq 8).
     pub objective: String,
     /// Failure probability of the finite-sample term, if the objective had one.
     pub finite_sample_delta: Option<f64>,
     /// Miscoverage rates the objective averaged over, if not all.
     pub restriction: Option<[f64; 2]>,
-    /// What the weights were made of.
+    /// What the weights were made of: `free-form` or `function`.
     pub weights: String,
-    /// Step size of Adam.
+    /// Step size of Adam, positive.
     pub learning_rate: f64,
-    /// Most optimiser steps allowed.
+    /// Most optimiser steps allowed; fewer may have been taken.
     pub max_steps: usize,
-    /// Grid points of the objective.
+    /// Grid points of the objective; as a learning objective the answer depends on it.
     pub learning_grid: usize,
-    /// Grid points of the reported bounds.
+    /// Grid points of the reported bounds, which are taken on a grid of their own.
     pub bound_grid: usize,
     /// Factor of the bandwidth rule.
     pub bandwidth_factor: f64,
-    /// Bandwidth that came out of it.
+    /// Bandwidth `h` that came out of it, in units of the score.
     pub bandwidth: f64,
 }
 
@@ -52,19 +58,19 @@ pub struct Learned {
     pub options: Option<RecordedOptions>,
     /// Optimiser steps taken; 0 if nothing was optimised.
     pub steps: usize,
-    /// Why the optimiser ended.
+    /// Why the optimiser ended; `NotIterative` where there was none.
     pub stopped: StopReason,
     /// Objective and effective sample size along the way; empty if nothing was optimised.
     pub trace: Trace,
     /// What a user should know about weights and thresholds; [`Calibration::warnings`](crate::calibration::Calibration::warnings)
     /// adds what the evidence says.
     pub warnings: Vec<Warning>,
-    /// What the method measured on its way.
+    /// What the method measured on its way; none for the methods that measure nothing.
     pub evidence: Option<Evidence>,
 }
 
 impl Learned {
-    /// Of weights that no optimiser found.
+    /// Of weights that no optimiser found: no steps, no bound, an empty trace.
     pub(crate) fn not_iterative() -> Self {
         Self {
             bound_before: None,
@@ -84,21 +90,26 @@ impl Learned {
 pub(crate) struct Sorted {
     /// `order[k]` is the input position of the `k`-th smallest score.
     pub order: Vec<usize>,
-    /// The scores, increasing.
+    /// The scores, increasing; shape `(n,)`.
     pub scores: Vec<f64>,
 }
 
 impl Sorted {
+    /// Sorts finite scores, shape `(n,)`.
     pub(crate) fn new(scores: &[f64]) -> Self {
         let mut order: Vec<usize> = (0..scores.len()).collect();
+        // A stable sort: stored weights are given back to the rows of the input by this order, and
+        // equal scores must not change places between two runs. `total_cmp` needs no answer for
+        // NaN.
         order.sort_by(|a, b| scores[*a].total_cmp(&scores[*b]));
         let scores = order.iter().map(|index| scores[*index]).collect();
         Self { order, scores }
     }
 
-    /// Some of the points, by their ranks.
+    /// Some of the points, by their ranks, in increasing order of the score again.
     pub(crate) fn part(&self, ranks: &[usize]) -> Self {
         let mut ranks = ranks.to_vec();
+        // Halves are drawn in random order; everything after this relies on increasing scores.
         ranks.sort_unstable();
         Self {
             order: ranks.iter().map(|rank| self.order[*rank]).collect(),
@@ -106,26 +117,27 @@ impl Sorted {
         }
     }
 
-    /// Numbers of the caller's order, in that of the scores.
+    /// Numbers of the caller's order, one for each point, in the order of the scores.
     pub(crate) fn arrange(&self, values: &[f64]) -> Vec<f64> {
         self.order.iter().map(|index| values[*index]).collect()
     }
 }
 
-/// What a method hands over.
+/// What a method hands over: all that a calibration is made of but its name and settings.
 #[derive(Debug)]
 pub(crate) struct Concluded {
     /// Calibration scores and their input positions; a part of them where the rest was used up in fitting.
     pub sorted: Sorted,
-    /// Weights in the order of the sorted scores.
+    /// Weights in the order of the sorted scores, summing to one without the test point's share.
     pub weights: Weights,
-    /// The test point's share of the mass.
+    /// The test point's share of the mass, at infinity; 0 where the rule accounts for it otherwise.
     pub test_mass: TestMass,
-    /// How thresholds follow.
+    /// How thresholds follow from the weighted scores.
     pub rule: Rule,
     /// How the weights came about.
     pub learned: Learned,
-    /// Laws around the target scores, where the method has them.
+    /// Laws around the target scores, where the method has them: warnings look at them, nothing
+    /// else.
     pub sandwich: Option<Sandwich>,
 }
 
@@ -138,14 +150,18 @@ impl Concluded {
     /// Equal weights, as in split conformal prediction, and a rule.
     pub(crate) fn split(sorted: Sorted, rule: Rule) -> Result<Self> {
         let n = sorted.scores.len();
+        // n + 1 exchangeable points share the mass: this is what makes the threshold the ceil((n +
+        // 1)(1 - alpha))-th smallest score and coverage at least 1 - alpha.
         Ok(Self::given(sorted, Weights::uniform(n)?, TestMass::exchangeable(n), rule))
     }
 
+    /// The same with what the method measured.
     pub(crate) fn with_evidence(mut self, evidence: Evidence) -> Self {
         self.learned.evidence = Some(evidence);
         self
     }
 
+    /// The same with the laws that warnings are made of.
     pub(crate) fn with_sandwich(mut self, sandwich: Sandwich) -> Self {
         self.sandwich = Some(sandwich);
         self

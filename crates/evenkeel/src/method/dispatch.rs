@@ -1,4 +1,11 @@
 //! From the list of methods to their rooms. Nothing else does.
+//!
+//! ```text
+//! Method  --begin-->  AnyStage  --pass-->  AnyPass  --empty, add, merge-->  AnyState
+//! Rule    --threshold, own_cutoffs-->  where sets are cut
+//! ```
+//! One macro writes the three enums of the passes, so that a stage added to its list is everywhere
+//! at once. The matches below have no catch-all where a new method must be thought about.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +27,9 @@ use crate::threshold::{TestMass, Threshold, conformal_threshold};
 
 /// The stages of all methods. Each stage has a pass over the target rows; the pass and its state go by the stage's name
 /// on the wire, so new ones are added at the end.
+///
+/// postcard writes a variant as its place in the list: a stage put in between would make the bytes
+/// of every later one read as another method's.
 macro_rules! stages {
     ($($stage:ident: $room:ident::$type:ident,)*) => {
         /// A method between the calibration data and the end of a pass.
@@ -29,6 +39,7 @@ macro_rules! stages {
         }
 
         $(impl From<Open<$room::$type>> for AnyStage {
+            /// A room's stage as one of all.
             fn from(open: Open<$room::$type>) -> Self {
                 Self::$stage(open)
             }
@@ -71,6 +82,10 @@ macro_rules! stages {
             }
 
             /// Joins two states; the second is checked first, as it may come from elsewhere.
+            ///
+            /// # Errors
+            /// `Damaged` if either is of another pass; what the stage's own check finds wrong with
+            /// the second.
             pub(crate) fn merge(&self, state: AnyState, other: AnyState) -> Result<AnyState> {
                 match (self, state, other) {
                     $((Self::$stage(pass), AnyState::$stage(seen), AnyState::$stage(other)) => {
@@ -83,6 +98,9 @@ macro_rules! stages {
 
         impl AnyState {
             /// Number of rows seen, and the sum of their keys' hashes.
+            ///
+            /// The sum is modulo 2^64 and does not depend on the order: it tells whether two passes
+            /// saw the same rows without keeping a list of them.
             pub(crate) fn rows(&self) -> (u64, u64) {
                 match self {
                     $(Self::$stage(seen) => (seen.rows, seen.keys),)*
@@ -121,6 +139,9 @@ macro_rules! stages {
             }
 
             /// Joins what other rows left behind.
+            ///
+            /// # Errors
+            /// `Damaged` if the state is of another stage, or does not fit this pass.
             pub(crate) fn absorb(self, state: AnyState) -> Result<Self> {
                 Ok(match (self, state) {
                     $((Self::$stage(Open { stage, pass, seen }), AnyState::$stage(other)) => {
@@ -131,7 +152,7 @@ macro_rules! stages {
                 })
             }
 
-            /// Ends the pass.
+            /// Ends the pass: gives the stage what all rows left behind, and their number.
             pub(crate) fn end_pass(self) -> Result<Next> {
                 match self {
                     $(Self::$stage(Open { stage, pass, seen }) => {
@@ -143,6 +164,7 @@ macro_rules! stages {
     };
 }
 
+// In the order of the wire, not of the method list: new stages go to the end.
 stages! {
     AutoFirst: auto::AutoFirst,
     AutoSecond: auto::AutoSecond,
@@ -182,7 +204,11 @@ impl Method {
     }
 
     /// Steps of its optimisation at most; 0 where there is none.
+    ///
+    /// An upper end for progress bars; a stopping rule may end the descent earlier.
     pub fn most_steps(&self) -> usize {
+        // Other methods iterate too (EM, Newton, duals), but not in steps that a user sets or
+        // watches.
         match self {
             Self::OptimalTransport(settings) => settings.stopping.max_steps(),
             _ => 0,
@@ -191,6 +217,7 @@ impl Method {
 
     /// What it takes of the calibration points beside their probabilities, with the options it has.
     pub fn needs(&self) -> Needs {
+        // `likelihood-ratio` alone takes different things at different options.
         match self {
             Self::LikelihoodRatio(choice) => choice.needs(),
             _ => self.name().needs(),
@@ -198,6 +225,9 @@ impl Method {
     }
 
     /// How errors call it: with the option that decides what it takes, if there is one.
+    ///
+    /// "likelihood-ratio needs ratios" would puzzle who estimates them; "with ratio known" does
+    /// not.
     pub(crate) fn user(&self) -> User {
         let method = self.name().as_str();
         match self {
@@ -208,7 +238,11 @@ impl Method {
         }
     }
 
-    /// Looks at the calibration data, in the method's room.
+    /// Looks at the calibration data, in the method's room, and says what to keep of the target
+    /// rows.
+    ///
+    /// # Errors
+    /// If the method cannot work with the score, the classes or the settings it was given.
     pub(crate) fn begin<T: Real>(&self, calibration: &Scored<'_, T>) -> Result<AnyStage> {
         Ok(match *self {
             Self::Auto(settings) => auto::begin(calibration, settings)?.into(),
@@ -225,6 +259,10 @@ impl Method {
     }
 
     /// From scores alone, for the methods that need no more.
+    ///
+    /// # Errors
+    /// `Unsupported` for every other method: labels, features and probabilities cannot be had from
+    /// scores.
     pub(crate) fn conclude_scores(
         &self,
         context: Context,
@@ -247,7 +285,7 @@ impl Method {
 }
 
 impl MethodName {
-    /// What the method's room says of it.
+    /// What the method's room says of it: name, summary, assumption, needs.
     pub(crate) fn about(self) -> About {
         match self {
             Self::Auto => auto::ABOUT,
@@ -264,13 +302,14 @@ impl MethodName {
         }
     }
 
-    /// Whether the method's calibrations may follow this rule.
+    /// Whether the method's calibrations may follow this rule; a file may hold any pair of the two.
     fn follows(self, rule: &Rule) -> bool {
         match rule {
             Rule::EntropyScaled { .. } => self == Self::Ecp,
             Rule::Transferred { .. } => self == Self::Qtc,
             Rule::ByRatio(_) => matches!(self, Self::LikelihoodRatio | Self::LabelShift),
             Rule::Conditional(_) => self == Self::Conditional,
+            // `auto` is in two lines: it ends as the plan or as split conformal prediction.
             Rule::Planned { .. } => matches!(self, Self::LabelPlan | Self::Auto),
             Rule::Quantile => matches!(
                 self,
@@ -280,19 +319,27 @@ impl MethodName {
     }
 }
 
-/// What the coverage of a calibration follows from.
+/// What the coverage of a calibration follows from, and so how its total gap can be measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CoverageForm {
-    /// The law of the weighted scores.
+    /// The law of the weighted scores: the gap is a sum over its atoms, exact.
     Law,
-    /// A threshold for each level.
+    /// A threshold for each level: the gap is a mean over many levels.
     Levels,
-    /// A threshold for each point.
+    /// A threshold for each point: no law of scores gives a gap.
     Points,
 }
 
 impl Rule {
     /// The threshold of all points; none where points or labels have their own.
+    ///
+    /// ```text
+    /// quantile        t = smallest s with (1 - test mass) F_w(s) >= 1 - alpha
+    /// entropy-scaled  1 - (1 - t) / max(1, u)^f,    u an entropy of the target rows
+    /// transferred     the quantile at alpha', from the confidences of both data sets
+    /// planned         smallest s_i with c_i >= 1 - alpha, or the plan's own quantile beyond
+    /// ```
+    /// No rule fails here: what could was checked when the rule was made or read.
     pub(crate) fn threshold(
         &self,
         law: &WeightedEmpirical,
@@ -315,6 +362,11 @@ impl Rule {
     }
 
     /// Thresholds of a block where they differ from point to point or label to label; none where they do not.
+    ///
+    /// `score` must draw for test rows: see [`Score::with_draws_for`].
+    ///
+    /// # Errors
+    /// If a side input that the rule needs is missing, or a row does not hold probabilities.
     pub(crate) fn own_cutoffs<T: Real>(
         &self,
         keys: RowKeys<'_>,
@@ -330,7 +382,7 @@ impl Rule {
         }
     }
 
-    /// What thresholds differ by.
+    /// What thresholds differ by: nothing, the label or the point.
     pub(crate) fn thresholds_differ_by(&self) -> ThresholdsDifferBy {
         match self {
             Self::ByRatio(rule) if matches!(rule.source(), RatioSource::Labels { .. }) => {
@@ -341,7 +393,8 @@ impl Rule {
         }
     }
 
-    /// Whether features must be given with the points to predict.
+    /// Whether features must be given with the points to predict: where the rule was fitted on
+    /// features.
     pub(crate) fn needs_features(&self) -> bool {
         match self {
             Self::ByRatio(rule) => {
@@ -352,13 +405,17 @@ impl Rule {
         }
     }
 
-    /// Whether likelihood ratios must be given with the points to predict.
+    /// Whether likelihood ratios must be given with the points to predict: where they are known,
+    /// not fitted.
     pub(crate) fn needs_ratios(&self) -> bool {
         matches!(self, Self::ByRatio(rule) if *rule.source() == RatioSource::Known)
     }
 
+    /// Whether its gap is a sum over scores, a mean over levels, or cannot be had.
     pub(crate) fn coverage_form(&self) -> CoverageForm {
         match self {
+            // By ratio: the weighted law without a test point stands for all of them, as the share
+            // of one point is of the order of 1 / n.
             Self::Quantile | Self::ByRatio(_) => CoverageForm::Law,
             Self::EntropyScaled { .. } | Self::Transferred { .. } | Self::Planned { .. } => {
                 CoverageForm::Levels
@@ -368,6 +425,9 @@ impl Rule {
     }
 
     /// An error unless the rule fits the method, the weighted scores and the number of classes.
+    ///
+    /// # Errors
+    /// `Damaged` where a file was put together from parts of different calibrations.
     pub(crate) fn check(
         &self,
         method: MethodName,
@@ -376,6 +436,8 @@ impl Rule {
         classes: usize,
     ) -> Result<()> {
         const WHAT: &str = "this calibration";
+        // Each part of a file may be valid and the whole not: the rule of one method on the scores
+        // of another would cut sets that no method stands for.
         if !method.follows(self) {
             return Err(Error::Damaged {
                 what: WHAT,
@@ -395,7 +457,7 @@ impl Rule {
 }
 
 impl Evidence {
-    /// What a user should know, in words.
+    /// What a user should know, in words; empty where the evidence gives no reason to worry.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let plan = match self {
             Self::LabelPlan { warnings, .. } => warnings,
@@ -406,7 +468,7 @@ impl Evidence {
         plan.iter().map(ToString::to_string).collect()
     }
 
-    /// What was done and why, for the methods that decide something themselves.
+    /// What was done and why, in a paragraph, for the methods that decide something themselves.
     pub(crate) fn account(&self) -> Option<String> {
         match self {
             Self::Auto(decision) => Some(decision.to_string()),

@@ -17,6 +17,7 @@ use crate::side_inputs::SideInputs;
 use crate::sketch::{QuantileCounts, Rounding};
 use crate::threshold::Threshold;
 
+/// The room's entry in the list of methods.
 pub(crate) const ABOUT: About = About {
     name: "ecp",
     summary: "Thresholds scaled by the entropy of the target probabilities (Kasa et al. 2024)",
@@ -24,7 +25,9 @@ pub(crate) const ABOUT: About = About {
     needs: Needs::NOTHING,
 };
 
-/// `-sum_y p(y) ln p(y)` with `0 ln 0 = 0`, in `[0, ln C]`.
+/// `-sum_y p(y) ln p(y)` with `0 ln 0 = 0`, in nats, in `[0, ln C]` up to rounding.
+///
+/// `probabilities` is one row, shape `(C,)`, not negative and summing to one.
 pub fn entropy(probabilities: &[f64]) -> f64 {
     let terms = probabilities.iter().filter(|p| **p > 0.0).map(|p| p * p.ln());
     let entropy: f64 = -terms.sum::<f64>();
@@ -56,12 +59,15 @@ pub enum EntropyPower {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Stored", into = "Stored")]
 pub struct EntropyScaling {
+    /// `C`, at least 2; the entropies lie in `[0, ln C]`.
     classes: usize,
+    /// `f` of the scale `max(1, u)^f`.
     power: EntropyPower,
+    /// One entropy for each target row, kept or counted.
     entropies: QuantileCounts,
 }
 
-/// As it is stored; checked when read back.
+/// As it is stored; checked when read back. The field names are those of the file.
 #[derive(Clone, Serialize, Deserialize)]
 struct Stored {
     classes: usize,
@@ -78,7 +84,10 @@ impl From<EntropyScaling> for Stored {
 impl TryFrom<Stored> for EntropyScaling {
     type Error = Error;
 
+    /// An error unless the entropies can be those of this many classes.
     fn try_from(Stored { classes, power, entropies }: Stored) -> Result<Self> {
+        // Merging into an empty one checks the range: entropies counted over `[0, ln C]` of another
+        // `C` would move every quantile.
         let mut scaling = Self::new(classes, power)?;
         scaling.entropies.merge(&entropies).map_err(|_| Error::Damaged {
             what: "this calibration",
@@ -110,6 +119,7 @@ impl EntropyScaling {
         let classes = self.classes;
         crate::error::require_same_length("columns", block.columns(), "classes", classes)?;
         let most = (classes as f64).ln();
+        // One buffer for all rows: a row is checked, normalised and forgotten.
         let mut row = vec![0.0; classes];
         let mut entropies = Vec::with_capacity(block.rows());
         for (offset, values) in block.iter().enumerate() {
@@ -125,13 +135,14 @@ impl EntropyScaling {
     /// # Errors
     /// If the other has another power or other classes.
     pub fn merge(&mut self, other: &Self) -> Result<()> {
+        // The classes need no check of their own: their logarithm is the end of the counted range.
         if self.power != other.power {
             return Err(Error::IncompatibleSketches { what: "powers" });
         }
         self.entropies.merge(&other.entropies)
     }
 
-    /// Number of target rows added so far.
+    /// Number of target rows added so far, by blocks and merges.
     pub fn rows(&self) -> u64 {
         self.entropies.len()
     }
@@ -146,7 +157,8 @@ impl EntropyScaling {
         quantile.ok_or(Error::Empty { what: "target rows" })
     }
 
-    /// Where the sets are cut, from the split conformal threshold of the scores `1 - p_y` at the same rate.
+    /// Where the sets are cut, from the split conformal threshold of the scores `1 - p_y` at the
+    /// same rate. Never below it: the scale is at least 1.
     pub(crate) fn threshold(&self, split: Threshold, alpha: Miscoverage) -> Threshold {
         // There are rows, which is all that can go wrong; no label is left out if there were none.
         self.cut(split, alpha).map_or(Threshold::AllLabels, EntropyCut::lac_threshold)
@@ -157,6 +169,8 @@ impl EntropyScaling {
     /// # Errors
     /// If no row was added.
     pub fn cut(&self, split: Threshold, alpha: Miscoverage) -> Result<EntropyCut> {
+        // Not below 1: the rule may only enlarge sets. Sets of a confident classifier stay as they
+        // were.
         let scale = self.entropy_quantile(alpha)?.max(1.0);
         let scale = match self.power {
             EntropyPower::One => scale,
@@ -164,22 +178,25 @@ impl EntropyScaling {
         };
         let needed = match split {
             Threshold::Finite(score) => 1.0 - score,
+            // Below every probability, also below 0, so that no rounding of `p scale` can leave a
+            // label out.
             Threshold::AllLabels => f64::NEG_INFINITY,
         };
         Ok(EntropyCut { scale, needed })
     }
 }
 
-/// `p_y scale >= needed`.
+/// `p_y scale >= needed`: a cut on probabilities instead of scores.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EntropyCut {
+    /// `max(1, u)^f`, at least 1.
     scale: f64,
     /// `1 - q`; minus infinity when every label is in.
     needed: f64,
 }
 
 impl EntropyCut {
-    /// Whether a label of this probability is in the set.
+    /// Whether a label of this probability is in the set; one exactly on the cut is.
     pub fn admits(self, probability: f64) -> bool {
         probability * self.scale >= self.needed
     }
@@ -200,17 +217,22 @@ impl EntropyCut {
     }
 }
 
-/// Split conformal prediction in the making, and the power of its scale.
+/// Split conformal prediction in the making; the power of its scale is in the pass.
 #[derive(Debug)]
 pub(crate) struct EntropyScaledFit {
+    /// Calibration scores, increasing, with their places in the input.
     sorted: Sorted,
 }
 
 /// Sorts the calibration scores; the entropies of the target rows are still to come.
+///
+/// # Errors
+/// `WrongScore` unless the score is `lac`, `TooFew` for fewer than two classes.
 pub(crate) fn begin<T: Real>(
     calibration: &Scored<'_, T>,
     power: EntropyPower,
 ) -> Result<Open<EntropyScaledFit>> {
+    // The cut is on probabilities. Only `1 - p_y` turns into a probability and back.
     if calibration.context.score != Score::Lac {
         return Err(Error::WrongScore { whose: User::Method(ABOUT.name), scores: &["lac"] });
     }
@@ -224,24 +246,28 @@ pub(crate) fn begin<T: Real>(
 impl Stage for EntropyScaledFit {
     type Pass = EntropyPass;
 
+    /// Equal weights with the scaled rule: the target rows enter through the rule alone.
     fn end_pass(self, _: EntropyPass, scaling: EntropyScaling, _: u64) -> Result<Next> {
         Next::done(Concluded::split(self.sorted, Rule::EntropyScaled { scaling })?)
     }
 }
 
-/// Keeps the entropies of the target rows.
+/// Keeps the entropies of the target rows, up to 2^16 of them one by one, counts beyond.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct EntropyPass {
+    /// No rows yet; holds the classes and the power that workers need.
     empty: EntropyScaling,
 }
 
 impl Pass for EntropyPass {
     type State = EntropyScaling;
 
+    /// A copy of the empty one.
     fn empty(&self) -> EntropyScaling {
         self.empty.clone()
     }
 
+    /// The entropy of each row; side inputs are of no use here.
     fn add<T: Real>(
         &self,
         mut state: EntropyScaling,
@@ -253,11 +279,13 @@ impl Pass for EntropyPass {
         Ok(state)
     }
 
+    /// Joins the entropies of two states; the powers must agree.
     fn merge(&self, mut state: EntropyScaling, other: EntropyScaling) -> Result<EntropyScaling> {
         state.merge(&other)?;
         Ok(state)
     }
 
+    /// An error unless the state counts as many classes; its power is compared when it is merged.
     fn check(&self, state: &EntropyScaling) -> Result<()> {
         require_same_length("classes of a state", state.classes, "classes", self.empty.classes)
     }

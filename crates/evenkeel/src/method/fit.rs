@@ -30,14 +30,14 @@ use crate::sketch::hash_of_key;
 /// Sees every recorded point of an optimisation, and may end it.
 pub(crate) type Observer<'a> = dyn FnMut(&TracePoint) -> ControlFlow<()> + 'a;
 
-/// What is asked for, whatever the method.
+/// What is asked for, whatever the method: the part of the settings that every room sees.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Context {
-    /// What scores labels.
+    /// What scores labels, of both data sets alike.
     pub score: Score,
-    /// Miscoverage rate of the level asked for.
+    /// Miscoverage rate of the level asked for; most methods serve every rate and trace this one.
     pub alpha: Miscoverage,
-    /// Root of all randomness.
+    /// Root of all randomness; each purpose opens a stream of its own.
     pub seed: Seed,
 }
 
@@ -46,18 +46,18 @@ pub(crate) struct Context {
 pub(crate) struct Scored<'a, T> {
     /// Class probabilities, shape `(n, C)`.
     pub probabilities: &'a Probabilities<'a, T>,
-    /// Their labels, shape `(n,)`.
+    /// Their true labels, in the same order; shape `(n,)`.
     pub labels: &'a Labels,
-    /// Features, ratios and weights given with the points.
+    /// Features, ratios and weights given with the points; checked to be finite and one for each.
     pub side: SideInputs<'a>,
     /// `s(x_i, y_i)`, shape `(n,)`, in the caller's order.
     pub scores: &'a [f64],
-    /// What is asked for.
+    /// Score, level and seed of the run.
     pub context: Context,
 }
 
 impl<T: Real> Scored<'_, T> {
-    /// Number of classes.
+    /// Number `C` of classes, the columns of the probabilities.
     pub(crate) fn classes(&self) -> usize {
         self.probabilities.classes()
     }
@@ -65,10 +65,11 @@ impl<T: Real> Scored<'_, T> {
 
 /// What reads target rows into a state. It is sent to workers, so it holds all they need and no more.
 pub(crate) trait Pass: Clone + Debug + Serialize + DeserializeOwned + Send + Sync {
-    /// What the rows leave behind.
+    /// What the rows leave behind: bounded in size, or growing with the rows where nothing less
+    /// will do.
     type State: Clone + Debug + Serialize + DeserializeOwned + Send;
 
-    /// The state before the first row.
+    /// The state before the first row; merging it changes nothing.
     fn empty(&self) -> Self::State;
 
     /// Adds a block of probability rows and what was given with them. Every row is checked here, once; an error names the
@@ -82,9 +83,15 @@ pub(crate) trait Pass: Clone + Debug + Serialize + DeserializeOwned + Send + Syn
     ) -> Result<Self::State>;
 
     /// Joins two states of this pass. The order does not matter.
+    ///
+    /// Neither does the tree: sums are of whole numbers or run in the order of the keys, so that
+    /// any cut into parts gives the same bytes.
     fn merge(&self, state: Self::State, other: Self::State) -> Result<Self::State>;
 
     /// An error unless a state that came from elsewhere can be one of this pass.
+    ///
+    /// Its checksum only finds accidents. Merging relies on shapes, seeds and ranges that this
+    /// compares.
     fn check(&self, state: &Self::State) -> Result<()>;
 
     /// Number of classes of the rows it reads.
@@ -93,10 +100,12 @@ pub(crate) trait Pass: Clone + Debug + Serialize + DeserializeOwned + Send + Syn
 
 /// A method between the calibration data and the end of a pass over the target data.
 pub(crate) trait Stage: Debug + Send + Sized {
-    /// What it asks of the target rows.
+    /// What it asks of the target rows, and what is sent to workers.
     type Pass: Pass;
 
-    /// Takes the state of all rows of the pass; `rows` is their number.
+    /// Takes the state of all rows of the pass; `rows` is their number, at least 1.
+    ///
+    /// By value: a stage cannot be ended twice, nor take rows after its end.
     fn end_pass(
         self,
         pass: Self::Pass,
@@ -105,22 +114,24 @@ pub(crate) trait Stage: Debug + Send + Sized {
     ) -> Result<Next>;
 }
 
-/// What follows a pass.
+/// What follows a pass: another one, a descent, or the end.
 #[derive(Debug)]
 pub(crate) enum Next {
     /// All rows are needed once more.
     Again(Box<AnyStage>),
-    /// All is known, but for an optimisation that somebody may watch.
+    /// All is known, but for an optimisation that somebody may watch; it runs when it is asked for.
     Learn(Box<Learning>),
-    /// All is known.
+    /// All is known: weights, rule and evidence.
     Done(Box<Concluded>),
 }
 
 impl Next {
+    /// The next stage, of whichever room.
     pub(crate) fn again(stage: impl Into<AnyStage>) -> Self {
         Self::Again(Box::new(stage.into()))
     }
 
+    /// The end. A `Result`, because it stands last in functions that give one.
     pub(crate) fn done(concluded: Concluded) -> Result<Self> {
         Ok(Self::Done(Box::new(concluded)))
     }
@@ -129,12 +140,16 @@ impl Next {
 /// A stage, its pass, and what the rows have left behind so far.
 #[derive(Debug)]
 pub(crate) struct Open<S: Stage> {
+    /// The calibration side, as far as the end of the pass needs it.
     pub stage: S,
+    /// How rows are read; a copy of it is what a plan for workers holds.
     pub pass: S::Pass,
+    /// What they left so far, on this side of the wire.
     pub seen: Seen<<S::Pass as Pass>::State>,
 }
 
 impl<S: Stage> Open<S> {
+    /// A stage that has seen no row of its pass yet.
     pub(crate) fn new(stage: S, pass: S::Pass) -> Self {
         let seen = Seen::new(pass.empty());
         Self { stage, pass, seen }
@@ -144,18 +159,25 @@ impl<S: Stage> Open<S> {
 /// The state of some rows, how many they were, and which.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Seen<S> {
+    /// Number of rows, blocks and merged states together.
     pub rows: u64,
     /// Sum of hashes of the keys, modulo 2^64: two passes over the same rows have the same.
     pub keys: u64,
+    /// What the pass made of them.
     pub state: S,
 }
 
 impl<S> Seen<S> {
+    /// No rows, and the pass's empty state.
     pub(crate) fn new(state: S) -> Self {
         Self { rows: 0, keys: 0, state }
     }
 
     /// Adds a block. The state is taken and given back, so that none can be used after a block failed half-way.
+    ///
+    /// # Errors
+    /// If the block has other classes, keys or side inputs are not one for each row, or the pass
+    /// refuses a row.
     pub(crate) fn add<P: Pass<State = S>, T: Real>(
         self,
         pass: &P,
@@ -164,6 +186,8 @@ impl<S> Seen<S> {
         side: &SideInputs<'_>,
     ) -> Result<Self> {
         let rows = block.rows();
+        // Here for all methods, before any room sees the block: a room may index by class and by
+        // row.
         require_same_length(
             "target classes",
             block.columns(),
@@ -172,6 +196,7 @@ impl<S> Seen<S> {
         )?;
         keys.check(rows)?;
         side.check(rows)?;
+        // Hashes, not keys: sums of plain row numbers of two different sets of rows often agree.
         let hashes = (0..rows).map(|row| hash_of_key(keys.key(row)));
         Ok(Self {
             rows: self.rows + rows as u64,
@@ -181,7 +206,12 @@ impl<S> Seen<S> {
     }
 
     /// Joins what other rows left behind.
+    ///
+    /// # Errors
+    /// `Damaged` if the rows of both overflow a count, or the other state is not one of this pass.
     pub(crate) fn merge<P: Pass<State = S>>(self, pass: &P, other: Self) -> Result<Self> {
+        // The number stands in bytes that anybody may have written; a sum that wraps would pass for
+        // few rows.
         let rows = self.rows.checked_add(other.rows);
         let rows = rows.ok_or(Error::Damaged {
             what: "the state",

@@ -111,9 +111,9 @@ pub enum MethodName {
     Auto,
     /// Weights projected on the scores of a transported label plan.
     LabelPlan,
-    /// The paper's optimal-transport weights.
+    /// The paper's: weights that minimise a bound on the lost coverage.
     Ot,
-    /// Split conformal prediction.
+    /// Split conformal prediction: every calibration point counts the same.
     Uncorrected,
     /// Split conformal prediction on labels of the target data.
     Oracle,
@@ -147,12 +147,13 @@ impl MethodName {
         Self::Fixed,
     ];
 
-    /// The name as flags, keywords and files spell it.
+    /// The name as flags, keywords and files spell it: lower case, words joined by hyphens.
+    /// It is the same word that serde writes, so a name read from a file can be typed.
     pub fn as_str(self) -> &'static str {
         self.about().name
     }
 
-    /// What it does, in a line.
+    /// What it does, in a line without a full stop: for help pages and lists of methods.
     pub fn summary(self) -> &'static str {
         self.about().summary
     }
@@ -163,6 +164,8 @@ impl MethodName {
     }
 
     /// What the method takes beside probabilities, with some choice of its options.
+    ///
+    /// [`Method::needs`] is narrower: it knows which options were chosen.
     pub fn needs(self) -> Needs {
         self.about().needs
     }
@@ -171,8 +174,12 @@ impl MethodName {
 impl FromStr for MethodName {
     type Err = Error;
 
-    /// The method of this name.
+    /// The method of this name, spelled exactly.
+    ///
+    /// # Errors
+    /// `UnknownName` with the closest names, or all of them if none is close.
     fn from_str(name: &str) -> Result<Self> {
+        // Over the list, not by a match of its own: a method added there can be named at once.
         let found = Self::ALL.into_iter().find(|method| method.as_str() == name);
         found.ok_or_else(|| Error::UnknownName {
             what: "method",
@@ -183,6 +190,9 @@ impl FromStr for MethodName {
 }
 
 /// What a room says of its method.
+///
+/// Each room has one as its constant `ABOUT`. Help pages, errors and reports read it from there,
+/// so that the words about a method stand beside its code and nowhere else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct About {
     /// Its name on the command line and in files.
@@ -191,11 +201,14 @@ pub(crate) struct About {
     pub summary: &'static str,
     /// What must hold for its coverage to be right.
     pub assumption: &'static str,
-    /// What it takes beside probabilities, with some choice of its options.
+    /// What it takes beside probabilities, with some choice of its options; the widest of them.
     pub needs: Needs,
 }
 
 /// How thresholds follow from the weighted calibration scores.
+///
+/// It is stored in the calibration file, so that thresholds at levels nobody asked for when it was
+/// made follow later, without the data.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -205,7 +218,7 @@ pub enum Rule {
     Quantile,
     /// That quantile, scaled by the entropy of the target rows.
     EntropyScaled {
-        /// Entropies of the target rows.
+        /// Entropies of the target rows, from which the scale at any level follows.
         scaling: EntropyScaling,
     },
     /// The quantile at a rate that follows from the confidences of both data sets.
@@ -231,15 +244,15 @@ pub enum Rule {
 #[serde(tag = "of", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Evidence {
-    /// Of a fitted likelihood ratio.
+    /// Of a fitted likelihood ratio: overlap, loss, and how many points its weights leave.
     LikelihoodRatio(RatioEvidence),
-    /// Of estimated class shares.
+    /// Of estimated class shares: the shares of both data sets, and how they were found.
     LabelShift(LabelShiftEvidence),
-    /// Of a label plan.
+    /// Of a label plan: temperature, mix, certificate, and what may be wrong with them.
     LabelPlan {
-        /// What it rests on.
+        /// What it rests on. Boxed: it is far larger than the other variants.
         plan: Box<PlanEvidence>,
-        /// What a user should know.
+        /// What a user should know, at the level of the run.
         warnings: Vec<Warning>,
     },
     /// Of `auto`: the test, the choice, and the plan where it was made.

@@ -1,4 +1,11 @@
 //! What a method takes beside the probabilities, and who refuses what.
+//!
+//! ```text
+//!               features   ratios             weights
+//! calibration   needs      needs              needs
+//! target        needs      never              never
+//! predicted     needs      needs              never        of the method and its options
+//! ```
 
 use super::{Method, MethodName};
 use crate::error::{Error, Input, PointSet, Result, SideInput, User};
@@ -7,11 +14,11 @@ use crate::side_inputs::SideInputs;
 /// Whether a method takes a side input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
-    /// It has no use for it.
+    /// It has no use for it; giving it is an error, so that nobody believes it entered.
     Unused,
     /// It works without, and better or on something else with it.
     Optional,
-    /// It cannot work without.
+    /// It cannot work without; leaving it out is an error before any row is read.
     Required,
 }
 
@@ -22,16 +29,16 @@ pub struct Needs {
     pub features: Need,
     /// A known likelihood ratio `dQ/dP` per calibration point.
     pub ratios: Need,
-    /// Weights of the user's own.
+    /// Weights of the user's own, one for each calibration point.
     pub weights: Need,
 }
 
 impl Needs {
-    /// Probabilities are enough.
+    /// Probabilities are enough; every side input is refused.
     pub const NOTHING: Self =
         Self { features: Need::Unused, ratios: Need::Unused, weights: Need::Unused };
 
-    /// The need for one side input.
+    /// The need for one side input, where code goes over all of them.
     pub fn of(&self, side: SideInput) -> Need {
         match side {
             SideInput::Features => self.features,
@@ -67,6 +74,9 @@ impl Method {
 ///
 /// # Errors
 /// [`Error::Missing`] or [`Error::NotUsed`] with the first that is.
+///
+/// Inputs are looked at in the order of `SideInput::ALL`, so that the same mistake gives the same
+/// message in every shell.
 pub fn require_and_refuse(method: &Method, points: PointSet, given: &[SideInput]) -> Result<()> {
     let needs = method.needs_of(points);
     for side in SideInput::ALL {
@@ -74,6 +84,8 @@ pub fn require_and_refuse(method: &Method, points: PointSet, given: &[SideInput]
         match (needs.of(side), given.contains(&side)) {
             (Need::Required, false) => return Err(Error::Missing { what, whose: method.user() }),
             (Need::Unused, true) => {
+                // With another value of its option the method would use it, so the message must
+                // name that option; otherwise the option has nothing to do with it.
                 let used_otherwise = method.name().needs().of(side) != Need::Unused;
                 let by = if used_otherwise {
                     method.user()
@@ -110,7 +122,7 @@ pub fn require_a_user_among(
     }
 }
 
-/// The methods that use a side input.
+/// The methods that use a side input, in the order of the list; with the option they need for it.
 fn owners(side: SideInput) -> Vec<User> {
     let used = |method: &MethodName| method.needs().of(side) != Need::Unused;
     let user = |method: MethodName| match (method, side) {

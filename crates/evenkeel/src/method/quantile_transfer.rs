@@ -20,6 +20,7 @@ use crate::side_inputs::SideInputs;
 use crate::sketch::{QuantileCounts, Rounding};
 use crate::threshold::{TestMass, Threshold};
 
+/// The room's entry in the list of methods.
 pub(crate) const ABOUT: About = About {
     name: "qtc",
     summary: "Thresholds moved by a quantile of the target confidences (Yilmaz & Heckel 2022)",
@@ -27,7 +28,7 @@ pub(crate) const ABOUT: About = About {
     needs: Needs::NOTHING,
 };
 
-/// Largest probability of a row.
+/// Largest probability of a row, in `[1/C, 1]` for a row that sums to one; 0 for an empty one.
 pub fn confidence(probabilities: &[f64]) -> f64 {
     probabilities.iter().copied().fold(0.0, f64::max)
 }
@@ -54,7 +55,7 @@ pub enum TransferRule {
 pub struct TransferredRate(f64);
 
 impl TransferredRate {
-    /// The rate `alpha'`, in `[0, 1]`.
+    /// The rate `alpha'`, in `[0, 1]`, both ends included.
     pub fn get(self) -> f64 {
         self.0
     }
@@ -68,6 +69,7 @@ impl TransferredRate {
         if self.0 <= 0.0 {
             return Ok(Threshold::AllLabels);
         }
+        // Not `conformal_threshold`, whose rate lies strictly between 0 and 1: `alpha'` may be 1.
         let share = 1.0 - TestMass::exchangeable(scores.points()).get();
         let threshold = scores.quantile_of_scaled(share, Level::new(1.0 - self.0)?);
         Ok(threshold.map_or(Threshold::AllLabels, Threshold::Finite))
@@ -81,11 +83,13 @@ impl TransferredRate {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Stored", into = "Stored")]
 pub struct QuantileTransfer {
+    /// Confidences of the calibration data.
     labeled: QuantileCounts,
+    /// Confidences of the target data.
     target: QuantileCounts,
 }
 
-/// As it is stored; checked when read back.
+/// As it is stored; checked when read back. The names are those of version 1 of the file.
 #[derive(Clone, Serialize, Deserialize)]
 struct Stored {
     #[serde(rename = "yesterday")]
@@ -103,6 +107,7 @@ impl From<QuantileTransfer> for Stored {
 impl TryFrom<Stored> for QuantileTransfer {
     type Error = Error;
 
+    /// An error unless both samples count values in `[0, 1]`.
     fn try_from(Stored { labeled, target }: Stored) -> Result<Self> {
         // Merging into an empty one checks the range: counts over another interval would shift every quantile.
         let mut transfer = Self::default();
@@ -117,7 +122,10 @@ impl TryFrom<Stored> for QuantileTransfer {
 }
 
 impl Default for QuantileTransfer {
+    /// No confidence of either side yet.
     fn default() -> Self {
+        // Counts of values in [0, 1]: the range is part of the state, and states of others do not
+        // merge.
         let none = QuantileCounts::new(Interval::UNIT);
         Self { labeled: none.clone(), target: none }
     }
@@ -152,13 +160,16 @@ impl QuantileTransfer {
         self.target.add(keys, &confidences(keys, block)?)
     }
 
-    /// Adds what another one saw.
+    /// Adds what another one saw; the order does not matter.
+    ///
+    /// # Errors
+    /// If the other counts over another range.
     pub(crate) fn merge(&mut self, other: &Self) -> Result<()> {
         self.labeled.merge(&other.labeled)?;
         self.target.merge(&other.target)
     }
 
-    /// Rows of the calibration data and of the target data seen.
+    /// Rows of the calibration data and of the target data seen, in this order.
     pub(crate) fn rows(&self) -> (u64, u64) {
         (self.labeled.len(), self.target.len())
     }
@@ -203,6 +214,7 @@ impl QuantileTransfer {
     /// # Errors
     /// If `split` is not in `[0, 1]`, where it is no level of a quantile, or either data set has no row.
     pub fn source_threshold(&self, split: Threshold) -> Result<Threshold> {
+        // Every label is in already; no transferred number could say that.
         let Threshold::Finite(tau) = split else { return Ok(Threshold::AllLabels) };
         if !(0.0..=1.0).contains(&tau) {
             return Err(Error::Unsupported {
@@ -229,6 +241,7 @@ impl QuantileTransfer {
             TransferRule::Qtc => self.rate(alpha)?.threshold(scores),
             TransferRule::SourceCoverage => self.source_coverage_rate(alpha)?.threshold(scores),
             TransferRule::SourceThreshold => {
+                // The split threshold of the same scores, the test point being one of n + 1.
                 let split = TransferredRate(alpha.get()).threshold(scores)?;
                 self.source_threshold(split)
             }
@@ -236,10 +249,15 @@ impl QuantileTransfer {
     }
 }
 
+/// An error unless the sample has a value: a share of nothing is 0 / 0.
 fn require_rows(sample: &QuantileCounts, what: &'static str) -> Result<()> {
     if sample.len() == 0 { Err(Error::Empty { what }) } else { Ok(()) }
 }
 
+/// Smallest value that reaches the level, or the end of its cell in the direction asked for.
+///
+/// # Errors
+/// `Empty` without values, `OutOfRange` for a level outside `[0, 1]`.
 fn quantile(
     sample: &QuantileCounts,
     what: &'static str,
@@ -249,6 +267,7 @@ fn quantile(
     sample.quantile(Level::new(level)?, rounding).ok_or(Error::Empty { what })
 }
 
+/// Confidence of each row of a block, checked and normalised; shape `(rows,)`.
 fn confidences<T: Real>(keys: RowKeys<'_>, block: Rows<'_, T>) -> Result<Vec<f64>> {
     keys.check(block.rows())?;
     let mut row = vec![0.0; block.columns()];
@@ -262,16 +281,23 @@ fn confidences<T: Real>(keys: RowKeys<'_>, block: Rows<'_, T>) -> Result<Vec<f64
 /// Split conformal prediction in the making, with the confidences of the calibration points.
 #[derive(Debug)]
 pub(crate) struct QuantileTransferFit {
+    /// Calibration scores, increasing, with their places in the input.
     sorted: Sorted,
+    /// Which quantile is transferred.
     rule: TransferRule,
+    /// Confidences of the calibration points; no target row yet.
     calibration: QuantileTransfer,
 }
 
 /// Reads the confidences of the calibration points; those of the target rows are still to come.
+///
+/// # Errors
+/// `WrongScore` for QTC-ST with a score that is not in `[0, 1]`.
 pub(crate) fn begin<T: Real>(
     calibration: &Scored<'_, T>,
     rule: TransferRule,
 ) -> Result<Open<QuantileTransferFit>> {
+    // Found out here, not at the first threshold: by then all target rows have been read.
     if rule == TransferRule::SourceThreshold
         && !matches!(calibration.context.score, Score::Lac | Score::Aps(_))
     {
@@ -292,6 +318,7 @@ pub(crate) fn begin<T: Real>(
 impl Stage for QuantileTransferFit {
     type Pass = ConfidencePass;
 
+    /// Both sides' confidences in one rule, and equal weights.
     fn end_pass(self, _: ConfidencePass, target: QuantileTransfer, _: u64) -> Result<Next> {
         let mut confidences = self.calibration;
         confidences.merge(&target)?;
@@ -300,19 +327,22 @@ impl Stage for QuantileTransferFit {
     }
 }
 
-/// Keeps the confidences of the target rows.
+/// Keeps the confidences of the target rows, up to 2^16 of them one by one, counts beyond.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ConfidencePass {
+    /// Number of classes of the rows it reads.
     classes: usize,
 }
 
 impl Pass for ConfidencePass {
     type State = QuantileTransfer;
 
+    /// No confidence of either side; the calibration's stay with the driver.
     fn empty(&self) -> QuantileTransfer {
         QuantileTransfer::default()
     }
 
+    /// Adds the confidence of each row; side inputs are of no use here.
     fn add<T: Real>(
         &self,
         mut state: QuantileTransfer,
@@ -324,6 +354,7 @@ impl Pass for ConfidencePass {
         Ok(state)
     }
 
+    /// Joins the confidences of two states.
     fn merge(
         &self,
         mut state: QuantileTransfer,
@@ -333,7 +364,9 @@ impl Pass for ConfidencePass {
         Ok(state)
     }
 
+    /// An error if the state holds calibration confidences, which a worker never sees.
     fn check(&self, state: &QuantileTransfer) -> Result<()> {
+        // They would be added to the driver's own, and every share would be of the wrong points.
         match state.rows().0 {
             0 => Ok(()),
             _ => Err(Error::Damaged { what: "the state", why: "it holds calibration confidences" }),

@@ -22,7 +22,7 @@ use crate::threshold::TestMass;
 /// Ratios and the weights they lead to agree to this, whatever the order they were summed in.
 const WEIGHT_TOLERANCE: f64 = 1e-9;
 
-/// Where the ratio of a test point comes from.
+/// Where the ratio of a test point comes from; the word of a variant stands in files.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "from", rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -36,24 +36,32 @@ pub enum RatioSource {
         /// `log dQ/dP` as a function of the features.
         model: RatioModel,
     },
-    /// The candidate label.
+    /// The candidate label, whatever the point.
     Labels {
         /// The ratio of every label.
         weights: LabelWeights,
     },
 }
 
-/// Ratios of the calibration points, in the order of their scores, and where those of test points come from.
+/// Ratios of the calibration points, in the order of their scores, and where those of test points
+/// come from.
+///
+/// The weights of the calibration are these ratios, normalised. Both are kept: the ratios for the
+/// test point's share, the weights for everything that treats calibrations alike.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "StoredRatioRule", into = "StoredRatioRule")]
 pub struct RatioRule {
+    /// Calibration scores, increasing; shape `(n,)`.
     scores: Vec<f64>,
+    /// `r_i` in the order of the scores, as they came: a common factor with test ratios must stay.
     ratios: Vec<f64>,
+    /// What gives `r` of a test point or of a candidate label.
     source: RatioSource,
+    /// Sorted and summed once; not stored, as it follows from the two lists above.
     thresholds: RatioThresholds,
 }
 
-/// As it is stored; checked when read back.
+/// As it is stored; checked when read back. The field names are those of the file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct StoredRatioRule {
     sorted_scores: Vec<f64>,
@@ -70,6 +78,7 @@ impl From<RatioRule> for StoredRatioRule {
 impl TryFrom<StoredRatioRule> for RatioRule {
     type Error = Error;
 
+    /// Sorts and sums again; checks what a constructor checks.
     fn try_from(stored: StoredRatioRule) -> Result<Self> {
         Self::new(stored.sorted_scores, stored.ratios, stored.source)
     }
@@ -77,17 +86,24 @@ impl TryFrom<StoredRatioRule> for RatioRule {
 
 impl RatioRule {
     /// From increasing scores and their ratios.
+    ///
+    /// # Errors
+    /// If scores do not increase, ratios are not ratios, or the two differ in number.
     pub(crate) fn new(scores: Vec<f64>, ratios: Vec<f64>, source: RatioSource) -> Result<Self> {
         crate::error::require_increasing("calibration scores", &scores)?;
         let thresholds = RatioThresholds::new(&scores, &KnownRatios::new(ratios.clone())?)?;
         Ok(Self { scores, ratios, source, thresholds })
     }
 
-    /// Where ratios of test points come from.
+    /// Where ratios of test points come from: the user, a fitted function or the label.
     pub(crate) fn source(&self) -> &RatioSource {
         &self.source
     }
 
+    /// A threshold for each row of a block, or for each label where the ratio is the label's.
+    ///
+    /// # Errors
+    /// If known ratios or features are missing, or a row does not hold probabilities.
     pub(crate) fn cutoffs<T: Real>(
         &self,
         keys: RowKeys<'_>,
@@ -99,6 +115,7 @@ impl RatioRule {
         const WHOSE: &str = "likelihood-ratio";
         let ratios = match &self.source {
             RatioSource::Labels { weights } => {
+                // Before any row is looked at: thresholds of labels are the same for all points.
                 let thresholds = weights.class_thresholds(&self.thresholds, alpha)?;
                 return Ok(Cutoffs::PerLabel(thresholds));
             }
@@ -115,6 +132,9 @@ impl RatioRule {
     }
 
     /// An error unless it belongs to these weighted scores and this many classes.
+    ///
+    /// # Errors
+    /// `Damaged` or `LengthMismatch` where parts of different calibrations were put together.
     pub(crate) fn check(&self, scores: &[f64], weights: &[f64], classes: usize) -> Result<()> {
         let same =
             |what, found| require_same_length(what, found, "the calibration's classes", classes);
@@ -125,6 +145,8 @@ impl RatioRule {
             });
         }
         let total: f64 = self.ratios.iter().sum();
+        // Compared, not recomputed into the weights: a reader must get the very bits that were
+        // stored.
         let apart =
             |(ratio, weight): (&f64, &f64)| (ratio / total - weight).abs() > WEIGHT_TOLERANCE;
         if self.ratios.iter().zip(weights).any(apart) {
@@ -144,6 +166,9 @@ impl RatioRule {
 }
 
 /// Weights proportional to ratios, which are in the caller's order.
+///
+/// # Errors
+/// If the ratios are not ratios, or as many as scores.
 pub(crate) fn weighted_by(
     sorted: Sorted,
     ratios: &[f64],

@@ -1,4 +1,9 @@
 //! The target side of the methods that look at two laws around the target scores: every candidate score, or a sketch.
+//!
+//! ```text
+//! few rows    every s(x_j, y)                        -> any laws, any grid
+//! many rows   F_lower, F_upper at chosen abscissae   -> exact there, rounded outward between
+//! ```
 
 use crate::error::Result;
 use crate::interval::Interval;
@@ -25,10 +30,12 @@ pub enum TargetScores<'a> {
 impl Pass for TargetTableRecipe {
     type State = TargetTable;
 
+    /// A table without rows.
     fn empty(&self) -> TargetTable {
         TargetTableRecipe::empty(self)
     }
 
+    /// Adds a block of probabilities; side inputs are of no use here.
     fn add<T: Real>(
         &self,
         mut state: TargetTable,
@@ -40,11 +47,13 @@ impl Pass for TargetTableRecipe {
         Ok(state)
     }
 
+    /// Joins two tables; kept rows become a sketch where both together are too many.
     fn merge(&self, mut state: TargetTable, other: TargetTable) -> Result<TargetTable> {
         TargetTableRecipe::merge(self, &mut state, other)?;
         Ok(state)
     }
 
+    /// An error unless the table can be one of this recipe.
     fn check(&self, state: &TargetTable) -> Result<()> {
         TargetTableRecipe::check(self, state)
     }
@@ -55,6 +64,9 @@ impl Pass for TargetTableRecipe {
 }
 
 /// What reads target rows for laws: `laws` says which a sketch keeps, none that every candidate is needed.
+///
+/// # Errors
+/// If a grid of the settings cannot be laid over the score's range.
 pub(crate) fn laws_pass(
     scores: &[f64],
     classes: usize,
@@ -66,11 +78,13 @@ pub(crate) fn laws_pass(
         None => None,
         Some(laws) => Some((abscissae(scores, score.range(classes), settings)?, laws)),
     };
+    // Draws of their own for target rows. The word is part of the draws, and so of stored bits.
     Ok(TargetTableRecipe { classes, score: score.with_draws_for("today"), sketch })
 }
 
 /// Where the CDFs must be exact: on both grids, and at the largest calibration score.
 fn abscissae(scores: &[f64], range: Interval, settings: &TransportSettings) -> Result<Abscissae> {
+    // The largest score beside the grids: a warning asks how much target mass lies beyond it.
     let mut further = Grid::new(range, settings.learning_grid)?.points().to_vec();
     further.extend(scores.iter().copied().reduce(f64::max));
     Abscissae::of_grid_and_points(&Grid::new(range, settings.bound_grid)?, &further)
@@ -79,12 +93,17 @@ fn abscissae(scores: &[f64], range: Interval, settings: &TransportSettings) -> R
 /// What the rows left behind, as [`TargetScores`] borrows it.
 #[derive(Debug)]
 pub(crate) enum SeenScores {
+    /// Every candidate, where the rows were few enough.
     Candidates(CandidateScores),
+    /// Two laws of a sketch, where they were not.
     Sandwich(Sandwich),
 }
 
 impl SeenScores {
     /// Of a table whose rows are all there.
+    ///
+    /// # Errors
+    /// If a key was given twice, or the sketch lacks the laws asked for.
     pub(crate) fn new(recipe: &TargetTableRecipe, table: TargetTable) -> Result<Self> {
         Ok(match table.finish()? {
             FilledTable::Kept(kept) => Self::Candidates(kept.candidate_scores(&recipe.score)?),
@@ -95,6 +114,7 @@ impl SeenScores {
         })
     }
 
+    /// Borrowed, as fits from scores take it.
     pub(crate) fn as_target(&self) -> TargetScores<'_> {
         match self {
             Self::Candidates(candidates) => TargetScores::Candidates(candidates),
@@ -103,7 +123,8 @@ impl SeenScores {
     }
 }
 
-/// The extremes over the labels, which hold whatever the labels are.
+/// The extremes over the labels, which hold whatever the labels are; laws given whole are taken as
+/// they are.
 pub(crate) fn extremes(target: TargetScores<'_>) -> Result<Sandwich> {
     match target {
         TargetScores::Candidates(candidates) => min_max(candidates),

@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::rows::Real;
 use crate::sketch::{SketchedLaws, TargetTable, TargetTableRecipe};
 
+/// The room's entry in the list of methods.
 pub(crate) const ABOUT: About = About {
     name: "uncorrected",
     summary: "Split conformal prediction",
@@ -22,6 +23,7 @@ pub(crate) const ABOUT: About = About {
 /// Split conformal prediction in the making.
 #[derive(Debug)]
 pub(crate) struct UncorrectedFit {
+    /// Calibration scores, increasing, with their places in the input.
     sorted: Sorted,
 }
 
@@ -34,6 +36,7 @@ pub(crate) fn begin<T: Real>(calibration: &Scored<'_, T>) -> Result<Open<Uncorre
 impl Stage for UncorrectedFit {
     type Pass = TargetTableRecipe;
 
+    /// Equal weights; the target side goes along for the warning.
     fn end_pass(self, pass: TargetTableRecipe, state: TargetTable, _: u64) -> Result<Next> {
         let target = SeenScores::new(&pass, state)?;
         Next::done(from_scores(self.sorted, target.as_target())?)
@@ -41,17 +44,23 @@ impl Stage for UncorrectedFit {
 }
 
 /// What is read of the target rows by methods whose weights do not depend on them.
+///
+/// The extremes over the labels of a row need no probabilities, and hold whatever the labels are.
 pub(crate) fn extremes_pass<T: Real>(calibration: &Scored<'_, T>) -> Result<TargetTableRecipe> {
     laws_pass(
         calibration.scores,
         calibration.classes(),
         &calibration.context.score,
         Some(SketchedLaws::Extremes),
+        // Of these settings the grids alone matter here: they say where the two CDFs are exact.
         &TransportSettings::default(),
     )
 }
 
 /// From sorted calibration scores and the target side.
+///
+/// # Errors
+/// If there are no scores, or the extremes cannot be taken.
 pub(crate) fn from_scores(sorted: Sorted, target: TargetScores<'_>) -> Result<Concluded> {
     let sandwich = extremes(target)?;
     Ok(Concluded::split(sorted, Rule::Quantile)?.with_sandwich(sandwich))

@@ -12,17 +12,21 @@ use crate::numeric::simd::in_widest_registers;
 /// Passes allocate nothing. The room is 45 numbers per score for the paper's network.
 #[derive(Debug, Clone)]
 pub struct Batch<const H1: usize = 256, const H2: usize = 16, const H3: usize = 8> {
-    /// Increasing.
+    /// Increasing; shape `(n,)`.
     scores: Vec<f64>,
     /// `order[r]` is the given index of the `r`-th smallest score.
     order: Vec<usize>,
+    /// Layers 1 and 2 as lines between breakpoints.
     table: HingeTable<H2>,
+    /// What each point leaves for the way back.
     activations: Vec<Activations<H2, H3>>,
+    /// `dL/dz2` of each point, on the way back.
     deltas: Vec<[f64; H2]>,
     /// In increasing order of the score.
     sorted_log_weights: Vec<f64>,
+    /// `dL/dlog w` in increasing order of the score.
     sorted_slopes: Vec<f64>,
-    /// In the given order.
+    /// In the order the scores were given.
     log_weights: Vec<f64>,
 }
 
@@ -74,12 +78,14 @@ impl<const H1: usize, const H2: usize, const H3: usize> Batch<H1, H2, H3> {
 /// A network's log-weights at a batch of scores, and the way back to its parameters.
 #[derive(Debug)]
 pub struct Pass<'a, const H1: usize = 256, const H2: usize = 16, const H3: usize = 8> {
+    /// Activations of the way there.
     batch: &'a mut Batch<H1, H2, H3>,
+    /// Borrowed, so that its parameters stay as they were.
     network: &'a Mlp<H1, H2, H3>,
 }
 
 impl<const H1: usize, const H2: usize, const H3: usize> Pass<'_, H1, H2, H3> {
-    /// Log-weights, in the order the scores were given.
+    /// Log-weights in `[-20, 20]`, in the order the scores were given; shape `(n,)`.
     pub fn log_weights(&self) -> &[f64] {
         &self.batch.log_weights
     }
@@ -101,7 +107,7 @@ impl<const H1: usize, const H2: usize, const H3: usize> Pass<'_, H1, H2, H3> {
     }
 }
 
-/// Log-weights of the batch, in both orders.
+/// Log-weights of the batch, in both orders; leaves the activations for the way back.
 #[inline(always)]
 fn forward<const H1: usize, const H2: usize, const H3: usize>(
     batch: &mut Batch<H1, H2, H3>,
@@ -109,6 +115,7 @@ fn forward<const H1: usize, const H2: usize, const H3: usize>(
 ) {
     let layers = network.layers();
     batch.table.refresh(&layers);
+    // Scores and hinges both increase: the stretch only moves on, and the pass is one walk.
     let mut stretch = 0;
     let points = batch.scores.iter().zip(&mut batch.activations);
     for ((score, activations), z) in points.zip(&mut batch.sorted_log_weights) {
@@ -116,13 +123,16 @@ fn forward<const H1: usize, const H2: usize, const H3: usize>(
         let inputs = batch.table.second_inputs(stretch, *score);
         (*activations, *z) = tail::forward(&layers, inputs);
     }
+    // In a loop of its own: `tanh` is a call of the C library, which would empty the registers that
+    // the loop above works in.
     for (i, log_weight) in batch.order.iter().zip(&mut batch.sorted_log_weights) {
         *log_weight = tail::bounded(*log_weight);
         batch.log_weights[*i] = *log_weight;
     }
 }
 
-/// The gradient, from the slopes sorted into the batch.
+/// The gradient, from the slopes sorted into the batch: layers 3 and 4 point by point, then 1 and 2
+/// unit by unit.
 #[inline(always)]
 fn backward<const H1: usize, const H2: usize, const H3: usize>(
     batch: &mut Batch<H1, H2, H3>,
@@ -143,6 +153,7 @@ fn backward<const H1: usize, const H2: usize, const H3: usize>(
 }
 
 in_widest_registers! {
+    /// [`forward`], in the widest registers of the processor; the same bits in all of them.
     fn run_forward[const H1: usize, const H2: usize, const H3: usize](
         batch: &mut Batch<H1, H2, H3>,
         network: &Mlp<H1, H2, H3>,
@@ -152,6 +163,7 @@ in_widest_registers! {
 }
 
 in_widest_registers! {
+    /// [`backward`], likewise.
     fn run_backward[const H1: usize, const H2: usize, const H3: usize](
         batch: &mut Batch<H1, H2, H3>,
         network: &Mlp<H1, H2, H3>,

@@ -13,11 +13,14 @@ use crate::error::{Result, require_finite, require_same_length};
 /// same bits alone, in a long list, or in a training [`Batch`](super::Batch): nothing is summed across scores.
 #[derive(Debug, Clone)]
 pub struct Curve<'a, const H1: usize = 256, const H2: usize = 16, const H3: usize = 8> {
+    /// Layers 1 and 2 at the network's present parameters.
     table: HingeTable<H2>,
+    /// Borrowed, so that the parameters cannot move under the table.
     layers: Layers<'a, H2, H3>,
 }
 
 impl<'a, const H1: usize, const H2: usize, const H3: usize> Curve<'a, H1, H2, H3> {
+    /// Folds the first two layers; `O(H1 H2)`.
     pub(super) fn new(network: &'a Mlp<H1, H2, H3>) -> Self {
         let layers = network.layers();
         let mut table = HingeTable::new(H1);
@@ -28,6 +31,7 @@ impl<'a, const H1: usize, const H2: usize, const H3: usize> Curve<'a, H1, H2, H3
     /// `log w(s)`; not a number unless the score is finite.
     pub fn log_weight(&self, score: f64) -> f64 {
         let inputs = self.table.second_inputs(self.table.stretch(score), score);
+        // The very functions of training: a fitted score must get the weight it was fitted with.
         tail::bounded(tail::forward(&self.layers, inputs).1)
     }
 

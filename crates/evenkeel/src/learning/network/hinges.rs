@@ -22,12 +22,14 @@ use super::short_vector::{add_scaled, dot};
 struct Hinge {
     /// Where the unit is zero; infinite for a unit that never changes.
     at: f64,
+    /// Which unit of the first layer it is.
     unit: u32,
     /// Active to the right of `at`, else to its left.
     rising: bool,
 }
 
 impl Hinge {
+    /// The hinge of `relu(weight s + bias)`.
     fn new(unit: u32, weight: f64, bias: f64) -> Self {
         // Dividing by zero would give an infinity of the wrong sign for some, and NaN for a unit that is zero
         // everywhere.
@@ -47,18 +49,24 @@ impl Hinge {
 /// The lines of the second layer's inputs, in order of the score.
 #[derive(Debug, Clone)]
 pub(super) struct HingeTable<const H2: usize> {
+    /// In increasing order of `at`, equal ones by unit.
     hinges: Vec<Hinge>,
     /// `lines[k]` holds where exactly `k` hinges lie below the score.
     lines: Vec<Line<H2>>,
 }
 
+/// `slope s + intercept` for each unit of the second layer; also the sums `S1` and `S0` of the way
+/// back, which are added up alike.
 #[derive(Debug, Clone, Copy)]
 struct Line<const H2: usize> {
+    /// Factor of the score, one for each unit of the second layer.
     slope: [f64; H2],
+    /// What does not depend on it.
     intercept: [f64; H2],
 }
 
 impl<const H2: usize> Line<H2> {
+    /// The empty sum: what stretches without an active unit have.
     const ZERO: Self = Self { slope: [0.0; H2], intercept: [0.0; H2] };
 
     /// Adds `weight * row` to the slope and `bias * row` to the intercept.
@@ -88,6 +96,7 @@ impl<const H2: usize> HingeTable<H2> {
 
         // Falling hinges from the right, rising ones from the left: sums only grow. Taking a unit out of a running sum
         // would leave its rounding behind in every later stretch.
+        // The second biases go in once, here: every stretch has them.
         let mut falling = Line { slope: [0.0; H2], intercept: *layers.second_biases };
         self.lines[self.hinges.len()] = falling;
         for (hinge, line) in self.hinges.iter().zip(&mut self.lines).rev() {
@@ -129,6 +138,9 @@ impl<const H2: usize> HingeTable<H2> {
 
     /// Writes the gradient of both layers' weights and of the first biases, from `deltas[i] = dL/dz2(scores[i])` at
     /// increasing scores.
+    ///
+    /// Rising hinges from the right and falling ones from the left: the points for which a unit is
+    /// active only grow from hinge to hinge, so each point is added once for either kind.
     #[inline(always)]
     pub(super) fn backward<const H3: usize>(
         &self,

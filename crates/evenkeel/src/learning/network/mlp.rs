@@ -39,6 +39,7 @@ use crate::seed::Seed;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mlp<const H1: usize = 256, const H2: usize = 16, const H3: usize = 8> {
+    /// All layers in one vector, as `parameters.rs` lays them out.
     parameters: Vec<f64>,
 }
 
@@ -46,6 +47,7 @@ impl<const H1: usize, const H2: usize, const H3: usize> Mlp<H1, H2, H3> {
     /// Number of parameters: `2 H1 + (H1 + 1) H2 + (H2 + 2) H3 + 1`, 4769 for the paper's shape.
     pub const PARAMETERS: usize = count(H1, H2, H3);
 
+    /// Inputs and outputs of each layer.
     const SHAPES: [(usize, usize); 4] = shapes(H1, H2, H3);
 
     /// Parameters drawn uniformly on `[-1/sqrt(fan_in), 1/sqrt(fan_in))`, weights and biases alike: PyTorch's default
@@ -76,7 +78,8 @@ impl<const H1: usize, const H2: usize, const H3: usize> Mlp<H1, H2, H3> {
         &self.parameters
     }
 
-    /// The parameters, for an optimiser.
+    /// The parameters, for an optimiser. Anything may be written: what is not a number shows in the
+    /// log-weights.
     pub fn parameters_mut(&mut self) -> &mut [f64] {
         &mut self.parameters
     }
@@ -86,6 +89,7 @@ impl<const H1: usize, const H2: usize, const H3: usize> Mlp<H1, H2, H3> {
         Curve::new(self)
     }
 
+    /// The parameters seen as layers.
     pub(super) fn layers(&self) -> Layers<'_, H2, H3> {
         Layers::of(&self.parameters, H1)
     }

@@ -31,18 +31,27 @@ pub(super) const fn shapes(h1: usize, h2: usize, h3: usize) -> [(usize, usize); 
 /// Matrices are stored `[in][out]`: all that one unit sends to the next layer is one short array.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Layers<'a, const H2: usize, const H3: usize> {
+    /// `w_j` of the first layer; shape `(h1,)`.
     pub(super) first_weights: &'a [f64],
+    /// `b_j` of the first layer; shape `(h1,)`.
     pub(super) first_biases: &'a [f64],
+    /// `W2[j]`: what unit `j` sends to the second layer; shape `(h1, H2)`.
     pub(super) second_weights: &'a [[f64; H2]],
+    /// Biases of the second layer.
     pub(super) second_biases: &'a [f64; H2],
+    /// What unit `k` of the second layer sends to the third; shape `(H2, H3)`.
     pub(super) third_weights: &'a [[f64; H3]],
+    /// Biases of the third layer.
     pub(super) third_biases: &'a [f64; H3],
+    /// Weights of the output.
     pub(super) output_weights: &'a [f64; H3],
+    /// Bias of the output.
     pub(super) output_bias: f64,
 }
 
 impl<'a, const H2: usize, const H3: usize> Layers<'a, H2, H3> {
     /// Layers of a flat vector of [`count`] parameters.
+    /// Borrows only: a step looks at the same numbers as vector and as layers.
     pub(super) fn of(flat: &'a [f64], h1: usize) -> Self {
         let (first_weights, rest) = flat.split_at(h1);
         let (first_biases, rest) = rest.split_at(h1);
@@ -65,18 +74,26 @@ impl<'a, const H2: usize, const H3: usize> Layers<'a, H2, H3> {
 /// A flat gradient, seen as layers; laid out as [`Layers`].
 #[derive(Debug)]
 pub(super) struct LayersMut<'a, const H2: usize, const H3: usize> {
+    /// `dL/dw_j`.
     pub(super) first_weights: &'a mut [f64],
+    /// `dL/db_j`.
     pub(super) first_biases: &'a mut [f64],
+    /// `dL/dW2[j]`.
     pub(super) second_weights: &'a mut [[f64; H2]],
+    /// Gradient of the second biases.
     pub(super) second_biases: &'a mut [f64; H2],
+    /// Gradient of the third weights.
     pub(super) third_weights: &'a mut [[f64; H3]],
+    /// Gradient of the third biases.
     pub(super) third_biases: &'a mut [f64; H3],
+    /// Gradient of the output weights.
     pub(super) output_weights: &'a mut [f64; H3],
+    /// Gradient of the output bias.
     pub(super) output_bias: &'a mut f64,
 }
 
 impl<'a, const H2: usize, const H3: usize> LayersMut<'a, H2, H3> {
-    /// Layers of a flat vector of [`count`] parameters.
+    /// Layers of a flat vector of [`count`] entries, cut into parts that do not overlap.
     pub(super) fn of(flat: &'a mut [f64], h1: usize) -> Self {
         let (first_weights, rest) = flat.split_at_mut(h1);
         let (first_biases, rest) = rest.split_at_mut(h1);
@@ -115,12 +132,17 @@ pub(super) fn bias_index(shapes: &[(usize, usize); 4], layer: usize, to: usize) 
     layer_start(shapes, layer) + inputs * outputs + to
 }
 
+/// Position in the flat vector where a layer begins: its weights, then its biases.
 fn layer_start(shapes: &[(usize, usize); 4], layer: usize) -> usize {
     shapes[..layer].iter().map(|(inputs, outputs)| (inputs + 1) * outputs).sum()
 }
 
 impl LayerArrays {
     /// The flat vector of a network with these layers.
+    ///
+    /// # Errors
+    /// `LengthMismatch` for a layer of another shape, `NotFinite` for a parameter that is not a
+    /// number.
     pub(super) fn flatten(&self, shapes: &[(usize, usize); 4]) -> Result<Vec<f64>> {
         let total = shapes.iter().map(|(inputs, outputs)| (inputs + 1) * outputs).sum();
         let mut flat = vec![0.0; total];

@@ -9,11 +9,14 @@ pub const LOG_WEIGHT_LIMIT: f64 = 20.0;
 /// What a point leaves behind for the way back: the outputs of the second and third layer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Activations<const H2: usize, const H3: usize> {
+    /// Outputs of the second layer, after its ReLU.
     second: [f64; H2],
+    /// Outputs of the third layer; on the way back, its deltas.
     third: [f64; H3],
 }
 
 impl<const H2: usize, const H3: usize> Activations<H2, H3> {
+    /// Room for a point that has not been visited.
     pub(super) const ZERO: Self = Self { second: [0.0; H2], third: [0.0; H3] };
 }
 
@@ -33,7 +36,7 @@ pub(super) fn forward<const H2: usize, const H3: usize>(
     (Activations { second, third }, z)
 }
 
-/// `20 tanh(z / 20)`.
+/// `20 tanh(z / 20)`: the identity near 0, and never beyond 20.
 #[inline(always)]
 pub(super) fn bounded(z: f64) -> f64 {
     LOG_WEIGHT_LIMIT * (z / LOG_WEIGHT_LIMIT).tanh()
@@ -41,6 +44,12 @@ pub(super) fn bounded(z: f64) -> f64 {
 
 /// Writes the gradient of layers 3 and 4 and of the second biases, and `dL/dz2` of every point into `deltas`, from
 /// `slopes[i] = dL/dlog w(s_i)`. Uses the activations up.
+///
+/// ```text
+/// d_out = slope (1 - (l / 20)^2)                   dW4 += d_out a3,   db4 += d_out
+/// d3    = d_out W4 [a3 > 0]                        dW3 += a2 d3',     db3 += d3
+/// d2    = W3 d3 [a2 > 0]  -> deltas                db2 += d2
+/// ```
 #[inline(always)]
 pub(super) fn backward<const H2: usize, const H3: usize>(
     layers: &Layers<'_, H2, H3>,
@@ -53,6 +62,7 @@ pub(super) fn backward<const H2: usize, const H3: usize>(
     // [out][in], so that the sum over outputs below runs along rows.
     let third_transposed: [[f64; H2]; H3] =
         std::array::from_fn(|l| std::array::from_fn(|k| layers.third_weights[k][l]));
+    // Sums in registers, written to the gradient once: each point would otherwise wait for memory.
     let mut second_biases = [0.0; H2];
     let mut third_biases = [0.0; H3];
     let mut output_weights = [0.0; H3];

@@ -17,16 +17,22 @@ const PAIR: usize = 2 * LINE;
 /// ("outer") are the shorter of the two sides, which makes the runs ("inner") longer and the loops over them cheaper.
 #[derive(Debug, Clone)]
 pub(crate) struct BandedKernel {
+    /// Which side the rows are.
     orientation: Orientation,
     /// First inner index of each row, a multiple of a line.
     starts: Vec<usize>,
-    /// Row `o` holds `values[offsets[o]..offsets[o + 1]]`: whole lines, zeros where the run begins or ends within one.
+    /// Row `o` holds `values[offsets[o]..offsets[o + 1]]`: whole lines, zeros where the run ends
+    /// within one.
     offsets: Vec<usize>,
+    /// The runs, one after the other, each of whole lines.
     values: Aligned,
+    /// `n`, the length of buffers over the scores before they are padded.
     scores: usize,
+    /// `K`, the length of buffers over the grid before they are padded.
     points: usize,
 }
 
+/// Which of the two sides has a row for each of its members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Orientation {
     /// One row per grid point, runs over the scores.
@@ -36,6 +42,7 @@ enum Orientation {
 }
 
 impl BandedKernel {
+    /// The matrix of increasing scores and an increasing grid, both inside the support.
     pub(crate) fn new(sorted: &[f64], grid: &Grid, bandwidth: Bandwidth, support: Support) -> Self {
         let points = grid.points();
         let orientation = if points.len() <= sorted.len() {
@@ -60,6 +67,8 @@ impl BandedKernel {
             // A kernel's mirror image reaches into the range only where the kernel itself does.
             let start = inner.partition_point(|value| *value < centre - REACH * h);
             let end = inner.partition_point(|value| *value <= centre + REACH * h).max(start);
+            // Back to the start of a line. The entries before the run are computed like any other:
+            // they are negligible, not wrong.
             let start = start / LINE * LINE;
             kernel.starts.push(start);
             for line in inner[start..end].chunks(LINE) {
@@ -85,6 +94,7 @@ impl BandedKernel {
     }
 
     /// Entries kept: the multiply-adds of one product.
+    /// Zeros of the padding are not counted.
     pub(crate) fn entries(&self) -> usize {
         self.values.iter().filter(|value| **value > 0.0).count()
     }
@@ -101,6 +111,7 @@ impl BandedKernel {
         density: &mut [f64],
         transposed: &mut [f64],
     ) {
+        // Products swap places, not memory: a transposed copy would double what a step reads.
         match self.orientation {
             Orientation::GridRows => self.sweep(c, w, density, transposed),
             Orientation::ScoreRows => self.sweep(w, c, transposed, density),
@@ -108,6 +119,11 @@ impl BandedKernel {
     }
 
     /// `out_outer = A y_inner` and `out_inner = A' x_outer`, in the matrix's own orientation.
+    ///
+    /// ```text
+    /// for each row o:   out_outer[o] = sum_i A[o][i] y[i],     out_inner[i] += A[o][i] x[o]
+    /// ```
+    /// Sums of a row run in sixteen lanes that are added up in a fixed order.
     #[inline(always)]
     fn sweep(
         &self,
@@ -121,6 +137,7 @@ impl BandedKernel {
             let values = &self.values[self.offsets[row]..self.offsets[row + 1]];
             let y = &y_inner[*start..*start + values.len()];
             let out = &mut out_inner[*start..*start + values.len()];
+            // Row by row, both products at once: an entry is loaded once for the two of them.
             let x = x_outer[row];
             let (value_pairs, value_rest) = values.as_chunks::<PAIR>();
             let (y_pairs, y_rest) = y.as_chunks::<PAIR>();
@@ -161,6 +178,8 @@ impl BandedKernel {
     }
 
     /// `A[k][..]` added, times `factor`, to a buffer over the scores.
+    ///
+    /// Once a step, for the peak of the density: not worth a second layout.
     pub(crate) fn add_grid_row(&self, k: usize, factor: f64, out: &mut [f64]) {
         match self.orientation {
             Orientation::GridRows => {
@@ -184,6 +203,12 @@ impl BandedKernel {
 }
 
 /// One entry: the kernel and its mirror images. Symmetric in its first two arguments.
+///
+/// ```text
+/// [phi((a - b)/h) + phi((a + b - 2 low)/h) + phi((a + b - 2 high)/h)] / h
+/// ```
+/// Mirrored mass stays inside the support: without it the density would leak out at both ends,
+/// where softmax scores crowd.
 fn kernel_value(a: f64, b: f64, h: f64, support: Support) -> f64 {
     let kernel = |distance: f64| {
         let u = distance / h;

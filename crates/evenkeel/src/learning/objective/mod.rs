@@ -1,5 +1,12 @@
 //! `L(w)` and `dL/dw`: what is minimised over the calibration weights, with closed-form gradients.
 //!
+//! ```text
+//! weighted_cdf   1/2 int p_w (|F_w - U| + |F_w - D| + D - U)              eq 7 on a grid
+//! restricted     the same over a range of miscoverage rates               Prop A.9, over the atoms
+//! wasserstein    1/2 sup p_w (W1(P_w, up) + W1(P_w, lo) + E_up - E_lo)    eq 8
+//! + FiniteSample sqrt(ln(2/d) / (2 n_w))                                  beside any of them
+//! ```
+//!
 //! `F_w` and `p_w` are linear in the weights, so every objective here is a sum of products of things linear in `w` and
 //! its gradient is written down, not traced. Scores are sorted once, when an objective is built; evaluations take the
 //! weights in that order and allocate nothing.
@@ -22,7 +29,7 @@ use crate::sandwich::Sandwich;
 
 /// A function of the normalised weights of increasing scores.
 pub trait Objective {
-    /// Number of scores, the length of weights and gradient.
+    /// Number `n` of scores, the length of weights and gradient; at least 1.
     fn len(&self) -> usize;
 
     /// Whether there is no score; never true.
@@ -57,6 +64,7 @@ pub struct ObjectiveInputs<'a> {
 }
 
 impl ObjectiveInputs<'_> {
+    /// An error unless scores increase and lie, like the grid, inside a bounded support.
     fn check(&self) -> Result<()> {
         require_increasing("sorted scores", self.sorted_scores)?;
         let Support::Bounded(range) = self.support else { return Ok(()) };
@@ -86,8 +94,9 @@ impl ObjectiveInputs<'_> {
 /// The plain bounds have degenerate minimisers (all mass where the sandwich is closed); this term is largest there.
 #[derive(Debug, Clone)]
 pub struct FiniteSample<O> {
+    /// The bound that is penalised.
     inner: O,
-    /// `sqrt(ln(2/d) / 2)`.
+    /// `sqrt(ln(2/d) / 2)`, the factor of the norm of the weights.
     scale: f64,
 }
 
@@ -103,8 +112,11 @@ impl<O: Objective> Objective for FiniteSample<O> {
         self.inner.len()
     }
 
+    /// The inner bound plus `scale |w|`; adds to the inner gradient.
     fn value_and_gradient(&mut self, weights: &[f64], gradient: &mut [f64]) -> f64 {
         let bound = self.inner.value_and_gradient(weights, gradient);
+        // `n_w = 1 / norm^2`: the term is `scale` times the norm, and its gradient needs no
+        // division by w.
         let norm = crate::numeric::dot_in_lanes(weights, weights).sqrt();
         // Weights sum to one, so their norm is at least 1 / sqrt(n) and the quotient is safe.
         let slope = self.scale / norm;
@@ -124,6 +136,7 @@ impl<O: Objective + ?Sized> Objective for Box<O> {
         (**self).len()
     }
 
+    /// Of whatever is in the box: which objective is chosen at run time.
     fn value_and_gradient(&mut self, weights: &[f64], gradient: &mut [f64]) -> f64 {
         (**self).value_and_gradient(weights, gradient)
     }

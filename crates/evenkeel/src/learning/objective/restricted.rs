@@ -18,17 +18,25 @@ use crate::sandwich::Sandwich;
 /// climbs. Here the share of the levels that falls to a score moves continuously with the weights.
 #[derive(Debug, Clone)]
 pub struct RestrictedObjective {
+    /// Calibration scores, increasing; shape `(n,)`.
     scores: Vec<f64>,
+    /// `D = F_lower` at the scores.
     lower: Vec<f64>,
+    /// `U = F_upper` at the scores.
     upper: Vec<f64>,
     /// Last index of the ties of each score.
     last_tie: Vec<usize>,
     /// First index of the ties of each score.
     first_tie: Vec<usize>,
+    /// `low` and `high`: the quantile levels of the range.
     levels: (f64, f64),
+    /// `c_i` of the present weights.
     cumulative: Vec<f64>,
+    /// `G(s_i)` at the present weights.
     gaps: Vec<f64>,
+    /// Half the share of the levels at a score, times the two signs.
     shares: Vec<f64>,
+    /// Sums of `shares` from each score on; one longer.
     tails: Vec<f64>,
 }
 
@@ -68,6 +76,7 @@ impl Objective for RestrictedObjective {
         self.scores.len()
     }
 
+    /// `O(n)`: one sweep up for the value, two down for the gradient.
     fn value_and_gradient(&mut self, weights: &[f64], gradient: &mut [f64]) -> f64 {
         let n = self.scores.len();
         let (low, high) = self.levels;
@@ -78,6 +87,7 @@ impl Objective for RestrictedObjective {
             *slot = running;
         }
         let mut value = 0.0;
+        // The level 0 seen from inside the range: shares below `low` are nobody's.
         let mut before = 0.0_f64.clamp(low, high);
         for i in 0..n {
             // Tied scores share one jump: `F_w` at a score counts all of its ties, wherever they stand in the order.
@@ -106,6 +116,7 @@ impl Objective for RestrictedObjective {
         scale * value
     }
 
+    /// Looks both CDFs up at the scores; never fails.
     fn set_sandwich(&mut self, sandwich: &Sandwich) -> Result<()> {
         self.lower = sandwich.lower().cdf_at_increasing(&self.scores);
         self.upper = sandwich.upper().cdf_at_increasing(&self.scores);

@@ -15,17 +15,27 @@ use crate::sandwich::Sandwich;
 /// ```
 #[derive(Debug, Clone)]
 pub struct WassersteinObjective {
+    /// Density of the weighted scores on the grid.
     kernel: BandedKernel,
+    /// `K`, the grid points among which the largest density is looked for.
     points: usize,
+    /// Kept to merge new laws with, should the sandwich be replaced.
     sorted_scores: Vec<f64>,
+    /// `W1(P_w, lo)` and its gradient: supports merged once.
     to_lower: TransportToFixed,
+    /// `W1(P_w, up)` likewise.
     to_upper: TransportToFixed,
-    /// `E_up[S] - E_lo[S]`.
+    /// `E_up[S] - E_lo[S]`, which does not depend on the weights.
     mean_width: f64,
+    /// The weights in whole cache lines, zeros behind them.
     weights: Aligned,
+    /// Zeros: the transposed product is not needed here.
     no_coefficients: Aligned,
+    /// `p_w` on the grid, for its largest value.
     density: Aligned,
+    /// Where the product that is not needed goes.
     transposed: Aligned,
+    /// `dW1(P_w, up)/dw + dW1(P_w, lo)/dw`.
     transport: Vec<f64>,
 }
 
@@ -60,6 +70,7 @@ impl Objective for WassersteinObjective {
         self.sorted_scores.len()
     }
 
+    /// `O(n + m)` for the two transports, and a sweep over the band for the density.
     fn value_and_gradient(&mut self, weights: &[f64], gradient: &mut [f64]) -> f64 {
         self.weights[..weights.len()].copy_from_slice(weights);
         // Only the density is needed; with zero coefficients the other product of the sweep comes out as zeros.
@@ -82,6 +93,7 @@ impl Objective for WassersteinObjective {
         0.5 * sup_density * total
     }
 
+    /// Merges the scores with the new supports; `O(n + m)`.
     fn set_sandwich(&mut self, sandwich: &Sandwich) -> Result<()> {
         self.to_lower = TransportToFixed::new(&self.sorted_scores, sandwich.lower())?;
         self.to_upper = TransportToFixed::new(&self.sorted_scores, sandwich.upper())?;

@@ -17,9 +17,13 @@ use crate::sandwich::Sandwich;
 /// ```
 #[derive(Debug, Clone)]
 pub struct WeightedCdfObjective {
+    /// `A[k][i]`, without the entries that are negligible.
     kernel: BandedKernel,
+    /// The `K` points of the integral.
     grid: Grid,
+    /// `D = F_lower` on the grid; shape `(K,)`.
     lower: Vec<f64>,
+    /// `U = F_upper` on the grid; shape `(K,)`.
     upper: Vec<f64>,
     /// Number of scores at or below each grid point.
     through: Vec<u32>,
@@ -27,14 +31,19 @@ pub struct WeightedCdfObjective {
     from_end: Vec<u32>,
     // What one evaluation writes.
     weights: Aligned,
+    /// `0, w_1, w_1 + w_2, ...`; one longer than the weights.
     cumulative: Vec<f64>,
+    /// `step G(t_k)`: what the density is multiplied with.
     coefficients: Aligned,
     /// `step/2 (sgn(F_w - U) + sgn(F_w - D))`, from the end of the grid on.
     slopes: Vec<f64>,
     /// Slopes times density, and their running sums, from the end of the grid on.
     weighted_slopes: Vec<f64>,
+    /// Sums of the last `j` weighted slopes; one longer than the grid.
     tails: Vec<f64>,
+    /// `F_w` on the grid at first, then `p_w`.
     density: Aligned,
+    /// `A' (step G)`: the first part of the gradient.
     transposed: Aligned,
 }
 
@@ -76,11 +85,19 @@ impl WeightedCdfObjective {
     }
 
     /// Replaces the two CDFs on the grid.
+    /// Both of shape `(K,)` and finite.
     pub(crate) fn set_cdfs(&mut self, lower: &[f64], upper: &[f64]) {
         self.lower.copy_from_slice(lower);
         self.upper.copy_from_slice(upper);
     }
 
+    /// Value and gradient; compiled for each width of registers by the function below.
+    ///
+    /// ```text
+    /// F_w on the grid -> step G(t_k), slopes
+    /// one sweep       -> p_w = A w,  A'(step G)
+    /// value           =  p_w . step G,     gradient = A'(step G) + tails of p_w slopes
+    /// ```
     #[inline(always)]
     fn evaluate(&mut self, weights: &[f64], gradient: &mut [f64]) -> f64 {
         let n = weights.len();
@@ -96,6 +113,8 @@ impl WeightedCdfObjective {
         let laws = self.density.iter().zip(&self.lower).zip(&self.upper);
         let outputs = self.coefficients.iter_mut().zip(self.slopes.iter_mut().rev());
         for (((cdf, lower), upper), (coefficient, slope)) in laws.zip(outputs) {
+            // Without a branch: signs are differences of comparisons, and the loop stays in
+            // vectors.
             let (to_upper, to_lower) = (cdf - upper, cdf - lower);
             *coefficient = 0.5 * step * (to_upper.abs() + to_lower.abs() + (lower - upper));
             *slope = 0.5 * step * (sign(to_upper) + sign(to_lower));
@@ -128,12 +147,18 @@ impl Objective for WeightedCdfObjective {
         self.cumulative.len() - 1
     }
 
+    /// `O(n + K)` and one sweep over the band of the kernel.
     fn value_and_gradient(&mut self, weights: &[f64], gradient: &mut [f64]) -> f64 {
         evaluate(self, weights, gradient)
     }
 
+    /// Looks both CDFs up on the grid.
+    ///
+    /// # Errors
+    /// `Empty` for laws whose CDFs are not finite.
     fn set_sandwich(&mut self, sandwich: &Sandwich) -> Result<()> {
         let (lower, upper) = sandwich.cdfs_on_grid(&self.grid);
+        // Checked before anything is replaced, so that the previous laws stay in use.
         if lower.iter().chain(&upper).any(|cdf| !cdf.is_finite()) {
             return Err(Error::Empty { what: "the sandwich" });
         }
@@ -143,6 +168,7 @@ impl Objective for WeightedCdfObjective {
 }
 
 in_widest_registers! {
+    /// [`WeightedCdfObjective::evaluate`] in the widest registers; the same bits in all of them.
     fn evaluate[](
         objective: &mut WeightedCdfObjective,
         weights: &[f64],

@@ -3,9 +3,13 @@
 use crate::error::{Error, Result, require_same_length};
 use crate::numeric::simd::in_widest_registers;
 
+/// Step size of Alg 1 in classification; 0.1 in regression.
 const PAPER_LEARNING_RATE: f64 = 1e-3;
+/// Memory of the mean gradient, about ten steps.
 const PAPER_BETA1: f64 = 0.9;
+/// Memory of the mean square, about a thousand steps.
 const PAPER_BETA2: f64 = 0.999;
+/// Floor under the root of the mean square.
 const PAPER_EPSILON: f64 = 1e-8;
 
 /// How large Adam's steps are and how long it remembers.
@@ -18,13 +22,18 @@ const PAPER_EPSILON: f64 = 1e-8;
 /// | `epsilon` | 1e-8 | keeps the step finite where the gradient vanishes | positive, finite |
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AdamSettings {
+    /// Size of a step; positive, finite.
     learning_rate: f64,
+    /// Memory of the mean gradient, in `[0, 1)`.
     beta1: f64,
+    /// Memory of the mean squared gradient, in `[0, 1)`.
     beta2: f64,
+    /// Floor under the root; positive, finite.
     epsilon: f64,
 }
 
 impl Default for AdamSettings {
+    /// The paper's settings, which are those of \[KB15\].
     fn default() -> Self {
         Self {
             learning_rate: PAPER_LEARNING_RATE,
@@ -69,6 +78,7 @@ impl AdamSettings {
     }
 }
 
+/// An error unless `0 <= value < 1`: at 1 the state would never move.
 fn memory(what: &'static str, value: f64) -> Result<f64> {
     if (0.0..1.0).contains(&value) {
         Ok(value)
@@ -77,6 +87,7 @@ fn memory(what: &'static str, value: f64) -> Result<f64> {
     }
 }
 
+/// An error unless `value` is positive and finite; a NaN is refused too.
 fn positive(what: &'static str, value: f64) -> Result<f64> {
     if value > 0.0 && value.is_finite() {
         Ok(value)
@@ -95,10 +106,15 @@ fn positive(what: &'static str, value: f64) -> Result<f64> {
 /// at step `r = 1, 2, ...` with gradient `g`.
 #[derive(Debug, Clone)]
 pub struct Adam {
+    /// Step size and memories; they do not change while it runs.
     settings: AdamSettings,
+    /// Running mean of the gradient, not yet corrected for its start at 0.
     mean: Vec<f64>,
+    /// Running mean of its squares, likewise.
     square: Vec<f64>,
+    /// `beta1^r` after `r` steps: what the mean lacks for having started at 0.
     beta1_power: f64,
+    /// `beta2^r` after `r` steps, of the mean square likewise.
     beta2_power: f64,
 }
 
@@ -122,6 +138,8 @@ impl Adam {
         let n = self.mean.len();
         require_same_length("the parameters", parameters.len(), "Adam's state", n)?;
         require_same_length("the gradient", gradient.len(), "Adam's state", n)?;
+        // Multiplied step by step: `powi` of a large step count costs more, and may differ between
+        // platforms.
         self.beta1_power *= self.settings.beta1;
         self.beta2_power *= self.settings.beta2;
         move_all(self, parameters, gradient);

@@ -1,4 +1,9 @@
 //! `theta -> w = softmax(l(theta)) -> L(w) -> dL/dtheta -> step`: the loop of Alg 1.
+//!
+//! ```text
+//! repeat   before_step -> evaluate -> stop? -> record -> theta_old = theta -> step
+//! ```
+//! Every reason to stop is a value. A run that diverges or meets its floor goes back one step.
 
 use std::ops::ControlFlow;
 
@@ -11,12 +16,12 @@ use crate::numeric::simd::in_widest_registers;
 use crate::numeric::{dot_in_lanes, softmax_into};
 use crate::threshold::Threshold;
 
-/// Where log-weights come from.
+/// Where log-weights come from: a vector of them, or a network of the scores.
 pub(crate) trait Parametrisation {
-    /// What Adam moves.
+    /// What Adam moves: one slice, whatever the parametrisation.
     fn parameters(&mut self) -> &mut [f64];
 
-    /// Writes the log-weight of every fitted score.
+    /// Writes the log-weight of every fitted score, in their order.
     fn log_weights(&mut self, out: &mut [f64]);
 
     /// Turns the derivative in the log-weights (at the last [`log_weights`](Self::log_weights)) into that in the
@@ -27,10 +32,13 @@ pub(crate) trait Parametrisation {
     fn threshold(&mut self, log_weights: &[f64], weights: &[f64]) -> Threshold;
 }
 
-/// A descent ready to run.
+/// A descent ready to run; [`run`](Self::run) uses it up.
 pub(crate) struct Descent<'a, O> {
+    /// What is minimised over the weights.
     pub objective: O,
+    /// Step size and memories of the optimiser.
     pub adam: AdamSettings,
+    /// Most steps, and earlier ends.
     pub stopping: StoppingRule,
     /// Called before each step: the `sampled` sandwich draws its labels here.
     pub before_step: &'a mut dyn FnMut(usize, &mut O) -> Result<()>,
@@ -38,18 +46,26 @@ pub(crate) struct Descent<'a, O> {
     pub observer: &'a mut dyn FnMut(&TracePoint) -> ControlFlow<()>,
 }
 
-/// How a descent ended.
+/// How a descent ended: always with the last weights that were good.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Descended {
     /// Log-weights of the fitted scores at the final parameters.
     pub log_weights: Vec<f64>,
+    /// Steps that led to them; a step that was taken back does not count.
     pub steps: usize,
+    /// Why there were no more.
     pub stopped: StopReason,
+    /// Start, about a hundred points, and end.
     pub trace: Trace,
 }
 
 impl<O: Objective> Descent<'_, O> {
     /// Runs to its end. The parametrisation is left at the final parameters.
+    ///
+    /// # Errors
+    /// What `before_step` or the parametrisation returns. A diverged run is none.
+    ///
+    /// Allocates before the first step and not after it, but for the trace.
     pub(crate) fn run(mut self, parametrisation: &mut dyn Parametrisation) -> Result<Descended> {
         let n = self.objective.len();
         let count = parametrisation.parameters().len();
@@ -67,12 +83,15 @@ impl<O: Objective> Descent<'_, O> {
         let mut trace = Trace::default();
         let mut step = 0;
         let stopped = loop {
+            // Before the value, not before the move: the value recorded is that of the laws of this
+            // step.
             (self.before_step)(step, &mut self.objective)?;
             let value = state.evaluate(parametrisation, &mut self.objective);
             let effective = || 1.0 / dot_in_lanes(&state.weights, &state.weights);
 
             if !(value.is_finite() && state.gradient_is_finite()) {
                 state.step_back(parametrisation);
+                // Not even the start may be good; there is then no step to take back.
                 step = step.saturating_sub(1);
                 break StopReason::Diverged;
             }
@@ -119,10 +138,13 @@ impl<O: Objective> Descent<'_, O> {
 /// The buffers of a run: all of them are made before the first step.
 struct State {
     log_weights: Vec<f64>,
+    /// Softmax of the log-weights, in the order of the scores.
     weights: Vec<f64>,
-    /// Derivative in the log-weights.
+    /// Derivative in the log-weights, through the softmax.
     slopes: Vec<f64>,
+    /// Derivative in the parameters, which the step follows.
     gradient: Vec<f64>,
+    /// Parameters before the last step.
     last_good: Vec<f64>,
 }
 
@@ -144,11 +166,13 @@ impl State {
         value
     }
 
+    /// Whether every slope is a finite number.
     fn gradient_is_finite(&self) -> bool {
         // One NaN or infinity makes the sum of squares so; squares of huge slopes may overflow, which is as bad.
         dot_in_lanes(&self.slopes, &self.slopes).is_finite()
     }
 
+    /// Takes the last step back.
     fn step_back(&self, parametrisation: &mut dyn Parametrisation) {
         parametrisation.parameters().copy_from_slice(&self.last_good);
     }
@@ -157,18 +181,24 @@ impl State {
 /// Remembers the best value of a window ago.
 struct Improving {
     rule: super::stopping::Improvement,
+    /// Smallest value of the objective so far.
     best: f64,
+    /// The same at the end of the window before.
     best_at_window: f64,
+    /// Values seen, one a step.
     evaluations: usize,
 }
 
 impl Improving {
+    /// A rule that has seen no value yet.
     fn new(rule: super::stopping::Improvement) -> Self {
         Self { rule, best: f64::INFINITY, best_at_window: f64::INFINITY, evaluations: 0 }
     }
 
     /// Takes note of a value; true when a window passed without enough improvement.
     fn is_over(&mut self, value: f64) -> bool {
+        // The best, not the last: drawn labels make the value jump, and a jump up is no reason to
+        // stop.
         self.best = self.best.min(value);
         self.evaluations += 1;
         if !self.evaluations.is_multiple_of(self.rule.window) {
@@ -183,6 +213,7 @@ impl Improving {
 }
 
 in_widest_registers! {
+    /// `w = softmax(l)` in the widest registers of the processor.
     fn softmax[](x: &[f64], out: &mut [f64]) -> f64 {
         softmax_into(x, out)
     }

@@ -1,5 +1,12 @@
 //! `theta_(r+1) = theta_r - step(dL/dtheta)`: the optimiser in three parts, how to step, when to stop, what to
 //! remember.
+//!
+//! ```text
+//! adam       one step: where to go
+//! stopping   when to end, and the reason as a value
+//! trace      what is remembered of the way
+//! descent    the loop that asks the three of them
+//! ```
 
 mod adam;
 mod descent;

@@ -1,4 +1,8 @@
 //! When a run stops (steps, improvement, `n_w` floor), and why it did.
+//!
+//! ```text
+//! steps = max_steps   |   best_before - best <= relative |best| over a window   |   n_w < floor
+//! ```
 
 use std::fmt;
 
@@ -9,9 +13,9 @@ use crate::error::{Error, Result};
 /// Stop when the best objective improves by less than `relative` of itself over `window` steps.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Improvement {
-    /// Steps over which the improvement is measured.
+    /// Steps over which the improvement is measured, at least 1.
     pub window: usize,
-    /// Smallest relative improvement worth going on for.
+    /// Smallest relative improvement worth going on for; zero or positive, finite.
     pub relative: f64,
 }
 
@@ -37,8 +41,11 @@ impl Improvement {
 /// finite-sample objective, more steps are not better.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StoppingRule {
+    /// The end in any case, at least 1.
     max_steps: usize,
+    /// None: all steps are taken.
     improvement: Option<Improvement>,
+    /// None: weights may lean on a single point.
     effective_sample_size_floor: Option<f64>,
 }
 
@@ -46,6 +53,7 @@ pub struct StoppingRule {
 const PAPER_STEPS: usize = 1000;
 
 impl Default for StoppingRule {
+    /// The paper's 1000 steps, and no other reason to stop.
     fn default() -> Self {
         Self { max_steps: PAPER_STEPS, improvement: None, effective_sample_size_floor: None }
     }
@@ -102,7 +110,7 @@ impl StoppingRule {
         Ok(self)
     }
 
-    /// Largest number of steps.
+    /// Largest number of steps, at least 1.
     pub(crate) fn max_steps(&self) -> usize {
         self.max_steps
     }
@@ -118,20 +126,20 @@ impl StoppingRule {
     }
 }
 
-/// Why a run stopped.
+/// Why a run stopped; stored with the calibration, in these words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum StopReason {
-    /// All steps were taken.
+    /// All steps were taken: the usual end, and the paper's.
     MaxSteps,
-    /// The objective no longer improved.
+    /// The objective no longer improved over the window.
     Converged,
     /// The next step would have left fewer effective points than the floor.
     EffectiveSampleSizeFloor,
     /// The objective or its gradient was no longer a number; the last good weights were kept.
     Diverged,
-    /// The caller asked to stop.
+    /// The caller asked to stop; the weights of that moment are kept.
     Interrupted,
     /// There was nothing to learn: the method has no optimiser.
     NotIterative,

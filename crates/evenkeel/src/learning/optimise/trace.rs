@@ -9,7 +9,7 @@ pub struct TracePoint {
     pub step: usize,
     /// Value of the objective, a bound on the total coverage gap.
     pub objective: f64,
-    /// Effective sample size of the weights the objective was evaluated at.
+    /// `n_w = 1 / sum_i w_i^2` of the weights the objective was evaluated at, in `[1, n]`.
     pub effective_sample_size: f64,
     /// Threshold at the run's alpha that stopping here would give.
     pub threshold: Threshold,
@@ -18,6 +18,7 @@ pub struct TracePoint {
 /// The recorded states of a run: its start, every so many steps, and its end.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Trace {
+    /// By increasing step, the start first.
     points: Vec<TracePoint>,
 }
 
@@ -31,15 +32,17 @@ impl Trace {
         max_steps.div_ceil(Self::POINTS).max(1)
     }
 
+    /// Records a point; steps must not fall.
     pub(crate) fn push(&mut self, point: TracePoint) {
         self.points.push(point);
     }
 
+    /// Step of the last recorded point; none before the first.
     pub(crate) fn last_step(&self) -> Option<usize> {
         self.points.last().map(|point| point.step)
     }
 
-    /// The recorded points, in order.
+    /// The recorded points, by increasing step; empty if nothing was optimised.
     pub fn points(&self) -> &[TracePoint] {
         &self.points
     }

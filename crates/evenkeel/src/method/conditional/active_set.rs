@@ -32,33 +32,49 @@ const OFF_BALANCE: f64 = 1e-8;
 const MOVES_PER_POINT: usize = 200;
 
 /// Duals, what follows from them, and the memory to change them.
+///
+/// `G` is kept up to date by differences: a move changes few duals, and a fresh product `Ke` would
+/// cost `n^2` for each. What has changed since `G` was brought up to date is in `touched`.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ActiveSet {
-    /// Calibration duals.
+    /// Calibration duals `e_i`, in `[lower, upper]`; shape `(n,)`.
     pub(super) duals: Vec<f64>,
     /// `G_i = s_i - (Ke)_i - t k_i` at the settled duals.
     pub(super) gradient: Vec<f64>,
-    /// The test point's dual.
+    /// The test point's dual `t`; 0 without one, else `upper` at the end.
     pub(super) test_dual: f64,
-    /// Moves taken since the start.
+    /// Moves taken since the start; the evidence of how much work a test point was.
     pub(super) moves: usize,
+    /// On which bound each dual is, or that it is free; shape `(n,)`.
     places: Vec<Place>,
+    /// The free points, in the order of the rows of the factor.
     free: Vec<usize>,
+    /// Cholesky factor of the kernel among them.
     factor: FreeFactor,
-    /// `b`, while points are free.
+    /// `b`, the mean of `G` over the free points; meaningless while there is none.
     intercept: f64,
+    /// The duals at which `gradient` was last brought up to date.
     settled: Vec<f64>,
+    /// The same of the test point's dual.
     settled_test: f64,
+    /// Points whose duals may have moved since; a point may be listed twice.
     touched: Vec<usize>,
+    /// Memory of [`settle`](Self::settle): points and by how much their duals moved.
     terms: Vec<(usize, f64)>,
+    /// `L^-1 (k_F + 1)` of the running point: its row of the factor, should it become free.
     row: Vec<f64>,
+    /// `y`: how fast the free duals follow the running one.
     direction: Vec<f64>,
 }
 
 impl ActiveSet {
-    /// The optimum without a test point.
+    /// The optimum without a test point, certified.
     ///
-    /// Starts where a constant fit would end: the highest scores at the upper bound, the others at the lower one.
+    /// Starts where a constant fit would end: the highest scores at the upper bound, the others at
+    /// the lower one. From there a smooth fit is few moves away.
+    ///
+    /// # Errors
+    /// `NotConverged` if the moves are used up or the conditions do not hold in the end.
     pub(super) fn without_test_point(program: &Program<'_>) -> Result<Self> {
         let n = program.n();
         let mut order: Vec<usize> = (0..n).collect();
@@ -70,12 +86,15 @@ impl ActiveSet {
             ..Self::default()
         };
         let width = program.upper - program.lower;
+        // The duals sum to zero: what the lower bounds are short of must stand at upper ones.
         let mut missing = -program.lower * n as f64;
         for index in order {
             // A share this small is the rounding of n alpha; as a free dual it would pin the intercept.
             if missing <= 1e-12 * width * n as f64 {
                 break;
             }
+            // Rounding may leave a hair less than a whole width; such a point is at its bound, not
+            // free.
             if missing >= width * (1.0 - 1e-12 * n as f64) {
                 (state.duals[index], state.places[index]) = (program.upper, Place::Upper);
             } else {
@@ -95,6 +114,9 @@ impl ActiveSet {
 
     /// The optimum with the test point's dual at `upper`, from the optimum `start` without it; `kernel` is between the
     /// test point and the calibration points.
+    ///
+    /// # Errors
+    /// `NotConverged` if the dual cannot reach its bound, or the conditions do not hold in the end.
     pub(super) fn with_test_point(
         &mut self,
         program: &Program<'_>,
@@ -102,6 +124,7 @@ impl ActiveSet {
         kernel: &[f64],
     ) -> Result<()> {
         self.copy_from(start);
+        // An infinite violation never ends the run: whatever the score, the dual goes to its bound.
         let mut run =
             Run { kernel, sign: 1.0, room: program.upper, violation: f64::INFINITY, index: None };
         self.advance(program, kernel, &mut run);
@@ -111,6 +134,8 @@ impl ActiveSet {
             return Err(self.not_converged(short, slack));
         }
         self.repair(program, kernel)?;
+        // Differences gather rounding over the moves. Most points are certified as they are, and
+        // the rest pay for one fresh product instead of all of them.
         match self.certify(program) {
             Ok(()) => Ok(()),
             Err(_) => self.start_afresh(program, kernel),
@@ -124,6 +149,7 @@ impl ActiveSet {
         self.settled_test = 0.0;
         self.touched.extend(0..program.n());
         self.settle(program, test_kernel);
+        // Before the repair, which judges all other points by the intercept of the free ones.
         self.refine(program, test_kernel);
         self.repair(program, test_kernel)?;
         self.certify(program)
@@ -131,6 +157,9 @@ impl ActiveSet {
 
     /// The optimality conditions told from the duals alone, so that no slip in the bookkeeping of places passes for an
     /// optimum; an error unless they hold.
+    ///
+    /// # Errors
+    /// `NotConverged` with the sum of the duals or the largest violation, whichever is wrong.
     fn certify(&self, program: &Program<'_>) -> Result<()> {
         let sum = self.duals.iter().sum::<f64>() + self.test_dual;
         let slack = OFF_BALANCE * (program.upper - program.lower);
@@ -156,11 +185,13 @@ impl ActiveSet {
         }
     }
 
+    /// The error of a program that does not end, with the moves it has taken.
     fn not_converged(&self, remaining: f64, tolerance: f64) -> Error {
         let what = "the duals of the conditional method";
         Error::NotConverged { what, steps: self.moves, remaining, tolerance }
     }
 
+    /// Becomes `other` without giving up its memory, which the test points of a thread share.
     fn copy_from(&mut self, other: &Self) {
         self.duals.clone_from(&other.duals);
         self.gradient.clone_from(&other.gradient);
@@ -176,7 +207,11 @@ impl ActiveSet {
     }
 
     /// Moves points until none violates the conditions.
+    ///
+    /// # Errors
+    /// `NotConverged` after [`MOVES_PER_POINT`] moves a point.
     fn repair(&mut self, program: &Program<'_>, test_kernel: &[f64]) -> Result<()> {
+        // Every move lowers the objective, so the end is certain in exact arithmetic only.
         let limit = MOVES_PER_POINT * (program.n() + 10);
         loop {
             let tolerance = self.tolerance(program);
@@ -186,6 +221,7 @@ impl ActiveSet {
             if self.moves >= limit {
                 return Err(self.not_converged(violation.abs(), tolerance));
             }
+            // A violation above b calls for a larger dual, one below for a smaller.
             let sign = violation.signum();
             let target = if sign > 0.0 { program.upper } else { program.lower };
             let mut run = Run {
@@ -238,12 +274,21 @@ impl ActiveSet {
         Some((worst.0, if grows { worst.1 } else { -worst.1 }))
     }
 
-    /// Lets one point run as far as it should.
+    /// Lets one point run as far as it should, and puts it where it then belongs: on a bound, or
+    /// free.
+    ///
+    /// ```text
+    /// follow   how the free duals go along
+    /// step     up to the first obstacle: a free dual at its bound is fixed, and the run goes on
+    /// end      the point joins the free ones, arrives at its own bound, or is stuck
+    /// ```
     fn advance(&mut self, program: &Program<'_>, test_kernel: &[f64], run: &mut Run<'_>) {
         self.touched.extend_from_slice(&self.free);
         self.touched.extend(run.index);
         let end = loop {
             self.moves += 1;
+            // Nothing is left to balance the sum. A calibration point stops here; the test point
+            // may take a partner, the one that the conditions let go first.
             if self.free.is_empty() {
                 self.settle(program, test_kernel);
                 let follower =
@@ -254,6 +299,8 @@ impl ActiveSet {
             }
             let curvature = self.follow(run.kernel);
             match self.step(program, run, curvature) {
+                // Exactly on the bound: a dual that is off by rounding would count as inside in the
+                // certificate.
                 Some(Block::Free(position)) => {
                     let index = self.free.remove(position);
                     self.factor.remove(position);
@@ -300,10 +347,16 @@ impl ActiveSet {
     }
 
     /// `direction = y`, `row` = the point's row of the factor; returns the curvature `d`.
+    ///
+    /// ```text
+    /// L row = k_F + 1,   c = (1 - ones'row) / ones'ones,   L'y = row + c ones
+    /// d = K(x, x) + 1 - row'row + (1 - ones'row) c
+    /// ```
     fn follow(&mut self, kernel: &[f64]) -> f64 {
         self.row.clear();
         self.row.extend(self.free.iter().map(|index| kernel[*index] + 1.0));
         self.factor.solve_lower(&mut self.row);
+        // `A^-1` is never formed: `A = L L'`, so products with it are products of solved vectors.
         let ones = self.factor.ones();
         let ones_squared = dot_in_lanes(ones, ones);
         // With A = K_FF + 11' and a = k_F + 1: y = A^-1 a + c A^-1 1, where c makes 1'y = 1.
@@ -316,7 +369,8 @@ impl ActiveSet {
         pivot.max(SMALLEST_PIVOT) + lacking * c
     }
 
-    /// Goes as far as the first obstacle; none if the violation is gone before.
+    /// Goes as far as the first obstacle; none if the violation is gone before. Changes the duals
+    /// of the running point and of all free ones.
     fn step(&mut self, program: &Program<'_>, run: &mut Run<'_>, curvature: f64) -> Option<Block> {
         let (mut length, mut block) = (run.violation / curvature, None);
         if run.room <= length {
@@ -332,6 +386,7 @@ impl ActiveSet {
             }
         }
         for (index, y) in self.free.iter().zip(&self.direction) {
+            // The point that blocks would end a rounding beyond its bound without this.
             let moved = self.duals[*index] - run.sign * length * y;
             self.duals[*index] = moved.clamp(program.lower, program.upper);
         }
@@ -344,7 +399,7 @@ impl ActiveSet {
         block
     }
 
-    /// A free set of one point.
+    /// Makes one point the whole free set. Its pivot is `K(x, x) + 1 = 2`.
     fn free_first(&mut self, index: usize) {
         self.free.clear();
         self.factor.clear();
@@ -353,19 +408,23 @@ impl ActiveSet {
         self.places[index] = Place::Free;
     }
 
-    /// Adds the point whose row [`follow`](Self::follow) has left behind.
+    /// Adds the point whose row [`follow`](Self::follow) has left behind: no second solve.
     fn join(&mut self, index: usize) {
+        // A point that doubles a free one has pivot 0 up to rounding; a factor with a zero or
+        // negative pivot could not be solved with any more.
         let pivot = 2.0 - dot_in_lanes(&self.row, &self.row);
         self.factor.append(&self.row, pivot.max(SMALLEST_PIVOT));
         self.free.push(index);
         self.places[index] = Place::Free;
     }
 
-    /// Brings `G` and the intercept up to the duals.
+    /// Brings `G` and the intercept up to the duals: one row of the kernel for each dual that
+    /// moved.
     fn settle(&mut self, program: &Program<'_>, test_kernel: &[f64]) {
         self.terms.clear();
         for index in self.touched.drain(..) {
             let change = self.duals[index] - self.settled[index];
+            // A point listed twice has no change left the second time.
             if change != 0.0 {
                 self.terms.push((index, change));
                 self.settled[index] = self.duals[index];
@@ -380,15 +439,21 @@ impl ActiveSet {
             self.settled_test = self.test_dual;
         }
         if !self.free.is_empty() {
+            // The mean, not any one of them: free points agree on `b` up to rounding, and none is
+            // better.
             let total: f64 = self.free.iter().map(|index| self.gradient[*index]).sum();
             self.intercept = total / self.free.len() as f64;
         }
     }
 
     /// One step of iterative refinement where rounding has moved the free points apart.
+    ///
+    /// Updated factors and differences of `G` each lose a digit now and then. Solving once more for
+    /// what is left brings the free points back to one `b`, at the cost of one move.
     fn refine(&mut self, program: &Program<'_>, test_kernel: &[f64]) {
         let apart = |index: &usize| (self.gradient[*index] - self.intercept).abs();
         let largest = self.free.iter().map(apart).fold(0.0, f64::max);
+        // Well inside the tolerance: the next moves may add as much again before it is checked.
         if largest <= 0.25 * self.tolerance(program) {
             return;
         }
@@ -401,6 +466,7 @@ impl ActiveSet {
         self.direction.clear();
         self.direction.extend(self.row.iter().zip(ones).map(|(row, one)| row + c * one));
         self.factor.solve_upper(&mut self.direction);
+        // A correction may reach a bound; going only part of the way keeps the sum of the duals.
         let mut share = 1.0_f64;
         for (index, x) in self.free.iter().zip(&self.direction) {
             let dual = self.duals[*index];
@@ -417,11 +483,15 @@ impl ActiveSet {
         self.settle(program, test_kernel);
     }
 
+    /// The point that is the first to fall: smallest `G` among those above their lower bound; the
+    /// first among equals.
     fn lowest_above_lower(&self, program: &Program<'_>) -> Option<usize> {
         let candidates = (0..program.n()).filter(|index| self.duals[*index] > program.lower);
         candidates.min_by(|a, b| self.gradient[*a].total_cmp(&self.gradient[*b]))
     }
 
+    /// The point that is the first to grow: largest `G` among those below their upper bound; the
+    /// last among equals.
     fn highest_below_upper(&self, program: &Program<'_>) -> Option<usize> {
         let candidates = (0..program.n()).filter(|index| self.duals[*index] < program.upper);
         candidates.max_by(|a, b| self.gradient[*a].total_cmp(&self.gradient[*b]))

@@ -1,4 +1,9 @@
 //! Cutoffs at one rate.
+//!
+//! ```text
+//! C = 1 / (lambda (n + 1)),   duals in [-C alpha, C (1 - alpha)],   test dual t = C (1 - alpha)
+//! cutoff = k'e + t + b,   b the ceil((n + 1)(1 - alpha))-th smallest G_i = s_i - (Ke)_i - t k_i
+//! ```
 
 use rayon::prelude::*;
 
@@ -16,6 +21,7 @@ use crate::threshold::Threshold;
 /// A model at one rate: the solution without a test point, found once, and the way from it to any test point's cutoff.
 #[derive(Debug, Clone)]
 pub struct ConditionalAtRate<'a> {
+    /// Kernel, scores and penalty, whatever the rate.
     model: &'a ConditionalModel,
     /// None if there are too few calibration points for the rate.
     start: Option<Start<'a>>,
@@ -24,7 +30,9 @@ pub struct ConditionalAtRate<'a> {
 /// Where the programs of all test points start.
 #[derive(Debug, Clone)]
 struct Start<'a> {
+    /// Kernel, scores and box of the duals at this rate.
     program: Program<'a>,
+    /// Its optimum without a test point.
     state: ActiveSet,
     /// Which of the increasing `G_i` is the intercept; beyond `n` if any number above the last one is.
     rank: usize,
@@ -48,19 +56,27 @@ pub struct ConditionalSolution {
     pub moves: usize,
 }
 
-/// Memory of one thread.
+/// Memory that test points of a thread share, so that not every one of them allocates.
 #[derive(Default)]
 struct Workspace {
+    /// Duals of the test point at hand.
     state: ActiveSet,
+    /// Kernel between it and the calibration points; shape `(n,)`.
     kernel: Vec<f64>,
+    /// `G` while its rank is looked for.
     sorted: Vec<f64>,
 }
 
 impl<'a> ConditionalAtRate<'a> {
+    /// Solves the program of the calibration points at this rate.
+    ///
+    /// # Errors
+    /// `NotConverged` if that program does not end.
     pub(super) fn new(model: &'a ConditionalModel, alpha: Miscoverage) -> Result<Self> {
         let Some(rank) = intercept_rank(model.n(), alpha, model.flat_intercept()) else {
             return Ok(Self { model, start: None });
         };
+        // n + 1 points, the test point among them: its term must weigh as much as any other's.
         let c = 1.0 / (model.lambda() * (model.n() as f64 + 1.0));
         let (lower, upper) = (-c * alpha.get(), c * (1.0 - alpha.get()));
         let program = Program::new(model.kernel(), model.scores(), lower, upper);
@@ -92,6 +108,9 @@ impl<'a> ConditionalAtRate<'a> {
 
     /// The cutoff of one test point with the evidence for it; none if there are too few calibration points for the rate,
     /// so that there is no program to solve.
+    ///
+    /// # Errors
+    /// As [`cutoffs`](Self::cutoffs).
     pub(crate) fn solution(&self, point: &[f64]) -> Result<Option<ConditionalSolution>> {
         let columns = self.model.columns();
         let point = self.model.test_features(&Rows::new("test features", point, columns)?)?;
@@ -107,20 +126,27 @@ impl<'a> ConditionalAtRate<'a> {
 
 impl Start<'_> {
     /// Cutoff and intercept of one test point; the duals stay in the workspace.
+    ///
+    /// # Errors
+    /// `NotConverged` if its program does not end.
     fn solve(&self, work: &mut Workspace, point: &[f64]) -> Result<(Threshold, f64)> {
         let n = self.program.n();
         work.kernel.resize(n, 0.0);
         self.program.kernel.between(point, &mut work.kernel);
         work.state.with_test_point(&self.program, &self.state, &work.kernel)?;
+        // After the program, not before: its duals are the evidence, and one that does not end is
+        // an error.
         if self.rank > n {
             return Ok((Threshold::AllLabels, f64::INFINITY));
         }
         let intercept = ranked(&work.state.gradient, self.rank, &mut work.sorted);
+        // `g(x) = k'e + t K(x, x)`, and the kernel of a point with itself is 1.
         let fitted = dot_in_lanes(&work.kernel, &work.state.duals) + work.state.test_dual;
         Ok((Threshold::Finite(on_a_score(fitted + intercept, self.program.scores)), intercept))
     }
 
-    /// See [`ConditionalSolution::violation`].
+    /// See [`ConditionalSolution::violation`]; `O(n^2)`, for evidence that is asked for point by
+    /// point.
     fn violation(&self, work: &Workspace) -> f64 {
         let (program, state) = (&self.program, &work.state);
         let (mut above, mut below) = (f64::NEG_INFINITY, f64::INFINITY);
@@ -146,6 +172,8 @@ impl Start<'_> {
 fn intercept_rank(n: usize, alpha: Miscoverage, end: FlatIntercept) -> Option<usize> {
     let points = n as f64 + 1.0;
     let position = points * (1.0 - alpha.get());
+    // A product that is whole in exact arithmetic may miss that number on either side; without the
+    // slack a rank would be lost, or one taken too many.
     let slack = QUANTILE_TOLERANCE * points;
     let smallest = (position - slack).ceil().max(1.0) as usize;
     let largest = (position + slack).floor() as usize + 1;
@@ -153,6 +181,7 @@ fn intercept_rank(n: usize, alpha: Miscoverage, end: FlatIntercept) -> Option<us
         FlatIntercept::Largest => largest,
         FlatIntercept::Smallest => smallest,
     };
+    // (n + 1) alpha < 1: the duals cannot sum to zero with the test point's at its bound.
     (smallest <= n).then_some(rank)
 }
 
@@ -163,6 +192,7 @@ fn intercept_rank(n: usize, alpha: Miscoverage, end: FlatIntercept) -> Option<us
 pub(super) fn ranked(gradient: &[f64], rank: usize, sorted: &mut Vec<f64>) -> f64 {
     sorted.clear();
     sorted.extend_from_slice(gradient);
+    // Linear time: one rank is needed, not the order.
     let (_, value, _) = sorted.select_nth_unstable_by(rank - 1, f64::total_cmp);
     *value
 }

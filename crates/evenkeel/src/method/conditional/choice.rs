@@ -6,7 +6,7 @@ use super::{DEFAULT_GAMMA, DEFAULT_LAMBDA};
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum PenaltyChoice {
-    /// A penalty of the user, positive.
+    /// A penalty of the user, from 1e-100 to 1e100; 0.005 by default.
     Fixed(f64),
     /// The one of ten values from 0.0005 to 0.5 with the smallest pinball loss on points left out, in so many parts.
     CrossValidated {
@@ -15,11 +15,11 @@ pub enum PenaltyChoice {
     },
 }
 
-/// Parts that cross-validation leaves out in turn unless told otherwise.
+/// Parts that cross-validation leaves out in turn unless told otherwise; the usual number.
 const FOLDS: usize = 5;
 
 impl PenaltyChoice {
-    /// Cross-validation in five parts.
+    /// Cross-validation in five parts, over the penalties below.
     pub(crate) fn cross_validated() -> Self {
         Self::CrossValidated { folds: FOLDS }
     }
@@ -32,13 +32,14 @@ pub(crate) const PENALTIES: [f64; 10] =
 /// Settings of [`Method::Conditional`](super::super::Method::Conditional).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ConditionalChoice {
-    /// Kernel `exp(-gamma distance^2)`.
+    /// `gamma` of the kernel `exp(-gamma distance^2)`, from 1e-100 to 1e100: larger is more local.
     pub gamma: f64,
-    /// Penalty on the fitted function.
+    /// Penalty on the fitted function: large makes it constant, as in split conformal prediction.
     pub penalty: PenaltyChoice,
 }
 
 impl Default for ConditionalChoice {
+    /// The authors' kernel and penalty.
     fn default() -> Self {
         Self { gamma: DEFAULT_GAMMA, penalty: PenaltyChoice::Fixed(DEFAULT_LAMBDA) }
     }

@@ -1,4 +1,11 @@
 //! Cholesky factor of the kernel among the free points, grown and shrunk by one point at a time.
+//!
+//! ```text
+//! append   O(F)      a row that was solved for, and a diagonal
+//! remove   O(F^2)    rotations, and ones = L^-1 1 anew
+//! solve    O(F^2)    L^-1 x, L'^-1 x
+//! ```
+//! Factoring anew at every move would be `O(F^3)`, and there are several moves a test point.
 
 use crate::numeric::dot_in_lanes;
 use crate::numeric::simd::in_widest_registers;
@@ -17,14 +24,20 @@ const SPARE: usize = 32;
 /// Stored column after column, so that solves and removals run over neighbouring numbers.
 #[derive(Debug, Clone, Default)]
 pub(super) struct FreeFactor {
+    /// Columns of `stride` numbers each, of which the first `size` are in use.
     values: Vec<f64>,
+    /// Numbers that a column has room for, at least `size`.
     stride: usize,
+    /// `F`, the number of free points.
     size: usize,
+    /// `L^-1 1`, shape `(F,)`: every solve with a constraint on the sum needs it.
     ones: Vec<f64>,
+    /// Column of the point that is being taken out.
     removed: Vec<f64>,
 }
 
 impl FreeFactor {
+    /// No points; keeps the memory.
     pub(super) fn clear(&mut self) {
         self.size = 0;
         self.ones.clear();
@@ -35,6 +48,8 @@ impl FreeFactor {
         self.reserve(other.size);
         self.size = other.size;
         self.ones.clone_from(&other.ones);
+        // Column by column and below the diagonal only: the strides may differ, and the upper
+        // triangle holds whatever was there before.
         for column in 0..self.size {
             let rows = self.size - column;
             let from = column * other.stride + column;
@@ -43,17 +58,17 @@ impl FreeFactor {
         }
     }
 
-    /// `L^-1 1`.
+    /// `L^-1 1`; shape `(F,)`.
     pub(super) fn ones(&self) -> &[f64] {
         &self.ones
     }
 
-    /// `x = L^-1 x`.
+    /// `x <- L^-1 x`, for `x` no longer than the factor.
     pub(super) fn solve_lower(&self, x: &mut [f64]) {
         solve_lower(&self.values, self.stride, x);
     }
 
-    /// `x = L'^-1 x`.
+    /// `x <- L'^-1 x`, for `x` no longer than the factor.
     pub(super) fn solve_upper(&self, x: &mut [f64]) {
         solve_upper(&self.values, self.stride, x);
     }
@@ -67,6 +82,7 @@ impl FreeFactor {
         }
         let diagonal = pivot.sqrt();
         self.values[size * stride + size] = diagonal;
+        // The new row of `L ones = 1`, solved for its last entry: no need to solve the whole again.
         self.ones.push((1.0 - dot_in_lanes(row, &self.ones)) / diagonal);
         self.size += 1;
     }
@@ -86,11 +102,14 @@ impl FreeFactor {
         self.removed.extend_from_slice(&self.values[start + position + 1..start + size]);
         rotate_out(&mut self.values, stride, size, position, &mut self.removed);
         self.size -= 1;
+        // Anew, not updated: rotations change every entry behind the point, and one solve is as
+        // cheap.
         self.ones.truncate(self.size);
         self.ones.fill(1.0);
         solve_lower(&self.values, stride, &mut self.ones);
     }
 
+    /// Room for `size` points, by half as much again: points come one at a time.
     fn reserve(&mut self, size: usize) {
         if size <= self.stride {
             return;
@@ -107,6 +126,7 @@ impl FreeFactor {
 }
 
 in_widest_registers! {
+    /// Forward substitution, column by column: the inner loop runs over neighbouring numbers.
     fn solve_lower[](values: &[f64], stride: usize, x: &mut [f64]) -> () {
         let size = x.len();
         for column in 0..size {
@@ -122,6 +142,7 @@ in_widest_registers! {
 }
 
 in_widest_registers! {
+    /// Backward substitution by dot products along columns of `L`, which are rows of `L'`.
     fn solve_upper[](values: &[f64], stride: usize, x: &mut [f64]) -> () {
         let size = x.len();
         for column in (0..size).rev() {

@@ -1,4 +1,8 @@
 //! The radial kernel between feature rows.
+//!
+//! ```text
+//! K(x, x') = exp(-gamma |x - x'|^2),   in [0, 1],  1 on the diagonal
+//! ```
 
 use rayon::prelude::*;
 
@@ -10,7 +14,7 @@ use crate::rows::{Real, Rows};
 /// Largest number of calibration points whose kernel matrix is kept: 10 000 points are 800 MB.
 pub const LARGEST_CALIBRATION: usize = 10_000;
 
-/// Calibration features and the kernel among them.
+/// Calibration features and the kernel among them, `8 n^2` bytes.
 ///
 /// ```text
 /// K(x, x') = exp(-gamma |x - x'|^2),   no ridge
@@ -19,16 +23,25 @@ pub const LARGEST_CALIBRATION: usize = 10_000;
 pub(super) struct KernelMatrix {
     /// Column after column, so that the distances to all points run over neighbouring numbers.
     transposed: Vec<f64>,
+    /// Number `d` of features of a point.
     columns: usize,
+    /// Positive: larger is more local.
     gamma: f64,
+    /// `K` among the calibration points, row after row; symmetric.
     rows: Vec<f64>,
+    /// Number of calibration points, at most 10 000.
     n: usize,
 }
 
 impl KernelMatrix {
     /// The kernel among the rows of `features` (row after row, all finite).
+    ///
+    /// # Errors
+    /// `TooMany` beyond [`LARGEST_CALIBRATION`] points.
     pub(super) fn new(features: &[f64], columns: usize, gamma: f64) -> Result<Self> {
         let n = features.len() / columns;
+        // Before the matrix is allocated: its size is the square of a number that may come from a
+        // file.
         require_size(n)?;
         let mut transposed = vec![0.0; features.len()];
         for (row, values) in features.chunks_exact(columns).enumerate() {
@@ -36,6 +49,8 @@ impl KernelMatrix {
                 transposed[column * n + row] = *value;
             }
         }
+        // All of it, not one triangle: every solve reads whole rows, and mirroring would read
+        // columns.
         let mut rows = vec![0.0; n * n];
         rows.par_chunks_exact_mut(n).zip(features.par_chunks_exact(columns)).for_each(
             |(out, point)| {
@@ -45,29 +60,33 @@ impl KernelMatrix {
         Ok(Self { transposed, columns, gamma, rows, n })
     }
 
+    /// Number of calibration points, at least one.
     pub(super) fn n(&self) -> usize {
         self.n
     }
 
+    /// Number of features of a point.
     pub(super) fn columns(&self) -> usize {
         self.columns
     }
 
+    /// The kernel's parameter, for the record.
     pub(super) fn gamma(&self) -> f64 {
         self.gamma
     }
 
-    /// The kernel between calibration point `index` and all of them.
+    /// The kernel between calibration point `index` and all of them; shape `(n,)`.
     pub(super) fn row(&self, index: usize) -> &[f64] {
         &self.rows[index * self.n..][..self.n]
     }
 
-    /// The kernel between a new point and all calibration points.
+    /// The kernel between a new point, shape `(d,)`, and all calibration points; `out` has shape
+    /// `(n,)`.
     pub(super) fn between(&self, point: &[f64], out: &mut [f64]) {
         kernel_row(&self.transposed, point, self.gamma, out);
     }
 
-    /// The features as they were given.
+    /// The features as they were given, row after row: what a file keeps instead of the matrix.
     pub(super) fn features(&self) -> Vec<f64> {
         let point = |row: usize| {
             (0..self.columns).map(move |column| self.transposed[column * self.n + row])
@@ -81,7 +100,7 @@ impl KernelMatrix {
     }
 }
 
-/// An error beyond [`LARGEST_CALIBRATION`] points.
+/// An error beyond [`LARGEST_CALIBRATION`] points, with what to do instead.
 pub(super) fn require_size(n: usize) -> Result<()> {
     if n > LARGEST_CALIBRATION {
         return Err(Error::TooMany {
@@ -94,7 +113,10 @@ pub(super) fn require_size(n: usize) -> Result<()> {
     Ok(())
 }
 
-/// Feature rows as `f64`, all finite.
+/// Feature rows as `f64`, all finite: one NaN would make every kernel value NaN.
+///
+/// # Errors
+/// `NotFinite` with the row and column of the first that is not.
 pub(super) fn finite_features<T: Real>(features: &Rows<'_, T>) -> Result<Vec<f64>> {
     let values: Vec<f64> = features.values().iter().map(|value| (*value).into()).collect();
     match values.iter().position(|value| !value.is_finite()) {
@@ -108,6 +130,8 @@ pub(super) fn finite_features<T: Real>(features: &Rows<'_, T>) -> Result<Vec<f64
 }
 
 in_widest_registers! {
+    /// `K` between a point and all calibration points, feature by feature. Distances are sums in
+    /// the order of the features, so a row has the same bits alone and in the matrix.
     fn kernel_row[](transposed: &[f64], point: &[f64], gamma: f64, out: &mut [f64]) -> () {
         out.fill(0.0);
         for (column, x) in transposed.chunks_exact(out.len()).zip(point) {
@@ -124,6 +148,7 @@ in_widest_registers! {
 }
 
 in_widest_registers! {
+    /// `out -= sum of factor * row`, the rows in the order of `terms`.
     fn subtract_rows[](rows: &[f64], terms: &[(usize, f64)], out: &mut [f64]) -> () {
         let n = out.len();
         let row = |index: usize| &rows[index * n..][..n];

@@ -9,12 +9,16 @@ use crate::level::Miscoverage;
 use crate::rows::{Real, Rows};
 use crate::threshold::Threshold;
 
-/// Calibration features and scores with the kernel among them.
+/// Calibration features and scores with the kernel among them: good for every rate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConditionalModel {
+    /// Kernel among the calibration points, with their features.
     kernel: KernelMatrix,
+    /// Calibration scores in the order of the features; shape `(n,)`.
     scores: Vec<f64>,
+    /// Penalty on the norm of the fit, positive; given or chosen.
     lambda: f64,
+    /// Which end of an interval of optimal intercepts is taken.
     flat_intercept: FlatIntercept,
 }
 
@@ -35,6 +39,7 @@ impl ConditionalModel {
         let columns = features.columns();
         let features = finite_features(&features)?;
         check_scores(scores, features.len() / columns)?;
+        // Before cross-validation, which would work through the folds of too many points first.
         require_size(scores.len())?;
         let lambda = match &settings.lambda {
             LambdaChoice::Fixed(lambda) => *lambda,
@@ -60,27 +65,27 @@ impl ConditionalModel {
         })
     }
 
-    /// Number of calibration points.
+    /// Number of calibration points, at least one.
     pub(crate) fn n(&self) -> usize {
         self.scores.len()
     }
 
-    /// Number of features of a point.
+    /// Number of features of a point, at least one.
     pub(crate) fn columns(&self) -> usize {
         self.kernel.columns()
     }
 
-    /// Calibration features, row after row.
+    /// Calibration features, row after row; a copy, as they are kept column by column.
     pub(crate) fn features(&self) -> Vec<f64> {
         self.kernel.features()
     }
 
-    /// Calibration scores.
+    /// Calibration scores in the order of the features; shape `(n,)`.
     pub(crate) fn scores(&self) -> &[f64] {
         &self.scores
     }
 
-    /// Kernel parameter.
+    /// `gamma` of the kernel `exp(-gamma distance^2)`, positive.
     pub(crate) fn gamma(&self) -> f64 {
         self.kernel.gamma()
     }
@@ -133,11 +138,12 @@ impl ConditionalModel {
         self.at(alpha)?.solution(point)
     }
 
+    /// The kernel, for the programs at a rate.
     pub(super) fn kernel(&self) -> &KernelMatrix {
         &self.kernel
     }
 
-    /// Test features as `f64`, checked.
+    /// Test features as `f64`: as many as the calibration points have, all finite.
     pub(super) fn test_features<T: Real>(&self, test: &Rows<'_, T>) -> Result<Vec<f64>> {
         require_same_length(
             "a test feature row",
@@ -148,6 +154,10 @@ impl ConditionalModel {
         finite_features(test)
     }
 
+    /// From parts that were checked; computes the kernel again, which is no part of a file.
+    ///
+    /// # Errors
+    /// `TooMany` beyond the largest calibration.
     pub(super) fn from_parts(
         features: &[f64],
         columns: usize,
@@ -161,6 +171,9 @@ impl ConditionalModel {
 }
 
 /// Scores, one for each row, whose differences are finite.
+///
+/// # Errors
+/// `LengthMismatch`, `NotFinite`, or `OutOfRange` for a score beyond [`LARGEST_SCORE`].
 pub(super) fn check_scores(scores: &[f64], rows: usize) -> Result<()> {
     require_same_length("scores", scores.len(), "features", rows)?;
     require_finite("scores", scores)?;
@@ -174,4 +187,5 @@ pub(super) fn check_scores(scores: &[f64], rows: usize) -> Result<()> {
     }
 }
 
+/// Far from overflow: gradients are differences of scores, and tolerances products with them.
 const LARGEST_SCORE: f64 = 1e150;

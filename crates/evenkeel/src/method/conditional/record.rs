@@ -1,4 +1,6 @@
 //! A conditional model as plain data, for any serialisation format.
+//!
+//! The kernel matrix is not stored: it is `n^2` numbers that follow from `n d` of them.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +15,7 @@ use crate::rows::Rows;
 pub struct ConditionalRecord {
     /// Number of features of a point.
     pub columns: usize,
-    /// Calibration features, row after row.
+    /// Calibration features, row after row; shape `(n, columns)`.
     pub features: Vec<f64>,
     /// Calibration scores in the order of the features, shape `(n,)`.
     pub scores: Vec<f64>,
@@ -27,6 +29,7 @@ pub struct ConditionalRecord {
 }
 
 impl From<&ConditionalModel> for ConditionalRecord {
+    /// Copies what the model is made of.
     fn from(model: &ConditionalModel) -> Self {
         Self {
             columns: model.columns(),
@@ -42,8 +45,11 @@ impl From<&ConditionalModel> for ConditionalRecord {
 impl TryFrom<ConditionalRecord> for ConditionalModel {
     type Error = Error;
 
+    /// Checks ranges, shapes and finiteness, then computes the kernel.
     fn try_from(record: ConditionalRecord) -> Result<Self> {
         let ConditionalRecord { columns, features, scores, gamma, lambda, flat_intercept } = record;
+        // The cheap checks first: nothing is computed from numbers of a file before they are looked
+        // at.
         check_gamma(gamma)?;
         check_lambda(lambda)?;
         let rows = Rows::new("features", &features, columns)?;

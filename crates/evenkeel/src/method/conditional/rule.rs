@@ -12,14 +12,19 @@ use crate::score::Score;
 use crate::side_inputs::SideInputs;
 
 /// A conditional model and what it describes points by.
+///
+/// The largest of the rules: `n` rows of features in a file, and `8 n^2` bytes of kernel once it is
+/// read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "StoredConditionalRule", into = "StoredConditionalRule")]
 pub struct ConditionalRule {
+    /// Scores or features; points to predict must come with the same.
     basis: Basis,
+    /// Features, scores and kernel, from which cutoffs at any rate follow.
     model: ConditionalModel,
 }
 
-/// As it is stored; checked when read back.
+/// As it is stored; checked when read back. The field names are those of the file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct StoredConditionalRule {
     basis: Basis,
@@ -27,6 +32,7 @@ struct StoredConditionalRule {
 }
 
 impl From<ConditionalRule> for StoredConditionalRule {
+    /// Drops the kernel matrix, which reading computes again.
     fn from(rule: ConditionalRule) -> Self {
         Self { basis: rule.basis, model: ConditionalRecord::from(&rule.model) }
     }
@@ -35,22 +41,24 @@ impl From<ConditionalRule> for StoredConditionalRule {
 impl TryFrom<StoredConditionalRule> for ConditionalRule {
     type Error = Error;
 
+    /// An error for a model that no fit could have made.
     fn try_from(stored: StoredConditionalRule) -> Result<Self> {
         Ok(Self { basis: stored.basis, model: ConditionalModel::try_from(stored.model)? })
     }
 }
 
 impl ConditionalRule {
+    /// A fitted model as a rule.
     pub(crate) fn new(basis: Basis, model: ConditionalModel) -> Self {
         Self { basis, model }
     }
 
-    /// What points are described by.
+    /// What points are described by: their scores or features.
     pub(crate) fn basis(&self) -> Basis {
         self.basis
     }
 
-    /// An error unless it belongs to this many classes.
+    /// An error unless it belongs to this many classes; features may be of any number.
     pub(crate) fn check(&self, classes: usize) -> Result<()> {
         match self.basis {
             Basis::Features => Ok(()),
@@ -63,7 +71,11 @@ impl ConditionalRule {
         }
     }
 
-    /// A threshold for each row of a block.
+    /// A threshold for each row of a block, from a quadratic program for each.
+    ///
+    /// # Errors
+    /// If features are missing or not used, a row does not hold probabilities, or a program does
+    /// not end.
     pub(crate) fn cutoffs<T: Real>(
         &self,
         keys: RowKeys<'_>,
@@ -74,6 +86,8 @@ impl ConditionalRule {
     ) -> Result<Cutoffs> {
         let (values, columns) = self.basis.table("conditional", keys, block, side, score)?;
         let rows = Rows::new("features", &values, columns)?;
+        // The start without a test point is solved for every block. It takes as long as some tens
+        // of test points, which blocks hold many times over.
         Ok(Cutoffs::PerRow(self.model.cutoffs(rows, alpha)?))
     }
 }

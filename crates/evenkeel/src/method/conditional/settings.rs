@@ -6,15 +6,15 @@ use crate::error::{Error, Result};
 use crate::level::Miscoverage;
 use crate::seed::Seed;
 
-/// The authors' kernel parameter.
+/// The authors' kernel parameter, in units of one over a squared distance of feature rows.
 pub(crate) const DEFAULT_GAMMA: f64 = 12.5;
-/// The authors' penalty.
+/// The authors' penalty, against the mean loss of `n + 1` points.
 pub(crate) const DEFAULT_LAMBDA: f64 = 0.005;
 
 /// How strongly the fitted quantile function is held to a constant.
 #[derive(Debug, Clone, PartialEq)]
 pub enum LambdaChoice {
-    /// A given penalty.
+    /// A given penalty, from 1e-100 to 1e100.
     Fixed(f64),
     /// The candidate with the smallest pinball loss on points left out; ties go to the largest penalty.
     ///
@@ -23,11 +23,11 @@ pub enum LambdaChoice {
     CrossValidated {
         /// Number of parts, each left out once; at least 2 and at most the number of points.
         folds: usize,
-        /// Penalties to choose from.
+        /// Penalties to choose from, at least one.
         candidates: Vec<f64>,
         /// Rate whose quantile the loss is for.
         alpha: Miscoverage,
-        /// Which points are left out together.
+        /// Which points are left out together follows from it.
         seed: Seed,
     },
 }
@@ -59,11 +59,12 @@ pub struct ConditionalSettings {
     pub gamma: f64,
     /// Penalty on the norm of the fit: given, or chosen by cross-validation.
     pub lambda: LambdaChoice,
-    /// Which end of an interval of optimal intercepts.
+    /// Which end of an interval of optimal intercepts is taken.
     pub flat_intercept: FlatIntercept,
 }
 
 impl Default for ConditionalSettings {
+    /// The authors' kernel and penalty, and the larger intercept.
     fn default() -> Self {
         Self {
             gamma: DEFAULT_GAMMA,
@@ -86,11 +87,15 @@ impl ConditionalSettings {
     }
 
     /// An error unless every number is in its range. Fitting checks this, too.
+    ///
+    /// # Errors
+    /// `OutOfRange`, `TooFew` for fewer than two folds, `Empty` for no candidates.
     pub(crate) fn check(&self) -> Result<()> {
         check_gamma(self.gamma)?;
         match &self.lambda {
             LambdaChoice::Fixed(lambda) => check_lambda(*lambda),
             LambdaChoice::CrossValidated { folds, candidates, .. } => {
+                // With one fold nothing is left to fit on.
                 if *folds < 2 {
                     return Err(Error::TooFew { what: "folds", found: *folds, least: 2 });
                 }
@@ -103,10 +108,12 @@ impl ConditionalSettings {
     }
 }
 
+/// An error unless `gamma` is positive and far from overflow; a NaN is refused too.
 pub(super) fn check_gamma(gamma: f64) -> Result<()> {
     in_range("gamma", gamma)
 }
 
+/// The same of a penalty.
 pub(super) fn check_lambda(lambda: f64) -> Result<()> {
     in_range("lambda", lambda)
 }

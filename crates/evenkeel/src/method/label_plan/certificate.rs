@@ -5,6 +5,9 @@
 //! ```
 //! while `F_up <= F_Q <= F_down`, which no method without labels can verify. `F_down` is the law of the model's own belief,
 //! `F_up` that of the balanced plan at the temperature `T (1 + 2 (inflation - 1))`.
+//!
+//! The integral is exact at the calibration scores. The last term is the DKW inequality for the `m`
+//! target points, whose laws the two are.
 
 use std::fmt;
 
@@ -15,17 +18,19 @@ use crate::learning::projection::distance_over;
 /// A bound on the total coverage gap, and what it rests on.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Certificate {
-    /// The bound for the unlabeled points at hand.
+    /// The bound for the unlabeled points at hand, in `[0, 1]`: a difference of coverage, averaged
+    /// over all levels.
     pub value: f64,
-    /// The bound for the law behind them, with probability `1 - delta`.
+    /// The bound for the law behind them, with probability `1 - delta`; at most 1.
     pub with_confidence: f64,
     /// Failure probability of the value with confidence, in `(0, 1)`.
     pub delta: f64,
-    /// How it is known.
+    /// How it is known; there is one way yet, and results must name it.
     pub standing: Standing,
 }
 
 impl fmt::Display for Certificate {
+    /// Two sentences for people: the bound in percentage points, and what it rests on.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -39,7 +44,7 @@ impl fmt::Display for Certificate {
     }
 }
 
-/// How something is known.
+/// How something is known; the word stands in every result, so that none passes for a guarantee.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -51,6 +56,11 @@ pub enum Standing {
 /// The certificate's integral; `up`, `down` and `cumulative` at the sorted calibration scores.
 ///
 /// The larger of two distances from `u` is the distance from their middle plus half of their difference.
+///
+/// ```text
+/// max(|up - u|, |down - u|) = |(up + down)/2 - u| + |up - down|/2
+/// ```
+/// Laws that cross somewhere are no error here: the absolute difference bounds either order.
 pub(super) fn enclosed_gap(up: &[f64], down: &[f64], cumulative: &[f64]) -> f64 {
     let mut before = 0.0;
     up.iter()

@@ -1,4 +1,9 @@
 //! `label-plan` as a method: one pass for the statistics and the fixed points, one for the laws.
+//!
+//! ```text
+//! calibration data -> T -> pass 1 -> groups, mix, inflation, b -> pass 2 -> three laws -> weights
+//! ```
+//! Two passes, because the laws need `b`, and `b` needs the statistics of all rows.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -14,6 +19,7 @@ use crate::rows::{Real, RowKeys, Rows};
 use crate::side_inputs::SideInputs;
 use crate::threshold::TestMass;
 
+/// The room's entry in the list of methods.
 pub(crate) const ABOUT: About = About {
     name: "label-plan",
     summary: "Weights from the target points transported onto the class frequencies of the calibration data",
@@ -21,24 +27,30 @@ pub(crate) const ABOUT: About = About {
     needs: Needs::NOTHING,
 };
 
-/// Rows of a block that a thread takes at a time.
+/// Rows of a block that a thread takes at a time. What they leave is merged exactly, so the number
+/// decides the speed and nothing else.
 const SHARE_ROWS: usize = 1 << 12;
 
-/// The calibration side, before the first pass.
+/// The calibration side, before the first pass: the temperature is fitted, nothing else is known.
 #[derive(Debug)]
 pub(crate) struct PlanFirst {
+    /// Logits, scores and temperature of the calibration data.
     planner: LabelPlanner,
+    /// Rate that warnings are about.
     alpha: crate::level::Miscoverage,
 }
 
-/// The calibration side, before the second.
+/// The calibration side, before the second pass; the plan itself is the pass's recipe.
 #[derive(Debug)]
 pub(crate) struct PlanSecond {
     planner: LabelPlanner,
     alpha: crate::level::Miscoverage,
 }
 
-/// Fits the temperature.
+/// Fits the temperature: what every method that may end as a plan starts with.
+///
+/// # Errors
+/// If a setting is out of its range.
 pub(crate) fn planner<T: Real>(
     calibration: &Scored<'_, T>,
     settings: LabelPlanSettings,
@@ -51,7 +63,10 @@ pub(crate) fn planner<T: Real>(
     LabelPlanner::new(logits, calibration.context.score, settings, calibration.context.seed)
 }
 
-/// Fits the temperature; the target rows are still to come.
+/// Fits the temperature; the target rows are still to come, twice.
+///
+/// # Errors
+/// If a setting is out of its range.
 pub(crate) fn begin<T: Real>(
     calibration: &Scored<'_, T>,
     settings: LabelPlanSettings,
@@ -64,6 +79,7 @@ pub(crate) fn begin<T: Real>(
 impl Stage for PlanFirst {
     type Pass = PlanFirstPass;
 
+    /// Groups, statistics and fixed points, from what all rows left behind.
     fn end_pass(self, _: PlanFirstPass, first: FirstPass, _: u64) -> Result<Next> {
         let prepared = self.planner.prepare(first)?;
         let stage = PlanSecond { planner: self.planner, alpha: self.alpha };
@@ -74,6 +90,7 @@ impl Stage for PlanFirst {
 impl Stage for PlanSecond {
     type Pass = PreparedPlan;
 
+    /// The laws become weights, thresholds and a certificate.
     fn end_pass(self, prepared: PreparedPlan, second: SecondPass, _: u64) -> Result<Next> {
         let plan = self.planner.finish(&prepared, second)?;
         let evidence = Evidence::LabelPlan {
@@ -84,30 +101,38 @@ impl Stage for PlanSecond {
     }
 }
 
-/// The weights and thresholds of a plan.
+/// The weights and thresholds of a plan; the evidence is the caller's to add.
 pub(crate) fn concluded(plan: &LabelPlan) -> Concluded {
     let thresholds = plan.thresholds().clone();
     let scores = thresholds.scores().to_vec();
     let sorted = Sorted { order: plan.order().to_vec(), scores };
     let rule = Rule::Planned { thresholds };
+    // No share for the test point: the weights stand for a law of the target data itself, which has
+    // no n + 1 exchangeable points to be one of.
     let mut concluded = Concluded::given(sorted, plan.weights().clone(), TestMass::NONE, rule);
+    // Before has no meaning here: nothing was minimised step by step.
     concluded.learned.bound_after = Some(plan.evidence().certificate.value);
     concluded
 }
 
 /// Counts predicted classes and confidences, and keeps rows for the fixed points.
+///
+/// A state that has seen nothing is the recipe: it holds the temperature, the seed and the sizes.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct PlanFirstPass {
+    /// No rows yet; every worker starts from a copy.
     pub empty: FirstPass,
 }
 
 impl Pass for PlanFirstPass {
     type State = FirstPass;
 
+    /// A copy of the recipe itself.
     fn empty(&self) -> FirstPass {
         self.empty.clone()
     }
 
+    /// Adds a block by shares of rows, one thread each.
     fn add<T: Real>(
         &self,
         state: FirstPass,
@@ -115,6 +140,8 @@ impl Pass for PlanFirstPass {
         block: Rows<'_, T>,
         _: &SideInputs<'_>,
     ) -> Result<FirstPass> {
+        // Parts of a block are states of their own and merged like those of other processes: there
+        // is one way to add rows, and it is tested for any cut.
         let shares = block.shares(keys, SHARE_ROWS);
         let added = shares
             .map(|(keys, part)| self.empty.clone().add(keys, &TargetRows::Probabilities(part)))
@@ -126,6 +153,7 @@ impl Pass for PlanFirstPass {
         state.merge(other)
     }
 
+    /// An error unless temperature, classes and sample are those of this planner.
     fn check(&self, state: &FirstPass) -> Result<()> {
         self.empty.require_same(state)
     }
@@ -135,13 +163,16 @@ impl Pass for PlanFirstPass {
     }
 }
 
+// The prepared plan is the recipe of the second pass: rows are read by its scalings.
 impl Pass for PreparedPlan {
     type State = SecondPass;
 
+    /// Sums of zero under this plan's digest.
     fn empty(&self) -> SecondPass {
         self.second_pass()
     }
 
+    /// Adds the three laws of a block, by shares of rows, one thread each.
     fn add<T: Real>(
         &self,
         state: SecondPass,
@@ -149,6 +180,7 @@ impl Pass for PreparedPlan {
         block: Rows<'_, T>,
         _: &SideInputs<'_>,
     ) -> Result<SecondPass> {
+        // Once a block: an empty pass holds a digest of the whole plan.
         let empty = self.second_pass();
         let shares = block.shares(keys, SHARE_ROWS);
         let added = shares
@@ -161,6 +193,7 @@ impl Pass for PreparedPlan {
         state.merge(other)
     }
 
+    /// An error unless the sums were begun with this very plan.
     fn check(&self, state: &SecondPass) -> Result<()> {
         state.require_plan(self)
     }

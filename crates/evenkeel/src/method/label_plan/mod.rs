@@ -91,11 +91,17 @@ use crate::sketch::{Abscissae, contradiction};
 #[doc(hidden)]
 #[derive(Debug, Clone)]
 pub struct LabelPlanner {
+    /// Logits, labels and scores of the calibration points.
     labeled: LabeledLogits,
+    /// What scores target rows, with draws of their own; none where candidate scores are given.
     score: Option<Score>,
+    /// Where scores can fall; the tail of the planned law ends at its high end.
     range: Interval,
+    /// How exactly the fixed points are computed.
     settings: LabelPlanSettings,
+    /// Chooses the rows of very large tables that take part in them.
     seed: Seed,
+    /// `T`, positive: fitted on the calibration labels.
     temperature: f64,
 }
 
@@ -112,6 +118,9 @@ impl LabelPlanner {
         seed: Seed,
     ) -> Result<Self> {
         let range = score.range(labeled.classes());
+        // Draws of their own, or a target row would share that of the calibration row with its
+        // number. The word is part of the draws: another one would change the bits of stored
+        // calibrations.
         Self::with(labeled, Some(score.with_draws_for("today")), range, settings, seed)
     }
 
@@ -128,6 +137,7 @@ impl LabelPlanner {
         Self::with(labeled, None, range, settings, seed)
     }
 
+    /// Checks the settings and fits the temperature.
     fn with(
         labeled: LabeledLogits,
         score: Option<Score>,
@@ -140,14 +150,15 @@ impl LabelPlanner {
         Ok(Self { labeled, score, range, settings, seed, temperature })
     }
 
-    /// The labeled side.
+    /// The calibration points as they were given, with their scores.
     pub(crate) fn labeled(&self) -> &LabeledLogits {
         &self.labeled
     }
 
-    /// An empty first pass.
+    /// An empty first pass. Rows beyond `kept_cells / C` are sampled for the fixed points.
     pub fn first_pass(&self) -> FirstPass {
         let classes = self.labeled.classes();
+        // At least one, also of a million classes: a fixed point over no rows is no plan.
         let kept_rows = (self.settings.kept_cells / classes).max(1);
         let seed = self.seed.child("label-plan-rows", 0).get();
         FirstPass::new(classes, self.temperature, seed, kept_rows)
@@ -161,6 +172,7 @@ impl LabelPlanner {
         if first.rows == 0 {
             return Err(Error::Empty { what: "target table" });
         }
+        // Only now: how many groups the classes fall into depends on the number of target rows.
         let groups = ClassGroups::new(&self.labeled, first.rows);
         let mut target_counts = vec![0; groups.len()];
         for (count, group) in first.predicted.iter().zip(&groups.group_of) {
@@ -175,6 +187,8 @@ impl LabelPlanner {
         if rows.len() as u64 != sampled {
             return Err(contradiction("its sample does not hold as many rows as were seen"));
         }
+        // With plans that change nothing: their temperatures follow from the statistics, which the
+        // fixed points below ask this value for.
         let mut prepared = PreparedPlan {
             plan: TransportPlan::not_needed(groups.len()),
             balanced: TransportPlan::not_needed(groups.len()),
@@ -195,11 +209,13 @@ impl LabelPlanner {
             let table = GroupTable::new(logits, &prepared.groups, temperature);
             fit_plan(&table, &prepared.groups.prior, marginal, iterating)
         };
+        // Always, also where nothing is mixed: the certificate needs its cautious end.
         let balanced = fit(prepared.upper_temperature(), Marginal::Balanced);
         if statistics.mix > 0.0 {
             prepared.plan = fit(prepared.planned_temperature(), Marginal::SemiRelaxed);
         }
         prepared.balanced = balanced;
+        // The exponentials are taken once here, not for every row of the second pass.
         prepared.planned_scalings = prepared.plan.class_scalings(&prepared.groups);
         prepared.upper_scalings = prepared.balanced.class_scalings(&prepared.groups);
         Ok(prepared)
@@ -228,6 +244,7 @@ impl LabelPlanner {
 
         let (laws, tail) = sums.finish(&sorted, &prepared.abscissae);
         let projected = project(&sorted, &laws.planned)?;
+        // `sums.finish` gives one value for each score, and there is at least one.
         let reached = laws.planned.last().copied().unwrap_or(f64::NAN);
         let value = certificate::enclosed_gap(&laws.upper, &laws.lower, &projected.cumulative);
         let delta = self.settings.delta;
@@ -274,6 +291,7 @@ impl LabelPlanner {
         self.finish(&prepared, second)
     }
 
+    /// Predicted group and confidence of every calibration point, at the fitted temperature.
     fn predicted_calibration(&self, groups: &ClassGroups) -> PredictedCalibration {
         let rows = self.labeled.logits().chunks_exact(self.labeled.classes());
         let (groups, confidences) = rows
@@ -282,11 +300,12 @@ impl LabelPlanner {
         PredictedCalibration { groups, confidences }
     }
 
-    /// The distinct calibration scores.
+    /// The distinct calibration scores: where the three laws must be exact, and need no more.
     fn abscissae(&self) -> Result<Abscissae> {
         let mut points = self.labeled.scores().to_vec();
         points.sort_unstable_by(f64::total_cmp);
         points.dedup();
+        // A score of the user's own may lie outside the range that was stated; no bin may lose it.
         let low = points.first().map_or(self.range.low(), |first| first.min(self.range.low()));
         let high = points.last().map_or(self.range.high(), |last| last.max(self.range.high()));
         Ok(Abscissae::of_points(Interval::new(low, high)?, points))

@@ -1,4 +1,8 @@
 //! The result: weights, thresholds for any miscoverage rate, and the evidence.
+//!
+//! ```text
+//! w_i = c_i - c_(i-1),   c_i = (F(s_i) + F(s_(i+1))) / 2,   F the planned law
+//! ```
 
 use super::evidence::PlanEvidence;
 use super::thresholds::{PlanThreshold, PlanThresholds};
@@ -11,10 +15,15 @@ use crate::warning::Warning;
 /// Weights on the calibration points, thresholds for any miscoverage rate, and the evidence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LabelPlan {
+    /// Scores, levels and the tail beyond.
     pub(super) thresholds: PlanThresholds,
+    /// `order[k]` is the position in the input of the `k`-th smallest score.
     pub(super) order: Vec<usize>,
+    /// `w`, in increasing order of the scores.
     pub(super) weights: Weights,
+    /// Planned law and both ends of the certificate, at the sorted scores.
     pub(super) laws: PlannedLaws,
+    /// What was measured on the way.
     pub(super) evidence: PlanEvidence,
 }
 
@@ -24,12 +33,12 @@ impl LabelPlan {
         self.thresholds.threshold(alpha)
     }
 
-    /// All that thresholds need; serialises.
+    /// All that thresholds need, of bounded size; serialises.
     pub fn thresholds(&self) -> &PlanThresholds {
         &self.thresholds
     }
 
-    /// Weights in increasing order of the scores.
+    /// Weights in increasing order of the scores; they sum to one without a test point.
     pub fn weights(&self) -> &Weights {
         &self.weights
     }
@@ -48,17 +57,17 @@ impl LabelPlan {
         given
     }
 
-    /// The three laws at the sorted calibration scores.
+    /// The three laws at the sorted calibration scores; shapes `(n,)`.
     pub fn laws(&self) -> &PlannedLaws {
         &self.laws
     }
 
-    /// What was measured on the way.
+    /// What was measured on the way to the weights, as data.
     pub fn evidence(&self) -> &PlanEvidence {
         &self.evidence
     }
 
-    /// What a user should know at a miscoverage rate.
+    /// What a user should know at a miscoverage rate; the threshold's source depends on it.
     pub fn warnings(&self, alpha: Miscoverage) -> Vec<Warning> {
         warnings(&self.evidence, self.threshold(alpha), alpha)
     }

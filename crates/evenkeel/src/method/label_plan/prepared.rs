@@ -1,4 +1,9 @@
 //! What stages 2 to 4 leave for the second pass.
+//!
+//! ```text
+//! f_j = softmax(logits_j / (T inflation)),   g_j(y) ~ f_j(y) b_group(y),   h = (1 - mix) f + mix g
+//! ```
+//! Sent to every worker of the second pass, so it holds what one row needs and no rows.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -12,25 +17,37 @@ use crate::score::Score;
 use crate::sketch::{Abscissae, MOST_ROWS, contradiction};
 
 /// Stages 2 to 4, ready for the second pass.
+///
+/// Numbers that come from elsewhere are checked as a whole: the second pass indexes by group and
+/// divides by scalings without looking again.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Stored")]
 pub struct PreparedPlan {
+    /// Group of each class, and the prior `pi`.
     pub(super) groups: ClassGroups,
+    /// Distances between the data sets, `mix` and `inflation`.
     pub(super) statistics: ShiftStatistics,
+    /// The semi-relaxed plan at `T inflation`; not needed where `mix` is 0.
     pub(super) plan: TransportPlan,
+    /// The balanced plan at the cautious end's temperature.
     pub(super) balanced: TransportPlan,
-    /// `b` of each class in the planned law.
+    /// `b` of each class in the planned law; shape `(C,)`, positive.
     pub(super) planned_scalings: Vec<f64>,
-    /// `b` of each class at the cautious end of the certificate.
+    /// `b` of each class at the cautious end of the certificate; shape `(C,)`, positive.
     pub(super) upper_scalings: Vec<f64>,
+    /// Where the laws are exact: the distinct calibration scores.
     pub(super) abscissae: Abscissae,
+    /// What scores target rows; none where candidate scores come with them.
     pub(super) score: Option<Score>,
+    /// `T`, fitted on the calibration labels, before any inflation.
     pub(super) temperature: f64,
+    /// Rows that took part in the fixed points.
     pub(super) planned_rows: usize,
+    /// Rows of the first pass; the second must see as many.
     pub(super) rows: u64,
 }
 
-/// As it is stored; checked when read back.
+/// As it is stored; checked when read back. Same fields, same order: postcard writes no names.
 #[derive(Deserialize)]
 struct Stored {
     groups: ClassGroups,
@@ -49,9 +66,11 @@ struct Stored {
 impl TryFrom<Stored> for PreparedPlan {
     type Error = Error;
 
+    /// An error unless shapes fit each other and every number is in its range.
     fn try_from(stored: Stored) -> Result<Self> {
         let Stored { groups, statistics, plan, balanced, .. } = &stored;
         let (classes, count) = (groups.group_of.len(), groups.prior.len());
+        // Before anything is indexed by a group of these bytes.
         let fits = classes > 0
             && groups.group_of.iter().all(|group| *group < count)
             && [plan, balanced].iter().all(|plan| plan.log_scalings.len() == count)
@@ -67,6 +86,7 @@ impl TryFrom<Stored> for PreparedPlan {
             && stored.upper_scalings.iter().all(positive)
             && (plan.log_scalings.iter().chain(&balanced.log_scalings)).all(|log| log.is_finite())
             && positive(&stored.temperature)
+            // Outside of it (1 - mix) f + mix g would hold negative masses.
             && (0.0..=1.0).contains(&statistics.mix)
             && (1.0..=LARGEST_INFLATION).contains(&statistics.inflation)
             && stored.rows <= MOST_ROWS;
@@ -90,19 +110,19 @@ impl TryFrom<Stored> for PreparedPlan {
 }
 
 impl PreparedPlan {
-    /// An empty second pass.
+    /// An empty second pass, with places for the laws at every distinct calibration score.
     pub fn second_pass(&self) -> SecondPass {
         SecondPass::new(self)
     }
 
-    /// SHA-256 of the plan's wire form.
+    /// SHA-256 of the plan's wire form: the name of the plan in the states of its second pass.
     pub(super) fn digest(&self) -> [u8; 32] {
         // Numbers and lists of them can always be written; a plan without bytes would only fail to tell plans apart.
         let bytes = postcard::to_allocvec(self).unwrap_or_default();
         Sha256::digest(&bytes).into()
     }
 
-    /// The classes' groups and their prior.
+    /// The classes' groups and their prior `pi`.
     pub(crate) fn groups(&self) -> &ClassGroups {
         &self.groups
     }
@@ -121,12 +141,12 @@ impl PreparedPlan {
         Ok(row)
     }
 
-    /// `T inflation`.
+    /// `T inflation`: the less the confidences can be trusted, the softer the rows.
     pub(super) fn planned_temperature(&self) -> f64 {
         self.temperature * self.statistics.inflation
     }
 
-    /// `T (1 + 2 (inflation - 1))`.
+    /// `T (1 + 2 (inflation - 1))`: twice the distance from `T`, for the cautious end.
     pub(super) fn upper_temperature(&self) -> f64 {
         self.temperature * (1.0 + 2.0 * (self.statistics.inflation - 1.0))
     }

@@ -17,10 +17,12 @@ use crate::sketch::LawSums;
 pub struct SecondPass {
     /// Digest of the plan, so that sums of different plans are never added up.
     plan: [u8; 32],
+    /// Masses between calibration scores, as whole numbers, and the tail.
     pub(super) sums: LawSums,
 }
 
 impl SecondPass {
+    /// No rows yet, of this plan.
     pub(super) fn new(prepared: &PreparedPlan) -> Self {
         Self { plan: prepared.digest(), sums: LawSums::new(&prepared.abscissae) }
     }
@@ -36,9 +38,12 @@ impl SecondPass {
         block: &TargetRows<'_, T>,
     ) -> Result<Self> {
         keys.check(block.rows())?;
+        // Not the digest, which would be hashed anew for every share of a block. Sums of another
+        // plan are found out when they are merged.
         self.sums.require_points(&prepared.abscissae)?;
         let classes = prepared.groups.group_of.len();
         require_same_length("target classes", block.classes(), "calibration classes", classes)?;
+        // Memory for one row, used for all: a block of any size allocates these once.
         let mut reader = RowReader::new(classes);
         let mut laws = RowLaws::new(classes);
         for offset in 0..block.rows() {
@@ -69,7 +74,7 @@ impl SecondPass {
         self.sums.rows
     }
 
-    /// An error unless the pass was begun with this plan.
+    /// An error unless the pass was begun with this plan; compares digests, then places.
     pub(super) fn require_plan(&self, prepared: &PreparedPlan) -> Result<()> {
         if self.plan != prepared.digest() {
             return Err(OTHER_PLAN);
@@ -78,21 +83,33 @@ impl SecondPass {
     }
 }
 
+/// Two plans differ in what they make of a row, so their sums have no common meaning.
 const OTHER_PLAN: Error = Error::IncompatibleSketches { what: "plan" };
 
-/// Plausibilities of one row's labels under the three laws.
+/// Plausibilities of one row's labels under the three laws; shapes `(C,)`, each summing to one.
 struct RowLaws {
+    /// `(1 - mix) f + mix g` at `T inflation`.
     planned: Vec<f64>,
+    /// `g` of the balanced plan.
     upper: Vec<f64>,
+    /// `f` at `T`: the model's own belief.
     lower: Vec<f64>,
 }
 
 impl RowLaws {
+    /// Room for a row of `classes` labels.
     fn new(classes: usize) -> Self {
         let row = vec![0.0; classes];
         Self { planned: row.clone(), upper: row.clone(), lower: row }
     }
 
+    /// Overwrites all three from a row of logits.
+    ///
+    /// ```text
+    /// planned   (1 - mix) f + mix g at T inflation,   g ~ f b
+    /// upper     g ~ f b of the balanced plan at T (1 + 2 (inflation - 1))
+    /// lower     f at T
+    /// ```
     fn fill(&mut self, prepared: &PreparedPlan, logits: &[f64]) {
         let inverses = [
             1.0 / prepared.planned_temperature(),
@@ -116,6 +133,7 @@ in_widest_registers! {
     ) -> () {
         let [planned, upper, lower] = out;
         tempered_softmax_into(logits, inverses[0], planned);
+        // `g = f b / (f . b)`, so that one factor a label does both: no second row, no second pass.
         if mix > 0.0 {
             let share = mix / dot_in_lanes(planned, scalings[0]);
             for (f, scaling) in planned.iter_mut().zip(scalings[0]) {

@@ -1,4 +1,8 @@
 //! `M Q = q`: class shares by black-box shift estimation, BBSE \[LWS18\].
+//!
+//! ```text
+//! |error of Q|_1 <= |M^-1|_1 |error of q|_1,    condition = |M|_1 |M^-1|_1,   |M|_1 = 1
+//! ```
 
 use super::linear_system::{Factored, norm_1};
 use super::weights::{LabelShiftEvidence, LabelShiftMethod, LabelWeights};
@@ -37,6 +41,8 @@ pub fn black_box_shift(
     let calibration_shares = class_shares(labels, classes)?;
 
     let mut confusion = vec![0.0; classes * classes];
+    // All positive: `class_shares` has refused a class without a point, whose column would be 0 /
+    // 0.
     let per_class: Vec<f64> = calibration_shares.iter().map(|p| p * labels.len() as f64).collect();
     for (predicted, label) in calibration_predictions.iter().zip(labels.as_slice()) {
         confusion[predicted * classes + label] += 1.0;
@@ -50,7 +56,10 @@ pub fn black_box_shift(
     let mut predicted_shares = vec![0.0; classes];
     target_predictions.iter().for_each(|predicted| predicted_shares[*predicted] += 1.0);
     predicted_shares.iter_mut().for_each(|share| *share /= target_predictions.len() as f64);
+    // Solved with the factor, not with the inverse that the condition needed: fewer roundings.
     let mut target_shares = factored.solve(&predicted_shares);
+    // Noted before they are set to 0: a user cannot see from a share of 0 that it came out
+    // negative.
     let clipped: Vec<usize> = (0..classes).filter(|class| target_shares[*class] < 0.0).collect();
     target_shares.iter_mut().for_each(|share| *share = share.max(0.0));
     // Columns of M and the shares q sum to one, so the shares do so too before clipping: the sum is at least one.
@@ -66,6 +75,9 @@ pub fn black_box_shift(
 }
 
 /// The factored matrix and its condition `|M|_1 |M^-1|_1`, or an error with the class that is least determined.
+///
+/// # Errors
+/// `SingularConfusion`, with an infinite condition where a pivot vanished.
 fn well_conditioned(confusion: &[f64], classes: usize) -> Result<(Factored, f64)> {
     let most = MOST_CONDITION;
     let factored = Factored::new(confusion, classes).map_err(|class| Error::SingularConfusion {
@@ -82,10 +94,12 @@ fn well_conditioned(confusion: &[f64], classes: usize) -> Result<(Factored, f64)
     let error_of = |class: usize| -> f64 {
         inverse[class * classes..][..classes].iter().map(|entry| entry.abs()).sum()
     };
+    // Named so that a user knows which class to label more of, or to merge.
     let class = (0..classes).max_by(|a, b| error_of(*a).total_cmp(&error_of(*b))).unwrap_or(0);
     Err(Error::SingularConfusion { class, condition, most })
 }
 
+/// An error with the first prediction that names no class: it would index past the matrix.
 fn require_classes(what: &'static str, labels: &[usize], classes: usize) -> Result<()> {
     match labels.iter().position(|label| *label >= classes) {
         None => Ok(()),

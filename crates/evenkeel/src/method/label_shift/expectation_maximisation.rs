@@ -10,7 +10,8 @@ use rayon::prelude::*;
 /// Rows added up by one task; fixed, so that threads do not change a bit.
 const ROWS_PER_TASK: usize = 4096;
 
-/// When the iteration ends.
+/// When the iteration ends. The likelihood is concave in the shares: there is one maximum to end
+/// at, or a flat stretch of them.
 ///
 /// | name | default | purpose | range |
 /// |---|---|---|---|
@@ -18,13 +19,14 @@ const ROWS_PER_TASK: usize = 4096;
 /// | `most_iterations` | 10 000 | the end in any case; the likelihood can be very flat | any |
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EmSettings {
-    /// Largest change of a class share that counts as none.
+    /// Largest change of a class share that counts as none; zero or positive, finite.
     pub tolerance: f64,
-    /// Most iterations.
+    /// Most iterations; 0 leaves the shares of the calibration labels.
     pub most_iterations: usize,
 }
 
 impl Default for EmSettings {
+    /// Shares to eight digits: far below what sampling leaves uncertain.
     fn default() -> Self {
         Self { tolerance: 1e-8, most_iterations: 10_000 }
     }
@@ -55,6 +57,8 @@ pub fn expectation_maximisation<T: Real>(
     }
     let classes = target.classes();
     let calibration_shares = class_shares(labels, classes)?;
+    // From P: with no shift this is near the answer already, and no class starts at 0, which EM
+    // never leaves.
     let mut shares = calibration_shares.clone();
     let mut stopped = EmStop::MostIterations;
     let mut iterations = 0;
@@ -62,6 +66,8 @@ pub fn expectation_maximisation<T: Real>(
         let next = reweighted_means(target, &shares, &calibration_shares)?;
         iterations += 1;
         let moved = next.iter().zip(&shares).map(|(new, old)| (new - old).abs());
+        // The largest change, not the mean: with a thousand classes a mean hides one that still
+        // moves.
         let moved = moved.fold(0.0, f64::max);
         shares = next;
         if moved <= settings.tolerance {
@@ -77,7 +83,8 @@ pub fn expectation_maximisation<T: Real>(
     })
 }
 
-/// Mean over target rows of `f_j(y) r(y)`, normalised row by row, with `r = shares / prior`.
+/// Mean over target rows of `f_j(y) r(y)`, normalised row by row, with `r = shares / prior`: one
+/// step of EM. Shape `(C,)`, summing to one.
 fn reweighted_means<T: Real>(
     target: &Probabilities<'_, T>,
     shares: &[f64],
@@ -103,10 +110,12 @@ fn reweighted_means<T: Real>(
         })
         .collect();
     let mut means = vec![0.0; ratios.len()];
+    // In the order of the tasks, whose size is fixed: threads do not change a bit.
     for part in parts {
         means.iter_mut().zip(part).for_each(|(mean, sum)| *mean += sum);
     }
     let total: f64 = means.iter().sum();
+    // By their sum, not by the number of rows: rounding must not let the shares drift from one.
     means.iter_mut().for_each(|mean| *mean /= total);
     Ok(means)
 }

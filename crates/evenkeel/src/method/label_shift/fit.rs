@@ -1,4 +1,9 @@
 //! `label-shift` as a method: class shares of the target data by BBSE or EM, then a weight for each label.
+//!
+//! ```text
+//! BBSE   predicted label of every target row -> shares -> w(y)
+//! EM     probabilities of a sample of rows   -> shares -> w(y)
+//! ```
 
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +22,7 @@ use crate::score::{Labels, Probabilities};
 use crate::side_inputs::SideInputs;
 use crate::sketch::{MOST_CANDIDATES, RowSample};
 
+/// The room's entry in the list of methods.
 pub(crate) const ABOUT: About = About {
     name: "label-shift",
     summary: "Weights Q(y)/P(y) of the labels (Podkopaev & Ramdas 2021)",
@@ -24,23 +30,33 @@ pub(crate) const ABOUT: About = About {
     needs: Needs::NOTHING,
 };
 
-/// BBSE: what the model predicted for labeled points.
+/// BBSE: what the model predicted for labeled points, half of the confusion matrix.
 #[derive(Debug)]
 pub(crate) struct BlackBoxFit {
+    /// Calibration scores, increasing, with their places in the input.
     sorted: Sorted,
+    /// True labels in the caller's order; shape `(n,)`.
     labels: Labels,
+    /// Predicted labels in the caller's order; shape `(n,)`.
     predicted: Vec<usize>,
 }
 
 /// EM: the labels, whose shares it starts from.
 #[derive(Debug)]
 pub(crate) struct EmFit {
+    /// Calibration scores, increasing, with their places in the input.
     sorted: Sorted,
+    /// True labels in the caller's order; shape `(n,)`.
     labels: Labels,
+    /// Tolerance and most iterations of EM.
     settings: EmSettings,
 }
 
-/// Takes the labels, and what the model predicted for them.
+/// Takes the labels, and what the model predicted for them; says what to keep of the target rows.
+///
+/// # Errors
+/// None yet: labels that name no class, or classes without a label, are found when shares are
+/// taken.
 pub(crate) fn begin<T: Real>(
     calibration: &Scored<'_, T>,
     settings: LabelShiftChoice,
@@ -64,6 +80,7 @@ pub(crate) fn begin<T: Real>(
 impl Stage for BlackBoxFit {
     type Pass = PredictedLabels;
 
+    /// Shares by inverting the confusion matrix, then a weight for each label.
     fn end_pass(self, pass: PredictedLabels, kept: RowSample<u32>, _: u64) -> Result<Next> {
         let predicted: Vec<usize> =
             kept.into_values()?.into_iter().map(|label| label as usize).collect();
@@ -75,14 +92,17 @@ impl Stage for BlackBoxFit {
 impl Stage for EmFit {
     type Pass = SampledRows;
 
+    /// Shares by maximum likelihood, then a weight for each label.
     fn end_pass(self, pass: SampledRows, kept: RowSample<Box<[f64]>>, _: u64) -> Result<Next> {
         let rows = pass.rows_of(kept)?;
+        // Checked again although every row was: a state from elsewhere may hold any numbers.
         let target = Probabilities::new(&rows, pass.width())?;
         let weights = expectation_maximisation(&self.labels, &target, self.settings)?;
         Next::done(by_label(self.sorted, &self.labels, weights)?)
     }
 }
 
+/// Weights `w(y_i)`, and the class weights themselves for the candidates of test points.
 fn by_label(sorted: Sorted, labels: &Labels, weights: LabelWeights) -> Result<Concluded> {
     let of_label = weights.ratios();
     let ratios: Vec<f64> = labels.as_slice().iter().map(|label| of_label[*label]).collect();
@@ -90,20 +110,25 @@ fn by_label(sorted: Sorted, labels: &Labels, weights: LabelWeights) -> Result<Co
     weighted_by(sorted, &ratios, RatioSource::Labels { weights }, Some(evidence))
 }
 
-/// Keeps the predicted label of up to 2^21 rows, of a uniform sample beyond.
+/// Keeps the predicted label of up to 2^21 rows, of a uniform sample beyond: shares of a sample
+/// that large are off by some ten-thousandths.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct PredictedLabels {
+    /// Number of classes; labels are below it.
     classes: usize,
+    /// Chooses the sample; the same in every process.
     seed: u64,
 }
 
 impl Pass for PredictedLabels {
     type State = RowSample<u32>;
 
+    /// A sample that has seen no row.
     fn empty(&self) -> RowSample<u32> {
         RowSample::new(self.seed, MOST_CANDIDATES)
     }
 
+    /// The predicted label of each row, under its key.
     fn add<T: Real>(
         &self,
         mut state: RowSample<u32>,
@@ -111,6 +136,8 @@ impl Pass for PredictedLabels {
         block: Rows<'_, T>,
         _: &SideInputs<'_>,
     ) -> Result<RowSample<u32>> {
+        // Normalised first, as the calibration rows are: scaling can make two entries equal, and
+        // the first of equal ones is predicted.
         let values = normalised(keys, block)?;
         let labels = predicted_labels(&Probabilities::new(&values, block.columns())?);
         for (offset, label) in labels.into_iter().enumerate() {
@@ -124,8 +151,10 @@ impl Pass for PredictedLabels {
         Ok(state)
     }
 
+    /// An error unless it is a sample by this seed and every label names a class.
     fn check(&self, state: &RowSample<u32>) -> Result<()> {
         state.require(self.seed, MOST_CANDIDATES)?;
+        // A label of made-up bytes would index past the shares.
         match state.rows().map(|(_, label)| label).find(|label| **label as usize >= self.classes) {
             None => Ok(()),
             Some(label) => require_same_length(

@@ -1,21 +1,34 @@
 //! Small dense systems: LU with partial pivoting, and the inverse for the condition number.
+//!
+//! ```text
+//! P A = L U,    A x = b  =>  L y = P b,  U x = y           O(n^3) to factor, O(n^2) to solve
+//! ```
+//! The matrix is as wide as there are classes and factored once, so a library would not pay.
 
-/// `P A = L U` of a square matrix stored row by row.
+/// `P A = L U` of a square matrix stored row by row; `L` has ones on its diagonal.
 pub(super) struct Factored {
+    /// `U` on and above the diagonal, `L` below; shape `(n, n)`.
     lu: Vec<f64>,
     /// `order[i]` is the row of `A` that became row `i`.
     order: Vec<usize>,
 }
 
 impl Factored {
-    /// Factors `matrix`; the column without a pivot if it is singular.
+    /// Factors `matrix`, shape `(n, n)`; the column without a pivot if it is singular.
+    ///
+    /// # Errors
+    /// The index of the first column that is a combination of those before it, up to rounding.
     pub(super) fn new(matrix: &[f64], n: usize) -> Result<Self, usize> {
         let mut lu = matrix.to_vec();
         let mut order: Vec<usize> = (0..n).collect();
         for column in 0..n {
             let size = |row: usize| lu[row * n + column].abs();
+            // The largest entry, the first among equals: small pivots blow rounding up, and the
+            // choice must not depend on anything but the numbers.
             let pivot = (column..n)
                 .fold(column, |best, row| if size(row) > size(best) { row } else { best });
+            // Columns are shares that sum to one, so a pivot this small is what rounding leaves of
+            // zero.
             if size(pivot) <= f64::EPSILON {
                 return Err(column);
             }
@@ -36,7 +49,11 @@ impl Factored {
         Ok(Self { lu, order })
     }
 
-    /// `x` with `A x = b`.
+    /// `x` with `A x = b`; shapes `(n,)`.
+    ///
+    /// ```text
+    /// y_i = (P b)_i - sum_{k < i} L_ik y_k,     x_i = (y_i - sum_{k > i} U_ik x_k) / U_ii
+    /// ```
     pub(super) fn solve(&self, b: &[f64]) -> Vec<f64> {
         let n = self.order.len();
         let mut x: Vec<f64> = self.order.iter().map(|row| b[*row]).collect();
@@ -52,7 +69,7 @@ impl Factored {
         x
     }
 
-    /// The inverse, row by row.
+    /// The inverse, row by row; only the condition number and the least determined class need it.
     pub(super) fn inverse(&self) -> Vec<f64> {
         let n = self.order.len();
         let mut inverse = vec![0.0; n * n];
@@ -68,7 +85,7 @@ impl Factored {
     }
 }
 
-/// Largest sum of absolute entries of a column.
+/// `|A|_1`: the largest sum of absolute entries of a column.
 pub(super) fn norm_1(matrix: &[f64], n: usize) -> f64 {
     let column = |column: usize| matrix.iter().skip(column).step_by(n).map(|v| v.abs()).sum();
     (0..n).map(column).fold(0.0, f64::max)

@@ -26,12 +26,13 @@ use crate::error::{Error, Result, require_same_length};
 use crate::rows::Real;
 use crate::score::{Labels, Probabilities};
 
-/// Class of the largest probability of every row; the first among equals.
+/// Class of the largest probability of every row; the first among equals. Shape `(rows,)`.
 pub fn predicted_labels<T: Real>(probabilities: &Probabilities<'_, T>) -> Vec<usize> {
     let mut row = vec![0.0; probabilities.classes()];
     let mut predicted = |index: usize| {
         probabilities.read_row(index, &mut row);
         let largest = row.iter().enumerate().fold((0, f64::NEG_INFINITY), |best, (label, p)| {
+            // Strictly larger: ties go to the first class, as wherever labels are predicted.
             if *p > best.1 { (label, *p) } else { best }
         });
         largest.0
@@ -40,6 +41,9 @@ pub fn predicted_labels<T: Real>(probabilities: &Probabilities<'_, T>) -> Vec<us
 }
 
 /// `P(y)`: shares of the classes among labels, all positive; an error names the first class without a label.
+///
+/// # Errors
+/// `TooFew` for fewer than two classes, `LabelOutOfRange`, or `UnseenClass`.
 fn class_shares(labels: &Labels, classes: usize) -> Result<Vec<f64>> {
     if classes < 2 {
         return Err(Error::TooFew { what: "classes for label shift", found: classes, least: 2 });
@@ -47,6 +51,7 @@ fn class_shares(labels: &Labels, classes: usize) -> Result<Vec<f64>> {
     labels.require_below(classes)?;
     let mut counts = vec![0usize; classes];
     labels.as_slice().iter().for_each(|label| counts[*label] += 1);
+    // No pseudo-count: whatever share an unseen class were given would decide its weight.
     if let Some(class) = counts.iter().position(|count| *count == 0) {
         return Err(Error::UnseenClass { class });
     }

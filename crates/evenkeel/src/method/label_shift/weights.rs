@@ -1,4 +1,8 @@
 //! One ratio per class, the evidence for it, and the thresholds it gives.
+//!
+//! ```text
+//! w(y) = Q(y) / P(y),    threshold of candidate y: weights w(y_i) / (sum_k w(y_k) + w(y))
+//! ```
 
 use serde::{Deserialize, Serialize};
 
@@ -8,21 +12,22 @@ use crate::method::likelihood_ratio::{KnownRatios, RatioThresholds};
 use crate::score::Labels;
 use crate::threshold::Threshold;
 
-/// Largest deviation of class shares from a sum of one.
+/// Largest deviation of class shares from a sum of one: more than rounding, less than a slip of the
+/// hand.
 const SHARES_TOLERANCE: f64 = 1e-6;
 
-/// Why EM ended.
+/// Why EM ended; the word stands in files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum EmStop {
     /// No class share moved by more than the tolerance.
     Converged,
-    /// The iterations were used up.
+    /// The iterations were used up; the shares of the last one were taken.
     MostIterations,
 }
 
-/// How the shares were found.
+/// How the shares were found, with what tells whether to trust them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -33,25 +38,26 @@ pub enum LabelShiftMethod {
         /// predicted shares enter the class shares.
         condition: f64,
     },
-    /// Maximum likelihood by EM.
+    /// Maximum likelihood by EM; biased where the classifier is miscalibrated.
     ExpectationMaximisation {
-        /// EM iterations taken.
+        /// EM iterations taken, at most those allowed.
         iterations: usize,
-        /// Why EM ended.
+        /// Whether the shares still moved when EM ended.
         stopped: EmStop,
     },
-    /// Shares given by the user.
+    /// Shares given by the user, taken as exact.
     Given,
 }
 
 /// Estimated class shares and where they come from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LabelShiftEvidence {
-    /// How they were found.
+    /// How the shares were found, and how well.
     pub method: LabelShiftMethod,
     /// `P(y)`: share of each class among the calibration labels, all positive, shape `(C,)`.
     pub calibration_shares: Vec<f64>,
     /// `Q(y)`: estimated share of each class in the target data, shape `(C,)`.
+    // The name in version 1 of the file; renaming it would leave stored calibrations unreadable.
     #[serde(rename = "todays_shares")]
     pub target_shares: Vec<f64>,
     /// Classes whose estimated share was negative and set to 0.
@@ -59,7 +65,7 @@ pub struct LabelShiftEvidence {
 }
 
 impl LabelShiftEvidence {
-    /// What a user should know, in words.
+    /// What a user should know, in words: which classes were too rare to be told apart from none.
     pub(crate) fn warnings(&self) -> Vec<String> {
         if self.clipped.is_empty() {
             return Vec::new();
@@ -73,10 +79,13 @@ impl LabelShiftEvidence {
 }
 
 /// `w(y) = Q(y) / P(y)` for every class. Reading one back checks it.
+/// Stored as the evidence alone: the ratios follow from its shares.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "LabelShiftEvidence", into = "LabelShiftEvidence")]
 pub struct LabelWeights {
+    /// `w(y)`, finite and not negative; shape `(C,)`.
     ratios: Vec<f64>,
+    /// The shares that they are quotients of.
     evidence: LabelShiftEvidence,
 }
 
@@ -89,6 +98,7 @@ impl From<LabelWeights> for LabelShiftEvidence {
 impl TryFrom<LabelShiftEvidence> for LabelWeights {
     type Error = Error;
 
+    /// Checks the shares and takes their quotients again.
     fn try_from(evidence: LabelShiftEvidence) -> Result<Self> {
         Self::new(evidence)
     }
@@ -96,6 +106,9 @@ impl TryFrom<LabelShiftEvidence> for LabelWeights {
 
 impl LabelWeights {
     /// From class shares of both data sets; checks that they are shares.
+    ///
+    /// # Errors
+    /// If shares are not shares, `P(y)` is 0 for a class, or a quotient overflows.
     pub(super) fn new(evidence: LabelShiftEvidence) -> Result<Self> {
         let LabelShiftEvidence { calibration_shares, target_shares, clipped, .. } = &evidence;
         let classes = calibration_shares.len();
@@ -119,6 +132,7 @@ impl LabelWeights {
         }
         let ratios: Vec<f64> =
             target_shares.iter().zip(calibration_shares).map(|(q, p)| q / p).collect();
+        // A share of 1e-320 is positive, and a quotient by it is infinite.
         require_finite("label weights", &ratios)?;
         Ok(Self { ratios, evidence })
     }
@@ -133,12 +147,12 @@ impl LabelWeights {
         Self::new(LabelShiftEvidence { method, calibration_shares, target_shares, clipped })
     }
 
-    /// `w(y)` of every class.
+    /// `w(y)` of every class, finite and not negative; shape `(C,)`.
     pub fn ratios(&self) -> &[f64] {
         &self.ratios
     }
 
-    /// Where they come from.
+    /// The shares of both data sets and where they come from.
     pub fn evidence(&self) -> &LabelShiftEvidence {
         &self.evidence
     }
@@ -168,6 +182,7 @@ impl LabelWeights {
     }
 }
 
+/// An error unless these are finite, not negative, and sum to one.
 fn require_shares(what: &'static str, shares: &[f64]) -> Result<()> {
     require_finite(what, shares)?;
     if let Some(index) = shares.iter().position(|share| *share < 0.0) {

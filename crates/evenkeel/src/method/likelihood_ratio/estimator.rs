@@ -1,4 +1,9 @@
 //! The ways to estimate a ratio, and a fit.
+//!
+//! ```text
+//! log dQ/dP = logit of "target or calibration?" + log(n / m)
+//! ```
+//! A classifier that tells the two data sets apart knows their ratio: its odds are `(m / n) dQ/dP`.
 
 use super::evidence::{RatioEvidence, RatioStop};
 use super::logistic::LinearLogit;
@@ -13,7 +18,7 @@ use crate::learning::optimise::AdamSettings;
 use crate::rows::{Real, Rows};
 use crate::seed::Seed;
 
-/// Rows of either side that a fit needs.
+/// Rows of either side that a fit needs: a single row says nothing of a law.
 const LEAST_ROWS: usize = 2;
 
 /// How `log dQ/dP` is estimated.
@@ -38,22 +43,24 @@ pub enum RatioEstimator {
 pub struct NetworkSettings {
     /// Step size and memory of the optimiser.
     pub adam: AdamSettings,
-    /// Number of steps.
+    /// Number of steps; 0 gives the ratio 1 everywhere.
     pub steps: usize,
 }
 
 /// A small network on few rows bears larger steps than the paper's 0.001.
 const NETWORK_LEARNING_RATE: f64 = 0.003;
+/// How long a network is trained; which of the networks on the way is kept, the rows held out say.
 const NETWORK_STEPS: usize = 1000;
 
 impl Default for NetworkSettings {
+    /// A learning rate of 0.003 and 1000 steps.
     fn default() -> Self {
         let adam = AdamSettings::new(NETWORK_LEARNING_RATE).unwrap_or_default();
         Self { adam, steps: NETWORK_STEPS }
     }
 }
 
-/// How many bridges there are.
+/// How many bridges the way from Q to P is cut into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TelescopingSettings {
     /// Number of bridges, at least one; one bridge is a single quadratic logit.
@@ -61,6 +68,7 @@ pub struct TelescopingSettings {
 }
 
 impl Default for TelescopingSettings {
+    /// Ten bridges, as in the paper's baseline.
     fn default() -> Self {
         Self { bridges: TELESCOPING_BRIDGES }
     }
@@ -71,7 +79,7 @@ impl Default for TelescopingSettings {
 pub struct RatioFit {
     /// `log dQ/dP` as a function of the features.
     pub model: RatioModel,
-    /// Evidence on the rows of the fit.
+    /// Evidence on the rows of the fit; flattering, as these are the rows it was made for.
     pub evidence: RatioEvidence,
 }
 
@@ -95,6 +103,8 @@ impl RatioEstimator {
         require_rows("rows of the target data for a likelihood ratio", target.rows())?;
         require_finite_rows(labeled)?;
         require_finite_rows(target)?;
+        // One stream for both, the calibration rows first: the order of the draws is part of the
+        // result.
         let mut stream = seed.stream("ratio-rows");
         let labeled = rows_to_fit(labeled, &mut stream);
         let target = rows_to_fit(target, &mut stream);
@@ -111,6 +121,10 @@ impl RatioEstimator {
         Ok(RatioFit { model, evidence })
     }
 
+    /// The form that this estimator fits to standardised rows, and how the fit went.
+    ///
+    /// # Errors
+    /// `TooFew` for no bridges.
     fn fit_standardised(
         &self,
         labeled: &[f64],
@@ -142,7 +156,8 @@ impl RatioEstimator {
     }
 }
 
-/// The worst loss, the most steps, and whether all converged.
+/// The worst loss, the most steps, and whether all converged: a chain of bridges is as good as its
+/// weakest.
 fn course(solutions: &[Solution]) -> (f64, usize, RatioStop) {
     let loss = solutions.iter().map(|solution| solution.loss).fold(0.0, f64::max);
     let steps = solutions.iter().map(|solution| solution.steps).max().unwrap_or(0);
@@ -150,6 +165,7 @@ fn course(solutions: &[Solution]) -> (f64, usize, RatioStop) {
     (loss, steps, if all { RatioStop::Converged } else { RatioStop::MostSteps })
 }
 
+/// An error for fewer than [`LEAST_ROWS`] rows.
 fn require_rows(what: &'static str, found: usize) -> Result<()> {
     if found < LEAST_ROWS {
         return Err(Error::TooFew { what, found, least: LEAST_ROWS });

@@ -1,4 +1,9 @@
 //! What a fitted ratio says about itself.
+//!
+//! ```text
+//! AUC = P(log ratio of a target row > that of a calibration row) + 1/2 P(equal)
+//! n_w = 1 / sum_i w_i^2,   w_i = ratio_i / sum_k ratio_k
+//! ```
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +21,7 @@ pub enum Overlap {
     Separated,
 }
 
-/// Why a fit ended.
+/// Why a fit ended; the word stands in files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -34,23 +39,27 @@ pub enum RatioStop {
 /// Evidence about a fitted ratio, on the rows it was fitted to.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RatioEvidence {
-    /// Whether calibration and target data overlap.
+    /// Whether calibration and target data overlap; without overlap the ratios mean nothing.
     pub overlap: Overlap,
     /// Probability that a row of the target data has a larger ratio than one of the calibration data, ties counted
     /// half: 1/2 when the ratio sees no shift, 1 when it separates them.
     pub area_under_curve: f64,
-    /// `1 / sum w_i^2` of the calibration rows weighted by their ratios: how many points are left.
+    /// `n_w = 1 / sum_i w_i^2` of the calibration rows weighted by their ratios, in `[1, n]`: how
+    /// many points are left.
     pub effective_sample_size: f64,
     /// Mean logistic loss: of the fit (logistic), of its worst bridge (telescoping), of the rows held out (network).
     pub loss: f64,
     /// Steps taken (Newton), most of any bridge (telescoping), or up to the network kept.
     pub steps: usize,
-    /// Why it ended.
+    /// Why the fit ended; for telescoping, of the worst bridge.
     pub stopped: RatioStop,
 }
 
 impl RatioEvidence {
-    /// From log ratios at the rows of the fit.
+    /// From log ratios at the rows of the fit: `labeled` `(n,)`, `target` `(m,)`.
+    ///
+    /// # Errors
+    /// If a log ratio is not finite.
     pub(super) fn new(
         labeled: &[f64],
         target: &[f64],
@@ -58,10 +67,12 @@ impl RatioEvidence {
     ) -> Result<Self> {
         let largest = labeled.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let smallest = target.iter().copied().fold(f64::INFINITY, f64::min);
+        // Strictly: rows that tie are told apart by nothing.
         let overlap = if smallest > largest { Overlap::Separated } else { Overlap::Overlapping };
         Ok(Self {
             overlap,
             area_under_curve: area_under_curve(labeled, target),
+            // Of log ratios: their exponentials may differ by 500 orders of magnitude.
             effective_sample_size: Weights::softmax(labeled.to_vec())?.effective_sample_size(),
             loss,
             steps,
@@ -81,7 +92,8 @@ impl RatioEvidence {
     }
 }
 
-/// Mann-Whitney: share of pairs in which the target value is larger, ties counted half.
+/// Mann-Whitney: share of pairs in which the target value is larger, ties counted half. By binary
+/// search in the sorted calibration values, `O((n + m) log n)` instead of `O(n m)`.
 fn area_under_curve(labeled: &[f64], target: &[f64]) -> f64 {
     let mut sorted = labeled.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -1,4 +1,9 @@
 //! `likelihood-ratio` as a method: ratios known, or estimated from a sample of both data sets.
+//!
+//! ```text
+//! known       ratios given -> weights                      target rows are only checked
+//! estimated   a sample of target rows -> fit -> ratios at the calibration points -> weights
+//! ```
 
 use super::{RatioChoice, RatioEstimator, RatioFit};
 use crate::error::{Error, Input, PointSet, Result, SideInput, User};
@@ -12,6 +17,7 @@ use crate::rows::{Real, RowKeys, Rows};
 use crate::seed::Seed;
 use crate::sketch::RowSample;
 
+/// The room's entry in the list of methods; which side inputs it takes depends on `ratio`.
 pub(crate) const ABOUT: About = About {
     name: "likelihood-ratio",
     summary: "Weights dQ/dP of scores or features (Tibshirani et al. 2019)",
@@ -22,21 +28,31 @@ pub(crate) const ABOUT: About = About {
 /// Ratios of the calibration points, in the caller's order.
 #[derive(Debug)]
 pub(crate) struct KnownRatioFit {
+    /// Calibration scores, increasing, with their places in the input.
     sorted: Sorted,
+    /// `r_i`, finite and not negative; shape `(n,)`.
     ratios: Vec<f64>,
 }
 
 /// What describes the calibration points, and what fits the ratio.
 #[derive(Debug)]
 pub(crate) struct EstimatedRatioFit {
+    /// Calibration scores, increasing, with their places in the input.
     sorted: Sorted,
+    /// What points are described by, remembered for those to predict.
     basis: Basis,
+    /// Rows that describe the calibration points, in the caller's order.
     described: Vec<f64>,
+    /// What fits the ratio once the target rows are known.
     estimator: RatioEstimator,
+    /// Root of the fit's randomness.
     seed: Seed,
 }
 
 /// Takes the ratios, or what they are estimated from.
+///
+/// # Errors
+/// `Missing` if known ratios were not given, or if a calibration row cannot be scored.
 pub(crate) fn begin<T: Real>(
     calibration: &Scored<'_, T>,
     settings: RatioChoice,
@@ -64,6 +80,7 @@ pub(crate) fn begin<T: Real>(
 impl Stage for KnownRatioFit {
     type Pass = CheckedRows;
 
+    /// Weights proportional to the given ratios.
     fn end_pass(self, _: CheckedRows, (): (), _: u64) -> Result<Next> {
         Next::done(weighted_by(self.sorted, &self.ratios, RatioSource::Known, None)?)
     }
@@ -72,11 +89,13 @@ impl Stage for KnownRatioFit {
 impl Stage for EstimatedRatioFit {
     type Pass = SampledRows;
 
+    /// Fits the ratio and weighs the calibration points by it.
     fn end_pass(self, pass: SampledRows, kept: RowSample<Box<[f64]>>, _: u64) -> Result<Next> {
         let rows = pass.rows_of(kept)?;
         let labeled = Rows::new("calibration features", &self.described, pass.width())?;
         let target = Rows::new("target features", &rows, pass.width())?;
         let RatioFit { model, evidence } = self.estimator.fit(labeled, target, self.seed)?;
+        // An error here and not a warning: the ridge alone would decide how large the weights are.
         evidence.require_overlap()?;
         let ratios = model.ratios(labeled)?;
         let source = RatioSource::Model { basis: self.basis, model };
@@ -85,11 +104,17 @@ impl Stage for EstimatedRatioFit {
     }
 }
 
-/// The rows that describe calibration points, and their width: features, or the scores of all labels.
+/// The rows that describe calibration points, and their width: features, or the scores of all
+/// labels.
+///
+/// # Errors
+/// If a row of probabilities cannot be scored.
 pub(crate) fn described<T: Real>(calibration: &Scored<'_, T>) -> Result<(Vec<f64>, usize)> {
     match calibration.side.features {
         Some(features) => Ok((features.values().to_vec(), features.columns())),
         None => {
+            // The draws that scored the calibration points: a description must not differ from the
+            // scores.
             let score = calibration.context.score.with_draws_for("calibration");
             let table = calibration.probabilities.table();
             Ok((score_vectors(RowKeys::From(0), table, &score)?, calibration.classes()))

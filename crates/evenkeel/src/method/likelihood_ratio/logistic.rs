@@ -16,7 +16,9 @@ pub(crate) const LOGISTIC_RIDGE: f64 = 1e-6;
 /// undoes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct LinearLogit {
+    /// `b`, one for each standardised feature.
     coefficients: Vec<f64>,
+    /// `b_0 + log(n / m)`.
     intercept: f64,
 }
 
@@ -27,11 +29,14 @@ impl LinearLogit {
             out.copy_from_slice(row);
         });
         let mut solution = design.minimise(LOGISTIC_RIDGE);
+        // The intercept is the last column of the design.
         let fitted = solution.coefficients.pop().unwrap_or(0.0);
         let intercept = fitted + (labeled.len() as f64 / target.len() as f64).ln();
         (Self { coefficients: solution.coefficients.clone(), intercept }, solution)
     }
 
+    /// An error unless there is a finite coefficient for each feature; the numbers may be from a
+    /// file.
     pub(super) fn check(&self, features: usize) -> Result<()> {
         let found = self.coefficients.len();
         require_same_length("ratio coefficients", found, "features", features)?;
@@ -39,6 +44,7 @@ impl LinearLogit {
         require_finite("the ratio's intercept", &[self.intercept])
     }
 
+    /// `b'z + b_0 + log(n / m)` at a standardised row.
     pub(super) fn log_ratio(&self, z: &[f64]) -> f64 {
         dot(&self.coefficients, z) + self.intercept
     }

@@ -1,4 +1,8 @@
 //! A fitted ratio: plain data that can be stored, checked when read back.
+//!
+//! ```text
+//! log dQ/dP(x) = clip(form((x - mean) / sd), -600, 600)
+//! ```
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -14,27 +18,35 @@ use crate::rows::{Real, Rows};
 /// size a threshold no longer depends on the number.
 pub const LOG_RATIO_LIMIT: f64 = 600.0;
 
-/// Rows evaluated by one task.
+/// Rows evaluated by one task. Rows do not meet in any sum, so the number is about speed alone.
 const ROWS_PER_TASK: usize = 1024;
 
 /// `log dQ/dP` as a function of features. Reading one back checks shapes and numbers.
+///
+/// Anything may be asked of it: features far from those of the fit are cut when they are
+/// standardised, and the answer is cut to [`LOG_RATIO_LIMIT`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Parts", into = "Parts")]
 pub struct RatioModel {
+    /// Means and deviations over both data sets of the fit.
     standardisation: Standardisation,
+    /// What is evaluated on standardised rows.
     form: Form,
 }
 
-/// The function on standardised features.
+/// The function on standardised features; the word of a variant stands in files.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Form {
+    /// Linear: an exponential tilt.
     Logistic(LinearLogit),
+    /// Piecewise linear: it continues along lines beyond the rows of the fit.
     Network(HiddenLayer),
+    /// A sum of quadratic ones: a bridge for each step from Q to P.
     Telescoping(Telescope),
 }
 
-/// A model as it is stored.
+/// A model as it is stored; the field names are those of the file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Parts {
     standardisation: Standardisation,
@@ -50,6 +62,7 @@ impl From<RatioModel> for Parts {
 impl TryFrom<Parts> for RatioModel {
     type Error = Error;
 
+    /// An error unless all parts are for the same number of features and hold finite numbers.
     fn try_from(Parts { standardisation, form }: Parts) -> Result<Self> {
         let features = standardisation.columns();
         if features == 0 {
@@ -71,7 +84,7 @@ impl RatioModel {
         Parts { standardisation, form }.try_into()
     }
 
-    /// Number of features it takes.
+    /// Number `d` of features it takes, at least one.
     pub fn features(&self) -> usize {
         self.standardisation.columns()
     }
@@ -100,16 +113,14 @@ impl RatioModel {
         Ok(out)
     }
 
-    /// `dQ/dP` at every row.
-    ///
-    /// # Errors
-    /// As [`log_ratios`](Self::log_ratios).
+    /// `dQ/dP` at every row, in `[exp(-600), exp(600)]`: positive and finite.
     pub fn ratios<T: Real>(&self, rows: Rows<'_, T>) -> Result<Vec<f64>> {
         let mut ratios = self.log_ratios(rows)?;
         ratios.iter_mut().for_each(|ratio| *ratio = ratio.exp());
         Ok(ratios)
     }
 
+    /// The log ratio at a standardised row, cut to the limit.
     fn log_ratio(&self, z: &[f64]) -> f64 {
         let value = match &self.form {
             Form::Logistic(logit) => logit.log_ratio(z),

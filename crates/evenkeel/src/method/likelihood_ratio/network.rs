@@ -1,4 +1,9 @@
 //! One hidden layer between calibration and target data.
+//!
+//! ```text
+//! loss = 1/2 mean over target of log(1 + exp(-l)) + 1/2 mean over calibration of log(1 + exp(l))
+//! l(z) = v' relu(W z + b) + c  ->  log dQ/dP
+//! ```
 
 use std::f64::consts::LN_2;
 
@@ -11,9 +16,9 @@ use crate::error::{Result, require_finite, require_same_length};
 use crate::learning::optimise::Adam;
 use crate::seed::{Seed, Stream};
 
-/// Units of the hidden layer.
+/// Units of the hidden layer, as in the paper's baseline.
 pub(crate) const HIDDEN_UNITS: usize = 32;
-/// Rows of either side in a step of Adam.
+/// Rows of either side in a step of Adam; the same number, so that the odds need no correction.
 const BATCH_PER_SIDE: usize = 128;
 /// One row in this many is held out to choose the step at which the network is kept.
 const HELD_OUT: usize = 5;
@@ -31,12 +36,17 @@ pub(super) struct HiddenLayer {
 
 /// A trained network and how it came about.
 pub(super) struct Trained {
+    /// The one with the smallest loss on the rows held out, or the ratio 1.
     pub(super) network: HiddenLayer,
+    /// Steps up to it; 0 if none beat "no shift".
     pub(super) steps: usize,
+    /// Its loss on the rows held out, at most `ln 2`.
     pub(super) loss: f64,
+    /// All steps taken, or diverged before.
     pub(super) stopped: RatioStop,
 }
 
+/// `d H` weights, `H` biases, `H` output weights and an output bias.
 fn parameter_count(features: usize) -> usize {
     (features + 2) * HIDDEN_UNITS + 1
 }
@@ -53,13 +63,14 @@ impl HiddenLayer {
         Self { parameters }
     }
 
+    /// An error unless there is a finite parameter for each place; the numbers may be from a file.
     pub(super) fn check(&self, features: usize) -> Result<()> {
         let (found, expected) = (self.parameters.len(), parameter_count(features));
         require_same_length("network parameters", found, "the network's layers", expected)?;
         require_finite("network parameters", &self.parameters)
     }
 
-    /// The network that says 0 everywhere.
+    /// The network that says 0 everywhere: the ratio 1, "no shift".
     fn without_output(&self) -> Self {
         let mut parameters = self.parameters.clone();
         let outputs = parameters.len() - HIDDEN_UNITS - 1;
@@ -67,6 +78,8 @@ impl HiddenLayer {
         Self { parameters }
     }
 
+    /// `relu(W z + b)` of a standardised row: feature by feature, so that the inner loop runs over
+    /// the 32 units.
     fn hidden(&self, z: &[f64], hidden: &mut [f64; HIDDEN_UNITS]) {
         let (weights, rest) = self.parameters.split_at(z.len() * HIDDEN_UNITS);
         hidden.copy_from_slice(&rest[..HIDDEN_UNITS]);
@@ -76,11 +89,13 @@ impl HiddenLayer {
         hidden.iter_mut().for_each(|unit| *unit = unit.max(0.0));
     }
 
+    /// `v` and `c`, at the end of the parameters.
     fn output(&self) -> (&[f64], f64) {
         let last = self.parameters.len() - 1;
         (&self.parameters[last - HIDDEN_UNITS..last], self.parameters[last])
     }
 
+    /// `v' relu(W z + b) + c` at a standardised row.
     pub(super) fn log_ratio(&self, z: &[f64]) -> f64 {
         let mut hidden = [0.0; HIDDEN_UNITS];
         self.hidden(z, &mut hidden);
@@ -88,12 +103,19 @@ impl HiddenLayer {
         dot(&hidden, weights) + bias
     }
 
-    /// Adds `share` times the gradient of a row's logistic loss; returns the loss.
+    /// Adds `share` times the gradient of a row's logistic loss; returns the loss. `gradient` is
+    /// laid out as the parameters.
+    ///
+    /// ```text
+    /// dl = p - [target],   dv += dl h,   dc += dl,   dW += z (dl v [h > 0])',   db += dl v [h > 0]
+    /// ```
     fn add_gradient(&self, z: &[f64], side: Side, share: f64, gradient: &mut [f64]) -> f64 {
         let mut hidden = [0.0; HIDDEN_UNITS];
         self.hidden(z, &mut hidden);
         let (weights, bias) = self.output();
         let logit = dot(&hidden, weights) + bias;
+        // `softplus` and `sigmoid` of the sign that does not overflow: a logit of 1000 is a loss of
+        // 1000.
         let (loss, slope) = match side {
             Side::Target => (softplus(-logit), sigmoid(logit) - 1.0),
             Side::Calibration => (softplus(logit), sigmoid(logit)),
@@ -124,22 +146,29 @@ impl HiddenLayer {
         settings: NetworkSettings,
         seed: Seed,
     ) -> Result<Trained> {
+        // The purposes of the streams are part of the result: renaming one changes every fit by
+        // this seed.
         let mut network = Self::initial(features, &mut seed.stream("ratio-network-initialisation"));
         let mut order = seed.stream("ratio-network-batches");
         let labeled = Rows::split(labeled, features, &mut order);
         let target = Rows::split(target, features, &mut order);
         let mut adam = Adam::new(settings.adam, network.parameters.len());
         let mut gradient = vec![0.0; network.parameters.len()];
+        // Either side counts half, however many rows it has: otherwise the larger would choose the
+        // network.
         let held_out_loss = |network: &Self| {
             let loss = |rows: &Rows<'_>, side| rows.mean_held_out_loss(network, side);
             f64::midpoint(loss(&target, Side::Target), loss(&labeled, Side::Calibration))
         };
+        // `ln 2` is what the ratio 1 loses. A network must beat it on rows it has not seen.
         let mut best = (LN_2, 0, network.without_output());
         for step in 1..=settings.steps {
             gradient.fill(0.0);
             for (rows, side) in [(&target, Side::Target), (&labeled, Side::Calibration)] {
                 let batch = rows.fitted.len().min(BATCH_PER_SIDE);
                 let share = 0.5 / batch as f64;
+                // With replacement: nothing to shuffle, and either side may have more rows than the
+                // other.
                 for _ in 0..batch {
                     let row = rows.row(rows.fitted[order.below(rows.fitted.len())]);
                     network.add_gradient(row, side, share, &mut gradient);
@@ -148,6 +177,7 @@ impl HiddenLayer {
             adam.step(&mut network.parameters, &gradient)?;
             if step % LOOK_EVERY == 0 || step == settings.steps {
                 let loss = held_out_loss(&network);
+                // Later steps only start from the NaN. What was best before is still an answer.
                 if loss.is_nan() {
                     let (loss, steps, network) = best;
                     return Ok(Trained { network, steps, loss, stopped: RatioStop::Diverged });
@@ -162,21 +192,29 @@ impl HiddenLayer {
     }
 }
 
+/// Which data set a row is of: the sign of its loss.
 #[derive(Debug, Clone, Copy)]
 enum Side {
+    /// Numerator: the logit should be large.
     Target,
+    /// Denominator: the logit should be small.
     Calibration,
 }
 
 /// Rows of one side, some held out; with fewer than [`HELD_OUT`] rows all do both.
 struct Rows<'a> {
+    /// Standardised rows, one after the other.
     values: &'a [f64],
+    /// Numbers of a row.
     features: usize,
+    /// Rows that steps draw from.
     fitted: Vec<usize>,
+    /// Rows that choose the network; a fifth.
     held_out: Vec<usize>,
 }
 
 impl<'a> Rows<'a> {
+    /// Holds out a fifth of the rows, drawn at random: files are often sorted.
     fn split(values: &'a [f64], features: usize, stream: &mut Stream) -> Self {
         let rows = values.len() / features;
         let mut order: Vec<usize> = (0..rows).collect();
@@ -189,10 +227,12 @@ impl<'a> Rows<'a> {
         Self { values, features, fitted, held_out }
     }
 
+    /// Row `index`; shape `(features,)`.
     fn row(&self, index: usize) -> &'a [f64] {
         &self.values[index * self.features..][..self.features]
     }
 
+    /// Mean logistic loss of the rows held out, in nats.
     fn mean_held_out_loss(&self, network: &HiddenLayer, side: Side) -> f64 {
         let loss = |index: &usize| {
             let logit = network.log_ratio(self.row(*index));

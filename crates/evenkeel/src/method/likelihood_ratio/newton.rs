@@ -1,4 +1,10 @@
 //! Ridge-regularised logistic regression by Newton's method.
+//!
+//! ```text
+//! L(b) = 1/N sum_i log(1 + exp(-y_i x_i'b)) + ridge/2 |b|^2,     b <- b - length H^-1 g
+//! ```
+//! The problems are small and convex, and many are solved in a fit. Newton's method needs no step
+//! size and ends where the gradient does, which keeps fits repeatable.
 
 use rayon::prelude::*;
 
@@ -21,19 +27,23 @@ const GRAM_JITTER: f64 = 1e-13;
 
 /// Rows of a two-class problem: the first `positives` rows are of the numerator. The intercept is the last column.
 pub(super) struct Design {
+    /// Rows with their intercept, one after the other.
     values: Vec<f64>,
+    /// Numbers of a row, the intercept's 1 included.
     columns: usize,
+    /// Rows of the numerator; they stand first.
     positives: usize,
 }
 
-/// A fitted linear logit.
+/// A fitted linear logit and how it was found.
 pub(super) struct Solution {
     /// One coefficient per column, the intercept last.
     pub(super) coefficients: Vec<f64>,
     /// Mean logistic loss, without the ridge.
     pub(super) loss: f64,
+    /// Newton steps taken, at most 100.
     pub(super) steps: usize,
-    /// Whether there was nothing left to gain.
+    /// Whether there was nothing left to gain; otherwise the steps were used up.
     pub(super) converged: bool,
 }
 
@@ -47,6 +57,7 @@ impl Design {
         fill: impl Fn(&[f64], &mut [f64]),
     ) -> Self {
         let rows = (numerator.len() + denominator.len()) / features;
+        // Ones: the last of each row stays as the intercept.
         let mut values = vec![1.0; rows * (columns + 1)];
         let both = numerator.chunks_exact(features).chain(denominator.chunks_exact(features));
         for (row, slots) in both.zip(values.chunks_exact_mut(columns + 1)) {
@@ -55,6 +66,7 @@ impl Design {
         Self { values, columns: columns + 1, positives: numerator.len() / features }
     }
 
+    /// `N`, the rows of both classes.
     fn rows(&self) -> usize {
         self.values.len() / self.columns
     }
@@ -67,6 +79,8 @@ impl Design {
     /// ```
     /// The ridge makes the minimiser finite when a plane separates the classes, and unique when columns are collinear.
     pub(super) fn minimise(&self, ridge: f64) -> Solution {
+        // Wider than long: the Hessian would be singular but for the ridge, and its factor the
+        // whole cost.
         if self.columns - 1 > self.rows()
             && let Some(solution) = self.minimise_in_row_space(ridge)
         {
@@ -87,6 +101,7 @@ impl Design {
         let row = |i: usize| &self.values[i * self.columns..][..p];
         let mut gram = vec![0.0; rows * rows];
         gram.par_chunks_mut(rows).enumerate().for_each(|(i, products)| {
+            // The lower triangle alone, which is all that a Cholesky factor reads.
             for (j, slot) in products[..=i].iter_mut().enumerate() {
                 *slot = dot(row(i), row(j));
             }
@@ -109,6 +124,10 @@ impl Design {
         Some(Solution { coefficients, ..solution })
     }
 
+    /// Newton's method with as many coefficients as columns, from zero.
+    ///
+    /// Ends when half the squared decrement `g'H^-1 g / 2`, which is what a quadratic loss would
+    /// still gain, is below rounding, or when no step lowers the loss. Both count as converged.
     fn minimise_directly(&self, ridge: f64) -> Solution {
         let mut coefficients = vec![0.0; self.columns];
         let mut at = self.evaluate(&coefficients, ridge);
@@ -117,6 +136,7 @@ impl Design {
                 return self.solution(coefficients, step, false, ridge);
             };
             let decrement: f64 = direction.iter().zip(&at.gradient).map(|(d, g)| d * g).sum();
+            // In units of the loss, so that the end does not depend on the scale of the features.
             if decrement / 2.0 <= LOSS_LEFT {
                 return self.solution(coefficients, step, true, ridge);
             }
@@ -125,6 +145,8 @@ impl Design {
             let moved = (0..MOST_HALVINGS).find_map(|_| {
                 let moved: Vec<f64> =
                     coefficients.iter().zip(&direction).map(|(c, d)| c - length * d).collect();
+                // Armijo's condition: a step must gain a share of what the slope promises. Any fall
+                // at all would let the method creep.
                 let falls =
                     self.penalised_loss(&moved, ridge) <= at.loss - 1e-4 * length * decrement;
                 length /= 2.0;
@@ -140,6 +162,8 @@ impl Design {
         self.solution(coefficients, MOST_STEPS, false, ridge)
     }
 
+    /// The fit at these coefficients; its loss is given without the ridge, to be compared with
+    /// `ln 2`.
     fn solution(
         &self,
         coefficients: Vec<f64>,
@@ -152,12 +176,16 @@ impl Design {
         Solution { coefficients, loss, steps, converged }
     }
 
+    /// Rows of a block: a function of their number alone.
     fn block(&self) -> usize {
         self.rows().div_ceil(MOST_BLOCKS).max(LEAST_BLOCK)
     }
 
+    /// `L(b)`: what a step must lower.
     fn penalised_loss(&self, coefficients: &[f64], ridge: f64) -> f64 {
         let block = self.block();
+        // Collected, then added in the order of the blocks: a reduce would group them as the
+        // threads happen to split.
         let parts: Vec<f64> = self
             .values
             .par_chunks(block * self.columns)
@@ -175,6 +203,7 @@ impl Design {
             + ridge / 2.0 * squares(&coefficients[..self.columns - 1])
     }
 
+    /// `L(b)` with its gradient and Hessian.
     fn evaluate(&self, coefficients: &[f64], ridge: f64) -> Evaluation {
         let (block, p) = (self.block(), self.columns);
         let parts: Vec<Evaluation> = self
@@ -200,16 +229,27 @@ impl Design {
 
 /// Loss, gradient and the lower triangle of the Hessian.
 struct Evaluation {
+    /// Sum of the rows' losses; after `finish` their mean, with the ridge.
     loss: f64,
+    /// `dL/db`; shape `(columns,)`.
     gradient: Vec<f64>,
+    /// Shape `(columns, columns)`; above the diagonal nothing is written.
     hessian: Vec<f64>,
 }
 
 impl Evaluation {
+    /// All zero: what a block begins with.
     fn zero(columns: usize) -> Self {
         Self { loss: 0.0, gradient: vec![0.0; columns], hessian: vec![0.0; columns * columns] }
     }
 
+    /// Adds a row at its logit.
+    ///
+    /// ```text
+    /// loss     += log(1 + exp(logit)), of minus the logit for the numerator
+    /// gradient += (p - [positive]) x
+    /// hessian  += p (1 - p) x x'
+    /// ```
     fn add(&mut self, row: &[f64], logit: f64, positive: bool) {
         let probability = sigmoid(logit);
         self.loss += softplus(if positive { -logit } else { logit });
@@ -218,24 +258,30 @@ impl Evaluation {
         let weight = probability * (1.0 - probability);
         for (i, value) in row.iter().enumerate() {
             let scaled = weight * value;
+            // A row far from the plane has weight 0, and the quadratic loop over it is the cost of
+            // a step.
             if scaled != 0.0 {
                 axpy(scaled, &row[..=i], &mut self.hessian[i * row.len()..][..=i]);
             }
         }
     }
 
+    /// Adds the sums of another block.
     fn merge(&mut self, other: &Self) {
         self.loss += other.loss;
         axpy(1.0, &other.gradient, &mut self.gradient);
         axpy(1.0, &other.hessian, &mut self.hessian);
     }
 
+    /// From sums to means, with the ridge on everything but the intercept.
     fn finish(&mut self, rows: f64, coefficients: &[f64], ridge: f64) {
         let p = coefficients.len();
         self.loss = self.loss / rows + ridge / 2.0 * squares(&coefficients[..p - 1]);
         self.gradient.iter_mut().for_each(|slope| *slope /= rows);
         axpy(ridge, &coefficients[..p - 1], &mut self.gradient[..p - 1]);
         self.hessian.iter_mut().for_each(|entry| *entry /= rows);
+        // The intercept is not shrunk: it carries the sizes of the two data sets, not a difference
+        // of laws.
         for i in 0..p {
             self.hessian[i * p + i] += if i + 1 < p { ridge } else { INTERCEPT_RIDGE };
         }
@@ -253,7 +299,8 @@ impl Evaluation {
     }
 }
 
-/// Lower factor of a symmetric matrix given by its lower triangle; none if it is not positive definite.
+/// Lower factor `L` with `L L' = A + jitter I` of a symmetric matrix given by its lower triangle;
+/// none if that is not positive definite. Row by row, each from dot products with the rows above.
 fn cholesky(matrix: &[f64], p: usize, jitter: f64) -> Option<Vec<f64>> {
     let mut factor = matrix.to_vec();
     for i in 0..p {
@@ -266,6 +313,7 @@ fn cholesky(matrix: &[f64], p: usize, jitter: f64) -> Option<Vec<f64>> {
             let other = &above[j * p..][..=j];
             row[j] = (row[j] - dot(&row[..j], &other[..j])) / other[j];
         }
+        // NaN compares as nothing: without asking for it a factor of NaN would pass.
         let pivot = row[i] - squares(&row[..i]);
         if pivot.is_nan() || pivot <= 0.0 {
             return None;
@@ -275,7 +323,7 @@ fn cholesky(matrix: &[f64], p: usize, jitter: f64) -> Option<Vec<f64>> {
     Some(factor)
 }
 
-/// `x` with `L L' x = b`.
+/// `x` with `L L' x = b`: forward by rows of `L`, then back.
 fn solve_factored(factor: &[f64], p: usize, b: &[f64]) -> Vec<f64> {
     let mut x = b.to_vec();
     for i in 0..p {
@@ -285,7 +333,7 @@ fn solve_factored(factor: &[f64], p: usize, b: &[f64]) -> Vec<f64> {
     x
 }
 
-/// `x <- L'^-1 x`.
+/// `x <- L'^-1 x`, by columns of `L'`, which are rows of `L`.
 fn solve_transposed(factor: &[f64], p: usize, x: &mut [f64]) {
     for i in (0..p).rev() {
         x[i] /= factor[i * p + i];
@@ -294,28 +342,31 @@ fn solve_transposed(factor: &[f64], p: usize, x: &mut [f64]) {
     }
 }
 
-/// `1 / (1 + exp(-x))`.
+/// `1 / (1 + exp(-x))`, in `[0, 1]`; small values keep their digits.
 pub(super) fn sigmoid(x: f64) -> f64 {
+    // Of the negative side always: `exp(710)` is infinite, and its quotient NaN.
     let e = exp_of_negative(-x.abs());
     if x >= 0.0 { 1.0 / (1.0 + e) } else { e / (1.0 + e) }
 }
 
-/// `log(1 + exp(x))`, without overflow.
+/// `log(1 + exp(x))`, without overflow: `x` for large `x`, `exp(x)` for very negative.
 pub(super) fn softplus(x: f64) -> f64 {
     x.max(0.0) + exp_of_negative(-x.abs()).ln_1p()
 }
 
+/// `a'b` in a fixed number of lanes, so that the width of the registers changes no bit.
 pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     crate::numeric::dot_in_lanes(a, b)
 }
 
-/// `y += a x`.
+/// `y += a x`, entry by entry: nothing is summed across entries.
 pub(super) fn axpy(a: f64, x: &[f64], y: &mut [f64]) {
     for (y, x) in y.iter_mut().zip(x) {
         *y += a * x;
     }
 }
 
+/// `|x|^2`, in lanes like every other product here.
 fn squares(values: &[f64]) -> f64 {
     dot(values, values)
 }

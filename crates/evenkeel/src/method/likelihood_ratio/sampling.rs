@@ -1,10 +1,15 @@
 //! Tables too large to fit on are fitted on a sample of their rows.
+//!
+//! ```text
+//! P(row k is taken) = wanted / left        of the rows from k on
+//! ```
 
 use crate::rows::{Real, Rows};
 use crate::seed::Stream;
 
 /// Entries of one side's table that are fitted on at most (64 MB); a sample of a thousand rows is always allowed.
 const MOST_ENTRIES: usize = 1 << 23;
+/// Rows that are always allowed, however wide they are.
 const LEAST_SAMPLE: usize = 1000;
 
 /// The rows as `f64`: all of them in order, or a sample without replacement of as many as fit, in order.
@@ -15,6 +20,8 @@ pub(super) fn rows_to_fit<T: Real>(rows: Rows<'_, T>, stream: &mut Stream) -> Ve
     let mut wanted = rows.rows().min(most);
     for (index, row) in rows.iter().enumerate() {
         let left = rows.rows() - index;
+        // Without a draw once all that is left is wanted: a table that fits takes nothing from the
+        // stream, so the other side's sample does not depend on it.
         if wanted == left || stream.below(left) < wanted {
             values.extend(row.iter().map(|value| -> f64 { (*value).into() }));
             wanted -= 1;

@@ -1,4 +1,8 @@
 //! Columns of mean 0 and standard deviation 1, and columns that never change.
+//!
+//! ```text
+//! z = clip((x - mean) / sd, -1e6, 1e6),     sd with divisor N
+//! ```
 
 use serde::{Deserialize, Serialize};
 
@@ -15,13 +19,20 @@ const CONSTANT: f64 = 1e-12;
 /// `z = (x - mean) / sd`, column by column; 0 for constant columns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Standardisation {
+    /// Mean of each column; shape `(d,)`.
     means: Vec<f64>,
-    /// `1 / sd`, and 0 where the column is constant.
+    /// `1 / sd` of each column, and 0 where it is constant; shape `(d,)`.
     inverse_deviations: Vec<f64>,
 }
 
 impl Standardisation {
-    /// Over the rows of a flat matrix.
+    /// Over the rows of a flat matrix of finite numbers, shape `(rows, columns)`.
+    ///
+    /// ```text
+    /// mean = 1/N sum x,   sd = sqrt(1/N sum (x - mean)^2)       each relative to max |x|
+    /// ```
+    /// A column is constant if its spread is a rounding of its size. Its `z` is 0, so that it
+    /// enters no fit and a new row that differs in it is not sent to infinity.
     pub(super) fn of(values: &[f64], columns: usize) -> Self {
         let (mut means, mut inverse_deviations) = (vec![0.0; columns], vec![0.0; columns]);
         let rows = (values.len() / columns.max(1)) as f64;
@@ -33,9 +44,12 @@ impl Standardisation {
             }
             // Relative to the largest entry: sums of entries near 1e308 would be infinite.
             let mean = entries().map(|value| value / largest).sum::<f64>() / rows;
+            // About the mean, in a second pass: the difference of two means of squares would lose
+            // all digits of a column that is far from zero and narrow.
             let square = entries().map(|value| (value / largest - mean).powi(2)).sum::<f64>();
             let deviation = (square / rows).sqrt();
             means[column] = mean * largest;
+            // A deviation below the normal numbers has an inverse that is infinite.
             if deviation > CONSTANT && (deviation * largest).is_normal() {
                 inverse_deviations[column] = 1.0 / (deviation * largest);
             }
@@ -43,6 +57,7 @@ impl Standardisation {
         Self { means, inverse_deviations }
     }
 
+    /// Number of columns `d` it was made for.
     pub(super) fn columns(&self) -> usize {
         self.means.len()
     }
@@ -56,7 +71,7 @@ impl Standardisation {
         require_finite("feature scales", &self.inverse_deviations)
     }
 
-    /// Writes a standardised row.
+    /// Writes a standardised row; `out` has as many entries.
     pub(super) fn apply<T: Real>(&self, row: &[T], out: &mut [f64]) {
         let columns = self.means.iter().zip(&self.inverse_deviations);
         for ((slot, value), (mean, inverse)) in out.iter_mut().zip(row).zip(columns) {
@@ -70,7 +85,7 @@ impl Standardisation {
         }
     }
 
-    /// All rows, standardised.
+    /// All rows of a flat matrix, standardised.
     pub(super) fn applied(&self, values: &[f64]) -> Vec<f64> {
         let mut out = vec![0.0; values.len()];
         let columns = self.columns().max(1);
@@ -81,7 +96,7 @@ impl Standardisation {
     }
 }
 
-/// An error naming the first entry that is not finite.
+/// An error naming the row and column of the first entry that is not finite.
 pub(super) fn require_finite_rows<T: Real>(rows: Rows<'_, T>) -> Result<()> {
     for (row, values) in rows.iter().enumerate() {
         for (column, value) in values.iter().enumerate() {

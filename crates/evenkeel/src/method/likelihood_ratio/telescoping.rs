@@ -24,11 +24,12 @@ use super::standardisation::Standardisation;
 use crate::error::{Result, require_finite, require_same_length, require_some};
 use crate::seed::Stream;
 
-/// Bridges of the paper's baseline.
+/// Bridges of the paper's baseline: `a_k = k / 10`.
 pub(crate) const TELESCOPING_BRIDGES: usize = 10;
 /// With more features than this, bridges use squares and no other products.
 pub(crate) const MOST_FULL_QUADRATIC_FEATURES: usize = 12;
-/// Pairs the bridges are fitted on at most.
+/// Pairs the bridges are fitted on at most. A quadratic logit of twelve features has 90
+/// coefficients, for which these are plenty.
 const MOST_PAIRS: usize = 1 << 14;
 
 /// `log p_k / p_(k+1)`: quadratic in features standardised over the two waymarks' own rows.
@@ -37,12 +38,16 @@ const MOST_PAIRS: usize = 1 << 14;
 /// collinear with the intercept, and the coefficients in the hundreds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Bridge {
+    /// Of both waymarks' rows together.
     standardisation: Standardisation,
+    /// One for each quadratic feature.
     coefficients: Vec<f64>,
+    /// `log p_k / p_(k+1)` where all of them are zero.
     intercept: f64,
 }
 
 impl Bridge {
+    /// Fits the ratio of two waymarks, given as flat rows.
     fn fit(numerator: &[f64], denominator: &[f64], features: usize) -> (Self, Solution) {
         let both: Vec<f64> = numerator.iter().chain(denominator).copied().collect();
         let standardisation = Standardisation::of(&both, features);
@@ -57,6 +62,7 @@ impl Bridge {
         (Self { standardisation, coefficients, intercept }, solution)
     }
 
+    /// An error unless it is for this many features and holds finite numbers.
     fn check(&self, features: usize) -> Result<()> {
         self.standardisation.check(features)?;
         let (found, expected) = (self.coefficients.len(), quadratic_columns(features));
@@ -65,6 +71,7 @@ impl Bridge {
         require_finite("the bridge's intercept", &[self.intercept])
     }
 
+    /// `log p_k / p_(k+1)` at a row standardised over the whole problem.
     fn log_ratio(&self, z: &[f64], scratch: &mut Scratch) -> f64 {
         self.standardisation.apply(z, &mut scratch.own);
         quadratic(&scratch.own, &mut scratch.expanded);
@@ -72,14 +79,18 @@ impl Bridge {
     }
 }
 
+/// Memory of one evaluation, shared by all bridges.
 struct Scratch {
+    /// The row in a bridge's own coordinates.
     own: Vec<f64>,
+    /// Its quadratic features, as the bridge's coefficients order them.
     expanded: Vec<f64>,
 }
 
-/// All bridges, from Q to P.
+/// All bridges, from Q to P; their log ratios add up to `log dQ/dP`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Telescope {
+    /// In increasing order of `a_k`, at least one.
     bridges: Vec<Bridge>,
 }
 
@@ -94,6 +105,8 @@ impl Telescope {
     ) -> (Self, Vec<Solution>) {
         let pairs = Pairs::draw(labeled, target, features, stream);
         let fitted: Vec<(Bridge, Solution)> = (0..bridges)
+            // Bridges share no parameter, so they may be fitted at the same time; they come back in
+            // order.
             .into_par_iter()
             .map(|k| {
                 let share = |k: usize| k as f64 / bridges as f64;
@@ -104,11 +117,13 @@ impl Telescope {
         (Self { bridges }, solutions)
     }
 
+    /// An error unless there is a bridge and all are for this many features.
     pub(super) fn check(&self, features: usize) -> Result<()> {
         require_some("telescoping bridges", &self.bridges)?;
         self.bridges.iter().try_for_each(|bridge| bridge.check(features))
     }
 
+    /// `sum_k log p_k / p_(k+1)` at a standardised row.
     pub(super) fn log_ratio(&self, z: &[f64]) -> f64 {
         let expanded = vec![0.0; quadratic_columns(z.len())];
         let mut scratch = Scratch { own: vec![0.0; z.len()], expanded };
@@ -118,11 +133,14 @@ impl Telescope {
 
 /// Pairs of a row of the target data and one of the calibration data. The shorter side is used again in another order.
 struct Pairs {
+    /// `x_0` of every pair, row after row.
     target: Vec<f64>,
+    /// `x_m` of every pair, row after row.
     labeled: Vec<f64>,
 }
 
 impl Pairs {
+    /// Draws pairs without replacement as long as rows last, then anew.
     fn draw(labeled: &[f64], target: &[f64], features: usize, stream: &mut Stream) -> Self {
         let pairs = labeled.len().max(target.len()).div_ceil(features).min(MOST_PAIRS);
         let mut side = |values: &[f64]| -> Vec<f64> {
@@ -137,17 +155,21 @@ impl Pairs {
             }
             chosen
         };
+        // The target side draws first; the order of the draws is part of the result.
         Self { target: side(target), labeled: side(labeled) }
     }
 
     /// `sqrt(1 - a^2) x_0 + a x_m` of every pair.
     fn waymark(&self, a: f64) -> Vec<f64> {
+        // The last waymark has `a = 1` and keeps nothing; a rounding below 0 would make the root
+        // NaN.
         let keep = (1.0 - a * a).max(0.0).sqrt();
         let both = self.target.iter().zip(&self.labeled);
         both.map(|(target, labeled)| keep * target + a * labeled).collect()
     }
 }
 
+/// Number of quadratic features: `d (d + 3) / 2` of few features, `2 d` of many.
 fn quadratic_columns(features: usize) -> usize {
     if features <= MOST_FULL_QUADRATIC_FEATURES {
         features * (features + 3) / 2

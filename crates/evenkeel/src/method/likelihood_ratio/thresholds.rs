@@ -15,6 +15,7 @@ use crate::threshold::{TestMass, Threshold, conformal_threshold};
 /// once, `O(n log n)`; a test point then costs one binary search, because its ratio `w` scales all weights alike.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RatioThresholds {
+    /// Scores under their normalised ratios, without a test point.
     law: WeightedEmpirical,
     /// The largest ratio: sums are taken relative to it, so that ratios of any size add up.
     largest: f64,
@@ -43,11 +44,15 @@ impl RatioThresholds {
     }
 
     /// Share of the mass that a test point with this ratio takes.
+    ///
+    /// # Errors
+    /// If the ratio is negative or not finite.
     pub(crate) fn test_mass(&self, test_ratio: f64) -> Result<TestMass> {
         check("test likelihood ratios", &[test_ratio])?;
         let relative = test_ratio / self.largest;
         if relative.is_infinite() {
-            // More than 1e308 times the largest calibration ratio.
+            // More than 1e308 times the largest calibration ratio: all of the mass is the test
+            // point's, and its set holds every label.
             return TestMass::new(1.0);
         }
         TestMass::from_unnormalised(relative, self.total)
@@ -73,7 +78,7 @@ impl RatioThresholds {
     }
 }
 
-/// The error of one test ratio, with its place among all.
+/// The error of one test ratio, with its place among all: it was found in a list of one.
 fn at_index(error: Error, index: usize) -> Error {
     let at = At::Index(index);
     match error {

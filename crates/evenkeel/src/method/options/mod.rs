@@ -21,16 +21,16 @@ use crate::method::{Method, MethodName};
 use crate::score::Score;
 use crate::seed::Seed;
 
-/// One row of the table.
+/// One row of the table: all that a shell needs to offer the option, check it and explain it.
 #[derive(Debug, Clone, Copy)]
 pub struct OptionSpec {
     /// Its name, in words joined by hyphens; shells spell it their own way.
     pub name: &'static str,
-    /// What its values are.
+    /// What its values are, with their range.
     pub kind: OptionKind,
-    /// What it does, in one line.
+    /// What it does, in one line without a full stop.
     pub help: &'static str,
-    /// Who uses it.
+    /// Who uses it; everyone else refuses it.
     pub owners: Owners,
     /// What holds if it is not given, where no single value says it.
     pub unset: Option<&'static str>,
@@ -40,13 +40,13 @@ pub struct OptionSpec {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum OptionKind {
-    /// One of some words.
+    /// One of some words, spelled exactly.
     Choice(&'static [Choice]),
     /// A number in a range.
     Number(NumberRange),
     /// A number in a range, or a word.
     NumberOrWord(NumberRange, Choice),
-    /// A whole number in a range.
+    /// A whole number in a range; 3.0 is not one.
     Count(CountRange),
     /// Yes or no; no unless given.
     Flag,
@@ -55,7 +55,7 @@ pub enum OptionKind {
 /// A word that is the value of an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Choice {
-    /// The word.
+    /// The word as typed, stored and compared.
     pub word: &'static str,
     /// What it stands for, in one line.
     pub help: &'static str,
@@ -73,25 +73,25 @@ pub struct NumberRange {
 /// Which whole numbers an option takes, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CountRange {
-    /// Smallest.
+    /// Smallest number allowed; 0 where none is too small.
     pub least: usize,
-    /// Largest, if there is one.
+    /// Largest number allowed, if there is one.
     pub most: Option<usize>,
 }
 
-/// Who uses an option.
+/// Who uses an option; whoever is not among them refuses it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Owners {
-    /// These methods.
+    /// These methods, at least one; the first gives the default.
     Methods(&'static [MethodName]),
-    /// These score functions, by name.
+    /// These score functions, by name; the first gives the default.
     Scores(&'static [&'static str]),
     /// Everyone: it chooses the score function.
     Everyone,
 }
 
 impl OptionKind {
-    /// The values in words, after "must be".
+    /// The values in words, after "must be": the end of an error and of a help line.
     pub fn expected(&self) -> String {
         match self {
             Self::Choice(choices) => {
@@ -112,7 +112,7 @@ impl OptionKind {
 }
 
 impl OptionSpec {
-    /// The row of an option.
+    /// The row of an option, by its name in the table; none for any other spelling of it.
     pub fn named(name: &str) -> Option<&'static Self> {
         OPTIONS.iter().find(|spec| spec.name == name)
     }
@@ -122,16 +122,19 @@ impl OptionSpec {
         matches!(self.owners, Owners::Methods(methods) if methods.contains(&method))
     }
 
-    /// Whether it belongs to score functions.
+    /// Whether it belongs to score functions, or chooses one: such options go with every method.
     pub fn is_of_scores(&self) -> bool {
         !matches!(self.owners, Owners::Methods(_))
     }
 
     /// The value in effect when nothing is given, as its owner's settings have it; none where that is no one value.
     pub fn default_text(&self) -> Option<String> {
+        // What then holds is no single value, and showing one would mislead.
         if self.unset.is_some() {
             return None;
         }
+        // Read off the settings, not kept beside them: a second copy of a default would soon
+        // differ.
         let mut given = OptionValues::default();
         let in_effect = match self.owners {
             Owners::Methods(methods) => {
@@ -149,7 +152,7 @@ impl OptionSpec {
 }
 
 impl MethodName {
-    /// The options it uses, in the order of the table.
+    /// The options it uses, in the order of the table; those of scores are not among them.
     pub fn options(self) -> impl Iterator<Item = &'static OptionSpec> {
         OPTIONS.iter().filter(move |spec| spec.is_of_method(self))
     }

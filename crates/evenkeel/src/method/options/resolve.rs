@@ -1,4 +1,11 @@
 //! Options -> settings, and back: the one place where the two meet.
+//!
+//! ```text
+//! (name, given values) -> Method | Score      what is absent takes its default
+//! Method | Score -> (name, value) pairs       everything in effect, defaults included
+//! ```
+//! The two directions must agree: a job on the wire is named by the second and rebuilt by the
+//! first.
 
 use super::{OptionValue, OptionValues, Owners};
 use crate::error::{Error, Result, User};
@@ -20,14 +27,14 @@ use crate::seed::Seed;
 /// Whether known likelihood ratios of the calibration points were given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KnownRatios {
-    /// One per point.
+    /// They were given, one per calibration point.
     Given,
-    /// None.
+    /// None: they are to be estimated.
     Absent,
 }
 
 impl KnownRatios {
-    /// Given if there is something.
+    /// Given if there is something, whatever it is.
     pub fn of<T>(ratios: Option<T>) -> Self {
         ratios.map_or(Self::Absent, |_| Self::Given)
     }
@@ -54,7 +61,8 @@ impl Method {
             MethodName::Auto => {
                 let level = given.number("shift-level").map(FailureProbability::new).transpose()?;
                 let level = level.unwrap_or(FailureProbability::FIVE_PERCENT);
-                // The calibrator's seed is the one that counts.
+                // One option for both: the test's false-alarm rate is the certificate's failure
+                // probability.
                 Self::Auto(AutoSettings::new(level))
             }
             MethodName::LabelPlan => Self::LabelPlan(LabelPlanSettings::default()),
@@ -111,6 +119,9 @@ impl Method {
         again.as_ref() == Ok(self)
     }
 
+    /// Every setting that an option stands for, with its value in effect.
+    ///
+    /// Defaults are written out: a file or job must not change its meaning when a default does.
     fn settings(&self) -> Settings {
         use OptionValue::{Count, Number, Word};
         match self {
@@ -154,16 +165,38 @@ impl Method {
     }
 }
 
+/// Where ratios come from. Given ratios are meant to be used, so they decide where nothing is said.
+///
+/// ```text
+/// ratio given as a word         that form
+/// no word, ratios given         known
+/// no word, no ratios            logistic
+/// ```
 fn ratio(given: &OptionValues, ratios: KnownRatios) -> RatioChoice {
     let estimator = match (given.word("ratio"), ratios) {
         (Some("known"), _) | (None, KnownRatios::Given) => return RatioChoice::Known,
         (Some("network"), _) => RatioEstimator::Network(NetworkSettings::default()),
         (Some("telescoping"), _) => RatioEstimator::Telescoping(TelescopingSettings::default()),
+        // The table has let no other word through: what is left is "logistic".
         (Some(_), _) | (None, KnownRatios::Absent) => RatioEstimator::Logistic,
     };
     RatioChoice::Estimated(estimator)
 }
 
+/// Settings of `ot`; what is absent takes the paper's default.
+///
+/// ```text
+/// sandwich, sampling                f-u exact | f-u sampled | min-max
+/// objective                         weighted-cdf | wasserstein | finite-sample
+/// weights                           free-form | function
+/// steps, min-effective, tolerance   when the descent ends
+/// learning-rate                     how far a step goes
+/// grid, bound-grid                  points of the objective, points of the reported bounds
+/// bandwidth-factor                  how wide the kernels of the density are
+/// ```
+///
+/// # Errors
+/// If two options exclude each other, or a value is out of the range its setting allows.
 fn transport(given: &OptionValues) -> Result<TransportSettings> {
     let default = TransportSettings::default();
     let mut stopping = match given.count("steps") {
@@ -177,6 +210,8 @@ fn transport(given: &OptionValues) -> Result<TransportSettings> {
         stopping = stopping.with_improvement(Improvement::of(relative))?;
     }
     let sandwich = match (given.word("sandwich"), given.word("sampling")) {
+        // Refused, not ignored: who asks for samples and gets extremes would compare the wrong
+        // thing.
         (Some("min-max"), Some("sampled")) => {
             return Err(Error::OptionConflict {
                 option: ("sampling", "sampled"),
@@ -218,6 +253,10 @@ fn transport(given: &OptionValues) -> Result<TransportSettings> {
     })
 }
 
+/// The options that give these settings back.
+///
+/// A restriction to some miscoverage rates and another failure probability have no option: for them
+/// [`Method::is_made_of_options`] says no.
 fn transport_settings(settings: &TransportSettings) -> Settings {
     use OptionValue::{Count, Number, Word};
     let (sandwich, sampling) = match settings.sandwich {
@@ -225,6 +264,7 @@ fn transport_settings(settings: &TransportSettings) -> Settings {
         SandwichChoice::ModelUniformSampled => ("f-u", "sampled"),
         SandwichChoice::MinMax => ("min-max", "exact"),
     };
+    // Two settings, one option: the finite-sample term exists for eq 7 alone among the options.
     let objective = match (settings.objective, settings.finite_sample) {
         (ObjectiveChoice::WeightedCdf, None) => "weighted-cdf",
         (ObjectiveChoice::WeightedCdf, Some(_)) => "finite-sample",
@@ -246,6 +286,7 @@ fn transport_settings(settings: &TransportSettings) -> Settings {
         ("bound-grid", Count(settings.bound_grid)),
         ("bandwidth-factor", Number(settings.bandwidth_factor)),
     ];
+    // Left out where it is not set: "no floor" is no value that the option could take.
     let floor = stopping.effective_sample_size_floor();
     found.extend(floor.map(|floor| ("min-effective", Number(floor))));
     let improvement = stopping.improvement();
@@ -259,12 +300,15 @@ impl Score {
     /// # Errors
     /// If an option was given that the score does not use.
     pub fn from_options(given: &OptionValues, seed: Seed) -> Result<Self> {
+        // The name first: which options may be given depends on it.
         let name = given.word("score").unwrap_or(Self::default().name());
         given.refuse(User::Score(name), |spec| match spec.owners {
             Owners::Scores(scores) => scores.contains(&name),
             Owners::Methods(_) | Owners::Everyone => true,
         })?;
         let randomisation = if given.flag("randomised") {
+            // A child of the run's seed. Its name is part of the draws, and so of every stored
+            // score.
             Randomisation::Uniform(seed.child("randomised-scores", 0))
         } else {
             Randomisation::Deterministic
@@ -285,6 +329,7 @@ impl Score {
     /// Every setting in effect, by the names of the table; the seed of its draws is not one of them.
     pub fn options(&self) -> Vec<(&'static str, String)> {
         use OptionValue::{Count, Flag, Number, Word};
+        // The flag, not the seed: the seed is that of the run and stands beside the options.
         let drawn = |randomisation| {
             ("randomised", Flag(matches!(randomisation, Randomisation::Uniform(_))))
         };
@@ -302,6 +347,7 @@ impl Score {
     }
 }
 
+/// The same with values as text that reads back to the same bits.
 fn as_text(settings: Settings) -> Vec<(&'static str, String)> {
     settings.into_iter().map(|(name, value)| (name, value.to_string())).collect()
 }

@@ -1,4 +1,11 @@
 //! The rows.
+//!
+//! ```text
+//! name | owners | kind with its range | help
+//! ```
+//! Ranges ask the constructor that will take the number, so that the rule is written once. Rows are
+//! shown in this order on the command line, in the stubs and in `docs/options.md`, which are made
+//! of them: after a change run the tests of `tests/options`, which say what to write anew.
 
 use super::{Choice, CountRange, NumberRange, OptionKind, OptionSpec, Owners};
 use crate::learning::optimise::{AdamSettings, Improvement, StoppingRule};
@@ -7,21 +14,27 @@ use crate::method::MethodName;
 use crate::method::conditional::ConditionalSettings;
 use crate::score::{Randomisation, Raps};
 
+/// The paper's method, which has most of the options.
 const OT: Owners = Owners::Methods(&[MethodName::Ot]);
+/// Kernel quantile regression: its kernel and its penalty.
 const CONDITIONAL: Owners = Owners::Methods(&[MethodName::Conditional]);
 
+/// A word and what it stands for.
 const fn choice(word: &'static str, help: &'static str) -> Choice {
     Choice { word, help }
 }
 
+/// Whole numbers from `least` on, without an upper end.
 const fn at_least(least: usize) -> OptionKind {
     OptionKind::Count(CountRange { least, most: None })
 }
 
+/// Numbers that `contains` takes; `words` say which, after "must be".
 const fn number(words: &'static str, contains: fn(f64) -> bool) -> OptionKind {
     OptionKind::Number(NumberRange { words, contains })
 }
 
+/// A row whose default is a single value of its owner's settings.
 const fn row(
     name: &'static str,
     owners: Owners,
@@ -31,9 +44,20 @@ const fn row(
     OptionSpec { name, kind, help, owners, unset: None }
 }
 
+/// The range of `conditional`'s numbers, in words; its settings check it.
 const POSITIVE: &str = "a positive number between 1e-100 and 1e100";
 
 /// Every option of a method or a score, in the order they are shown.
+///
+/// ```text
+/// score, randomised, raps-*             the score function
+/// shift-level                           auto
+/// sandwich ... tolerance                ot
+/// ratio                                 likelihood-ratio
+/// ecp-power, qtc-rule, label-shift      the methods they are named after
+/// gamma, lambda                         conditional
+/// ```
+/// A row is added here and resolved in `resolve.rs`; nothing else lists options.
 pub const OPTIONS: &[OptionSpec] = &[
     row(
         "score",

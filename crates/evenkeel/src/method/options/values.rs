@@ -1,4 +1,8 @@
 //! What a user gave, each value checked against its row of the table.
+//!
+//! ```text
+//! text (command line, header) or typed value (Python) -> OptionValue, or an error with the range
+//! ```
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,17 +11,17 @@ use super::{OPTIONS, OptionKind, OptionSpec, Owners};
 use crate::error::{Error, Input, Result, User};
 use crate::method::MethodName;
 
-/// The value of an option, in its row's range.
+/// The value of an option, in its row's range: whoever holds one need not check it again.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum OptionValue {
-    /// A word of the row.
+    /// A word of the row; the table's own string, so that comparing is enough.
     Word(&'static str),
-    /// A number.
+    /// A number in the row's range, never NaN.
     Number(f64),
-    /// A whole number.
+    /// A whole number in the row's range.
     Count(usize),
-    /// Yes or no.
+    /// True or false, for options that are flags.
     Flag(bool),
 }
 
@@ -36,11 +40,11 @@ impl fmt::Display for OptionValue {
 /// A value as a program gives it, with a type of its own; text is for words only.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum GivenValue<'a> {
-    /// Text.
+    /// Text, for options that are words.
     Word(&'a str),
     /// A number with a fraction.
     Number(f64),
-    /// A whole number.
+    /// A whole number; wide enough for every signed or unsigned one of 64 bits.
     Whole(i128),
     /// True or false.
     Flag(bool),
@@ -49,6 +53,7 @@ pub enum GivenValue<'a> {
 }
 
 impl fmt::Display for GivenValue<'_> {
+    /// As it is shown in an error: text in quotes, so that an empty word can be seen.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Word(text) => write!(f, "{text:?}"),
@@ -61,14 +66,23 @@ impl fmt::Display for GivenValue<'_> {
 }
 
 /// Options that were given, by name; what is absent takes its default.
+///
+/// Ordered by name, so that two lists of the same options are equal whatever the order they came
+/// in.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct OptionValues(BTreeMap<&'static str, OptionValue>);
 
 impl OptionValues {
-    /// Sets an option from a typed value.
+    /// Sets an option from a typed value; setting it again replaces the value.
     ///
-    /// # Errors
-    /// If there is no such option, or the value has another type or is out of its range.
+    /// ```text
+    /// choice           a word of the row
+    /// number           a number, or a whole number
+    /// number or word   either of the two above
+    /// count            a whole number
+    /// flag             true or false
+    /// ```
+    /// Text is not read as a number here: a program that gives "3" for a count has made a mistake.
     pub fn set(&mut self, name: &str, value: GivenValue<'_>) -> Result<()> {
         let spec = known(name)?;
         let found = match (spec.kind, value) {
@@ -82,12 +96,15 @@ impl OptionValues {
             (OptionKind::Number(range) | OptionKind::NumberOrWord(range, _), value) => {
                 let number = match value {
                     GivenValue::Number(number) => Some(number),
+                    // Python programs write 1 for 1.0; the other way round would let 3.7 steps pass
+                    // for 3.
                     GivenValue::Whole(whole) => Some(whole as f64),
                     _ => None,
                 };
                 number.filter(|number| (range.contains)(*number)).map(OptionValue::Number)
             }
             (OptionKind::Count(range), GivenValue::Whole(whole)) => {
+                // A negative number is refused here, not wrapped into a very large one.
                 let count = usize::try_from(whole).ok().filter(|count| {
                     *count >= range.least && range.most.is_none_or(|most| *count <= most)
                 });
@@ -115,6 +132,7 @@ impl OptionValues {
     /// If there is no such option, or the text is none of its values.
     pub fn set_text(&mut self, name: &str, text: &str) -> Result<()> {
         let spec = known(name)?;
+        // Text that is no number goes on as a word: its refusal then shows what was typed.
         let number = || text.parse().map_or(GivenValue::Word(text), GivenValue::Number);
         let value = match spec.kind {
             OptionKind::Choice(_) => GivenValue::Word(text),
@@ -141,7 +159,7 @@ impl OptionValues {
         Ok(values)
     }
 
-    /// The value of an option, if it was given.
+    /// The value of an option, if it was given; a flag that is off was not.
     pub fn get(&self, name: &str) -> Option<OptionValue> {
         self.0.get(name).copied()
     }
@@ -151,7 +169,7 @@ impl OptionValues {
         self.0.iter().map(|(name, value)| (*name, *value))
     }
 
-    /// Whether nothing was given.
+    /// Whether nothing was given, so that every default holds.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -174,6 +192,7 @@ impl OptionValues {
             [one] => User::Method(one.as_str()),
             _ => User::Comparison,
         };
+        // One method is named as itself: "this comparison" would puzzle who compares nothing.
         self.refuse(by, |spec| {
             spec.is_of_scores() || methods.iter().any(|method| spec.is_of_method(*method))
         })
@@ -187,7 +206,10 @@ impl OptionValues {
         self.refuse(User::Check, |spec| spec.is_of_scores() || spec.name == "bound-grid")
     }
 
-    /// An error for the first given option that is not `used`.
+    /// An error for the first given option that is not `used`, in the order of the table.
+    ///
+    /// # Errors
+    /// `NotUsed`, with everyone who does use it.
     pub(super) fn refuse(&self, by: User, used: impl Fn(&OptionSpec) -> bool) -> Result<()> {
         let unused = OPTIONS.iter().find(|spec| self.0.contains_key(spec.name) && !used(spec));
         match unused {
@@ -206,7 +228,7 @@ impl OptionValues {
         }
     }
 
-    /// The word given for a choice.
+    /// The word given for a choice; none where a number was given or nothing.
     pub(super) fn word(&self, name: &str) -> Option<&'static str> {
         match self.get(name) {
             Some(OptionValue::Word(word)) => Some(word),
@@ -214,7 +236,7 @@ impl OptionValues {
         }
     }
 
-    /// The number given, if it is one.
+    /// The number given, if it is one; none where a word was given or nothing.
     pub(super) fn number(&self, name: &str) -> Option<f64> {
         match self.get(name) {
             Some(OptionValue::Number(number)) => Some(number),
@@ -222,7 +244,7 @@ impl OptionValues {
         }
     }
 
-    /// The whole number given.
+    /// The whole number given; none for options of another kind.
     pub fn count(&self, name: &str) -> Option<usize> {
         match self.get(name) {
             Some(OptionValue::Count(count)) => Some(count),
@@ -236,6 +258,7 @@ impl OptionValues {
     }
 }
 
+/// The row of an option, or the error that says what may have been meant.
 fn known(name: &str) -> Result<&'static OptionSpec> {
     OptionSpec::named(name).ok_or_else(|| OptionSpec::unknown(name))
 }
@@ -244,12 +267,13 @@ impl OptionSpec {
     /// The error for a name that is none of the table's, with what may have been meant.
     pub fn unknown(name: &str) -> Error {
         let names = OPTIONS.iter().map(|spec| spec.name);
+        // Python spells names with underscores: the distance must not count them as mistakes.
         let near = nearest(&name.replace('_', "-"), names);
         Error::UnknownOption { name: name.to_owned(), near }
     }
 }
 
-/// Edits that may lie between what was typed and what was meant.
+/// Edits that may lie between what was typed and what was meant: a slip or two, not another word.
 const MOST_EDITS: usize = 2;
 
 /// The names closest to what was typed, if any is close enough to have been meant; else all of them.
@@ -270,8 +294,14 @@ pub(crate) fn nearest(typed: &str, names: impl Iterator<Item = &'static str>) ->
 }
 
 /// Insertions, deletions, substitutions and swaps of neighbours between two words (optimal string alignment).
+///
+/// ```text
+/// d[i][j] = min(d[i-1][j-1] + [a_i != b_j],  d[i-1][j] + 1,  d[i][j-1] + 1,
+///               d[i-2][j-2] + 1  if a_i = b_(j-1) and a_(i-1) = b_j)
+/// ```
 fn edits(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    // Three rows of the table suffice: a swap looks back two, all else one.
     let mut before: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=b.len()).collect();
     for i in 1..=a.len() {

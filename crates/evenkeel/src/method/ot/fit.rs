@@ -10,6 +10,7 @@ use crate::method::{About, Concluded, Needs, Sorted};
 use crate::rows::Real;
 use crate::sketch::{SketchedLaws, TargetTable, TargetTableRecipe};
 
+/// The room's entry in the list of methods.
 pub(crate) const ABOUT: About = About {
     name: "ot",
     summary: "Weights that minimise a bound on the lost coverage (Correia & Louizos 2025)",
@@ -17,14 +18,19 @@ pub(crate) const ABOUT: About = About {
     needs: Needs::NOTHING,
 };
 
-/// Optimal transport before the target rows.
+/// Optimal transport before the target rows are known.
 #[derive(Debug)]
 pub(crate) struct TransportFit {
+    /// Settings, seed and range of the descent to come.
     problem: Problem,
+    /// Calibration scores, increasing, with their places in the input.
     sorted: Sorted,
 }
 
 /// Sorts the calibration scores; the laws of the target rows are still to come.
+///
+/// # Errors
+/// If a grid of the settings cannot be laid over the score's range.
 pub(crate) fn begin<T: Real>(
     calibration: &Scored<'_, T>,
     settings: TransportSettings,
@@ -37,6 +43,7 @@ pub(crate) fn begin<T: Real>(
     Ok(Open::new(TransportFit { problem, sorted: Sorted::new(calibration.scores) }, pass))
 }
 
+/// The problem of these settings on this range.
 fn problem(context: Context, settings: TransportSettings, range: Interval) -> Problem {
     Problem { seed: context.seed, alpha: context.alpha, settings, range }
 }
@@ -44,6 +51,7 @@ fn problem(context: Context, settings: TransportSettings, range: Interval) -> Pr
 /// The laws to sketch instead of keeping every candidate score, where no more than their CDFs on the grids is needed.
 fn sketchable_laws(settings: &TransportSettings) -> Option<SketchedLaws> {
     match (settings.objective, settings.sandwich) {
+        // W1 needs every atom between the grid points, and drawn labels need every candidate.
         (ObjectiveChoice::Wasserstein, _) | (_, SandwichChoice::ModelUniformSampled) => None,
         (ObjectiveChoice::WeightedCdf, SandwichChoice::MinMax) => Some(SketchedLaws::Extremes),
         (ObjectiveChoice::WeightedCdf, SandwichChoice::ModelUniform) => {
@@ -55,28 +63,38 @@ fn sketchable_laws(settings: &TransportSettings) -> Option<SketchedLaws> {
 impl Stage for TransportFit {
     type Pass = TargetTableRecipe;
 
+    /// The laws are there; the descent waits for somebody who may watch it.
     fn end_pass(self, pass: TargetTableRecipe, state: TargetTable, _: u64) -> Result<Next> {
         let target = SeenScores::new(&pass, state)?;
         Ok(Next::Learn(Box::new(Learning { problem: self.problem, sorted: self.sorted, target })))
     }
 }
 
-/// Everything is known but the weights.
+/// Everything is known but the weights; running it may take long.
 #[derive(Debug)]
 pub(crate) struct Learning {
+    /// Settings, seed and range.
     problem: Problem,
+    /// Calibration scores, increasing.
     sorted: Sorted,
+    /// Candidates or laws of the target side, owned so that the fit can be handed on.
     target: SeenScores,
 }
 
 impl Learning {
     /// Runs the descent; `observer` sees it and may end it.
+    ///
+    /// # Errors
+    /// If settings exclude each other, or the laws cannot be made. A diverged descent is none.
     pub(crate) fn conclude(self, observer: &mut Observer<'_>) -> Result<Concluded> {
         self.problem.learn(self.sorted, self.target.as_target(), observer)
     }
 }
 
 /// From sorted calibration scores and the target side; the grids cover `range`.
+///
+/// # Errors
+/// As [`Learning::conclude`].
 pub(crate) fn from_scores(
     context: Context,
     settings: TransportSettings,

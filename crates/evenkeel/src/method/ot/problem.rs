@@ -1,4 +1,11 @@
 //! The paper's method on one set of scores: sandwich, objective, descent, bounds.
+//!
+//! ```text
+//! laws F_lo >= F_Q >= F_up -> objective L(w), dL/dw -> Adam on theta -> w = softmax(theta)
+//! test mass   free-form  1 / (1 + sum_k exp(theta_k))
+//!             function   max_s w(s) / (sum_i w(s_i) + max_s w(s))
+//! bounds      eq 7 or eq 8 at uniform and at learned weights, on a grid of their own
+//! ```
 
 use crate::bound::{Integrator, integrated_gap_between, wasserstein_gap_between};
 use crate::error::{Error, Result};
@@ -25,16 +32,24 @@ use crate::method::{
 use crate::sandwich::{Order, Sandwich, min_max, model_uniform, model_uniform_sampled};
 use crate::seed::Seed;
 
-/// The paper's method on one set of scores.
+/// The paper's method on one set of scores: what does not depend on the data.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Problem {
+    /// Root of initial weights, halves and drawn labels.
     pub seed: Seed,
+    /// Rate of the traced thresholds; the weights do not depend on it.
     pub alpha: Miscoverage,
+    /// Sandwich, objective, optimiser and grids.
     pub settings: TransportSettings,
+    /// Where scores can fall; grids cover it and kernels are mirrored at its ends.
     pub range: Interval,
 }
 
 impl Problem {
+    /// Learns weights of one kind or the other.
+    ///
+    /// # Errors
+    /// If settings exclude each other, or a law, grid or bandwidth cannot be made.
     pub(crate) fn learn(
         &self,
         sorted: Sorted,
@@ -47,6 +62,10 @@ impl Problem {
         }
     }
 
+    /// A log-weight for each calibration point, all of which the threshold is taken from.
+    ///
+    /// The weights are fitted to the points that they weigh, which breaks exchangeability with the
+    /// test point. Under a shift it is broken already; the paper argues so in its section 4.
     fn learn_free_form(
         &self,
         sorted: Sorted,
@@ -67,6 +86,7 @@ impl Problem {
             &mut |step, objective| self.redraw(target, step, objective),
             observer,
         )?;
+        // The test point's share is kept apart from the weights: bounds are about their law alone.
         let weights = Weights::softmax(fit.log_weights.clone())?;
         let bounds = self.bounds(scores, &weights, &sandwich, bandwidth)?;
         let learned =
@@ -76,6 +96,11 @@ impl Problem {
         Ok(Concluded { sorted, weights, test_mass, rule, learned, sandwich: Some(sandwich) })
     }
 
+    /// A function of the score, fitted on one half of the points; the threshold is the other
+    /// half's.
+    ///
+    /// Needs twice the calibration points, and can weigh points that it has not seen: this is
+    /// weighted split conformal prediction with a learned weight.
     fn learn_function(
         &self,
         sorted: &Sorted,
@@ -83,6 +108,8 @@ impl Problem {
         observer: &mut Observer<'_>,
     ) -> Result<Concluded> {
         let sandwich = self.sandwich(target)?;
+        // Points that shaped the function are not exchangeable with new ones; a threshold from them
+        // would promise too much.
         let halves = Halves::new(sorted.scores.len(), self.seed)?;
         let (fitted, calibration) = (sorted.part(&halves.fit), sorted.part(&halves.calibrate));
         let grid = self.learning_grid()?;
@@ -99,6 +126,7 @@ impl Problem {
             observer,
         )?;
         let weighted = function_weights(&fit.network, &calibration.scores, &grid)?;
+        // Of the half that the bound is about; the fit had one of its own.
         let bandwidth = self.bandwidth(&calibration.scores)?;
         let bounds = self.bounds(&calibration.scores, &weighted.weights, &sandwich, bandwidth)?;
         let learned =
@@ -113,6 +141,7 @@ impl Problem {
         })
     }
 
+    /// How the weights came about, for the record.
     fn learned(
         &self,
         (before, after): (f64, f64),
@@ -148,6 +177,9 @@ impl Problem {
     }
 
     /// Alg 1 draws labels in each step; the other sandwiches stay as they are.
+    ///
+    /// # Errors
+    /// If the objective cannot be built from the drawn laws.
     fn redraw(
         &self,
         target: TargetScores<'_>,
@@ -163,7 +195,10 @@ impl Problem {
         }
     }
 
-    /// The options in effect, for the record.
+    /// The options in effect, for the record, in the words of files.
+    ///
+    /// Strings of their own and not those of the option table: a renamed option must leave files
+    /// alone.
     fn recorded(&self, sandwich: &Sandwich, bandwidth: Bandwidth) -> RecordedOptions {
         let settings = &self.settings;
         RecordedOptions {
@@ -199,19 +234,34 @@ impl Problem {
         }
     }
 
+    /// `h = max(factor sd n^(-1/5), floor)` of unweighted scores: fixed while weights are learned.
     fn bandwidth(&self, scores: &[f64]) -> Result<Bandwidth> {
+        // The floor is stated for scores of unit range.
         let floor = BANDWIDTH_FLOOR * self.range.width();
         Bandwidth::scott(scores, self.settings.bandwidth_factor, floor)
     }
 
+    /// The grid of the objective.
     fn learning_grid(&self) -> Result<Grid> {
         Grid::new(self.range, self.settings.learning_grid)
     }
 
+    /// The range as the support of densities.
     fn support(&self) -> Support {
         Support::Bounded(self.range)
     }
 
+    /// The bound to be minimised, as a function of the weights of increasing scores.
+    ///
+    /// ```text
+    /// weighted-cdf                eq 7 on the learning grid
+    /// weighted-cdf, restricted    Prop A.9 over the atoms
+    /// wasserstein                 eq 8
+    /// any, finite-sample          + sqrt(ln(2/d) / (2 n_w))
+    /// ```
+    ///
+    /// # Errors
+    /// `Unsupported` for a restricted range with eq 8, which has no such form.
     fn objective(
         &self,
         sorted: &[f64],
@@ -239,6 +289,7 @@ impl Problem {
                 });
             }
         };
+        // Around any of them: the term depends on the weights alone.
         Ok(match self.settings.finite_sample {
             None => bound,
             Some(d) => Box::new(FiniteSample::new(bound, d)),
@@ -246,6 +297,9 @@ impl Problem {
     }
 
     /// The minimised bound at uniform and at learned weights, on the bound grid.
+    ///
+    /// Without the finite-sample term and over all rates, so that runs with other objectives
+    /// compare.
     fn bounds(
         &self,
         scores: &[f64],
@@ -267,6 +321,7 @@ impl Problem {
                 }
             })
         };
+        // Both at the same bandwidth and grid: the difference is what the weights did.
         Ok((bound(&Weights::uniform(scores.len())?)?, bound(weights)?))
     }
 }

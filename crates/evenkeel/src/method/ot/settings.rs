@@ -8,20 +8,21 @@ use crate::measure::{BANDWIDTH_FACTOR_CLASSIFICATION, Grid};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum SandwichChoice {
-    /// Model and uniform labels in exact expectation.
+    /// Model and uniform labels in exact expectation: the pair (f, U) of eq 10 without sampling
+    /// noise.
     #[default]
     ModelUniform,
     /// Model and uniform labels drawn anew in each step, as printed in Alg 1.
     ModelUniformSampled,
-    /// Extremes over the possible labels.
+    /// Extremes over the possible labels: eq 9, the pair that holds whatever the labels are.
     MinMax,
 }
 
-/// Which bound is minimised.
+/// Which bound of \[CL25\] is minimised over the weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum ObjectiveChoice {
-    /// Eq 7 on the learning grid.
+    /// The weighted-CDF bound, eq 7 of \[CL25\], on the learning grid.
     #[default]
     WeightedCdf,
     /// The Wasserstein bound, eq 8 of \[CL25\]; never tighter than eq 7.
@@ -32,7 +33,7 @@ pub enum ObjectiveChoice {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum WeightsChoice {
-    /// One per calibration point.
+    /// One per calibration point; the threshold is taken from the same points.
     #[default]
     FreeForm,
     /// A network of the score, fitted on one half of the calibration points and used on the other.
@@ -54,9 +55,9 @@ pub enum WeightsChoice {
 /// | `bandwidth_factor` | 0.1 | factor of Scott's rule (1 in regression) | `>= 0` |
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TransportSettings {
-    /// Laws around the target scores.
+    /// Laws around the target scores; min-max as an objective lowers coverage.
     pub sandwich: SandwichChoice,
-    /// Bound that is minimised.
+    /// Which bound is minimised over the weights.
     pub objective: ObjectiveChoice,
     /// Failure probability of the finite-sample term, if the objective has one.
     pub finite_sample: Option<FailureProbability>,
@@ -66,17 +67,18 @@ pub struct TransportSettings {
     pub weights: WeightsChoice,
     /// Step size and memory of the optimiser.
     pub adam: AdamSettings,
-    /// Most steps, and what ends the optimisation earlier.
+    /// Most steps, and what ends the optimisation earlier; the step count decides the answer.
     pub stopping: StoppingRule,
-    /// Grid points of the objective.
+    /// Grid points `K` of the objective, at least 2; the answer depends on it.
     pub learning_grid: usize,
-    /// Grid points of the reported bounds.
+    /// Grid points of the reported bounds, at least 2.
     pub bound_grid: usize,
-    /// Factor of the bandwidth rule.
+    /// Factor of the bandwidth rule, zero or positive; the floor applies at zero.
     pub bandwidth_factor: f64,
 }
 
 impl Default for TransportSettings {
+    /// The paper's choices in classification.
     fn default() -> Self {
         Self {
             sandwich: SandwichChoice::default(),
