@@ -144,11 +144,15 @@ impl RatioRule {
                 why: "the scores of its rule are not its calibration scores",
             });
         }
-        let total: f64 = self.ratios.iter().sum();
+        // Known ratios may be of any size: near the largest double their sum would be infinite, and a
+        // sound calibration would be called damaged.
+        let largest = self.ratios.iter().copied().fold(0.0, f64::max);
+        let total: f64 = self.ratios.iter().map(|ratio| ratio / largest).sum();
         // Compared, not recomputed into the weights: a reader must get the very bits that were
         // stored.
-        let apart =
-            |(ratio, weight): (&f64, &f64)| (ratio / total - weight).abs() > WEIGHT_TOLERANCE;
+        let apart = |(ratio, weight): (&f64, &f64)| {
+            (ratio / largest / total - weight).abs() > WEIGHT_TOLERANCE
+        };
         if self.ratios.iter().zip(weights).any(apart) {
             return Err(Error::Damaged {
                 what: "this calibration",

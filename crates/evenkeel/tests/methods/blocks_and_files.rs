@@ -7,7 +7,7 @@ use evenkeel::calibrator::{Ended, ShiftCalibrator};
 use evenkeel::conformal::LabelSets;
 use evenkeel::method::{Method, RatioChoice};
 use evenkeel::rows::{RowKeys, Rows};
-use evenkeel::score::Probabilities;
+use evenkeel::score::{Labels, Probabilities};
 use evenkeel::side_inputs::{Labeled, SideInputs};
 
 use crate::world::{CLASSES, Points, alpha, calibrator, methods, points};
@@ -161,4 +161,25 @@ fn damaged_rules_are_refused() {
     let known = Method::LikelihoodRatio(RatioChoice::Known);
     let fitted = fit(&calibrator(known), &labeled, &target, "scores", 40).unwrap();
     assert!(fitted.threshold(None).is_none());
+}
+
+/// A common factor of all ratios says nothing, however large: their plain sum would be infinite.
+#[test]
+fn known_ratios_may_be_near_the_largest_number() {
+    let probabilities = [0.7, 0.3, 0.4, 0.6, 0.2, 0.8, 0.5, 0.5];
+    let probabilities = Probabilities::new(&probabilities, 2).unwrap();
+    let labels = Labels::new(vec![0, 1, 1, 0], 2).unwrap();
+    let weights_at = |factor: f64| {
+        let ratios = [1.0, 0.5, 0.25, 0.125].map(|ratio| ratio * factor);
+        let beside = SideInputs { ratios: Some(&ratios), ..SideInputs::default() };
+        let labeled = Labeled { probabilities: &probabilities, labels: &labels, beside };
+        let known = calibrator(Method::LikelihoodRatio(RatioChoice::Known));
+        let fit = known.begin(&labeled).unwrap();
+        let rows = Rows::new("probabilities", &[0.6, 0.4], 2).unwrap();
+        let fit = fit.add(RowKeys::From(0), rows, SideInputs::default()).unwrap();
+        let Ended::Done(ready) = fit.end_pass().unwrap() else { panic!("one pass") };
+        let calibration = ready.finish(&mut |_| ControlFlow::Continue(())).unwrap().calibration;
+        calibration.weights().as_slice().to_vec()
+    };
+    assert_eq!(weights_at(1.0), weights_at(2f64.powi(1023)));
 }
