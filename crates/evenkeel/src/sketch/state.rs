@@ -21,7 +21,7 @@ use crate::side_inputs::SideInputs;
 
 const MAGIC: [u8; 4] = *b"EKST";
 /// Version of the format; states of another one are refused.
-const VERSION: u16 = 1;
+const VERSION: u16 = 2;
 /// Bytes before the header.
 const PREFIX: usize = MAGIC.len() + 2 + 1;
 const CHECKSUM: usize = 32;

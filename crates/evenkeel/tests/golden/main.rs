@@ -10,6 +10,7 @@ mod case;
 mod entropy_scaling;
 mod label_plan;
 mod learning;
+mod matched_plan;
 mod measures;
 mod quantiles;
 mod sandwiches;

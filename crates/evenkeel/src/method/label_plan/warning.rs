@@ -1,8 +1,8 @@
 //! What a user should know before trusting a plan: data first, words second.
 
-use super::evidence::PlanEvidence;
+use super::evidence::{MatchedEvidence, PlanEvidence};
 use super::thresholds::{PlanThreshold, ThresholdSource};
-use crate::label_law::POINTS_PER_GROUP;
+use crate::label_law::{Match, POINTS_PER_GROUP};
 use crate::level::Miscoverage;
 use crate::warning::Warning;
 
@@ -40,6 +40,11 @@ pub(super) fn warnings(
             classes: evidence.classes,
             groups: evidence.prior.len(),
         });
+    }
+    if let Some(MatchedEvidence { used, matched: Match::AccuracyUnreachable, .. }) =
+        evidence.accuracy
+    {
+        found.push(Warning::AccuracyUnreachable { accuracy: used });
     }
     let (labeled, target) =
         (statistics.mean_confidence_calibration, statistics.mean_confidence_target);
