@@ -204,6 +204,12 @@ impl TargetLawsRecipe {
         gathered.predictions.merge(other.predictions)
     }
 
+    /// An error unless this was gathered by such a recipe.
+    pub(super) fn check(&self, gathered: &GatheredTarget) -> Result<()> {
+        self.table.check(&gathered.table)?;
+        KeptPredictions::new(self.seed).require_same(&gathered.predictions)
+    }
+
     /// What a check takes.
     ///
     /// # Errors

@@ -106,3 +106,72 @@ impl Matching<'_> {
         (table.mean_top(mix, &plan, groups, target.top()), plan)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::label_law::first_pass::FirstPass;
+    use crate::label_law::target_rows::TargetRows;
+    use crate::rows::{RowKeys, Rows};
+    use crate::seed::Seed;
+
+    const CLASSES: usize = 4;
+
+    fn target(sharpness: f64) -> KeptRows {
+        let mut stream = Seed::new(6).stream("matching");
+        let logits: Vec<f64> = (0..300 * CLASSES).map(|_| sharpness * stream.uniform()).collect();
+        let block = TargetRows::Logits(Rows::new("logits", &logits, CLASSES).unwrap());
+        let first = FirstPass::new(CLASSES, 1.0, 0, 1000);
+        KeptRows::of(first.add(RowKeys::From(0), &block).unwrap()).unwrap()
+    }
+
+    fn groups() -> ClassGroups {
+        ClassGroups { group_of: vec![0, 1, 2, 1], prior: vec![0.5, 0.3, 0.2] }
+    }
+
+    /// For any share of the plan, and with classes that share a group, the law has the accuracy asked for.
+    #[test]
+    fn a_matched_law_has_the_accuracy() {
+        let (target, groups) = (target(6.0), groups());
+        let iterating = Iterating { tolerance: 1e-12, most_iterations: 100_000 };
+        for mix in [0.0, 0.3, 1.0] {
+            let matching =
+                Matching { target: &target, groups: &groups, temperature: 1.0, mix, iterating };
+            let mut before = 0.0;
+            for accuracy in [0.8, 0.6, 0.45] {
+                let found = matching.to(accuracy);
+                assert_eq!(found.matched, Match::Reached);
+                let (mean, _) = matching.at(found.factor);
+                assert!((mean - accuracy).abs() < 1e-8, "{mean} for {accuracy} at {mix}");
+                assert!(found.factor > before, "{found:?}");
+                before = found.factor;
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_reached_is_said() {
+        let (target, groups) = (target(6.0), groups());
+        let iterating = Iterating { tolerance: 1e-4, most_iterations: 10_000 };
+        for mix in [0.0, 0.5] {
+            let matching =
+                Matching { target: &target, groups: &groups, temperature: 1.0, mix, iterating };
+            for (accuracy, end) in [(1.02, FACTORS.0), (0.9999, FACTORS.0), (0.2, FACTORS.1)] {
+                let found = matching.to(accuracy);
+                assert_eq!(found.matched, Match::AccuracyUnreachable, "{found:?}");
+                assert_eq!(found.factor, end);
+            }
+        }
+    }
+
+    /// A model that is all but certain is right as often as it says at any temperature near its own.
+    #[test]
+    fn certainty_is_reached_at_the_end() {
+        let (target, groups) = (target(1e6), groups());
+        let iterating = Iterating { tolerance: 1e-4, most_iterations: 10_000 };
+        let matching =
+            Matching { target: &target, groups: &groups, temperature: 1.0, mix: 0.0, iterating };
+        let found = matching.to(1.0);
+        assert_eq!((found.matched, found.factor), (Match::Reached, FACTORS.0));
+    }
+}

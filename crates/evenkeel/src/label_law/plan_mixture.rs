@@ -116,3 +116,31 @@ in_widest_registers! {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Laws of one temperature share a softmax, and each is `(1 - mix) f + mix g` all the same.
+    #[test]
+    fn laws_of_a_row_are_mixtures() {
+        let scaled =
+            |temperature, mix| PlanMixture { temperature, mix, scalings: vec![0.5, 2.0, 1.0, 3.0] };
+        let laws = [PlanMixture::tempered(1.5, 4), scaled(0.7, 0.0), scaled(1.5, 0.4)];
+        let mut rows = RowLaws::new(&laws, 4);
+        assert_eq!(rows.inverses.len(), 2);
+        for logits in [[0.3, -1.0, 2.0, 0.0], [5.0, 5.0, -5.0, 1e3]] {
+            let found = rows.of_row(&logits).map(<[f64]>::to_vec);
+            for (law, found) in laws.iter().zip(&found) {
+                let mut f = vec![0.0; 4];
+                tempered_softmax(&logits, 1.0 / law.temperature, &mut f);
+                let g = law.plan_row(&logits);
+                for ((h, f), g) in found.iter().zip(&f).zip(&g) {
+                    let expected = (1.0 - law.mix) * f + law.mix * g;
+                    assert!((h - expected).abs() < 1e-15, "{h} against {expected}");
+                }
+                assert!((found.iter().sum::<f64>() - 1.0).abs() < 1e-14);
+            }
+        }
+    }
+}
