@@ -2,7 +2,7 @@
 
 use evenkeel::calibration::{Calibration, Evidence};
 use evenkeel::calibrator::ShiftCalibrator;
-use evenkeel::check::{CheckSettings, ShiftReport, TargetLaws, TargetLawsRecipe};
+use evenkeel::check::{Check, CheckEnded, CheckSettings, ShiftReport, TargetLaws};
 use evenkeel::evaluation::ClassCoverage;
 use evenkeel::level::{FailureProbability, Miscoverage};
 use evenkeel::method::auto::AutoSettings;
@@ -112,12 +112,9 @@ pub fn check(
     observer: &mut dyn Observer,
 ) -> Result<Checked> {
     let CheckJob { score, settings } = job;
-    let classes = labeled.classes();
     let scores = labeled.scores(score)?;
-    let laws = target_laws(job, &scores, classes, target, observer)?;
-    let said = labeled.predictions();
-    let range = score.range(classes);
-    let report = evenkeel::check::check(&scores, &said, &laws, classes, range, settings)?;
+    let evenkeel::check::Checked { report, laws, .. } =
+        both_passes(job, labeled, target, observer)?;
     let recommended = match report.shift.detected {
         false => None,
         true => {
@@ -160,24 +157,28 @@ fn coverage_by_class(
         .collect()
 }
 
-/// The laws around the target scores, from one pass.
-fn target_laws(
+/// The core's check, from two passes over the target rows.
+fn both_passes(
     job: &CheckJob,
-    scores: &[f64],
-    classes: usize,
+    labeled: &LabeledData<'_>,
     target: &mut dyn RowSource,
     observer: &mut dyn Observer,
-) -> Result<TargetLaws> {
-    let CheckSettings { bound_grid, seed, .. } = job.settings;
-    // The name of the draws is part of the bits of every check with a randomised score.
-    let score = job.score.with_draws_for("today");
-    let recipe = TargetLawsRecipe::new(scores, score, classes, bound_grid, seed)?;
-    let mut gathered = recipe.empty();
-    each_block(target, classes, (Stage::Reading, observer), |block| {
-        let keys = RowKeys::From(block.first_row as u64);
-        Ok(with_rows!(block.rows, |rows| recipe.add(&mut gathered, keys, rows))?)
-    })?;
-    // Duplicate keys come to light here only; the file they stand in is still known.
-    let laws = recipe.finish(gathered);
-    laws.map_err(|error| JobError::from(error).while_reading(target.name()))
+) -> Result<evenkeel::check::Checked> {
+    let mut check = labeled.begin_check(&job.score, &job.settings)?;
+    loop {
+        // Taken by every block and given back by all that are added: after an error there is none, and none is needed.
+        let mut open = Some(check);
+        each_block(target, labeled.classes(), (Stage::Reading, observer), |block| {
+            let keys = RowKeys::From(block.first_row as u64);
+            let add = |check: Check| with_rows!(block.rows, |rows| check.add(keys, rows));
+            open = open.take().map(add).transpose()?;
+            Ok(())
+        })?;
+        let read = open.ok_or_else(|| JobError::NoRows { input: target.name().to_owned() })?;
+        let ended = read.end_pass();
+        match ended.map_err(|error| JobError::from(error).while_reading(target.name()))? {
+            CheckEnded::Again(again) => check = again,
+            CheckEnded::Done(checked) => return Ok(*checked),
+        }
+    }
 }

@@ -2,10 +2,10 @@
 
 use evenkeel::calibration::{Reference, ReferenceRows};
 use evenkeel::calibrator::{Fit, ShiftCalibrator};
+use evenkeel::check::{Check, CheckSettings};
 use evenkeel::error::Error;
 use evenkeel::score::{Labels, Probabilities, Score};
 use evenkeel::seed::Seed;
-use evenkeel::shift::{Prediction, predictions};
 use evenkeel::side_inputs::{Labeled, SideInputs};
 
 use crate::any_rows::AnyRows;
@@ -184,11 +184,6 @@ impl<'a> LabeledData<'a> {
         with_probabilities!(&self.probabilities, |probabilities| probabilities.classes())
     }
 
-    /// What the model says about each point, for the shift test.
-    pub(crate) fn predictions(&self) -> Vec<Prediction> {
-        with_probabilities!(&self.probabilities, |probabilities| predictions(probabilities))
-    }
-
     /// True class of each row, shape `(n,)`, below `C`.
     pub fn labels(&self) -> &Labels {
         &self.labels
@@ -204,6 +199,17 @@ impl<'a> LabeledData<'a> {
         let (labels, beside) = (&self.labels, self.side);
         with_probabilities!(&self.probabilities, |probabilities| {
             calibrator.begin(&Labeled { probabilities, labels, beside })
+        })
+    }
+
+    /// A check that has taken them and waits for the target rows.
+    pub(crate) fn begin_check(
+        &self,
+        score: &Score,
+        settings: &CheckSettings,
+    ) -> evenkeel::Result<Check> {
+        with_probabilities!(&self.probabilities, |probabilities| {
+            Check::begin(probabilities, &self.labels, score, settings)
         })
     }
 

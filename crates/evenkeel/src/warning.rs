@@ -102,6 +102,12 @@ pub enum Warning {
         #[serde(rename = "today")]
         target: f64,
     },
+    /// No temperature gives the model the accuracy it should have on the target data: the matched reading, and the range
+    /// that rests on it, are those of the nearest one.
+    AccuracyUnreachable {
+        /// The accuracy looked for.
+        accuracy: f64,
+    },
 }
 
 impl Warning {
@@ -120,6 +126,7 @@ impl Warning {
             Self::SupportExhausted { .. } => "support-exhausted",
             Self::FewUnlabeled { .. } => "few-unlabeled",
             Self::ConfidentButShifted { .. } => "confident-but-shifted",
+            Self::AccuracyUnreachable { .. } => "accuracy-unreachable",
         }
     }
 }
@@ -196,6 +203,12 @@ impl fmt::Display for Warning {
                 "the model's confidence moved (distance {ks:.3}) but did not fall (mean {target:.3}; {labeled:.3} in the calibration \
                  data, in the same predicted classes): a model that is confident and wrong cannot be found out without labels; label \
                  a sample of the target points before relying on the sets"
+            ),
+            Self::AccuracyUnreachable { accuracy } => write!(
+                f,
+                "the model should be right on {:.1} % of the target points, and no softening or sharpening of its probabilities says \
+                 so: the range of coverage rests on the nearest that does; label a sample of the target points",
+                100.0 * accuracy,
             ),
         }
     }

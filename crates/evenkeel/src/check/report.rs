@@ -8,60 +8,8 @@
 
 use serde::Serialize;
 
-use super::target_laws::TargetLaws;
-use crate::bound::{
-    DkwCorrection, Integrator, coverage_interval, integrated_gap_between, wasserstein_gap_between,
-};
-use crate::error::{Error, Result};
-use crate::interval::Interval;
-use crate::level::{FailureProbability, Miscoverage};
-use crate::measure::{
-    BANDWIDTH_FACTOR_CLASSIFICATION, BANDWIDTH_FLOOR, Bandwidth, Grid, SmoothedLaw, Support,
-    WeightedEmpirical,
-};
-use crate::sandwich::Sandwich;
-use crate::seed::Seed;
-use crate::shift::{Prediction, least_permutations, permutations_for, shift_test};
-use crate::threshold::{TestMass, Threshold, conformal_threshold};
-
-/// How a check is made.
-///
-/// | name | default | purpose | range |
-/// |---|---|---|---|
-/// | `alpha` | 0.1 | miscoverage rate of the uncorrected threshold | `(0, 1)` |
-/// | `delta` | 0.05 | failure probability of each confidence statement, and level of the shift test | `(0, 1)` |
-/// | `permutations` | [`permutations_for`] delta: 999 from 0.0021 on | relabelings of the shift test | `>= 1` |
-/// | `bound_grid` | 1000 | grid of the bounds | `>= 2` |
-/// | `bandwidth_factor` | 0.1 | factor of Scott's rule | `>= 0` |
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct CheckSettings {
-    /// Miscoverage rate of the threshold that is checked, in `(0, 1)`.
-    pub alpha: Miscoverage,
-    /// Failure probability of each confidence statement and level of the test, in `(0, 1)`.
-    pub delta: FailureProbability,
-    /// Random relabelings that the shift test draws.
-    pub permutations: usize,
-    /// Grid points of the bounds, at least 2, both ends of the range included.
-    pub bound_grid: usize,
-    /// Factor of the bandwidth rule, at least 0; 0 leaves the floor.
-    pub bandwidth_factor: f64,
-    /// Root of all randomness: relabelings, and the sample of more than ten thousand predictions.
-    pub seed: Seed,
-}
-
-impl CheckSettings {
-    /// The defaults at these two rates.
-    pub fn new(alpha: Miscoverage, delta: FailureProbability, seed: Seed) -> Self {
-        Self {
-            alpha,
-            delta,
-            permutations: permutations_for(delta),
-            bound_grid: Grid::BOUND_POINTS,
-            bandwidth_factor: BANDWIDTH_FACTOR_CLASSIFICATION,
-            seed,
-        }
-    }
-}
+use crate::method::label_plan::MatchedEvidence;
+use crate::reading::{Belief, CoverageEstimate, CoverageLoss, Reading, Verdict};
 
 /// Everything a check found, as data; what people read of it is said in one place, the jobs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -78,10 +26,24 @@ pub struct ShiftReport {
     pub delta: f64,
     /// Distances, p-value and outcome of the shift test.
     pub shift: ShiftOutcome,
-    /// Uncorrected threshold; none is infinite.
-    // JSON has no infinity; a float would be written as null too, and fail when read back as a
-    // number.
+    /// The threshold in question, by default that of split conformal prediction; none is infinite.
     pub threshold: Option<f64>,
+    /// Coverage of the target data at that threshold, with its range: assumed.
+    pub coverage_estimate: CoverageEstimate,
+    /// What each reading says of it.
+    pub readings: Vec<Reading>,
+    /// Coverage under the laws matched to both ends of the band around the accuracy.
+    pub band: [f64; 2],
+    /// What to make of them.
+    pub verdict: Verdict,
+    /// Coverage lost against the level, in percentage points.
+    pub loss: CoverageLoss,
+    /// The accuracy that the matched reading has.
+    pub accuracy: Option<MatchedEvidence>,
+    /// Whether the model believes what the calibration labels show.
+    pub belief: Belief,
+    /// The model that the assumed interval rests on.
+    pub assumed_model: AssumedModel,
     /// Where coverage on the target data lies at that threshold.
     pub coverage_interval: CoverageIntervals,
     /// Bounds on the total coverage gap, for both pairs of laws.
@@ -109,12 +71,13 @@ pub struct ShiftOutcome {
     pub permutations: usize,
 }
 
-/// Where target coverage lies at the uncorrected threshold.
+/// Where target coverage lies at the threshold in question.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct CoverageIntervals {
     /// Of the unlabeled points at hand, whatever their labels are.
     pub guaranteed: [f64; 2],
-    /// Under the assumption that model and uniform labels enclose the truth.
+    /// Under the assumption that model and uniform labels enclose the truth; the model is at the fitted temperature where its
+    /// own belief contradicts the calibration labels.
     pub assumed: [f64; 2],
     /// Of the law behind the points.
     pub with_confidence: ConfidentInterval,
@@ -140,10 +103,20 @@ pub struct SandwichReports {
     pub f_u: SandwichBounds,
 }
 
-/// Bounds on the total coverage gap between two laws.
+/// Bounds on what a shift between two laws costs. Those of min-max hold whatever the labels are; those of f-u are assumed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct SandwichBounds {
-    /// Bound on the total coverage gap by eq 7 of \[CL25\], in `[0, 1]`.
+    /// Bound on the total coverage gap, tied scores and all; in `[0, 1]`.
+    pub exact: f64,
+    /// Bound on the distance of the target coverage from the level, averaged over all levels; at most 1.
+    pub level: f64,
+    /// `exact` with the DKW correction, confidence `1 - 2 delta`.
+    pub exact_dkw: f64,
+    /// `level` with the DKW correction, confidence `1 - 2 delta`.
+    pub level_dkw: f64,
+    /// Mass that the paper's grid form integrates against: its number bounds something only where this is near 1.
+    pub mass: f64,
+    /// The paper's grid form, eq 7 of \[CL25\]: near `exact` where scores are not tied.
     pub weighted_cdf: f64,
     /// Bound by eq 8 of \[CL25\]: at least that by eq 7, up to the grid.
     pub wasserstein: f64,
@@ -171,110 +144,13 @@ pub struct DominanceReport {
     pub at: Option<f64>,
 }
 
-/// Looks at calibration scores and predictions (shapes `(n,)`) and at target laws, and answers.
-///
-/// # Errors
-/// If there are no scores or predictions on either side, a number is not finite, or the permutations are too few for
-/// the test to reject at `settings.delta`.
-pub fn check(
-    scores: &[f64],
-    predictions: &[Prediction],
-    target: &TargetLaws,
-    classes: usize,
-    range: Interval,
-    settings: &CheckSettings,
-) -> Result<ShiftReport> {
-    let law = WeightedEmpirical::uniform(scores)?;
-    let TargetLaws { min_max, f_u, .. } = target;
-    // The smallest p-value is 1 / (1 + B): with fewer permutations the test could never reject, whatever the data.
-    let least = least_permutations(settings.delta);
-    if settings.permutations < least {
-        let (found, delta) = (settings.permutations, settings.delta.get());
-        return Err(Error::TooFewPermutations { found, delta, least });
-    }
-    // The calibration side is sampled as the target side was: the test costs n + m per permutation.
-    let tested = crate::shift::sampled(predictions.to_vec(), settings.seed)?;
-    let test = shift_test(&tested, &target.predictions, settings.permutations, settings.seed)?;
-    // The test point is one of n + 1 exchangeable points, so its share of the mass is 1 / (n + 1).
-    let threshold = conformal_threshold(&law, TestMass::exchangeable(scores.len()), settings.alpha);
-    let intervals = coverage_intervals(min_max, f_u, threshold, settings)?;
-    let shift = ShiftOutcome {
-        statistic: test.statistic,
-        confidence_distance: test.confidence_distance,
-        class_distance: test.class_distance,
-        p_value: test.p_value,
-        detected: test.rejects(settings.delta),
-        permutations: test.permutations,
-    };
-    let dominance = f_u.dominance();
-    let floor = BANDWIDTH_FLOOR * range.width();
-    let bandwidth = Bandwidth::scott(scores, settings.bandwidth_factor, floor)?;
-    let p = SmoothedLaw::new(law, bandwidth, Support::Bounded(range))?;
-    let bounds = |sandwich: &Sandwich| bounds_of(&p, sandwich, range, scores.len(), settings);
-    Ok(ShiftReport {
-        n: scores.len(),
-        m: target.rows,
-        classes,
-        alpha: settings.alpha.get(),
-        delta: settings.delta.get(),
-        shift,
-        threshold: match threshold {
-            Threshold::Finite(score) => Some(score),
-            Threshold::AllLabels => None,
-        },
-        coverage_interval: intervals,
-        bounds: SandwichReports { min_max: bounds(min_max)?, f_u: bounds(f_u)? },
-        dominance: DominanceReports {
-            f_u: DominanceReport {
-                holds: dominance.holds(),
-                largest_violation: dominance.largest_violation,
-                at: dominance.at,
-            },
-        },
-        bound_grid: settings.bound_grid,
-    })
-}
-
-/// Coverage at the threshold for both pairs of laws, without and with a DKW margin at `delta`.
-fn coverage_intervals(
-    min_max: &Sandwich,
-    f_u: &Sandwich,
-    threshold: Threshold,
-    settings: &CheckSettings,
-) -> Result<CoverageIntervals> {
-    let interval = |sandwich: &Sandwich, confidence: Option<FailureProbability>| {
-        coverage_interval(sandwich, threshold, confidence).map(|found| [found.low, found.high])
-    };
-    let delta = Some(settings.delta);
-    Ok(CoverageIntervals {
-        guaranteed: interval(min_max, None)?,
-        assumed: interval(f_u, None)?,
-        with_confidence: ConfidentInterval {
-            level: 1.0 - settings.delta.get(),
-            guaranteed: interval(min_max, delta)?,
-            assumed: interval(f_u, delta)?,
-        },
-    })
-}
-
-/// Eq 7 and eq 8 of \[CL25\] between the smoothed calibration law and a pair, each without and with
-/// the DKW correction.
-fn bounds_of(
-    p: &SmoothedLaw,
-    sandwich: &Sandwich,
-    range: Interval,
-    n: usize,
-    settings: &CheckSettings,
-) -> Result<SandwichBounds> {
-    let grid = Grid::new(range, settings.bound_grid)?;
-    // `n`, not an effective sample size: a check corrects nothing, so the weights are equal.
-    let correction = DkwCorrection::for_sandwich(n as f64, sandwich, settings.delta)?;
-    let integrated = integrated_gap_between(p.law(), sandwich, &Integrator::density(p, &grid)?);
-    let transport = wasserstein_gap_between(p, sandwich, &grid)?;
-    Ok(SandwichBounds {
-        weighted_cdf: integrated.value,
-        wasserstein: transport.value,
-        weighted_cdf_dkw: integrated.with_correction(correction).corrected(),
-        wasserstein_dkw: transport.with_correction(correction).corrected(),
-    })
+/// Which model the assumed range rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum AssumedModel {
+    /// The model as it is: its belief agrees with the calibration labels.
+    AsGiven,
+    /// The model at the temperature fitted to the calibration labels: its own belief contradicts them.
+    AtTemperature,
 }

@@ -215,7 +215,13 @@ impl TargetLawsRecipe {
         gathered.predictions.merge(other.predictions)
     }
 
-    /// What a check takes: the laws of all rows gathered.
+    /// An error unless this was gathered by such a recipe.
+    pub(super) fn check(&self, gathered: &GatheredTarget) -> Result<()> {
+        self.table.check(&gathered.table)?;
+        KeptPredictions::new(self.seed).require_same(&gathered.predictions)
+    }
+
+    /// What a check takes.
     ///
     /// # Errors
     /// If there is no row, or two of one key.

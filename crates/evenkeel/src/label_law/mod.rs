@@ -6,28 +6,45 @@
 //! first_pass        predicted classes, confidences and kept rows of the target data; mergeable
 //! shift_statistics  how far confidences and predicted groups moved -> mix, inflation
 //! transport_plan    g_j(y) ~ f_j(y) b_group(y): target points transported onto the calibration labels
+//! carried_logits    target logits on their scale of the calibration data
+//! accuracy          a: how often the model is right on the target data, from its outputs alone
+//! second_opinion    the same with the outputs of other models
+//! matched_plan      e: the factor on the temperature at which a law has the accuracy a
+//! plan_mixture      h = (1 - mix) f + mix g: a label law, row by row
 //! ```
 //! A label law gives every target row a probability for each label. Methods and checks turn it into a law of scores.
 
+mod accuracy;
+mod carried_logits;
 mod class_groups;
 mod first_pass;
+mod kept_rows;
 mod labeled_logits;
+mod matched_plan;
+mod plan_mixture;
+mod second_opinion;
 mod shift_statistics;
 mod target_rows;
 mod temperature;
 mod transport_plan;
 
+pub use accuracy::AccuracyStatistics;
+pub(crate) use accuracy::{FittedModel, accuracy_statistics, clip_to_shares};
 pub use class_groups::ClassGroups;
 pub(crate) use class_groups::POINTS_PER_GROUP;
 pub use first_pass::FirstPass;
 pub(crate) use first_pass::confidence;
+pub(crate) use kept_rows::KeptRows;
 pub use labeled_logits::LabeledLogits;
+pub use matched_plan::Match;
+pub(crate) use matched_plan::{FACTORS, MatchedPlan, Matching};
+pub(crate) use plan_mixture::{PlanMixture, RowLaws};
+pub(crate) use second_opinion::second_opinion;
+pub use second_opinion::{SecondOpinion, SecondOpinions};
 pub use shift_statistics::ShiftStatistics;
 pub(crate) use shift_statistics::{LARGEST_INFLATION, PredictedCalibration, shift_statistics};
 pub use target_rows::TargetRows;
 pub(crate) use target_rows::{RowReader, in_blocks, predicted};
 pub(crate) use temperature::best_temperature;
-pub(crate) use transport_plan::{
-    GroupTable, Iterating, Marginal, fit_plan, scale_row, tempered_softmax,
-};
+pub(crate) use transport_plan::{GroupTable, Iterating, Marginal, fit_plan};
 pub use transport_plan::{PlanStop, TransportPlan};

@@ -111,7 +111,7 @@ pub(crate) fn shift_statistics(
     let ks_start = START_FACTOR * noise.sqrt();
     let james_stein =
         if tv > 0.0 { (1.0 - SHRINKAGE * (tv_expected / tv).powi(2)).max(0.0) } else { 0.0 };
-    let ramp = ramp(ks, ks_start);
+    let ramp = ramp(ks, ks_start, FULL_DISTANCE);
     let (sum, squares) =
         weights.iter().fold((0.0, 0.0), |(sum, squares), w| (sum + w, squares + w * w));
     let weighted: f64 = weights.iter().zip(&labeled.confidences).map(|(w, c)| w * c).sum();
@@ -131,14 +131,14 @@ pub(crate) fn shift_statistics(
     }
 }
 
-/// `clip((ks - start) / (0.35 - start), 0, 1)`. With so few points that noise alone reaches 0.35 the ramp is a step.
-fn ramp(ks: f64, start: f64) -> f64 {
+/// `clip((ks - start) / (full - start), 0, 1)`. With so few points that noise alone reaches `full` the ramp is a step.
+pub(crate) fn ramp(ks: f64, start: f64, full: f64) -> f64 {
     if ks <= start {
         0.0
-    } else if start >= FULL_DISTANCE {
+    } else if start >= full {
         1.0
     } else {
-        ((ks - start) / (FULL_DISTANCE - start)).min(1.0)
+        ((ks - start) / (full - start)).min(1.0)
     }
 }
 
@@ -180,6 +180,7 @@ mod tests {
 
     #[test]
     fn the_ramp_is_a_step_where_noise_reaches_its_end() {
+        let ramp = |ks, start| ramp(ks, start, FULL_DISTANCE);
         assert_eq!((ramp(0.3, 0.4), ramp(0.5, 0.4)), (0.0, 1.0));
         assert_eq!((ramp(0.05, 0.05), ramp(0.35, 0.05), ramp(0.9, 0.05)), (0.0, 1.0, 1.0));
     }

@@ -83,30 +83,62 @@ impl TransportPlan {
     }
 }
 
-/// Plausibilities of groups at a temperature, `(rows, G)`, rows of unit mass.
+/// Plausibilities of groups at a temperature, `(rows, G)`, and of the class the model says of each row.
 pub(crate) struct GroupTable {
     /// Row after row.
     values: Vec<f64>,
-    /// `G`, the length of a row.
+    /// `f_j(top_j)`.
+    top: Vec<f64>,
     groups: usize,
 }
 
 impl GroupTable {
-    /// `softmax(logits / temperature)` summed over groups.
-    pub(crate) fn new<'a>(
-        logits: impl Iterator<Item = &'a [f64]>,
+    /// `softmax(logits / temperature)` summed over groups; `top` is the predicted class of each row.
+    pub(crate) fn new(
+        logits: &[impl AsRef<[f64]> + Sync],
+        top: &[usize],
         groups: &ClassGroups,
         temperature: f64,
     ) -> Self {
-        let mut row = vec![0.0; groups.group_of.len()];
-        let mut values = Vec::new();
-        for logits in logits {
-            tempered_softmax(logits, 1.0 / temperature, &mut row);
-            let start = values.len();
-            values.resize(start + groups.len(), 0.0);
-            groups.gather(&row, &mut values[start..]);
+        let mut values = vec![0.0; logits.len() * groups.len()];
+        let mut top_values = vec![0.0; logits.len()];
+        let parts = values
+            .par_chunks_mut(CHUNK_ROWS * groups.len())
+            .zip(top_values.par_chunks_mut(CHUNK_ROWS))
+            .zip(logits.par_chunks(CHUNK_ROWS).zip(top.par_chunks(CHUNK_ROWS)));
+        parts.for_each(|((values, top_values), (logits, top))| {
+            let mut row = vec![0.0; groups.group_of.len()];
+            let rows = values.chunks_exact_mut(groups.len()).zip(top_values);
+            for ((value, top_value), (logits, top)) in rows.zip(logits.iter().zip(top)) {
+                tempered_softmax(logits.as_ref(), 1.0 / temperature, &mut row);
+                groups.gather(&row, value);
+                *top_value = row[*top];
+            }
+        });
+        Self { values, top: top_values, groups: groups.len() }
+    }
+
+    /// `mean_j [(1 - mix) f_j(top_j) + mix g_j(top_j)]`; `top` as when the table was made.
+    pub(crate) fn mean_top(
+        &self,
+        mix: f64,
+        plan: &TransportPlan,
+        groups: &ClassGroups,
+        top: &[usize],
+    ) -> f64 {
+        let rows = self.top.len() as f64;
+        if mix <= 0.0 {
+            return self.top.iter().sum::<f64>() / rows;
         }
-        Self { values, groups: groups.len() }
+        let scalings: Vec<f64> = plan.log_scalings.iter().map(|log_b| log_b.exp()).collect();
+        let said = self.values.chunks_exact(self.groups).zip(&self.top).zip(top);
+        let sum: f64 = said
+            .map(|((row, f), top)| {
+                let b = scalings[groups.group_of[*top]];
+                f * ((1.0 - mix) + mix * b / dot_in_lanes(row, &scalings))
+            })
+            .sum();
+        sum / rows
     }
 
     /// `mean_j g_j` for scalings `b`; shape `(G,)`, of unit mass.
@@ -217,7 +249,8 @@ mod tests {
         let logits: Vec<f64> = (0..rows * groups).map(|_| sharpness * stream.uniform()).collect();
         let prior = vec![1.0 / groups as f64; groups];
         let classes = ClassGroups { group_of: (0..groups).collect(), prior };
-        (GroupTable::new(logits.chunks_exact(groups), &classes, 1.0), classes)
+        let rows: Vec<&[f64]> = logits.chunks_exact(groups).collect();
+        (GroupTable::new(&rows, &vec![0; rows.len()], &classes, 1.0), classes)
     }
 
     #[test]
@@ -252,8 +285,11 @@ mod tests {
     /// A group no point could belong to has no mass to give; the fixed point ends all the same.
     #[test]
     fn impossible_groups_do_not_break_the_fixed_point() {
-        let table = GroupTable { values: [1.0, 0.0, 0.5, 0.5, 0.3, 0.7].to_vec(), groups: 2 };
-        let none = GroupTable { values: vec![1.0, 0.0, 1.0, 0.0], groups: 2 };
+        let of = |values: &[f64]| {
+            let top = vec![0.0; values.len() / 2];
+            GroupTable { values: values.to_vec(), top, groups: 2 }
+        };
+        let (table, none) = (of(&[1.0, 0.0, 0.5, 0.5, 0.3, 0.7]), of(&[1.0, 0.0, 1.0, 0.0]));
         let iterating = Iterating { tolerance: 1e-4, most_iterations: 1000 };
         for marginal in [Marginal::Balanced, Marginal::SemiRelaxed] {
             for table in [&table, &none] {

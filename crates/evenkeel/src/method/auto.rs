@@ -123,7 +123,7 @@ impl Decision {
             level: level.get(),
             rejected: test.rejects(level),
             chosen: if plan.is_some() { Chosen::LabelPlan } else { Chosen::Uncorrected },
-            plan: plan.map(|plan| plan.evidence().clone()),
+            plan: plan.map(|plan| plan.evidence_at(alpha)),
             warnings: plan.map_or_else(Vec::new, |plan| plan.warnings(alpha)),
         }
     }

@@ -1,13 +1,12 @@
-//! Stage 5: the laws of target scores under the plan, at the calibration scores and beyond the largest of them.
+//! Stage 5: the laws of target scores under several label laws, at the abscissae and beyond the largest calibration score.
 //!
 //! ```text
-//! F(t)      = 1/m sum_j sum_y [(1 - mix) f_j(y) + mix g_j(y)] 1{s_jy <= t}     at temperature T inflation
-//! F_down(t) = 1/m sum_j sum_y fQ_j(y) 1{s_jy <= t}                             at temperature T
-//! F_up(t)   = 1/m sum_j sum_y g^up_j(y) 1{s_jy <= t}                           balanced, at T (1 + 2 (inflation - 1))
+//! F_h(t) = 1/m sum_j sum_y h_j(y) 1{s_jy <= t}        for each of five label laws h
 //! ```
-//! Masses are kept as whole multiples of `2^-52`, so that sums do not depend on blocks, merges or threads.
+//! Masses are kept as whole multiples of `2^-52`, so that sums do not depend on blocks, merges or threads. One of the laws is
+//! the *aimed* one, whose quantiles become thresholds: its atoms beyond the largest calibration score are kept too, its tail.
 //!
-//! Kept: 48 bytes between neighbouring distinct calibration scores, and the tail: up to 16 384 atoms of 32 bytes, or 262 145
+//! Kept: 80 bytes between neighbouring abscissae, and the tail: up to 16 384 atoms of 32 bytes, or 262 145
 //! masses, 4 MB. Merging is exact because masses are whole and the tail's form depends on how many atoms it has.
 
 use serde::{Deserialize, Serialize, Serializer};
@@ -19,7 +18,9 @@ use crate::interval::Interval;
 use crate::rows::row_number;
 use crate::sketch::Abscissae;
 
-/// Atoms beyond the largest calibration score that are kept one by one; more are gathered in cells.
+/// Label laws whose masses are summed.
+pub(crate) const LAWS: usize = 5;
+/// Atoms beyond the largest calibration score that are kept one by one.
 pub(crate) const MOST_TAIL_ATOMS: usize = 4096;
 /// Scores may pass the end of their range by this share of it, by rounding.
 const RANGE_SLACK: f64 = 1e-9;
@@ -33,28 +34,16 @@ fn fixed(mass: f64) -> u64 {
     (mass + 1.0).to_bits().wrapping_sub(1f64.to_bits())
 }
 
-/// CDF values of the three laws at the sorted calibration scores; shapes `(n,)`.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PlannedLaws {
-    /// `F`, the law aimed at, in `[0, 1]` and increasing as the others are.
-    pub planned: Vec<f64>,
-    /// `F_up`, the cautious end of the certificate.
-    pub upper: Vec<f64>,
-    /// `F_down`, the model's own belief.
-    pub lower: Vec<f64>,
-}
-
-/// Masses of the three laws between neighbouring distinct calibration scores, and the planned law's
-/// tail.
-///
-/// Sums are `u128`: `2^62` rows of `2^52` units each need 114 bits.
+/// Masses of the laws between neighbouring abscissae, and the tail of the aimed one.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Stored")]
 pub(crate) struct LawSums {
-    /// `(planned, upper, lower)` of each bin; the last bin lies beyond the largest score.
-    bins: Vec<[u128; 3]>,
-    /// Where in the last bin the planned mass lies: thresholds beyond all calibration scores need
-    /// it.
+    /// The laws' masses in each bin; the last bin lies beyond the last abscissa.
+    bins: Vec<[u128; LAWS]>,
+    /// Which law is aimed at.
+    aimed: u8,
+    /// Bin of the largest calibration score.
+    largest: u64,
     tail: Tail,
     /// Every score of the score function lies here, up to rounding.
     range: Interval,
@@ -63,39 +52,35 @@ pub(crate) struct LawSums {
 }
 
 impl LawSums {
-    /// Empty sums over distinct calibration scores inside `range`.
-    pub(crate) fn new(scores: &Abscissae) -> Self {
-        let (range, points) = (scores.range(), scores.points());
-        let largest = points.last().copied().unwrap_or(range.low());
+    /// Empty sums over abscissae that hold the `largest` calibration score; the law `aimed` at keeps its tail.
+    pub(crate) fn new(points: &Abscissae, largest: f64, aimed: usize) -> Self {
+        let range = points.range();
         Self {
-            bins: vec![[0; 3]; points.len() + 1],
+            bins: vec![[0; LAWS]; points.points().len() + 1],
+            aimed: aimed as u8,
+            largest: points.locate(largest) as u64,
             tail: Tail { low: largest, high: range.high(), kept: TailAtoms::Kept(Vec::new()) },
             range,
             rows: 0,
         }
     }
 
-    /// Adds one row: its scores and the three plausibilities of each label; all of shape `(C,)`.
-    ///
-    /// # Errors
-    /// If a score with planned mass lies above the range. The row is half added then: drop the
-    /// sums.
+    /// Adds one row: its scores, and the plausibilities of its labels under each law.
     pub(crate) fn add_row(
         &mut self,
         row: u64,
         scores: &[f64],
         locate: &Abscissae,
-        [planned, upper, lower]: [&[f64]; 3],
+        laws: [&[f64]; LAWS],
     ) -> Result<()> {
+        let (aimed, largest) = (usize::from(self.aimed), self.largest as usize);
         for (label, score) in scores.iter().enumerate() {
-            let masses = [fixed(planned[label]), fixed(upper[label]), fixed(lower[label])];
+            let masses = laws.map(|law| fixed(law[label]));
             let bin = locate.locate(*score);
             for (sum, mass) in self.bins[bin].iter_mut().zip(masses) {
                 *sum += u128::from(mass);
             }
-            // Atoms without planned mass are not kept: with many classes they would fill the tail
-            // for nothing.
-            if bin + 1 == self.bins.len() && masses[0] > 0 {
+            if bin > largest && masses[aimed] > 0 {
                 if *score > self.range.high() + RANGE_SLACK * self.range.width() {
                     return Err(Error::OutsideRange {
                         what: "a candidate score",
@@ -105,7 +90,7 @@ impl LawSums {
                         high: self.range.high(),
                     });
                 }
-                self.tail.add(*score, u128::from(masses[0]));
+                self.tail.add(*score, u128::from(masses[aimed]));
             }
         }
         self.rows += 1;
@@ -115,10 +100,9 @@ impl LawSums {
     /// Adds the sums of another input.
     ///
     /// # Errors
-    /// If they are sums over other scores.
+    /// If they are sums over other scores, or aim at another law.
     pub(crate) fn merge(&mut self, other: Self) -> Result<()> {
-        let shape = |sums: &Self| (sums.bins.len(), sums.range, sums.tail.low);
-        if shape(self) != shape(&other) {
+        if self.shape() != other.shape() {
             return Err(OTHER_POINTS);
         }
         // Before the masses are added: if the rows fit, so do the sums.
@@ -130,38 +114,43 @@ impl LawSums {
         Ok(())
     }
 
-    /// An error unless these are sums over these scores, as far as they remember them: their
-    /// number, their range and the largest.
-    pub(crate) fn require_points(&self, scores: &Abscissae) -> Result<()> {
-        let (range, points) = (scores.range(), scores.points());
-        let largest = points.last().copied().unwrap_or(range.low());
-        let same =
-            (self.bins.len(), self.range, self.tail.low) == (points.len() + 1, range, largest);
-        if same { Ok(()) } else { Err(OTHER_POINTS) }
+    fn shape(&self) -> (usize, u8, u64, Interval, f64) {
+        (self.bins.len(), self.aimed, self.largest, self.range, self.tail.low)
     }
 
-    /// The laws at sorted scores (ties included), and the planned law at each atom beyond.
-    ///
-    /// At least one row must have been added: the laws of none would be `0 / 0`.
-    pub(crate) fn finish(self, sorted: &[f64], locate: &Abscissae) -> (PlannedLaws, Vec<TailAtom>) {
+    /// An error unless these are sums of the kind [`new`](Self::new) makes of the same.
+    pub(crate) fn require_points(
+        &self,
+        points: &Abscissae,
+        largest: f64,
+        aimed: usize,
+    ) -> Result<()> {
+        let bin = points.locate(largest) as u64;
+        let expected = (points.points().len() + 1, aimed as u8, bin, points.range(), largest);
+        if self.shape() == expected { Ok(()) } else { Err(OTHER_POINTS) }
+    }
+
+    /// Each law at the abscissae, and the aimed one at each atom beyond the largest calibration score.
+    pub(crate) fn finish(self) -> ([Vec<f64>; LAWS], Vec<TailAtom>) {
+        let aimed = usize::from(self.aimed);
         // Masses were cut to whole units, so that a row may hold a few units less than one: divide by what is there.
-        let mut totals = [0u128; 3];
-        let mut cumulative: Vec<[u128; 3]> = Vec::with_capacity(self.bins.len());
+        let mut totals = [0u128; LAWS];
+        let mut cumulative: Vec<[u128; LAWS]> = Vec::with_capacity(self.bins.len());
         for bin in &self.bins {
             totals.iter_mut().zip(bin).for_each(|(total, mass)| *total += mass);
             cumulative.push(totals);
         }
         let value = |law: usize, mass: u128| mass as f64 / totals[law] as f64;
-        let at = |law: usize| -> Vec<f64> {
-            sorted.iter().map(|score| value(law, cumulative[locate.locate(*score)][law])).collect()
-        };
-        let laws = PlannedLaws { planned: at(0), upper: at(1), lower: at(2) };
-        let mut reached = totals[0] - self.bins.last().map_or(0, |bin| bin[0]);
+        let points = self.bins.len() - 1;
+        let cdfs = std::array::from_fn(|law| {
+            cumulative[..points].iter().map(|reached| value(law, reached[law])).collect()
+        });
+        let mut reached = cumulative.get(self.largest as usize).map_or(0, |sums| sums[aimed]);
         let tail = self.tail.atoms().into_iter().map(|(score, mass)| {
             reached += mass;
-            TailAtom { score, cdf: value(0, reached) }
+            TailAtom { score, cdf: value(aimed, reached) }
         });
-        (laws, tail.collect())
+        (cdfs, tail.collect())
     }
 }
 
@@ -171,7 +160,9 @@ const OTHER_POINTS: Error = Error::IncompatibleSketches { what: "calibration sco
 /// As they are stored; checked when read back.
 #[derive(Deserialize)]
 struct Stored {
-    bins: Vec<[u128; 3]>,
+    bins: Vec<[u128; LAWS]>,
+    aimed: u8,
+    largest: u64,
     tail: Tail,
     range: Interval,
     rows: u64,
@@ -180,44 +171,48 @@ struct Stored {
 impl TryFrom<Stored> for LawSums {
     type Error = Error;
 
-    fn try_from(Stored { bins, tail, range, rows }: Stored) -> Result<Self> {
+    fn try_from(stored: Stored) -> Result<Self> {
         const OTHER_MASS: &str = "the masses of a law are not those of its rows";
-        // First of all: the shift below would drop the high bits of a larger number.
+        let Stored { bins, aimed, largest, tail, range, rows } = stored;
         if rows > MOST_ROWS || bins.len() < 2 {
             return Err(contradiction("its rows cannot be counted"));
         }
-        // Rows of one law may miss one by rounding, by less than half. A total within these limits
-        // also proves that no later sum of the bins overflows.
+        let beyond =
+            usize::try_from(largest).ok().and_then(|largest| bins.get(largest.checked_add(1)?..));
+        let (true, Some(beyond)) = (usize::from(aimed) < LAWS, beyond) else {
+            return Err(contradiction("it has neither the law nor the score it names"));
+        };
+        // Rows of one law may miss one by rounding.
         let whole = u128::from(rows) << 52;
-        for law in 0..3 {
-            let total = bins.iter().try_fold(0u128, |sum, bin| sum.checked_add(bin[law]));
-            if !total.is_some_and(|total| (whole / 2..=whole * 2).contains(&total)) {
+        let sum = |bins: &[[u128; LAWS]], law: usize| {
+            bins.iter().try_fold(0u128, |sum, bin| sum.checked_add(bin[law]))
+        };
+        for law in 0..LAWS {
+            if !sum(&bins, law).is_some_and(|total| (whole / 2..=whole * 2).contains(&total)) {
                 return Err(contradiction(OTHER_MASS));
             }
         }
-        let beyond = bins.last().map_or(0, |bin| bin[0]);
-        // The tail is the last bin once more; quantiles beyond the scores come from it alone.
-        if tail.mass() != Some(beyond) {
-            return Err(contradiction("the mass of its tail is not that of its last bin"));
+        if tail.mass() != sum(beyond, usize::from(aimed)) {
+            return Err(contradiction("the mass of its tail is not that of its last bins"));
         }
         let highest = range.high() + RANGE_SLACK * range.width();
         if !(range.contains(tail.low) && tail.high == range.high() && tail.lies_below(highest)) {
             return Err(contradiction("its tail lies outside the range of scores"));
         }
-        Ok(Self { bins, tail, range, rows })
+        Ok(Self { bins, aimed, largest, tail, range, rows })
     }
 }
 
-/// An atom of the planned law beyond the largest calibration score.
+/// An atom of the aimed law beyond the largest calibration score.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct TailAtom {
     /// The score, above every calibration score.
     pub score: f64,
-    /// The planned CDF at the score, in `[0, 1]`.
+    /// The CDF at the score, in `[0, 1]`.
     pub cdf: f64,
 }
 
-/// The planned law beyond the largest calibration score: its atoms up to a few thousand, then masses in cells that are finer
+/// The aimed law beyond the largest calibration score: its atoms up to a few thousand, then masses in cells that are finer
 /// the nearer to the end of the range, each moved up to the end of its cell. A quantile is never too small, and too
 /// large by `1/4096` of its distance from the end of the range, or of the tail's mass, at most.
 #[derive(Debug, Clone, Deserialize)]

@@ -151,6 +151,12 @@ impl<V> RowSample<V> {
         Ok(self.kept.into_iter().map(|row| row.value).collect())
     }
 
+    /// Whether another sample holds the rows of the same keys.
+    pub(crate) fn same_keys<W>(&self, other: &RowSample<W>) -> bool {
+        let (mine, theirs) = (self.in_order(), other.in_order());
+        mine.iter().map(|row| row.key).eq(theirs.iter().map(|row| row.key))
+    }
+
     /// Rows of the sample in the order of their keys; where one key was given twice, twice.
     fn in_order(&self) -> Vec<&Row<V>> {
         let mut rows: Vec<&Row<V>> = self.kept.iter().collect();

@@ -23,8 +23,8 @@ use crate::side_inputs::SideInputs;
 /// one.
 const MAGIC: [u8; 4] = *b"EKST";
 /// Version of the format; states of another one are refused.
-const VERSION: u16 = 1;
-/// Bytes before the header: magic, version and kind.
+const VERSION: u16 = 2;
+/// Bytes before the header.
 const PREFIX: usize = MAGIC.len() + 2 + 1;
 /// Bytes of the SHA-256 at the end.
 const CHECKSUM: usize = 32;

@@ -14,7 +14,9 @@ use super::row_sample::RowSample;
 use super::state::{JobHeader, Kind, digest_of, open, open_header, seal};
 use super::target_table::{FilledTable, TargetTable, TargetTableRecipe};
 use super::{Abscissae, MOST_CANDIDATES, SandwichSketch, SketchedLaws};
-use crate::check::{GatheredTarget, TargetLaws, TargetLawsRecipe, TargetSketch};
+use crate::check::{
+    FirstCheckPass, FirstCheckState, GatheredTarget, TargetLaws, TargetLawsRecipe, TargetSketch,
+};
 use crate::conformal::predict_rows;
 use crate::error::{Error, Result};
 use crate::evaluation::{EvaluationCounts, LabelScoreCounts};
@@ -22,8 +24,10 @@ use crate::interval::Interval;
 use crate::level::{FailureProbability, Miscoverage};
 use crate::measure::Grid;
 use crate::method::entropy_scaling::{EntropyPower, EntropyScaling};
+use crate::method::fit::Pass as _;
 use crate::method::label_plan::{
-    FirstPass, LabelPlanSettings, LabelPlanner, LabeledLogits, PreparedPlan, SecondPass, TargetRows,
+    FirstPass, LabelPlanSettings, LabelPlanner, LabeledLogits, PlanFirstPass, PreparedPlan,
+    SecondPass, TargetRows,
 };
 use crate::method::quantile_transfer::QuantileTransfer;
 use crate::rows::{RowKeys, Rows};
@@ -272,6 +276,34 @@ impl Job for First {
     }
 }
 
+struct FirstOfCheck(FirstCheckPass, LabelPlanner);
+
+impl Job for FirstOfCheck {
+    type State = FirstCheckState;
+    fn empty(&self) -> FirstCheckState {
+        self.0.empty()
+    }
+    fn add(
+        &self,
+        state: FirstCheckState,
+        keys: RowKeys<'_>,
+        rows: Rows<'_, f64>,
+    ) -> Result<FirstCheckState> {
+        self.0.add(state, keys, rows, &SideInputs::default())
+    }
+    fn merge(&self, mine: FirstCheckState, theirs: FirstCheckState) -> Result<FirstCheckState> {
+        self.0.check(&theirs)?;
+        self.0.merge(mine, theirs)
+    }
+    fn end(&self, state: FirstCheckState) -> Result<String> {
+        if state.plan.rows() == 0 {
+            return Ok(String::new());
+        }
+        let FirstCheckState { target, plan } = state;
+        Ok(format!("{:?} {:?}", self.0.laws.finish(target)?, self.1.prepare(plan)?))
+    }
+}
+
 struct Second(LabelPlanner, PreparedPlan);
 
 impl Job for Second {
@@ -482,6 +514,11 @@ macro_rules! for_every_job {
         for kept_cells in [8 * classes, 1 << 20] {
             let planner = planner(classes, score, kept_cells);
             $run("first pass", &First(planner.clone()), $($more),*);
+            let pass = FirstCheckPass {
+                laws: laws.clone(),
+                plan: PlanFirstPass { empty: planner.first_pass() },
+            };
+            $run("first pass of a check", &FirstOfCheck(pass, planner.clone()), $($more),*);
             let block = TargetRows::Probabilities(rows(values, classes));
             let first = planner.first_pass().add(RowKeys::From(0), &block).unwrap();
             let prepared = planner.prepare(first).unwrap();

@@ -11,6 +11,7 @@ mod entropy_scaling;
 mod exact_bounds;
 mod label_plan;
 mod learning;
+mod matched_plan;
 mod measures;
 mod quantiles;
 mod sandwiches;

@@ -152,28 +152,19 @@ fn the_decision_says_what_was_done_and_why() {
 /// There is one `auto`, and its seed is the calibrator's: a check of many points on both sides finds the same p-value.
 #[test]
 fn a_check_and_auto_make_the_same_test() {
-    use evenkeel::check::{CheckSettings, TargetLaws, check};
+    use evenkeel::check::{CheckSettings, check};
     use evenkeel::level::FailureProbability;
     use evenkeel::score::Score;
     use evenkeel::seed::Seed;
-    use evenkeel::shift::predictions;
 
     let (labeled, target) = (sample(12_000, 1.0, 1), sample(11_000, 0.999, 2));
     for seed in [0, 7] {
         let found = decision(&run(&labeled, &target, seed)).test;
         let delta = FailureProbability::new(0.05).unwrap();
         let settings = CheckSettings::new(alpha(0.1), delta, Seed::new(seed));
-        let laws =
-            TargetLaws::of_probabilities(&target.probabilities(), &Score::Lac, Seed::new(seed));
-        let report = check(
-            &labeled.scores(),
-            &predictions(&labeled.probabilities()),
-            &laws.unwrap(),
-            10,
-            Score::Lac.range(10),
-            &settings,
-        )
-        .unwrap();
+        let (before, after) = (labeled.probabilities(), target.probabilities());
+        let report = check(&before, &labeled.labels(), &after, &Score::Lac, &settings);
+        let report = report.unwrap().report;
         assert_eq!(
             (report.shift.p_value, report.shift.statistic),
             (found.p_value, found.statistic)

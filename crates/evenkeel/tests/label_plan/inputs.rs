@@ -6,8 +6,10 @@ use evenkeel::Error;
 use evenkeel::interval::Interval;
 use evenkeel::measure::WeightedEmpirical;
 use evenkeel::method::label_plan::{
-    LabelPlanSettings, LabelPlanner, LabeledLogits, PlanThresholds, TargetRows, ThresholdSource,
+    LabelPlan, LabelPlanSettings, LabelPlanner, LabeledLogits, PlanThresholds, TargetRows,
+    ThresholdSource,
 };
+use evenkeel::reading::ReadingName;
 use evenkeel::rows::Rows;
 use evenkeel::score::{Aps, CandidateScores, LabelMask, Labels, Probabilities, Raps, Score};
 use evenkeel::seed::Seed;
@@ -22,7 +24,9 @@ fn probabilities_and_their_logarithms_give_the_same_plan() {
     let planner = LabelPlanner::new(labeled, Score::Lac, settings(), Seed::new(0)).unwrap();
     let logits = planner.plan(&TargetRows::Logits(rows(&after))).unwrap();
     assert_eq!(found.evidence().temperature, logits.evidence().temperature);
-    for (a, b) in found.laws().planned.iter().zip(&logits.laws().planned) {
+    let law =
+        |plan: &LabelPlan| plan.laws().cdf_at(ReadingName::ClassShares, plan.thresholds().scores());
+    for (a, b) in law(&found).iter().zip(&law(&logits)) {
         assert!((a - b).abs() < 1e-9);
     }
     let (a, b) = (found.threshold(alpha(0.1)).score, logits.threshold(alpha(0.1)).score);

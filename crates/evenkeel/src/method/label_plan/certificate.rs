@@ -1,27 +1,27 @@
-//! Stage 6: how large the total gap can be if two laws enclose that of the target scores.
+//! Stage 6: how large the total gap can be if the law of the target scores lies among the readings.
 //!
 //! ```text
-//! gap <= sum_i int_{c_(i-1)}^{c_i} max(|F_up(s_i) - u|, |F_down(s_i) - u|) du  +  sqrt(log(2 / delta) / (2 m))
-//! ```
-//! while `F_up <= F_Q <= F_down`, which no method without labels can verify. `F_down` is the law of the model's own belief,
-//! `F_up` that of the balanced plan at the temperature `T (1 + 2 (inflation - 1))`.
+//! gap  <= sum_i int_{c_(i-1)}^{c_i} sup over [low(s_i), high(s_i)] of |F - u| du
+//! hull    low, high: smallest and largest F_h over calibrated, class-shares and both ends of the band
 //!
-//! The integral is exact at the calibration scores. The last term is the DKW inequality for the `m`
-//! target points, whose laws the two are.
+//! value            every F_h widened by its sampling error 1.645 sqrt(max(F (1 - F), 1/m) / m)
+//! with_confidence  no F_h widened, + sqrt(log(2 / delta) / (2 m)) for all scores at once; at least the value
+//! ```
+//! It holds while `low <= F_Q <= high`, which no method without labels can verify.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::learning::projection::distance_over;
+use crate::reading::Standing;
 
 /// A bound on the total coverage gap, and what it rests on.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Certificate {
-    /// The bound for the unlabeled points at hand, in `[0, 1]`: a difference of coverage, averaged
-    /// over all levels.
+    /// The bound, with the sampling error of each reading at each score.
     pub value: f64,
-    /// The bound for the law behind them, with probability `1 - delta`; at most 1.
+    /// The bound with the sampling error at all scores at once, with probability `1 - delta`.
     pub with_confidence: f64,
     /// Failure probability of the value with confidence, in `(0, 1)`.
     pub delta: f64,
@@ -35,8 +35,8 @@ impl fmt::Display for Certificate {
         write!(
             f,
             "Averaged over all confidence levels, coverage should be within {:.1} percentage points of the level asked for ({:.1} \
-             with {:.0} % confidence). This assumes that the true labels lie between the model's own beliefs and the most cautious \
-             plan, which cannot be checked without labels.",
+             with {:.0} % confidence). This assumes that the truth lies between what the model's own probabilities, the class \
+             frequencies and the estimated accuracy say, which cannot be checked without labels.",
             100.0 * self.value,
             100.0 * self.with_confidence,
             100.0 * (1.0 - self.delta),
@@ -44,30 +44,14 @@ impl fmt::Display for Certificate {
     }
 }
 
-/// How something is known; the word stands in every result, so that none passes for a guarantee.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Standing {
-    /// True if the target law lies between the two laws of the certificate.
-    Assumed,
-}
-
-/// The certificate's integral; `up`, `down` and `cumulative` at the sorted calibration scores.
+/// The certificate's integral: `(low, high)` of the hull and `cumulative` at the sorted calibration scores.
 ///
 /// The larger of two distances from `u` is the distance from their middle plus half of their difference.
-///
-/// ```text
-/// max(|up - u|, |down - u|) = |(up + down)/2 - u| + |up - down|/2
-/// ```
-/// Laws that cross somewhere are no error here: the absolute difference bounds either order.
-pub(super) fn enclosed_gap(up: &[f64], down: &[f64], cumulative: &[f64]) -> f64 {
+pub(super) fn enclosed_gap(hull: impl Iterator<Item = (f64, f64)>, cumulative: &[f64]) -> f64 {
     let mut before = 0.0;
-    up.iter()
-        .zip(down)
-        .zip(cumulative)
-        .map(|((up, down), reached)| {
-            let (middle, half) = (0.5 * (up + down), 0.5 * (up - down).abs());
+    hull.zip(cumulative)
+        .map(|((low, high), reached)| {
+            let (middle, half) = (0.5 * (low + high), 0.5 * (high - low).abs());
             let gap = distance_over(middle, before, *reached) + half * (reached - before);
             before = *reached;
             gap
@@ -97,7 +81,8 @@ mod tests {
                 down.push(a.max(*b));
                 between.push(a.min(*b) + share * (a - b).abs());
             }
-            let found = enclosed_gap(&up, &down, &cumulative);
+            let hull = up.iter().copied().zip(down.iter().copied());
+            let found = enclosed_gap(hull, &cumulative);
             prop_assert!(total_gap_to(&between, &cumulative) <= found + 1e-12);
             let cells = 4000;
             let (mut expected, mut before) = (0.0, 0.0);

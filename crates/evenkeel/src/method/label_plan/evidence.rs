@@ -7,7 +7,10 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::certificate::Certificate;
-use crate::label_law::{PlanStop, ShiftStatistics, TransportPlan};
+use crate::label_law::{
+    AccuracyStatistics, FACTORS, Match, MatchedPlan, PlanStop, ShiftStatistics, TransportPlan,
+};
+use crate::reading::Readings;
 
 /// How a fixed point came out: one that was cut short gives a plan, but not the one it is named
 /// for.
@@ -22,6 +25,48 @@ pub struct FixedPoint {
 impl From<&TransportPlan> for FixedPoint {
     fn from(plan: &TransportPlan) -> Self {
         Self { iterations: plan.iterations, stopped: plan.stopped }
+    }
+}
+
+/// The accuracy that the matched reading has, and the factors on the temperature that give it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct MatchedEvidence {
+    /// What the outputs say of the accuracy.
+    pub statistics: AccuracyStatistics,
+    /// The accuracy used: that estimate, or one that was given.
+    pub used: f64,
+    /// `Delta`, how far from it the band reaches.
+    pub band: f64,
+    /// `e` of the matched reading.
+    pub factor: f64,
+    /// `e` of the low and the high end of the band.
+    pub band_factors: [f64; 2],
+    /// Whether a law with the accuracy used was found.
+    pub matched: Match,
+}
+
+impl MatchedEvidence {
+    pub(super) fn new(
+        statistics: AccuracyStatistics,
+        used: f64,
+        [matched, low, high]: [&MatchedPlan; 3],
+    ) -> Self {
+        Self {
+            statistics,
+            used,
+            band: statistics.band_around(used),
+            factor: matched.factor,
+            band_factors: [low.factor, high.factor],
+            matched: matched.matched,
+        }
+    }
+
+    /// The numbers are such as rows give.
+    pub(super) fn is_sound(&self) -> bool {
+        let Self { statistics, used, band, factor, band_factors: [low, high], .. } = self;
+        statistics.is_sound()
+            && [used, band].iter().all(|share| (0.0..=1.0).contains(*share))
+            && [factor, low, high].iter().all(|e| (FACTORS.0..=FACTORS.1).contains(*e))
     }
 }
 
@@ -45,7 +90,7 @@ pub struct PlanEvidence {
     pub statistics: ShiftStatistics,
     /// The semi-relaxed plan in the planned law.
     pub plan: FixedPoint,
-    /// The balanced plan at the cautious end of the certificate.
+    /// The balanced plan that the accuracy rests on; in files of version 0.1, the one at the cautious end of the certificate.
     pub balanced: FixedPoint,
     /// Unlabeled points that took part in the fixed points; all of them unless there are very many.
     pub planned_rows: usize,
@@ -58,6 +103,15 @@ pub struct PlanEvidence {
     pub estimated_gap: f64,
     /// Bound on the total gap to the true target law, while that lies between two laws.
     pub certificate: Certificate,
+    /// The accuracy of the matched reading; none in files of version 0.1, as below.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accuracy: Option<MatchedEvidence>,
+    /// What the readings say of the threshold of split conformal prediction, at the level asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uncorrected: Option<Readings>,
+    /// What they say of the plan's own threshold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub corrected: Option<Readings>,
 }
 
 impl fmt::Display for PlanEvidence {

@@ -94,7 +94,7 @@ impl Stage for PlanSecond {
     fn end_pass(self, prepared: PreparedPlan, second: SecondPass, _: u64) -> Result<Next> {
         let plan = self.planner.finish(&prepared, second)?;
         let evidence = Evidence::LabelPlan {
-            plan: Box::new(plan.evidence().clone()),
+            plan: Box::new(plan.evidence_at(self.alpha)),
             warnings: plan.warnings(self.alpha),
         };
         Next::done(concluded(&plan).with_evidence(evidence))

@@ -1,15 +1,13 @@
-//! The result: weights, thresholds for any miscoverage rate, and the evidence.
-//!
-//! ```text
-//! w_i = c_i - c_(i-1),   c_i = (F(s_i) + F(s_(i+1))) / 2,   F the planned law
-//! ```
+//! The result: weights, thresholds for any miscoverage rate, the readings at any threshold, and the evidence.
 
+use super::certificate::enclosed_gap;
 use super::evidence::PlanEvidence;
 use super::thresholds::{PlanThreshold, PlanThresholds};
 use super::warning::warnings;
 use crate::level::Miscoverage;
 use crate::measure::Weights;
-use crate::sketch::PlannedLaws;
+use crate::reading::{ReadingName, ScoreLaws};
+use crate::threshold::{TestMass, Threshold, threshold_of_sorted};
 use crate::warning::Warning;
 
 /// Weights on the calibration points, thresholds for any miscoverage rate, and the evidence.
@@ -21,9 +19,7 @@ pub struct LabelPlan {
     pub(super) order: Vec<usize>,
     /// `w`, in increasing order of the scores.
     pub(super) weights: Weights,
-    /// Planned law and both ends of the certificate, at the sorted scores.
-    pub(super) laws: PlannedLaws,
-    /// What was measured on the way.
+    pub(super) laws: ScoreLaws,
     pub(super) evidence: PlanEvidence,
 }
 
@@ -57,8 +53,8 @@ impl LabelPlan {
         given
     }
 
-    /// The three laws at the sorted calibration scores; shapes `(n,)`.
-    pub fn laws(&self) -> &PlannedLaws {
+    /// The laws of target scores under every reading.
+    pub fn laws(&self) -> &ScoreLaws {
         &self.laws
     }
 
@@ -67,8 +63,29 @@ impl LabelPlan {
         &self.evidence
     }
 
-    /// What a user should know at a miscoverage rate; the threshold's source depends on it.
+    /// The evidence with what the readings say at a miscoverage rate: of the threshold of split conformal prediction, and of
+    /// the plan's own.
+    pub fn evidence_at(&self, alpha: Miscoverage) -> PlanEvidence {
+        let scores = self.thresholds.scores();
+        let equal = vec![1.0 / scores.len() as f64; scores.len()];
+        let split =
+            threshold_of_sorted(scores, &equal, TestMass::exchangeable(scores.len()), alpha);
+        let corrected = Threshold::Finite(self.threshold(alpha).score);
+        PlanEvidence {
+            uncorrected: Some(self.laws.readings(split, alpha.level())),
+            corrected: Some(self.laws.readings(corrected, alpha.level())),
+            ..self.evidence.clone()
+        }
+    }
+
+    /// What a user should know at a miscoverage rate.
     pub fn warnings(&self, alpha: Miscoverage) -> Vec<Warning> {
         warnings(&self.evidence, self.threshold(alpha), alpha)
+    }
+
+    /// The total gap of the weights over the hull of some readings, each with its sampling error.
+    pub fn enclosed_gap(&self, readings: &[ReadingName]) -> f64 {
+        let hulls = self.thresholds.scores().iter().map(|score| self.laws.hull(readings, *score));
+        enclosed_gap(hulls, self.thresholds.cumulative())
     }
 }

@@ -5,9 +5,9 @@
 //! confidences moved   ks > 1.36 / sqrt(ks_points),   1 / ks_points = 1/n_w + 1/m
 //! ```
 
-use super::evidence::PlanEvidence;
+use super::evidence::{MatchedEvidence, PlanEvidence};
 use super::thresholds::{PlanThreshold, ThresholdSource};
-use crate::label_law::POINTS_PER_GROUP;
+use crate::label_law::{Match, POINTS_PER_GROUP};
 use crate::level::Miscoverage;
 use crate::warning::Warning;
 
@@ -47,6 +47,11 @@ pub(super) fn warnings(
             classes: evidence.classes,
             groups: evidence.prior.len(),
         });
+    }
+    if let Some(MatchedEvidence { used, matched: Match::AccuracyUnreachable, .. }) =
+        evidence.accuracy
+    {
+        found.push(Warning::AccuracyUnreachable { accuracy: used });
     }
     let (labeled, target) =
         (statistics.mean_confidence_calibration, statistics.mean_confidence_target);

@@ -1,0 +1,149 @@
+//! From what was gathered to the answer.
+
+use super::job::CheckedCalibration;
+use super::report::{
+    AssumedModel, ConfidentInterval, CoverageIntervals, DominanceReport, DominanceReports,
+    SandwichBounds, SandwichReports, ShiftOutcome, ShiftReport,
+};
+use super::settings::CheckSettings;
+use super::target_laws::TargetLaws;
+use crate::bound::{
+    DkwCorrection, Integrator, coverage_interval, dkw_half_width, exact_gap_between,
+    integrated_gap_between, level_gap_between, wasserstein_gap_between,
+};
+use crate::error::Result;
+use crate::interval::Interval;
+use crate::level::FailureProbability;
+use crate::measure::{BANDWIDTH_FLOOR, Bandwidth, Grid, SmoothedLaw, Support, WeightedEmpirical};
+use crate::method::label_plan::LabelPlan;
+use crate::reading::{ReadingName, Readings};
+use crate::sandwich::Sandwich;
+use crate::shift::shift_test;
+use crate::threshold::Threshold;
+
+/// What an answer is made of.
+pub(super) struct Evidence<'a> {
+    pub calibration: &'a CheckedCalibration,
+    pub laws: &'a TargetLaws,
+    pub plan: &'a LabelPlan,
+}
+
+/// Looks at the calibration side, the laws of the target data and its readings, and answers.
+pub(super) fn answer(evidence: &Evidence<'_>) -> Result<ShiftReport> {
+    let Evidence { calibration, laws: target, plan } = evidence;
+    let CheckedCalibration { planner, predictions, belief, threshold, score, settings, .. } =
+        calibration;
+    let (scores, classes) = (planner.labeled().scores(), planner.labeled().classes());
+    let range = score.range(classes);
+    let TargetLaws { min_max, f_u, .. } = target;
+    let test = shift_test(predictions, &target.predictions, settings.permutations, settings.seed)?;
+    let shift = ShiftOutcome {
+        statistic: test.statistic,
+        confidence_distance: test.confidence_distance,
+        class_distance: test.class_distance,
+        p_value: test.p_value,
+        detected: test.rejects(settings.delta),
+        permutations: test.permutations,
+    };
+    let dominance = f_u.dominance();
+    let floor = BANDWIDTH_FLOOR * range.width();
+    let bandwidth = Bandwidth::scott(scores, settings.bandwidth_factor, floor)?;
+    let law = WeightedEmpirical::uniform(scores)?;
+    let p = SmoothedLaw::new(law, bandwidth, Support::Bounded(range))?;
+    let bounds = |sandwich: &Sandwich| bounds_of(&p, sandwich, range, scores.len(), settings);
+    let Readings { coverage_estimate, readings, band, verdict, loss, .. } =
+        plan.laws().readings(*threshold, settings.alpha.level());
+    Ok(ShiftReport {
+        n: scores.len(),
+        m: target.rows,
+        classes,
+        alpha: settings.alpha.get(),
+        delta: settings.delta.get(),
+        shift,
+        threshold: match threshold {
+            Threshold::Finite(score) => Some(*score),
+            Threshold::AllLabels => None,
+        },
+        coverage_estimate,
+        readings,
+        band,
+        verdict,
+        loss,
+        accuracy: plan.evidence().accuracy,
+        belief: *belief,
+        assumed_model: match belief.holds {
+            true => AssumedModel::AsGiven,
+            false => AssumedModel::AtTemperature,
+        },
+        coverage_interval: coverage_intervals(evidence)?,
+        bounds: SandwichReports { min_max: bounds(min_max)?, f_u: bounds(f_u)? },
+        dominance: DominanceReports {
+            f_u: DominanceReport {
+                holds: dominance.holds(),
+                largest_violation: dominance.largest_violation,
+                at: dominance.at,
+            },
+        },
+        bound_grid: settings.bound_grid,
+    })
+}
+
+fn coverage_intervals(evidence: &Evidence<'_>) -> Result<CoverageIntervals> {
+    let Evidence { calibration, laws, plan } = evidence;
+    let CheckedCalibration { belief, threshold, settings, .. } = calibration;
+    let guaranteed = |confidence: Option<FailureProbability>| {
+        coverage_interval(&laws.min_max, *threshold, confidence)
+            .map(|found| [found.low, found.high])
+    };
+    let assumed = |confidence: Option<FailureProbability>| match (belief.holds, threshold) {
+        (false, Threshold::Finite(t)) => {
+            let margin = match confidence {
+                Some(delta) => dkw_half_width(laws.rows as f64, delta)?,
+                None => 0.0,
+            };
+            // The model's own law is wrong on the calibration labels: at the fitted temperature it takes its place.
+            let ends = [laws.f_u.upper().cdf(*t), plan.laws().cdf(ReadingName::Calibrated, *t)];
+            let (low, high) = (ends[0].min(ends[1]), ends[0].max(ends[1]));
+            Ok([(low - margin).max(0.0), (high + margin).min(1.0)])
+        }
+        _ => coverage_interval(&laws.f_u, *threshold, confidence)
+            .map(|found| [found.low, found.high]),
+    };
+    let delta = Some(settings.delta);
+    Ok(CoverageIntervals {
+        guaranteed: guaranteed(None)?,
+        assumed: assumed(None)?,
+        with_confidence: ConfidentInterval {
+            level: 1.0 - settings.delta.get(),
+            guaranteed: guaranteed(delta)?,
+            assumed: assumed(delta)?,
+        },
+    })
+}
+
+fn bounds_of(
+    p: &SmoothedLaw,
+    sandwich: &Sandwich,
+    range: Interval,
+    n: usize,
+    settings: &CheckSettings,
+) -> Result<SandwichBounds> {
+    let grid = Grid::new(range, settings.bound_grid)?;
+    let correction = DkwCorrection::for_sandwich(n as f64, sandwich, settings.delta)?;
+    let integrated = integrated_gap_between(p.law(), sandwich, &Integrator::density(p, &grid)?);
+    let transport = wasserstein_gap_between(p, sandwich, &grid)?;
+    let with_margin = |bound: f64| (bound + correction.calibration + correction.target).min(1.0);
+    let (exact, level) =
+        (exact_gap_between(p.law(), sandwich), level_gap_between(p.law(), sandwich));
+    Ok(SandwichBounds {
+        exact,
+        level,
+        exact_dkw: with_margin(exact),
+        level_dkw: with_margin(level),
+        mass: integrated.mass,
+        weighted_cdf: integrated.value,
+        wasserstein: transport.value,
+        weighted_cdf_dkw: integrated.with_correction(correction).corrected(),
+        wasserstein_dkw: transport.with_correction(correction).corrected(),
+    })
+}

@@ -1,0 +1,252 @@
+//! A check in the making: the calibration data whole, the target rows in blocks or as states made elsewhere, twice.
+//!
+//! ```text
+//! begin -> Check -add, absorb-> Check -end_pass-> Again(Check)       all rows once more
+//!                                              -> Done(Checked)
+//! ```
+//! The form is that of [`Fit`](crate::calibrator::Fit): every step takes the check and gives the next one back.
+
+use super::answer::{Evidence, answer};
+use super::passes::{CheckPass, CheckState, FirstCheckPass};
+use super::report::ShiftReport;
+use super::settings::{CheckSettings, ThresholdInQuestion};
+use super::target_laws::{TargetLaws, TargetLawsRecipe};
+use crate::error::{Error, Result};
+use crate::label_law::LabeledLogits;
+use crate::measure::WeightedEmpirical;
+use crate::method::label_plan::{
+    FirstPass, LabelPlan, LabelPlanSettings, LabelPlanner, PlanFirstPass, PlanQuestion,
+    PreparedPlan, SecondPass,
+};
+use crate::reading::{Belief, belief};
+use crate::rows::{Real, RowKeys, Rows};
+use crate::score::{Labels, Probabilities, Score};
+use crate::shift::{Prediction, predictions, sampled};
+use crate::side_inputs::SideInputs;
+use crate::sketch::state::{JobHeader, Kind, digest_of, open, seal};
+use crate::threshold::{TestMass, Threshold, conformal_threshold};
+
+/// A check in the making. Calibration points are whole in memory; target rows are added in blocks, twice, or by
+/// [`absorb`](Self::absorb)ing what other processes made of theirs. Any cut into blocks and any order gives the same bits, as
+/// long as every row keeps its key.
+#[derive(Debug)]
+pub struct Check {
+    calibration: CheckedCalibration,
+    pass: CheckPass,
+    state: CheckState,
+    /// What the first pass gathered, its rows and the sum of their keys.
+    before: Option<(TargetLaws, (u64, u64))>,
+}
+
+/// What a pass over the target rows leads to.
+#[derive(Debug)]
+pub enum CheckEnded {
+    /// All rows are needed once more.
+    Again(Check),
+    /// The answer.
+    Done(Box<Checked>),
+}
+
+/// What a check found.
+#[derive(Debug, Clone)]
+pub struct Checked {
+    /// The answer as data.
+    pub report: ShiftReport,
+    /// The laws around the target scores it speaks of.
+    pub laws: TargetLaws,
+    /// The label plan of the same passes: what `auto` at the check's `delta` and seed would correct by. Its
+    /// [`laws`](LabelPlan::laws) give the readings at any other threshold.
+    pub plan: LabelPlan,
+}
+
+/// The calibration side.
+#[derive(Debug, Clone)]
+pub(super) struct CheckedCalibration {
+    pub planner: LabelPlanner,
+    pub labels: Labels,
+    /// Confidences and predicted classes, sampled where they are many.
+    pub predictions: Vec<Prediction>,
+    pub belief: Belief,
+    /// The threshold in question.
+    pub threshold: Threshold,
+    pub score: Score,
+    pub settings: CheckSettings,
+}
+
+impl CheckedCalibration {
+    fn new<T: Real>(
+        probabilities: &Probabilities<'_, T>,
+        labels: &Labels,
+        score: &Score,
+        settings: &CheckSettings,
+    ) -> Result<Self> {
+        settings.check()?;
+        let CheckSettings { alpha, delta, seed, .. } = *settings;
+        let labeled = LabeledLogits::of_probabilities(probabilities, labels, score)?;
+        let (law, n) = (WeightedEmpirical::uniform(labeled.scores())?, labeled.len());
+        let split = conformal_threshold(&law, TestMass::exchangeable(n), alpha);
+        let drawn = score.with_draws_for("calibration");
+        let belief = belief(probabilities, &drawn, labeled.scores(), split, delta)?;
+        Ok(Self {
+            planner: LabelPlanner::new(labeled, *score, LabelPlanSettings::new(delta), seed)?,
+            labels: labels.clone(),
+            predictions: sampled(predictions(probabilities), seed)?,
+            belief,
+            threshold: match settings.threshold {
+                ThresholdInQuestion::Split => split,
+                ThresholdInQuestion::Given(threshold) => threshold,
+            },
+            score: *score,
+            settings: *settings,
+        })
+    }
+
+    fn first_pass(&self) -> Result<FirstCheckPass> {
+        let CheckSettings { bound_grid, seed, .. } = self.settings;
+        let classes = self.planner.labeled().classes();
+        let mut exact = self.planner.labeled().scores().to_vec();
+        let range = self.score.range(classes);
+        exact.extend(Some(self.threshold.get()).filter(|threshold| range.contains(*threshold)));
+        // The name of the draws is part of the bits of every check with a randomised score.
+        let score = self.score.with_draws_for("today");
+        Ok(FirstCheckPass {
+            laws: TargetLawsRecipe::new(&exact, score, classes, bound_grid, seed)?,
+            plan: PlanFirstPass { empty: self.planner.first_pass() },
+        })
+    }
+
+    fn prepare(&self, first: FirstPass) -> Result<PreparedPlan> {
+        let thresholds = Some(self.threshold.get()).filter(|threshold| threshold.is_finite());
+        let thresholds = thresholds.into_iter().collect();
+        self.planner.prepare_for(first, &PlanQuestion { thresholds, ..PlanQuestion::default() })
+    }
+
+    fn finish(
+        &self,
+        laws: TargetLaws,
+        prepared: &PreparedPlan,
+        second: SecondPass,
+    ) -> Result<Checked> {
+        let plan = self.planner.finish(prepared, second)?;
+        let evidence = Evidence { calibration: self, laws: &laws, plan: &plan };
+        Ok(Checked { report: answer(&evidence)?, laws, plan })
+    }
+
+    /// The name of the job and the pass on the wire.
+    fn header(&self, pass: u8) -> JobHeader {
+        let mut settings = vec![("score".to_owned(), format!("{:?}", self.score))];
+        settings.extend(self.settings.listed());
+        let scores = self.planner.labeled().scores();
+        let calibration = digest_of(scores, &self.labels, &SideInputs::default());
+        JobHeader { method: "check".to_owned(), settings, pass, calibration }
+    }
+}
+
+impl Check {
+    /// Takes the labeled calibration points, tests the model's belief on them, and waits for the target rows.
+    ///
+    /// # Errors
+    /// If labels do not belong to the points, the threshold in question is not finite, or the permutations are too few for the
+    /// test to reject at `settings.delta`.
+    pub fn begin<T: Real>(
+        probabilities: &Probabilities<'_, T>,
+        labels: &Labels,
+        score: &Score,
+        settings: &CheckSettings,
+    ) -> Result<Self> {
+        let calibration = CheckedCalibration::new(probabilities, labels, score, settings)?;
+        let pass = CheckPass::First(Box::new(calibration.first_pass()?));
+        let state = pass.empty();
+        Ok(Self { calibration, pass, state, before: None })
+    }
+
+    /// Number of target rows so far in this pass.
+    pub fn rows(&self) -> u64 {
+        self.state.rows().0
+    }
+
+    /// Adds target rows of probabilities, read by the threads of the current rayon pool. Keys must be unique among all rows:
+    /// use the row number for files and arrays, an id elsewhere.
+    ///
+    /// # Errors
+    /// If a row is not a row of probabilities (named by its key), or the block has other classes than the calibration data.
+    pub fn add<T: Real>(self, keys: RowKeys<'_>, block: Rows<'_, T>) -> Result<Self> {
+        Ok(Self { state: self.pass.add(self.state, keys, block)?, ..self })
+    }
+
+    /// What other processes need to read rows for this pass: see [`CheckPart`](super::CheckPart).
+    ///
+    /// # Errors
+    /// If it cannot be written, which does not happen for a check that was begun.
+    pub fn plan(&self) -> Result<Vec<u8>> {
+        seal(Kind::Plan, &self.header(), &self.pass)
+    }
+
+    /// Takes what another process made of its rows of this pass.
+    ///
+    /// # Errors
+    /// If the bytes are damaged, or belong to another check or pass; the error says which setting differs.
+    pub fn absorb(self, state: &[u8]) -> Result<Self> {
+        let (header, state) = open::<CheckState>(Kind::State, state)?;
+        self.header().require_same(&header)?;
+        Ok(Self { state: self.pass.merge(self.state, state)?, ..self })
+    }
+
+    fn header(&self) -> JobHeader {
+        self.calibration.header(if self.before.is_some() { 2 } else { 1 })
+    }
+
+    /// Ends a pass over the target rows.
+    ///
+    /// # Errors
+    /// If there were no rows, two have one key, or the rows are not those of the pass before.
+    pub fn end_pass(self) -> Result<CheckEnded> {
+        let Self { calibration, pass, state, before } = self;
+        let seen = state.rows();
+        if seen.0 == 0 {
+            return Err(Error::Empty { what: "target probabilities" });
+        }
+        match (pass, state, before) {
+            (CheckPass::First(pass), CheckState::First(state), None) => {
+                let first = state.state;
+                if first.plan.rows() != seen.0 {
+                    let what = "the first pass";
+                    return Err(Error::Damaged { what, why: "it does not count its rows" });
+                }
+                let laws = pass.laws.finish(first.target)?;
+                let pass = CheckPass::Second(Box::new(calibration.prepare(first.plan)?));
+                let state = pass.empty();
+                Ok(CheckEnded::Again(Self { calibration, pass, state, before: Some((laws, seen)) }))
+            }
+            (CheckPass::Second(prepared), CheckState::Second(state), Some((laws, rows))) => {
+                if seen != rows {
+                    return Err(Error::OtherRows { before: rows.0, now: seen.0 });
+                }
+                let checked = calibration.finish(laws, &prepared, state.state)?;
+                Ok(CheckEnded::Done(Box::new(checked)))
+            }
+            // A check holds the state of its own pass: nothing else can be put into one.
+            _ => Err(Error::IncompatibleSketches { what: "pass" }),
+        }
+    }
+}
+
+/// Both passes over tables in memory.
+///
+/// # Errors
+/// As [`Check::begin`], and if the target table has other classes than the calibration data.
+pub fn check<T: Real, U: Real>(
+    probabilities: &Probabilities<'_, T>,
+    labels: &Labels,
+    target: &Probabilities<'_, U>,
+    score: &Score,
+    settings: &CheckSettings,
+) -> Result<Checked> {
+    let mut open = Check::begin(probabilities, labels, score, settings)?;
+    loop {
+        match open.add(RowKeys::From(0), target.table())?.end_pass()? {
+            CheckEnded::Again(again) => open = again,
+            CheckEnded::Done(checked) => return Ok(*checked),
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! What the two passes of a check read and keep.
+//!
+//! ```text
+//! first    both pairs of laws around the target scores, predictions for the shift test, and the first pass of the label plan
+//! second   the laws of all readings: the second pass of the label plan
+//! ```
+
+use serde::{Deserialize, Serialize};
+
+use super::target_laws::{GatheredTarget, TargetLawsRecipe};
+use crate::error::{Error, Result};
+use crate::method::fit::{Pass, Seen};
+use crate::method::label_plan::{FirstPass, PlanFirstPass, PreparedPlan, SecondPass};
+use crate::rows::{Real, RowKeys, Rows};
+use crate::side_inputs::SideInputs;
+use crate::sketch::contradiction;
+
+/// How rows are read in the first pass of a check.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct FirstCheckPass {
+    pub laws: TargetLawsRecipe,
+    pub plan: PlanFirstPass,
+}
+
+/// What the first pass leaves.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Stored")]
+pub(crate) struct FirstCheckState {
+    pub target: GatheredTarget,
+    pub plan: FirstPass,
+}
+
+/// As it is stored; checked when read back.
+#[derive(Deserialize)]
+struct Stored {
+    target: GatheredTarget,
+    plan: FirstPass,
+}
+
+impl TryFrom<Stored> for FirstCheckState {
+    type Error = Error;
+
+    fn try_from(Stored { target, plan }: Stored) -> Result<Self> {
+        if target.rows() != plan.rows() {
+            return Err(contradiction("its laws and its plan are not of the same rows"));
+        }
+        Ok(Self { target, plan })
+    }
+}
+
+impl Pass for FirstCheckPass {
+    type State = FirstCheckState;
+
+    fn empty(&self) -> FirstCheckState {
+        FirstCheckState { target: self.laws.empty(), plan: self.plan.empty() }
+    }
+
+    fn add<T: Real>(
+        &self,
+        mut state: FirstCheckState,
+        keys: RowKeys<'_>,
+        block: Rows<'_, T>,
+        side: &SideInputs<'_>,
+    ) -> Result<FirstCheckState> {
+        self.laws.add(&mut state.target, keys, block)?;
+        state.plan = self.plan.add(state.plan, keys, block, side)?;
+        Ok(state)
+    }
+
+    fn merge(&self, mut state: FirstCheckState, other: FirstCheckState) -> Result<FirstCheckState> {
+        self.laws.merge(&mut state.target, other.target)?;
+        state.plan = state.plan.merge(other.plan)?;
+        Ok(state)
+    }
+
+    fn check(&self, state: &FirstCheckState) -> Result<()> {
+        self.laws.check(&state.target)?;
+        self.plan.check(&state.plan)
+    }
+
+    fn classes(&self) -> usize {
+        self.plan.classes()
+    }
+}
+
+/// Either pass, as it is sent to workers.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) enum CheckPass {
+    First(Box<FirstCheckPass>),
+    Second(Box<PreparedPlan>),
+}
+
+/// What either pass leaves, as it is sent back.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) enum CheckState {
+    First(Box<Seen<FirstCheckState>>),
+    Second(Box<Seen<SecondPass>>),
+}
+
+const OTHER_PASS: Error = Error::IncompatibleSketches { what: "pass" };
+
+impl CheckPass {
+    pub(super) fn empty(&self) -> CheckState {
+        match self {
+            Self::First(pass) => CheckState::First(Box::new(Seen::new(pass.empty()))),
+            Self::Second(pass) => CheckState::Second(Box::new(Seen::new(pass.empty()))),
+        }
+    }
+
+    pub(super) fn classes(&self) -> usize {
+        match self {
+            Self::First(pass) => pass.classes(),
+            Self::Second(pass) => pass.classes(),
+        }
+    }
+
+    pub(super) fn add<T: Real>(
+        &self,
+        state: CheckState,
+        keys: RowKeys<'_>,
+        block: Rows<'_, T>,
+    ) -> Result<CheckState> {
+        let side = SideInputs::default();
+        match (self, state) {
+            (Self::First(pass), CheckState::First(seen)) => {
+                Ok(CheckState::First(Box::new(seen.add(&**pass, keys, block, &side)?)))
+            }
+            (Self::Second(pass), CheckState::Second(seen)) => {
+                Ok(CheckState::Second(Box::new(seen.add(&**pass, keys, block, &side)?)))
+            }
+            _ => Err(OTHER_PASS),
+        }
+    }
+
+    /// Joins two states; the second is checked first, as it may come from elsewhere.
+    pub(super) fn merge(&self, state: CheckState, other: CheckState) -> Result<CheckState> {
+        match (self, state, other) {
+            (Self::First(pass), CheckState::First(seen), CheckState::First(other)) => {
+                Ok(CheckState::First(Box::new(seen.merge(&**pass, *other)?)))
+            }
+            (Self::Second(pass), CheckState::Second(seen), CheckState::Second(other)) => {
+                Ok(CheckState::Second(Box::new(seen.merge(&**pass, *other)?)))
+            }
+            _ => Err(OTHER_PASS),
+        }
+    }
+}
+
+impl CheckState {
+    /// Number of rows seen, and the sum of their keys' hashes.
+    pub(super) fn rows(&self) -> (u64, u64) {
+        match self {
+            Self::First(seen) => (seen.rows, seen.keys),
+            Self::Second(seen) => (seen.rows, seen.keys),
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! How a check is made.
+
+use crate::error::{Error, Result, require_finite};
+use crate::level::{FailureProbability, Miscoverage};
+use crate::measure::{BANDWIDTH_FACTOR_CLASSIFICATION, Grid};
+use crate::seed::Seed;
+use crate::shift::{least_permutations, permutations_for};
+use crate::threshold::Threshold;
+
+/// Which threshold a check asks about.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum ThresholdInQuestion {
+    /// That of split conformal prediction on the calibration data.
+    #[default]
+    Split,
+    /// That of a calibration in use.
+    Given(Threshold),
+}
+
+/// How a check is made.
+///
+/// | name | default | purpose | range |
+/// |---|---|---|---|
+/// | `alpha` | 0.1 | miscoverage rate of the threshold in question | `(0, 1)` |
+/// | `delta` | 0.05 | failure probability of each confidence statement, and level of the shift test | `(0, 1)` |
+/// | `permutations` | [`permutations_for`] delta: 999 from 0.0021 on | relabelings of the shift test | `>= 1` |
+/// | `bound_grid` | 1000 | grid of the bounds | `>= 2` |
+/// | `bandwidth_factor` | 0.1 | factor of Scott's rule | `>= 0` |
+/// | `threshold` | split | the threshold in question | finite or all labels |
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CheckSettings {
+    /// Miscoverage rate of the threshold that is checked, in `(0, 1)`.
+    pub alpha: Miscoverage,
+    /// Failure probability and test level.
+    pub delta: FailureProbability,
+    /// Random relabelings that the shift test draws.
+    pub permutations: usize,
+    /// Grid points of the bounds.
+    pub bound_grid: usize,
+    /// Factor of the bandwidth rule.
+    pub bandwidth_factor: f64,
+    /// Root of all randomness.
+    pub seed: Seed,
+    /// The threshold in question.
+    pub threshold: ThresholdInQuestion,
+}
+
+impl CheckSettings {
+    /// The defaults at these two rates.
+    pub fn new(alpha: Miscoverage, delta: FailureProbability, seed: Seed) -> Self {
+        Self {
+            alpha,
+            delta,
+            permutations: permutations_for(delta),
+            bound_grid: Grid::BOUND_POINTS,
+            bandwidth_factor: BANDWIDTH_FACTOR_CLASSIFICATION,
+            seed,
+            threshold: ThresholdInQuestion::Split,
+        }
+    }
+
+    pub(super) fn check(&self) -> Result<()> {
+        // The smallest p-value is 1 / (1 + B): with fewer permutations the test could never reject, whatever the data.
+        let least = least_permutations(self.delta);
+        if self.permutations < least {
+            let (found, delta) = (self.permutations, self.delta.get());
+            return Err(Error::TooFewPermutations { found, delta, least });
+        }
+        match self.threshold {
+            ThresholdInQuestion::Given(Threshold::Finite(score)) => {
+                require_finite("the threshold in question", &[score])
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Everything the states of a check depend on, by name.
+    pub(super) fn listed(&self) -> Vec<(String, String)> {
+        let named = [
+            ("alpha", self.alpha.get().to_string()),
+            ("delta", self.delta.get().to_string()),
+            ("permutations", self.permutations.to_string()),
+            ("bound_grid", self.bound_grid.to_string()),
+            ("bandwidth_factor", self.bandwidth_factor.to_string()),
+            ("seed", self.seed.get().to_string()),
+            ("threshold", format!("{:?}", self.threshold)),
+        ];
+        named.map(|(name, value)| (name.to_owned(), value)).to_vec()
+    }
+}
