@@ -1,12 +1,14 @@
 //! Every JSON document people see, under the names their scripts rely on. Fields may be added, never renamed.
 
+use std::borrow::Cow;
+
 use evenkeel::calibration::{Calibration, Evidence};
-use evenkeel::check::{CoverageIntervals, DominanceReports, SandwichReports, ShiftOutcome};
+use evenkeel::check::ShiftReport;
 use evenkeel::evaluation::{ClassCoverage, Evaluation, SizeCoverage};
 use evenkeel::threshold::Threshold;
 use serde::Serialize;
 
-use crate::check::{Checked, Recommended};
+use crate::check::{Checked, CoverageMeasured, ExampleRow, FailedCondition, Recommended};
 use crate::compare::{Compared, Comparison};
 use crate::error::Spell;
 use crate::predict::Predicted;
@@ -24,57 +26,49 @@ fn finite(threshold: Option<Threshold>) -> Option<f64> {
 /// What `check` says.
 #[derive(Debug, Clone, Serialize)]
 pub struct CheckDocument<'a> {
-    /// Labeled points of the calibration data.
-    pub n: usize,
-    /// Unlabeled points of the target data.
-    pub m: u64,
-    /// Number of classes `C`, the columns of the probabilities.
-    pub classes: usize,
-    /// Miscoverage rate asked for, in `(0, 1)`; the level is one minus it.
-    pub alpha: f64,
-    /// Failure probability of each confidence statement, and level of the shift test.
-    pub delta: f64,
-    /// Distances, p-value and outcome of the shift test.
-    pub shift: ShiftOutcome,
-    /// Uncorrected threshold; null is infinite.
-    pub threshold: Option<f64>,
-    /// Where target coverage lies at that threshold.
-    pub coverage_interval: CoverageIntervals,
-    /// Bounds on the total coverage gap.
-    pub bounds: SandwichReports,
-    /// Whether the pairs of laws are ordered.
-    pub dominance: DominanceReports,
-    /// Grid points of the bounds.
-    pub bound_grid: usize,
+    /// Everything the core's check found; its fields stand in the document itself.
+    #[serde(flatten)]
+    pub report: Cow<'a, ShiftReport>,
+    /// What labels show; absent without any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coverage_measured: Option<CoverageMeasured>,
+    /// Conditions the user asked to fail on, and that hold.
+    pub failed: Vec<FailedCondition>,
     /// What to do, in one sentence.
     pub advice: String,
     /// What a user should know.
     pub warnings: Vec<String>,
-    /// Coverage of the calibration data at the uncorrected threshold, class by class.
+    /// Coverage of the calibration data at the threshold in question, class by class.
     pub per_class: Vec<ClassRow<'a>>,
+    /// Mean number of labels in the sets of the target data at that threshold.
+    pub mean_size: f64,
+    /// A few target rows with their sets.
+    pub examples: &'a [ExampleRow],
     /// What `auto` makes of the target data; absent where no shift was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recommended: Option<&'a Recommended>,
 }
 
 impl<'a> CheckDocument<'a> {
-    pub(crate) fn new(checked: &'a Checked, class_names: Option<&'a [String]>) -> Self {
-        let report = &checked.report;
+    pub(crate) fn new(
+        checked: &'a Checked,
+        class_names: Option<&'a [String]>,
+        failed: &[FailedCondition],
+    ) -> Self {
+        let mut report = Cow::Borrowed(&checked.report);
+        // With labels the verdict is theirs; the readings stay beside it as they are.
+        if checked.verdict != report.verdict {
+            report.to_mut().verdict = checked.verdict;
+        }
         Self {
-            n: report.n,
-            m: report.m,
-            classes: report.classes,
-            alpha: report.alpha,
-            delta: report.delta,
-            shift: report.shift,
-            threshold: report.threshold,
-            coverage_interval: report.coverage_interval,
-            bounds: report.bounds,
-            dominance: report.dominance,
-            bound_grid: report.bound_grid,
-            advice: sentences::advice(report),
-            warnings: sentences::check_warnings(checked),
+            report,
+            coverage_measured: checked.measured,
+            failed: failed.to_vec(),
+            advice: sentences::check::advice(checked),
+            warnings: sentences::check::warnings(checked),
             per_class: class_rows(&checked.per_class, class_names),
+            mean_size: checked.mean_size,
+            examples: &checked.examples,
             recommended: checked.recommended.as_ref(),
         }
     }

@@ -75,6 +75,45 @@ pub enum JobError {
         /// The input at fault, as the shell names it: a path, or an argument.
         input: String,
     },
+    /// A target row that is labeled twice.
+    #[error("{input}: row {row} is labeled twice; give each row at most one label")]
+    LabeledTwice {
+        /// The input at fault, as the shell names it: a path, or an argument.
+        input: String,
+        /// The row, from 0.
+        row: usize,
+    },
+    /// A label of a target row that is no class.
+    #[error(
+        "{input}: row {row} has the label {label}, but there are {classes} classes; labels run from 0 to {}",
+        classes.saturating_sub(1)
+    )]
+    NoSuchClass {
+        /// The input at fault, as the shell names it: a path, or an argument.
+        input: String,
+        /// The row, from 0.
+        row: usize,
+        /// Its label.
+        label: usize,
+        /// Number of classes.
+        classes: usize,
+    },
+    /// A label of a row that the target data do not have.
+    #[error("{input}: row {row} is labeled, but the target data do not have so many rows; rows count from 0")]
+    NoSuchRow {
+        /// The input at fault, as the shell names it: a path, or an argument.
+        input: String,
+        /// The row, from 0.
+        row: usize,
+    },
+    /// A calibration that a check cannot be made against.
+    #[error("{input}: {why}")]
+    NotCheckable {
+        /// The calibration, as the shell names it.
+        input: String,
+        /// Why not, and what to do instead.
+        why: &'static str,
+    },
     /// A text that should be a calibration and is not.
     #[error("{0}")]
     Calibration(String),

@@ -55,12 +55,16 @@ mod predict;
 pub mod sentences;
 mod source;
 mod stored;
+mod target_labels;
 mod value_kind;
 
 pub use any_rows::AnyRows;
 pub use blocks::BLOCK_BYTES;
 pub use calibrate::{Calibrated, calibrate};
-pub use check::{CheckJob, Checked, Recommended, check};
+pub use check::{
+    AlarmConditions, CheckJob, Checked, CoverageMeasured, ExampleRow, FailedCondition, MeanSizes,
+    Recommended, check,
+};
 pub use compare::{CompareJob, Compared, Comparison, Entrant, IfInapplicable, LeftOut, compare};
 pub use error::{JobError, PerRow, Result, Spell, counted_from, plainly};
 pub use evaluate::{Evaluated, evaluate};
@@ -70,4 +74,5 @@ pub use observer::{Observer, Stage, Unobserved};
 pub use predict::{Predicted, predict, refuse_unused};
 pub use source::{Block, RowSource};
 pub use stored::parse_calibration;
+pub use target_labels::TargetLabels;
 pub use value_kind::ValueKind;

@@ -16,6 +16,7 @@ use crate::level::{FailureProbability, Miscoverage};
 use crate::measure::WeightedEmpirical;
 use crate::method::auto::AutoSettings;
 use crate::method::fit::Context;
+use crate::method::label_plan::{self, LabelPlan};
 use crate::method::{Concluded, Method, MethodName, Sorted, oracle};
 use crate::rows::{Real, RowKeys};
 use crate::score::{Labels, Probabilities, Score};
@@ -193,6 +194,17 @@ impl ShiftCalibrator {
     /// As [`oracle`](Self::oracle).
     pub fn fit_oracle(&self, scores: &[f64], classes: usize) -> Result<Fitted> {
         self.finish(MethodName::Oracle, oracle::from_scores(scores)?, classes)
+    }
+
+    /// The calibration of a plan that a check has made: the bits of a fit of its own, without two more passes.
+    ///
+    /// # Errors
+    /// If the plan does not belong to as many classes.
+    // Hidden: for the jobs, which turn a check's plan into what they recommend.
+    #[doc(hidden)]
+    pub fn of_plan(&self, plan: &LabelPlan) -> Result<Fitted> {
+        let concluded = label_plan::concluded_at(plan, self.alpha);
+        self.finish(MethodName::LabelPlan, concluded, plan.evidence().classes)
     }
 
     /// The part of the settings that every method sees.

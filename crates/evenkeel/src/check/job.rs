@@ -160,6 +160,11 @@ impl Check {
         Ok(Self { calibration, pass, state, before: None })
     }
 
+    /// The threshold in question.
+    pub fn threshold(&self) -> Threshold {
+        self.calibration.threshold
+    }
+
     /// Number of target rows so far in this pass.
     pub fn rows(&self) -> u64 {
         self.state.rows().0

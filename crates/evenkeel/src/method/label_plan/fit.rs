@@ -93,12 +93,16 @@ impl Stage for PlanSecond {
     /// The laws become weights, thresholds and a certificate.
     fn end_pass(self, prepared: PreparedPlan, second: SecondPass, _: u64) -> Result<Next> {
         let plan = self.planner.finish(&prepared, second)?;
-        let evidence = Evidence::LabelPlan {
-            plan: Box::new(plan.evidence_at(self.alpha)),
-            warnings: plan.warnings(self.alpha),
-        };
-        Next::done(concluded(&plan).with_evidence(evidence))
+        Next::done(concluded_at(&plan, self.alpha))
     }
+}
+
+/// The weights and thresholds of a plan, with its evidence at a miscoverage rate.
+pub(crate) fn concluded_at(plan: &LabelPlan, alpha: crate::level::Miscoverage) -> Concluded {
+    concluded(plan).with_evidence(Evidence::LabelPlan {
+        plan: Box::new(plan.evidence_at(alpha)),
+        warnings: plan.warnings(alpha),
+    })
 }
 
 /// The weights and thresholds of a plan; the evidence is the caller's to add.

@@ -1,0 +1,58 @@
+//! Conditions a user asks to be alarmed on, and which of them hold.
+
+use serde::Serialize;
+
+use super::Checked;
+
+/// What should count as a failure; nothing by default.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct AlarmConditions {
+    /// Coverage below this: the estimate, or with labels the upper end of what they show.
+    pub below: Option<f64>,
+    /// The low end of the estimate's range below this.
+    pub below_worst_case: Option<f64>,
+    /// The low end of the guaranteed interval below this.
+    pub below_guaranteed: Option<f64>,
+    /// Whether any shift that the test detects counts, harmless or not.
+    pub on_shift: bool,
+}
+
+/// A condition that holds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct FailedCondition {
+    /// Its name, as the command line spells the option without its dashes.
+    pub condition: &'static str,
+    /// What the value was compared with.
+    pub limit: f64,
+    /// What was found.
+    pub value: f64,
+}
+
+impl AlarmConditions {
+    /// The conditions that hold.
+    pub fn failed(&self, checked: &Checked) -> Vec<FailedCondition> {
+        let report = &checked.report;
+        let now = match &checked.measured {
+            // Labels decide where there are any: even their most hopeful reading is below the limit.
+            Some(measured) => measured.high,
+            None => report.coverage_estimate.value,
+        };
+        let floors = [
+            ("fail-below", self.below, now),
+            ("fail-below-worst-case", self.below_worst_case, report.coverage_estimate.low),
+            ("fail-below-guaranteed", self.below_guaranteed, report.coverage_interval.guaranteed[0]),
+        ];
+        let mut failed: Vec<FailedCondition> = floors
+            .into_iter()
+            .filter_map(|(condition, limit, value)| {
+                let limit = limit.filter(|limit| value < *limit)?;
+                Some(FailedCondition { condition, limit, value })
+            })
+            .collect();
+        if self.on_shift && report.shift.detected {
+            let (limit, value) = (report.delta, report.shift.p_value);
+            failed.push(FailedCondition { condition: "fail-on-shift", limit, value });
+        }
+        failed
+    }
+}

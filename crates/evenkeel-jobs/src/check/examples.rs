@@ -1,0 +1,83 @@
+//! A few target rows with their sets, for people to look at.
+
+use evenkeel::conformal::{LabelSets, predict_rows};
+use evenkeel::rows::Rows;
+use evenkeel::score::{Probabilities, Score};
+use evenkeel::threshold::Threshold;
+use serde::Serialize;
+
+use crate::any_rows::{AnyRows, with_rows};
+use crate::error::Result;
+
+/// Rows at the start of the target data that examples are chosen from.
+const LOOKED_AT: usize = 256;
+/// Examples that are shown.
+const SHOWN: usize = 3;
+
+/// One target row and its prediction sets.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ExampleRow {
+    /// Position in the target data, from 0.
+    pub row: usize,
+    /// The class with the largest probability.
+    pub predicted: usize,
+    /// That probability, in `[0, 1]`.
+    pub confidence: f64,
+    /// Labels at the threshold in question.
+    pub before: Vec<usize>,
+    /// Labels at the recommended threshold; none where nothing is recommended.
+    pub after: Option<Vec<usize>>,
+}
+
+/// The first rows of the target data, as they come by.
+#[derive(Debug, Default)]
+pub(super) struct FirstRows(Vec<f64>);
+
+impl FirstRows {
+    /// Takes what it still needs of a block.
+    pub(super) fn add(&mut self, first_row: usize, rows: &AnyRows<'_>) {
+        let classes = rows.columns();
+        // A second pass brings the same rows again.
+        if first_row * classes != self.0.len() {
+            return;
+        }
+        let missing = LOOKED_AT.saturating_sub(first_row).min(rows.rows());
+        with_rows!(rows, |rows| {
+            let values = rows.values().iter().take(missing * classes);
+            self.0.extend(values.map(|value| f64::from(*value)));
+        });
+    }
+
+    /// Three rows. Those whose sets the repair changes come first: they show what it does.
+    pub(super) fn examples(
+        &self,
+        classes: usize,
+        score: &Score,
+        before: Threshold,
+        after: Option<Threshold>,
+    ) -> Result<Vec<ExampleRow>> {
+        let rows = Rows::new("probabilities", &self.0, classes)?;
+        let sets = |threshold: Threshold| predict_rows(0, rows, score, threshold);
+        let (before, after) = (sets(before)?, after.map(sets).transpose()?);
+        let labels = |sets: &LabelSets, row: usize| sets.labels(row).collect::<Vec<usize>>();
+        let changes = |row: &usize| {
+            after.as_ref().is_some_and(|after| labels(after, *row) != labels(&before, *row))
+        };
+        let (changed, same): (Vec<usize>, Vec<usize>) = (0..rows.rows()).partition(changes);
+        let probabilities = Probabilities::from_rows(rows)?;
+        let mut values = vec![0.0; classes];
+        let mut example = |row: usize| {
+            probabilities.read_row(row, &mut values);
+            let predicted = (0..classes).rev().max_by(|a, b| values[*a].total_cmp(&values[*b]));
+            let predicted = predicted.unwrap_or(0);
+            ExampleRow {
+                row,
+                predicted,
+                confidence: values[predicted],
+                before: labels(&before, row),
+                after: after.as_ref().map(|after| labels(after, row)),
+            }
+        };
+        Ok(changed.into_iter().chain(same).take(SHOWN).map(&mut example).collect())
+    }
+}

@@ -1,0 +1,215 @@
+//! Is there a shift, how much coverage is at risk, what to do.
+
+mod alarm;
+mod examples;
+mod measured;
+mod recommended;
+
+pub use alarm::{AlarmConditions, FailedCondition};
+pub use examples::ExampleRow;
+pub use measured::CoverageMeasured;
+pub use recommended::{MeanSizes, Recommended};
+
+use evenkeel::calibration::Calibration;
+use evenkeel::check::{Check, CheckEnded, CheckSettings, ShiftReport, TargetLaws, ThresholdInQuestion};
+use evenkeel::evaluation::ClassCoverage;
+use evenkeel::level::{FailureProbability, Miscoverage};
+use evenkeel::reading::Verdict;
+use evenkeel::rows::RowKeys;
+use evenkeel::score::Score;
+use evenkeel::seed::Seed;
+use evenkeel::threshold::Threshold;
+
+use crate::any_rows::with_rows;
+use crate::blocks::each_block;
+use crate::documents::CheckDocument;
+use crate::error::{JobError, Result};
+use crate::labeled::LabeledData;
+use crate::observer::{Observer, Stage};
+use crate::source::RowSource;
+use crate::target_labels::TargetLabels;
+use examples::FirstRows;
+use measured::Counting;
+
+/// How a check is made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CheckJob {
+    /// Score function of the calibration and the target rows.
+    pub score: Score,
+    /// Rates, grids, the shift test and the threshold in question.
+    pub settings: CheckSettings,
+    /// Labels of a few target rows; none by default.
+    pub labels: TargetLabels,
+}
+
+impl CheckJob {
+    /// The defaults at these two rates. The shift test is that of `auto`: a shift found here is found there.
+    pub fn new(score: Score, alpha: Miscoverage, delta: FailureProbability, seed: Seed) -> Self {
+        let settings = CheckSettings::new(alpha, delta, seed);
+        Self { score, settings, labels: TargetLabels::default() }
+    }
+
+    /// A check of a calibration in use, at its own level and threshold; `name` is the caller's for it.
+    ///
+    /// # Errors
+    /// If points or labels have thresholds of their own: no single threshold is in question.
+    pub fn of_calibration(
+        calibration: &Calibration,
+        name: &str,
+        delta: FailureProbability,
+    ) -> Result<Self> {
+        let provenance = calibration.provenance();
+        let Some(threshold) = calibration.threshold(None) else {
+            return Err(JobError::NotCheckable {
+                input: name.to_owned(),
+                why: "its thresholds differ from point to point or from label to label, and a check asks about one; give \
+                      the calibration data instead",
+            });
+        };
+        let mut job = Self::new(provenance.score, provenance.alpha, delta, provenance.seed);
+        job.settings.threshold = ThresholdInQuestion::Given(threshold);
+        Ok(job)
+    }
+}
+
+/// What a check found.
+#[derive(Debug, Clone)]
+pub struct Checked {
+    /// The answer as data.
+    pub report: ShiftReport,
+    /// The laws around the target scores it speaks of.
+    pub laws: TargetLaws,
+    /// Calibration scores, in the caller's order.
+    pub scores: Vec<f64>,
+    /// Coverage of the calibration data at the threshold in question, class by class.
+    pub per_class: Vec<ClassCoverage>,
+    /// What labels show, where there are any.
+    pub measured: Option<CoverageMeasured>,
+    /// What to make of it: what the labels say where there are any, what the readings say where not.
+    pub verdict: Verdict,
+    /// What `auto` makes of the target data; none where it would keep the threshold.
+    pub recommended: Option<Recommended>,
+    /// Mean number of labels in the sets of the target data, at the threshold in question.
+    pub mean_size: f64,
+    /// A few target rows with their sets.
+    pub examples: Vec<ExampleRow>,
+}
+
+impl Checked {
+    /// What people see of it.
+    pub fn document<'a>(
+        &'a self,
+        class_names: Option<&'a [String]>,
+        failed: &[FailedCondition],
+    ) -> CheckDocument<'a> {
+        CheckDocument::new(self, class_names, failed)
+    }
+
+    /// The level asked for.
+    pub fn level(&self) -> f64 {
+        1.0 - self.report.alpha
+    }
+
+    /// The threshold in question.
+    pub fn threshold(&self) -> Threshold {
+        self.report.threshold.map_or(Threshold::AllLabels, Threshold::Finite)
+    }
+}
+
+/// Looks at the labeled data and the rows of the target data, which are read twice, and answers.
+///
+/// Once a shift is found, what is recommended is what `calibrate` with `auto` at this check's `delta` and seed gives.
+///
+/// # Errors
+/// If the settings make no sense, rows are not probabilities, labels do not belong to the rows, or the observer stops it.
+pub fn check(
+    job: &CheckJob,
+    labeled: &LabeledData<'_>,
+    target: &mut dyn RowSource,
+    observer: &mut dyn Observer,
+) -> Result<Checked> {
+    let CheckJob { score, settings, labels } = job;
+    let scores = labeled.scores(score)?;
+    let mut check = labeled.begin_check(score, settings)?;
+    let threshold = check.threshold();
+    let mut counting = Some(Counting::new(labels, score, threshold));
+    let mut first_rows = FirstRows::default();
+    let mut measured = None;
+    let found = loop {
+        // Taken by every block and given back by all that are added: after an error there is none, and none is needed.
+        let mut open = Some(check);
+        each_block(target, labeled.classes(), (Stage::Reading, observer), |block| {
+            let keys = RowKeys::From(block.first_row as u64);
+            let add = |check: Check| with_rows!(block.rows, |rows| check.add(keys, rows));
+            open = open.take().map(add).transpose()?;
+            first_rows.add(block.first_row, &block.rows);
+            counting.as_mut().map_or(Ok(()), |count| count.add(block.first_row, &block.rows))
+        })?;
+        // Labels are counted in the first pass; the second brings the same rows.
+        if let Some(counting) = counting.take() {
+            measured = counting.finish(settings.delta)?;
+        }
+        let read = open.ok_or_else(|| JobError::NoRows { input: target.name().to_owned() })?;
+        let ended = read.end_pass();
+        match ended.map_err(|error| JobError::from(error).while_reading(target.name()))? {
+            CheckEnded::Again(again) => check = again,
+            CheckEnded::Done(checked) => break *checked,
+        }
+    };
+    let (report, laws) = (found.report, found.laws);
+    let level = 1.0 - report.alpha;
+    let verdict = measured.map_or(report.verdict, |counted| counted.verdict(level));
+    let recommended = match report.shift.detected {
+        true => {
+            let made = (&found.plan, &laws);
+            Some(Recommended::of_check(job, threshold, made, labeled, (target, observer))?)
+        }
+        false => None,
+    };
+    let after = recommended.as_ref().map(Recommended::at);
+    let examples = first_rows.examples(labeled.classes(), score, threshold, after)?;
+    let per_class = coverage_by_class(&scores, labeled, report.threshold);
+    let mean_size = mean_size(&laws, labeled.classes(), threshold);
+    Ok(Checked {
+        report,
+        laws,
+        scores,
+        per_class,
+        measured,
+        verdict,
+        recommended,
+        mean_size,
+        examples,
+    })
+}
+
+/// Mean number of labels at a threshold: the uniform law counts every label of every row once.
+fn mean_size(laws: &TargetLaws, classes: usize, threshold: Threshold) -> f64 {
+    match threshold {
+        Threshold::Finite(score) => classes as f64 * laws.f_u.upper().cdf(score),
+        Threshold::AllLabels => classes as f64,
+    }
+}
+
+/// How often a threshold covers the calibration points of each class that occurs; none is infinite.
+fn coverage_by_class(
+    scores: &[f64],
+    labeled: &LabeledData<'_>,
+    threshold: Option<f64>,
+) -> Vec<ClassCoverage> {
+    let threshold = threshold.unwrap_or(f64::INFINITY);
+    let mut counts = vec![(0_u64, 0_u64); labeled.classes()];
+    for (score, label) in scores.iter().zip(labeled.labels().as_slice()) {
+        counts[*label].0 += 1;
+        counts[*label].1 += u64::from(*score <= threshold);
+    }
+    // Classes without a point have no coverage: 0 / 0 is left out, not shown as 0 %.
+    let occurs = counts.into_iter().enumerate().filter(|(_, (n, _))| *n > 0);
+    occurs
+        .map(|(label, (n, covered))| ClassCoverage {
+            label,
+            n,
+            coverage: covered as f64 / n as f64,
+        })
+        .collect()
+}

@@ -1,0 +1,103 @@
+//! What `auto` makes of the target data, once a shift was found.
+
+use evenkeel::calibration::{Calibration, Evidence};
+use evenkeel::calibrator::ShiftCalibrator;
+use evenkeel::check::{CheckSettings, TargetLaws};
+use evenkeel::method::auto::AutoSettings;
+use evenkeel::method::label_plan::{Certificate, LabelPlan};
+use evenkeel::method::{Method, MethodName};
+use evenkeel::reading::CoverageEstimate;
+use evenkeel::threshold::Threshold;
+use serde::Serialize;
+
+use super::{CheckJob, mean_size};
+use crate::calibrate::calibrate;
+use crate::error::Result;
+use crate::labeled::LabeledData;
+use crate::observer::Observer;
+use crate::source::RowSource;
+
+/// What `auto` makes of the target data.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Recommended {
+    /// Name of the method advised, as every shell spells it.
+    pub method: &'static str,
+    /// Its threshold; none is infinite.
+    pub threshold: Option<f64>,
+    /// `n_w` of its weights.
+    pub effective_sample_size: f64,
+    /// Coverage to expect at that threshold, with its range; none where it cannot be said.
+    pub coverage_estimate: Option<CoverageEstimate>,
+    /// Mean number of labels in the sets of the target data.
+    pub mean_size: MeanSizes,
+    /// Bound on the total coverage gap, as far as its assumption holds; none if nothing was corrected.
+    pub certificate: Option<Certificate>,
+    /// What a user should know.
+    pub warnings: Vec<String>,
+    /// Level of its shift test and failure probability of its certificate: those of the check.
+    #[serde(skip)]
+    pub level: f64,
+}
+
+/// Mean number of labels in a set, before and after a repair.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct MeanSizes {
+    /// At the threshold in question.
+    pub before: f64,
+    /// At the recommended threshold.
+    pub after: f64,
+}
+
+impl Recommended {
+    /// From the plan that a check has made already, or by `auto` itself where its test is another one.
+    pub(super) fn of_check(
+        job: &CheckJob,
+        before: Threshold,
+        (plan, laws): (&LabelPlan, &TargetLaws),
+        labeled: &LabeledData<'_>,
+        (target, observer): (&mut dyn RowSource, &mut dyn Observer),
+    ) -> Result<Self> {
+        let CheckSettings { alpha, delta, seed, permutations, .. } = job.settings;
+        let auto = AutoSettings::new(delta);
+        let calibrator =
+            |method: Method| ShiftCalibrator { method, score: job.score, alpha, seed };
+        // With the relabelings of `auto` its test is the one just made, which has rejected: what remains of it is its plan.
+        let calibration = if permutations == auto.permutations {
+            calibrator(Method::LabelPlan(auto.plan)).of_plan(plan)?.calibration
+        } else {
+            calibrate(&calibrator(Method::Auto(auto)), labeled, target, observer)?.calibration
+        };
+        let after = calibration.threshold(None).unwrap_or(Threshold::AllLabels);
+        let classes = labeled.classes();
+        let mean_size = MeanSizes {
+            before: mean_size(laws, classes, before),
+            after: mean_size(laws, classes, after),
+        };
+        Ok(Self::of(&calibration, mean_size, delta.get()))
+    }
+
+    fn of(calibration: &Calibration, mean_size: MeanSizes, level: f64) -> Self {
+        let value = calibration.threshold(None).map_or(f64::INFINITY, Threshold::get);
+        let plan = match &calibration.learned().evidence {
+            Some(Evidence::Auto(decision)) => decision.plan.as_ref(),
+            Some(Evidence::LabelPlan { plan, .. }) => Some(&**plan),
+            _ => None,
+        };
+        let corrected = plan.and_then(|plan| plan.corrected.as_ref());
+        Self {
+            method: MethodName::Auto.as_str(),
+            threshold: value.is_finite().then_some(value),
+            effective_sample_size: calibration.effective_sample_size(),
+            coverage_estimate: corrected.map(|readings| readings.coverage_estimate),
+            mean_size,
+            certificate: plan.map(|plan| plan.certificate),
+            warnings: calibration.warnings(),
+            level,
+        }
+    }
+
+    /// Its threshold.
+    pub fn at(&self) -> Threshold {
+        self.threshold.map_or(Threshold::AllLabels, Threshold::Finite)
+    }
+}

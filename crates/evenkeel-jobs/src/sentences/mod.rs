@@ -1,0 +1,157 @@
+//! Every sentence a user reads about a result: first the answer, then the number, then why.
+//!
+//! Two data sets have two names everywhere: the **calibration data** (labeled) and the **target data** (of the world the
+//! model now works in). The coverage asked for is the **level**.
+
+pub mod check;
+
+use evenkeel::calibration::{Calibration, ThresholdsDifferBy};
+use evenkeel::evaluation::Evaluation;
+use evenkeel::level::Miscoverage;
+
+use crate::compare::{Compared, LeftOut};
+use crate::documents::CompareDocument;
+use crate::error::Spell;
+use crate::predict::Predicted;
+
+/// A share as a percentage with one digit.
+pub fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
+}
+
+/// A threshold; none is infinite.
+pub fn threshold(value: Option<f64>) -> String {
+    value.map_or_else(|| "infinite".to_owned(), |value| format!("{value:.4}"))
+}
+
+/// The threshold of a calibration as a person would say it.
+pub fn threshold_of(calibration: &Calibration, alpha: Option<Miscoverage>) -> String {
+    match calibration.threshold(alpha) {
+        Some(shared) => {
+            let value = shared.get();
+            format!("threshold {}", threshold(value.is_finite().then_some(value)))
+        }
+        None => match calibration.thresholds_differ_by() {
+            ThresholdsDifferBy::Label => "a threshold for each label".to_owned(),
+            _ => "a threshold for each point".to_owned(),
+        },
+    }
+}
+
+/// A class by its name, or by its label where it has none.
+pub fn class_name(label: usize, class_names: Option<&[String]>) -> String {
+    let name = class_names.and_then(|names| names.get(label));
+    name.cloned().unwrap_or_else(|| format!("class {label}"))
+}
+
+/// What was done and why, for the methods that decide something themselves.
+pub fn account(calibration: &Calibration) -> Option<String> {
+    calibration.account()
+}
+
+/// What a calibration came to: its threshold, its bound where one was minimised, its account. The seconds of its fit are
+/// known to those who were there; a stored calibration has none.
+pub fn calibrated(calibration: &Calibration, seconds: Option<f64>) -> Vec<String> {
+    let (provenance, learned) = (calibration.provenance(), calibration.learned());
+    let mut said = vec![format!(
+        "{} at alpha = {} by {} ({:.1} of {} points effective).",
+        capitalised(&threshold_of(calibration, None)),
+        provenance.alpha.get(),
+        provenance.method.as_str(),
+        calibration.effective_sample_size(),
+        calibration.scores().len(),
+    )];
+    if let (Some(before), Some(after)) = (learned.bound_before, learned.bound_after) {
+        let taken = seconds.map_or_else(String::new, |seconds| format!(" in {seconds:.3} s"));
+        said.push(format!(
+            "Bound on the total coverage gap: {before:.3} before, {after:.3} after {} steps ({}){taken}.",
+            learned.steps,
+            learned.stopped.name(),
+        ));
+    }
+    said.extend(account(calibration));
+    said
+}
+
+/// What the sets came to.
+pub fn predicted(predicted: &Predicted) -> String {
+    let document = predicted.document();
+    let level = percent(1.0 - document.alpha);
+    let cut = match predicted.threshold {
+        Some(_) => format!(" at threshold {} (level {level})", threshold(document.threshold)),
+        None => match predicted.thresholds_differ_by {
+            ThresholdsDifferBy::Label => {
+                format!(", with a threshold for each label (level {level})")
+            }
+            _ => format!(", each with its own threshold (level {level})"),
+        },
+    };
+    format!(
+        "{} prediction sets{cut}: {:.2} labels on average, {} empty, {} with every label.",
+        document.n, document.mean_size, document.empty, document.full,
+    )
+}
+
+/// What an evaluation found, over all points.
+pub fn evaluated(evaluation: &Evaluation) -> Vec<String> {
+    let mut said = vec![format!(
+        "Coverage {} on {} points (level {}); {:.2} labels on average (median {}), {} empty sets, {} with every label.",
+        percent(evaluation.coverage),
+        evaluation.n,
+        percent(1.0 - evaluation.alpha.get()),
+        evaluation.mean_size,
+        evaluation.median_size,
+        evaluation.empty,
+        evaluation.full,
+    )];
+    if let Some(gap) = evaluation.total_coverage_gap {
+        said.push(format!(
+            "Total coverage gap {gap:.3}: average distance from the level over all alpha."
+        ));
+    }
+    said
+}
+
+/// What a comparison is about.
+pub fn compared(document: &CompareDocument) -> String {
+    format!("{} labeled test points, level {}.", document.n, percent(1.0 - document.alpha))
+}
+
+/// How one method of a comparison did.
+pub fn method_outcome(compared: &Compared) -> String {
+    format!(
+        "{} covers {} with {:.2} labels on average (level {}).",
+        compared.calibration.provenance().method.as_str(),
+        percent(compared.evaluation.coverage),
+        compared.evaluation.mean_size,
+        percent(1.0 - compared.evaluation.alpha.get()),
+    )
+}
+
+/// What the first method that decides something itself did and why; `auto` speaks for the plan it chose.
+pub fn method_account(compared: &[Compared]) -> Option<String> {
+    compared.iter().find_map(|one| {
+        let method = one.calibration.provenance().method.as_str();
+        account(&one.calibration).map(|account| format!("What {method} did and why: {account}"))
+    })
+}
+
+/// Warnings of all methods of a comparison, each with its method.
+pub fn method_warnings(compared: &[Compared]) -> Vec<String> {
+    let of_one = |one: &Compared| {
+        let method = one.calibration.provenance().method.as_str();
+        one.calibration.warnings().into_iter().map(move |warning| format!("{method}: {warning}"))
+    };
+    compared.iter().flat_map(of_one).collect()
+}
+
+/// Why a method takes no part in a comparison.
+pub fn left_out(left_out: &LeftOut, spell: Spell<'_>) -> String {
+    format!("{} is left out: {}", left_out.method.as_str(), left_out.reason.spelled(spell))
+}
+
+/// The first letter in upper case.
+fn capitalised(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}

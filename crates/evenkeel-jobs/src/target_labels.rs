@@ -1,0 +1,65 @@
+//! Labels of a few target rows.
+
+use crate::error::{JobError, Result};
+
+/// Labels by row of the target data, each row at most once.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TargetLabels {
+    name: String,
+    /// By increasing row.
+    labels: Vec<(usize, usize)>,
+}
+
+impl TargetLabels {
+    /// Of `(row, label)` pairs in any order; `name` is the caller's for where they come from.
+    ///
+    /// # Errors
+    /// If a row is labeled twice, or a label is not a class.
+    pub fn new(name: &str, mut labels: Vec<(usize, usize)>, classes: usize) -> Result<Self> {
+        labels.sort_unstable();
+        if let Some(pair) = labels.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            return Err(JobError::LabeledTwice { input: name.to_owned(), row: pair[0].0 });
+        }
+        if let Some((row, label)) = labels.iter().find(|(_, label)| *label >= classes) {
+            let (input, row, label) = (name.to_owned(), *row, *label);
+            return Err(JobError::NoSuchClass { input, row, label, classes });
+        }
+        Ok(Self { name: name.to_owned(), labels })
+    }
+
+    /// Number `k` of labels.
+    pub fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.labels.is_empty()
+    }
+
+    /// `(row, label)`, by increasing row.
+    pub fn pairs(&self) -> &[(usize, usize)] {
+        &self.labels
+    }
+
+    /// Those of `count` rows from `first` on.
+    pub(crate) fn within(
+        &self,
+        first: usize,
+        count: usize,
+    ) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let start = self.labels.partition_point(|(row, _)| *row < first);
+        let end = self.labels.partition_point(|(row, _)| *row < first.saturating_add(count));
+        self.labels[start..end].iter().copied()
+    }
+
+    /// An error unless every labeled row was among the target rows.
+    pub(crate) fn require_seen(&self, seen: u64) -> Result<()> {
+        match self.labels.get(seen as usize) {
+            None => Ok(()),
+            Some((row, _)) => {
+                Err(JobError::NoSuchRow { input: self.name.clone(), row: *row })
+            }
+        }
+    }
+}
