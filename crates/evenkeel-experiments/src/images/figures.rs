@@ -12,7 +12,7 @@ use evenkeel::score::Score;
 use evenkeel::seed::Seed;
 use evenkeel::threshold::{TestMass, conformal_threshold};
 use evenkeel_report::study::Drawing;
-use evenkeel_report::{Answer, GapCurve, Report, ScoreLaws, ThresholdMark, Verdict, figures};
+use evenkeel_report::{Answer, GapCurve, Report, ScoreLaws, ThresholdMark, figures};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -229,9 +229,7 @@ impl Experiment for Figures {
         figure: &PaperFigure,
         stopwatch: &mut Stopwatch,
     ) -> Result<Option<KeptDrawing>> {
-        let answer =
-            Answer { verdict: Verdict::Caution, headline: String::new(), sentences: Vec::new() };
-        let mut report = Report::new("", self.settings.alpha, answer);
+        let mut report = Report::new(self.settings.alpha, Answer::default());
         stopwatch.time(figure.name(), || match figure {
             PaperFigure::ScoreLaws => self.score_laws(&mut report),
             PaperFigure::CoverageGap => self.coverage_gaps(&mut report),
