@@ -7,14 +7,15 @@ use evenkeel::evaluation::ClassCoverage;
 use evenkeel::level::{FailureProbability, Miscoverage};
 use evenkeel::measure::WeightedEmpirical;
 use evenkeel::method::{KnownRatios, Method, MethodName};
-use evenkeel::sandwich::Sandwich;
+use evenkeel::sandwich::{Order, Sandwich};
 use evenkeel::score::Score;
 use evenkeel::seed::Seed;
 use evenkeel::threshold::Threshold;
 use evenkeel_jobs::{CheckJob, Checked, Compared, Comparison, sentences};
 use evenkeel_report::{
-    Answer, BoundRow, ClassRow, CoverageRange, DominanceRow, GapCurve, Input, MethodRow,
-    MethodThreshold, Provenance, Report, ScoreLaws, StepCurve, ThresholdMark, TraceCurve, Verdict,
+    Advice, Answer, BoundRow, ClassRow, DataSet, DominanceRow, Estimate, GapCurve, Grounds, Input,
+    MeanSize, MethodRow, MethodThreshold, Provenance, Reading, ReadingRange, Repair, Report,
+    ScoreLaws, ShiftOutcome, ShiftTest, Standing, StepCurve, ThresholdMark, TraceCurve, Verdict,
     WeightsOverScores,
 };
 
@@ -32,11 +33,9 @@ pub(crate) fn check_page(
 ) -> Result<Report, Failure> {
     let found = &checked.report;
     let alpha = Miscoverage::new(found.alpha)?;
-    let mut report = Report::new("Is coverage at risk?", alpha, check_answer(found));
-    report.subtitle = Some(format!(
-        "{} labeled points of the calibration data, {} unlabeled ones of the target data, {} classes",
-        found.n, found.m, found.classes
-    ));
+    let mut report = Report::new(alpha, check_answer(found));
+    report.data = check_data(found, &args.labeled.cal_probs, &args.unlabeled);
+    report.class_count = Some(found.classes);
     add_check(&mut report, checked, job.score.name())?;
     report.classes_under = Some("uncorrected, calibration data".into());
     report.classes = class_rows(&checked.per_class, names);
@@ -59,20 +58,34 @@ pub(crate) fn check_page(
     Ok(report)
 }
 
-/// A verdict, a headline and the three sentences of a check.
+/// The data of a check by size and name.
+pub(crate) fn check_data(found: &ShiftReport, calibration: &str, target: &str) -> Vec<DataSet> {
+    vec![
+        DataSet::new(found.n as u64, "labeled calibration rows", calibration),
+        DataSet::new(found.m, "unlabeled target rows", target),
+    ]
+}
+
+/// Below the level by less than this, coverage is to be watched and not lost.
+const LITTLE: f64 = 0.02;
+
+/// A verdict, a headline, the range of coverage and the advice of a check.
 pub(crate) fn check_answer(found: &ShiftReport) -> Answer {
     let best = found.coverage_interval.assumed[1];
-    // Alarm only where even the model's own belief misses the level; a shift alone is a caution.
-    let (verdict, headline) = match (found.shift.detected, best < 1.0 - found.alpha) {
-        (false, _) => (Verdict::Fine, "No shift was found"),
-        (true, false) => (Verdict::Caution, "The data shifted; coverage may be lost"),
-        (true, true) => (Verdict::Alarm, "The data shifted and coverage is lost"),
+    let (verdict, headline) = match (found.shift.detected, best < 1.0 - found.alpha - LITTLE) {
+        (false, _) => (Verdict::Ok, "No shift was found"),
+        (true, false) => (Verdict::Watch, "The data shifted; coverage may be lost"),
+        (true, true) => (Verdict::Loss, "The data shifted and coverage is lost"),
     };
-    Answer {
-        verdict,
-        headline: headline.into(),
-        sentences: sentences::check_answer(found).to_vec(),
-    }
+    let mut answer = Answer::new(verdict, headline);
+    answer.now = Some(Estimate {
+        value: None,
+        range: Some(found.coverage_interval.assumed),
+        standing: Standing::Assumed,
+    });
+    answer.advice = Some(Advice { sentence: sentences::advice(found), commands: Vec::new() });
+    answer.grounds = Some(Grounds::new(Standing::Assumed));
+    answer
 }
 
 /// Adds what a check found: laws, intervals, bounds, order and warnings.
@@ -86,21 +99,29 @@ pub(crate) fn add_check(
     let delta = FailureProbability::new(found.delta)?;
     let pairs: [(&str, &Sandwich); 2] = [("min-max", &laws.min_max), ("f-u", &laws.f_u)];
     for (name, sandwich) in pairs {
-        for (confidence, words) in [(None, "these points"), (Some(delta), "their law")] {
-            report.coverage_ranges.push(CoverageRange {
-                label: format!("{name}, {words}"),
-                interval: coverage_interval(sandwich, threshold, confidence)?,
-                measured: None,
-            });
+        let order = sandwich.order();
+        let interval = coverage_interval(sandwich, threshold, Some(delta))?;
+        let (reading, standing) = match order {
+            Order::Guaranteed => (Reading::Guaranteed, Standing::Guaranteed),
+            _ => (model_to_chance(), Standing::Assumed),
+        };
+        // Laws that cross enclose nothing: their range is no reading.
+        if !matches!(order, Order::Violated { .. }) {
+            let range = [interval.low, interval.high];
+            report.readings.push(ReadingRange::range(reading, range, standing));
         }
-        report.dominance.push(DominanceRow { pair: name.into(), order: sandwich.order() });
+        report.dominance.push(DominanceRow { pair: name.into(), order });
     }
+    let outcome = if found.shift.detected { ShiftOutcome::Found } else { ShiftOutcome::NotFound };
+    report.shift = Some(ShiftTest { outcome, p_value: found.shift.p_value });
+    report.account.extend(sentences::check_answer(found));
     for (name, bounds) in [("min-max", &found.bounds.min_max), ("f-u", &found.bounds.f_u)] {
         report.bounds.push(BoundRow {
             label: format!("{name}, equal weights"),
-            weighted_cdf: bounds.weighted_cdf,
+            exact: None,
+            weighted_cdf: Some(bounds.weighted_cdf),
             weighted_cdf_dkw: Some(bounds.weighted_cdf_dkw),
-            wasserstein: bounds.wasserstein,
+            wasserstein: Some(bounds.wasserstein),
             wasserstein_dkw: Some(bounds.wasserstein_dkw),
         });
     }
@@ -117,6 +138,16 @@ pub(crate) fn add_check(
     Ok(())
 }
 
+/// The range from the model's own probabilities to labels drawn at random.
+fn model_to_chance() -> Reading {
+    Reading::Other {
+        name: "model to chance".into(),
+        explanation:
+            "If the truth lies between labels drawn from the model and labels drawn at random."
+                .into(),
+    }
+}
+
 /// The page of a comparison.
 pub(crate) fn compare_page(
     args: &CompareArgs,
@@ -126,11 +157,14 @@ pub(crate) fn compare_page(
 ) -> Result<Report, Failure> {
     let Comparison { compared, left_out } = comparison;
     let alpha = Miscoverage::new(args.common.alpha)?;
-    let mut report = Report::new("Methods side by side", alpha, compare_answer(compared, alpha));
-    report.subtitle = Some(format!(
-        "{labeled} labeled points of the calibration data, {} labeled test points of the target data",
-        compared.first().map_or(0, |first| first.evaluation.n),
-    ));
+    let mut report = Report::new(alpha, compare_answer(compared, alpha));
+    report.title = "Which method keeps coverage?".into();
+    let tested = compared.first().map_or(0, |first| first.evaluation.n);
+    report.data = vec![
+        DataSet::new(labeled as u64, "labeled calibration rows", &args.labeled.cal_probs),
+        DataSet::new(tested, "labeled test rows", &args.test_probs),
+    ];
+    report.account.extend(compared.iter().map(sentences::method_outcome));
     add_comparison(&mut report, compared, names);
     let reasons = left_out.iter().map(|one| sentences::left_out(one, &spelled));
     report.warnings.extend(reasons.map(|reason| format!("{reason}.")));
@@ -174,7 +208,6 @@ fn settings_of_comparison(
     settings.extend(in_words(&score.options()));
     for one in compared {
         let name = one.calibration.provenance().method;
-        // It has no settings: it is split conformal on the test labels.
         if name == MethodName::Oracle {
             continue;
         }
@@ -201,39 +234,50 @@ fn headline_method(compared: &[Compared]) -> Option<&Compared> {
     chooses.or_else(label_free).or(compared.last())
 }
 
-/// Which method came closest, in words; the oracle, which has the labels, does not compete.
+/// What the method to take home does and which came closest, without a verdict: one batch crowns no method. The oracle,
+/// which has the labels, does not compete.
 fn compare_answer(compared: &[Compared], alpha: Miscoverage) -> Answer {
     let level = 1.0 - alpha.get();
     let name = |one: &Compared| one.calibration.provenance().method;
     let miss = |one: &&Compared| (one.evaluation.coverage - level).abs();
-    // The oracle would win every time, with labels that nobody has.
     let label_free = compared.iter().filter(|one| name(one) != MethodName::Oracle);
-    let best = label_free.min_by(|a, b| miss(a).total_cmp(&miss(b))).or(compared.first());
-    let shown = compared.iter().filter(|one| {
-        compared.len() <= 3
-            || matches!(name(one), MethodName::Auto | MethodName::Uncorrected)
-            || best.is_some_and(|best| name(best) == name(one))
-    });
-    let sentences = shown.map(sentences::method_outcome).collect();
-    let off = best.map_or(1.0, |best| miss(&best));
-    let verdict = if off <= 0.02 {
-        Verdict::Fine
-    } else if off <= 0.05 {
-        Verdict::Caution
-    } else {
-        Verdict::Alarm
+    let closest = label_free.min_by(|a, b| miss(a).total_cmp(&miss(b))).or(compared.first());
+    let (Some(taken), Some(closest)) = (headline_method(compared), closest) else {
+        return Answer::default();
     };
-    let headline = best.map_or_else(String::new, |best| {
-        format!("{} comes closest to {}", name(best).as_str(), percent(level))
+    let said = |one: &Compared| {
+        let (coverage, size) = (percent(one.evaluation.coverage), one.evaluation.mean_size);
+        format!("{coverage} with {size:.2} labels in a set")
+    };
+    let mut headline = format!("{} covers {}", name(taken).as_str(), said(taken));
+    if name(taken) != name(closest) {
+        let closest = format!("{}, {}", name(closest).as_str(), said(closest));
+        headline.push_str(&format!("; closest to {} on this batch: {closest}", percent(level)));
+    }
+    let measured = |one: &Compared| Estimate {
+        value: Some(one.evaluation.coverage),
+        range: None,
+        standing: Standing::Measured { labels: one.evaluation.n },
+    };
+    let mut answer = Answer::new(None, headline + ".");
+    let uncorrected = compared.iter().find(|one| name(one) == MethodName::Uncorrected);
+    answer.now = uncorrected.map(measured);
+    answer.repair = Some(Repair {
+        method: name(taken).as_str().into(),
+        coverage: Some(measured(taken)),
+        size: MeanSize {
+            before: uncorrected.map(|one| one.evaluation.mean_size),
+            after: Some(taken.evaluation.mean_size),
+        },
     });
-    Answer { verdict, headline, sentences }
+    answer.grounds = Some(Grounds::new(Standing::Measured { labels: taken.evaluation.n }));
+    answer
 }
 
 /// Adds what was done and why, and the methods: table, gap curves, weights, traces, thresholds, classes and warnings.
 pub(crate) fn add_comparison(report: &mut Report, compared: &[Compared], names: Option<&[String]>) {
-    report.answer.sentences.extend(sentences::method_account(compared));
+    report.account.extend(sentences::method_account(compared));
     let mut laws = report.score_laws.take().unwrap_or_default();
-    // The uncorrected threshold of the check is among the methods again.
     laws.thresholds.clear();
     for one in compared {
         let calibration = &one.calibration;
@@ -267,7 +311,6 @@ pub(crate) fn add_comparison(report: &mut Report, compared: &[Compared], names: 
     }
     if let Some(taken) = headline_method(compared) {
         let calibration = &taken.calibration;
-        // Equal weights say nothing; rounding leaves n_w just beside n.
         if calibration.effective_sample_size() < 0.999 * calibration.scores().len() as f64 {
             laws.reweighted = Some(StepCurve::from(calibration.law()));
             report.weights = Some(weights_of(calibration));
@@ -289,7 +332,7 @@ fn class_rows(classes: &[ClassCoverage], names: Option<&[String]>) -> Vec<ClassR
             .unwrap_or_else(|| class.label.to_string()),
         points: class.n as usize,
         coverage: Some(class.coverage),
-        mean_size: None,
+        ..ClassRow::default()
     };
     classes.iter().map(row).collect()
 }
@@ -313,7 +356,6 @@ pub(crate) fn provenance(
         role: (*role).to_owned(),
         path: (*path).clone(),
         shape: shape_of(path),
-        // Reading every input once more for a checksum would double the time of a run.
         checksum: None,
     };
     Provenance {

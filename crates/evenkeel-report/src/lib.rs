@@ -1,5 +1,5 @@
-//! `Report -> HTML`: results as one self-contained page, the answer first, then figures, tables and what is needed to
-//! repeat the run.
+//! `Report -> HTML`: results as one self-contained page: verdict and three tiles first, then examples and tables, and
+//! folded below them how we know.
 //!
 //! The page needs no network: styles, script and figures are inside it, and its policy forbids loading anything. It
 //! is readable on a phone, in print, in light and dark mode. Every figure is a separate SVG, with a button to
@@ -10,16 +10,13 @@
 //!
 //! ```
 //! use evenkeel::level::Miscoverage;
-//! use evenkeel_report::{Answer, Report, Verdict, render};
+//! use evenkeel_report::{Answer, Estimate, Report, Verdict, render};
 //!
 //! # fn main() -> evenkeel::Result<()> {
-//! let answer = Answer {
-//!     verdict: Verdict::Caution,
-//!     headline: "The data shifted and coverage is at risk".into(),
-//!     sentences: vec!["Coverage on the target data lies between 61 % and 94 %; the level is 90 %.".into()],
-//! };
-//! let mut report = Report::new("Nightly check", Miscoverage::new(0.1)?, answer);
-//! report.warnings.push("The weights amount to 12 points out of 300.".into());
+//! let headline = "Coverage is probably about 53 % (range 46 to 61 %), asked for 90 %.";
+//! let mut report = Report::new(Miscoverage::new(0.1)?, Answer::new(Verdict::Loss, headline));
+//! report.answer.now = Some(Estimate::assumed(0.53, [0.46, 0.61]));
+//! report.run = Some("garment classifier".into());
 //! let page = render(&report);
 //! assert!(page.starts_with("<!DOCTYPE html>"));
 //! # Ok(())
@@ -36,9 +33,10 @@ pub mod study;
 mod text;
 
 pub use content::{
-    Answer, BoundRow, ClassRow, CoverageRange, DominanceRow, GapCurve, Input, MethodRow,
-    MethodThreshold, Provenance, Report, SandwichLaws, ScoreLaws, StepCurve, ThresholdMark,
-    TraceCurve, Verdict, WeightsOverScores,
+    Advice, Answer, BoundRow, ClassRow, ConditionRow, Conditions, DataSet, DominanceRow, Estimate,
+    ExampleRow, GapCurve, Grounds, Input, MeanSize, MethodRow, MethodThreshold, Provenance,
+    Reading, ReadingRange, Repair, Report, SandwichLaws, ScoreLaws, ShiftOutcome, ShiftTest,
+    Standing, StepCurve, ThresholdMark, TraceCurve, Verdict, WeightsOverScores,
 };
 pub use figures::Figure;
 

@@ -50,7 +50,7 @@ fn run_on_pool(args: &CheckArgs) -> Result<Outcome, Failure> {
         recommended.map_or_else(Vec::new, |found| sentences::recommendation(found, &command));
     if let Some((file, path)) = html.zip(args.html.as_ref()) {
         let mut page = check_page(args, &job, &checked, names.as_deref())?;
-        page.answer.sentences.extend(recommended.iter().cloned());
+        page.account.extend(recommended.iter().cloned());
         file.write_whole(evenkeel_report::render(&page))?;
         verbosity.note(&format!("wrote {}", path.display()));
     }

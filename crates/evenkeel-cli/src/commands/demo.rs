@@ -21,7 +21,7 @@ use crate::args::DemoArgs;
 use crate::exit::Outcome;
 use crate::failure::{Failure, system_words};
 use crate::output::{print, print_json};
-use crate::page::{add_check, add_comparison, check_answer, provenance};
+use crate::page::{add_check, add_comparison, check_answer, check_data, provenance};
 use crate::progress::Verbosity;
 use crate::settings::{Rates, on_threads};
 use crate::table::{Align, Table, colour_on_stdout, percent};
@@ -197,14 +197,10 @@ impl Job<'_> {
         compared: &[Compared],
     ) -> Result<Report, Failure> {
         let found = &checked.report;
-        let title = format!("Evenkeel demo: Fashion-MNIST under {what}");
-        let mut report = Report::new(title, self.rates.alpha, check_answer(found));
-        report.subtitle = Some(format!(
-            "{} labeled clean images, {} unlabeled ones under {what}, {} labeled test images under {what}",
-            found.n,
-            found.m,
-            compared.first().map_or(0, |first| first.evaluation.n)
-        ));
+        let mut report = Report::new(self.rates.alpha, check_answer(found));
+        report.run = Some(format!("Evenkeel demo: Fashion-MNIST under {what}"));
+        report.data = check_data(found, "calibration_probs.npy", &format!("{day}_unlabeled.npy"));
+        report.class_count = Some(found.classes);
         add_check(&mut report, checked, "lac")?;
         add_comparison(&mut report, compared, Some(self.names));
         if let (Some(laws), Some(first)) = (report.score_laws.as_mut(), compared.first()) {

@@ -9,7 +9,7 @@ use evenkeel::sandwich::{min_max, model_uniform};
 use evenkeel::seed::Seed;
 use evenkeel::threshold::TestMass;
 use evenkeel_report::study::Drawing;
-use evenkeel_report::{Answer, GapCurve, Report, ScoreLaws, ThresholdMark, Verdict, figures};
+use evenkeel_report::{Answer, GapCurve, Report, ScoreLaws, ThresholdMark, figures};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -216,9 +216,7 @@ impl Experiment for Figures {
         figure: &PaperFigure,
         stopwatch: &mut Stopwatch,
     ) -> Result<Option<KeptDrawing>> {
-        let answer =
-            Answer { verdict: Verdict::Caution, headline: String::new(), sentences: Vec::new() };
-        let mut report = Report::new("", self.settings.alpha, answer);
+        let mut report = Report::new(self.settings.alpha, Answer::default());
         stopwatch.time(figure.name(), || match figure {
             PaperFigure::ScoreLaws => self.score_laws(&mut report),
             PaperFigure::CoverageGap => self.coverage_gaps(&mut report),

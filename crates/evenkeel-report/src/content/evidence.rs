@@ -1,31 +1,39 @@
-//! Ranges, bounds, order, weights and traces: what the answer rests on.
+//! Shift test, bounds, order, weights and traces: what the answer rests on.
 
-use evenkeel::bound::CoverageInterval;
 use evenkeel::learning::optimise::TracePoint;
 use evenkeel::sandwich::Order;
 
-/// Where coverage lies at a threshold, and where it was measured.
-#[derive(Debug, Clone, PartialEq)]
-pub struct CoverageRange {
-    /// Which threshold, which pair of laws.
-    pub label: String,
-    /// The range, with what is known about the order of the laws behind it.
-    pub interval: CoverageInterval,
-    /// Coverage measured on labeled points of the target data, in `[0, 1]`, if there are any.
-    pub measured: Option<f64>,
+/// Whether the model's outputs on the target data differ from those on the calibration data.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ShiftTest {
+    /// What the test says.
+    pub outcome: ShiftOutcome,
+    /// How likely a difference this large is without a change, in `[0, 1]`.
+    pub p_value: f64,
+}
+
+/// What the shift test says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ShiftOutcome {
+    /// The outputs differ.
+    Found,
+    /// No difference was found.
+    NotFound,
 }
 
 /// Bounds on the total coverage gap from one pair of laws.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct BoundRow {
     /// Which weights, which pair of laws.
     pub label: String,
+    /// The bound without kernel or grid.
+    pub exact: Option<f64>,
     /// Eq 7 on the sample.
-    pub weighted_cdf: f64,
+    pub weighted_cdf: Option<f64>,
     /// Eq 7 with its finite-sample correction.
     pub weighted_cdf_dkw: Option<f64>,
     /// Eq 8 on the sample.
-    pub wasserstein: f64,
+    pub wasserstein: Option<f64>,
     /// Eq 8 with its finite-sample correction.
     pub wasserstein_dkw: Option<f64>,
 }

@@ -47,15 +47,17 @@ pub struct GapCurve {
     pub points: Vec<(f64, f64)>,
 }
 
-/// Coverage of one class.
-#[derive(Debug, Clone, PartialEq)]
+/// Coverage of one class. A column that no row fills is left out.
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct ClassRow {
     /// Name of the class.
     pub name: String,
-    /// Number of labeled test points of the class.
+    /// Number of labeled rows of the class.
     pub points: usize,
     /// Share of them whose set holds the class, in `[0, 1]`.
     pub coverage: Option<f64>,
-    /// Mean size of their sets.
+    /// The same with the repair.
+    pub after_repair: Option<f64>,
+    /// Mean number of labels in their sets.
     pub mean_size: Option<f64>,
 }

@@ -52,6 +52,7 @@ pub(crate) struct Panel<'a> {
     x: Axis<'a>,
     y: Axis<'a>,
     left: f64,
+    right: f64,
     title_top: f64,
     top: f64,
     bottom: f64,
@@ -64,7 +65,14 @@ impl<'a> Panel<'a> {
         let widest =
             y.labels().iter().map(|(_, label)| width(label, FONT_SIZE)).fold(6.0, f64::max);
         let start = top + if y.title.is_empty() { 8.0 } else { TITLE_ROOM };
-        Self { left: widest + 10.0, title_top: top, top: start, bottom: start + height, x, y }
+        let (left, right, bottom) = (widest + 10.0, WIDTH - RIGHT, start + height);
+        Self { left, right, title_top: top, top: start, bottom, x, y }
+    }
+
+    /// Keeps the plot right of a column of words that ends at `left`.
+    pub(crate) fn right_of(mut self, left: f64) -> Self {
+        self.left = left;
+        self
     }
 
     /// Moves the plot, but not its title, down.
@@ -86,7 +94,7 @@ impl<'a> Panel<'a> {
 
     /// Right edge of the plot, in user units.
     pub(crate) fn right(&self) -> f64 {
-        WIDTH - RIGHT
+        self.right
     }
 
     /// Upper edge of the plot, in user units.

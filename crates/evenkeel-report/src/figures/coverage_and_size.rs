@@ -6,7 +6,7 @@ use crate::draw::{
     Axis, Canvas, Entry, Ink, Obstacle, Panel, PlacedLabel, Point, Range, Swatch, TickText, Weight,
     draw_legend, level_stroke, place_labels,
 };
-use crate::text::{decimal, percent};
+use crate::text::{decimal, percent, percent_chosen};
 
 const HEIGHT: f64 = 230.0;
 const CAPTION: &str = "Each method's coverage and what it costs. On the dotted line or just above it, and far to the left, \
@@ -39,8 +39,10 @@ pub(super) fn draw(report: &Report, styles: &MethodStyles<'_>) -> Option<Figure>
         Axis::new("coverage on labeled points of the target data", coverages, TickText::Percent)
             .rounded(),
     );
-    let level =
-        Entry::new(Swatch::Line(level_stroke()), format!("level {}", percent(report.level(), 0)));
+    let level = Entry::new(
+        Swatch::Line(level_stroke()),
+        format!("level {}", percent_chosen(report.level())),
+    );
     // With names at the points the legend needs the level only. Where names do not fit, it lists all.
     let mut entries = vec![level];
     let mut canvas = Canvas::new();

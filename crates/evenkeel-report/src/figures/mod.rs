@@ -2,8 +2,8 @@
 
 mod coverage_and_size;
 mod coverage_gap;
-mod coverage_ranges;
 mod method_styles;
+mod readings;
 mod score_laws;
 mod trace;
 mod weights;
@@ -27,24 +27,24 @@ pub struct Figure {
 /// Where on the page a figure belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// What coverage to expect.
-    Expectation,
-    /// Methods side by side.
+    /// Coverage under each reading.
+    Readings,
+    /// Laws of the scores, and weights over them.
+    Laws,
+    /// Methods side by side, and how their optimisation went.
     Comparison,
-    /// Weights, traces and score laws: what lies behind the numbers.
-    Evidence,
 }
 
 /// All figures there is data for, in the order of the page.
 pub(crate) fn placed(report: &Report) -> Vec<(Place, Figure)> {
     let styles = MethodStyles::of(report);
     let figures = [
-        (Place::Expectation, coverage_ranges::draw(report)),
+        (Place::Readings, readings::draw(report)),
+        (Place::Laws, score_laws::draw(report)),
+        (Place::Laws, weights::draw(report, &styles)),
         (Place::Comparison, coverage_and_size::draw(report, &styles)),
         (Place::Comparison, coverage_gap::draw(report, &styles)),
-        (Place::Evidence, score_laws::draw(report)),
-        (Place::Evidence, weights::draw(report, &styles)),
-        (Place::Evidence, trace::draw(report, &styles)),
+        (Place::Comparison, trace::draw(report, &styles)),
     ];
     figures.into_iter().filter_map(|(place, figure)| Some((place, figure?))).collect()
 }

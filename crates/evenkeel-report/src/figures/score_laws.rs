@@ -6,7 +6,7 @@ use crate::draw::{
     Axis, Canvas, Dash, Entry, FONT_SIZE, Ink, MOST_POINTS, Panel, Point, Range, StripMark, Stroke,
     Swatch, TickText, draw_legend, draw_strip, level_stroke, thin_curve,
 };
-use crate::text::{percent, shorten, significant};
+use crate::text::{percent_chosen, shorten, significant};
 
 const HEIGHT: f64 = 245.0;
 /// Series numbers of the pairs of laws, then again from the start.
@@ -136,7 +136,7 @@ fn legend(report: &Report, laws: &ScoreLaws) -> Vec<Entry> {
         let (lower, upper) = pair_strokes(index);
         entries.push(Entry::new(Swatch::Band(lower, upper), format!("{} band", pair.name)));
     }
-    let level = format!("level {}", percent(report.level(), 0));
+    let level = format!("level {}", percent_chosen(report.level()));
     entries.push(Entry::new(Swatch::Line(level_stroke()), level));
     entries
 }
@@ -150,7 +150,7 @@ fn caption(report: &Report, laws: &ScoreLaws) -> String {
         );
     }
     if !laws.thresholds.is_empty() {
-        let level = percent(report.level(), 0);
+        let level = percent_chosen(report.level());
         words.push_str(&format!(
             " Coverage on the target data is the height of the target curve at a threshold (vertical lines); the level is {level}."
         ));

@@ -6,7 +6,7 @@ use crate::draw::{
     Axis, Canvas, Entry, MOST_POINTS, Panel, Point, Range, Swatch, TickText, draw_legend,
     thin_curve,
 };
-use crate::text::{grouped, significant};
+use crate::text::{grouped, plain, significant};
 
 const HEIGHT: f64 = 96.0;
 
@@ -64,8 +64,11 @@ fn sentence(trace: &TraceCurve) -> String {
     let (Some(first), Some(last)) = (trace.points.first(), trace.points.last()) else {
         return String::new();
     };
-    let reason =
-        if trace.stopped.is_empty() { String::new() } else { format!(" ({})", trace.stopped) };
+    let reason = if trace.stopped.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", plain(&trace.stopped))
+    };
     format!(
         "{}: from {} to {} in {} steps{reason}.",
         trace.method,

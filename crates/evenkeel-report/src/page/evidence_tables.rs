@@ -2,76 +2,84 @@
 
 use evenkeel::sandwich::Order;
 
-use super::table::{Cell, Column, Sorting, table};
+use super::table::{Cell, Column, Layout, table};
 use crate::content::{BoundRow, DominanceRow, Report};
 use crate::text::{decimal, significant};
 
-const BOUNDS: [Column; 5] = [
-    Column::words("laws"),
-    Column::number("weighted CDF"),
-    Column::number("+ DKW"),
-    Column::number("Wasserstein"),
-    Column::number("+ DKW"),
-];
-const DOMINANCE: [Column; 4] = [
-    Column::words("laws"),
-    Column::words("order"),
-    Column::number("violation"),
-    Column::number("at score"),
-];
-
 /// Both tables with a sentence on how to read them.
 pub(super) fn both(report: &Report) -> String {
-    let bounds: Vec<Vec<Cell>> = report.bounds.iter().map(bound_cells).collect();
-    let dominance: Vec<Vec<Cell>> = report.dominance.iter().map(dominance_cells).collect();
     let mut out = String::new();
-    if !bounds.is_empty() {
+    if !report.bounds.is_empty() {
+        let heading = "How much coverage can be lost";
+        let columns = [
+            Column::words("laws"),
+            Column::number("exact"),
+            Column::number("weighted CDF"),
+            Column::number("weighted CDF, with sampling error"),
+            Column::number("Wasserstein"),
+            Column::number("Wasserstein, with sampling error"),
+        ];
+        let rows: Vec<Vec<Cell>> = report.bounds.iter().map(bound_cells).collect();
         out.push_str(&card(
-            "Bounds on the total coverage gap",
-            &table("Bounds on the total coverage gap", Sorting::Fixed, &BOUNDS, &bounds),
-            "No more coverage than this is lost on average over all alpha, if the laws bracket the target scores. \
-             The columns + DKW allow for the sample sizes. A bound of 1 or more says nothing.",
+            heading,
+            &table(heading, Layout::Stacked, &columns, &rows),
+            "No more coverage than this is lost on average over all levels, if the laws enclose the target scores. \
+             Coverage is a share, so a bound of 1 or more says nothing.",
         ));
     }
-    if !dominance.is_empty() {
+    if !report.dominance.is_empty() {
+        let heading = "Order of the laws";
+        let columns = [
+            Column::words("laws"),
+            Column::words("order"),
+            Column::number("violation"),
+            Column::number("at score"),
+        ];
+        let rows: Vec<Vec<Cell>> = report.dominance.iter().map(dominance_cells).collect();
         out.push_str(&card(
-            "Order of the laws",
-            &table("Order of the laws", Sorting::Fixed, &DOMINANCE, &dominance),
+            heading,
+            &table(heading, Layout::Fixed, &columns, &rows),
             "Bounds and ranges rest on the target scores lying between the lower and the upper law. \
              Laws that cross cannot enclose anything.",
         ));
     }
-    out
+    if out.is_empty() { out } else { format!("<div class=\"cards wide\">\n{out}</div>\n") }
 }
 
 fn card(heading: &str, table: &str, note: &str) -> String {
     format!(
-        "<div class=\"card\">\n<div class=\"card-head\"><h3>{heading}</h3></div>\n{table}\
+        "<div class=\"card\">\n<div class=\"card-head\"><h4>{heading}</h4></div>\n{table}\
          <p class=\"note\">{note}</p>\n</div>\n"
     )
 }
 
 fn bound_cells(row: &BoundRow) -> Vec<Cell> {
-    let number = |value: Option<f64>| {
-        let cell = Cell::number(value, |bound| {
-            if bound < 1.0 { decimal(bound, 3) } else { significant(bound, 3) }
-        });
-        // Set back, not left out: that a bound says nothing is itself worth knowing.
-        if value.is_some_and(|bound| bound >= 1.0) { cell.void() } else { cell }
-    };
     vec![
         Cell::words(&row.label),
-        number(Some(row.weighted_cdf)),
-        number(row.weighted_cdf_dkw),
-        number(Some(row.wasserstein)),
-        number(row.wasserstein_dkw),
+        bound(row.exact),
+        bound(row.weighted_cdf),
+        bound(row.weighted_cdf_dkw),
+        bound(row.wasserstein),
+        bound(row.wasserstein_dkw),
     ]
+}
+
+/// A bound on a share: from 1 on it is no number worth reading.
+fn bound(value: Option<f64>) -> Cell {
+    match value {
+        Some(bound) if bound > 1.0 => {
+            Cell::number(value, |_| "above 1: says nothing".into()).void()
+        }
+        Some(bound) if bound >= 1.0 => Cell::number(value, |_| "1: says nothing".into()).void(),
+        // Rounded up, less what rounding of the product adds: a bound must not be said smaller than it is.
+        _ => Cell::number(value, |bound| decimal((bound * 1000.0 - 1e-6).ceil() / 1000.0, 3)),
+    }
 }
 
 fn dominance_cells(row: &DominanceRow) -> Vec<Cell> {
     let (words, largest, at) = match row.order {
-        Order::Guaranteed => ("guaranteed", Some(0.0), None),
-        Order::HoldsEmpirically => ("holds on the sample", Some(0.0), None),
+        Order::Guaranteed => ("guaranteed", None, None),
+        Order::HoldsEmpirically => ("holds on the sample", None, None),
         Order::Violated { largest, at } => ("violated", Some(largest), Some(at)),
     };
     vec![

@@ -1,18 +1,23 @@
 //! `Report -> HTML`: the page around the figures.
 
+mod answer;
 mod class_table;
+mod condition_table;
 mod evidence_tables;
-mod footer;
-mod header;
+mod examples;
+mod grounds;
+mod head;
+mod how_we_know;
 mod method_table;
+mod provenance;
 mod table;
 
 pub(crate) use table::SHORT;
 
 use crate::content::Report;
 use crate::draw::style_sheet;
-use crate::figures::{Figure, Place, placed};
-use crate::text::escape;
+use crate::figures::{Figure, placed};
+use crate::text::{escape, prose};
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
@@ -23,35 +28,55 @@ const SCRIPT: &str = include_str!("script.js");
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
     base-uri 'none'; form-action 'none'";
 
-/// The page as one HTML document, in the order of reading: answer, figures, tables, provenance.
+/// The page as one HTML document, in the order of reading: answer, grounds, examples, tables, how we know.
 pub(crate) fn page(report: &Report) -> String {
     let figures = placed(report);
-    let pick = |place: Place| -> Vec<&Figure> {
-        figures.iter().filter(|(at, _)| *at == place).map(|(_, figure)| figure).collect()
-    };
+    let header = format!(
+        "<header>\n{}{}{}</header>\n",
+        head::head(report),
+        answer::answer(report),
+        grounds::grounds(report)
+    );
+    let conditions = &report.conditions;
+    let condition_title = conditions.title.as_deref().unwrap_or("Condition by condition");
     let sections = [
+        section("examples", &example_title(report), &[examples::examples(report)]),
         section(
-            "expectation",
-            "What coverage to expect",
-            &[cards(&pick(Place::Expectation), &evidence_tables::both(report))],
+            "conditions",
+            &escape(condition_title),
+            &[condition_table::condition_table(conditions)],
         ),
-        section(
-            "methods",
-            "Methods side by side",
-            &[method_table::method_table(report), cards(&pick(Place::Comparison), "")],
-        ),
-        section("evidence", "Behind the numbers", &[cards(&pick(Place::Evidence), "")]),
+        match report.answer.verdict {
+            Some(_) => String::new(),
+            None => {
+                let methods = how_we_know::methods(report, &figures);
+                section("methods", how_we_know::METHODS, &[methods])
+            }
+        },
         section("classes", &class_title(report), &[class_table::class_table(report)]),
-        footer::footer(report),
+        how_we_know::how_we_know(report, &figures),
     ];
-    document(&report.title, &header::header(report), &sections.concat())
+    let title = match &report.run {
+        Some(run) => format!("{run}: {}", report.title),
+        None => report.title.clone(),
+    };
+    document(&title, &header, &sections.concat())
+}
+
+fn example_title(report: &Report) -> String {
+    match report.examples.len() {
+        1 => "One row, for example".to_owned(),
+        2 => "Two rows, for example".to_owned(),
+        3 => "Three rows, for example".to_owned(),
+        _ => "Rows, for example".to_owned(),
+    }
 }
 
 /// Says whose classes they are where several methods are shown.
 fn class_title(report: &Report) -> String {
     match &report.classes_under {
         None => "Class by class".to_owned(),
-        Some(method) => format!("Class by class: {method}"),
+        Some(method) => format!("Class by class: {}", escape(method)),
     }
 }
 
@@ -83,19 +108,43 @@ pub(crate) fn section(id: &str, heading: &str, parts: &[String]) -> String {
     )
 }
 
-/// Figures and other cards, in two columns where there is room.
-fn cards(figures: &[&Figure], others: &str) -> String {
-    let mut cards: String = figures.iter().map(|figure| card(figure)).collect();
-    cards.push_str(others);
+/// A part of a section; nothing if it is empty.
+fn subsection(id: &str, heading: &str, body: &str) -> String {
+    if body.is_empty() {
+        return String::new();
+    }
+    format!(
+        "<section id=\"{id}\" aria-labelledby=\"{id}-heading\">\n\
+         <h3 id=\"{id}-heading\">{heading}</h3>\n{body}</section>\n"
+    )
+}
+
+/// A part that is folded away; `summary` and `body` are HTML.
+fn fold(class: &str, summary: &str, body: &str) -> String {
+    format!("<details class=\"{class}\">\n<summary>{summary}</summary>\n{body}</details>\n")
+}
+
+/// Figures in two columns where there is room.
+fn cards(figures: &[&Figure]) -> String {
+    let cards: String = figures.iter().map(|figure| figure_card(figure, "h4")).collect();
     if cards.is_empty() { cards } else { format!("<div class=\"cards\">\n{cards}</div>\n") }
 }
 
-/// A figure with its heading, its caption and a button that the script brings to life.
-fn card(figure: &Figure) -> String {
-    let Figure { name, title, caption, svg } = figure;
-    let caption = escape(caption);
+fn figure_card(figure: &Figure, heading: &str) -> String {
+    drawing_card(heading, figure.name, figure.title, &figure.caption, &figure.svg)
+}
+
+/// A drawing with its heading, its caption and a button that the script brings to life.
+pub(crate) fn drawing_card(
+    heading: &str,
+    name: &str,
+    title: &str,
+    caption: &str,
+    svg: &str,
+) -> String {
+    let (name, title, caption) = (escape(name), escape(title), prose(caption));
     format!(
-        "<figure class=\"card\" id=\"figure-{name}\">\n<div class=\"card-head\"><h3>{title}</h3>\
+        "<figure class=\"card\" id=\"figure-{name}\">\n<div class=\"card-head\"><{heading}>{title}</{heading}>\
          <button type=\"button\" class=\"download\" data-name=\"{name}\" aria-label=\"Download {title} as SVG\" hidden>\
          SVG <span aria-hidden=\"true\">\u{2193}</span></button></div>\n{svg}\n<figcaption>{caption}</figcaption>\n</figure>\n"
     )

@@ -57,3 +57,35 @@ for (const button of document.querySelectorAll("button.download")) {
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   });
 }
+// Commands can be copied; without this script a click selects them whole.
+for (const command of document.querySelectorAll("pre.command")) {
+  const frame = document.createElement("div");
+  frame.className = "copied";
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "copy";
+  button.textContent = "Copy";
+  command.replaceWith(frame);
+  frame.append(command, button);
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(command.textContent);
+      button.textContent = "Copied";
+    } catch {
+      getSelection().selectAllChildren(command);
+      button.textContent = "Selected";
+    }
+    setTimeout(() => { button.textContent = "Copy"; }, 1500);
+  });
+}
+// Paper cannot be unfolded: everything is open while the page is printed, for browsers whose style sheet cannot say so.
+const unfolded = [];
+addEventListener("beforeprint", () => {
+  for (const details of document.querySelectorAll("details:not([open])")) {
+    details.open = true;
+    unfolded.push(details);
+  }
+});
+addEventListener("afterprint", () => {
+  for (const details of unfolded.splice(0)) details.open = false;
+});

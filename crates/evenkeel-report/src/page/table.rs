@@ -1,14 +1,25 @@
 //! Columns and cells: tables that the script makes sortable.
 
+use std::borrow::Cow;
+
+use super::answer::tone;
+use crate::content::Verdict;
 use crate::text::escape;
 
-/// Whether a reader can reorder the rows.
+/// Shown where there is no value.
+const NOTHING: &str = "\u{2013}";
+
+/// How a table is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sorting {
-    /// By selecting a heading.
-    ByHeading,
+pub(super) enum Layout {
+    /// Rows are reordered by selecting a heading.
+    Sortable,
+    /// The same; on a phone each row becomes a list.
+    SortableStacked,
     /// The order carries meaning and stays.
     Fixed,
+    /// The order stays; on a phone each row becomes a list, so that nothing has to be scrolled sideways.
+    Stacked,
 }
 
 /// A row's heading of up to this many characters stays on one line.
@@ -24,23 +35,23 @@ pub(super) enum Kind {
 }
 
 /// Heading of a column, and how the cells below it are set.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Column {
     /// Text of the heading.
-    pub(super) title: &'static str,
+    pub(super) title: Cow<'static, str>,
     /// How its cells are set and sorted.
     pub(super) kind: Kind,
 }
 
 impl Column {
     /// A column of words.
-    pub(super) const fn words(title: &'static str) -> Self {
-        Self { title, kind: Kind::Words }
+    pub(super) fn words(title: impl Into<Cow<'static, str>>) -> Self {
+        Self { title: title.into(), kind: Kind::Words }
     }
 
     /// A column of numbers.
-    pub(super) const fn number(title: &'static str) -> Self {
-        Self { title, kind: Kind::Number }
+    pub(super) fn number(title: impl Into<Cow<'static, str>>) -> Self {
+        Self { title: title.into(), kind: Kind::Number }
     }
 }
 
@@ -49,50 +60,72 @@ impl Column {
 pub(super) struct Cell {
     text: String,
     value: Option<f64>,
-    emphasis: Emphasis,
+    look: Look,
 }
 
-/// How much a number says.
+/// How a cell is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Emphasis {
+enum Look {
     Usual,
+    /// A number that says nothing.
     Void,
+    /// There is nothing to show.
+    Missing,
+    /// A coloured word.
+    Verdict(Verdict),
 }
 
 impl Cell {
-    /// A cell of words.
+    /// A cell of words; missing if there are none.
     pub(super) fn words(text: impl Into<String>) -> Self {
-        Self { text: text.into(), value: None, emphasis: Emphasis::Usual }
+        let text = text.into();
+        if text.is_empty() {
+            Self::missing()
+        } else {
+            Self { text, value: None, look: Look::Usual }
+        }
     }
 
-    /// Words in a column of numbers; they sort last.
-    pub(super) fn unsorted(text: &str) -> Self {
-        Self { text: text.to_owned(), value: None, emphasis: Emphasis::Usual }
+    /// A dash that sorts last. A column of nothing else is left out.
+    pub(super) fn missing() -> Self {
+        Self { text: NOTHING.to_owned(), value: None, look: Look::Missing }
     }
 
-    /// A number as shown; a dash that sorts last if there is none.
+    /// A number as shown; missing if there is none.
     pub(super) fn number(value: Option<f64>, show: impl Fn(f64) -> String) -> Self {
         // A NaN compares with nothing, and one of them would break the sorting of its column.
-        let value = value.filter(|value| !value.is_nan());
-        Self { text: value.map_or("\u{2013}".to_owned(), show), value, emphasis: Emphasis::Usual }
+        let Some(value) = value.filter(|value| !value.is_nan()) else { return Self::missing() };
+        Self { text: show(value), value: Some(value), look: Look::Usual }
+    }
+
+    /// A verdict as a coloured word.
+    pub(super) fn verdict(verdict: Verdict) -> Self {
+        Self { text: verdict.word().to_owned(), value: None, look: Look::Verdict(verdict) }
     }
 
     /// A number that says nothing, set back.
     pub(super) fn void(mut self) -> Self {
-        self.emphasis = Emphasis::Void;
+        self.look = Look::Void;
         self
     }
 
     fn html(&self, column: &Column) -> String {
         let text = escape(&self.text);
-        let class = match (column.kind, self.emphasis) {
-            (Kind::Words, _) => return format!("<td>{text}</td>"),
-            (Kind::Number, Emphasis::Usual) => "n",
-            (Kind::Number, Emphasis::Void) => "n void",
+        let text = match self.look {
+            Look::Verdict(verdict) => {
+                format!("<strong class=\"word {}\">{text}</strong>", tone(verdict))
+            }
+            Look::Usual | Look::Void | Look::Missing => text,
+        };
+        let class = match (column.kind, self.look) {
+            (Kind::Words, Look::Verdict(_)) => " class=\"verdict-word\"",
+            (Kind::Words, _) => "",
+            (Kind::Number, Look::Void) => " class=\"n void\"",
+            (Kind::Number, _) => " class=\"n\"",
         };
         let value =
             self.value.map_or(String::new(), |value| format!(" data-v=\"{}\"", json_number(value)));
-        format!("<td class=\"{class}\"{value}>{text}</td>")
+        format!("<td{class} data-label=\"{}\"{value}>{text}</td>", escape(&column.title))
     }
 }
 
@@ -105,21 +138,23 @@ fn json_number(value: f64) -> String {
     format!("{value:e}")
 }
 
-/// A table; the first cell of a row is its heading. Nothing if there are no rows.
-pub(super) fn table(
-    label: &str,
-    sorting: Sorting,
-    columns: &[Column],
-    rows: &[Vec<Cell>],
-) -> String {
+/// A table; the first cell of a row is its heading. Columns without a value are left out; nothing is left of a table
+/// without rows.
+pub(super) fn table(label: &str, layout: Layout, columns: &[Column], rows: &[Vec<Cell>]) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let head: String = columns
+    let filled = |index: usize| {
+        index == 0
+            || rows.iter().filter_map(|row| row.get(index)).any(|cell| cell.look != Look::Missing)
+    };
+    let shown: Vec<(usize, &Column)> =
+        columns.iter().enumerate().filter(|(index, _)| filled(*index)).collect();
+    let head: String = shown
         .iter()
-        .map(|column| {
+        .map(|(_, column)| {
             let class = if column.kind == Kind::Number { " class=\"n\"" } else { "" };
-            format!("<th scope=\"col\"{class}>{}</th>", column.title)
+            format!("<th scope=\"col\"{class}>{}</th>", escape(&column.title))
         })
         .collect();
     let body: String = rows
@@ -128,13 +163,21 @@ pub(super) fn table(
             let name = row.first().map_or("", |cell| &cell.text);
             let class = if name.chars().count() <= SHORT { " class=\"short\"" } else { "" };
             let name = escape(name);
-            let cells: String =
-                columns.iter().zip(row).skip(1).map(|(column, cell)| cell.html(column)).collect();
+            let cells: String = shown
+                .iter()
+                .skip(1)
+                .filter_map(|(index, column)| Some(row.get(*index)?.html(column)))
+                .collect();
             format!("<tr><th scope=\"row\"{class}>{name}</th>{cells}</tr>\n")
         })
         .collect();
     let label = escape(label);
-    let class = if sorting == Sorting::ByHeading { " class=\"sortable\"" } else { "" };
+    let class = match layout {
+        Layout::Sortable => " class=\"sortable\"",
+        Layout::SortableStacked => " class=\"sortable stacked\"",
+        Layout::Fixed => "",
+        Layout::Stacked => " class=\"stacked\"",
+    };
     // The region takes the focus, so that a table wider than a phone can be scrolled by keyboard.
     format!(
         "<div class=\"scroll\" role=\"region\" aria-label=\"{label}\" tabindex=\"0\">\n<table{class}>\n\

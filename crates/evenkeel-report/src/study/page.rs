@@ -1,14 +1,14 @@
 //! `Study -> HTML`: the page of a study.
 
 use super::{Drawing, Study, StudyTable};
-use crate::page::{SHORT, document, section};
-use crate::text::escape;
+use crate::page::{SHORT, document, drawing_card, section};
+use crate::text::{escape, prose};
 
 /// The whole page: figures, tables, and what is needed to repeat the run. The same study gives the same bytes.
 pub fn render_study(study: &Study) -> String {
-    let (title, subtitle) = (escape(&study.title), escape(&study.subtitle));
+    let (title, subtitle) = (escape(&study.title), prose(&study.subtitle));
     let lead: String =
-        study.lead.iter().map(|paragraph| format!("<p>{}</p>\n", escape(paragraph))).collect();
+        study.lead.iter().map(|paragraph| format!("<p>{}</p>\n", prose(paragraph))).collect();
     let header = format!(
         "<header>\n<p class=\"brand\">Evenkeel</p>\n<h1>{title}</h1>\n<p class=\"subtitle\">{subtitle}</p>\n\
          {lead}</header>\n"
@@ -38,18 +38,20 @@ pub fn render_study(study: &Study) -> String {
 
 fn card(drawing: &Drawing) -> String {
     let Drawing { name, title, caption, svg } = drawing;
-    let (name, title, caption) = (escape(name), escape(title), escape(caption));
-    format!(
-        "<figure class=\"card\" id=\"figure-{name}\">\n<div class=\"card-head\"><h3>{title}</h3>\
-         <button type=\"button\" class=\"download\" data-name=\"{name}\" aria-label=\"Download {title} as SVG\" hidden>\
-         SVG <span aria-hidden=\"true\">\u{2193}</span></button></div>\n{svg}\n<figcaption>{caption}</figcaption>\n</figure>\n"
-    )
+    drawing_card("h3", name, title, caption, svg)
+}
+
+/// Whether a column after the first holds anything.
+fn filled(table: &StudyTable, index: usize) -> bool {
+    let text = |row: &Vec<String>| row.get(index).map_or("", |cell| cell.trim()).to_owned();
+    table.rows.iter().any(|row| !matches!(text(row).as_str(), "" | "-" | "\u{2013}"))
 }
 
 fn table(table: &StudyTable) -> String {
     let cells = |row: &[String], tag: &str| -> String {
         let number = |cell: &String| format!("<{tag} class=\"n\">{}</{tag}>", escape(cell));
-        row.iter().skip(1).map(number).collect()
+        let shown = |(index, cell)| filled(table, index).then_some(cell);
+        row.iter().enumerate().skip(1).filter_map(shown).map(number).collect()
     };
     let first = |row: &[String]| escape(row.first().map_or("", String::as_str));
     let head = format!(
@@ -76,7 +78,7 @@ fn table(table: &StudyTable) -> String {
         .collect();
     let (title, note) = (escape(&table.title), table.note.as_deref());
     let note =
-        note.map_or(String::new(), |note| format!("<p class=\"note\">{}</p>\n", escape(note)));
+        note.map_or(String::new(), |note| format!("<p class=\"note\">{}</p>\n", prose(note)));
     format!(
         "<h3>{title}</h3>\n{note}<div class=\"scroll\" role=\"region\" aria-label=\"{title}\" tabindex=\"0\">\n\
          <table>\n<caption>{title}</caption>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>\n</div>\n"

@@ -55,7 +55,7 @@ pub(crate) fn significant(value: f64, digits: usize) -> String {
 }
 
 /// A whole number with grouped thousands.
-pub(crate) fn grouped(value: usize) -> String {
+pub(crate) fn grouped(value: impl ToString + Copy) -> String {
     group(&value.to_string())
 }
 
@@ -69,9 +69,42 @@ pub(crate) fn percent(share: f64, decimals: usize) -> String {
     }
 }
 
-/// Two shares as a range of percentages.
-pub(crate) fn percent_range(low: f64, high: f64) -> String {
-    format!("{}\u{2013}{}", decimal(100.0 * low, 1), percent(high, 1))
+/// A share that somebody chose, with as few decimals as say it: `90 %`, `97.5 %`.
+pub(crate) fn percent_chosen(share: f64) -> String {
+    let exact = |decimals: &i32| {
+        let scaled = share * 10.0_f64.powi(decimals + 2);
+        (scaled - scaled.round()).abs() < 1e-6
+    };
+    percent(share, (0..4).find(exact).unwrap_or(4) as usize)
+}
+
+/// A share in whole percent that says 0 or 100 only of exactly none and all: one miss in 2000 rows is `99.9 %`.
+pub(crate) fn percent_about(share: f64) -> String {
+    let rounded = (100.0 * share).round();
+    let too_much = (share < 1.0 && rounded >= 100.0) || (share > 0.0 && rounded <= 0.0);
+    if too_much { percent_tenths(share) } else { percent(share, 0) }
+}
+
+/// The same with one decimal.
+pub(crate) fn percent_tenths(share: f64) -> String {
+    let part = share > 0.0 && share < 1.0;
+    percent(if part { share.clamp(0.001, 0.999) } else { share }, 1)
+}
+
+/// Two shares in whole percent: `46 to 61 %`.
+pub(crate) fn percent_span([low, high]: [f64; 2]) -> String {
+    let (low, high) = (percent_about(low), percent_about(high));
+    let bare = low.trim_end_matches(['%', NARROW]);
+    if low == high { high } else { format!("{bare} to {high}") }
+}
+
+/// `p = 0.028`; below what three digits can say, `p < 0.001`.
+pub(crate) fn p_value(p: f64) -> String {
+    if p < 0.001 {
+        "p\u{a0}<\u{a0}0.001".to_owned()
+    } else {
+        format!("p\u{a0}=\u{a0}{}", decimal(p, 3))
+    }
 }
 
 /// Thousands apart, from five digits on.
@@ -105,6 +138,30 @@ mod tests {
         assert_eq!(significant(300.0, 3), "300");
         assert_eq!(significant(-1.5e-9, 2), "−1.5e−9");
         assert_eq!(percent(0.893, 1), "89.3\u{202f}%");
-        assert_eq!(grouped(10_000), "10\u{202f}000");
+        assert_eq!(grouped(10_000_u64), "10\u{202f}000");
+    }
+
+    #[test]
+    fn shares_say_neither_too_much_nor_too_little() {
+        assert_eq!(percent_about(0.5349), "53\u{202f}%");
+        assert_eq!(percent_about(0.9996), "99.9\u{202f}%");
+        assert_eq!(percent_tenths(0.99951), "99.9\u{202f}%");
+        assert_eq!(percent_tenths(1.0), "100.0\u{202f}%");
+        assert_eq!(percent_about(1.0), "100\u{202f}%");
+        assert_eq!(percent_about(0.0002), "0.1\u{202f}%");
+        assert_eq!(percent_span([0.46, 0.61]), "46 to 61\u{202f}%");
+        assert_eq!(percent_span([1.0, 1.0]), "100\u{202f}%");
+        for (share, said) in [(0.9, "90"), (0.975, "97.5"), (1.0 - 0.001, "99.9"), (0.95, "95")] {
+            assert_eq!(percent_chosen(share), format!("{said}\u{202f}%"));
+        }
+    }
+
+    #[test]
+    fn a_p_value_is_never_zero() {
+        let said = |p| p_value(p).replace('\u{a0}', " ");
+        assert_eq!(said(0.0), "p < 0.001");
+        assert_eq!(said(0.0009), "p < 0.001");
+        assert_eq!(said(0.001), "p = 0.001");
+        assert_eq!(said(0.0281), "p = 0.028");
     }
 }

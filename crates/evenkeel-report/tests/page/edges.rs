@@ -1,11 +1,9 @@
 //! Inputs at the edge of what can be drawn.
 
-use evenkeel::bound::CoverageInterval;
-use evenkeel::sandwich::Order;
 use evenkeel::threshold::Threshold;
 use evenkeel_report::{
-    CoverageRange, GapCurve, Report, ScoreLaws, StepCurve, ThresholdMark, TraceCurve,
-    WeightsOverScores, render,
+    Estimate, ExampleRow, GapCurve, Reading, ReadingRange, Report, ScoreLaws, Standing, StepCurve,
+    ThresholdMark, TraceCurve, WeightsOverScores, render,
 };
 use roxmltree::Document;
 
@@ -65,13 +63,43 @@ fn values_that_are_no_numbers_are_left_out() {
     report.methods[1].mean_size = Some(f64::INFINITY);
     report.weights = weights(odd.to_vec());
     report.traces[0].points[3].objective = f64::NAN;
-    report.coverage_ranges[0].interval.low = f64::NAN;
-    report.bounds[0].weighted_cdf = f64::INFINITY;
+    report.readings[0].coverage.value = Some(f64::NAN);
+    report.readings[1].coverage.range = Some([f64::NEG_INFINITY, f64::NAN]);
+    report.bounds[0].weighted_cdf = Some(f64::INFINITY);
+    report.answer.now = Some(Estimate::assumed(f64::NAN, [f64::INFINITY, 0.5]));
+    report.conditions.rows[0].estimated = Some(Estimate::assumed(f64::NAN, odd_range()));
+    report.conditions.rows[0].size.after = Some(f64::NAN);
     if let Some(laws) = &mut report.score_laws {
         laws.calibration.atoms[3] = f64::NAN;
     }
     let page = page_of(&report);
     assert!(!page.contains("NaN"));
+    assert!(page.contains("not known"));
+}
+
+fn odd_range() -> [f64; 2] {
+    [f64::NAN, 1.0]
+}
+
+#[test]
+fn a_meter_stays_inside_its_tile() {
+    let mut report = bare();
+    report.answer.now = Some(Estimate::assumed(7.0, [-3.0, 9.0]));
+    let page = page_of(&report);
+    assert!(page.contains("style=\"left:0.0%;width:100.0%\""));
+    assert!(page.contains("class=\"dot\" style=\"left:100.0%\""));
+}
+
+#[test]
+fn empty_and_long_sets_are_said() {
+    let mut report = bare();
+    let names: Vec<String> = (0..40).map(|class| format!("class {class}")).collect();
+    let row = |before, after| ExampleRow { row: 3, top: None, before, after, truth: None };
+    report.examples = vec![row(Vec::new(), Some(names.clone())), row(names, None)];
+    let page = page_of(&report);
+    assert!(page.contains("no label") && page.contains("and 28 more"));
+    assert!(page.contains("class 11") && !page.contains("class 12"));
+    assert!(page.contains("Two rows, for example"));
 }
 
 #[test]
@@ -102,13 +130,11 @@ fn an_infinite_threshold_is_marked_at_the_end() {
 #[test]
 fn a_range_of_one_point_is_seen() {
     let mut report = bare();
-    let interval =
-        CoverageInterval { low: 1.0, high: 1.0, order: Order::Guaranteed, confidence: None };
-    report.coverage_ranges =
-        vec![CoverageRange { label: "all labels".into(), interval, measured: None }];
+    let range = ReadingRange::range(Reading::Guaranteed, [1.0, 1.0], Standing::Guaranteed);
+    report.readings = vec![range];
     let page = page_of(&report);
     assert!(page.contains("width=\"2\""));
-    assert!(page.contains("100.0–100.0\u{202f}%"));
+    assert!(page.contains(">100\u{202f}%<"));
 }
 
 #[test]
@@ -123,7 +149,10 @@ fn many_methods_at_one_place_are_named_in_the_legend() {
         })
         .collect();
     let page = page_of(&report);
-    let drawing = drawings(&page)[1];
+    let drawing = drawings(&page)
+        .into_iter()
+        .find(|drawing| drawing.contains("coverage-and-size-title"))
+        .unwrap();
     for index in 0..30 {
         assert!(drawing.contains(&format!(">method number {index}<")), "{index}");
     }

@@ -5,7 +5,7 @@ use roxmltree::Document;
 
 use crate::fixture::{drawings, full};
 
-const HOSTILE: [&str; 8] = [
+const HOSTILE: [&str; 10] = [
     "<script>alert(1)</script>",
     "\"><img src=x onerror=alert(1)>",
     "' onmouseover='alert(1)",
@@ -14,18 +14,41 @@ const HOSTILE: [&str; 8] = [
     "C:\\daten\\Größe & Länge\\模型.npy",
     "\u{0}\u{8}\u{1b}[31m\u{202e}\u{fffe}",
     "&amp; &#x3c;b&#x3e;",
+    "`</code><script>alert(3)</script>`",
+    "x\" style=\"left:0\" onclick=\"alert(4)",
 ];
+
+/// A page without a verdict, whose classes are so many that their names stand in a summary.
+fn folded(name: &str) -> String {
+    let mut report = full(name);
+    report.answer.verdict = None;
+    report.classes = vec![report.classes[0].clone(); 13];
+    render(&report)
+}
 
 #[test]
 fn no_name_becomes_markup() {
-    let plain = render(&full("plain"));
+    let (plain, folded_plain) = (render(&full("plain")), folded("plain"));
     let count = |page: &str, text: &str| page.matches(text).count();
     for name in HOSTILE {
         let page = render(&full(name));
-        for tag in
-            ["<script", "</script", "<img", "</style", "</svg", "</title", "<!--", "<![CDATA["]
-        {
+        for tag in [
+            "<script",
+            "</script",
+            "<img",
+            "</style",
+            "</svg",
+            "</title",
+            "<!--",
+            "<![CDATA[",
+            "</details",
+            "</pre",
+            " onclick=\"",
+            " style=\"",
+        ] {
             assert_eq!(count(&page, tag), count(&plain, tag), "{name:?}: {tag}");
+            let folded = folded(name);
+            assert_eq!(count(&folded, tag), count(&folded_plain, tag), "{name:?}: {tag}");
         }
         for drawing in drawings(&page) {
             let document =
@@ -44,6 +67,7 @@ fn a_name_is_shown_as_given() {
     let page = render(&full("a<b & \"c\""));
     assert!(page.contains("<h1>a&lt;b &amp; &quot;c&quot;</h1>"));
     assert!(page.contains("<code>a&lt;b &amp; &quot;c&quot;</code>"));
+    assert!(page.contains("<li class=\"chip\">a&lt;b &amp; &quot;c&quot; <span"));
     assert!(!page.contains("a<b"));
 }
 

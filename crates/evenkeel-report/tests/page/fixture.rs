@@ -1,47 +1,49 @@
 //! A report with every section, and ways to look into a page.
 
-use evenkeel::bound::CoverageInterval;
 use evenkeel::learning::optimise::TracePoint;
 use evenkeel::level::Miscoverage;
 use evenkeel::sandwich::Order;
 use evenkeel::threshold::Threshold;
 use evenkeel_report::{
-    Answer, BoundRow, ClassRow, CoverageRange, DominanceRow, GapCurve, Input, MethodRow,
-    MethodThreshold, Provenance, Report, SandwichLaws, ScoreLaws, StepCurve, ThresholdMark,
-    TraceCurve, Verdict, WeightsOverScores,
+    Advice, Answer, BoundRow, ClassRow, ConditionRow, Conditions, DataSet, DominanceRow, Estimate,
+    ExampleRow, GapCurve, Grounds, Input, MeanSize, MethodRow, MethodThreshold, Provenance,
+    Reading, ReadingRange, Repair, Report, SandwichLaws, ScoreLaws, ShiftOutcome, ShiftTest,
+    Standing, StepCurve, ThresholdMark, TraceCurve, Verdict, WeightsOverScores,
 };
 
 /// A report that says nothing but its answer.
 pub(crate) fn bare() -> Report {
-    let answer = Answer {
-        verdict: Verdict::Fine,
-        headline: "No shift".into(),
-        sentences: vec!["All is well.".into()],
-    };
-    Report::new("A check", Miscoverage::new(0.1).unwrap(), answer)
+    let answer = Answer::new(Verdict::Ok, "Coverage is about 90 %, as asked for.");
+    Report::new(Miscoverage::new(0.1).unwrap(), answer)
 }
 
 /// A report with every section filled; `name` is the text of every name in it.
 pub(crate) fn full(name: &str) -> Report {
     let mut report = bare();
     report.title = name.into();
-    report.subtitle = Some(name.into());
-    report.answer.headline = name.into();
-    report.answer.sentences = vec![name.into(); 3];
+    report.run = Some(name.into());
+    report.date = Some(name.into());
+    report.data = vec![DataSet::new(1000, name, name)];
+    report.class_count = Some(10);
+    report.answer = answer(name);
     report.warnings = vec![name.into()];
-    report.coverage_ranges =
-        [Order::Guaranteed, Order::HoldsEmpirically, Order::Violated { largest: 0.1, at: 0.4 }]
-            .map(|order| CoverageRange {
-                label: name.into(),
-                interval: CoverageInterval { low: 0.6, high: 0.95, order, confidence: Some(0.95) },
-                measured: Some(0.8),
-            })
-            .to_vec();
+    report.examples = vec![ExampleRow {
+        row: 17,
+        top: Some((name.into(), 0.4)),
+        before: vec![name.into(), "gone".into()],
+        after: Some(vec![name.into(), format!("{name} 2")]),
+        truth: Some(name.into()),
+    }];
+    report.conditions = conditions(name);
+    report.account = vec![name.into()];
+    report.shift = Some(ShiftTest { outcome: ShiftOutcome::Found, p_value: 0.0004 });
+    report.readings = readings(name);
     report.bounds = vec![BoundRow {
         label: name.into(),
-        weighted_cdf: 0.2,
-        weighted_cdf_dkw: Some(0.3),
-        wasserstein: 1.4,
+        exact: Some(0.15),
+        weighted_cdf: Some(0.2),
+        weighted_cdf_dkw: Some(1.0),
+        wasserstein: Some(1.4),
         wasserstein_dkw: None,
     }];
     let order = Order::Violated { largest: 0.1, at: 0.4 };
@@ -63,8 +65,13 @@ pub(crate) fn full(name: &str) -> Report {
         points: (0..=10).map(|step| trace_point(step * 100)).collect(),
         stopped: name.into(),
     }];
-    report.classes =
-        vec![ClassRow { name: name.into(), points: 12, coverage: Some(0.75), mean_size: None }];
+    report.classes = vec![ClassRow {
+        name: name.into(),
+        points: 12,
+        coverage: Some(0.75),
+        ..ClassRow::default()
+    }];
+    report.classes_under = Some(name.into());
     report.provenance = Provenance {
         command: Some(name.into()),
         inputs: vec![Input {
@@ -78,6 +85,54 @@ pub(crate) fn full(name: &str) -> Report {
         seed: Some(7),
     };
     report
+}
+
+fn answer(name: &str) -> Answer {
+    Answer {
+        verdict: Some(Verdict::Loss),
+        headline: name.into(),
+        now: Some(Estimate::assumed(0.53, [0.46, 0.61])),
+        repair: Some(Repair {
+            method: name.into(),
+            coverage: Some(Estimate::measured(0.91, [0.87, 0.94], 200)),
+            size: MeanSize { before: Some(1.27), after: Some(4.1) },
+        }),
+        advice: Some(Advice { sentence: name.into(), commands: vec![name.into(); 2] }),
+        grounds: Some(Grounds {
+            standing: Standing::Assumed,
+            rests_on: Some(name.into()),
+            since: Some(name.into()),
+        }),
+    }
+}
+
+fn conditions(name: &str) -> Conditions {
+    Conditions {
+        title: Some(name.into()),
+        note: Some(name.into()),
+        labels: Some(50),
+        rows: vec![ConditionRow {
+            estimated: Some(Estimate::assumed(0.53, [0.46, 0.61])),
+            measured: Some(0.534),
+            after_repair: Some(0.9995),
+            with_labels: Some(0.92),
+            size: MeanSize { before: Some(1.27), after: Some(6.4) },
+            verdict: Some(Verdict::Loss),
+            ..ConditionRow::new(name)
+        }],
+    }
+}
+
+fn readings(name: &str) -> Vec<ReadingRange> {
+    let other = Reading::Other { name: name.into(), explanation: name.into() };
+    vec![
+        ReadingRange::assumed(Reading::Calibrated, 0.58, [0.55, 0.61]),
+        ReadingRange::assumed(Reading::ClassShares, 0.53, [0.5, 0.56]),
+        ReadingRange::range(Reading::Band, [0.47, 0.52], Standing::Assumed),
+        ReadingRange::range(Reading::Guaranteed, [0.06, 0.99], Standing::Guaranteed),
+        ReadingRange::measured(0.534, [0.5, 0.57], 1000),
+        ReadingRange::assumed(other, 0.5, [0.4, 0.6]),
+    ]
 }
 
 fn methods(name: &str) -> Vec<MethodRow> {

@@ -2,8 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod answer;
+mod colours;
 mod edges;
 mod escaping;
 mod fixture;
 mod structure;
+mod tables;
 mod thinning;

@@ -15,7 +15,7 @@ fn every_figure_is_well_formed_and_described() {
     let names: Vec<&str> = figures.iter().map(|figure| figure.name).collect();
     assert_eq!(
         names,
-        ["coverage-ranges", "coverage-and-size", "coverage-gap", "score-laws", "weights", "trace"]
+        ["readings", "score-laws", "weights", "coverage-and-size", "coverage-gap", "trace"]
     );
     assert_eq!(drawings(&page).len(), figures.len());
     for figure in &figures {
@@ -65,20 +65,43 @@ fn nothing_is_fetched() {
 }
 
 #[test]
-fn the_answer_stands_before_everything_else() {
+fn the_page_is_in_the_order_of_reading() {
     let page = render(&full("ot"));
     let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text} is missing"));
     let order = [
-        "class=\"answer",
+        "<h1>",
+        "class=\"answer loss\"",
+        ">Coverage now<",
+        ">With the repair: ",
+        ">What to do<",
+        ">Since what<",
+        ">How sure<",
         "id=\"warnings-heading\"",
-        "id=\"expectation\"",
-        "id=\"methods\"",
-        "id=\"evidence\"",
+        "id=\"examples\"",
+        "id=\"conditions\"",
         "id=\"classes\"",
+        "<details class=\"how\">",
+        "id=\"readings\"",
+        "id=\"bounds\"",
+        "id=\"laws\"",
+        "id=\"methods\"",
         "id=\"repeat\"",
+        "</details>",
     ];
     let places: Vec<usize> = order.iter().map(|text| at(text)).collect();
     assert!(places.is_sorted(), "{places:?}");
+}
+
+#[test]
+fn a_comparison_has_no_colour_and_shows_its_methods() {
+    let mut report = full("ot");
+    report.answer.verdict = None;
+    let page = render(&report);
+    let place = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text} is missing"));
+    assert!(place("class=\"answer neutral\"") < place("id=\"methods\""));
+    assert!(place("id=\"methods\"") < place("<details class=\"how\">"));
+    assert_eq!(page.matches("id=\"methods\"").count(), 1);
+    assert!(!page.contains("class=\"light\""));
 }
 
 #[test]
@@ -88,14 +111,23 @@ fn sections_without_data_are_left_out() {
     for absent in [
         "<table",
         "<figure",
-        "id=\"expectation\"",
+        "<dl class=\"grounds\"",
+        "class=\"run\"",
+        "class=\"date\"",
+        "id=\"examples\"",
+        "id=\"conditions\"",
+        "id=\"readings\"",
+        "id=\"bounds\"",
         "id=\"methods\"",
         "id=\"classes\"",
         "warnings-heading",
+        "What to do",
     ] {
         assert!(!page.contains(absent), "{absent}");
     }
-    assert!(page.contains("All is well.") && page.contains("id=\"repeat\""));
+    assert!(page.contains("as asked for.") && page.contains("id=\"repeat\""));
+    // A page that finds nothing wrong says that nothing needs repair.
+    assert!(page.contains("none needed"));
 }
 
 #[test]
@@ -104,9 +136,9 @@ fn numbers_in_tables_carry_the_value_they_sort_by() {
     for cell in [
         "data-v=\"8e-1\">80.0\u{202f}%<",
         "data-v=\"Infinity\">∞<",
-        "<td class=\"n\">per point</td>",
-        "<td class=\"n\">–</td>",
-        "<td class=\"n void\" data-v=\"1.4e0\">1.40</td>",
+        ">per point</td>",
+        ">–</td>",
+        "data-v=\"1.4e0\">above 1: says nothing</td>",
     ] {
         assert!(page.contains(cell), "{cell}");
     }

@@ -40,6 +40,7 @@ fn a_million_atoms_fit_into_a_thousand_points_and_a_small_page() {
             points: index,
             coverage: Some(index as f64 / 5000.0),
             mean_size: Some(2.0),
+            ..ClassRow::default()
         })
         .collect();
     for figure in figures(&report) {
@@ -54,7 +55,8 @@ fn a_million_atoms_fit_into_a_thousand_points_and_a_small_page() {
     }
     let page = render(&report);
     assert!(page.len() < 1_000_000, "{} bytes", page.len());
-    assert!(page.contains("The 200 classes of 5000 with the lowest coverage"));
+    let summary = "The 200 classes of 5000 with the lowest coverage: from 0\u{202f}% (class 0) to 99.9\u{202f}% (class 4999)";
+    assert!(page.contains(summary));
 }
 
 #[test]

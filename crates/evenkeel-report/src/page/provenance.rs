@@ -1,21 +1,15 @@
 //! Command, inputs and options: what is needed to repeat the run.
 
+use super::{answer, subsection};
 use crate::content::{Input, Provenance, Report};
 use crate::text::escape;
 
-pub(super) fn footer(report: &Report) -> String {
+pub(super) fn provenance(report: &Report) -> String {
     let Provenance { command, inputs, options, version, seed } = &report.provenance;
     let mut body = String::new();
-    if let Some(command) = command {
-        // Focusable, so that a command wider than a phone can be scrolled by keyboard.
-        body.push_str(&format!(
-            "<pre class=\"command\" tabindex=\"0\">{}</pre>\n",
-            escape(command)
-        ));
-    }
+    body.extend(command.as_deref().map(answer::command));
     let mut facts: Vec<(String, String)> = Vec::new();
     facts.extend(version.iter().map(|version| ("version".to_owned(), escape(version))));
-    // With all its digits: the page must be enough to repeat the run.
     facts.push(("alpha".to_owned(), report.alpha.get().to_string()));
     facts.extend(seed.map(|seed| ("seed".to_owned(), seed.to_string())));
     facts.extend(options.iter().map(|(name, value)| (escape(name), escape(value))));
@@ -26,13 +20,9 @@ pub(super) fn footer(report: &Report) -> String {
     body.push_str(&format!("<dl class=\"facts\">\n{facts}</dl>\n"));
     if !inputs.is_empty() {
         let items: String = inputs.iter().map(input).collect();
-        body.push_str(&format!("<h3>Inputs</h3>\n<ul class=\"inputs\">\n{items}</ul>\n"));
+        body.push_str(&format!("<h4>Inputs</h4>\n<ul class=\"inputs\">\n{items}</ul>\n"));
     }
-    format!(
-        "<section id=\"repeat\" class=\"repeat\" aria-labelledby=\"repeat-heading\">\n\
-         <h2 id=\"repeat-heading\">Repeat it</h2>\n\
-         {body}</section>\n"
-    )
+    subsection("repeat", "Repeat it", &body)
 }
 
 fn input(input: &Input) -> String {
