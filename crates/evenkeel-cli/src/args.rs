@@ -175,26 +175,36 @@ pub(crate) struct DemoArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Example:
+Examples:
   evenkeel check --cal-probs cal.npy --cal-labels labels.npy --unlabeled last_night.parquet:probs --fail-below 0.85
+  evenkeel check --calibration cal.json --unlabeled last_night.npy --html last_night.html
+  evenkeel check --calibration cal.json --unlabeled last_night.npy --target-labels fifty_rows.csv
 
-With --fail-below, exits with 1 if coverage on the target data may be below it, assuming that the truth lies between labels drawn
-from the model and labels drawn at random. --fail-below-guaranteed does the same without the assumption.")]
+The verdict is ok, watch, loss or unknown. --fail-below compares the estimate of coverage, or with labels the upper end of what
+they show; --fail-below-worst-case the low end of its range; --fail-below-guaranteed what holds whatever the labels are.")]
 pub(crate) struct CheckArgs {
     #[command(flatten)]
-    pub labeled: Labeled,
-    /// Class probabilities of the target points, without labels.
+    pub reference: ReferenceArgs,
+    /// Class probabilities of the target points.
     #[arg(long, value_name = "MATRIX")]
     pub unlabeled: String,
+    /// Labels of some target rows: a sheet with columns row and label, or one label for each row with gaps.
+    #[arg(long, value_name = "LABELS")]
+    pub target_labels: Option<String>,
     /// Failure probability of each confidence statement, and level of the shift test.
     #[arg(long, default_value_t = 0.05)]
     pub delta: f64,
-    /// Write a self-contained page.
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
-    /// Exit with 1 if the assumed coverage may be below this.
+    /// Show the readings, the bounds and what they mean.
+    #[arg(long)]
+    pub explain: bool,
+    #[command(flatten)]
+    pub page: PageArgs,
+    /// Exit with 1 if coverage is estimated, or by labels known, to be below this.
     #[arg(long, value_name = "COVERAGE")]
     pub fail_below: Option<f64>,
+    /// Exit with 1 if the low end of the estimate's range is below this.
+    #[arg(long, value_name = "COVERAGE")]
+    pub fail_below_worst_case: Option<f64>,
     /// Exit with 1 if the guaranteed coverage may be below this.
     #[arg(long, value_name = "COVERAGE")]
     pub fail_below_guaranteed: Option<f64>,
@@ -211,7 +221,58 @@ pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub reading: Reading,
     #[command(flatten)]
-    pub common: Common,
+    pub common: CheckCommon,
+}
+
+/// What target data are compared with: calibration data, or a calibration that keeps them.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ReferenceArgs {
+    /// Class probabilities of the calibration points, one row each.
+    #[arg(
+        long,
+        value_name = "MATRIX",
+        required_unless_present = "calibration",
+        requires = "cal_labels"
+    )]
+    pub cal_probs: Option<String>,
+    /// Their labels, integers from 0.
+    #[arg(long, value_name = "LABELS", requires = "cal_probs")]
+    pub cal_labels: Option<String>,
+    /// A calibration in use, in place of the calibration data: does it still hold?
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["cal_probs", "cal_labels"])]
+    pub calibration: Option<PathBuf>,
+}
+
+/// A page, and what stands at its head.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct PageArgs {
+    /// Write a self-contained page.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Name of the model or the run at the head of the page.
+    #[arg(long, value_name = "TEXT", requires = "html")]
+    pub title: Option<String>,
+}
+
+/// As [`Common`], where a calibration may bring rate and seed.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Everywhere")]
+pub(crate) struct CheckCommon {
+    /// Miscoverage rate [default: the calibration's, or 0.1].
+    #[arg(long)]
+    pub alpha: Option<f64>,
+    /// Root of all randomness [default: the calibration's, or 0].
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Threads to use; results do not depend on it [default: all cores].
+    #[arg(long)]
+    pub threads: Option<usize>,
+    /// One JSON document on stdout and nothing else.
+    #[arg(long)]
+    pub json: bool,
+    /// No progress bars and no notes on stderr.
+    #[arg(long)]
+    pub quiet: bool,
 }
 
 #[derive(Debug, Args)]
@@ -315,6 +376,8 @@ pub(crate) struct EvaluateArgs {
     #[arg(long, value_name = "COVERAGE")]
     pub fail_below: Option<f64>,
     #[command(flatten)]
+    pub page: PageArgs,
+    #[command(flatten)]
     pub reading: Reading,
     #[command(flatten)]
     pub common: StoredCommon,
@@ -340,9 +403,8 @@ pub(crate) struct CompareArgs {
     /// Methods, separated by commas, or all.
     #[arg(long, default_value = "all", value_name = "NAMES")]
     pub methods: String,
-    /// Write a self-contained page.
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
+    #[command(flatten)]
+    pub page: PageArgs,
     /// Write the table.
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,

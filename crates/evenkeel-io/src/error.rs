@@ -68,6 +68,18 @@ pub enum IoError {
         /// What the system or the decoder said.
         error: io::Error,
     },
+    /// A sheet of labels with something else in it.
+    #[error("{origin}: line {line}: found '{found}'; expected {expected}")]
+    TargetLabels {
+        /// The input as the user typed it.
+        origin: Arc<str>,
+        /// The line, from 1.
+        line: usize,
+        /// What stands there, cut short.
+        found: String,
+        /// What should stand there.
+        expected: &'static str,
+    },
     /// A file without a single row.
     #[error("{origin}: holds no rows; give at least one")]
     NoRows {
@@ -242,6 +254,7 @@ impl IoError {
             Self::Open { .. } | Self::Write { .. } => Category::System,
             Self::Read { .. }
             | Self::NoRows { .. }
+            | Self::TargetLabels { .. }
             | Self::TooWide { .. }
             | Self::Npy { .. }
             | Self::Npz { .. }

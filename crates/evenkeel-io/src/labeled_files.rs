@@ -79,6 +79,11 @@ impl<'a> LabeledFiles<'a> {
         Ok(self)
     }
 
+    /// The file of the probabilities, as the user typed it.
+    pub fn probs(&self) -> &str {
+        self.probs
+    }
+
     /// The calibration data, checked.
     ///
     /// # Errors

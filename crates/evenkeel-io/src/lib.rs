@@ -40,6 +40,7 @@ mod npz;
 mod parquet;
 mod reader;
 mod source;
+mod target_labels;
 mod vectors;
 pub mod write;
 
@@ -57,5 +58,6 @@ pub use npz::{FORTRAN_MEMORY_CAP, NpzProblem};
 pub use parquet::{MAX_PAGE_BYTES, ParquetProblem};
 pub use reader::{MAX_COLUMNS, MatrixReader};
 pub use source::{Format, MatrixSource};
+pub use target_labels::read_target_labels;
 pub use vectors::{read_labels, read_weights};
 pub use write::{AtomicFile, SetFormat, SetWriter, write_file};

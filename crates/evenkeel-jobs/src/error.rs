@@ -99,7 +99,9 @@ pub enum JobError {
         classes: usize,
     },
     /// A label of a row that the target data do not have.
-    #[error("{input}: row {row} is labeled, but the target data do not have so many rows; rows count from 0")]
+    #[error(
+        "{input}: row {row} is labeled, but the target data do not have so many rows; rows count from 0"
+    )]
     NoSuchRow {
         /// The input at fault, as the shell names it: a path, or an argument.
         input: String,
@@ -162,8 +164,11 @@ impl JobError {
             Self::Classes { .. }
             | Self::Count { .. }
             | Self::NoRows { .. }
+            | Self::LabeledTwice { .. }
+            | Self::NoSuchClass { .. }
+            | Self::NoSuchRow { .. }
             | Self::NoLabels { .. } => Some(Category::InvalidInput),
-            Self::Calibration(_) => Some(Category::Incompatible),
+            Self::Calibration(_) | Self::NotCheckable { .. } => Some(Category::Incompatible),
             // Nobody's mistake, or one that the source explains itself.
             Self::Stopped | Self::Source(_) => None,
         }

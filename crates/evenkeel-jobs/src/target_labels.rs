@@ -57,9 +57,7 @@ impl TargetLabels {
     pub(crate) fn require_seen(&self, seen: u64) -> Result<()> {
         match self.labels.get(seen as usize) {
             None => Ok(()),
-            Some((row, _)) => {
-                Err(JobError::NoSuchRow { input: self.name.clone(), row: *row })
-            }
+            Some((row, _)) => Err(JobError::NoSuchRow { input: self.name.clone(), row: *row }),
         }
     }
 }

@@ -28,6 +28,7 @@
 mod content;
 mod draw;
 mod figures;
+pub mod job_pages;
 mod page;
 pub mod study;
 mod text;

@@ -1,85 +1,217 @@
 //! `evenkeel check`: is there a shift, how much coverage is at risk, what to do.
 
-use evenkeel::check::ShiftReport;
-use evenkeel::level::FailureProbability;
+use evenkeel::calibration::Calibration;
+use evenkeel::level::{FailureProbability, Miscoverage};
 use evenkeel::method::{OptionValue, OptionValues};
-use evenkeel_io::{AtomicFile, PointFiles};
-use evenkeel_jobs::{CheckJob, Checked, check, sentences};
+use evenkeel::seed::Seed;
+use evenkeel_io::{AtomicFile, LabeledFiles, PointFiles, read_target_labels};
+use evenkeel_jobs::{
+    AlarmConditions, CheckJob, Checked, FailedCondition, JobError, LabeledData, TargetLabels,
+    check, sentences,
+};
+use evenkeel_report::job_pages::{AboutRun, check_page};
 
-use crate::args::{BesideArgs, CheckArgs};
+use crate::args::CheckArgs;
 use crate::exit::Outcome;
 use crate::failure::Failure;
+use crate::files::load_calibration;
 use crate::output::{print, print_json};
-use crate::page::check_page;
+use crate::page::{date, in_words, provenance};
 use crate::progress::Verbosity;
-use crate::settings::{Rates, on_threads, score};
-use crate::table::{Align, Table, colour_on_stdout};
+use crate::settings::{on_threads, score};
+use crate::table::{Align, Table, colour_on_stdout, percent};
+
+/// Miscoverage rate where neither the user nor a calibration names one.
+const DEFAULT_ALPHA: f64 = 0.1;
 
 pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, Failure> {
     on_threads(args.common.threads, || run_on_pool(args))
 }
 
-fn run_on_pool(args: &CheckArgs) -> Result<Outcome, Failure> {
-    let rates = Rates::of(&args.common)?;
-    let delta = FailureProbability::new(args.delta)?;
-    let score = score(&args.scoring, rates.seed)?;
-    let mut job = CheckJob::new(score, rates.alpha, delta, rates.seed);
-    job.settings.bound_grid =
-        args.bound_grid.values()?.count("bound-grid").unwrap_or(job.settings.bound_grid);
-    job.settings.permutations = args.permutations.unwrap_or(job.settings.permutations);
-    let floors = [
-        ("--fail-below", args.fail_below),
-        ("--fail-below-guaranteed", args.fail_below_guaranteed),
-    ];
-    for (option, floor) in floors {
-        // A floor of 85 instead of 0.85 would fail every check, and look like a shift.
-        floor.map_or(Ok(()), |floor| require_share(option, floor))?;
+/// What target data are compared with.
+enum Reference<'a> {
+    Files(LabeledFiles<'a>),
+    Calibration { path: String, calibration: Box<Calibration> },
+}
+
+impl Reference<'_> {
+    fn read(args: &CheckArgs) -> Result<Reference<'_>, Failure> {
+        match (&args.reference.calibration, &args.reference.cal_probs, &args.reference.cal_labels) {
+            (Some(path), ..) => {
+                let calibration = Box::new(load_calibration(path)?);
+                Ok(Reference::Calibration { path: path.display().to_string(), calibration })
+            }
+            (None, Some(probs), Some(labels)) => {
+                Ok(Reference::Files(LabeledFiles::read(probs, labels, args.reading.kind())?))
+            }
+            _ => Err(Failure::Argument(
+                "give --cal-probs and --cal-labels, or --calibration with a file written by calibrate".into(),
+            )),
+        }
     }
-    let none = BesideArgs::default();
-    let files = args.reading.read(&args.labeled, &none)?;
-    let labeled = files.data()?;
+
+    fn data(&self) -> Result<LabeledData<'_>, Failure> {
+        match self {
+            Self::Files(files) => Ok(files.data()?),
+            Self::Calibration { path, calibration } => {
+                let Some(reference) = calibration.reference() else {
+                    return Err(Failure::from(JobError::NotCheckable {
+                        input: path.clone(),
+                        why: "it does not keep its calibration data, as files of version 0.1 do not; give --cal-probs and \
+                              --cal-labels, or calibrate anew",
+                    }));
+                };
+                Ok(LabeledData::of_reference(path, reference, calibration.provenance().classes)?)
+            }
+        }
+    }
+
+    /// The job: rates, score and threshold are the calibration's where there is one.
+    fn job(&self, args: &CheckArgs) -> Result<CheckJob, Failure> {
+        let delta = FailureProbability::new(args.delta)?;
+        let alpha = args.common.alpha.map(Miscoverage::new).transpose()?;
+        let mut job = match self {
+            Self::Files(_) => {
+                let seed = Seed::new(args.common.seed.unwrap_or(0));
+                let alpha = alpha.map_or_else(|| Miscoverage::new(DEFAULT_ALPHA), Ok)?;
+                CheckJob::new(score(&args.scoring, seed)?, alpha, delta, seed)
+            }
+            Self::Calibration { path, calibration } => {
+                if let Some((name, _)) = args.scoring.values()?.iter().next() {
+                    return Err(Failure::Argument(format!(
+                        "--{name} has no use with --calibration: the score is that of the calibration; leave it out"
+                    )));
+                }
+                let mut job = CheckJob::of_calibration(calibration, path, alpha, delta)?;
+                job.settings.seed = args.common.seed.map_or(job.settings.seed, Seed::new);
+                job
+            }
+        };
+        job.settings.bound_grid =
+            args.bound_grid.values()?.count("bound-grid").unwrap_or(job.settings.bound_grid);
+        job.settings.permutations = args.permutations.unwrap_or(job.settings.permutations);
+        Ok(job)
+    }
+
+    /// What the page calls the calibration data.
+    fn name(&self) -> String {
+        match self {
+            Self::Files(files) => files.probs().to_owned(),
+            Self::Calibration { path, .. } => path.clone(),
+        }
+    }
+}
+
+fn run_on_pool(args: &CheckArgs) -> Result<Outcome, Failure> {
+    let conditions = conditions(args)?;
+    let reference = Reference::read(args)?;
+    let mut job = reference.job(args)?;
+    let labeled = reference.data()?;
     let names = args.reading.names(labeled.classes())?;
-    // Started before the work: a place that cannot be written to should not cost it.
-    let html = args.html.as_deref().map(AtomicFile::create).transpose()?;
+    if let Some(input) = &args.target_labels {
+        let pairs = read_target_labels(input)?;
+        job.labels = TargetLabels::new(input, pairs, labeled.classes())?;
+    }
+    let html = args.page.html.as_deref().map(AtomicFile::create).transpose()?;
     let mut target = args.reading.open(PointFiles::probs(&args.unlabeled))?;
     let verbosity = Verbosity::of(args.common.quiet);
     let checked = check(&job, &labeled, &mut target, &mut verbosity.progress())?;
-    let command = recalibrate(args, args.scoring.values()?);
-    let recommended = checked.recommended.as_ref();
-    let recommended =
-        recommended.map_or_else(Vec::new, |found| sentences::recommendation(found, &command));
-    if let Some((file, path)) = html.zip(args.html.as_ref()) {
-        let mut page = check_page(args, &job, &checked, names.as_deref())?;
-        page.account.extend(recommended.iter().cloned());
+    let failed = conditions.failed(&checked);
+    let command = recalibrate(args, &job, args.scoring.values()?);
+    if let Some((file, path)) = html.zip(args.page.html.as_ref()) {
+        let about = about_run(args, &job, &reference, names.as_deref(), &command);
+        let page = check_page(&checked, job.score.name(), &about)?;
         file.write_whole(evenkeel_report::render(&page))?;
         verbosity.note(&format!("wrote {}", path.display()));
     }
     if args.common.json {
-        print_json(&checked.document(names.as_deref()))?;
+        print_json(&checked.document(names.as_deref(), &failed))?;
     } else {
-        let more = recommended.iter().map(|said| format!("{said}\n")).collect::<String>();
-        print(&(text(&checked, names.as_deref()) + &more))?;
+        print(&text(&checked, names.as_deref(), &command, args.explain))?;
     }
-    Ok(outcome(args, &checked.report))
+    Ok(outcome(&failed))
+}
+
+/// Says on stderr which conditions hold: whoever is woken by an exit code should know why.
+fn outcome(failed: &[FailedCondition]) -> Outcome {
+    for condition in failed {
+        eprintln!("failed: {}", sentences::check::failed(condition));
+    }
+    if failed.is_empty() { Outcome::Done } else { Outcome::ConditionHolds }
+}
+
+fn conditions(args: &CheckArgs) -> Result<AlarmConditions, Failure> {
+    let floors = [
+        ("--fail-below", args.fail_below),
+        ("--fail-below-worst-case", args.fail_below_worst_case),
+        ("--fail-below-guaranteed", args.fail_below_guaranteed),
+    ];
+    for (option, floor) in floors {
+        floor.map_or(Ok(()), |floor| require_share(option, floor))?;
+    }
+    Ok(AlarmConditions {
+        below: args.fail_below,
+        below_worst_case: args.fail_below_worst_case,
+        below_guaranteed: args.fail_below_guaranteed,
+        on_shift: args.fail_on_shift,
+    })
+}
+
+fn about_run<'a>(
+    args: &CheckArgs,
+    job: &CheckJob,
+    reference: &Reference<'_>,
+    class_names: Option<&'a [String]>,
+    command: &str,
+) -> AboutRun<'a> {
+    let calibration = args.reference.calibration.as_ref().map(|path| path.display().to_string());
+    let inputs = [
+        ("calibration probabilities", args.reference.cal_probs.as_ref()),
+        ("calibration labels", args.reference.cal_labels.as_ref()),
+        ("calibration", calibration.as_ref()),
+        ("probabilities of the target data", Some(&args.unlabeled)),
+        ("labels of target rows", args.target_labels.as_ref()),
+    ];
+    let inputs: Vec<(&str, &String)> =
+        inputs.into_iter().filter_map(|(role, file)| Some((role, file?))).collect();
+    let mut options = vec![
+        ("alpha".into(), job.settings.alpha.get().to_string()),
+        ("delta".into(), args.delta.to_string()),
+        ("bound grid".into(), job.settings.bound_grid.to_string()),
+        ("permutations".into(), job.settings.permutations.to_string()),
+    ];
+    options.extend(in_words(&job.score.options()));
+    AboutRun {
+        run: args.page.title.clone(),
+        date: date(),
+        calibration: reference.name(),
+        rows: args.unlabeled.clone(),
+        class_names,
+        commands: vec![command.to_owned()],
+        provenance: provenance(&inputs, options, job.settings.seed.get()),
+    }
 }
 
 /// The command that does what is recommended, ready to copy: the files and settings of this check.
-fn recalibrate(args: &CheckArgs, scoring: &OptionValues) -> String {
+fn recalibrate(args: &CheckArgs, job: &CheckJob, scoring: &OptionValues) -> String {
     let mut words: Vec<String> = vec!["evenkeel".into(), "calibrate".into()];
     let mut option = |name: &str, value: &str| words.extend([name.to_owned(), quoted(value)]);
-    option("--cal-probs", &args.labeled.cal_probs);
-    option("--cal-labels", &args.labeled.cal_labels);
+    // A calibration keeps its data, but a new one is fitted to the whole of them.
+    option("--cal-probs", args.reference.cal_probs.as_deref().unwrap_or("CAL_PROBS"));
+    option("--cal-labels", args.reference.cal_labels.as_deref().unwrap_or("CAL_LABELS"));
     option("--unlabeled", &args.unlabeled);
-    // Named although it may be the default: the line is copied into scripts that outlive defaults.
     option("--method", "auto");
     // What is not the default of `calibrate`.
     let set = [
         ("--shift-level", args.delta.to_string(), "0.05"),
-        ("--alpha", args.common.alpha.to_string(), "0.1"),
-        ("--seed", args.common.seed.to_string(), "0"),
+        ("--alpha", job.settings.alpha.get().to_string(), "0.1"),
+        ("--seed", job.settings.seed.get().to_string(), "0"),
     ];
     for (name, value, _) in set.iter().filter(|(_, value, default)| value != default) {
         option(name, value);
+    }
+    if let Some(names) = &args.reading.class_names {
+        option("--class-names", &names.display().to_string());
     }
     option("--out", "cal.json");
     for (name, value) in scoring.iter() {
@@ -96,25 +228,12 @@ fn recalibrate(args: &CheckArgs, scoring: &OptionValues) -> String {
 
 /// A word as a shell takes it.
 fn quoted(word: &str) -> String {
-    // Only what every shell leaves alone: a file name with a blank or a dollar must survive the
-    // copy.
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:,=@%+~".contains(letter);
     if word.chars().all(plain) {
         word.to_owned()
     } else {
         format!("'{}'", word.replace('\'', r"'\''"))
     }
-}
-
-/// Whether a condition of a `--fail-...` option holds.
-fn outcome(args: &CheckArgs, report: &ShiftReport) -> Outcome {
-    let interval = &report.coverage_interval;
-    // The low end: a floor is about what may happen, not about what is likely.
-    let below = |floor: Option<f64>, low: f64| floor.is_some_and(|floor| low < floor);
-    let holds = below(args.fail_below, interval.assumed[0])
-        || below(args.fail_below_guaranteed, interval.guaranteed[0])
-        || (args.fail_on_shift && report.shift.detected);
-    if holds { Outcome::ConditionHolds } else { Outcome::Done }
 }
 
 /// An error unless a floor on coverage is a share.
@@ -127,36 +246,80 @@ pub(crate) fn require_share(option: &str, value: f64) -> Result<(), Failure> {
     )))
 }
 
-/// The three sentences first, then the evidence.
-pub(crate) fn text(checked: &Checked, names: Option<&[String]>) -> String {
+/// Three lines: the verdict with its number, what to do, what it rests on; then warnings, and the evidence on request.
+pub(crate) fn text(
+    checked: &Checked,
+    names: Option<&[String]>,
+    command: &str,
+    explain: bool,
+) -> String {
+    let mut text = sentences::check::answer(checked, command).join("\n") + "\n";
+    let mut warnings = sentences::check::warnings(checked);
+    let recommended = checked.recommended.iter().flat_map(|found| found.warnings.clone());
+    warnings.extend(recommended);
+    for warning in warnings {
+        text += &format!("Warning: {warning}.\n");
+    }
+    if explain {
+        text += &explanation(checked, names);
+    }
+    text
+}
+
+/// Readings, shift test, guarantees and bounds, each with its name explained.
+fn explanation(checked: &Checked, names: Option<&[String]>) -> String {
     let report = &checked.report;
-    let mut text = sentences::check_answer(report).join("\n") + "\n\n";
+    let mut text =
+        "\nCoverage under each reading, a way to understand the unlabeled rows:\n\n".to_owned();
+    let mut readings = Table::new(&[
+        ("reading", Align::Left),
+        ("coverage", Align::Right),
+        ("sampling error", Align::Right),
+        ("if", Align::Left),
+    ]);
+    for (name, coverage, error, assumption) in sentences::check::readings(report) {
+        readings.push(vec![name, percent(coverage), percent(error), assumption.to_owned()]);
+    }
+    text += &readings.render(colour_on_stdout());
+    for said in [
+        sentences::check::RANGE_RECORD.to_owned(),
+        sentences::check::shift(report),
+        sentences::check::guaranteed(report),
+        sentences::check::belief(report),
+    ] {
+        text += &format!("\n{said}\n");
+    }
+    text += "\nBounds on what the shift costs at equal weights, averaged over all levels. The total gap compares coverage on both data \
+             sets at\nthe same threshold; the distance is that of the target coverage from the level.\n\n";
     let mut bounds = Table::new(&[
-        ("bound on the total coverage gap", Align::Left),
-        ("weighted-CDF", Align::Right),
-        ("with DKW", Align::Right),
-        ("Wasserstein", Align::Right),
-        ("with DKW", Align::Right),
+        ("bound", Align::Left),
+        ("total gap", Align::Right),
+        ("distance", Align::Right),
+        ("paper's grid form (eq 7)", Align::Right),
+        ("its mass", Align::Right),
+        ("eq 8", Align::Right),
     ]);
     for (name, values) in
         [("min-max (guaranteed)", &report.bounds.min_max), ("f-u (assumed)", &report.bounds.f_u)]
     {
-        let number = |value: f64| format!("{value:.3}");
         bounds.push(vec![
             name.to_owned(),
-            number(values.weighted_cdf),
-            number(values.weighted_cdf_dkw),
-            number(values.wasserstein),
-            number(values.wasserstein_dkw),
+            sentences::check::bound(values.exact),
+            sentences::check::bound(values.level),
+            sentences::check::bound(values.weighted_cdf),
+            format!("{:.2}", values.mass),
+            sentences::check::bound(values.wasserstein),
         ]);
     }
     text += &bounds.render(colour_on_stdout());
-    text += &format!("\n{}\n", sentences::order(report));
-    if let Some(said) = sentences::classes(checked, names) {
+    text += &format!("\n{}\n", sentences::check::order(report));
+    if let Some(said) = sentences::check::classes(checked, names) {
         text += &format!("{said}\n");
     }
-    for warning in sentences::check_warnings(checked) {
-        text += &format!("Warning: {warning}.\n");
+    if let Some(recommended) = &checked.recommended {
+        for said in sentences::check::recommendation(recommended) {
+            text += &format!("{said}\n");
+        }
     }
     text
 }

@@ -6,13 +6,14 @@ use evenkeel::score::Score;
 use evenkeel::side_inputs::PointSet;
 use evenkeel_io::{AtomicFile, PointFiles};
 use evenkeel_jobs::documents::CompareRow;
-use evenkeel_jobs::{CompareJob, Entrant, IfInapplicable, compare, sentences};
+use evenkeel_jobs::{CompareJob, Compared, Entrant, IfInapplicable, compare, sentences};
+use evenkeel_report::job_pages::{AboutRun, compare_page};
 
 use crate::args::{BesideArgs, CompareArgs};
 use crate::exit::Outcome;
 use crate::failure::{Failure, spelled};
 use crate::output::{print, print_json};
-use crate::page::compare_page;
+use crate::page::{date, in_words, provenance};
 use crate::progress::Verbosity;
 use crate::settings::{Rates, calibrator, on_threads, score};
 use crate::table::{Align, Table, colour_on_stdout, percent, threshold};
@@ -49,7 +50,7 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
     let files = args.reading.read(&args.labeled, &args.beside)?;
     let labeled = files.data()?;
     let names = args.reading.names(labeled.classes())?;
-    let html = args.html.as_deref().map(AtomicFile::create).transpose()?;
+    let html = args.page.html.as_deref().map(AtomicFile::create).transpose()?;
     let table_file = args.csv.as_deref().map(AtomicFile::create).transpose()?;
     let mut target = args.reading.open(PointFiles {
         features: args.beside.unlabeled_features.as_deref(),
@@ -68,8 +69,9 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
         file.write_whole(csv(&document.rows))?;
         verbosity.note(&format!("wrote {}", path.display()));
     }
-    if let Some((file, path)) = html.zip(args.html.as_ref()) {
-        let page = compare_page(args, &comparison, labeled.rows(), names.as_deref())?;
+    if let Some((file, path)) = html.zip(args.page.html.as_ref()) {
+        let about = about_run(args, &comparison.compared, &score, names.as_deref())?;
+        let page = compare_page(&comparison, (rates.alpha, labeled.rows()), &spelled, &about)?;
         file.write_whole(evenkeel_report::render(&page))?;
         verbosity.note(&format!("wrote {}", path.display()));
     }
@@ -87,6 +89,65 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
         print(&text)?;
     }
     Ok(Outcome::Done)
+}
+
+/// What stands at the head and the foot of the page.
+fn about_run<'a>(
+    args: &CompareArgs,
+    compared: &[Compared],
+    score: &Score,
+    class_names: Option<&'a [String]>,
+) -> Result<AboutRun<'a>, Failure> {
+    let mut inputs = vec![
+        ("calibration probabilities", &args.labeled.cal_probs),
+        ("calibration labels", &args.labeled.cal_labels),
+        ("unlabeled probabilities of the target data", &args.unlabeled),
+        ("test probabilities", &args.test_probs),
+        ("test labels", &args.test_labels),
+    ];
+    let beside = [
+        ("calibration features", &args.beside.cal_features),
+        ("features of the target data", &args.beside.unlabeled_features),
+        ("test features", &args.test_features),
+        ("calibration ratios", &args.beside.cal_ratios),
+        ("test ratios", &args.test_ratios),
+        ("weights", &args.beside.weights_file),
+    ];
+    inputs.extend(beside.into_iter().filter_map(|(role, file)| Some((role, file.as_ref()?))));
+    let settings = settings_of_comparison(args, compared, score)?;
+    Ok(AboutRun {
+        run: args.page.title.clone(),
+        date: date(),
+        calibration: args.labeled.cal_probs.clone(),
+        rows: args.test_probs.clone(),
+        class_names,
+        commands: Vec::new(),
+        provenance: provenance(&inputs, settings, args.common.seed),
+    })
+}
+
+/// Every setting in effect: of the score, and of each method.
+fn settings_of_comparison(
+    args: &CompareArgs,
+    compared: &[Compared],
+    score: &Score,
+) -> Result<Vec<(String, String)>, Failure> {
+    let ratios = KnownRatios::of(args.beside.cal_ratios.as_ref());
+    let mut settings = vec![("methods".to_owned(), args.methods.clone())];
+    settings.extend(in_words(&score.options()));
+    for one in compared {
+        let name = one.calibration.provenance().method;
+        if name == MethodName::Oracle {
+            continue;
+        }
+        let method = Method::from_options(name, &args.settings.values()?.of_method(name), ratios)?;
+        let own = in_words(&method.options());
+        settings.extend(
+            own.into_iter()
+                .map(|(option, value)| (format!("{name}: {option}", name = name.as_str()), value)),
+        );
+    }
+    Ok(settings)
 }
 
 /// What takes part, in the order asked for.

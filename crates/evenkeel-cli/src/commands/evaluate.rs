@@ -1,9 +1,11 @@
 //! `evenkeel evaluate`: coverage, sizes and gap on labeled data, in one streaming pass.
 
+use evenkeel::calibration::Calibration;
 use evenkeel::level::Miscoverage;
-use evenkeel_io::PointFiles;
+use evenkeel_io::{AtomicFile, PointFiles};
 use evenkeel_jobs::documents::EvaluateDocument;
 use evenkeel_jobs::{evaluate, refuse_unused, sentences};
+use evenkeel_report::job_pages::{AboutRun, evaluate_page};
 
 use super::check::require_share;
 use crate::args::EvaluateArgs;
@@ -11,6 +13,7 @@ use crate::exit::Outcome;
 use crate::failure::Failure;
 use crate::files::load_calibration;
 use crate::output::{print, print_json};
+use crate::page::{date, provenance};
 use crate::progress::Verbosity;
 use crate::settings::on_threads;
 use crate::table::{Align, Table, colour_on_stdout, percent};
@@ -29,15 +32,23 @@ fn run_on_pool(args: &EvaluateArgs) -> Result<Outcome, Failure> {
     // calibration.
     refuse_unused(&calibration, args.features.is_some(), args.ratios.is_some())?;
     let names = args.reading.names(calibration.provenance().classes)?;
+    let html = args.page.html.as_deref().map(AtomicFile::create).transpose()?;
     let mut rows = args.reading.open(PointFiles {
         probs: &args.probs,
         labels: Some(&args.labels),
         features: args.features.as_deref(),
         ratios: args.ratios.as_deref(),
     })?;
-    let mut progress = Verbosity::of(args.common.quiet).progress();
-    let evaluated = evaluate(&calibration, alpha, &mut rows, &mut progress)?;
+    let verbosity = Verbosity::of(args.common.quiet);
+    let evaluated = evaluate(&calibration, alpha, &mut rows, &mut verbosity.progress())?;
     let document = evaluated.document(names.as_deref());
+    if let Some((file, path)) = html.zip(args.page.html.as_ref()) {
+        let about = about_run(args, &calibration, names.as_deref());
+        let points = calibration.scores().len();
+        let page = evaluate_page(&evaluated.evaluation, points, &about)?;
+        file.write_whole(evenkeel_report::render(&page))?;
+        verbosity.note(&format!("wrote {}", path.display()));
+    }
     if args.common.json {
         print_json(&document)?;
     } else {
@@ -45,8 +56,42 @@ fn run_on_pool(args: &EvaluateArgs) -> Result<Outcome, Failure> {
         print(&format!("{said}\n\n{}", tables(&document)))?;
     }
     // After everything was printed: a script that fails on it still has the numbers.
-    let below = args.fail_below.is_some_and(|floor| document.coverage < floor);
-    Ok(if below { Outcome::ConditionHolds } else { Outcome::Done })
+    match args.fail_below.filter(|floor| document.coverage < *floor) {
+        Some(floor) => {
+            eprintln!("failed: --fail-below {floor}: coverage is {}", percent(document.coverage));
+            Ok(Outcome::ConditionHolds)
+        }
+        None => Ok(Outcome::Done),
+    }
+}
+
+/// What stands at the head and the foot of the page.
+fn about_run<'a>(
+    args: &EvaluateArgs,
+    calibration: &Calibration,
+    class_names: Option<&'a [String]>,
+) -> AboutRun<'a> {
+    let path = args.calibration.display().to_string();
+    let inputs = [
+        ("calibration", Some(&path)),
+        ("probabilities", Some(&args.probs)),
+        ("labels", Some(&args.labels)),
+        ("features", args.features.as_ref()),
+        ("likelihood ratios", args.ratios.as_ref()),
+    ];
+    let inputs: Vec<(&str, &String)> =
+        inputs.into_iter().filter_map(|(role, file)| Some((role, file?))).collect();
+    let provenance_of_run = calibration.provenance();
+    let options = vec![("method".into(), provenance_of_run.method.as_str().to_owned())];
+    AboutRun {
+        run: args.page.title.clone(),
+        date: date(),
+        calibration: path.clone(),
+        rows: args.probs.clone(),
+        class_names,
+        commands: Vec::new(),
+        provenance: provenance(&inputs, options, provenance_of_run.seed.get()),
+    }
 }
 
 /// Coverage by class and by set size.

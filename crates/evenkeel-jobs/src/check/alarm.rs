@@ -40,7 +40,11 @@ impl AlarmConditions {
         let floors = [
             ("fail-below", self.below, now),
             ("fail-below-worst-case", self.below_worst_case, report.coverage_estimate.low),
-            ("fail-below-guaranteed", self.below_guaranteed, report.coverage_interval.guaranteed[0]),
+            (
+                "fail-below-guaranteed",
+                self.below_guaranteed,
+                report.coverage_interval.guaranteed[0],
+            ),
         ];
         let mut failed: Vec<FailedCondition> = floors
             .into_iter()

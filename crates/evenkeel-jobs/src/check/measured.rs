@@ -74,7 +74,8 @@ impl<'a> Counting<'a> {
                 label_scores_of_rows(row, one, &self.score, &[label])?
             });
             self.seen += 1;
-            self.covered += scores.iter().filter(|score| self.threshold.admits(**score)).count() as u64;
+            self.covered +=
+                scores.iter().filter(|score| self.threshold.admits(**score)).count() as u64;
         }
         Ok(())
     }

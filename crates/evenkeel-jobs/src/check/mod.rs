@@ -11,7 +11,9 @@ pub use measured::CoverageMeasured;
 pub use recommended::{MeanSizes, Recommended};
 
 use evenkeel::calibration::Calibration;
-use evenkeel::check::{Check, CheckEnded, CheckSettings, ShiftReport, TargetLaws, ThresholdInQuestion};
+use evenkeel::check::{
+    Check, CheckEnded, CheckSettings, ShiftReport, TargetLaws, ThresholdInQuestion,
+};
 use evenkeel::evaluation::ClassCoverage;
 use evenkeel::level::{FailureProbability, Miscoverage};
 use evenkeel::reading::Verdict;
@@ -49,24 +51,26 @@ impl CheckJob {
         Self { score, settings, labels: TargetLabels::default() }
     }
 
-    /// A check of a calibration in use, at its own level and threshold; `name` is the caller's for it.
+    /// A check of a calibration in use, at its own level unless another is asked for; `name` is the caller's for it.
     ///
     /// # Errors
     /// If points or labels have thresholds of their own: no single threshold is in question.
     pub fn of_calibration(
         calibration: &Calibration,
         name: &str,
+        alpha: Option<Miscoverage>,
         delta: FailureProbability,
     ) -> Result<Self> {
         let provenance = calibration.provenance();
-        let Some(threshold) = calibration.threshold(None) else {
+        let Some(threshold) = calibration.threshold(alpha) else {
             return Err(JobError::NotCheckable {
                 input: name.to_owned(),
                 why: "its thresholds differ from point to point or from label to label, and a check asks about one; give \
                       the calibration data instead",
             });
         };
-        let mut job = Self::new(provenance.score, provenance.alpha, delta, provenance.seed);
+        let alpha = alpha.unwrap_or(provenance.alpha);
+        let mut job = Self::new(provenance.score, alpha, delta, provenance.seed);
         job.settings.threshold = ThresholdInQuestion::Given(threshold);
         Ok(job)
     }

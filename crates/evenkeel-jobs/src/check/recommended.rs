@@ -59,8 +59,7 @@ impl Recommended {
     ) -> Result<Self> {
         let CheckSettings { alpha, delta, seed, permutations, .. } = job.settings;
         let auto = AutoSettings::new(delta);
-        let calibrator =
-            |method: Method| ShiftCalibrator { method, score: job.score, alpha, seed };
+        let calibrator = |method: Method| ShiftCalibrator { method, score: job.score, alpha, seed };
         // With the relabelings of `auto` its test is the one just made, which has rejected: what remains of it is its plan.
         let calibration = if permutations == auto.permutations {
             calibrator(Method::LabelPlan(auto.plan)).of_plan(plan)?.calibration

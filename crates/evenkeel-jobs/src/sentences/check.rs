@@ -18,7 +18,11 @@ const MASS_TOLERANCE: f64 = 0.05;
 pub fn points(share: f64) -> String {
     let percentage = 100.0 * share;
     let whole = percentage.round();
-    if (percentage - whole).abs() < 0.05 { format!("{whole:.0}") } else { format!("{percentage:.1}") }
+    if (percentage - whole).abs() < 0.05 {
+        format!("{whole:.0}")
+    } else {
+        format!("{percentage:.1}")
+    }
 }
 
 /// A share as a whole percentage.
@@ -30,7 +34,10 @@ pub fn about(share: f64) -> String {
 pub fn p_value(found: f64, permutations: usize) -> String {
     let smallest = 1.0 / (permutations as f64 + 1.0);
     if found <= smallest * (1.0 + 1e-9) || found < 0.0005 {
-        format!("p < {}", if smallest < 0.001 { "0.001".to_owned() } else { short(smallest * 1.0001) })
+        format!(
+            "p < {}",
+            if smallest < 0.001 { "0.001".to_owned() } else { short(smallest * 1.0001) }
+        )
     } else {
         format!("p = {found:.3}")
     }
@@ -134,12 +141,13 @@ pub fn advice(checked: &Checked) -> String {
 /// How many labels tell coverage within five points.
 fn labels_wanted(level: f64) -> String {
     let wanted = HalfWidth::new(USEFUL_HALF_WIDTH).ok().zip(Level::new(level).ok());
-    let count = wanted.map(|(width, level)| {
-        label_budget(width, level, FailureProbability::FIVE_PERCENT)
-    });
+    let count =
+        wanted.map(|(width, level)| label_budget(width, level, FailureProbability::FIVE_PERCENT));
     count.map_or_else(
         || "Label rows drawn at random to know.".to_owned(),
-        |count| format!("Label {count} rows drawn at random: they tell coverage to within 5 points."),
+        |count| {
+            format!("Label {count} rows drawn at random: they tell coverage to within 5 points.")
+        },
     )
 }
 
@@ -194,7 +202,9 @@ pub fn readings(report: &ShiftReport) -> Vec<(String, f64, f64, &'static str)> {
 /// What a reading assumes.
 pub fn assumption(reading: ReadingName) -> &'static str {
     match reading {
-        ReadingName::Calibrated => "the model's probabilities are as right as on the calibration data",
+        ReadingName::Calibrated => {
+            "the model's probabilities are as right as on the calibration data"
+        }
         ReadingName::ClassShares => "classes are about as frequent as in the calibration data",
         ReadingName::Matched => "accuracy fell as the outputs suggest",
         ReadingName::BandLow => "accuracy fell more than the outputs suggest",
@@ -251,7 +261,9 @@ pub fn belief(report: &ShiftReport) -> String {
         small_p(belief.p_value)
     );
     match belief.holds {
-        true => format!("On the calibration data the model believes what the labels show: {numbers}."),
+        true => {
+            format!("On the calibration data the model believes what the labels show: {numbers}.")
+        }
         false => format!("On the calibration data the model is wrong about itself: {numbers}."),
     }
 }

@@ -8,6 +8,7 @@ pub mod check;
 use evenkeel::calibration::{Calibration, ThresholdsDifferBy};
 use evenkeel::evaluation::Evaluation;
 use evenkeel::level::Miscoverage;
+use evenkeel::reading::Verdict;
 
 use crate::compare::{Compared, LeftOut};
 use crate::documents::CompareDocument;
@@ -110,6 +111,15 @@ pub fn evaluated(evaluation: &Evaluation) -> Vec<String> {
         ));
     }
     said
+}
+
+/// What to do after an evaluation.
+pub fn evaluation_advice(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Ok => "Nothing to do: keep the threshold.",
+        Verdict::Loss => "Calibrate anew on target data, and give these labels to it.",
+        _ => "Keep the threshold and watch: more labels would tell.",
+    }
 }
 
 /// What a comparison is about.

@@ -10,7 +10,9 @@
 //! A sum of doubles depends on the order of its additions. The order here is a function of the
 //! length alone, so that no compiler, register width or thread changes a result.
 
+pub(crate) mod beta;
 mod exp;
+pub(crate) mod gamma;
 pub(crate) mod simd;
 
 pub(crate) use exp::{

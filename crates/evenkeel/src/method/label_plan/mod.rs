@@ -56,7 +56,9 @@ pub use crate::label_law::{AccuracyStatistics, Match, PlanStop};
 pub use crate::reading::Standing;
 pub use certificate::Certificate;
 pub use evidence::{FixedPoint, MatchedEvidence, PlanEvidence};
-pub(crate) use fit::{ABOUT, PlanFirst, PlanFirstPass, PlanSecond, begin, concluded, concluded_at, planner};
+pub(crate) use fit::{
+    ABOUT, PlanFirst, PlanFirstPass, PlanSecond, begin, concluded, concluded_at, planner,
+};
 pub use settings::LabelPlanSettings;
 pub use thresholds::{PlanThreshold, PlanThresholds, ThresholdSource};
 

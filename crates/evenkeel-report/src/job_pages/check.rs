@@ -1,0 +1,198 @@
+//! The page of a check.
+
+use evenkeel::level::Miscoverage;
+use evenkeel::measure::WeightedEmpirical;
+use evenkeel::reading::{ReadingName, Verdict as Found};
+use evenkeel_jobs::sentences::{self, class_name};
+use evenkeel_jobs::{Checked, Recommended};
+
+use super::{AboutRun, class_rows, ended};
+use crate::content::{
+    Advice, Answer, BoundRow, DataSet, DominanceRow, Estimate, ExampleRow, Grounds, MeanSize,
+    Reading, ReadingRange, Repair, Report, ScoreLaws, ShiftOutcome, ShiftTest, Standing, StepCurve,
+    ThresholdMark, Verdict,
+};
+
+/// The page of a check; `score` is the name of its score function.
+///
+/// # Errors
+/// If the check is of no points, which none is.
+pub fn check_page(
+    checked: &Checked,
+    score: &str,
+    about: &AboutRun<'_>,
+) -> evenkeel::Result<Report> {
+    let found = &checked.report;
+    let mut page =
+        Report::new(Miscoverage::new(found.alpha)?, check_answer(checked, &about.commands));
+    page.run.clone_from(&about.run);
+    page.date.clone_from(&about.date);
+    let rows = match &checked.measured {
+        Some(measured) => format!("target rows, {} of them labeled", measured.k),
+        None => "unlabeled target rows".to_owned(),
+    };
+    page.data = vec![
+        DataSet::new(found.n as u64, "labeled calibration rows", &about.calibration),
+        DataSet::new(found.m, rows, &about.rows),
+    ];
+    page.class_count = Some(found.classes);
+    add_check(&mut page, checked, score, about.class_names)?;
+    page.classes_under = Some("calibration data, sets in use".into());
+    page.classes = class_rows(&checked.per_class, about.class_names);
+    page.provenance = about.provenance.clone();
+    Ok(page)
+}
+
+/// A verdict as the page colours it.
+pub fn page_verdict(verdict: Found) -> Verdict {
+    match verdict {
+        Found::Ok => Verdict::Ok,
+        Found::Loss => Verdict::Loss,
+        Found::Unknown => Verdict::Unknown,
+        _ => Verdict::Watch,
+    }
+}
+
+/// Verdict, tiles and grounds of a check; `commands` are what to type next.
+pub fn check_answer(checked: &Checked, commands: &[String]) -> Answer {
+    let mut answer =
+        Answer::new(page_verdict(checked.verdict), sentences::check::headline(checked));
+    answer.now = Some(coverage_now(checked));
+    answer.repair = checked.recommended.as_ref().map(repair);
+    let advised = sentences::check::command_is_advised(checked);
+    answer.advice = Some(Advice {
+        sentence: sentences::check::advice(checked),
+        commands: if advised { commands.to_vec() } else { Vec::new() },
+    });
+    let standing = match &checked.measured {
+        Some(measured) => Standing::Measured { labels: measured.k },
+        None => Standing::Assumed,
+    };
+    let rests_on = Some(sentences::check::rests_on(checked));
+    answer.grounds = Some(Grounds { rests_on, ..Grounds::new(standing) });
+    answer
+}
+
+fn coverage_now(checked: &Checked) -> Estimate {
+    match &checked.measured {
+        Some(found) => Estimate::measured(found.value, [found.low, found.high], found.k),
+        None => {
+            let found = &checked.report.coverage_estimate;
+            Estimate::assumed(found.value, [found.low, found.high])
+        }
+    }
+}
+
+fn repair(recommended: &Recommended) -> Repair {
+    let estimate = recommended.coverage_estimate;
+    Repair {
+        method: recommended.method.to_owned(),
+        coverage: estimate.map(|found| Estimate::assumed(found.value, [found.low, found.high])),
+        size: MeanSize {
+            before: Some(recommended.mean_size.before),
+            after: Some(recommended.mean_size.after),
+        },
+    }
+}
+
+/// Adds what a check rests on: examples, readings, shift test, bounds, laws and warnings.
+///
+/// # Errors
+/// If the check is of no points, which none is.
+pub fn add_check(
+    page: &mut Report,
+    checked: &Checked,
+    score: &str,
+    names: Option<&[String]>,
+) -> evenkeel::Result<()> {
+    let Checked { report: found, laws, scores, .. } = checked;
+    page.examples = checked.examples.iter().map(|example| example_row(example, names)).collect();
+    let outcome = if found.shift.detected { ShiftOutcome::Found } else { ShiftOutcome::NotFound };
+    page.shift = Some(ShiftTest { outcome, p_value: found.shift.p_value });
+    page.readings = readings(checked);
+    page.account.extend([
+        sentences::check::shift(found),
+        sentences::check::RANGE_RECORD.to_owned(),
+        sentences::check::guaranteed(found),
+        sentences::check::belief(found),
+        sentences::check::order(found),
+    ]);
+    if let Some(recommended) = &checked.recommended {
+        page.account.extend(sentences::check::recommendation(recommended));
+    }
+    let pairs = [
+        ("min-max (guaranteed)", &laws.min_max, &found.bounds.min_max),
+        ("f-u (assumed)", &laws.f_u, &found.bounds.f_u),
+    ];
+    for (name, sandwich, bounds) in pairs {
+        page.dominance.push(DominanceRow { pair: name.into(), order: sandwich.order() });
+        page.bounds.push(BoundRow {
+            label: name.into(),
+            exact: Some(bounds.exact),
+            weighted_cdf: Some(bounds.weighted_cdf),
+            weighted_cdf_dkw: Some(bounds.weighted_cdf_dkw),
+            wasserstein: Some(bounds.wasserstein),
+            wasserstein_dkw: Some(bounds.wasserstein_dkw),
+        });
+    }
+    let mut thresholds =
+        vec![ThresholdMark { label: "in use".into(), threshold: checked.threshold() }];
+    thresholds.extend(checked.recommended.as_ref().map(|recommended| ThresholdMark {
+        label: recommended.method.to_owned(),
+        threshold: recommended.at(),
+    }));
+    page.score_laws = Some(ScoreLaws {
+        score: score.into(),
+        calibration: StepCurve::from(&WeightedEmpirical::uniform(scores)?),
+        reweighted: None,
+        sandwiches: vec![(&laws.min_max).into(), (&laws.f_u).into()],
+        test: None,
+        thresholds,
+    });
+    page.warnings.extend(ended(sentences::check::warnings(checked)));
+    if let Some(recommended) = &checked.recommended {
+        page.warnings.extend(ended(recommended.warnings.clone()));
+    }
+    Ok(())
+}
+
+/// Every reading with its sampling error, the band, what is guaranteed, and what labels show.
+fn readings(checked: &Checked) -> Vec<ReadingRange> {
+    let found = &checked.report;
+    let mut shown: Vec<ReadingRange> = Vec::new();
+    for reading in &found.readings {
+        let name = match reading.name {
+            ReadingName::Calibrated => Reading::Calibrated,
+            ReadingName::ClassShares => Reading::ClassShares,
+            ReadingName::Matched => Reading::Matched,
+            other => Reading::Other {
+                name: other.as_str().to_owned(),
+                explanation: sentences::check::assumption(other).to_owned(),
+            },
+        };
+        let (value, error) = (reading.coverage, reading.sampling_error);
+        let range = [(value - error).max(0.0), (value + error).min(1.0)];
+        shown.push(ReadingRange::assumed(name, value, range));
+    }
+    let [low, high] = found.band;
+    let band = [low.min(high), low.max(high)];
+    shown.push(ReadingRange::range(Reading::Band, band, Standing::Assumed));
+    let guaranteed = found.coverage_interval.guaranteed;
+    shown.push(ReadingRange::range(Reading::Guaranteed, guaranteed, Standing::Guaranteed));
+    if let Some(found) = &checked.measured {
+        shown.push(ReadingRange::measured(found.value, [found.low, found.high], found.k));
+    }
+    shown
+}
+
+fn example_row(example: &evenkeel_jobs::ExampleRow, names: Option<&[String]>) -> ExampleRow {
+    let named =
+        |labels: &[usize]| labels.iter().map(|label| class_name(*label, names)).collect::<Vec<_>>();
+    ExampleRow {
+        row: example.row as u64,
+        top: Some((class_name(example.predicted, names), example.confidence)),
+        before: named(&example.before),
+        after: example.after.as_deref().map(named),
+        truth: None,
+    }
+}
