@@ -11,6 +11,7 @@ __all__ = [
     "bin_labels",
     "calibrate",
     "calibrate_residuals",
+    "CheckPage",
     "check",
     "compare",
     "coverage",
@@ -38,17 +39,22 @@ def calibrate(
     logits: bool,
     options: Dict[str, Any],
 ) -> FittedCalibration: ...
+class CheckPage:
+    def html(self, title: Optional[str], date: Optional[str], class_names: Optional[List[str]]) -> str: ...
+
 def check(
-    probs_cal: np.ndarray,
-    y_cal: np.ndarray,
+    probs_cal: Optional[np.ndarray],
+    y_cal: Optional[np.ndarray],
+    calibration: Optional[FittedCalibration],
     probs_target: np.ndarray,
-    alpha: float,
+    target_labels: List[Tuple[int, int]],
+    alpha: Optional[float],
     delta: float,
     permutations: Optional[int],
-    seed: int,
+    seed: Optional[int],
     logits: bool,
     options: Dict[str, Any],
-) -> Tuple[str, List[List[str]], List[Tuple[np.ndarray, np.ndarray]]]: ...
+) -> Tuple[str, List[List[str]], List[Tuple[np.ndarray, np.ndarray]], CheckPage]: ...
 def compare(
     probs_cal: np.ndarray,
     y_cal: np.ndarray,

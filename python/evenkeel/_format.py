@@ -19,6 +19,11 @@ def threshold(value: Optional[float]) -> str:
     return "infinite" if value is None or math.isinf(value) else f"{value:.4f}"
 
 
+def bound(value: float) -> str:
+    """A bound on a share; above 1 it says nothing."""
+    return "above 1" if value > 1 else f"{value:.3f}"
+
+
 def table(header: Sequence[str], rows: Iterable[Sequence[str]], left: Sequence[int] = (0,)) -> str:
     """Aligned columns, two blanks apart; those in `left` hold words."""
     lines = [list(header), *(list(row) for row in rows)]

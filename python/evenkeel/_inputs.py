@@ -6,7 +6,8 @@ A contiguous NumPy array of float32 or float64 goes through untouched: the compi
 from __future__ import annotations
 
 import operator
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, List, Tuple
 
 import numpy as np
 
@@ -52,6 +53,38 @@ def labels(argument: str, values: Any, matrix_argument: str) -> np.ndarray:
     if array.dtype.kind in "iub" and array.dtype != np.uint64:
         return _in_order(array.astype(np.int64, copy=False))
     return _in_order(_number_type(argument, array).astype(np.float64, copy=False))
+
+
+#: What a keyword has that was not given.
+UNSET: Any = object()
+
+
+def target_labels(argument: str, values: Any, rows: int) -> List[Tuple[int, int]]:
+    """`(row, label)` of the labels known: of a vector with -1 or NaN where unknown, or of a dict from row to label."""
+    if values is None:
+        return []
+    if isinstance(values, Mapping):
+        pairs = list(values.items())
+        known = labels(argument, [label for _, label in pairs], "probs_target") if pairs else np.zeros(0, np.int64)
+        places = [row for row, _ in pairs]
+    else:
+        known = labels(argument, values, "probs_target")
+        if len(known) != rows:
+            raise InvalidInputError(
+                f"{argument} has {len(known)} labels but probs_target has {rows} rows; give one for each, -1 where unknown, "
+                "or a dict from row to label"
+            )
+        places = list(range(rows))
+    found = []
+    for row, label in zip(places, known):
+        if np.isnan(label) or label == -1:
+            continue
+        if int(label) != label or label < 0:
+            raise InvalidInputError(f"{argument}[{row}] is {label}; labels are integers from 0, -1 where unknown")
+        if isinstance(row, bool) or int(row) != row or row < 0:
+            raise InvalidInputError(f"{argument}: {row!r} is no row; rows are integers from 0")
+        found.append((int(row), int(label)))
+    return found
 
 
 def array_of(argument: str, values: Any) -> np.ndarray:

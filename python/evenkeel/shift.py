@@ -1,19 +1,22 @@
-"""Is there a shift, how much coverage is at risk, what to do: without labels."""
+"""Is there a shift, how much coverage is at risk, what to do."""
 
 from __future__ import annotations
 
+import datetime
 import json
-from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Sequence
 
 import numpy as np
 
-from evenkeel import _evenkeel, _format, _inputs
+from evenkeel import _evenkeel, _files, _format, _inputs
 from evenkeel._documents import Record
+from evenkeel._errors import EvenkeelError, InvalidInputError
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from evenkeel._options import CheckOptions
+    from evenkeel.calibration import Calibration
 
 
 class StepCurve(NamedTuple):
@@ -30,58 +33,113 @@ class ShiftReport(Record):
     recommended: Optional[Record] = None
     #: CDFs of the calibration scores and of the laws around the target scores, for figures.
     laws_: Dict[str, StepCurve]
-    #: The answer; whether its assumption can hold and which classes it is about; what is recommended.
+    #: The answer in three sentences, and what it rests on.
     sentences_: List[List[str]]
+    #: What the page is made of; None in a report that went through pickle.
+    page_: Any
 
-    def _bounds(self) -> List[List[str]]:
+    _READINGS = ("reading", "coverage", "sampling error")
+    _BOUNDS = ("bound", "total gap", "distance from the level", "paper's grid form (eq 7)", "eq 8")
+
+    def _reading_rows(self) -> List[List[str]]:
+        return [[r.name, _format.percent(r.coverage), _format.percent(r.sampling_error)] for r in self.readings]
+
+    def _bound_rows(self) -> List[List[str]]:
         pairs = (("min-max (guaranteed)", self.bounds.min_max), ("f-u (assumed)", self.bounds.f_u))
-        columns = ("weighted_cdf", "weighted_cdf_dkw", "wasserstein", "wasserstein_dkw")
-        return [[name, *(f"{bounds[column]:.3f}" for column in columns)] for name, bounds in pairs]
+        columns = ("exact", "level", "weighted_cdf", "wasserstein")
+        return [[name, *(_format.bound(bounds[column]) for column in columns)] for name, bounds in pairs]
 
-    _BOUND_HEADER = ("bound on the total coverage gap", "weighted-CDF", "with DKW", "Wasserstein", "with DKW")
+    def _warnings(self) -> List[str]:
+        return [*self.warnings, *(self.recommended.warnings if self.recommended is not None else ())]
 
     def __repr__(self) -> str:
-        answer, evidence, to_do = self.sentences_
-        lines = [*answer, "", _format.table(self._BOUND_HEADER, self._bounds()), "", *evidence]
-        return "\n".join([*lines, *(f"Warning: {warning}." for warning in self.warnings), *to_do])
+        return "\n".join([*self.sentences_[0], *(f"Warning: {warning}." for warning in self._warnings())])
+
+    def explain(self) -> str:
+        """The answer with what it rests on: readings, bounds and the paper's quantities, each explained."""
+        readings = _format.table(self._READINGS, self._reading_rows())
+        bounds = _format.table(self._BOUNDS, self._bound_rows())
+        return "\n".join([repr(self), "", readings, "", *self.sentences_[1], "", bounds])
 
     def _repr_html_(self) -> str:
-        (first, *answer), evidence, to_do = self.sentences_
-        bounds = _format.html_table(self._BOUND_HEADER, self._bounds())
-        return _format.html_page(first, [*answer, *evidence, *to_do], bounds, warnings=self.warnings)
+        (first, *answer), details = self.sentences_
+        tables = (
+            _format.html_table(self._READINGS, self._reading_rows()),
+            _format.html_table(self._BOUNDS, self._bound_rows()),
+        )
+        return _format.html_page(first, [*answer, *details], *tables, warnings=self._warnings())
+
+    def to_html(
+        self,
+        path: Optional[_files.Path] = None,
+        *,
+        title: Optional[str] = None,
+        class_names: Optional[Sequence[str]] = None,
+    ) -> str:
+        """The page that `evenkeel check --html` writes, as text; with `path` it is written there too.
+
+        `title` is the name of the model or the run at its head.
+        """
+        if self.page_ is None:
+            raise EvenkeelError("this report went through pickle and has no page; call evenkeel.check again")
+        names = None if class_names is None else [str(name) for name in class_names]
+        text: str = self.page_.html(title, datetime.date.today().isoformat(), names)
+        if path is not None:
+            _files.write(path, text)
+        return text
+
+    def __getstate__(self) -> Dict[str, Any]:
+        return {**vars(self), "page_": None}
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        vars(self).update(state)
 
 
 def check(
-    probs_cal: Any,
-    y_cal: Any,
-    probs_target: Any,
-    alpha: float = 0.1,
+    probs_cal: Any = None,
+    y_cal: Any = None,
+    probs_target: Any = None,
+    alpha: Optional[float] = None,
     delta: float = 0.05,
-    random_state: Any = 0,
+    random_state: Any = _inputs.UNSET,
     *,
+    calibration: Optional[Calibration] = None,
+    y_target: Any = None,
     logits: bool = False,
     permutations: Optional[int] = None,
     **options: Unpack[CheckOptions],
 ) -> ShiftReport:
     """Is there a shift, how much coverage is at risk, what to do.
 
-    `probs_cal` (n, C) and `y_cal` (n,) are labeled points of the calibration data, `probs_target` (m, C) unlabeled ones of
-    the target data.
+    `probs_cal` (n, C) and `y_cal` (n,) are labeled points of the calibration data, `probs_target` (m, C) points of the
+    target data. With `calibration`, a calibration in use, in their place: does it still hold? `alpha` (0.1) and
+    `random_state` (0) are then its own unless they are given.
+    `y_target` holds labels of some target rows: one for each row with -1 or NaN where unknown, or a dict from row to label.
+    With labels the verdict is theirs.
     `delta` is the failure probability of each confidence statement and the level of the shift test, which draws
     `permutations` relabelings (999 by default, or `2 / delta` if that is more). Options are those of the score, and
     `bound_grid`.
     """
-    text, said, curves = _evenkeel.check(
-        _inputs.matrix("probs_cal", probs_cal),
-        _inputs.labels("y_cal", y_cal, "probs_cal"),
-        _inputs.matrix("probs_target", probs_target),
-        _inputs.number("alpha", alpha),
+    if probs_target is None:
+        raise InvalidInputError("probs_target is missing; give the probabilities of the target data")
+    if calibration is not None and (probs_cal is not None or y_cal is not None):
+        raise InvalidInputError("calibration keeps its own data; give it, or probs_cal and y_cal, not both")
+    if calibration is None and (probs_cal is None or y_cal is None):
+        raise InvalidInputError("give probs_cal and y_cal, or calibration")
+    target = _inputs.matrix("probs_target", probs_target)
+    text, said, curves, page = _evenkeel.check(
+        None if probs_cal is None else _inputs.matrix("probs_cal", probs_cal),
+        None if y_cal is None else _inputs.labels("y_cal", y_cal, "probs_cal"),
+        None if calibration is None else calibration._core,
+        target,
+        _inputs.target_labels("y_target", y_target, len(target)),
+        None if alpha is None else _inputs.number("alpha", alpha),
         _inputs.number("delta", delta),
         None if permutations is None else _inputs.count("permutations", permutations),
-        _inputs.seed(random_state),
+        None if random_state is _inputs.UNSET else _inputs.seed(random_state),
         _inputs.flag("logits", logits),
         dict(options),
     )
     names = ("calibration", "min_max_lower", "min_max_upper", "f_u_lower", "f_u_upper")
     laws = {name: StepCurve(*curve) for name, curve in zip(names, curves)}
-    return ShiftReport(json.loads(text), laws_=laws, sentences_=said)
+    return ShiftReport(json.loads(text), laws_=laws, sentences_=said, page_=page)

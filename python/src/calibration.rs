@@ -39,6 +39,11 @@ impl FittedCalibration {
     pub(crate) fn new(calibration: Calibration, order: Vec<usize>, count: usize) -> Self {
         Self { calibration, rows: Some(ScoredRows { of_score: order, count }) }
     }
+
+    /// What it holds.
+    pub(crate) fn calibration(&self) -> &Calibration {
+        &self.calibration
+    }
 }
 
 fn rate(alpha: Option<f64>) -> Result<Option<Miscoverage>, Failure> {

@@ -1,15 +1,19 @@
 //! Is there a shift, how much coverage is at risk, what to do.
 
+use evenkeel::calibration::Calibration;
 use evenkeel::error::PointSet;
 use evenkeel::level::FailureProbability;
 use evenkeel::measure::WeightedEmpirical;
 use evenkeel::method::OptionValue;
-use evenkeel_jobs::{CheckJob, Checked, sentences};
+use evenkeel_jobs::{CheckJob, Checked, JobError, LabeledData, TargetLabels, sentences};
+use evenkeel_report::Provenance;
+use evenkeel_report::job_pages::{AboutRun, check_page};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arrays::{LabelArray, Matrix, vector};
+use crate::calibration::FittedCalibration;
 use crate::detached::detached;
 use crate::errors::Failure;
 use crate::json;
@@ -20,55 +24,149 @@ use crate::spelling::keyword;
 /// Atoms and CDF of a law on the line.
 type Curve<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
 
-/// The document of a check; what it says before and after the table of bounds, and what to do; and the laws it speaks of:
-/// calibration, then lower and upper of min-max and of f-u.
-type CheckAnswer<'py> = (String, [Vec<String>; 3], Vec<Curve<'py>>);
+/// The document of a check; its answer and its details in sentences; the laws it speaks of: calibration, then lower and
+/// upper of min-max and of f-u; and the page.
+type CheckAnswer<'py> = (String, [Vec<String>; 2], Vec<Curve<'py>>, CheckPage);
 
-/// Looks at labeled probabilities of the calibration data and unlabeled ones of the target data.
+/// What is needed to write the page of a check.
+#[pyclass(frozen, module = "evenkeel._evenkeel")]
+pub(crate) struct CheckPage {
+    checked: Checked,
+    score: &'static str,
+    command: String,
+    seed: u64,
+}
+
+#[pymethods]
+impl CheckPage {
+    /// The page as HTML.
+    fn html(
+        &self,
+        title: Option<String>,
+        date: Option<String>,
+        class_names: Option<Vec<String>>,
+    ) -> PyResult<String> {
+        let about = AboutRun {
+            run: title,
+            date,
+            calibration: "probs_cal".to_owned(),
+            rows: "probs_target".to_owned(),
+            class_names: class_names.as_deref(),
+            commands: vec![self.command.clone()],
+            provenance: Provenance {
+                version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+                seed: Some(self.seed),
+                ..Provenance::default()
+            },
+        };
+        let page = check_page(&self.checked, self.score, &about).map_err(Failure::from)?;
+        Ok(evenkeel_report::render(&page))
+    }
+}
+
+/// Looks at labeled probabilities of the calibration data, or at a calibration that keeps them, and at target rows.
 #[pyfunction]
-#[pyo3(signature = (probs_cal, y_cal, probs_target, alpha, delta, permutations, seed, logits, options))]
+#[pyo3(signature = (probs_cal, y_cal, calibration, probs_target, target_labels, alpha, delta, permutations, seed, logits, options))]
 #[allow(clippy::too_many_arguments, reason = "the keywords of a Python function")]
 pub(crate) fn check<'py>(
     py: Python<'py>,
-    probs_cal: Matrix<'_>,
-    y_cal: LabelArray<'_>,
+    probs_cal: Option<Matrix<'_>>,
+    y_cal: Option<LabelArray<'_>>,
+    calibration: Option<Bound<'py, FittedCalibration>>,
     probs_target: Matrix<'_>,
-    alpha: f64,
+    target_labels: Vec<(usize, usize)>,
+    alpha: Option<f64>,
     delta: f64,
     permutations: Option<usize>,
-    seed: u64,
+    seed: Option<u64>,
     logits: bool,
     options: &Bound<'py, PyDict>,
 ) -> PyResult<CheckAnswer<'py>> {
-    let settings = Settings::new(alpha, seed, options)?;
+    let settings = Settings::new(alpha.unwrap_or(0.1), seed.unwrap_or(0), options)?;
     let delta = FailureProbability::new(delta).map_err(Failure::from)?;
     // Options of methods mean nothing to a check; ignored in silence they would seem to have
     // counted.
     settings.options.require_used_by_check().map_err(Failure::from)?;
-    let mut job = CheckJob::new(settings.score()?, settings.alpha, delta, settings.seed);
+    let stored = calibration.as_ref().map(|fitted| fitted.get().calibration());
+    let mut job = match stored {
+        Some(calibration) => {
+            let alpha = alpha.map(|_| settings.alpha);
+            let mut job = CheckJob::of_calibration(calibration, "calibration", alpha, delta)
+                .map_err(Failure::from)?;
+            job.settings.seed = seed.map_or(job.settings.seed, |_| settings.seed);
+            job
+        }
+        None => CheckJob::new(settings.score()?, settings.alpha, delta, settings.seed),
+    };
     let checked = &mut job.settings;
     checked.permutations = permutations.unwrap_or(checked.permutations);
     checked.bound_grid = settings.options.count("bound-grid").unwrap_or(checked.bound_grid);
     let none = SideArrays::default();
-    let cal = Points::new(("probs_cal", PointSet::Calibration), &probs_cal, &none, logits)?;
-    let labels = y_cal.whole("y_cal")?;
     let target = Points::new(("probs_target", PointSet::Target), &probs_target, &none, logits)?;
+    let classes = target.classes();
+    job.labels = TargetLabels::new("y_target", target_labels, classes).map_err(Failure::from)?;
+    let cal = match &probs_cal {
+        Some(probs) => {
+            Some(Points::new(("probs_cal", PointSet::Calibration), probs, &none, logits)?)
+        }
+        None => None,
+    };
+    let labels = y_cal.map(|labels| labels.whole("y_cal")).transpose()?;
     let (checked, laws) = detached(py, |watcher| {
         let mut softmax = Vec::new();
-        let labeled = cal.labeled(&mut softmax, "y_cal", labels)?;
+        let labeled = match (&cal, labels, stored) {
+            (Some(cal), Some(labels), _) => cal.labeled(&mut softmax, "y_cal", labels)?,
+            (_, _, Some(calibration)) => reference_of(calibration)?,
+            _ => return Err(Failure::from(nothing_to_compare_with())),
+        };
         let checked = evenkeel_jobs::check(&job, &labeled, &mut target.source()?, watcher)?;
         // While the interpreter is free: the laws of a large table have many atoms.
         let laws = curves(&checked)?;
         Ok((checked, laws))
     })?;
-    let mut after = vec![sentences::order(&checked.report)];
-    after.extend(sentences::classes(&checked, None));
-    let to_do = checked.recommended.as_ref().map_or_else(Vec::new, |recommended| {
-        sentences::recommendation(recommended, &recalibrate(&settings, delta, logits))
-    });
-    let said = [sentences::check_answer(&checked.report).to_vec(), after, to_do];
+    let command = recalibrate(&settings, delta, logits);
+    let details = details(&checked);
+    let said = [sentences::check::answer(&checked, &command).to_vec(), details];
     let curve = |(atoms, cdf)| (vector(py, atoms), vector(py, cdf));
-    Ok((json(&checked.document(None))?, said, laws.into_iter().map(curve).collect()))
+    let document = json(&checked.document(None, &[]))?;
+    let laws = laws.into_iter().map(curve).collect();
+    let (score, seed) = (job.score.name(), job.settings.seed.get());
+    Ok((document, said, laws, CheckPage { checked, score, command, seed }))
+}
+
+/// The calibration data that a calibration keeps.
+fn reference_of(calibration: &Calibration) -> Result<LabeledData<'_>, Failure> {
+    let classes = calibration.provenance().classes;
+    match calibration.reference() {
+        Some(reference) => Ok(LabeledData::of_reference("calibration", reference, classes)?),
+        None => Err(Failure::from(JobError::NotCheckable {
+            input: "calibration".to_owned(),
+            why: "it does not keep its calibration data, as files of version 0.1 do not; give probs_cal and y_cal, or \
+                  calibrate anew",
+        })),
+    }
+}
+
+fn nothing_to_compare_with() -> JobError {
+    JobError::NotCheckable {
+        input: "probs_cal".to_owned(),
+        why: "there is nothing to compare the target data with; give probs_cal and y_cal, or calibration",
+    }
+}
+
+/// What a check rests on, a sentence each.
+fn details(checked: &Checked) -> Vec<String> {
+    let report = &checked.report;
+    let mut said = vec![
+        sentences::check::RANGE_RECORD.to_owned(),
+        sentences::check::shift(report),
+        sentences::check::guaranteed(report),
+        sentences::check::belief(report),
+        sentences::check::order(report),
+    ];
+    said.extend(sentences::check::classes(checked, None));
+    said.extend(checked.recommended.iter().flat_map(sentences::check::recommendation));
+    said
 }
 
 /// Where a CDF steps, and its values there.

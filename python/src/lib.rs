@@ -47,7 +47,7 @@ mod _evenkeel {
     #[pymodule_export]
     use crate::calibration::FittedCalibration;
     #[pymodule_export]
-    use crate::check::check;
+    use crate::check::{CheckPage, check};
     #[pymodule_export]
     use crate::compare::compare;
     #[pymodule_export]
