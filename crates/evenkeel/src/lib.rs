@@ -49,6 +49,7 @@
 pub mod bound;
 pub mod calibration;
 pub mod calibrator;
+pub mod certify;
 pub mod check;
 pub mod conformal;
 pub mod error;

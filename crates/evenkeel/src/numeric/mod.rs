@@ -1,6 +1,8 @@
-//! Floating point with the same bits everywhere: exponentials, sums in lanes, and which registers to use.
+//! Floating point with the same bits everywhere: exponentials, sums in lanes, and which registers to use; gamma and beta functions.
 
+pub(crate) mod beta;
 mod exp;
+pub(crate) mod gamma;
 pub(crate) mod simd;
 
 pub(crate) use exp::{

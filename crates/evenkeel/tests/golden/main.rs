@@ -7,6 +7,7 @@
 
 mod bounds;
 mod case;
+mod certificates;
 mod entropy_scaling;
 mod label_plan;
 mod learning;
