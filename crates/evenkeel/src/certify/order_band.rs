@@ -12,7 +12,7 @@ use crate::numeric::beta::beta_quantile;
 use crate::numeric::gamma::ln_gamma;
 
 /// Probability that all `k` order statistics are above their lower ends at local level `eta`.
-pub fn probability_above(k: usize, eta: f64) -> f64 {
+fn probability_above(k: usize, eta: f64) -> f64 {
     if k == 0 {
         return 1.0;
     }

@@ -7,6 +7,7 @@
 
 mod bounds;
 mod case;
+mod certificates;
 mod entropy_scaling;
 mod exact_bounds;
 mod label_plan;
