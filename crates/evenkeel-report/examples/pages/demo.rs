@@ -23,6 +23,9 @@ pub fn demo() -> evenkeel::Result<Report> {
         labels: Some(50),
         rows: days(),
     };
+    for (row, truth) in report.examples.iter_mut().zip(["Coat", "Pullover", "Bag"]) {
+        row.truth = Some(truth.into());
+    }
     report.classes = evidence::classes();
     report.classes_under = Some("fog".into());
     report.methods = evidence::methods();

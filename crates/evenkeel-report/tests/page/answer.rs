@@ -130,7 +130,7 @@ fn a_command_is_copied_as_given() {
     let document = roxmltree::Document::parse(pre).unwrap();
     let text: String = document
         .descendants()
-        .filter(|node| node.is_text())
+        .filter(roxmltree::Node::is_text)
         .filter_map(|node| node.text())
         .collect();
     assert_eq!(text, typed);

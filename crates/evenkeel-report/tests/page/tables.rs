@@ -14,7 +14,7 @@ fn tables(page: &str) -> Vec<(String, Vec<Vec<String>>)> {
             let document = Document::parse(&page[start..end]).unwrap();
             let text = |node: roxmltree::Node<'_, '_>| -> String {
                 node.descendants()
-                    .filter(|node| node.is_text())
+                    .filter(roxmltree::Node::is_text)
                     .filter_map(|node| node.text())
                     .collect()
             };
@@ -22,7 +22,7 @@ fn tables(page: &str) -> Vec<(String, Vec<Vec<String>>)> {
                 document.descendants().filter(move |node| node.has_tag_name(name))
             };
             let rows = named("tr")
-                .map(|row| row.children().filter(|cell| cell.is_element()).map(text).collect());
+                .map(|row| row.children().filter(roxmltree::Node::is_element).map(text).collect());
             (named("caption").map(text).collect(), rows.collect())
         })
         .collect()
