@@ -29,6 +29,10 @@ use crate::sketch::Abscissae;
 /// the readings are known to the abscissa before it.
 const TAIL_POINTS: i32 = 16;
 
+/// Rows times groups that take part in the accuracy and the matched laws, which take some forty fixed points: a uniform sample of
+/// the kept rows beyond. Accuracy and laws share the rows, so that their noise cancels in the factors.
+const MATCHED_CELLS: usize = 1 << 18;
+
 /// Where the accuracy of the matched reading comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Accuracy {
@@ -158,6 +162,8 @@ impl LabelPlanner {
             }
             false => TransportPlan::not_needed(groups.len()),
         };
+        let planned_rows = target.len();
+        let target = target.thinned((MATCHED_CELLS / groups.len()).max(1));
         let (accuracy, balanced) =
             accuracy_statistics(self.model(), &groups, &statistics, &target, iterating);
         let used = match question.accuracy {
@@ -209,8 +215,13 @@ impl LabelPlanner {
                 statistics,
                 plan: FixedPoint::from(&plan),
                 balanced: FixedPoint::from(&balanced),
-                planned_rows: target.len(),
-                accuracy: MatchedEvidence::new(accuracy, used, [&matched, &low, &high]),
+                planned_rows,
+                accuracy: MatchedEvidence::new(
+                    accuracy,
+                    used,
+                    target.len(),
+                    [&matched, &low, &high],
+                ),
             },
         })
     }
@@ -257,11 +268,12 @@ impl LabelPlanner {
                 return Err(Error::IncompatibleSketches { what: "rows" });
             }
         }
-        let target = KeptRows::of(first)?;
+        let most = (MATCHED_CELLS / groups.len()).max(1);
+        let target = KeptRows::of(first)?.thinned(most);
         let own = of(self, &statistics, &target);
         let opinion = |(other, first): (&Self, FirstPass)| {
             let (_, statistics) = other.compare(&first, Some(&groups))?;
-            let seen = KeptRows::of(first)?;
+            let seen = KeptRows::of(first)?.thinned(most);
             let accuracy = of(other, &statistics, &seen).estimate;
             Ok(second_opinion((self.model(), &target, &own), (other.model(), &seen, accuracy)))
         };
