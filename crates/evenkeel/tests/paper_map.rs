@@ -65,6 +65,8 @@ items! {
     evenkeel::method::label_shift;
     evenkeel::method::likelihood_ratio;
     evenkeel::method::quantile_transfer;
+    evenkeel::reading;
+    evenkeel::reading::belief;
     evenkeel::sandwich::min_max;
     evenkeel::sandwich::model_uniform;
     evenkeel::sandwich::model_uniform_sampled;

@@ -31,11 +31,18 @@ use crate::threshold::{TestMass, Threshold, conformal_threshold};
 /// long as every row keeps its key.
 #[derive(Debug)]
 pub struct Check {
-    calibration: CheckedCalibration,
+    calibration: Box<CheckedCalibration>,
     pass: CheckPass,
     state: CheckState,
-    /// What the first pass gathered, its rows and the sum of their keys.
-    before: Option<(TargetLaws, (u64, u64))>,
+    /// What the first pass left, in the second.
+    before: Option<Box<FirstPassDone>>,
+}
+
+#[derive(Debug)]
+struct FirstPassDone {
+    laws: TargetLaws,
+    /// Number of rows, and the sum of their keys' hashes.
+    rows: (u64, u64),
 }
 
 /// What a pass over the target rows leads to.
@@ -154,7 +161,8 @@ impl Check {
         score: &Score,
         settings: &CheckSettings,
     ) -> Result<Self> {
-        let calibration = CheckedCalibration::new(probabilities, labels, score, settings)?;
+        let calibration =
+            Box::new(CheckedCalibration::new(probabilities, labels, score, settings)?);
         let pass = CheckPass::First(Box::new(calibration.first_pass()?));
         let state = pass.empty();
         Ok(Self { calibration, pass, state, before: None })
@@ -221,9 +229,11 @@ impl Check {
                 let laws = pass.laws.finish(first.target)?;
                 let pass = CheckPass::Second(Box::new(calibration.prepare(first.plan)?));
                 let state = pass.empty();
-                Ok(CheckEnded::Again(Self { calibration, pass, state, before: Some((laws, seen)) }))
+                let before = Some(Box::new(FirstPassDone { laws, rows: seen }));
+                Ok(CheckEnded::Again(Self { calibration, pass, state, before }))
             }
-            (CheckPass::Second(prepared), CheckState::Second(state), Some((laws, rows))) => {
+            (CheckPass::Second(prepared), CheckState::Second(state), Some(before)) => {
+                let FirstPassDone { laws, rows } = *before;
                 if seen != rows {
                     return Err(Error::OtherRows { before: rows.0, now: seen.0 });
                 }

@@ -121,7 +121,7 @@ fn the_answer_fits_the_world() {
 /// A model that is surer than right on the calibration labels is not believed about the target data.
 #[test]
 fn a_belief_that_fails_is_softened() {
-    let (labeled, target) = (sample(400, 1.0, 1), sample(300, 0.9, 2));
+    let (labeled, target) = (sample(400, 1.0, 1), sample(300, 1.0, 2));
     let honest = checked(&labeled, &target).report;
     assert!(honest.belief.holds && honest.assumed_model == AssumedModel::AsGiven);
     let split = Threshold::Finite(honest.threshold.unwrap());
@@ -137,8 +137,8 @@ fn a_belief_that_fails_is_softened() {
     let t = report.threshold.unwrap();
     let calibrated = report.readings[0].coverage;
     assert_eq!(report.coverage_interval.assumed, [found.laws.f_u.upper().cdf(t), calibrated]);
-    // Three times as sure is undone by a temperature of three.
-    assert!((calibrated - honest.readings[0].coverage).abs() < 0.01);
+    // Three times as sure is undone by a temperature of three: nothing was lost here, and so it says.
+    assert!((calibrated - 0.9).abs() < 0.04, "{calibrated}");
     assert!(calibrated < found.laws.f_u.lower().cdf(t) - 0.02);
     let margin = dkw_half_width(300.0, settings().delta).unwrap();
     let wide = report.coverage_interval.with_confidence.assumed;

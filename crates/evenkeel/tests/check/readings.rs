@@ -204,7 +204,7 @@ fn the_evidence_of_auto_has_the_readings_of_both_thresholds() {
 /// Beyond every calibration score the aimed law is known by its tail.
 #[test]
 fn a_threshold_beyond_the_calibration_scores_has_readings() {
-    let (labeled, target) = (sample(300, 1.0, 1), sample(400, 0.2, 2));
+    let (labeled, target) = (sample(40, 2.0, 1), sample(400, 0.3, 2));
     let checked = checked(&labeled, &target);
     let alpha = Miscoverage::new(0.02).unwrap();
     let found = checked.plan.threshold(alpha);
@@ -214,7 +214,7 @@ fn a_threshold_beyond_the_calibration_scores_has_readings() {
     let corrected = evidence.corrected.unwrap();
     assert_eq!(corrected.threshold, Some(found.score));
     let value = corrected.coverage_estimate.value;
-    assert!(value >= 0.98 - 1e-12 && value < 0.985, "{value}");
+    assert!((0.98 - 1e-12..0.985).contains(&value), "{value}");
     // Other readings are those of an abscissa before: never above the truth, never below the calibration scores.
     for name in ReadingName::ALL {
         let laws = checked.plan.laws();

@@ -43,12 +43,15 @@ pub struct MatchedEvidence {
     pub band_factors: [f64; 2],
     /// Whether a law with the accuracy used was found.
     pub matched: Match,
+    /// Target points that all this rests on; a uniform sample where they are many.
+    pub rows: usize,
 }
 
 impl MatchedEvidence {
     pub(super) fn new(
         statistics: AccuracyStatistics,
         used: f64,
+        rows: usize,
         [matched, low, high]: [&MatchedPlan; 3],
     ) -> Self {
         Self {
@@ -58,6 +61,7 @@ impl MatchedEvidence {
             factor: matched.factor,
             band_factors: [low.factor, high.factor],
             matched: matched.matched,
+            rows,
         }
     }
 

@@ -42,11 +42,14 @@
 //! ```
 
 mod certificate;
+mod conclusion;
 mod evidence;
 mod fit;
 mod plan;
 mod planner;
+mod preparation;
 mod prepared;
+mod question;
 mod second_pass;
 mod settings;
 mod thresholds;
@@ -73,8 +76,10 @@ pub use crate::sketch::TailAtom;
 #[doc(hidden)]
 pub use plan::LabelPlan;
 #[doc(hidden)]
-pub use planner::{Accuracy, LabelPlanner, PlanQuestion};
+pub use planner::LabelPlanner;
 #[doc(hidden)]
 pub use prepared::PreparedPlan;
+#[doc(hidden)]
+pub use question::{Accuracy, PlanQuestion};
 #[doc(hidden)]
 pub use second_pass::SecondPass;

@@ -1,25 +1,17 @@
-//! The calibration side of the method, and its stages in order.
+//! The calibration side of the method: what its stages are made from.
 
 use rayon::prelude::*;
 
-use super::certificate::{Certificate, enclosed_gap};
-use super::evidence::{FixedPoint, MatchedEvidence, PlanEvidence};
 use super::plan::LabelPlan;
-use super::prepared::{PlanSummary, PreparedPlan};
 use super::second_pass::SecondPass;
 use super::settings::LabelPlanSettings;
-use super::thresholds::PlanThresholds;
-use crate::bound::dkw_half_width;
-use crate::error::{Error, Result, require_finite};
+use crate::error::{Error, Result};
 use crate::interval::Interval;
 use crate::label_law::{
-    ClassGroups, FirstPass, FittedModel, GroupTable, Iterating, KeptRows, LabeledLogits, Marginal,
-    MatchedPlan, Matching, PlanMixture, PredictedCalibration, SecondOpinion, SecondOpinions,
-    ShiftStatistics, TargetRows, TransportPlan, accuracy_statistics, best_temperature,
-    clip_to_shares, confidence, fit_plan, in_blocks, predicted, second_opinion, shift_statistics,
+    ClassGroups, FirstPass, FittedModel, Iterating, LabeledLogits, PredictedCalibration,
+    ShiftStatistics, TargetRows, best_temperature, confidence, in_blocks, predicted,
+    shift_statistics,
 };
-use crate::learning::projection::project;
-use crate::reading::{ReadingName, ScoreLaws, Standing};
 use crate::rows::{Real, RowKeys};
 use crate::score::Score;
 use crate::seed::Seed;
@@ -29,44 +21,17 @@ use crate::sketch::Abscissae;
 /// the readings are known to the abscissa before it.
 const TAIL_POINTS: i32 = 16;
 
-/// Where the accuracy of the matched reading comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub enum Accuracy {
-    /// The model's outputs alone.
-    #[default]
-    Estimated,
-    /// Delayed feedback, an audit, other models: a share of right predictions on the target data.
-    Known(f64),
-}
-
-/// What a plan is asked beside its weights.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PlanQuestion {
-    /// The reading whose law the weights aim at.
-    pub aim: ReadingName,
-    /// The accuracy of the matched reading.
-    pub accuracy: Accuracy,
-    /// Thresholds, beside the calibration scores, at which coverages must be exact.
-    pub thresholds: Vec<f64>,
-}
-
-impl Default for PlanQuestion {
-    fn default() -> Self {
-        Self { aim: ReadingName::ClassShares, accuracy: Accuracy::default(), thresholds: vec![] }
-    }
-}
-
 /// Calibration side of the method, ready for target rows.
 // Hidden: see the seam above.
 #[doc(hidden)]
 #[derive(Debug, Clone)]
 pub struct LabelPlanner {
-    labeled: LabeledLogits,
-    score: Option<Score>,
+    pub(super) labeled: LabeledLogits,
+    pub(super) score: Option<Score>,
     range: Interval,
-    settings: LabelPlanSettings,
+    pub(super) settings: LabelPlanSettings,
     seed: Seed,
-    temperature: f64,
+    pub(super) temperature: f64,
 }
 
 impl LabelPlanner {
@@ -115,11 +80,11 @@ impl LabelPlanner {
         &self.labeled
     }
 
-    fn model(&self) -> FittedModel<'_> {
+    pub(super) fn model(&self) -> FittedModel<'_> {
         FittedModel { labeled: &self.labeled, temperature: self.temperature }
     }
 
-    fn iterating(&self) -> Iterating {
+    pub(super) fn iterating(&self) -> Iterating {
         let LabelPlanSettings { tolerance, most_iterations, .. } = self.settings;
         Iterating { tolerance, most_iterations }
     }
@@ -132,91 +97,8 @@ impl LabelPlanner {
         FirstPass::new(classes, self.temperature, seed, kept_rows)
     }
 
-    /// Stages 2 to 4, after the first pass over all target rows.
-    ///
-    /// # Errors
-    /// If no row was added, two rows have one key, or the pass was cut or made up.
-    pub fn prepare(&self, first: FirstPass) -> Result<PreparedPlan> {
-        self.prepare_for(first, &PlanQuestion::default())
-    }
-
-    /// The same, with the laws of all readings at further thresholds, for a known accuracy, or with another reading to aim at.
-    ///
-    /// # Errors
-    /// As [`prepare`](Self::prepare), and if a threshold is not finite or the accuracy not a share.
-    pub fn prepare_for(&self, first: FirstPass, question: &PlanQuestion) -> Result<PreparedPlan> {
-        require_finite("thresholds in question", &question.thresholds)?;
-        let rows = first.rows;
-        let (groups, statistics) = self.compare(&first, None)?;
-        let target = KeptRows::of(first)?;
-        let (iterating, classes) = (self.iterating(), self.labeled.classes());
-        let plan = match statistics.mix > 0.0 {
-            true => {
-                let planned = self.temperature * statistics.inflation;
-                let table = GroupTable::new(target.logits(), target.top(), &groups, planned);
-                fit_plan(&table, &groups.prior, Marginal::SemiRelaxed, iterating)
-            }
-            false => TransportPlan::not_needed(groups.len()),
-        };
-        let (accuracy, balanced) =
-            accuracy_statistics(self.model(), &groups, &statistics, &target, iterating);
-        let used = match question.accuracy {
-            Accuracy::Estimated => accuracy.estimate,
-            Accuracy::Known(share) if (0.0..=1.0).contains(&share) => {
-                clip_to_shares(share, classes)
-            }
-            Accuracy::Known(value) => {
-                let what = "the accuracy on the target data";
-                return Err(Error::OutOfRange { what, value, expected: "between 0 and 1" });
-            }
-        };
-        let (temperature, mix) = (self.temperature, accuracy.mix);
-        let matching = Matching { target: &target, groups: &groups, temperature, mix, iterating };
-        let band = accuracy.band_around(used);
-        let matched: Vec<_> =
-            [used, used - band, used + band].into_par_iter().map(|a| matching.to(a)).collect();
-        let [matched, low, high] = match <[_; 3]>::try_from(matched) {
-            Ok(matched) => matched,
-            // Three went in and three come out.
-            Err(_) => return Err(Error::Empty { what: "matched plans" }),
-        };
-        let mixture = |matched: &MatchedPlan| {
-            PlanMixture::of_plan(temperature * matched.factor, mix, &matched.plan, &groups)
-        };
-        let laws = [
-            PlanMixture::tempered(temperature, classes),
-            PlanMixture::of_plan(
-                temperature * statistics.inflation,
-                statistics.mix,
-                &plan,
-                &groups,
-            ),
-            mixture(&matched),
-            mixture(&low),
-            mixture(&high),
-        ];
-        let (abscissae, largest) = self.abscissae(&question.thresholds)?;
-        Ok(PreparedPlan {
-            laws,
-            aim: question.aim,
-            abscissae,
-            largest,
-            score: self.score,
-            rows,
-            groups,
-            evidence: PlanSummary {
-                temperature,
-                statistics,
-                plan: FixedPoint::from(&plan),
-                balanced: FixedPoint::from(&balanced),
-                planned_rows: target.len(),
-                accuracy: MatchedEvidence::new(accuracy, used, [&matched, &low, &high]),
-            },
-        })
-    }
-
     /// Groups of the classes, by default the planner's own, and the distances between the two data sets.
-    fn compare(
+    pub(super) fn compare(
         &self,
         first: &FirstPass,
         groups: Option<&ClassGroups>,
@@ -232,115 +114,6 @@ impl LabelPlanner {
         let predicted = self.predicted_calibration(&groups);
         let statistics = shift_statistics(&predicted, &target_counts, &first.confidences);
         Ok((groups, statistics))
-    }
-
-    /// What other models say of this one's accuracy: their planners were made of the same calibration rows and labels, and
-    /// their passes are over the same target rows.
-    ///
-    /// # Errors
-    /// If a pass has no rows or was cut, or the models do not speak of the same rows and classes.
-    pub fn second_opinions(
-        &self,
-        first: FirstPass,
-        others: Vec<(&Self, FirstPass)>,
-    ) -> Result<SecondOpinions> {
-        let (groups, statistics) = self.compare(&first, None)?;
-        let of = |planner: &Self, statistics: &ShiftStatistics, target: &KeptRows| {
-            accuracy_statistics(planner.model(), &groups, statistics, target, self.iterating()).0
-        };
-        for (other, other_first) in &others {
-            let same = self.labeled.labels() == other.labeled.labels()
-                && self.labeled.classes() == other.labeled.classes()
-                && first.kept.same_keys(&other_first.kept)
-                && first.rows == other_first.rows;
-            if !same {
-                return Err(Error::IncompatibleSketches { what: "rows" });
-            }
-        }
-        let target = KeptRows::of(first)?;
-        let own = of(self, &statistics, &target);
-        let opinion = |(other, first): (&Self, FirstPass)| {
-            let (_, statistics) = other.compare(&first, Some(&groups))?;
-            let seen = KeptRows::of(first)?;
-            let accuracy = of(other, &statistics, &seen).estimate;
-            Ok(second_opinion((self.model(), &target, &own), (other.model(), &seen, accuracy)))
-        };
-        let others: Vec<SecondOpinion> = others.into_iter().map(opinion).collect::<Result<_>>()?;
-        Ok(SecondOpinions::new(own, others))
-    }
-
-    /// Stages 5 and 6, after the second pass over the same rows.
-    ///
-    /// # Errors
-    /// If the second pass belongs to another plan, or saw another number of rows than the first.
-    pub fn finish(&self, prepared: &PreparedPlan, second: SecondPass) -> Result<LabelPlan> {
-        second.require_plan(prepared)?;
-        let SecondPass { sums, .. } = second;
-        if sums.rows != prepared.rows {
-            return Err(Error::LengthMismatch {
-                what: "the second pass",
-                found: sums.rows as usize,
-                other: "the first pass",
-                expected: prepared.rows as usize,
-            });
-        }
-        let given = self.labeled.scores();
-        // A stable sort: equal scores keep the order of the input, so that stored weights can be given back to their rows.
-        let mut order: Vec<usize> = (0..given.len()).collect();
-        order.sort_by(|a, b| given[*a].total_cmp(&given[*b]));
-        let sorted: Vec<f64> = order.iter().map(|index| given[*index]).collect();
-
-        let (cdfs, tail) = sums.finish();
-        let tail_of = (prepared.aim, tail.clone());
-        let laws = ScoreLaws::new(&prepared.abscissae, cdfs, tail_of, prepared.rows)?;
-        let planned = laws.cdf_at(prepared.aim, &sorted);
-        let projected = project(&sorted, &planned)?;
-        let reached = planned.last().copied().unwrap_or(f64::NAN);
-        let certificate = self.certificate(&laws, &sorted, &projected.cumulative)?;
-        let summary = &prepared.evidence;
-        let evidence = PlanEvidence {
-            n: given.len(),
-            m: prepared.rows,
-            classes: self.labeled.classes(),
-            temperature: self.temperature,
-            group_of: prepared.groups.group_of.clone(),
-            prior: prepared.groups.prior.clone(),
-            statistics: summary.statistics,
-            plan: summary.plan,
-            balanced: summary.balanced,
-            planned_rows: summary.planned_rows,
-            effective_sample_size: projected.weights.effective_sample_size(),
-            support_reached: reached,
-            estimated_gap: projected.gap,
-            certificate,
-            accuracy: Some(summary.accuracy),
-            uncorrected: None,
-            corrected: None,
-        };
-        let thresholds = PlanThresholds::new(sorted, projected.cumulative, reached, tail)?;
-        Ok(LabelPlan { thresholds, order, weights: projected.weights, laws, evidence })
-    }
-
-    /// The bound over the hull of the readings.
-    fn certificate(
-        &self,
-        laws: &ScoreLaws,
-        sorted: &[f64],
-        cumulative: &[f64],
-    ) -> Result<Certificate> {
-        let hull = &ReadingName::HULL;
-        let value = enclosed_gap(sorted.iter().map(|score| laws.hull(hull, *score)), cumulative);
-        let at_hand = sorted.iter().map(|score| laws.unwidened_hull(hull, *score));
-        let delta = self.settings.delta;
-        let uniform =
-            enclosed_gap(at_hand, cumulative) + dkw_half_width(laws.rows() as f64, delta)?;
-        Ok(Certificate {
-            value,
-            // No gap exceeds one.
-            with_confidence: uniform.max(value).min(1.0),
-            delta: delta.get(),
-            standing: Standing::Assumed,
-        })
     }
 
     /// Both passes over a table in memory, read by the threads of the current rayon pool.
@@ -368,7 +141,7 @@ impl LabelPlanner {
     }
 
     /// The distinct calibration scores, further thresholds and a few points beyond; and the largest calibration score.
-    fn abscissae(&self, further: &[f64]) -> Result<(Abscissae, f64)> {
+    pub(super) fn abscissae(&self, further: &[f64]) -> Result<(Abscissae, f64)> {
         let mut points = self.labeled.scores().to_vec();
         points.sort_unstable_by(f64::total_cmp);
         let low = points.first().map_or(self.range.low(), |first| first.min(self.range.low()));
