@@ -91,7 +91,7 @@ fn all_jobs(
     let mut said = Vec::new();
     let job = CheckJob::new(Score::Lac, alpha, level, Seed::new(5));
     let checked = check(&job, labeled, target, &mut Unobserved).unwrap();
-    said.push(serde_json::to_string(&checked.document(None)).unwrap());
+    said.push(serde_json::to_string(&checked.document(None, &[])).unwrap());
     let methods = [
         Method::Auto(AutoSettings::new(level)),
         Method::OptimalTransport(TransportSettings::default()),

@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use evenkeel::calibration::{Calibration, Evidence};
 use evenkeel::check::ShiftReport;
 use evenkeel::evaluation::{ClassCoverage, Evaluation, SizeCoverage};
+use evenkeel::method::label_plan::Certificate;
+use evenkeel::reading::CoverageEstimate;
 use evenkeel::threshold::Threshold;
 use serde::Serialize;
 
@@ -101,6 +103,14 @@ pub struct CalibrateDocument<'a> {
     pub test_mass: f64,
     /// What must hold for the coverage to be right.
     pub assumption: &'static str,
+    /// Coverage of the target data to expect at the threshold, with its range; null where it cannot be said.
+    pub coverage_estimate: Option<CoverageEstimate>,
+    /// The reading that was taken of the target data; null where none was.
+    pub reading: Option<&'static str>,
+    /// Labels of target rows that were used.
+    pub labels_used: u64,
+    /// Bound on the total coverage gap, as far as its assumption holds; null where there is none.
+    pub certificate: Option<Certificate>,
     /// What was done and why, for methods that decide something themselves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub account: Option<String>,
@@ -122,6 +132,13 @@ impl<'a> CalibrateDocument<'a> {
         class_names: Option<&'a [String]>,
     ) -> Self {
         let (provenance, learned) = (calibration.provenance(), calibration.learned());
+        let plan = match &learned.evidence {
+            Some(Evidence::Auto(decision)) => decision.plan.as_ref(),
+            Some(Evidence::LabelPlan { plan, .. }) => Some(&**plan),
+            _ => None,
+        };
+        let corrected = plan.and_then(|plan| plan.corrected.as_ref());
+        let estimate = corrected.map(|readings| readings.coverage_estimate);
         Self {
             method: provenance.method.as_str(),
             alpha: provenance.alpha.get(),
@@ -135,6 +152,10 @@ impl<'a> CalibrateDocument<'a> {
             n: calibration.scores().len(),
             test_mass: calibration.test_mass().get(),
             assumption: provenance.method.assumption(),
+            coverage_estimate: estimate,
+            reading: estimate.map(|estimate| estimate.reading.as_str()),
+            labels_used: 0,
+            certificate: plan.map(|plan| plan.certificate),
             account: sentences::account(calibration),
             evidence: learned.evidence.as_ref(),
             warnings: calibration.warnings(),

@@ -36,6 +36,7 @@
 //!    shift        predictions                -> did they change?
 //!    label_law    outputs on unlabeled rows  -> how likely each label of a row is
 //!    reading      label laws                 -> coverage at a threshold, with its range and a verdict
+//!    certify      labels counted             -> what they prove about coverage
 //!    conformal    scores, thresholds         -> prediction sets
 //!  7 method       a room for every method    -> weights and a rule
 //!  8 calibrator   calibration, target data   -> the whole, in one call or block by block

@@ -30,23 +30,15 @@ pub fn about(share: f64) -> String {
     format!("{:.0} %", 100.0 * share)
 }
 
-/// A p-value, or that it is below what so many relabelings can tell.
+/// A p-value, or that it is as small as so many relabelings can tell.
 pub fn p_value(found: f64, permutations: usize) -> String {
-    let smallest = 1.0 / (permutations as f64 + 1.0);
-    if found <= smallest * (1.0 + 1e-9) || found < 0.0005 {
-        format!(
-            "p < {}",
-            if smallest < 0.001 { "0.001".to_owned() } else { short(smallest * 1.0001) }
-        )
+    let resolution = 1.0 / (permutations as f64 + 1.0);
+    // The smallest p-value says that no relabeling came near, not how far the data are from all of them.
+    if found <= resolution * (1.0 + 1e-9) && resolution <= 0.001 * (1.0 + 1e-9) {
+        "p < 0.001".to_owned()
     } else {
-        format!("p = {found:.3}")
+        small_p(found)
     }
-}
-
-/// A small number, rounded up to three digits.
-fn short(value: f64) -> String {
-    let text = format!("{:.3}", (value * 1000.0).ceil() / 1000.0);
-    text.trim_end_matches('0').to_owned()
 }
 
 /// A bound on a share; above 1 it says nothing.
@@ -149,6 +141,17 @@ fn labels_wanted(level: f64) -> String {
             format!("Label {count} rows drawn at random: they tell coverage to within 5 points.")
         },
     )
+}
+
+/// Whether the model's outputs changed since the calibration data.
+pub fn since(report: &ShiftReport) -> String {
+    let p = p_value(report.shift.p_value, report.shift.permutations);
+    match report.shift.detected {
+        true => format!("Since the calibration data, the model's outputs changed ({p})."),
+        false => {
+            format!("No change of the model's outputs since the calibration data was found ({p}).")
+        }
+    }
 }
 
 /// What the verdict rests on.

@@ -54,7 +54,7 @@ fn checks() {
         let mut source = target.source("target").in_blocks_of(rows);
         let job = CheckJob::new(Score::Lac, alpha(), level(), seed());
         let checked = check(&job, &cal.labeled(), &mut source, &mut Unobserved).unwrap();
-        serde_json::to_string(&checked.document(None)).unwrap()
+        serde_json::to_string(&checked.document(None, &[])).unwrap()
     });
 }
 

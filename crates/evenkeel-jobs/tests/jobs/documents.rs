@@ -25,7 +25,7 @@ fn every_document_has_the_names_people_rely_on() {
     let checked =
         check(&job, &cal.labeled(), &mut target.source("target"), &mut Unobserved).unwrap();
     assert_eq!(
-        names(&checked.document(class_names)),
+        names(&checked.document(class_names, &[])),
         [
             "n",
             "m",
@@ -34,21 +34,40 @@ fn every_document_has_the_names_people_rely_on() {
             "delta",
             "shift",
             "threshold",
+            "coverage_estimate",
+            "readings",
+            "band",
+            "verdict",
+            "loss",
+            "accuracy",
+            "belief",
+            "assumed_model",
             "coverage_interval",
             "bounds",
             "dominance",
             "bound_grid",
+            "failed",
             "advice",
             "warnings",
             "per_class",
+            "mean_size",
+            "examples",
             "recommended"
         ]
     );
     assert_eq!(
         names(checked.recommended.as_ref().unwrap()),
-        ["method", "threshold", "effective_sample_size", "certificate", "warnings"]
+        [
+            "method",
+            "threshold",
+            "effective_sample_size",
+            "coverage_estimate",
+            "mean_size",
+            "certificate",
+            "warnings"
+        ]
     );
-    let document = serde_json::to_value(checked.document(class_names)).unwrap();
+    let document = serde_json::to_value(checked.document(class_names, &[])).unwrap();
     assert_eq!(document["per_class"][1]["name"], "bee");
     let auto = calibrator(methods()[0]);
     let calibrated =
@@ -68,6 +87,10 @@ fn every_document_has_the_names_people_rely_on() {
             "n",
             "test_mass",
             "assumption",
+            "coverage_estimate",
+            "reading",
+            "labels_used",
+            "certificate",
             "account",
             "evidence",
             "warnings",

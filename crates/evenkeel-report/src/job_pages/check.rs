@@ -69,7 +69,8 @@ pub fn check_answer(checked: &Checked, commands: &[String]) -> Answer {
         None => Standing::Assumed,
     };
     let rests_on = Some(sentences::check::rests_on(checked));
-    answer.grounds = Some(Grounds { rests_on, ..Grounds::new(standing) });
+    let since = Some(sentences::check::since(&checked.report));
+    answer.grounds = Some(Grounds { standing, rests_on, since });
     answer
 }
 
