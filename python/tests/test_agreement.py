@@ -193,9 +193,34 @@ def test_a_check_agrees(run, fog, fog_files):
 
     def without_call(text):
         """What to type differs: a command there, a call here."""
-        return [line.partition("To do so: ")[0] for line in text.splitlines()]
+        return [line.partition(": evenkeel")[0] for line in text.splitlines()]
 
     assert without_call(repr(report)) == without_call(run(*words).stdout)
+
+
+def test_a_check_of_a_calibration_agrees(run, fog, fog_files, tmp_path):
+    cal = ek.calibrate(fog.probs_cal, fog.y_cal, fog.probs_target, alpha=0.2, random_state=3)
+    cal.save(tmp_path / "cal.json")
+    labels = np.full(len(fog.probs_test), -1)
+    labels[:40] = fog.y_test[:40]
+    np.save(tmp_path / "labels.npy", labels)
+    sheet = "row,label\n" + "".join(f"{row},{fog.y_test[row]}\n" for row in reversed(range(40)))
+    (tmp_path / "sheet.csv").write_text(sheet)
+    words = ["check", "--calibration", tmp_path / "cal.json", "--unlabeled", fog_files.probs_test, "--json"]
+    document = json.loads(run(*words).stdout)
+    assert document["threshold"] == cal.threshold() and document["alpha"] == 0.2
+    assert ek.check(calibration=cal, probs_target=fog.probs_test).to_dict() == document
+    found = [
+        ek.check(calibration=cal, probs_target=fog.probs_test, y_target=labels),
+        ek.check(calibration=ek.load(tmp_path / "cal.json"), probs_target=fog.probs_test,
+                 y_target={row: fog.y_test[row] for row in range(40)}),
+        ek.check(fog.probs_cal, fog.y_cal, fog.probs_test, y_target=labels.astype(float)),
+    ]  # fmt: skip
+    for file in ("labels.npy", "sheet.csv"):
+        document = json.loads(run(*words, "--target-labels", tmp_path / file).stdout)
+        assert document == found[0].to_dict() == found[1].to_dict()
+        assert document["coverage_measured"]["k"] == 40
+    assert found[2].coverage_measured.k == 40 and found[2].threshold != found[0].threshold
 
 
 @pytest.mark.parametrize("methods", ["uncorrected,ot,oracle", "all"])

@@ -408,5 +408,7 @@ def test_errors_are_told_apart(world):
         ek.check(-probs, labels, probs)
     with pytest.raises(ek.InvalidParameterError):
         ek.check(probs, labels, probs, alpha=2)
-    with pytest.raises(TypeError):
+    with pytest.raises(ek.InvalidInputError, match="probs_target is missing"):
         ek.check(probs, labels)
+    with pytest.raises(ek.InvalidInputError, match="give probs_cal and y_cal, or calibration"):
+        ek.check(probs_target=probs)

@@ -38,20 +38,48 @@ def test_a_report_has_the_fields_of_the_json(report):
 
 
 def test_a_report_reads_well(report):
-    assert repr(report).startswith("Shift detected (p = ")
-    assert report.advice in repr(report)
+    assert repr(report).startswith("Coverage is probably about ")
+    assert report.advice in repr(report) and len(repr(report).splitlines()) <= 3 + len(report.warnings) + 5
+    assert "Shift detected (p < 0.001)" in report.explain() and "class-shares" in report.explain()
     assert "<table>" in report._repr_html_()
+
+
+def test_a_report_has_an_estimate_a_verdict_and_a_page(report, fog, tmp_path):
+    estimate = report.coverage_estimate
+    assert 0 <= estimate.low <= estimate.value <= estimate.high <= 1 and estimate.standing == "assumed"
+    assert report.verdict == "loss" and report.loss.value > 0 and report.failed == []
+    assert [reading.name for reading in report.readings] == ["calibrated", "class-shares", "matched"]
+    assert report.bounds.min_max.exact <= 1 and report.bounds.min_max.level <= 1 and report.belief.p_value <= 1
+    assert len(report.examples) == 3 and set(report.examples[0].to_dict()) >= {"row", "before", "after"}
+    names = [f"<b>{label}</b>" for label in range(10)]
+    page = report.to_html(tmp_path / "page.html", title="model <7>", class_names=names)
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == page
+    assert "model &lt;7&gt;" in page and "<b>3</b>" not in page and page.startswith("<!DOCTYPE html>")
+    with pytest.raises(ek.EvenkeelError, match="went through pickle"):
+        pickle.loads(pickle.dumps(report)).to_html()
+
+
+def test_labels_of_target_rows_decide(fog):
+    labels = np.full(len(fog.probs_test), np.nan)
+    labels[:80] = fog.y_test[:80]
+    report = ek.check(fog.probs_cal, fog.y_cal, fog.probs_test, y_target=labels)
+    measured = report.coverage_measured
+    assert (measured.k, report.verdict) == (80, "loss") and measured.low <= measured.value <= measured.high < 0.9
+    for wrong, message in (([1, 2], "has 2 labels"), ({0: 10}, "there are 10 classes"), ({10**7: 1}, "do not have so many"),
+                           ({-1: 1}, "is no row"), ({0: 1.5}, "labels are integers")):  # fmt: skip
+        with pytest.raises(ek.InvalidInputError, match=message):
+            ek.check(fog.probs_cal, fog.y_cal, fog.probs_test, y_target=wrong)
 
 
 def test_a_report_recommends_what_calibrate_does(report, fog):
     cal = ek.calibrate(fog.probs_cal, fog.y_cal, fog.probs_target)
     assert (report.recommended.method, report.recommended.threshold) == ("auto", cal.threshold())
     assert report.recommended.effective_sample_size == cal.effective_sample_size_
-    assert "To do so: evenkeel.calibrate(probs_cal, y_cal, probs_target)" in repr(report)
+    assert repr(report).splitlines()[1].endswith(": evenkeel.calibrate(probs_cal, y_cal, probs_target)")
     scored = ek.check(
         fog.probs_cal, fog.y_cal, fog.probs_target, 0.2, 0.1, 3, score="raps", raps_k=2, randomised=True, bound_grid=50
     )
-    call = repr(scored).partition("To do so: ")[2].splitlines()[0]
+    call = "evenkeel" + repr(scored).partition(": evenkeel")[2].splitlines()[0]
     again = eval(call, {"evenkeel": ek, **{name: getattr(fog, name) for name in ("probs_cal", "y_cal", "probs_target")}})
     assert again.threshold() == scored.recommended.threshold
     calm = ek.check(fog.probs_cal, fog.y_cal, fog.probs_cal)
