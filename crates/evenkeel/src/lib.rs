@@ -35,6 +35,7 @@
 //!  6 learning     a bound as an objective    -> weights on the calibration points; what methods share
 //!    shift        predictions                -> did they change?
 //!    label_law    outputs on unlabeled rows  -> how likely each label of a row is
+//!    certify      labels covered or not      -> what they prove about coverage
 //!    conformal    scores, thresholds         -> prediction sets
 //!  7 method       a room for every method    -> weights and a rule
 //!  8 calibrator   calibration, target data   -> the whole, in one call or block by block

@@ -22,12 +22,13 @@ pub(crate) use class_groups::POINTS_PER_GROUP;
 pub use first_pass::FirstPass;
 pub(crate) use first_pass::confidence;
 pub use labeled_logits::LabeledLogits;
+pub(crate) use labeled_logits::floored_log;
 pub use shift_statistics::ShiftStatistics;
 pub(crate) use shift_statistics::{LARGEST_INFLATION, PredictedCalibration, shift_statistics};
 pub use target_rows::TargetRows;
 pub(crate) use target_rows::{RowReader, in_blocks, predicted};
 pub(crate) use temperature::best_temperature;
 pub(crate) use transport_plan::{
-    GroupTable, Iterating, Marginal, fit_plan, scale_row, tempered_softmax,
+    GroupTable, Iterating, Marginal, fit_plan, fit_plan_from, scale_row, tempered_softmax,
 };
 pub use transport_plan::{PlanStop, TransportPlan};

@@ -124,13 +124,21 @@ impl<V> RowSample<V> {
     ///
     /// # Errors
     /// If a key occurs twice among them.
-    pub(crate) fn into_values(mut self) -> Result<Vec<V>> {
+    pub(crate) fn into_values(self) -> Result<Vec<V>> {
+        Ok(self.into_rows()?.into_iter().map(|(_, value)| value).collect())
+    }
+
+    /// The sampled values with their keys, in the order of the keys.
+    ///
+    /// # Errors
+    /// If a key occurs twice among them.
+    pub(crate) fn into_rows(mut self) -> Result<Vec<(u64, V)>> {
         self.cut();
         self.kept.sort_unstable_by_key(|row| row.key);
         if let Some(pair) = self.kept.windows(2).find(|pair| pair[0].key == pair[1].key) {
             return Err(Error::DuplicateKey { key: pair[0].key });
         }
-        Ok(self.kept.into_iter().map(|row| row.value).collect())
+        Ok(self.kept.into_iter().map(|row| (row.key, row.value)).collect())
     }
 
     /// Rows of the sample in the order of their keys; where one key was given twice, twice.

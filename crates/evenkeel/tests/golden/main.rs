@@ -9,6 +9,7 @@ mod bounds;
 mod case;
 mod certificates;
 mod entropy_scaling;
+mod few_labels;
 mod label_plan;
 mod learning;
 mod measures;

@@ -145,6 +145,11 @@ impl LabelPlanner {
         &self.labeled
     }
 
+    /// `T`, the temperature of the calibration labels.
+    pub(crate) fn temperature(&self) -> f64 {
+        self.temperature
+    }
+
     /// An empty first pass.
     pub fn first_pass(&self) -> FirstPass {
         let classes = self.labeled.classes();
@@ -274,7 +279,8 @@ impl LabelPlanner {
         self.finish(&prepared, second)
     }
 
-    fn predicted_calibration(&self, groups: &ClassGroups) -> PredictedCalibration {
+    /// Predicted groups and confidences of the labeled points.
+    pub(crate) fn predicted_calibration(&self, groups: &ClassGroups) -> PredictedCalibration {
         let rows = self.labeled.logits().chunks_exact(self.labeled.classes());
         let (groups, confidences) = rows
             .map(|row| (groups.group_of[predicted(row)], confidence(row, 1.0 / self.temperature)))
