@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Literal, Optional, TypedDict, Union
 
-MethodName = Literal["auto", "label-plan", "ot", "uncorrected", "likelihood-ratio", "ecp", "qtc", "conditional", "label-shift", "fixed"]
-ComparableMethod = Literal["auto", "label-plan", "ot", "uncorrected", "oracle", "likelihood-ratio", "ecp", "qtc", "conditional", "label-shift", "fixed"]
+MethodName = Literal["auto", "label-plan", "few-labels", "ot", "uncorrected", "likelihood-ratio", "ecp", "qtc", "conditional", "label-shift", "fixed"]
+ComparableMethod = Literal["auto", "label-plan", "few-labels", "ot", "uncorrected", "oracle", "likelihood-ratio", "ecp", "qtc", "conditional", "label-shift", "fixed"]
 ScoreName = Literal["lac", "aps", "raps", "margin"]
 
 
@@ -21,6 +21,7 @@ class MethodOptions(TypedDict, total=False):
     raps_lambda: Optional[float]
     raps_k: Optional[int]
     shift_level: Optional[float]
+    guarantee: Optional[Union[float, Literal["none", "average"]]]
     sandwich: Optional[Literal["f-u", "min-max"]]
     sampling: Optional[Literal["exact", "sampled"]]
     objective: Optional[Literal["weighted-cdf", "wasserstein", "finite-sample"]]

@@ -46,5 +46,6 @@ pub(crate) fn argument(side: SideInput, points: PointSet) -> &'static str {
         (SideInput::Weights, PointSet::Target) => "weights_target",
         (SideInput::Weights, PointSet::Test) => "weights_test",
         (SideInput::Weights, PointSet::Predicted) => "weights",
+        (SideInput::Labels, _) => "y_target",
     }
 }

@@ -175,7 +175,7 @@ pub(crate) struct DemoArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Examples:
+Example:
   evenkeel check --cal-probs cal.npy --cal-labels labels.npy --unlabeled last_night.parquet:probs --fail-below 0.85
   evenkeel check --calibration cal.json --unlabeled last_night.npy --html last_night.html
   evenkeel check --calibration cal.json --unlabeled last_night.npy --target-labels fifty_rows.csv

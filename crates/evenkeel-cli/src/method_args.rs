@@ -86,7 +86,10 @@ fn argument(spec: &'static OptionSpec, heading: Option<String>) -> Arg {
 fn placeholder(spec: &OptionSpec) -> String {
     match spec.kind {
         OptionKind::Count(_) => "N".to_owned(),
-        OptionKind::NumberOrWord(_, choice) => format!("NUMBER|{}", choice.word),
+        OptionKind::NumberOrWord(_, choices) => {
+            let words: Vec<&str> = choices.iter().map(|choice| choice.word).collect();
+            format!("NUMBER|{}", words.join("|"))
+        }
         OptionKind::Number(_) => "NUMBER".to_owned(),
         _ => spec.name.to_uppercase().replace('-', "_"),
     }

@@ -104,6 +104,7 @@ impl<'a> LabeledFiles<'a> {
             features,
             ratios: self.ratios.as_deref(),
             weights: self.weights.as_deref(),
+            ..SideInputs::default()
         };
         let SideFiles { features, ratios, weights } = self.files;
         let names = SideNames {

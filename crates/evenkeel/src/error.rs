@@ -419,6 +419,23 @@ pub enum Error {
         /// The key that two rows have.
         key: u64,
     },
+    /// A target row with two labels.
+    #[error("target row {key} has two labels; give each row one")]
+    LabeledTwice {
+        /// Key of the row.
+        key: u64,
+    },
+    /// A label of a row that is not among the target rows.
+    #[error(
+        "{missing} of the labeled rows are not among the target rows, the first of them row {key}; add these rows to the \
+         target rows, or leave their labels out"
+    )]
+    LabelWithoutRow {
+        /// Key of the first such row.
+        key: u64,
+        /// How many there are.
+        missing: usize,
+    },
     /// Bytes that do not begin as the states and plans of this library do.
     #[error("{what} is not a state of evenkeel; give the bytes that it wrote, whole and unchanged")]
     NotAState {
@@ -527,6 +544,12 @@ fn logits_hint(what: &str, spelling: &dyn Spelling) -> String {
 fn missing(what: Input, whose: User, spelling: &dyn Spelling) -> String {
     let needs = format!("{} needs {}", whose.subject(spelling), spelling.spell(what));
     match what {
+        Input::Side(SideInput::Labels, points) => {
+            format!(
+                "{needs}: the label of some of them, each with the row of its {}",
+                points.point()
+            )
+        }
         Input::Side(side, points) => format!("{needs}: one {} per {}", side.one(), points.point()),
         Input::Option(_) | Input::Logits => needs,
     }
@@ -636,6 +659,8 @@ impl Error {
             | Self::UnseenClass { .. }
             | Self::SingularConfusion { .. }
             | Self::DuplicateKey { .. }
+            | Self::LabeledTwice { .. }
+            | Self::LabelWithoutRow { .. }
             | Self::OtherRows { .. }
             | Self::Damaged { .. }
             | Self::OutsideRange { .. } => Category::InvalidInput,

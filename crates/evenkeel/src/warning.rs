@@ -108,6 +108,40 @@ pub enum Warning {
         /// The accuracy looked for.
         accuracy: f64,
     },
+    /// The labels make the plan without labels unlikely.
+    PlanContradicted {
+        /// Its posterior weight.
+        trust: f64,
+        /// Number of labels.
+        labels: usize,
+    },
+    /// More labels, or fewer, lie beyond the threshold of the posterior's law than chance explains.
+    LabelsDisagree {
+        /// Labels beyond it.
+        misses: u64,
+        /// Number of labels.
+        labels: usize,
+        /// Miscoverage rate asked for.
+        alpha: f64,
+        /// How likely a count as extreme is.
+        probability: f64,
+    },
+    /// Labels to which the model gives probability zero.
+    ImpossibleLabels {
+        /// How many.
+        found: usize,
+        /// Number of labels.
+        labels: usize,
+    },
+    /// Fewer labels than the guarantee asked for takes: every set holds every label.
+    TooFewLabels {
+        /// Number of labels.
+        labels: usize,
+        /// How many it takes.
+        needed: u64,
+        /// Miscoverage rate asked for.
+        alpha: f64,
+    },
 }
 
 impl Warning {
@@ -127,6 +161,10 @@ impl Warning {
             Self::FewUnlabeled { .. } => "few-unlabeled",
             Self::ConfidentButShifted { .. } => "confident-but-shifted",
             Self::AccuracyUnreachable { .. } => "accuracy-unreachable",
+            Self::PlanContradicted { .. } => "plan-contradicted",
+            Self::LabelsDisagree { .. } => "labels-disagree",
+            Self::ImpossibleLabels { .. } => "impossible-labels",
+            Self::TooFewLabels { .. } => "too-few-labels",
         }
     }
 }
@@ -209,6 +247,29 @@ impl fmt::Display for Warning {
                 "the model should be right on {:.1} % of the target points, and no softening or sharpening of its probabilities says \
                  so: the range of coverage rests on the nearest that does; label a sample of the target points",
                 100.0 * accuracy,
+            ),
+            Self::PlanContradicted { trust, labels } => write!(
+                f,
+                "{labels} labels contradict the plan made without labels (it keeps {:.1} % of the trust): the threshold rests on \
+                 the labels and on what they say of the model; thresholds without labels would be wrong here",
+                100.0 * trust
+            ),
+            Self::LabelsDisagree { misses, labels, alpha, probability } => write!(
+                f,
+                "{misses} of {labels} labels lie beyond the threshold that follows from them, where {:.1} are expected (a count as \
+                 extreme has probability {probability:.4}): no label law at hand fits, so check that labels and rows belong \
+                 together, and use more labels or ask for a guarantee",
+                alpha * *labels as f64
+            ),
+            Self::ImpossibleLabels { found, labels } => write!(
+                f,
+                "the model gives probability zero to {found} of {labels} labels, which were taken as very unlikely instead: \
+                 check that labels belong to their rows"
+            ),
+            Self::TooFewLabels { labels, needed, alpha } => write!(
+                f,
+                "every set holds every label: the guarantee takes {needed} labels at alpha = {alpha}, and there are {labels}; label \
+                 more rows, use a larger alpha or ask for less"
             ),
         }
     }

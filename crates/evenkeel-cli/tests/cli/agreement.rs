@@ -255,7 +255,7 @@ fn class_names_are_used_where_classes_are_shown() {
     let json = [&named[..], &["--json"]].concat();
     let checked = FOG.check(&json).done().json();
     assert_eq!(checked["per_class"][4]["name"], "kind-4");
-    let text = FOG.check(&[&named[..], &["--html", &page]].concat()).done().stdout;
+    let text = FOG.check(&[&named[..], &["--explain", "--html", &page]].concat()).done().stdout;
     assert!(text.contains("for kind-"), "{text}");
     assert!(std::fs::read_to_string(page).unwrap().contains("kind-4"));
     let calibrated = FOG.calibrate(&out, &json).done().json();

@@ -32,10 +32,25 @@ fn check() {
 fn check_answers_in_its_first_three_lines() {
     let shifted = FOG.check(&[]).stdout;
     let lines: Vec<&str> = shifted.lines().take(4).collect();
-    assert!(lines[0].starts_with("Shift detected") && lines[0].contains("p = "), "{lines:?}");
-    assert!(lines[1].starts_with("Expected coverage") && lines[1].contains('%'), "{lines:?}");
-    assert!(!lines[2].is_empty() && lines[3].is_empty(), "{lines:?}");
-    assert!(CLEAN.check(&[]).stdout.starts_with("No shift detected"));
+    assert!(lines[0].starts_with("Coverage is probably about 32 % (range "), "{lines:?}");
+    assert!(lines[1].starts_with("Calibrate anew for about 9"), "{lines:?}");
+    assert!(lines[1].contains("in place of 0.7: evenkeel calibrate --cal-probs "), "{lines:?}");
+    assert!(lines[2].starts_with("This is estimated from 1000 unlabeled rows"), "{lines:?}");
+    assert!(CLEAN.check(&[]).stdout.starts_with("Coverage holds: about 90 %"));
+    let explained = FOG.check(&["--explain"]).done().stdout;
+    assert!(explained.starts_with(&shifted), "{explained}");
+    for said in [
+        "class-shares",
+        "Shift detected (p < 0.001)",
+        "min-max (guaranteed)",
+        "above 1: says nothing",
+    ] {
+        assert!(explained.contains(said), "{said} is not in {explained}");
+    }
+    assert_snapshot(
+        "cli/snapshots/check-explain.txt",
+        &normalise(&FOG.check(&["--explain"]), &Scratch::new()),
+    );
 }
 
 #[test]
@@ -93,11 +108,10 @@ fn demo_runs_the_whole_job() {
     let ran = run(&["demo", "--out", &out]);
     assert_snapshot("cli/snapshots/demo.txt", &normalise(&ran, &scratch));
     assert!(std::fs::metadata(scratch.at("report/report.html")).unwrap().len() > 10_000);
-    // What it writes are the first 300 rows of the repository's files, and the command it suggests works.
+    // What it writes are the repository's files, every row, and the command it suggests works.
     let written = std::fs::read(scratch.at("report/data/fog_3_unlabeled.npy")).unwrap();
     let shipped = std::fs::read(crate::running::demo("fog_3_unlabeled")).unwrap();
-    let rows = 128..128 + 300 * 10 * 4;
-    assert!(written.len() == rows.end && written[rows.clone()] == shipped[rows]);
+    assert!(written == shipped);
     let suggested = ran.stdout.lines().last().unwrap().trim();
     let words: Vec<&str> = suggested.split(' ').skip(1).collect();
     run(&words).done();
@@ -152,20 +166,96 @@ fn conditions_that_were_asked_to_fail_on() {
         (&["--fail-on-shift"][..], 1),
         (&["--fail-below", "0.99"], 1),
         (&["--fail-below", "0"], 0),
+        (&["--fail-below-worst-case", "0.5"], 1),
+        (&["--fail-below-worst-case", "0.05"], 0),
         (&["--fail-below-guaranteed", "0.9"], 1),
         (&["--fail-below-guaranteed", "0"], 0),
         (&[], 0),
     ] {
         let ran = FOG.check(more);
-        assert_eq!((ran.code, ran.stderr.as_str()), (code, ""), "{more:?}");
+        assert_eq!(ran.code, code, "{more:?}");
+        // Whoever is woken by the exit code is told why: the condition, the limit and the number.
+        let told =
+            ran.stderr.lines().any(|line| line.starts_with(&format!("failed: {}", more.join(" "))));
+        assert_eq!(told, code == 1, "{more:?}: {}", ran.stderr);
         assert_eq!(ran.stdout, FOG.check(&[]).stdout, "the condition changes the code only");
+        let document = FOG.check(&[more, &["--json"]].concat()).json();
+        assert_eq!(document["failed"].as_array().unwrap().len(), usize::from(code == 1));
     }
+    let failed = FOG.check(&["--fail-below", "0.85", "--json"]).json()["failed"][0].clone();
+    assert_eq!(
+        (failed["condition"].as_str(), failed["limit"].as_f64()),
+        (Some("fail-below"), Some(0.85))
+    );
+    assert!(failed["value"].as_f64().unwrap() < 0.6);
+    assert_eq!(CLEAN.check(&["--fail-below", "0.85"]).code, 0);
     assert_eq!(CLEAN.check(&["--fail-on-shift"]).code, 0);
     for (floor, code) in [("0.999", 1), ("0", 0)] {
         let ran = FOG.evaluate(&calibration, &["--fail-below", floor]);
-        assert_eq!((ran.code, ran.stderr.as_str()), (code, ""));
+        assert_eq!((ran.code, ran.stderr.contains("failed: --fail-below")), (code, code == 1));
     }
     assert_eq!(FOG.evaluate(&calibration, &[]).code, 0);
+}
+
+/// A calibration keeps what a later check needs, and labels decide where there are any.
+#[test]
+fn check_of_a_calibration_in_use() {
+    let scratch = Scratch::new();
+    let calibration = scratch.at("cal.json");
+    CLEAN.calibrate(&calibration, &["--method", "uncorrected"]).done();
+    let target = crate::running::demo("fog_3_unlabeled");
+    let target = target.as_str();
+    let asked = ["check", "--calibration", &calibration, "--unlabeled", target];
+    let json = |more: &[&str]| run(&[&asked[..], more, &["--json"]].concat());
+    let document = json(&[]).done().json();
+    let from_files = FOG.check(&["--json"]).done().json();
+    assert_eq!(document["coverage_estimate"], from_files["coverage_estimate"]);
+    assert_eq!(document["shift"], from_files["shift"]);
+    let page = scratch.at("page.html");
+    run(&[&asked[..], &["--html", &page, "--title", "nightly <1>"]].concat()).done();
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(page.contains("nightly &lt;1&gt;") && page.contains("Does coverage still hold?"));
+    // Every label wrong: none is covered by sets of one label or two.
+    let sheet: String = (0..40).map(|row| format!("{row},{}\n", row % 10)).collect();
+    let sheet = scratch.file("sheet.csv", format!("row,label\n{sheet}41,\n"));
+    let document = json(&["--target-labels", &sheet, "--fail-below", "0.85"]);
+    assert_eq!(document.code, 1, "{}", document.stderr);
+    let document = document.json();
+    assert_eq!(
+        (document["coverage_measured"]["k"].as_u64(), document["verdict"].as_str()),
+        (Some(40), Some("loss"))
+    );
+    for (text, said) in [
+        ("row,label\n0,1\n0,2\n", "row 0 is labeled twice"),
+        ("row,label\n0,10\n", "there are 10 classes"),
+        ("row,label\n5000,1\n", "do not have so many rows"),
+        ("row,label\n0,cat\n", "line 2: found 'cat'"),
+    ] {
+        let sheet = scratch.file("bad.csv", text);
+        let ran = json(&["--target-labels", &sheet]);
+        assert!(ran.code == 2 && ran.stderr.contains(said), "{}", ran.stderr);
+    }
+    let ran = run(&[&asked[..], &["--score", "aps"]].concat());
+    assert!(
+        ran.code == 2 && ran.stderr.contains("--score has no use with --calibration"),
+        "{}",
+        ran.stderr
+    );
+    // A file of before keeps no rows.
+    let text = std::fs::read_to_string(&calibration).unwrap();
+    let mut old: serde_json::Value = serde_json::from_str(&text).unwrap();
+    old.as_object_mut().unwrap().remove("reference");
+    let old = scratch.file("old.json", old.to_string());
+    let ran = run(&["check", "--calibration", &old, "--unlabeled", target]);
+    assert!(
+        ran.code == 2 && ran.stderr.contains("does not keep its calibration data"),
+        "{}",
+        ran.stderr
+    );
+    let per_point = scratch.at("per_point.json");
+    CLEAN.calibrate(&per_point, &["--method", "likelihood-ratio"]).done();
+    let ran = run(&["check", "--calibration", &per_point, "--unlabeled", target]);
+    assert!(ran.code == 2 && ran.stderr.contains("from point to point"), "{}", ran.stderr);
 }
 
 /// The README shows what the program prints.

@@ -150,7 +150,7 @@ fn a_file_can_be_replaced_and_results_can_go_to_a_pipe() {
 
 #[test]
 fn colour_where_it_is_asked_for() {
-    let arguments = call("check", FOG.labeled_and_unlabeled(), &[]);
+    let arguments = call("check", FOG.labeled_and_unlabeled(), &["--explain"]);
     let coloured = finish(program().args(&arguments).env("CLICOLOR_FORCE", "1"));
     assert!(coloured.stdout.contains("\x1b["), "{coloured:?}");
     let without: String = coloured
@@ -159,7 +159,7 @@ fn colour_where_it_is_asked_for() {
         .map(|part| part.split_once('m').map_or(part, |(_, rest)| rest))
         .collect();
     let first = coloured.stdout.split('\x1b').next().unwrap_or_default();
-    let plain = FOG.check(&[]).stdout;
+    let plain = FOG.check(&["--explain"]).stdout;
     assert!(plain.starts_with(first) && without.len() <= plain.len());
     let refused =
         program().args(&arguments).env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1").output();

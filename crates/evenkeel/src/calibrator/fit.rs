@@ -34,7 +34,7 @@ use crate::method::ot::Learning;
 use crate::method::{AnyStage, AnyState, Concluded, require_and_refuse};
 use crate::rows::{Real, RowKeys, Rows};
 use crate::score::Labels;
-use crate::side_inputs::{Labeled, SideInputs};
+use crate::side_inputs::{Labeled, SideInputs, TargetLabels};
 use crate::sketch::state::{JobHeader, Kind, digest_of, open, seal};
 
 /// A calibration in the making. Calibration points are whole in memory; target rows are added in blocks, so that they may be
@@ -78,6 +78,7 @@ struct Fingerprinted {
     ratios: Option<Vec<f64>>,
     /// Weights of the user's own, if there were any.
     weights: Option<Vec<f64>>,
+    target_labels: Option<TargetLabels>,
 }
 
 impl Fingerprinted {
@@ -89,6 +90,7 @@ impl Fingerprinted {
             features: side.features.map(|table| (table.values().to_vec(), table.columns())),
             ratios: side.ratios.map(<[f64]>::to_vec),
             weights: side.weights.map(<[f64]>::to_vec),
+            target_labels: side.labels.cloned(),
         }
     }
 
@@ -102,6 +104,7 @@ impl Fingerprinted {
             features,
             ratios: self.ratios.as_deref(),
             weights: self.weights.as_deref(),
+            labels: self.target_labels.as_ref(),
         };
         Ok(digest_of(&self.scores, &self.labels, &side))
     }
@@ -164,10 +167,12 @@ impl ShiftCalibrator {
     pub fn begin<T: Real>(&self, labeled: &Labeled<'_, T>) -> Result<Fit> {
         let Labeled { probabilities, labels, beside } = *labeled;
         beside.check(probabilities.rows())?;
+        // `auto` with labels is `few-labels`: from here on the job is called so.
+        let calibrator = Self { method: self.method.with_labels(beside.labels), ..*self };
         // What a method of a comparison has no use for is left out, not refused: the others may
         // need it.
-        let used = self.method.used_of(beside).given();
-        require_and_refuse(&self.method, PointSet::Calibration, &used)?;
+        let used = calibrator.method.used_of(beside).given();
+        require_and_refuse(&calibrator.method, PointSet::Calibration, &used)?;
         // Target and test rows have draws of their own. The word is part of the draws, and so of
         // files.
         let drawn = self.score.with_draws_for("calibration");
@@ -179,14 +184,10 @@ impl ShiftCalibrator {
             scores: &scores,
             context: self.context(),
         };
-        let stage = Box::new(self.method.begin(&scored)?);
+        let stage = Box::new(calibrator.method.begin(&scored)?);
         let classes = probabilities.classes();
         let calibration = Fingerprinted::new(scores, labels, &beside);
-        Ok(Fit {
-            job: Job { calibrator: *self, classes, pass: 1, calibration },
-            stage,
-            before: None,
-        })
+        Ok(Fit { job: Job { calibrator, classes, pass: 1, calibration }, stage, before: None })
     }
 
     /// Everything the states of a job depend on, by name.

@@ -159,10 +159,14 @@ mod tests {
     fn it_stays_on_and_is_stored_whole() {
         let failure = FailureProbability::new(0.05).unwrap();
         let mut alarm = CoverageAlarm::new(Miscoverage::new(0.1).unwrap(), failure);
-        (0..5).for_each(|_| drop(alarm.update(Covered::No)));
+        for _ in 0..5 {
+            alarm.update(Covered::No);
+        }
         let fired = alarm.state().fired_at;
         assert!(fired.is_some());
-        (0..500).for_each(|_| drop(alarm.update(Covered::Yes)));
+        for _ in 0..500 {
+            alarm.update(Covered::Yes);
+        }
         assert_eq!(alarm.state().fired_at, fired);
         assert!(alarm.state().e_value() < 1.0);
         let text = serde_json::to_string(&alarm).unwrap();

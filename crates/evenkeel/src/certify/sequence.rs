@@ -234,10 +234,14 @@ mod tests {
     #[test]
     fn a_coverage_that_changes_is_said() {
         let mut found = sequence(0.05);
-        (0..400).for_each(|_| drop(found.update(Covered::Yes)));
+        for _ in 0..400 {
+            found.update(Covered::Yes);
+        }
         let before = found.state();
         assert_eq!(before.standing, SequenceStanding::Holds);
-        (0..2000).for_each(|_| drop(found.update(Covered::No)));
+        for _ in 0..2000 {
+            found.update(Covered::No);
+        }
         let after = found.state();
         assert_eq!(after.standing, SequenceStanding::NoCoverageFits);
         assert!(after.low >= before.low && after.low < after.high && after.high <= 1.0);

@@ -37,11 +37,13 @@ pub enum SideInput {
     Ratios,
     /// A weight of the user's own, zero or positive.
     Weights,
+    /// The label of a target row, for some of the rows.
+    Labels,
 }
 
 impl SideInput {
     /// Every side input, in the order they are listed to users.
-    pub const ALL: [Self; 3] = [Self::Features, Self::Ratios, Self::Weights];
+    pub const ALL: [Self; 4] = [Self::Features, Self::Ratios, Self::Weights, Self::Labels];
 
     /// Its name in the option table, in lower case.
     pub const fn name(self) -> &'static str {
@@ -49,6 +51,7 @@ impl SideInput {
             Self::Features => "features",
             Self::Ratios => "ratios",
             Self::Weights => "weights",
+            Self::Labels => "labels",
         }
     }
 
@@ -58,6 +61,16 @@ impl SideInput {
             Self::Features => "row of features",
             Self::Ratios => "likelihood ratio",
             Self::Weights => "weight",
+            Self::Labels => "label",
+        }
+    }
+
+    /// The points it is given for, among those a method is begun with: labels are of target rows, all else of the points at
+    /// hand.
+    pub fn points(self, at_hand: PointSet) -> PointSet {
+        match self {
+            Self::Labels => PointSet::Target,
+            Self::Features | Self::Ratios | Self::Weights => at_hand,
         }
     }
 }

@@ -36,6 +36,7 @@ pub use first_pass::FirstPass;
 pub(crate) use first_pass::confidence;
 pub(crate) use kept_rows::KeptRows;
 pub use labeled_logits::LabeledLogits;
+pub(crate) use labeled_logits::floored_log;
 pub use matched_plan::Match;
 pub(crate) use matched_plan::{FACTORS, MatchedPlan, Matching};
 pub(crate) use plan_mixture::{PlanMixture, RowLaws};
@@ -46,5 +47,7 @@ pub(crate) use shift_statistics::{LARGEST_INFLATION, PredictedCalibration, shift
 pub use target_rows::TargetRows;
 pub(crate) use target_rows::{RowReader, in_blocks, predicted};
 pub(crate) use temperature::best_temperature;
-pub(crate) use transport_plan::{GroupTable, Iterating, Marginal, fit_plan};
+pub(crate) use transport_plan::{
+    GroupTable, Iterating, Marginal, fit_plan, fit_plan_from, tempered_softmax,
+};
 pub use transport_plan::{PlanStop, TransportPlan};

@@ -202,17 +202,27 @@ pub(crate) fn fit_plan(
     marginal: Marginal,
     iterating: Iterating,
 ) -> TransportPlan {
+    fit_plan_from(table, prior, marginal, iterating, vec![0.0; prior.len()])
+}
+
+/// The same from other scalings: those of a plan that is nearly this one save most of the iterations.
+pub(crate) fn fit_plan_from(
+    table: &GroupTable,
+    prior: &[f64],
+    marginal: Marginal,
+    iterating: Iterating,
+    mut log_scalings: Vec<f64>,
+) -> TransportPlan {
     let (phi, step) = match marginal {
         Marginal::SemiRelaxed => (PHI, STEP),
         Marginal::Balanced => (1.0, 1.0),
     };
     let log_prior: Vec<f64> = prior.iter().map(|pi| pi.ln()).collect();
-    let mut log_scalings = vec![0.0; prior.len()];
     let mut stopped = PlanStop::IterationLimit;
     let mut iterations = 0;
     while iterations < iterating.most_iterations {
         iterations += 1;
-        let scalings: Vec<f64> = log_scalings.iter().map(|log_b: &f64| log_b.exp()).collect();
+        let scalings: Vec<f64> = log_scalings.iter().map(|log_b| log_b.exp()).collect();
         let marginal = table.marginal(&scalings);
         let mut new: Vec<f64> = log_prior
             .iter()

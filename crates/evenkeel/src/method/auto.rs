@@ -163,21 +163,24 @@ pub(crate) fn begin<T: Real>(
     calibration: &Scored<'_, T>,
     settings: AutoSettings,
 ) -> Result<Open<AutoFirst>> {
-    let (found, delta) = (settings.permutations, settings.level.get());
-    let least = least_permutations(settings.level);
-    if found < least {
-        // No p-value could ever reach the level, and every shift would be called none.
-        return Err(Error::TooFewPermutations { found, delta, least });
-    }
+    require_permutations(settings.level, settings.permutations)?;
     let planner = label_plan::planner(calibration, settings.plan)?;
     let seed = calibration.context.seed;
     // Sampled like the target side: the test costs what both samples cost, and sees what the
     // smaller one lets it see.
     let before = sampled(predictions(calibration.probabilities), seed)?;
-    let plan = PlanFirstPass { empty: planner.first_pass() };
-    let pass = AutoFirstPass { plan, predictions: KeptPredictions::new(seed) };
+    let pass = AutoFirstPass::new(&planner, seed);
     let alpha = calibration.context.alpha;
     Ok(Open::new(AutoFirst { planner, settings, alpha, seed, before }, pass))
+}
+
+/// An error if no p-value could ever reach the level: every shift would be called none.
+pub(super) fn require_permutations(level: FailureProbability, found: usize) -> Result<()> {
+    let least = least_permutations(level);
+    if found < least {
+        return Err(Error::TooFewPermutations { found, delta: level.get(), least });
+    }
+    Ok(())
 }
 
 impl Stage for AutoFirst {
@@ -231,6 +234,13 @@ pub(crate) struct AutoFirstPass {
 
 /// Predictions for the test, and the first pass of the plan.
 pub(crate) type AutoFirstState = (KeptPredictions, FirstPass);
+
+impl AutoFirstPass {
+    pub(super) fn new(planner: &LabelPlanner, seed: Seed) -> Self {
+        let plan = PlanFirstPass { empty: planner.first_pass() };
+        Self { plan, predictions: KeptPredictions::new(seed) }
+    }
+}
 
 impl Pass for AutoFirstPass {
     type State = AutoFirstState;

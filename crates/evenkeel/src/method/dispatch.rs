@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use super::fit::{Context, Next, Observer, Open, Pass, Scored, Seen, Stage};
 use super::{
-    About, Concluded, Evidence, Method, MethodName, Needs, RatioSource, Rule, Sorted, TargetScores,
-    auto, basis::Basis, conditional, entropy_scaling, fixed, label_plan, label_shift,
-    likelihood_ratio, oracle, ot, quantile_transfer, uncorrected,
+    About, Concluded, Evidence, FewLabelsSettings, Method, MethodName, Needs, RatioSource, Rule,
+    Sorted, TargetScores, auto, basis::Basis, conditional, entropy_scaling, few_labels, fixed,
+    label_plan, label_shift, likelihood_ratio, oracle, ot, quantile_transfer, uncorrected,
 };
 use crate::conformal::{Cutoffs, ThresholdsDifferBy};
 use crate::error::{Error, Result, User};
@@ -22,7 +22,7 @@ use crate::level::Miscoverage;
 use crate::measure::WeightedEmpirical;
 use crate::rows::{Real, RowKeys, Rows};
 use crate::score::Score;
-use crate::side_inputs::SideInputs;
+use crate::side_inputs::{SideInputs, TargetLabels};
 use crate::threshold::{TestMass, Threshold, conformal_threshold};
 
 /// The stages of all methods. Each stage has a pass over the target rows; the pass and its state go by the stage's name
@@ -180,6 +180,8 @@ stages! {
     EntropyScaled: entropy_scaling::EntropyScaledFit,
     QuantileTransfer: quantile_transfer::QuantileTransferFit,
     Conditional: conditional::ConditionalFit,
+    FewLabelsFirst: few_labels::FewLabelsFirst,
+    FewLabelsSecond: few_labels::FewLabelsSecond,
 }
 
 /// A state says which pass it is of; this one is of another.
@@ -192,6 +194,7 @@ impl Method {
         match self {
             Self::Auto(_) => MethodName::Auto,
             Self::LabelPlan(_) => MethodName::LabelPlan,
+            Self::FewLabels(_) => MethodName::FewLabels,
             Self::OptimalTransport(_) => MethodName::Ot,
             Self::Uncorrected => MethodName::Uncorrected,
             Self::LikelihoodRatio(_) => MethodName::LikelihoodRatio,
@@ -200,6 +203,17 @@ impl Method {
             Self::QuantileTransfer(_) => MethodName::Qtc,
             Self::Conditional(_) => MethodName::Conditional,
             Self::Fixed => MethodName::Fixed,
+        }
+    }
+
+    /// What it becomes when target rows have labels: `auto` with labels is `few-labels`.
+    #[must_use]
+    pub fn with_labels(self, labels: Option<&TargetLabels>) -> Self {
+        match (self, labels) {
+            (Self::Auto(settings), Some(labels)) if !labels.is_empty() => {
+                Self::FewLabels(FewLabelsSettings::of_auto(settings))
+            }
+            _ => self,
         }
     }
 
@@ -247,6 +261,7 @@ impl Method {
         Ok(match *self {
             Self::Auto(settings) => auto::begin(calibration, settings)?.into(),
             Self::LabelPlan(settings) => label_plan::begin(calibration, settings)?.into(),
+            Self::FewLabels(settings) => few_labels::begin(calibration, settings)?.into(),
             Self::OptimalTransport(settings) => ot::begin(calibration, settings)?.into(),
             Self::Uncorrected => uncorrected::begin(calibration)?.into(),
             Self::Fixed => fixed::begin(calibration)?.into(),
@@ -290,6 +305,7 @@ impl MethodName {
         match self {
             Self::Auto => auto::ABOUT,
             Self::LabelPlan => label_plan::ABOUT,
+            Self::FewLabels => few_labels::ABOUT,
             Self::Ot => ot::ABOUT,
             Self::Uncorrected => uncorrected::ABOUT,
             Self::Oracle => oracle::ABOUT,
@@ -311,6 +327,7 @@ impl MethodName {
             Rule::Conditional(_) => self == Self::Conditional,
             // `auto` is in two lines: it ends as the plan or as split conformal prediction.
             Rule::Planned { .. } => matches!(self, Self::LabelPlan | Self::Auto),
+            Rule::FewLabels { .. } => self == Self::FewLabels,
             Rule::Quantile => matches!(
                 self,
                 Self::Ot | Self::Uncorrected | Self::Oracle | Self::Fixed | Self::Auto
@@ -357,6 +374,7 @@ impl Rule {
             Self::Planned { thresholds } => {
                 Some(Threshold::Finite(thresholds.threshold(alpha).score))
             }
+            Self::FewLabels { thresholds } => Some(thresholds.at(alpha).threshold),
             Self::ByRatio(_) | Self::Conditional(_) => None,
         }
     }
@@ -417,9 +435,10 @@ impl Rule {
             // By ratio: the weighted law without a test point stands for all of them, as the share
             // of one point is of the order of 1 / n.
             Self::Quantile | Self::ByRatio(_) => CoverageForm::Law,
-            Self::EntropyScaled { .. } | Self::Transferred { .. } | Self::Planned { .. } => {
-                CoverageForm::Levels
-            }
+            Self::EntropyScaled { .. }
+            | Self::Transferred { .. }
+            | Self::Planned { .. }
+            | Self::FewLabels { .. } => CoverageForm::Levels,
             Self::Conditional(_) => CoverageForm::Points,
         }
     }
@@ -462,6 +481,7 @@ impl Evidence {
         let plan = match self {
             Self::LabelPlan { warnings, .. } => warnings,
             Self::Auto(decision) => &decision.warnings,
+            Self::FewLabels(evidence) => &evidence.warnings,
             Self::LabelShift(evidence) => return evidence.warnings(),
             Self::LikelihoodRatio(_) => return Vec::new(),
         };
@@ -473,6 +493,7 @@ impl Evidence {
         match self {
             Self::Auto(decision) => Some(decision.to_string()),
             Self::LabelPlan { plan, .. } => Some(plan.to_string()),
+            Self::FewLabels(evidence) => Some(evidence.to_string()),
             Self::LikelihoodRatio(_) | Self::LabelShift(_) => None,
         }
     }

@@ -4,6 +4,7 @@
 //! room                 what the target data leave behind          how thresholds follow
 //! auto                 predictions, then as label_plan            split conformal prediction, or the plan
 //! label_plan           confidences and rows, then three laws      projection of the planned law
+//! few_labels           the same and labeled rows, then one law    quantile of a posterior law that labels pull
 //! ot                   two laws around the target scores          quantile of learned weights
 //! uncorrected fixed    the same, for warnings only                quantile of equal or given weights
 //! oracle               nothing: labels are known                  quantile
@@ -24,6 +25,7 @@ mod concluded;
 pub mod conditional;
 mod dispatch;
 pub mod entropy_scaling;
+pub mod few_labels;
 pub(crate) mod fit;
 mod fixed;
 pub mod label_plan;
@@ -44,6 +46,7 @@ pub(crate) use concluded::{Concluded, Sorted};
 pub use concluded::{Learned, RecordedOptions};
 pub use conditional::{ConditionalChoice, ConditionalRule, PenaltyChoice};
 pub(crate) use dispatch::{AnyPass, AnyStage, AnyState, CoverageForm};
+pub use few_labels::{FewLabelsSettings, Guarantee, GuaranteeProbability};
 pub use label_shift::LabelShiftChoice;
 pub use likelihood_ratio::RatioChoice;
 pub use needs::{Need, Needs};
@@ -63,6 +66,7 @@ use serde::{Deserialize, Serialize};
 
 use auto::{AutoSettings, Decision};
 use entropy_scaling::{EntropyPower, EntropyScaling};
+use few_labels::{FewLabelsEvidence, LabelThresholds};
 use label_plan::{LabelPlanSettings, PlanEvidence, PlanThresholds};
 use label_shift::LabelShiftEvidence;
 use likelihood_ratio::RatioEvidence;
@@ -81,6 +85,8 @@ pub enum Method {
     Auto(AutoSettings),
     /// Weights projected on the scores of a transported label plan.
     LabelPlan(LabelPlanSettings),
+    /// Label laws averaged by how likely they make the labels of a few target points.
+    FewLabels(FewLabelsSettings),
     /// The paper's: weights that minimise a bound on the lost coverage.
     OptimalTransport(TransportSettings),
     /// Split conformal prediction: every calibration point counts the same.
@@ -111,6 +117,8 @@ pub enum MethodName {
     Auto,
     /// Weights projected on the scores of a transported label plan.
     LabelPlan,
+    /// Label laws averaged by how likely they make the labels of a few target points.
+    FewLabels,
     /// The paper's: weights that minimise a bound on the lost coverage.
     Ot,
     /// Split conformal prediction: every calibration point counts the same.
@@ -133,9 +141,10 @@ pub enum MethodName {
 
 impl MethodName {
     /// All of them, in the order they are shown.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Auto,
         Self::LabelPlan,
+        Self::FewLabels,
         Self::Ot,
         Self::Uncorrected,
         Self::Oracle,
@@ -233,6 +242,11 @@ pub enum Rule {
         /// Cumulative levels at the calibration scores, and the tail beyond them.
         thresholds: PlanThresholds,
     },
+    /// The quantile of a posterior law, pulled toward the scores of labeled target points.
+    FewLabels {
+        /// The law, the labeled scores, and what is to be guaranteed.
+        thresholds: LabelThresholds,
+    },
     /// The quantile with a share of the mass for the test point that follows from its likelihood ratio, or its label's.
     ByRatio(RatioRule),
     /// Kernel quantile regression at every test point.
@@ -255,6 +269,8 @@ pub enum Evidence {
         /// What a user should know, at the level of the run.
         warnings: Vec<Warning>,
     },
+    /// Of labels of a few target points.
+    FewLabels(Box<FewLabelsEvidence>),
     /// Of `auto`: the test, the choice, and the plan where it was made.
     Auto(Box<Decision>),
 }

@@ -31,12 +31,18 @@ pub struct Needs {
     pub ratios: Need,
     /// Weights of the user's own, one for each calibration point.
     pub weights: Need,
+    /// Labels of some of the target rows.
+    pub labels: Need,
 }
 
 impl Needs {
     /// Probabilities are enough; every side input is refused.
-    pub const NOTHING: Self =
-        Self { features: Need::Unused, ratios: Need::Unused, weights: Need::Unused };
+    pub const NOTHING: Self = Self {
+        features: Need::Unused,
+        ratios: Need::Unused,
+        weights: Need::Unused,
+        labels: Need::Unused,
+    };
 
     /// The need for one side input, where code goes over all of them.
     pub fn of(&self, side: SideInput) -> Need {
@@ -44,6 +50,7 @@ impl Needs {
             SideInput::Features => self.features,
             SideInput::Ratios => self.ratios,
             SideInput::Weights => self.weights,
+            SideInput::Labels => self.labels,
         }
     }
 }
@@ -54,7 +61,9 @@ impl Method {
         match points {
             PointSet::Calibration => self.needs(),
             PointSet::Target => Needs { features: self.needs().features, ..Needs::NOTHING },
-            PointSet::Predicted | PointSet::Test => Needs { weights: Need::Unused, ..self.needs() },
+            PointSet::Predicted | PointSet::Test => {
+                Needs { weights: Need::Unused, labels: Need::Unused, ..self.needs() }
+            }
         }
     }
 
@@ -66,6 +75,7 @@ impl Method {
             features: given.features.filter(|_| used(SideInput::Features)),
             ratios: given.ratios.filter(|_| used(SideInput::Ratios)),
             weights: given.weights.filter(|_| used(SideInput::Weights)),
+            labels: given.labels.filter(|_| used(SideInput::Labels)),
         }
     }
 }
@@ -80,7 +90,7 @@ impl Method {
 pub fn require_and_refuse(method: &Method, points: PointSet, given: &[SideInput]) -> Result<()> {
     let needs = method.needs_of(points);
     for side in SideInput::ALL {
-        let what = Input::Side(side, points);
+        let what = Input::Side(side, side.points(points));
         match (needs.of(side), given.contains(&side)) {
             (Need::Required, false) => return Err(Error::Missing { what, whose: method.user() }),
             (Need::Unused, true) => {
@@ -115,7 +125,7 @@ pub fn require_a_user_among(
     match unused {
         None => Ok(()),
         Some(side) => Err(Error::NotUsed {
-            what: Input::Side(*side, points),
+            what: Input::Side(*side, side.points(points)),
             by: User::Comparison,
             owners: owners(*side),
         }),

@@ -142,21 +142,34 @@ impl<V> RowSample<V> {
     /// # Errors
     /// If a key occurs twice among them.
     pub(crate) fn into_values(self) -> Result<Vec<V>> {
-        Ok(self.into_hashed_values()?.into_iter().map(|(_, value)| value).collect())
+        Ok(self.into_kept()?.into_iter().map(|row| row.value).collect())
     }
 
     /// The same with the rows' hashes: those with the smallest are a sample of the sample.
     ///
     /// # Errors
     /// If a key occurs twice among them.
-    pub(crate) fn into_hashed_values(mut self) -> Result<Vec<(u64, V)>> {
+    pub(crate) fn into_hashed_values(self) -> Result<Vec<(u64, V)>> {
+        Ok(self.into_kept()?.into_iter().map(|row| (row.hash, row.value)).collect())
+    }
+
+    /// The same with the rows' keys.
+    ///
+    /// # Errors
+    /// If a key occurs twice among them.
+    pub(crate) fn into_rows(self) -> Result<Vec<(u64, V)>> {
+        Ok(self.into_kept()?.into_iter().map(|row| (row.key, row.value)).collect())
+    }
+
+    /// The sampled rows, in the order of the keys.
+    fn into_kept(mut self) -> Result<Vec<Row<V>>> {
         self.cut();
         // By key, not by hash: sums over a sample then run as they would over the whole table.
         self.kept.sort_unstable_by_key(|row| row.key);
-        if let Some(pair) = self.kept.windows(2).find(|pair| pair[0].key == pair[1].key) {
-            return Err(Error::DuplicateKey { key: pair[0].key });
+        match self.kept.windows(2).find(|pair| pair[0].key == pair[1].key) {
+            Some(pair) => Err(Error::DuplicateKey { key: pair[0].key }),
+            None => Ok(self.kept),
         }
-        Ok(self.kept.into_iter().map(|row| (row.hash, row.value)).collect())
     }
 
     /// Whether another sample holds the rows of the same keys.

@@ -209,6 +209,12 @@ pub(crate) fn digest_of(scores: &[f64], labels: &Labels, side: &SideInputs<'_>) 
             digest.numbers(values.iter().copied());
         }
     }
+    if let Some(labels) = side.labels {
+        digest.begin("labels of target rows", &[labels.len(), labels.shares().len()]);
+        labels.keys().iter().for_each(|key| digest.word(*key));
+        labels.as_slice().iter().for_each(|label| digest.word(*label as u64));
+        digest.numbers(labels.shares().iter().copied());
+    }
     digest.0.finalize().into()
 }
 

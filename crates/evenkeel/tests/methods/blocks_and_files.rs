@@ -10,7 +10,7 @@ use evenkeel::rows::{RowKeys, Rows};
 use evenkeel::score::{Labels, Probabilities};
 use evenkeel::side_inputs::{Labeled, SideInputs};
 
-use crate::world::{CLASSES, Points, alpha, calibrator, methods, points};
+use crate::world::{CLASSES, Points, alpha, calibrator, methods, points, with_labels};
 
 /// Whether a test should describe points by features or leave that to the scores.
 fn beside_for<'a>(points: &'a Points, with_features: &str) -> SideInputs<'a> {
@@ -29,7 +29,7 @@ fn fit(
     let mut fit = calibrator.begin(&Labeled {
         probabilities: &probabilities,
         labels: &labeled.labels,
-        beside: beside_for(labeled, described),
+        beside: with_labels(&calibrator.method, beside_for(labeled, described)),
     })?;
     let beside = beside_for(target, described);
     loop {
@@ -151,6 +151,15 @@ fn damaged_rules_are_refused() {
             Method::LabelPlan(_) => {
                 assert!(refused(&|file| file["rule"]["thresholds"]["reached"] = 2.0.into()));
                 assert!(refused(&|file| file["rule"]["thresholds"]["scores"][0] = (-3.0).into()));
+            }
+            Method::FewLabels(_) => {
+                let law = |file: &mut serde_json::Value, key: &str, value: f64| {
+                    file["rule"]["thresholds"][key][0] = value.into();
+                };
+                assert!(refused(&|file| law(file, "cdf", -0.1)));
+                assert!(refused(&|file| law(file, "scores", 3.0)));
+                assert!(refused(&|file| law(file, "spread", 2.0)));
+                assert!(refused(&|file| law(file, "labeled", 3.0)));
             }
             Method::EntropyScaled(_) => {
                 assert!(refused(&|file| file["rule"]["scaling"]["classes"] = 1.into()));

@@ -9,11 +9,12 @@ use evenkeel::seed::{Seed, Stream};
 use evenkeel::side_inputs::{Labeled, SideInputs};
 use sha2::{Digest, Sha256};
 
-use crate::world::{CLASSES, Points, alpha, calibrator, methods, points};
+use crate::world::{CLASSES, Points, alpha, calibrator, methods, points, with_labels};
 
 fn begin(calibrator: &ShiftCalibrator, labeled: &Points) -> Fit {
     let probabilities = Probabilities::new(&labeled.probabilities, CLASSES).unwrap();
     let beside = SideInputs { features: None, ..labeled.beside() };
+    let beside = with_labels(&calibrator.method, beside);
     let labels = &labeled.labels;
     calibrator.begin(&Labeled { probabilities: &probabilities, labels, beside }).unwrap()
 }

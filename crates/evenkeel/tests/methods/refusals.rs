@@ -9,7 +9,7 @@ use evenkeel::rows::{RowKeys, Rows};
 use evenkeel::score::{Labels, Probabilities, Score};
 use evenkeel::side_inputs::{Labeled, SideInputs};
 
-use crate::world::{CLASSES, Points, calibrator, points};
+use crate::world::{CLASSES, Points, calibrator, points, with_labels};
 
 fn refused(
     calibrator: &ShiftCalibrator,
@@ -88,7 +88,7 @@ fn bad_rows_of_target_are_counted_from_the_start() {
         let labeled = Labeled {
             probabilities: &probabilities,
             labels: &labeled.labels,
-            beside: SideInputs { features: None, ..labeled.beside() },
+            beside: with_labels(&method, SideInputs { features: None, ..labeled.beside() }),
         };
         let mut fit = Ok(calibrator(method).begin(&labeled).unwrap());
         for (index, block) in bad.chunks(20 * CLASSES).enumerate() {

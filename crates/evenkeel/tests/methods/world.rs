@@ -1,5 +1,7 @@
 //! A classifier of three classes in the plane, whose points move.
 
+use std::sync::OnceLock;
+
 use evenkeel::calibrator::ShiftCalibrator;
 use evenkeel::learning::optimise::StoppingRule;
 use evenkeel::level::{FailureProbability, Miscoverage};
@@ -10,12 +12,13 @@ use evenkeel::method::label_shift::EmSettings;
 use evenkeel::method::likelihood_ratio::{NetworkSettings, RatioEstimator, TelescopingSettings};
 use evenkeel::method::quantile_transfer::TransferRule;
 use evenkeel::method::{
-    ConditionalChoice, LabelShiftChoice, Method, PenaltyChoice, RatioChoice, TransportSettings,
+    ConditionalChoice, FewLabelsSettings, Guarantee, LabelShiftChoice, Method, PenaltyChoice,
+    RatioChoice, TransportSettings,
 };
 use evenkeel::rows::Rows;
 use evenkeel::score::{Labels, Score, softmax_rows};
 use evenkeel::seed::{Seed, Stream};
-use evenkeel::side_inputs::SideInputs;
+use evenkeel::side_inputs::{SideInputs, TargetLabels};
 
 pub const CLASSES: usize = 3;
 
@@ -76,7 +79,22 @@ impl Points {
             features: Some(Rows::new("features", &self.features, 2).unwrap()),
             ratios: Some(&self.ratios),
             weights: Some(&self.ratios),
+            labels: None,
         }
+    }
+}
+
+/// What stands beside the calibration points, with labels of target rows for the method that needs them.
+pub fn with_labels<'a>(method: &Method, beside: SideInputs<'a>) -> SideInputs<'a> {
+    static LABELS: OnceLock<TargetLabels> = OnceLock::new();
+    let labels = LABELS.get_or_init(|| {
+        let pairs: Vec<(u64, usize)> =
+            (9..27).map(|key| (key, key as usize * 7 % CLASSES)).collect();
+        TargetLabels::new(&pairs, CLASSES).unwrap()
+    });
+    match method {
+        Method::FewLabels(_) => SideInputs { labels: Some(labels), ..beside },
+        _ => beside,
     }
 }
 
@@ -95,6 +113,13 @@ pub fn methods() -> Vec<Method> {
     vec![
         Method::Auto(AutoSettings::new(delta)),
         Method::LabelPlan(LabelPlanSettings::new(delta)),
+        Method::FewLabels(FewLabelsSettings::new(delta)),
+        Method::FewLabels(FewLabelsSettings {
+            // So few rows are kept that the law takes a second pass.
+            plan: LabelPlanSettings { kept_cells: 75, ..LabelPlanSettings::new(delta) },
+            guarantee: Guarantee::Average,
+            ..FewLabelsSettings::new(delta)
+        }),
         Method::OptimalTransport(TransportSettings {
             stopping: StoppingRule::after(20).unwrap(),
             ..TransportSettings::default()

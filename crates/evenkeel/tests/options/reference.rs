@@ -37,8 +37,10 @@ fn rows(specs: &[&OptionSpec]) -> String {
                 .map(|choice| format!("`{}`", choice.word))
                 .collect::<Vec<_>>()
                 .join(", "),
-            OptionKind::NumberOrWord(range, choice) => {
-                format!("{}, or `{}`", range.words, choice.word)
+            OptionKind::NumberOrWord(range, choices) => {
+                let words: Vec<String> =
+                    choices.iter().map(|choice| format!("`{}`", choice.word)).collect();
+                format!("{}, or {}", range.words, words.join(" or "))
             }
             OptionKind::Flag => "a flag; `True` or `False` in Python".to_owned(),
             _ => spec.kind.expected(),
@@ -97,8 +99,11 @@ least one of its methods uses it, and gives it to those.
                 Need::Optional => "Takes",
                 Need::Required => "Needs",
             };
-            writeln!(text, "{words} {}: one {} per calibration point.", side.name(), side.one())
-                .unwrap();
+            let of = match side {
+                SideInput::Labels => "each with the row of its target point",
+                _ => "per calibration point",
+            };
+            writeln!(text, "{words} {}: one {} {of}.", side.name(), side.one()).unwrap();
         }
         let own: Vec<&OptionSpec> = method.options().collect();
         if !own.is_empty() {
@@ -117,8 +122,8 @@ fn python_type(spec: &OptionSpec) -> String {
     match spec.kind {
         OptionKind::Choice(choices) => literal(choices.iter().map(|choice| choice.word)),
         OptionKind::Number(_) => "float".to_owned(),
-        OptionKind::NumberOrWord(_, choice) => {
-            format!("Union[float, {}]", literal([choice.word].into_iter()))
+        OptionKind::NumberOrWord(_, choices) => {
+            format!("Union[float, {}]", literal(choices.iter().map(|choice| choice.word)))
         }
         OptionKind::Count(_) => "int".to_owned(),
         _ => "bool".to_owned(),

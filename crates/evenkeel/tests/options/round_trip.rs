@@ -28,7 +28,9 @@ fn text_for(spec: &OptionSpec, pick: u64) -> String {
             let most = range.most.unwrap_or(range.least + 5000);
             (range.least + pick as usize % (most - range.least + 1)).to_string()
         }
-        OptionKind::NumberOrWord(_, choice) if pick.is_multiple_of(3) => choice.word.to_owned(),
+        OptionKind::NumberOrWord(_, choices) if pick.is_multiple_of(3) => {
+            choices[pick as usize / 3 % choices.len()].word.to_owned()
+        }
         OptionKind::Number(_) | OptionKind::NumberOrWord(..) if spec.name == "min-effective" => {
             small(&["1", "12.5", "1e9"])
         }

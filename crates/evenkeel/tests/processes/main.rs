@@ -30,7 +30,7 @@ use evenkeel::rows::{RowKeys, Rows};
 use evenkeel::score::{Aps, Probabilities, Randomisation, Raps, Score};
 use evenkeel::seed::{Seed, Stream};
 use evenkeel::side_inputs::{Labeled, SideInputs};
-use world::{CLASSES, Points, alpha, methods, points};
+use world::{CLASSES, Points, alpha, methods, points, with_labels};
 
 /// What describes points: their scores, or features.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -124,6 +124,7 @@ impl Chosen {
                 .then(|| Rows::new("features", &self.features, 2).unwrap()),
             ratios: Some(&self.ratios),
             weights: Some(&self.ratios),
+            labels: None,
         }
     }
 }
@@ -206,7 +207,7 @@ fn distributed(
     stream: &mut Stream,
 ) -> Calibration {
     let probabilities = Probabilities::new(&calibration.probabilities, CLASSES).unwrap();
-    let beside = described.beside(calibration);
+    let beside = with_labels(&calibrator.method, described.beside(calibration));
     let labeled = Labeled { probabilities: &probabilities, labels: &calibration.labels, beside };
     let mut fit = calibrator.begin(&labeled).unwrap();
     loop {
@@ -229,7 +230,7 @@ fn whole(
     described: Described,
 ) -> Calibration {
     let probabilities = Probabilities::new(&calibration.probabilities, CLASSES).unwrap();
-    let beside = described.beside(calibration);
+    let beside = with_labels(&calibrator.method, described.beside(calibration));
     let labeled = Labeled { probabilities: &probabilities, labels: &calibration.labels, beside };
     let target = table.points();
     let rows = Probabilities::new(&target.probabilities, CLASSES).unwrap();
@@ -299,6 +300,7 @@ fn drive() {
             Method::Uncorrected
                 | Method::OptimalTransport(_)
                 | Method::LabelPlan(_)
+                | Method::FewLabels(_)
                 | Method::EntropyScaled(_)
                 | Method::QuantileTransfer(_)
                 | Method::LabelShift(_)

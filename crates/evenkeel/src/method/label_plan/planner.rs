@@ -132,7 +132,12 @@ impl LabelPlanner {
         self.finish(&prepared, second)
     }
 
-    fn predicted_calibration(&self, groups: &ClassGroups) -> PredictedCalibration {
+    /// `T`, the temperature of the calibration labels.
+    pub(crate) fn temperature(&self) -> f64 {
+        self.temperature
+    }
+
+    pub(crate) fn predicted_calibration(&self, groups: &ClassGroups) -> PredictedCalibration {
         let rows = self.labeled.logits().chunks_exact(self.labeled.classes());
         let (groups, confidences) = rows
             .map(|row| (groups.group_of[predicted(row)], confidence(row, 1.0 / self.temperature)))

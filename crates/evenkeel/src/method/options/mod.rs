@@ -44,8 +44,8 @@ pub enum OptionKind {
     Choice(&'static [Choice]),
     /// A number in a range.
     Number(NumberRange),
-    /// A number in a range, or a word.
-    NumberOrWord(NumberRange, Choice),
+    /// A number in a range, or one of some words.
+    NumberOrWord(NumberRange, &'static [Choice]),
     /// A whole number in a range; 3.0 is not one.
     Count(CountRange),
     /// Yes or no; no unless given.
@@ -99,7 +99,10 @@ impl OptionKind {
                 format!("one of {}", words.join(", "))
             }
             Self::Number(range) => range.words.to_owned(),
-            Self::NumberOrWord(range, choice) => format!("{}, or {}", range.words, choice.word),
+            Self::NumberOrWord(range, choices) => {
+                let words: Vec<&str> = choices.iter().map(|choice| choice.word).collect();
+                format!("{}, or {}", range.words, words.join(" or "))
+            }
             Self::Count(CountRange { least, most: None }) => {
                 format!("a whole number, at least {least}")
             }

@@ -13,6 +13,7 @@ use crate::learning::optimise::{AdamSettings, Improvement, StoppingRule};
 use crate::level::FailureProbability;
 use crate::method::auto::AutoSettings;
 use crate::method::entropy_scaling::EntropyPower;
+use crate::method::few_labels::{ChangeBelief, FewLabelsSettings, Guarantee, GuaranteeProbability};
 use crate::method::label_plan::LabelPlanSettings;
 use crate::method::label_shift::EmSettings;
 use crate::method::likelihood_ratio::{NetworkSettings, RatioEstimator, TelescopingSettings};
@@ -66,6 +67,20 @@ impl Method {
                 Self::Auto(AutoSettings::new(level))
             }
             MethodName::LabelPlan => Self::LabelPlan(LabelPlanSettings::default()),
+            MethodName::FewLabels => {
+                let level = given.number("shift-level").map(FailureProbability::new).transpose()?;
+                let settings =
+                    level.map_or_else(FewLabelsSettings::default, FewLabelsSettings::new);
+                let guarantee = match given.get("guarantee") {
+                    Some(OptionValue::Number(probability)) => Guarantee::Probability {
+                        probability: GuaranteeProbability::new(probability)?,
+                    },
+                    Some(OptionValue::Word("average")) => Guarantee::Average,
+                    Some(_) => Guarantee::None,
+                    None => settings.guarantee,
+                };
+                Self::FewLabels(FewLabelsSettings { guarantee, ..settings })
+            }
             MethodName::Ot => Self::OptimalTransport(transport(given)?),
             MethodName::Uncorrected => Self::Uncorrected,
             MethodName::LikelihoodRatio => Self::LikelihoodRatio(ratio(given, ratios)),
@@ -126,6 +141,19 @@ impl Method {
         use OptionValue::{Count, Number, Word};
         match self {
             Self::Auto(settings) => vec![("shift-level", Number(settings.level.get()))],
+            Self::FewLabels(settings) => {
+                let guarantee = match settings.guarantee {
+                    Guarantee::None => Word("none"),
+                    Guarantee::Average => Word("average"),
+                    Guarantee::Probability { probability } => Number(probability.get()),
+                };
+                let mut found = Vec::new();
+                if let ChangeBelief::Tested { level, .. } = settings.change {
+                    found.push(("shift-level", Number(level.get())));
+                }
+                found.push(("guarantee", guarantee));
+                found
+            }
             Self::OptimalTransport(settings) => transport_settings(settings),
             Self::LikelihoodRatio(choice) => vec![("ratio", Word(choice.name()))],
             Self::LabelShift(choice) => vec![(

@@ -12,6 +12,7 @@ use crate::learning::optimise::{AdamSettings, Improvement, StoppingRule};
 use crate::level::FailureProbability;
 use crate::method::MethodName;
 use crate::method::conditional::ConditionalSettings;
+use crate::method::few_labels::GuaranteeProbability;
 use crate::score::{Randomisation, Raps};
 
 /// The paper's method, which has most of the options.
@@ -91,9 +92,27 @@ pub const OPTIONS: &[OptionSpec] = &[
             FailureProbability::new(value).is_ok()
         }),
         help: "False-alarm rate of the shift test, and failure probability of the certificate",
-        owners: Owners::Methods(&[MethodName::Auto]),
+        owners: Owners::Methods(&[MethodName::Auto, MethodName::FewLabels]),
         unset: None,
     },
+    row(
+        "guarantee",
+        Owners::Methods(&[MethodName::FewLabels]),
+        OptionKind::NumberOrWord(
+            NumberRange {
+                words: "a probability between 0 and 1, both excluded",
+                contains: |value| GuaranteeProbability::new(value).is_ok(),
+            },
+            &[
+                choice("none", "the posterior's own threshold"),
+                choice(
+                    "average",
+                    "coverage of at least the level on average over draws of the labeled rows",
+                ),
+            ],
+        ),
+        "What labels drawn at random must guarantee; a probability: coverage of at least the level in that share of draws",
+    ),
     row(
         "sandwich",
         OT,
@@ -240,7 +259,7 @@ pub const OPTIONS: &[OptionSpec] = &[
                     ConditionalSettings::new(gamma, value).is_ok()
                 },
             },
-            choice("cv", "five-fold cross-validation"),
+            &[choice("cv", "five-fold cross-validation")],
         ),
         "Penalty on the fitted function",
     ),

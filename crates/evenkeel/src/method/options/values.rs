@@ -86,12 +86,12 @@ impl OptionValues {
     pub fn set(&mut self, name: &str, value: GivenValue<'_>) -> Result<()> {
         let spec = known(name)?;
         let found = match (spec.kind, value) {
-            (OptionKind::Choice(choices), GivenValue::Word(text)) => {
+            (
+                OptionKind::Choice(choices) | OptionKind::NumberOrWord(_, choices),
+                GivenValue::Word(text),
+            ) => {
                 let found = choices.iter().find(|choice| choice.word == text);
                 found.map(|choice| OptionValue::Word(choice.word))
-            }
-            (OptionKind::NumberOrWord(_, choice), GivenValue::Word(text)) => {
-                (choice.word == text).then_some(OptionValue::Word(choice.word))
             }
             (OptionKind::Number(range) | OptionKind::NumberOrWord(range, _), value) => {
                 let number = match value {

@@ -1,0 +1,447 @@
+//! `few-labels` as a method: one pass while all rows are kept, a second for the law where they are too many.
+
+use serde::{Deserialize, Serialize};
+
+use super::evidence::{FewLabelsEvidence, Measured};
+use super::law::{ScoreLaw, TableReader, spread_at};
+use super::posterior::{Change, TableWeights};
+use super::second_pass::{LawPass, LawState};
+use super::settings::{ChangeBelief, FewLabelsSettings};
+use super::shares::UpdatedShares;
+use super::tables::{LabelTables, TablesOf};
+use super::thresholds::LabelThresholds;
+use crate::error::{Error, Input, PointSet, Result, SideInput, User, require_same_length};
+use crate::interval::Interval;
+use crate::label_law::{ClassGroups, Iterating, ShiftStatistics, floored_log, shift_statistics};
+use crate::level::Miscoverage;
+use crate::measure::Weights;
+use crate::method::auto::{AutoFirstPass, AutoFirstState, require_permutations};
+use crate::method::fit::{Next, Open, Pass, Scored, Stage};
+use crate::method::label_plan::{self, LabelPlanner};
+use crate::method::row_pass::normalised;
+use crate::method::{About, Concluded, Evidence, Guarantee, Need, Needs, Rule, Sorted};
+use crate::rows::{Real, RowKeys, Rows};
+use crate::score::{Score, row_scale};
+use crate::seed::Seed;
+use crate::shift::{Prediction, ShiftTest, predictions, sampled, shift_test};
+use crate::side_inputs::{SideInputs, TargetLabels};
+use crate::sketch::{Abscissae, RowSample, contradiction};
+use crate::threshold::TestMass;
+
+pub(crate) const ABOUT: About = About {
+    name: "few-labels",
+    summary: "Label laws averaged by how likely they make the labels of a few target points",
+    assumption: "target labels drawn at random, and a label law near the truth; labels outweigh it as they grow in number",
+    needs: Needs { labels: Need::Required, ..Needs::NOTHING },
+};
+
+/// What does not change from pass to pass.
+#[derive(Debug)]
+struct Job {
+    planner: LabelPlanner,
+    settings: FewLabelsSettings,
+    alpha: Miscoverage,
+    labels: TargetLabels,
+    score: Score,
+}
+
+/// The calibration side, before the target rows.
+#[derive(Debug)]
+pub(crate) struct FewLabelsFirst {
+    job: Job,
+    seed: Seed,
+    /// What the model says of the calibration points; empty where no test is made.
+    before: Vec<Prediction>,
+}
+
+/// The posterior, before the law over all rows.
+#[derive(Debug)]
+pub(crate) struct FewLabelsSecond {
+    job: Job,
+    found: Found,
+    labeled: LabeledScores,
+    /// How far the tables disagree, at the places of the pass.
+    spread: Vec<f64>,
+}
+
+/// What the first pass found.
+#[derive(Debug)]
+struct Found {
+    m: u64,
+    planned_rows: usize,
+    test: Option<ShiftTest>,
+    change: Change,
+    groups: ClassGroups,
+    statistics: ShiftStatistics,
+    shares: UpdatedShares,
+    tables: LabelTables,
+    weights: TableWeights,
+    impossible: usize,
+}
+
+/// Scores of the labels, increasing, and their shares.
+#[derive(Debug, Clone)]
+struct LabeledScores {
+    scores: Vec<f64>,
+    shares: Vec<f64>,
+}
+
+/// Looks at the calibration data; the target rows are still to come.
+pub(crate) fn begin<T: Real>(
+    calibration: &Scored<'_, T>,
+    settings: FewLabelsSettings,
+) -> Result<Open<FewLabelsFirst>> {
+    let labels = calibration.side.labels.ok_or(Error::Missing {
+        what: Input::Side(SideInput::Labels, PointSet::Target),
+        whose: User::Method(ABOUT.name),
+    })?;
+    let classes = calibration.classes();
+    require_same_length("classes of target labels", labels.classes(), "classes", classes)?;
+    if !labels.shares().is_empty() && settings.guarantee != Guarantee::None {
+        return Err(Error::Unsupported {
+            what: "a guarantee with unequal probabilities of being labeled",
+            instead: "draw the rows to label with equal probability, or ask for no guarantee",
+        });
+    }
+    let seed = calibration.context.seed;
+    let before = match settings.change {
+        ChangeBelief::Tested { level, permutations } => {
+            require_permutations(level, permutations)?;
+            sampled(predictions(calibration.probabilities), seed)?
+        }
+        ChangeBelief::Changed | ChangeBelief::Unchanged => Vec::new(),
+    };
+    let planner = label_plan::planner(calibration, settings.plan)?;
+    let pass = LabelsPass {
+        auto: AutoFirstPass::new(&planner, seed),
+        rows: kept_rows(&planner, seed, settings.plan.kept_cells),
+        labels: labels.clone(),
+    };
+    let job = Job {
+        planner,
+        settings,
+        alpha: calibration.context.alpha,
+        labels: labels.clone(),
+        score: calibration.context.score.with_draws_for("today"),
+    };
+    Ok(Open::new(FewLabelsFirst { job, seed, before }, pass))
+}
+
+/// A sample of the rows that the plans are fitted to, with their probabilities: scores and laws need these to the bit, and logits
+/// are rounded logarithms of them.
+fn kept_rows(planner: &LabelPlanner, seed: Seed, cells: usize) -> RowSample<Box<[f64]>> {
+    let capacity = (cells / planner.labeled().classes()).max(1);
+    RowSample::new(seed.child("label-plan-rows", 0).get(), capacity)
+}
+
+impl Stage for FewLabelsFirst {
+    type Pass = LabelsPass;
+
+    fn end_pass(self, _: LabelsPass, state: LabelsState, m: u64) -> Result<Next> {
+        let Self { job, seed, before } = self;
+        let LabelsState { auto: (predictions, first), rows, labeled } = state;
+        let labeled = require_all(&job.labels, labeled, m)?;
+        let (change, test) = match job.settings.change {
+            ChangeBelief::Changed => (Change::Found, None),
+            ChangeBelief::Unchanged => (Change::NotFound, None),
+            ChangeBelief::Tested { level, permutations } => {
+                let test = shift_test(&before, &predictions.into_values()?, permutations, seed)?;
+                let change = if test.rejects(level) { Change::Found } else { Change::NotFound };
+                (change, Some(test))
+            }
+        };
+        let groups = ClassGroups::new(job.planner.labeled(), m);
+        let mut target_counts = vec![0; groups.len()];
+        for (count, group) in first.predicted.iter().zip(&groups.group_of) {
+            target_counts[*group] += count;
+        }
+        let predicted = job.planner.predicted_calibration(&groups);
+        let statistics = shift_statistics(&predicted, &target_counts, &first.confidences);
+        let mut counts = vec![0; groups.len()];
+        job.labels.as_slice().iter().for_each(|label| counts[groups.group_of[*label]] += 1);
+        let shares = UpdatedShares::new(&groups.prior, &counts);
+        let all_rows = m <= rows.capacity() as u64;
+        let rows = rows.into_rows()?;
+        let logits = first.kept.into_values()?;
+        if logits.is_empty() || (all_rows && rows.len() as u64 != m) {
+            return Err(contradiction("its sample does not hold as many rows as were seen"));
+        }
+        let tables = LabelTables::fit(&TablesOf {
+            logits: &logits,
+            groups: &groups,
+            shares: &shares.shares,
+            temperature: job.planner.temperature() * statistics.inflation,
+            mix: statistics.mix,
+            iterating: Iterating {
+                tolerance: job.settings.plan.tolerance,
+                most_iterations: job.settings.plan.most_iterations,
+            },
+        });
+        let weights = posterior(&job, &tables, change, &groups, &shares, &labeled);
+        let impossible = labeled
+            .iter()
+            .zip(job.labels.as_slice())
+            .filter(|((_, row), label)| row[**label] <= 0.0)
+            .count();
+        let planned_rows = logits.len();
+        let found = Found {
+            m,
+            planned_rows,
+            test,
+            change,
+            groups,
+            statistics,
+            shares,
+            tables,
+            weights,
+            impossible,
+        };
+        let mut reader = TableReader::new(&found.tables, &found.weights, job.score);
+        let labeled = LabeledScores::new(&job.labels, &labeled, &mut reader);
+        let law = ScoreLaw::of_rows(&mut reader, &rows);
+        if all_rows {
+            let needed = needed_scores(&law, &labeled, job.alpha)?;
+            let places = abscissae(job.score, found.tables.classes(), law.places(&needed))?;
+            let spread = spread_at(&mut reader, &rows, &found.weights, &places);
+            let law = law.at(places.points().to_vec());
+            return conclude(job, &found, labeled, law, spread);
+        }
+        let mut points = law.places(&labeled.scores);
+        // What lies beyond every score of the sample has a place too.
+        let range = job.score.range(found.tables.classes());
+        if points.last().is_none_or(|last| *last < range.high()) {
+            points.push(range.high());
+        }
+        let places = abscissae(job.score, found.tables.classes(), points)?;
+        let spread = spread_at(&mut reader, &rows, &found.weights, &places);
+        let (tables, weights) = (found.tables.clone(), found.weights);
+        let pass = LawPass { tables, weights, score: job.score, places };
+        Ok(Next::again(Open::new(FewLabelsSecond { job, found, labeled, spread }, pass)))
+    }
+}
+
+impl Stage for FewLabelsSecond {
+    type Pass = LawPass;
+
+    fn end_pass(self, pass: LawPass, state: LawState, _: u64) -> Result<Next> {
+        let Self { job, found, labeled, spread } = self;
+        let law = state.law(&pass.places);
+        conclude(job, &found, labeled, law, spread)
+    }
+}
+
+/// The labeled rows in the order of their keys, an error unless each of the labels has one.
+fn require_all(
+    labels: &TargetLabels,
+    labeled: LabeledRows,
+    m: u64,
+) -> Result<Vec<(u64, Box<[f64]>)>> {
+    if labels.len() as u64 > m {
+        return Err(Error::TooMany {
+            what: "labels of target rows",
+            found: labels.len(),
+            most: usize::try_from(m).unwrap_or(usize::MAX),
+            instead: "a row has one label, so there are at most as many as target rows",
+        });
+    }
+    let rows = labeled.sorted()?;
+    let mut without = labels
+        .keys()
+        .iter()
+        .filter(|key| rows.binary_search_by_key(*key, |(key, _)| *key).is_err());
+    match without.next() {
+        None => Ok(rows),
+        Some(key) => Err(Error::LabelWithoutRow { key: *key, missing: 1 + without.count() }),
+    }
+}
+
+fn posterior(
+    job: &Job,
+    tables: &LabelTables,
+    change: Change,
+    groups: &ClassGroups,
+    shares: &UpdatedShares,
+    labeled: &[(u64, Box<[f64]>)],
+) -> TableWeights {
+    if labeled.is_empty() {
+        // Without labels there is nothing to weigh tables by.
+        return TableWeights::label_free();
+    }
+    let logits: Vec<Vec<f64>> =
+        labeled.iter().map(|(_, row)| row.iter().map(|p| floored_log(*p)).collect()).collect();
+    let rows = logits.iter().map(Vec::as_slice).zip(job.labels.as_slice().iter().copied());
+    TableWeights::posterior(tables, change, groups, &shares.left_out, rows)
+}
+
+impl LabeledScores {
+    fn new(
+        labels: &TargetLabels,
+        labeled: &[(u64, Box<[f64]>)],
+        reader: &mut TableReader<'_>,
+    ) -> Self {
+        let scores: Vec<f64> = labeled
+            .iter()
+            .zip(labels.as_slice())
+            .map(|((key, row), label)| {
+                reader.read(*key, row);
+                reader.scores[*label]
+            })
+            .collect();
+        let Sorted { order, scores } = Sorted::new(&scores);
+        let shares = labels.shares();
+        let shares = if shares.is_empty() {
+            Vec::new()
+        } else {
+            order.iter().map(|index| shares[*index]).collect()
+        };
+        Self { scores, shares }
+    }
+}
+
+/// The labeled scores, and those that the threshold at the level asked for depends on.
+fn needed_scores(law: &ScoreLaw, labeled: &LabeledScores, alpha: Miscoverage) -> Result<Vec<f64>> {
+    let unknown = vec![0.0; law.scores.len()];
+    let laws = (law.scores.clone(), law.cdf.clone(), unknown);
+    let labels = (labeled.scores.clone(), labeled.shares.clone());
+    let found = LabelThresholds::new(laws, labels, Guarantee::None)?.at(alpha);
+    let mut needed = labeled.scores.clone();
+    needed.extend([found.before_pull.get(), found.posterior.get()]);
+    Ok(needed)
+}
+
+/// Places of a law, over a range that contains them.
+fn abscissae(score: Score, classes: usize, points: Vec<f64>) -> Result<Abscissae> {
+    let range = score.range(classes);
+    let low = points.first().map_or(range.low(), |first| first.min(range.low()));
+    let high = points.last().map_or(range.high(), |last| last.max(range.high()));
+    Ok(Abscissae::of_points(Interval::new(low, high)?, points))
+}
+
+fn conclude(
+    job: Job,
+    found: &Found,
+    labeled: LabeledScores,
+    law: ScoreLaw,
+    spread: Vec<f64>,
+) -> Result<Next> {
+    let LabeledScores { scores, shares } = labeled;
+    // Squares of differences of CDFs; rounding may leave the range of a share.
+    let spread = spread.iter().map(|value| value.clamp(0.0, 1.0)).collect();
+    let laws = (law.scores, law.cdf, spread);
+    let thresholds = LabelThresholds::new(laws, (scores, shares), job.settings.guarantee)?;
+    let calibration = job.planner.labeled().scores();
+    let evidence = FewLabelsEvidence::new(&Measured {
+        n: calibration.len(),
+        m: found.m,
+        alpha: job.alpha,
+        test: found.test,
+        shifted: found.change == Change::Found,
+        temperature: job.planner.temperature(),
+        groups: &found.groups,
+        statistics: found.statistics,
+        tables: &found.tables,
+        weights: &found.weights,
+        shares: &found.shares,
+        planned_rows: found.planned_rows,
+        impossible: found.impossible,
+        thresholds: &thresholds,
+    });
+    let rule = Rule::FewLabels { thresholds };
+    let weights = Weights::uniform(calibration.len())?;
+    let sorted = Sorted::new(calibration);
+    let concluded = Concluded::given(sorted, weights, TestMass::NONE, rule);
+    Next::done(concluded.with_evidence(Evidence::FewLabels(Box::new(evidence))))
+}
+
+/// What the first pass asks of the rows: all that `auto` does, probabilities, and the labeled rows.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct LabelsPass {
+    auto: AutoFirstPass,
+    /// Empty.
+    rows: RowSample<Box<[f64]>>,
+    labels: TargetLabels,
+}
+
+/// What the rows leave behind.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct LabelsState {
+    auto: AutoFirstState,
+    rows: RowSample<Box<[f64]>>,
+    labeled: LabeledRows,
+}
+
+/// Probabilities of the labeled rows seen so far, with their keys.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct LabeledRows(Vec<(u64, Box<[f64]>)>);
+
+impl LabeledRows {
+    /// In the order of their keys, an error if one was seen twice.
+    fn sorted(mut self) -> Result<Vec<(u64, Box<[f64]>)>> {
+        self.0.sort_by_key(|(key, _)| *key);
+        match self.0.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            None => Ok(self.0),
+            Some(pair) => Err(Error::DuplicateKey { key: pair[0].0 }),
+        }
+    }
+}
+
+impl Pass for LabelsPass {
+    type State = LabelsState;
+
+    fn empty(&self) -> LabelsState {
+        LabelsState {
+            auto: self.auto.empty(),
+            rows: self.rows.clone(),
+            labeled: LabeledRows::default(),
+        }
+    }
+
+    fn add<T: Real>(
+        &self,
+        state: LabelsState,
+        keys: RowKeys<'_>,
+        block: Rows<'_, T>,
+        side: &SideInputs<'_>,
+    ) -> Result<LabelsState> {
+        let LabelsState { auto, mut rows, mut labeled } = state;
+        let auto = self.auto.add(auto, keys, block, side)?;
+        let values = normalised(keys, block)?;
+        for (offset, row) in values.chunks_exact(block.columns()).enumerate() {
+            let key = keys.key(offset);
+            rows.add_with(key, || row.into());
+            if self.labels.place_of(key).is_some() {
+                labeled.0.push((key, row.into()));
+            }
+        }
+        // In the order of the keys on the wire too, so that equal rows are equal bytes.
+        labeled.0.sort_by_key(|(key, _)| *key);
+        Ok(LabelsState { auto, rows, labeled })
+    }
+
+    fn merge(&self, state: LabelsState, other: LabelsState) -> Result<LabelsState> {
+        let LabelsState { auto, mut rows, mut labeled } = state;
+        rows.merge(other.rows)?;
+        labeled.0.extend(other.labeled.0);
+        labeled.0.sort_by_key(|(key, _)| *key);
+        Ok(LabelsState { auto: self.auto.merge(auto, other.auto)?, rows, labeled })
+    }
+
+    fn check(&self, state: &LabelsState) -> Result<()> {
+        self.auto.check(&state.auto)?;
+        self.rows.require_same(&state.rows)?;
+        for (key, row) in
+            state.labeled.0.iter().map(|(key, row)| (*key, row)).chain(state.rows.rows())
+        {
+            require_same_length("a kept row", row.len(), "classes", self.labels.classes())?;
+            row_scale("probabilities", key, row)?;
+        }
+        match state.labeled.0.iter().find(|(key, _)| self.labels.place_of(*key).is_none()) {
+            None => Ok(()),
+            Some(_) => Err(contradiction("it keeps a row that has no label")),
+        }
+    }
+
+    fn classes(&self) -> usize {
+        self.labels.classes()
+    }
+}
