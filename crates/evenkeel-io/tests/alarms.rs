@@ -92,17 +92,23 @@ fn true_coverage(checked: &Checked, target: &Rows) -> f64 {
 #[test]
 fn clean_splits_seldom_alarm() {
     let clean = Rows::clean();
-    let (mut alarms, mut verdicts) = (0, [0_usize; 2]);
+    let mut alarms = 0;
+    let mut lost = Vec::new();
     for split in 0..200 {
         let order = shuffled(0..clean.labels.len(), Seed::new(1000 + split));
         let (calibration, target) =
             (clean.chosen(&order[..1000]), clean.chosen(&order[1000..2000]));
         let checked = checked(&calibration, &target, &[]);
         alarms += usize::from(alarm(&checked));
-        verdicts[usize::from(checked.verdict == Verdict::Loss)] += 1;
+        if checked.verdict == Verdict::Loss {
+            lost.push(true_coverage(&checked, &target));
+        }
     }
     assert!(alarms <= 4, "{alarms} of 200 clean splits alarmed");
-    assert!(verdicts[1] <= 4, "{} of 200 clean splits were called a loss", verdicts[1]);
+    println!("{alarms} alarms; called a loss, with their true coverage: {lost:?}");
+    // The verdict is about this threshold on these rows. By chance of the split some cover less than was asked for.
+    let unlucky = lost.iter().filter(|coverage| **coverage >= 0.9).count();
+    assert!(unlucky <= 4, "{unlucky} of 200 clean splits cover the level and were called a loss");
 }
 
 #[test]

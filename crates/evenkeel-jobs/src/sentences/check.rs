@@ -69,12 +69,12 @@ pub fn headline(checked: &Checked) -> String {
     }
     if let Some(measured) = &checked.measured {
         let counted = format!(
-            "{} of {} labels lie in their sets, {} ({} to {} with {:.0} % confidence), {asked}",
+            "{} of {} labels lie in their sets, {} ({}-{} at {:.0} % confidence), {asked}",
             measured.covered,
             measured.k,
             about(measured.value),
             points_whole(measured.low),
-            about(measured.high),
+            points_whole(measured.high),
             100.0 * measured.confidence,
         );
         return match checked.verdict {
@@ -137,9 +137,7 @@ fn labels_wanted(level: f64) -> String {
         wanted.map(|(width, level)| label_budget(width, level, FailureProbability::FIVE_PERCENT));
     count.map_or_else(
         || "Label rows drawn at random to know.".to_owned(),
-        |count| {
-            format!("Label {count} rows drawn at random: they tell coverage to within 5 points.")
-        },
+        |count| format!("Label {count} rows drawn at random to know coverage within 5 points."),
     )
 }
 
@@ -159,7 +157,7 @@ pub fn rests_on(checked: &Checked) -> String {
     let report = &checked.report;
     match &checked.measured {
         Some(measured) => format!(
-            "This rests on {} labels and holds if their rows were drawn at random from the {} target rows.",
+            "This rests on {} labels of rows drawn at random from {} target rows.",
             measured.k, report.m
         ),
         None => format!(
