@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::builder::Resettable;
+use clap::builder::{OsStringValueParser, Resettable, TypedValueParser};
 use clap::{ArgMatches, Args, FromArgMatches, Parser, Subcommand};
 use evenkeel::method::MethodName;
 use evenkeel::side_inputs::SideInput;
+use evenkeel_io::text_of_path;
 
 pub(crate) use crate::method_args::*;
 
@@ -91,6 +92,12 @@ impl<A: Args> FromArgMatches for Deferred<A> {
     }
 }
 
+/// Reads the name of a file with its selector, as text. Names are bytes to the system; those that are not UTF-8 are
+/// written so that they lead to the file.
+fn file_parser() -> impl TypedValueParser<Value = String> {
+    OsStringValueParser::new().map(|name| text_of_path(std::path::Path::new(&name)))
+}
+
 /// What every command takes.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Everywhere")]
@@ -128,10 +135,10 @@ pub(crate) struct Reading {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Labeled {
     /// Class probabilities of the calibration points, one row each.
-    #[arg(long, value_name = "MATRIX")]
+    #[arg(long, value_name = "MATRIX", value_parser = file_parser())]
     pub cal_probs: String,
     /// Their labels, integers from 0.
-    #[arg(long, value_name = "LABELS")]
+    #[arg(long, value_name = "LABELS", value_parser = file_parser())]
     pub cal_labels: String,
 }
 
@@ -140,16 +147,16 @@ pub(crate) struct Labeled {
 #[command(next_help_heading = EXTRA_INPUTS)]
 pub(crate) struct BesideArgs {
     /// Features of the calibration points, for likelihood-ratio and conditional [default: their scores].
-    #[arg(long, value_name = "MATRIX", requires = "unlabeled_features")]
+    #[arg(long, value_name = "MATRIX", value_parser = file_parser(), requires = "unlabeled_features")]
     pub cal_features: Option<String>,
     /// Features of the target points.
-    #[arg(long, value_name = "MATRIX", requires = "cal_features")]
+    #[arg(long, value_name = "MATRIX", value_parser = file_parser(), requires = "cal_features")]
     pub unlabeled_features: Option<String>,
     /// Known likelihood ratios dQ/dP of the calibration points, for likelihood-ratio.
-    #[arg(long, value_name = "VECTOR")]
+    #[arg(long, value_name = "VECTOR", value_parser = file_parser())]
     pub cal_ratios: Option<String>,
     /// Weights of the calibration points, for fixed.
-    #[arg(long, value_name = "VECTOR")]
+    #[arg(long, value_name = "VECTOR", value_parser = file_parser())]
     pub weights_file: Option<String>,
 }
 
@@ -184,7 +191,7 @@ pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub labeled: Labeled,
     /// Class probabilities of the target points, without labels.
-    #[arg(long, value_name = "MATRIX")]
+    #[arg(long, value_name = "MATRIX", value_parser = file_parser())]
     pub unlabeled: String,
     /// Failure probability of each confidence statement, and level of the shift test.
     #[arg(long, default_value_t = 0.05)]
@@ -222,7 +229,7 @@ pub(crate) struct CalibrateArgs {
     #[command(flatten)]
     pub labeled: Labeled,
     /// Class probabilities of the target points, without labels.
-    #[arg(long, value_name = "MATRIX")]
+    #[arg(long, value_name = "MATRIX", value_parser = file_parser())]
     pub unlabeled: String,
     /// How weights or thresholds are found.
     #[arg(long, value_parser = method_parser(), default_value = MethodName::default().as_str())]
@@ -253,13 +260,13 @@ pub(crate) struct PredictArgs {
     #[arg(long, value_name = "FILE")]
     pub calibration: PathBuf,
     /// Class probabilities to predict sets for.
-    #[arg(long, value_name = "MATRIX")]
+    #[arg(long, value_name = "MATRIX", value_parser = file_parser())]
     pub probs: String,
     /// Features of these points, if the calibration was made with features.
-    #[arg(long, value_name = "MATRIX", help_heading = EXTRA_INPUTS)]
+    #[arg(long, value_name = "MATRIX", value_parser = file_parser(), help_heading = EXTRA_INPUTS)]
     pub features: Option<String>,
     /// Known likelihood ratios of these points, if the calibration was made with known ratios.
-    #[arg(long, value_name = "VECTOR", help_heading = EXTRA_INPUTS)]
+    #[arg(long, value_name = "VECTOR", value_parser = file_parser(), help_heading = EXTRA_INPUTS)]
     pub ratios: Option<String>,
     /// File to write the sets to: .npy, .csv, .jsonl or .parquet.
     #[arg(long, value_name = "FILE")]
@@ -300,16 +307,16 @@ pub(crate) struct EvaluateArgs {
     #[arg(long, value_name = "FILE")]
     pub calibration: PathBuf,
     /// Class probabilities of labeled points.
-    #[arg(long, value_name = "MATRIX")]
+    #[arg(long, value_name = "MATRIX", value_parser = file_parser())]
     pub probs: String,
     /// Their labels.
-    #[arg(long, value_name = "LABELS")]
+    #[arg(long, value_name = "LABELS", value_parser = file_parser())]
     pub labels: String,
     /// Features of these points, if the calibration was made with features.
-    #[arg(long, value_name = "MATRIX", help_heading = EXTRA_INPUTS)]
+    #[arg(long, value_name = "MATRIX", value_parser = file_parser(), help_heading = EXTRA_INPUTS)]
     pub features: Option<String>,
     /// Known likelihood ratios of these points, if the calibration was made with known ratios.
-    #[arg(long, value_name = "VECTOR", help_heading = EXTRA_INPUTS)]
+    #[arg(long, value_name = "VECTOR", value_parser = file_parser(), help_heading = EXTRA_INPUTS)]
     pub ratios: Option<String>,
     /// Exit with 1 if the measured coverage is below this.
     #[arg(long, value_name = "COVERAGE")]
@@ -329,13 +336,13 @@ pub(crate) struct CompareArgs {
     #[command(flatten)]
     pub labeled: Labeled,
     /// Class probabilities of the target points, without labels.
-    #[arg(long, value_name = "MATRIX")]
+    #[arg(long, value_name = "MATRIX", value_parser = file_parser())]
     pub unlabeled: String,
     /// Class probabilities of labeled target points.
-    #[arg(long, value_name = "MATRIX")]
+    #[arg(long, value_name = "MATRIX", value_parser = file_parser())]
     pub test_probs: String,
     /// Their labels.
-    #[arg(long, value_name = "LABELS")]
+    #[arg(long, value_name = "LABELS", value_parser = file_parser())]
     pub test_labels: String,
     /// Methods, separated by commas, or all.
     #[arg(long, default_value = "all", value_name = "NAMES")]
@@ -349,10 +356,10 @@ pub(crate) struct CompareArgs {
     #[command(flatten)]
     pub beside: BesideArgs,
     /// Features of the test points, where calibration points have them.
-    #[arg(long, value_name = "MATRIX", help_heading = EXTRA_INPUTS)]
+    #[arg(long, value_name = "MATRIX", value_parser = file_parser(), help_heading = EXTRA_INPUTS)]
     pub test_features: Option<String>,
     /// Known likelihood ratios of the test points.
-    #[arg(long, value_name = "VECTOR", help_heading = EXTRA_INPUTS)]
+    #[arg(long, value_name = "VECTOR", value_parser = file_parser(), help_heading = EXTRA_INPUTS)]
     pub test_ratios: Option<String>,
     #[command(flatten)]
     pub settings: MethodArgs,
