@@ -201,7 +201,7 @@ impl ShiftCalibrator {
         let Concluded { sorted, weights, test_mass, rule, mut learned, sandwich } = concluded;
         let law = WeightedEmpirical::new(&sorted.scores, &weights)?;
         let largest_score = sorted.scores.last().copied().unwrap_or(f64::NAN);
-        learned.warnings = diagnose(
+        let found = diagnose(
             &law,
             largest_score,
             test_mass,
@@ -209,6 +209,8 @@ impl ShiftCalibrator {
             self.alpha,
             (learned.stopped, &learned.trace),
         );
+        // Before what the method itself has to say.
+        learned.warnings.splice(0..0, found);
         let provenance =
             Provenance { method, score: self.score, classes, alpha: self.alpha, seed: self.seed };
         let Sorted { order, scores } = sorted;
