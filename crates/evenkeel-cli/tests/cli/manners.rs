@@ -168,6 +168,27 @@ fn colour_where_it_is_asked_for() {
     assert_eq!(String::from_utf8(refused.unwrap().stdout).unwrap(), plain);
 }
 
+/// Nobody reads stderr, and it takes nothing: the result and the exit code are what they are.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_stderr_is_no_error() {
+    let scratch = Scratch::new();
+    let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let page = scratch.at("page.html");
+    let arguments = call("check", FOG.labeled_and_unlabeled(), &["--html", &page]);
+    let status = program().args(&arguments).stdout(Stdio::null()).stderr(full()).status();
+    assert_eq!(status.unwrap().code(), Some(0));
+    let status = program().args(["check", "--cal-probs", "none.npy"]).stderr(full()).status();
+    assert_eq!(status.unwrap().code(), Some(2));
+    let missing = options(&[
+        ("--cal-probs", "none.npy".into()),
+        ("--cal-labels", "none.npy".into()),
+        ("--unlabeled", "none.npy".into()),
+    ]);
+    let status = program().args(call("check", missing, &[])).stderr(full()).status();
+    assert_eq!(status.unwrap().code(), Some(2));
+}
+
 /// A fit that does not end by itself, once it has begun: `cal.json` exists from before.
 #[cfg(unix)]
 fn endless_fit(scratch: &Scratch, limits: &str) -> std::process::Child {

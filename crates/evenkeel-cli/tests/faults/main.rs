@@ -72,6 +72,7 @@ struct Tally {
     kills: usize,
     refused: usize,
     unharmed: usize,
+    aborted: usize,
 }
 
 impl Subject {
@@ -149,9 +150,15 @@ impl Subject {
                 }
             }
         }
+        let Tally { faults, kills, refused, unharmed, aborted } = tally;
         println!(
-            "{}: {} faults ({} refused with a sentence, {} made good), {} kills",
-            self.name, tally.faults, tally.refused, tally.unharmed, tally.kills
+            "{}: {faults} faults ({refused} refused with a sentence, {unharmed} made good, {aborted} ended by the runtime), \
+             {kills} kills",
+            self.name
+        );
+        assert!(
+            aborted * 20 <= faults,
+            "{aborted} of {faults} allocations ended the process without a sentence"
         );
     }
 
@@ -168,8 +175,9 @@ impl Subject {
             assert!(matches!(output.status.code(), None | Some(0)), "{place}: {stderr}");
         } else {
             tally.faults += 1;
-            assert_eq!(after.leftovers(), 0, "{place}: {after:?}");
-            match output.status.code() {
+            let code = output.status.code();
+            assert!(after.leftovers() == 0 || code.is_none(), "{place}: {after:?}");
+            match code {
                 Some(0) => {
                     tally.unharmed += 1;
                     after.assert_complete(expected, &place);
@@ -181,6 +189,9 @@ impl Subject {
                     // A call that was only interrupted, or did part of the work, is done again.
                     assert!(how != EINTR && how != SHORT, "{place}: {stderr}");
                 }
+                // Rust's runtime and the C library keep a few dozen bytes for each thread, which they get past our
+                // allocator and cannot do without.
+                None if call == "alloc" && stderr.contains("memory") => tally.aborted += 1,
                 code => panic!("{place}: ended with {code:?}: {stderr}"),
             }
         }
