@@ -31,6 +31,7 @@ def calibrate(
     probs_cal: np.ndarray,
     y_cal: np.ndarray,
     probs_target: np.ndarray,
+    target_labels: List[Tuple[int, int]],
     side_cal: Dict[str, Any],
     side_target: Dict[str, Any],
     method: str,

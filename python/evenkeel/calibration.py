@@ -43,6 +43,7 @@ def calibrate(
     features_target: Any = None,
     ratios_cal: Any = None,
     weights_cal: Any = None,
+    y_target: Any = None,
     **options: Unpack[MethodOptions],
 ) -> "Calibration":
     """Learns weights or thresholds once; they serve every alpha.
@@ -69,14 +70,19 @@ def calibrate(
         Known likelihood ratios dQ/dP of the calibration points.
     weights_cal : array (n,)
         Weights of the calibration points for method "fixed".
+    y_target : array (m,) or dict
+        Labels of some target rows, drawn at random: one for each row with -1 or NaN where unknown, or a dict from row to
+        label. With them method "auto" is "few-labels".
     **options
         Options of the method and the score, named as in `docs/options.md` and typed in `evenkeel._options`. An option
         that neither uses is an error.
     """
+    target = _inputs.matrix("probs_target", probs_target)
     core = _evenkeel.calibrate(
         _inputs.matrix("probs_cal", probs_cal),
         _inputs.labels("y_cal", y_cal, "probs_cal"),
-        _inputs.matrix("probs_target", probs_target),
+        target,
+        _inputs.target_labels("y_target", y_target, len(target)),
         _inputs.side_inputs("_cal", features_cal, ratios_cal, weights_cal),
         _inputs.side_inputs("_target", features_target),
         str(method),

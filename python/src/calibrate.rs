@@ -1,7 +1,8 @@
 //! Probabilities -> a calibration.
 
-use evenkeel::error::PointSet;
-use evenkeel::method::require_and_refuse;
+use evenkeel::error::{PointSet, SideInput};
+use evenkeel::method::{MethodName, require_and_refuse};
+use evenkeel_jobs::TargetLabels;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -15,7 +16,7 @@ use crate::points::{Points, SideArrays};
 /// Learns a calibration from labeled probabilities of the calibration data and unlabeled ones of the target data.
 #[pyfunction]
 #[pyo3(signature = (
-    probs_cal, y_cal, probs_target, side_cal, side_target, method, alpha, seed, logits, options
+    probs_cal, y_cal, probs_target, target_labels, side_cal, side_target, method, alpha, seed, logits, options
 ))]
 #[allow(clippy::too_many_arguments, reason = "the keywords of a Python function")]
 pub(crate) fn calibrate(
@@ -23,6 +24,7 @@ pub(crate) fn calibrate(
     probs_cal: Matrix<'_>,
     y_cal: LabelArray<'_>,
     probs_target: Matrix<'_>,
+    target_labels: Vec<(usize, usize)>,
     side_cal: &Bound<'_, PyDict>,
     side_target: &Bound<'_, PyDict>,
     method: &str,
@@ -36,16 +38,30 @@ pub(crate) fn calibrate(
     let calibrator = settings.calibrator(method, side_cal.known_ratios())?;
     // Before the data are looked at: a wrong argument is the cheaper mistake to report.
     for (points, side) in [(PointSet::Calibration, &side_cal), (PointSet::Target, &side_target)] {
-        require_and_refuse(&calibrator.method, points, &side.given()).map_err(Failure::from)?;
+        let mut given = side.given();
+        let auto = calibrator.method.name() == MethodName::Auto;
+        // With labels `auto` is few-labels.
+        if points == PointSet::Calibration && !target_labels.is_empty() && !auto {
+            given.push(SideInput::Labels);
+        }
+        require_and_refuse(&calibrator.method, points, &given).map_err(Failure::from)?;
     }
     let cal = Points::new(("probs_cal", PointSet::Calibration), &probs_cal, &side_cal, logits)?;
     let labels = y_cal.whole("y_cal")?;
     let target =
         Points::new(("probs_target", PointSet::Target), &probs_target, &side_target, logits)?;
+    let classes = target.classes();
+    let target_labels = TargetLabels::new("y_target", target_labels, classes)
+        .and_then(|labels| labels.of_rows(classes))
+        .map_err(Failure::from)?;
     detached(py, |watcher| {
         // Inside the work: the probabilities of logits live as long as the job and no longer.
         let mut softmax = Vec::new();
         let labeled = cal.labeled(&mut softmax, "y_cal", labels)?;
+        let labeled = match target_labels.is_empty() {
+            true => labeled,
+            false => labeled.with_target_labels(&target_labels),
+        };
         let fitted =
             evenkeel_jobs::calibrate(&calibrator, &labeled, &mut target.source()?, watcher)?;
         Ok(FittedCalibration::new(fitted.calibration, fitted.order, cal.count()))

@@ -78,6 +78,9 @@ pub(crate) fn detached<R: Send>(
     .map_err(PyErr::from)
 }
 
+/// Most threads that are started. More than cores make nothing faster, and starting thousands takes longer than most jobs.
+const MOST_THREADS: usize = 512;
+
 /// The threads, and the process they belong to.
 static POOL: Mutex<Option<(u32, &'static ThreadPool)>> = Mutex::new(None);
 
@@ -86,6 +89,12 @@ static POOL: Mutex<Option<(u32, &'static ThreadPool)>> = Mutex::new(None);
 /// A forked child (multiprocessing) inherits the pool but none of its threads and would wait for them forever, so each
 /// process makes its own; the inherited one is left alone, a few hundred bytes a fork.
 fn pool() -> Result<&'static ThreadPool, Failure> {
+    let asked = std::env::var("RAYON_NUM_THREADS").ok().and_then(|asked| asked.parse().ok());
+    if let Some(asked) = asked.filter(|asked: &usize| *asked > MOST_THREADS) {
+        return Err(Failure::Setting(format!(
+            "RAYON_NUM_THREADS is {asked}; use 1 to {MOST_THREADS}, or leave it out for all cores"
+        )));
+    }
     let failed = |reason: &str| Failure::Setting(format!("could not start threads: {reason}"));
     let mut current = POOL.lock().map_err(|_| failed("an earlier call failed"))?;
     let process = std::process::id();

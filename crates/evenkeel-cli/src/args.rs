@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::builder::Resettable;
+use clap::builder::{OsStringValueParser, Resettable, TypedValueParser};
 use clap::{ArgMatches, Args, FromArgMatches, Parser, Subcommand};
 use evenkeel::method::MethodName;
 use evenkeel::side_inputs::SideInput;
+use evenkeel_io::text_of_path;
 
 pub(crate) use crate::method_args::*;
 
@@ -91,6 +92,12 @@ impl<A: Args> FromArgMatches for Deferred<A> {
     }
 }
 
+/// Reads the name of a file with its selector, as text. Names are bytes to the system; those that are not UTF-8 are
+/// written so that they lead to the file.
+fn file_parser() -> impl TypedValueParser<Value = String> {
+    OsStringValueParser::new().map(|name| text_of_path(std::path::Path::new(&name)))
+}
+
 /// What every command takes.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Everywhere")]
@@ -128,10 +135,10 @@ pub(crate) struct Reading {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Labeled {
     /// Class probabilities of the calibration points, one row each.
-    #[arg(long, value_name = "MATRIX")]
+    #[arg(long, value_name = "MATRIX", value_parser = file_parser())]
     pub cal_probs: String,
     /// Their labels, integers from 0.
-    #[arg(long, value_name = "LABELS")]
+    #[arg(long, value_name = "LABELS", value_parser = file_parser())]
     pub cal_labels: String,
 }
 
@@ -140,17 +147,20 @@ pub(crate) struct Labeled {
 #[command(next_help_heading = EXTRA_INPUTS)]
 pub(crate) struct BesideArgs {
     /// Features of the calibration points, for likelihood-ratio and conditional [default: their scores].
-    #[arg(long, value_name = "MATRIX", requires = "unlabeled_features")]
+    #[arg(long, value_name = "MATRIX", value_parser = file_parser(), requires = "unlabeled_features")]
     pub cal_features: Option<String>,
     /// Features of the target points.
-    #[arg(long, value_name = "MATRIX", requires = "cal_features")]
+    #[arg(long, value_name = "MATRIX", value_parser = file_parser(), requires = "cal_features")]
     pub unlabeled_features: Option<String>,
     /// Known likelihood ratios dQ/dP of the calibration points, for likelihood-ratio.
-    #[arg(long, value_name = "VECTOR")]
+    #[arg(long, value_name = "VECTOR", value_parser = file_parser())]
     pub cal_ratios: Option<String>,
     /// Weights of the calibration points, for fixed.
-    #[arg(long, value_name = "VECTOR")]
+    #[arg(long, value_name = "VECTOR", value_parser = file_parser())]
     pub weights_file: Option<String>,
+    /// Labels of some target rows, for few-labels and auto: a sheet with columns row and label, or one label for each row with gaps.
+    #[arg(long, value_name = "LABELS", value_parser = file_parser())]
+    pub target_labels: Option<String>,
 }
 
 impl BesideArgs {
@@ -159,7 +169,8 @@ impl BesideArgs {
         let features = self.cal_features.as_ref().map(|_| SideInput::Features);
         let ratios = self.cal_ratios.as_ref().map(|_| SideInput::Ratios);
         let weights = self.weights_file.as_ref().map(|_| SideInput::Weights);
-        [features, ratios, weights].into_iter().flatten().collect()
+        let labels = self.target_labels.as_ref().map(|_| SideInput::Labels);
+        [features, ratios, weights, labels].into_iter().flatten().collect()
     }
 }
 
@@ -186,10 +197,10 @@ pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub reference: ReferenceArgs,
     /// Class probabilities of the target points.
-    #[arg(long, value_name = "MATRIX")]
+    #[arg(long, value_name = "MATRIX", value_parser = file_parser())]
     pub unlabeled: String,
     /// Labels of some target rows: a sheet with columns row and label, or one label for each row with gaps.
-    #[arg(long, value_name = "LABELS")]
+    #[arg(long, value_name = "LABELS", value_parser = file_parser())]
     pub target_labels: Option<String>,
     /// Failure probability of each confidence statement, and level of the shift test.
     #[arg(long, default_value_t = 0.05)]
@@ -231,12 +242,13 @@ pub(crate) struct ReferenceArgs {
     #[arg(
         long,
         value_name = "MATRIX",
+        value_parser = file_parser(),
         required_unless_present = "calibration",
         requires = "cal_labels"
     )]
     pub cal_probs: Option<String>,
     /// Their labels, integers from 0.
-    #[arg(long, value_name = "LABELS", requires = "cal_probs")]
+    #[arg(long, value_name = "LABELS", value_parser = file_parser(), requires = "cal_probs")]
     pub cal_labels: Option<String>,
     /// A calibration in use, in place of the calibration data: does it still hold?
     #[arg(long, value_name = "FILE", conflicts_with_all = ["cal_probs", "cal_labels"])]
@@ -283,7 +295,7 @@ pub(crate) struct CalibrateArgs {
     #[command(flatten)]
     pub labeled: Labeled,
     /// Class probabilities of the target points, without labels.
-    #[arg(long, value_name = "MATRIX")]
+    #[arg(long, value_name = "MATRIX", value_parser = file_parser())]
     pub unlabeled: String,
     /// How weights or thresholds are found.
     #[arg(long, value_parser = method_parser(), default_value = MethodName::default().as_str())]
@@ -314,13 +326,13 @@ pub(crate) struct PredictArgs {
     #[arg(long, value_name = "FILE")]
     pub calibration: PathBuf,
     /// Class probabilities to predict sets for.
-    #[arg(long, value_name = "MATRIX")]
+    #[arg(long, value_name = "MATRIX", value_parser = file_parser())]
     pub probs: String,
     /// Features of these points, if the calibration was made with features.
-    #[arg(long, value_name = "MATRIX", help_heading = EXTRA_INPUTS)]
+    #[arg(long, value_name = "MATRIX", value_parser = file_parser(), help_heading = EXTRA_INPUTS)]
     pub features: Option<String>,
     /// Known likelihood ratios of these points, if the calibration was made with known ratios.
-    #[arg(long, value_name = "VECTOR", help_heading = EXTRA_INPUTS)]
+    #[arg(long, value_name = "VECTOR", value_parser = file_parser(), help_heading = EXTRA_INPUTS)]
     pub ratios: Option<String>,
     /// File to write the sets to: .npy, .csv, .jsonl or .parquet.
     #[arg(long, value_name = "FILE")]
@@ -361,16 +373,16 @@ pub(crate) struct EvaluateArgs {
     #[arg(long, value_name = "FILE")]
     pub calibration: PathBuf,
     /// Class probabilities of labeled points.
-    #[arg(long, value_name = "MATRIX")]
+    #[arg(long, value_name = "MATRIX", value_parser = file_parser())]
     pub probs: String,
     /// Their labels.
-    #[arg(long, value_name = "LABELS")]
+    #[arg(long, value_name = "LABELS", value_parser = file_parser())]
     pub labels: String,
     /// Features of these points, if the calibration was made with features.
-    #[arg(long, value_name = "MATRIX", help_heading = EXTRA_INPUTS)]
+    #[arg(long, value_name = "MATRIX", value_parser = file_parser(), help_heading = EXTRA_INPUTS)]
     pub features: Option<String>,
     /// Known likelihood ratios of these points, if the calibration was made with known ratios.
-    #[arg(long, value_name = "VECTOR", help_heading = EXTRA_INPUTS)]
+    #[arg(long, value_name = "VECTOR", value_parser = file_parser(), help_heading = EXTRA_INPUTS)]
     pub ratios: Option<String>,
     /// Exit with 1 if the measured coverage is below this.
     #[arg(long, value_name = "COVERAGE")]
@@ -392,13 +404,13 @@ pub(crate) struct CompareArgs {
     #[command(flatten)]
     pub labeled: Labeled,
     /// Class probabilities of the target points, without labels.
-    #[arg(long, value_name = "MATRIX")]
+    #[arg(long, value_name = "MATRIX", value_parser = file_parser())]
     pub unlabeled: String,
     /// Class probabilities of labeled target points.
-    #[arg(long, value_name = "MATRIX")]
+    #[arg(long, value_name = "MATRIX", value_parser = file_parser())]
     pub test_probs: String,
     /// Their labels.
-    #[arg(long, value_name = "LABELS")]
+    #[arg(long, value_name = "LABELS", value_parser = file_parser())]
     pub test_labels: String,
     /// Methods, separated by commas, or all.
     #[arg(long, default_value = "all", value_name = "NAMES")]
@@ -411,10 +423,10 @@ pub(crate) struct CompareArgs {
     #[command(flatten)]
     pub beside: BesideArgs,
     /// Features of the test points, where calibration points have them.
-    #[arg(long, value_name = "MATRIX", help_heading = EXTRA_INPUTS)]
+    #[arg(long, value_name = "MATRIX", value_parser = file_parser(), help_heading = EXTRA_INPUTS)]
     pub test_features: Option<String>,
     /// Known likelihood ratios of the test points.
-    #[arg(long, value_name = "VECTOR", help_heading = EXTRA_INPUTS)]
+    #[arg(long, value_name = "VECTOR", value_parser = file_parser(), help_heading = EXTRA_INPUTS)]
     pub test_ratios: Option<String>,
     #[command(flatten)]
     pub settings: MethodArgs,

@@ -1,11 +1,16 @@
-//! Exit codes: 0 done; 1 done, and a condition the user asked to fail on holds; 2 could not run.
+//! Exit codes: 0 done; 1 done, and a condition the user asked to fail on holds; 2 could not run; 128 + n ended by signal n.
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use crate::failure::Failure;
 
-/// Ended by Ctrl-C or a request to terminate, as shells count it.
-pub(crate) const INTERRUPTED: i32 = 130;
+/// Added to the number of the signal that ended a run, as shells count it: 130 for Ctrl-C, 143 for a request to
+/// terminate, 129 for a terminal that was closed.
+pub(crate) const BY_SIGNAL: i32 = 128;
+
+/// Could not run.
+pub(crate) const COULD_NOT_RUN: u8 = 2;
 
 /// How a command that ran to its end turned out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,8 +29,9 @@ pub(crate) fn of_outcome(outcome: Result<Outcome, Failure>) -> ExitCode {
         Ok(Outcome::ConditionHolds) => ExitCode::from(1),
         Err(failure) => {
             // One line, on stderr: stdout may be a JSON document that someone parses.
-            eprintln!("error: {failure}");
-            ExitCode::from(2)
+            // Not `eprintln!`, which panics when stderr is gone; the code still tells.
+            let _ = writeln!(std::io::stderr(), "error: {failure}");
+            ExitCode::from(COULD_NOT_RUN)
         }
     }
 }
@@ -34,5 +40,5 @@ pub(crate) fn of_outcome(outcome: Result<Outcome, Failure>) -> ExitCode {
 pub(crate) fn of_usage(error: &clap::Error) -> ExitCode {
     // Printing can only fail when the terminal is gone.
     let _ = error.print();
-    ExitCode::from(if error.use_stderr() { 2 } else { 0 })
+    ExitCode::from(if error.use_stderr() { COULD_NOT_RUN } else { 0 })
 }

@@ -34,10 +34,8 @@ pub(crate) enum Failure {
     #[error("{0}")]
     Argument(String),
     /// Threads could not be started.
-    #[error("could not start {threads} threads: {reason}; use fewer with --threads")]
+    #[error("could not start the threads: {reason}; use fewer with --threads")]
     Threads {
-        /// How many were asked for.
-        threads: usize,
         /// What the system said.
         reason: String,
     },

@@ -3,9 +3,11 @@
 use std::path::Path;
 
 use evenkeel::calibration::Calibration;
+use evenkeel::method::MethodName;
+use evenkeel::side_inputs::{SideInput, TargetLabels};
 use evenkeel_io::{
     FileSource, LabeledFiles, MatrixReader, MatrixSource, PointFiles, SideFiles, ValueKind,
-    read_class_names,
+    read_class_names, read_target_labels,
 };
 use evenkeel_jobs::parse_calibration;
 
@@ -41,6 +43,25 @@ impl Reading {
             ratios: beside.cal_ratios.as_deref(),
             weights: beside.weights_file.as_deref(),
         })?)
+    }
+}
+
+impl BesideArgs {
+    /// The side inputs that a method must have a use for: `auto` with labels becomes `few-labels`, which has one for them.
+    pub(crate) fn given_for(&self, method: MethodName) -> Vec<SideInput> {
+        let mut given = self.given();
+        if method == MethodName::Auto {
+            given.retain(|input| *input != SideInput::Labels);
+        }
+        given
+    }
+
+    /// Labels of target rows, if a file was given.
+    pub(crate) fn labels(&self, classes: usize) -> Result<Option<TargetLabels>, Failure> {
+        let Some(input) = &self.target_labels else { return Ok(None) };
+        let pairs = read_target_labels(input)?;
+        let labels = evenkeel_jobs::TargetLabels::new(input, pairs, classes)?;
+        Ok(Some(labels.of_rows(classes)?))
     }
 }
 

@@ -5,12 +5,15 @@ mod commands;
 mod exit;
 mod failure;
 mod files;
+mod memory;
 mod method_args;
 mod output;
+mod outputs;
 mod page;
 mod progress;
 mod reproduce_args;
 mod settings;
+mod signals;
 mod spelling;
 mod table;
 
@@ -23,13 +26,8 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return exit::of_usage(&error),
     };
-    // Ctrl-C ends the process without dropping anything: unfinished files are removed here. Where no handler can be set,
-    // they would only be left behind under their temporary names.
-    let handled = ctrlc::set_handler(|| {
-        evenkeel_io::write::remove_unfinished();
-        std::process::exit(exit::INTERRUPTED);
-    });
-    drop(handled);
+    memory::watch();
+    signals::watch();
     let outcome = commands::run(&cli.command);
     exit::of_outcome(outcome)
 }

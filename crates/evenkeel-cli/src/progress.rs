@@ -1,6 +1,6 @@
 //! Progress on stderr, only where someone watches.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::time::Duration;
 
@@ -78,7 +78,8 @@ impl Verbosity {
     /// A note for the person at the terminal.
     pub(crate) fn note(self, text: &str) {
         if self == Self::Normal {
-            eprintln!("{text}");
+            // Not `eprintln!`, which panics when stderr is gone: a note is not worth a result.
+            let _ = writeln!(std::io::stderr(), "{text}");
         }
     }
 }

@@ -22,22 +22,29 @@ impl Rates {
     }
 }
 
+/// Most threads that are started. More than cores make nothing faster, and starting thousands takes longer than most jobs.
+const MOST_THREADS: usize = 512;
+
 /// Runs `work` on a pool of the asked-for size.
 pub(crate) fn on_threads<R: Send>(
     threads: Option<usize>,
     work: impl FnOnce() -> Result<R, Failure> + Send,
 ) -> Result<R, Failure> {
-    if threads == Some(0) {
-        return Err(Failure::Argument(
-            "--threads is 0; use at least 1, or leave it out for all cores".into(),
-        ));
+    // The variable that the pool itself would obey; 0 and what is no number stand for all cores there.
+    let variable =
+        || std::env::var("RAYON_NUM_THREADS").ok()?.parse().ok().filter(|asked| *asked > 0);
+    let (source, asked) = match threads {
+        Some(asked) => ("--threads", Some(asked)),
+        None => ("RAYON_NUM_THREADS", variable()),
+    };
+    if let Some(asked) = asked.filter(|asked| !(1..=MOST_THREADS).contains(asked)) {
+        return Err(Failure::Argument(format!(
+            "{source} is {asked}; use 1 to {MOST_THREADS}, or leave it out for all cores"
+        )));
     }
     // A pool of its own: the global one can be built only once, and not with another size.
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build();
-    let pool = pool.map_err(|error| Failure::Threads {
-        threads: threads.unwrap_or(0),
-        reason: error.to_string(),
-    })?;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(asked.unwrap_or(0)).build();
+    let pool = pool.map_err(|error| Failure::Threads { reason: error.to_string() })?;
     pool.install(work)
 }
 

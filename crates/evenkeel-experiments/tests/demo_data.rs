@@ -95,6 +95,21 @@ fn nothing_else_is_shipped_and_all_of_it_is_small() {
 }
 
 /// The whole way on images that need no data set.
+/// The fifty labels are rows of the unlabeled data, each once, with labels of the ten classes.
+#[test]
+fn the_fifty_labels_belong_to_unlabeled_rows() {
+    let text = fs::read_to_string(demo().join("fifty_labels.csv")).unwrap();
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("row,label"));
+    let pairs: Vec<(usize, usize)> = lines
+        .map(|line| line.split_once(',').unwrap())
+        .map(|(row, label)| (row.parse().unwrap(), label.parse().unwrap()))
+        .collect();
+    assert_eq!(pairs.len(), 50);
+    assert!(pairs.windows(2).all(|pair| pair[0].0 < pair[1].0));
+    assert!(pairs.iter().all(|(row, label)| *row < 1000 && *label < 10));
+}
+
 #[test]
 fn the_files_are_the_same_bytes_for_any_number_of_threads() {
     let images = bars(60, 1);

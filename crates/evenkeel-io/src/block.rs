@@ -3,6 +3,7 @@
 use crate::error::{IoError, Result};
 use evenkeel::rows::Rows;
 use evenkeel_jobs::{AnyRows, ValueKind};
+use std::collections::TryReserveError;
 use std::sync::Arc;
 
 /// Row-major numbers in the precision they are worked with.
@@ -44,20 +45,44 @@ impl Values {
         }
     }
 
-    /// Adds the numbers of a block of the same precision.
-    pub(crate) fn extend(&mut self, later: &Self) {
+    /// The numbers as f64, without a copy where they are.
+    pub(crate) fn into_f64(self) -> Vec<f64> {
+        match self {
+            Self::F32(values) => values.into_iter().map(f64::from).collect(),
+            Self::F64(values) => values,
+        }
+    }
+
+    /// Bytes of the numbers.
+    pub(crate) fn bytes(&self) -> u64 {
+        match self {
+            Self::F32(values) => size_of_val(&values[..]) as u64,
+            Self::F64(values) => size_of_val(&values[..]) as u64,
+        }
+    }
+
+    /// Adds the numbers of a block of the same precision; an error if there is no room for them.
+    pub(crate) fn try_extend(&mut self, later: &Self) -> Result<(), TryReserveError> {
         match (self, later) {
-            (Self::F32(values), Self::F32(later)) => values.extend_from_slice(later),
-            (Self::F64(values), Self::F64(later)) => values.extend_from_slice(later),
+            (Self::F32(values), Self::F32(later)) => {
+                values.try_reserve(later.len())?;
+                values.extend_from_slice(later);
+            }
+            (Self::F64(values), Self::F64(later)) => {
+                values.try_reserve(later.len())?;
+                values.extend_from_slice(later);
+            }
             (Self::F64(values), Self::F32(later)) => {
+                values.try_reserve(later.len())?;
                 values.extend(later.iter().copied().map(f64::from));
             }
             // A reader keeps its precision; narrowing here would lose digits silently.
             (values @ Self::F32(_), later @ Self::F64(_)) => {
                 *values = Self::F64(values.to_f64());
-                values.extend(later);
+                values.try_extend(later)?;
             }
         }
+        Ok(())
     }
 }
 

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::error::{IoError, Result};
+use crate::error::Result;
 use crate::reader::MatrixReader;
 use crate::source::MatrixSource;
-use crate::vectors::labels_of;
+use crate::vectors::{labels_of, open_column};
 
 /// Reads exactly as many rows at a time as another file's blocks have: labels, features or ratios beside probabilities.
 #[derive(Debug)]
@@ -30,15 +30,9 @@ impl RowAligned {
     /// Opens a file with one number per row; `what` names the numbers in errors.
     ///
     /// # Errors
-    /// [`IoError::NotOneColumn`] for a wider file, and the errors of [`open`](Self::open).
+    /// [`IoError::NotOneColumn`](crate::IoError::NotOneColumn) for a wider file, and the errors of [`open`](Self::open).
     pub fn open_column(source: &MatrixSource, what: &'static str) -> Result<Self> {
-        let opened = Self::open(source)?;
-        match opened.columns() {
-            1 => Ok(opened),
-            columns => {
-                Err(IoError::NotOneColumn { origin: Arc::clone(opened.origin()), what, columns })
-            }
-        }
+        Ok(Self { reader: open_column(source, what)?, values: Vec::new(), taken: 0, next_row: 0 })
     }
 
     /// The input as the user typed it.
@@ -89,7 +83,7 @@ impl RowAligned {
     /// The next `rows` rows as labels.
     ///
     /// # Errors
-    /// [`IoError::NotALabel`] for the first value that is not a whole number from 0 to 2^53, and the errors of
+    /// [`IoError::NotALabel`](crate::IoError::NotALabel) for the first value that is not a whole number from 0 to 2^53, and the errors of
     /// [`next_rows`](Self::next_rows).
     pub fn next_labels(&mut self, rows: usize) -> Result<Vec<usize>> {
         let first_row = self.next_row;
@@ -97,11 +91,15 @@ impl RowAligned {
         labels_of(&origin, first_row, self.next_rows(rows)?)
     }
 
-    /// Reads on to the end and gives the number of rows of the whole file.
+    /// The number of rows of the whole file: as the format tells, or by reading on to the end.
     ///
     /// # Errors
     /// As for [`next_rows`](Self::next_rows).
     pub fn count_rows(&mut self) -> Result<usize> {
+        // A few compressed bytes can hold a billion rows; they are not inflated to be counted.
+        if let Some(rows) = self.rows() {
+            return Ok(usize::try_from(rows).unwrap_or(usize::MAX));
+        }
         // In pieces: a companion that goes on for gigabytes is counted in the memory of one.
         const AT_A_TIME: usize = 1 << 16;
         while !self.next_rows((AT_A_TIME / self.columns()).max(1))?.is_empty() {}

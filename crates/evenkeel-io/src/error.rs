@@ -203,6 +203,37 @@ pub enum IoError {
         /// The path as it was given.
         path: PathBuf,
     },
+    /// A pipe or device where the format needs a file.
+    #[error(
+        "{}: is a pipe or device, and npy has its row count in front, which is known only in the end; \
+         name a file, or write .csv, .jsonl or .parquet",
+        path.display()
+    )]
+    NeedsAFile {
+        /// The path as it was given.
+        path: PathBuf,
+    },
+    /// More numbers than a machine should hold, in a small file.
+    #[error(
+        "{origin}: {bytes} bytes of numbers in a file of {stored}, more than is read into memory at once; \
+         give fewer rows, or save them as .npy"
+    )]
+    Inflated {
+        /// The input as the user typed it.
+        origin: Arc<str>,
+        /// Bytes that the numbers take in memory, as far as they were counted.
+        bytes: u64,
+        /// Bytes of the file.
+        stored: u64,
+    },
+    /// The machine has no room for the numbers.
+    #[error("{origin}: {bytes} bytes of numbers do not fit into memory; give fewer rows")]
+    OutOfMemory {
+        /// The input as the user typed it.
+        origin: Arc<str>,
+        /// Bytes that could not be had.
+        bytes: u64,
+    },
     /// An output could not be written; nothing was left behind.
     #[error("{}: cannot be written: {}; {}", path.display(), reason(error), remedy(error))]
     Write {
@@ -250,12 +281,14 @@ impl IoError {
             | Self::EmptySelector { .. }
             | Self::NotAFile { .. }
             | Self::UnknownOutputFormat { .. }
+            | Self::NeedsAFile { .. }
             | Self::NameWithSeparator { .. } => Category::Argument,
-            Self::Open { .. } | Self::Write { .. } => Category::System,
+            Self::Open { .. } | Self::Write { .. } | Self::OutOfMemory { .. } => Category::System,
             Self::Read { .. }
             | Self::NoRows { .. }
             | Self::TargetLabels { .. }
             | Self::TooWide { .. }
+            | Self::Inflated { .. }
             | Self::Npy { .. }
             | Self::Npz { .. }
             | Self::Csv { .. }
@@ -306,7 +339,7 @@ fn remedy(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::NotFound => "create the directory first",
         io::ErrorKind::IsADirectory => "name a file in it",
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
             "free some space or write elsewhere"
         }
         _ => "check the path and its permissions",

@@ -62,6 +62,10 @@ impl FileSource {
         let ratios = companion(PerRow::Ratio, files.ratios)?;
         let source = MatrixSource::parse(files.probs)?;
         let reader = MatrixReader::open(&source)?;
+        // Before a row is read, where the headers tell.
+        for companion in [&labels, &features, &ratios].into_iter().flatten() {
+            companion.require_rows(files.probs, reader.rows())?;
+        }
         Ok(Self {
             name: files.probs.to_owned(),
             kind,
@@ -205,6 +209,17 @@ impl Companion {
             .check(rows)
             .map_err(|error| JobError::found_in(&self.file, counted_from(first_row, error)))?;
         Ok((values, columns))
+    }
+
+    /// An error if the headers of both files are enough to know that they do not belong together.
+    fn require_rows(&self, matrix: &str, rows: Option<u64>) -> Result<(), JobError> {
+        let whole = |rows: u64| usize::try_from(rows).unwrap_or(usize::MAX);
+        match (self.rows.rows(), rows) {
+            (Some(found), Some(rows)) if found != rows => {
+                Err(self.miscounted(whole(found), matrix, whole(rows), false))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// An error unless there was something for each of the `rows` rows from `first_row` on.

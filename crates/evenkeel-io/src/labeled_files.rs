@@ -4,9 +4,11 @@ use evenkeel::rows::Rows;
 use evenkeel::side_inputs::SideInputs;
 use evenkeel_jobs::{JobError, LabeledData, PerRow, SideNames, ValueKind};
 
-use crate::matrix::read_matrix;
+use crate::error::IoError;
+use crate::matrix::read_all;
+use crate::reader::MatrixReader;
 use crate::source::MatrixSource;
-use crate::vectors::{read_labels, read_weights};
+use crate::vectors::{open_column, read_labels, read_weights, require_count};
 
 /// The files of what stands beside the probabilities, as typed.
 #[derive(Debug, Clone, Copy, Default)]
@@ -39,14 +41,21 @@ impl<'a> LabeledFiles<'a> {
     /// # Errors
     /// If a file cannot be read, or there are not as many labels as rows.
     pub fn read(probs: &'a str, labels: &'a str, kind: ValueKind) -> Result<Self, JobError> {
-        let block = read_matrix(&MatrixSource::parse(probs)?)?;
+        let mut matrix = MatrixReader::open(&MatrixSource::parse(probs)?)?;
+        let labels_source = MatrixSource::parse(labels)?;
+        // A matrix where labels are expected is nearly always the other file.
+        let swapped = |error: IoError| error.or_swapped(PerRow::Label, probs);
+        // Before a row is read, where the headers tell: a few compressed bytes can hold a billion rows.
+        if let Some(rows) = matrix.rows().and_then(|rows| usize::try_from(rows).ok()) {
+            let column = open_column(&labels_source, PerRow::Label.many()).map_err(swapped)?;
+            require_count(&column, PerRow::Label.many(), rows)?;
+        }
+        let block = read_all(&mut matrix)?;
         let mut softmax = Vec::new();
         // Widened once: the calibration data are small and are read several times.
         let values = block.probabilities(kind, &mut softmax)?.widened().into_owned();
         let (labels_file, expected) = (labels, Some(block.row_count()));
-        let labels = read_labels(&MatrixSource::parse(labels)?, expected)
-            // A matrix where labels are expected is nearly always the other file.
-            .map_err(|error| error.or_swapped(PerRow::Label, probs))?;
+        let labels = read_labels(&labels_source, expected).map_err(swapped)?;
         Ok(Self {
             probs,
             values,
@@ -65,16 +74,36 @@ impl<'a> LabeledFiles<'a> {
     /// # Errors
     /// If a file cannot be read.
     pub fn with_side_files(mut self, files: SideFiles<'a>) -> Result<Self, JobError> {
-        if let Some(file) = files.features {
-            let block = read_matrix(&MatrixSource::parse(file)?)?;
-            let columns = block.columns();
-            self.features = Some((block.into_values().to_f64(), columns));
-        }
-        let vector = |file: Option<&str>| {
-            file.map(|file| read_weights(&MatrixSource::parse(file)?)).transpose()
+        let rows = self.labels.len();
+        let opened = |what: PerRow, file: &str| {
+            let reader = MatrixReader::open(&MatrixSource::parse(file)?)?;
+            // Headers are enough to refuse what does not belong here.
+            match reader.rows() {
+                Some(found) if found != rows as u64 => Err(JobError::Count {
+                    input: file.to_owned(),
+                    what,
+                    found: usize::try_from(found).unwrap_or(usize::MAX),
+                    matrix: self.probs.to_owned(),
+                    rows,
+                    more: false,
+                }),
+                _ => Ok(reader),
+            }
         };
-        self.ratios = vector(files.ratios)?;
-        self.weights = vector(files.weights)?;
+        if let Some(file) = files.features {
+            let block = read_all(&mut opened(PerRow::Features, file)?)?;
+            let columns = block.columns();
+            self.features = Some((block.into_values().into_f64(), columns));
+        }
+        let vector = |what: PerRow, file: Option<&str>| {
+            let read = |file: &str| {
+                opened(what, file)?;
+                Ok::<_, JobError>(read_weights(&MatrixSource::parse(file)?)?)
+            };
+            file.map(read).transpose()
+        };
+        self.ratios = vector(PerRow::Ratio, files.ratios)?;
+        self.weights = vector(PerRow::Weight, files.weights)?;
         self.files = files;
         Ok(self)
     }

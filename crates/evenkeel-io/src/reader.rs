@@ -2,6 +2,7 @@
 
 use crate::block::{Block, Precision, Values};
 use crate::error::{IoError, Result};
+use crate::input::file_length;
 use crate::source::{Format, MatrixSource};
 use crate::{csv, npy, npz, parquet};
 use std::sync::Arc;
@@ -27,6 +28,8 @@ pub struct MatrixReader {
     stream: Box<dyn RowStream>,
     block: Block,
     next_row: usize,
+    /// Bytes of the file.
+    stored: u64,
 }
 
 impl MatrixReader {
@@ -38,6 +41,7 @@ impl MatrixReader {
     /// is not what its name says or that claims more than its bytes can hold.
     pub fn open(source: &MatrixSource) -> Result<Self> {
         let origin: Arc<str> = source.to_string().into();
+        let stored = file_length(source.path())?;
         let stream = match source.format() {
             Format::Npy => npy::open(source.path(), &origin)?,
             Format::Npz => npz::open(source.path(), source.selector(), &origin)?,
@@ -50,7 +54,7 @@ impl MatrixReader {
             columns: stream.columns(),
             values: Values::none(stream.precision()),
         };
-        Ok(Self { stream, block, next_row: 0 })
+        Ok(Self { stream, block, next_row: 0, stored })
     }
 
     /// The input as the user typed it.
@@ -66,6 +70,11 @@ impl MatrixReader {
     /// Number of rows in the file, where that is known without reading it: always but for csv.
     pub fn rows(&self) -> Option<u64> {
         self.stream.rows()
+    }
+
+    /// Bytes of the file.
+    pub(crate) fn stored(&self) -> u64 {
+        self.stored
     }
 
     /// How many rows fit into `bytes`; at least one.

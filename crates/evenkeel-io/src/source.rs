@@ -61,36 +61,36 @@ pub struct MatrixSource {
 }
 
 impl MatrixSource {
-    /// Takes an argument apart. A file whose own name contains the colon wins over a selector.
+    /// Takes an argument apart. A file whose own name contains the colon wins over a selector. Bytes of a name that are
+    /// not UTF-8 stand in it as [`text_of_path`] writes them.
     ///
     /// # Errors
     /// [`IoError::UnknownFormat`] unless the extension is one of the four, [`IoError::EmptySelector`] for a colon with
     /// nothing after it, [`IoError::UnexpectedSelector`] for a selector after a format that holds one matrix. Whether
     /// the file exists is found out when it is opened.
     pub fn parse(argument: &str) -> Result<Self> {
-        let whole = Path::new(argument);
-        if let (Some(format), Ok(true)) = (Format::of(whole), whole.try_exists()) {
-            return Ok(Self { path: whole.into(), selector: None, format });
+        let whole = path_of_text(argument);
+        if let (Some(format), Ok(true)) = (Format::of(&whole), whole.try_exists()) {
+            return Ok(Self { path: whole, selector: None, format });
         }
-        let mut cuts = argument
+        let cuts: Vec<(PathBuf, &str, Format)> = argument
             .match_indices(':')
             .filter_map(|(at, _)| {
-                let path = Path::new(&argument[..at]);
-                Some((path, &argument[at + 1..], Format::of(path)?))
+                let path = path_of_text(&argument[..at]);
+                let format = Format::of(&path)?;
+                Some((path, &argument[at + 1..], format))
             })
-            .peekable();
-        let first = cuts.peek().copied();
+            .collect();
         // Keys and directories may hold colons too: the cut after a file that exists is the one that was meant.
-        let cut = cuts.find(|(path, ..)| path.try_exists().unwrap_or(false)).or(first);
-        match (cut, Format::of(whole)) {
+        let there = cuts.iter().position(|(path, ..)| path.try_exists().unwrap_or(false));
+        match (cuts.into_iter().nth(there.unwrap_or(0)), Format::of(&whole)) {
             (Some((path, selector, format)), _) => Self::select(path, selector, format),
-            (None, Some(format)) => Ok(Self { path: whole.into(), selector: None, format }),
+            (None, Some(format)) => Ok(Self { path: whole, selector: None, format }),
             (None, None) => Err(IoError::UnknownFormat { origin: argument.to_owned() }),
         }
     }
 
-    fn select(path: &Path, selector: &str, format: Format) -> Result<Self> {
-        let path = path.to_path_buf();
+    fn select(path: PathBuf, selector: &str, format: Format) -> Result<Self> {
         if selector.is_empty() {
             return Err(IoError::EmptySelector { path, format });
         }
@@ -119,7 +119,7 @@ impl MatrixSource {
 
 impl fmt::Display for MatrixSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.path.display())?;
+        f.write_str(&text_of_path(&self.path))?;
         match &self.selector {
             Some(selector) => write!(f, ":{selector}"),
             None => Ok(()),
@@ -127,9 +127,90 @@ impl fmt::Display for MatrixSource {
     }
 }
 
+/// A path as text that leads back to it: bytes that are not UTF-8 are written `\xNN`.
+///
+/// ```
+/// # #[cfg(unix)] {
+/// use std::{ffi::OsStr, os::unix::ffi::OsStrExt, path::Path};
+/// let path = Path::new(OsStr::from_bytes(b"caf\xe9.npy"));
+/// assert_eq!(evenkeel_io::text_of_path(path), r"caf\xe9.npy");
+/// # }
+/// ```
+pub fn text_of_path(path: &Path) -> String {
+    let mut text = String::new();
+    for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")));
+    }
+    text
+}
+
+/// The path that a text stands for. A file of exactly this name wins: `\xNN` may be part of it.
+fn path_of_text(text: &str) -> PathBuf {
+    let literal = PathBuf::from(text);
+    match bytes_of_text(text).and_then(path_of_bytes) {
+        Some(path) if !literal.exists() && path.exists() => path,
+        _ => literal,
+    }
+}
+
+/// The bytes of a text with its `\xNN` taken back; none if it has none.
+fn bytes_of_text(text: &str) -> Option<Vec<u8>> {
+    let (start, mut rest) = text.split_once("\\x")?;
+    let mut bytes = start.as_bytes().to_vec();
+    loop {
+        let (digits, behind) = rest.split_at_checked(2)?;
+        bytes.push(u8::from_str_radix(digits, 16).ok()?);
+        let Some((between, next)) = behind.split_once("\\x") else {
+            bytes.extend_from_slice(behind.as_bytes());
+            return Some(bytes);
+        };
+        bytes.extend_from_slice(between.as_bytes());
+        rest = next;
+    }
+}
+
+#[cfg(unix)]
+fn path_of_bytes(bytes: Vec<u8>) -> Option<PathBuf> {
+    use std::os::unix::ffi::OsStringExt;
+    Some(PathBuf::from(std::ffi::OsString::from_vec(bytes)))
+}
+
+/// Elsewhere names are not bytes.
+#[cfg(not(unix))]
+fn path_of_bytes(_: Vec<u8>) -> Option<PathBuf> {
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn names_that_are_not_utf_8_lead_to_their_files() {
+        use std::ffi::OsStr;
+        use std::os::unix::ffi::OsStrExt;
+        let directory = std::env::temp_dir().join(format!("evenkeel-bytes-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        for name in [&b"\xff\xfe.npz"[..], b"caf\xe9.npz", b"\xe2\x82.npz"] {
+            let path = directory.join(OsStr::from_bytes(name));
+            std::fs::write(&path, b"").unwrap();
+            let text = text_of_path(&path);
+            assert_eq!(MatrixSource::parse(&text).unwrap().path, path);
+            let selected = MatrixSource::parse(&format!("{text}:k")).unwrap();
+            assert_eq!((&selected.path, selected.selector()), (&path, Some("k")));
+            assert_eq!(selected.to_string(), format!("{text}:k"));
+        }
+        // The name as it is typed wins over what it could stand for.
+        let literal = directory.join(r"caf\xe9.npz");
+        std::fs::write(&literal, b"").unwrap();
+        assert_eq!(MatrixSource::parse(literal.to_str().unwrap()).unwrap().path, literal);
+        std::fs::remove_dir_all(directory).unwrap();
+        for missing in [r"\x", r"\xz1.npy", r"a\xe9", r"\xffé.npy", r"\xé.npy"] {
+            drop(MatrixSource::parse(missing));
+        }
+    }
 
     fn parts(argument: &str) -> (String, Option<String>) {
         let source = MatrixSource::parse(argument).unwrap();

@@ -1,7 +1,8 @@
 //! `y_i` and `w_i`: one number per row, labels and weights.
 
+use crate::block::Values;
 use crate::error::{IoError, Result};
-use crate::matrix::read_all;
+use crate::matrix::{STEP_BYTES, read_all};
 use crate::reader::MatrixReader;
 use crate::source::MatrixSource;
 use evenkeel::error::At;
@@ -64,19 +65,57 @@ fn read_column(
     what: &'static str,
     expected: Option<usize>,
 ) -> Result<(Arc<str>, Vec<f64>)> {
-    let mut reader = MatrixReader::open(source)?;
-    let origin = Arc::clone(reader.origin());
-    let columns = reader.columns();
-    if columns != 1 {
-        return Err(IoError::NotOneColumn { origin, what, columns });
-    }
-    let values = read_all(&mut reader)?.into_values().to_f64();
-    // A file of labels for other rows would be off by one somewhere, and no later check would see
-    // it.
-    match expected {
-        Some(expected) if expected != values.len() => {
-            Err(IoError::WrongCount { origin, what, found: values.len(), expected })
+    let mut reader = open_column(source, what)?;
+    let Some(expected) = expected else {
+        let origin = Arc::clone(reader.origin());
+        return Ok((origin, read_all(&mut reader)?.into_values().into_f64()));
+    };
+    require_count(&reader, what, expected)?;
+    let mut values: Vec<f64> = Vec::new();
+    let mut found = 0;
+    let rows = reader.rows_within(STEP_BYTES);
+    while let Some(block) = reader.next_block(rows)? {
+        found += block.row_count();
+        // Counted on, but not kept: the error tells how many there are, whatever their number.
+        if found <= expected {
+            match block.values() {
+                Values::F32(more) => values.extend(more.iter().copied().map(f64::from)),
+                Values::F64(more) => values.extend_from_slice(more),
+            }
         }
-        _ => Ok((origin, values)),
+    }
+    let origin = Arc::clone(reader.origin());
+    // A file of labels for other rows would be off by one somewhere, and no later check would see it.
+    match found == expected {
+        true => Ok((origin, values)),
+        false => Err(IoError::WrongCount { origin, what, found, expected }),
+    }
+}
+
+/// Opens a source that must have one column.
+pub(crate) fn open_column(source: &MatrixSource, what: &'static str) -> Result<MatrixReader> {
+    let reader = MatrixReader::open(source)?;
+    match reader.columns() {
+        1 => Ok(reader),
+        columns => {
+            Err(IoError::NotOneColumn { origin: Arc::clone(reader.origin()), what, columns })
+        }
+    }
+}
+
+/// An error if the header says that there are not as many rows as expected: nothing needs to be read for that.
+pub(crate) fn require_count(
+    reader: &MatrixReader,
+    what: &'static str,
+    expected: usize,
+) -> Result<()> {
+    match reader.rows() {
+        Some(found) if found != expected as u64 => Err(IoError::WrongCount {
+            origin: Arc::clone(reader.origin()),
+            what,
+            found: usize::try_from(found).unwrap_or(usize::MAX),
+            expected,
+        }),
+        _ => Ok(()),
     }
 }

@@ -5,6 +5,9 @@
 mod corpus;
 
 use corpus::{Scratch, fixture, message, npy};
+use evenkeel_io::{
+    FileSource, LabeledFiles, MatrixSource, PointFiles, SideFiles, ValueKind, read_labels,
+};
 
 fn header(descr: &str, shape: &str) -> String {
     format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}\n")
@@ -145,4 +148,60 @@ fn a_damaged_array_fails_its_checksum() {
     bytes[data + 8] ^= 1;
     let message = message(&format!("{}:probs", scratch.file("a.npz", &bytes)));
     assert!(message.contains("checksum does not match"), "{message}");
+}
+
+/// Files whose numbers cannot be read, with headers in order: an error about their length shows that nothing was read.
+#[test]
+fn a_header_is_enough_to_refuse_a_length() {
+    let scratch = Scratch::new();
+    let mut npz = std::fs::read(fixture("stored.npz")).unwrap();
+    for at in npz
+        .windows(6)
+        .enumerate()
+        .filter(|(_, window)| *window == b"\x93NUMPY")
+        .map(|(at, _)| at)
+        .collect::<Vec<_>>()
+    {
+        npz[at + 130] ^= 1;
+    }
+    let npz = scratch.file("a.npz", &npz);
+    let mut parquet = std::fs::read(fixture("list-and-label.parquet")).unwrap();
+    let end = parquet.len() - 8;
+    let footer = u32::from_le_bytes(*parquet[end..].first_chunk().unwrap()) as usize;
+    parquet[4..end - footer].fill(0xff);
+    let parquet = scratch.file("a.parquet", &parquet);
+    let probs = scratch.file("p.csv", "0.5,0.5\n0.25,0.75\n");
+    let labels = scratch.file("l.csv", "0\n1\n");
+    for damaged in [format!("{npz}:labels"), format!("{parquet}:label")] {
+        assert!(!message(&damaged).contains("are needed"), "the damage is found by whoever reads");
+        let source = MatrixSource::parse(&damaged).unwrap();
+        let error = read_labels(&source, Some(2)).unwrap_err().to_string();
+        assert!(error.contains("23 labels, but 2 are needed"), "{error}");
+        let kind = ValueKind::Probabilities;
+        let side = SideFiles { weights: Some(&damaged), ..SideFiles::default() };
+        let error = LabeledFiles::read(&probs, &labels, kind)
+            .unwrap()
+            .with_side_files(side)
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("has 23 weights"), "{error}");
+        // The other way round: a matrix that is not read, because its header does not fit the labels.
+        let two = scratch.file("l.npy", npy(&header("'|u1'", "(2,)"), &[0, 1]));
+        let error = LabeledFiles::read(&damaged, &two, kind).unwrap_err();
+        assert!(error.to_string().contains("2 labels, but 23 are needed"), "{error}");
+    }
+    let matrix =
+        scratch.file("p.npy", npy(&header("'<f4'", "(1, 2)"), &[0, 0, 0, 63, 0, 0, 0, 63]));
+    let labels = format!("{parquet}:label");
+    let files = PointFiles { labels: Some(&labels), ..PointFiles::probs(&matrix) };
+    let error = FileSource::open(files, ValueKind::Probabilities).unwrap_err().to_string();
+    assert!(error.contains("has 23 labels but") && error.contains("has 1 rows"), "{error}");
+}
+
+/// Cells without bytes fill no buffer of bytes.
+#[test]
+fn a_line_of_commas_is_too_wide_before_it_is_too_long() {
+    let scratch = Scratch::new();
+    let message = message(&scratch.file("a.csv", vec![b','; 9 << 20]));
+    assert!(message.ends_with("line 1: the row has more than 4194304 cells, the most that can be read; is the matrix transposed?"), "{message}");
 }

@@ -179,3 +179,83 @@ fn a_file_that_is_not_committed_is_removed() {
     drop(file);
     assert!(scratch.names().is_empty());
 }
+
+/// Only a lock tells the living from the dead: a process number may be used again, or come from another machine.
+#[test]
+fn what_dead_writers_left_is_removed_and_nothing_else() {
+    use std::fs::File;
+    let scratch = Scratch::new();
+    let at = |name: &str| scratch.path().join(name);
+    scratch.file(".evenkeel-1-17a-0.tmp", "half");
+    scratch.file(&format!(".evenkeel-{}-17a-0.tmp", std::process::id()), "half");
+    let living = scratch.file(".evenkeel-2-17a-0.tmp", "half");
+    let living = File::open(living).unwrap();
+    living.lock().unwrap();
+    let kept = [".evenkeel-3-17a-0.tmp.json", ".cal.json.123-0.tmp", "evenkeel-1-17a-0.tmp"];
+    for name in kept {
+        scratch.file(name, "not ours");
+    }
+    let elsewhere = scratch.file("data.json", "data");
+    std::os::unix::fs::symlink(&elsewhere, at(".evenkeel-4-17a-0.tmp")).unwrap();
+    std::fs::create_dir(at(".evenkeel-5-17a-0.tmp")).unwrap();
+    write_file(&at("new.json"), "new").unwrap();
+    let mut expected: Vec<&str> = kept.to_vec();
+    expected.extend([".evenkeel-2-17a-0.tmp", ".evenkeel-4-17a-0.tmp", ".evenkeel-5-17a-0.tmp"]);
+    expected.extend(["data.json", "new.json"]);
+    expected.sort_unstable();
+    assert_eq!(scratch.names(), expected);
+}
+
+/// Many writers in one directory, each of which looks for leftovers: none takes another's file for one.
+#[test]
+fn writers_side_by_side_do_not_remove_each_others_files() {
+    let scratch = Scratch::new();
+    std::thread::scope(|scope| {
+        for writer in 0..8 {
+            let path = scratch.path().to_path_buf();
+            scope.spawn(move || {
+                for file in 0..50 {
+                    // A way of its own to the directory: each is looked through anew.
+                    let around = "./".repeat(writer * 50 + file);
+                    let target = path.join(around).join(format!("{writer}-{file}.json"));
+                    write_file(&target, "whole").unwrap();
+                }
+            });
+        }
+    });
+    let names = scratch.names();
+    assert!(names.len() == 400 && names.iter().all(|name| name.ends_with(".json")), "{names:?}");
+}
+
+#[test]
+fn names_of_every_legal_length() {
+    let scratch = Scratch::new();
+    for length in [1, 100, 240, 250, 255] {
+        let name = "n".repeat(length);
+        write_file(&scratch.path().join(&name), "whole").unwrap();
+    }
+    let error = write_file(&scratch.path().join("n".repeat(256)), "x").unwrap_err();
+    assert!(error.to_string().contains("File name too long"), "{error}");
+    assert_eq!(scratch.names().len(), 5);
+}
+
+#[test]
+fn a_link_to_nothing_leads_to_a_new_file() {
+    use std::os::unix::fs::symlink;
+    let scratch = Scratch::new();
+    let at = |name: &str| scratch.path().join(name);
+    std::fs::create_dir(at("below")).unwrap();
+    symlink("second.json", at("first.json")).unwrap();
+    symlink("below/third.json", at("second.json")).unwrap();
+    write_file(&at("first.json"), "new").unwrap();
+    assert!(at("first.json").is_symlink() && at("second.json").is_symlink());
+    assert_eq!(std::fs::read_to_string(at("below/third.json")).unwrap(), "new");
+    symlink("missing/file.json", at("lost.json")).unwrap();
+    let error = write_file(&at("lost.json"), "x").unwrap_err();
+    assert!(error.to_string().contains("create the directory first"), "{error}");
+    symlink("b.json", at("a.json")).unwrap();
+    symlink("a.json", at("b.json")).unwrap();
+    let error = write_file(&at("a.json"), "x").unwrap_err();
+    assert!(error.to_string().contains("links lead in a circle"), "{error}");
+    assert!(at("lost.json").is_symlink() && at("a.json").is_symlink());
+}

@@ -154,13 +154,21 @@ impl<'a> CalibrateDocument<'a> {
             assumption: provenance.method.assumption(),
             coverage_estimate: estimate,
             reading: estimate.map(|estimate| estimate.reading.as_str()),
-            labels_used: 0,
+            labels_used: labels_used(learned.evidence.as_ref()),
             certificate: plan.map(|plan| plan.certificate),
             account: sentences::account(calibration),
             evidence: learned.evidence.as_ref(),
             warnings: calibration.warnings(),
             class_names,
         }
+    }
+}
+
+/// Labels of target rows that a method used.
+fn labels_used(evidence: Option<&Evidence>) -> u64 {
+    match evidence {
+        Some(Evidence::FewLabels(found)) => found.labels as u64,
+        _ => 0,
     }
 }
 

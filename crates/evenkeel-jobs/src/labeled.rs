@@ -169,6 +169,13 @@ impl<'a> LabeledData<'a> {
         Ok(self)
     }
 
+    /// Adds labels of some target rows, for methods that use them.
+    #[must_use]
+    pub fn with_target_labels(mut self, labels: &'a evenkeel::side_inputs::TargetLabels) -> Self {
+        self.side.labels = Some(labels);
+        self
+    }
+
     /// What the caller calls the probabilities.
     pub fn name(&self) -> &str {
         &self.name

@@ -27,6 +27,16 @@ impl TargetLabels {
         Ok(Self { name: name.to_owned(), labels })
     }
 
+    /// As methods take them; rows are their keys.
+    ///
+    /// # Errors
+    /// None for checked labels in practice: those of the core's own check.
+    pub fn of_rows(&self, classes: usize) -> Result<evenkeel::side_inputs::TargetLabels> {
+        let pairs: Vec<(u64, usize)> =
+            self.labels.iter().map(|(row, label)| (*row as u64, *label)).collect();
+        Ok(evenkeel::side_inputs::TargetLabels::new(&pairs, classes)?)
+    }
+
     /// Number `k` of labels.
     pub fn len(&self) -> usize {
         self.labels.len()

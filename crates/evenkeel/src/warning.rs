@@ -32,6 +32,16 @@ pub enum Warning {
         /// Number `n` of calibration points.
         points: usize,
     },
+    /// Thresholds of their own lie above every score at most points: so few calibration points are near a test point that
+    /// its own term decides.
+    MostSetsHoldEveryLabel {
+        /// Share of the points looked at whose sets hold every label.
+        share: f64,
+        /// Calibration points looked at, as if they were test points.
+        looked_at: usize,
+        /// Number of calibration points.
+        points: usize,
+    },
     /// The weights lean on very few points.
     FewEffectivePoints {
         /// `n_w = 1 / sum_i w_i^2`, in `[1, points]`.
@@ -150,6 +160,7 @@ impl Warning {
         match self {
             Self::SupportTooShort { .. } => "support-too-short",
             Self::AllLabels { .. } => "all-labels",
+            Self::MostSetsHoldEveryLabel { .. } => "most-sets-hold-every-label",
             Self::FewEffectivePoints { .. } => "few-effective-points",
             Self::OrderViolated { .. } => "order-violated",
             Self::BoundRose { .. } => "bound-rose",
@@ -190,6 +201,13 @@ impl fmt::Display for Warning {
                  mass is {test_share:.4}, so alpha = {alpha} cannot be met; use more calibration points or a larger \
                  alpha (with equal weights at least {} points)",
                 (1.0 / alpha - QUARTER_RANK).ceil() as usize,
+            ),
+            Self::MostSetsHoldEveryLabel { share, looked_at, points } => write!(
+                f,
+                "{:.0} % of the sets hold every label (at {looked_at} calibration points taken for test points): {points} \
+                 calibration points are too few for a threshold at each point; use more calibration points, a larger lambda, or \
+                 one threshold for all (uncorrected)",
+                100.0 * share,
             ),
             Self::FewEffectivePoints { effective, points } => write!(
                 f,

@@ -23,9 +23,18 @@ fn run_on_pool(args: &CalibrateArgs) -> Result<Outcome, Failure> {
     let ratios = KnownRatios::of(args.beside.cal_ratios.as_ref());
     let calibrator = calibrator(args.method, args.settings.values()?, ratios, score, rates)?;
     // Before any file is read: a missing flag should not cost the reading of gigabytes.
-    require_and_refuse(&calibrator.method, PointSet::Calibration, &args.beside.given())?;
+    require_and_refuse(
+        &calibrator.method,
+        PointSet::Calibration,
+        &args.beside.given_for(args.method),
+    )?;
     let files = args.reading.read(&args.labeled, &args.beside)?;
     let labeled = files.data()?;
+    let target_labels = args.beside.labels(labeled.classes())?;
+    let labeled = match &target_labels {
+        Some(labels) => labeled.with_target_labels(labels),
+        None => labeled,
+    };
     let names = args.reading.names(labeled.classes())?;
     // Started before the fit: a place that cannot be written to should not cost one.
     let out = AtomicFile::create(&args.out)?;

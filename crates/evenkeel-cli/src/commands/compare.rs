@@ -3,7 +3,7 @@
 use evenkeel::calibrator::ShiftCalibrator;
 use evenkeel::method::{KnownRatios, Method, MethodName, Need, OptionValues, require_a_user_among};
 use evenkeel::score::Score;
-use evenkeel::side_inputs::PointSet;
+use evenkeel::side_inputs::{PointSet, SideInput};
 use evenkeel_io::{AtomicFile, PointFiles};
 use evenkeel_jobs::documents::CompareRow;
 use evenkeel_jobs::{CompareJob, Compared, Entrant, IfInapplicable, compare, sentences};
@@ -43,12 +43,22 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
     let settings = args.settings.values()?;
     // An option that no compared method owns is a mistake, as it is for one method alone.
     settings.require_an_owner_among(&methods)?;
-    require_a_user_among(&methods, PointSet::Calibration, &args.beside.given())?;
+    let mut given = args.beside.given();
+    if methods.contains(&MethodName::Auto) {
+        // With labels it is few-labels.
+        given.retain(|input| *input != SideInput::Labels);
+    }
+    require_a_user_among(&methods, PointSet::Calibration, &given)?;
     let ratios = KnownRatios::of(args.beside.cal_ratios.as_ref());
     let entrants = entrants(&methods, settings, ratios, score, rates)?;
     let job = CompareJob { entrants, if_inapplicable };
     let files = args.reading.read(&args.labeled, &args.beside)?;
     let labeled = files.data()?;
+    let target_labels = args.beside.labels(labeled.classes())?;
+    let labeled = match &target_labels {
+        Some(labels) => labeled.with_target_labels(labels),
+        None => labeled,
+    };
     let names = args.reading.names(labeled.classes())?;
     let html = args.page.html.as_deref().map(AtomicFile::create).transpose()?;
     let table_file = args.csv.as_deref().map(AtomicFile::create).transpose()?;

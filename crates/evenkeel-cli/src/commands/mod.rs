@@ -13,9 +13,11 @@ mod reproduce;
 use crate::args::{Command, Deferred};
 use crate::exit::Outcome;
 use crate::failure::Failure;
+use crate::outputs::require_apart;
 
 /// Runs a command to its end.
 pub(crate) fn run(command: &Command) -> Result<Outcome, Failure> {
+    require_apart(command)?;
     match command {
         Command::Demo(Deferred(args)) => demo::run(args),
         Command::Check(Deferred(args)) => check::run(args),

@@ -7,9 +7,13 @@ mod agreement;
 mod commands;
 mod formats;
 mod json;
+#[cfg(unix)]
+mod limits;
 mod manners;
 mod options;
 mod packaging;
+#[cfg(unix)]
+mod replacing;
 #[path = "../running/mod.rs"]
 mod running;
 

@@ -3,6 +3,8 @@
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
+#[cfg(unix)]
+use crate::running::limited;
 use crate::running::{Scratch, demo, finish, program, run};
 use crate::{CLEAN, FOG, call, options};
 
@@ -166,27 +168,162 @@ fn colour_where_it_is_asked_for() {
     assert_eq!(String::from_utf8(refused.unwrap().stdout).unwrap(), plain);
 }
 
-/// Ctrl-C in the middle of a fit, and a request to terminate: nothing is left behind, and what was there stays.
+/// Nobody reads stderr, and it takes nothing: the result and the exit code are what they are.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_stderr_is_no_error() {
+    let scratch = Scratch::new();
+    let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let page = scratch.at("page.html");
+    let arguments = call("check", FOG.labeled_and_unlabeled(), &["--html", &page]);
+    let status = program().args(&arguments).stdout(Stdio::null()).stderr(full()).status();
+    assert_eq!(status.unwrap().code(), Some(0));
+    let status = program().args(["check", "--cal-probs", "none.npy"]).stderr(full()).status();
+    assert_eq!(status.unwrap().code(), Some(2));
+    let missing = options(&[
+        ("--cal-probs", "none.npy".into()),
+        ("--cal-labels", "none.npy".into()),
+        ("--unlabeled", "none.npy".into()),
+    ]);
+    let status = program().args(call("check", missing, &[])).stderr(full()).status();
+    assert_eq!(status.unwrap().code(), Some(2));
+}
+
+/// A fit that does not end by itself, once it has begun: `cal.json` exists from before.
+#[cfg(unix)]
+fn endless_fit(scratch: &Scratch, limits: &str) -> std::process::Child {
+    let out = scratch.file("cal.json", "earlier");
+    let mut arguments = call("calibrate", FOG.labeled_and_unlabeled(), &[]);
+    arguments.extend(["--method", "ot", "--steps", "2000000000", "--out", &out].map(str::to_owned));
+    let mut running = limited(limits).args(&arguments).stderr(Stdio::piped()).spawn().unwrap();
+    // The file under its temporary name, which has the process in it, says that the handler is set and the fit has begun.
+    let own = format!("{}-", running.id());
+    let begun = || scratch.contents().keys().any(|file| file.to_string_lossy().contains(&own));
+    while !begun() {
+        assert_eq!(running.try_wait().unwrap(), None, "ended by itself");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    running
+}
+
+#[cfg(unix)]
+fn send(signal: &str, to: &std::process::Child) {
+    let kill = std::process::Command::new("kill").args([signal, &to.id().to_string()]).status();
+    assert!(kill.unwrap().success());
+}
+
+/// Ctrl-C in the middle of a fit, a request to terminate, a closed terminal: nothing is left behind, what was there stays,
+/// and the exit code tells which it was.
 #[cfg(unix)]
 #[test]
-fn interrupted_runs_leave_nothing_behind() {
-    for signal in ["-INT", "-TERM"] {
+fn interrupted_runs_leave_nothing_behind_and_name_their_signal() {
+    for (signal, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129)] {
         let scratch = Scratch::new();
-        let out = scratch.file("cal.json", "earlier");
-        let mut arguments = call("calibrate", FOG.labeled_and_unlabeled(), &[]);
-        arguments
-            .extend(["--method", "ot", "--steps", "2000000000", "--out", &out].map(str::to_owned));
-        let mut running = program().args(&arguments).stderr(Stdio::piped()).spawn().unwrap();
-        // The file under its temporary name says that the handler is set and the fit has begun.
-        while scratch.contents().len() < 2 {
-            assert_eq!(running.try_wait().unwrap(), None, "ended by itself");
-            std::thread::sleep(std::time::Duration::from_millis(5));
-        }
-        let kill =
-            std::process::Command::new("kill").args([signal, &running.id().to_string()]).status();
-        assert!(kill.unwrap().success());
-        assert_eq!(running.wait().unwrap().code(), Some(130));
+        let mut running = endless_fit(&scratch, "true");
+        send(signal, &running);
+        assert_eq!(running.wait().unwrap().code(), Some(code), "{signal}");
         assert_eq!(scratch.contents().len(), 1);
-        assert_eq!(std::fs::read_to_string(&out).unwrap(), "earlier");
+        assert_eq!(std::fs::read_to_string(scratch.at("cal.json")).unwrap(), "earlier");
     }
+}
+
+/// `nohup evenkeel ...`: a terminal that is closed does not end a run that was told not to mind.
+#[cfg(target_os = "linux")]
+#[test]
+fn ignored_signals_stay_ignored() {
+    let scratch = Scratch::new();
+    let mut running = endless_fit(&scratch, "trap '' HUP");
+    send("-HUP", &running);
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    assert_eq!(running.try_wait().unwrap(), None);
+    send("-TERM", &running);
+    assert_eq!(running.wait().unwrap().code(), Some(143));
+}
+
+/// A run that was killed leaves its temporary file; the next that writes beside it takes it away, whatever it writes.
+/// That of a run that still lives stays.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_next_run_removes_what_a_killed_one_left() {
+    let scratch = Scratch::new();
+    for _ in 0..3 {
+        let mut killed = endless_fit(&scratch, "true");
+        send("-KILL", &killed);
+        killed.wait().unwrap();
+        assert_eq!(scratch.contents().len(), 2, "the latest leftover and the earlier result");
+    }
+    std::fs::remove_file(scratch.at("cal.json")).unwrap();
+    let leftover = scratch.contents();
+    let mut living = endless_fit(&scratch, "true");
+    let both = scratch.contents();
+    // The living run has removed the dead one's file; nobody removes the living one's.
+    assert!(leftover.keys().all(|file| !both.contains_key(file)), "{leftover:?} {both:?}");
+    FOG.check(&["--html", &scratch.at("page.html")]).done();
+    let after = scratch.contents();
+    assert!(both.keys().all(|file| after.contains_key(file)), "{both:?} {after:?}");
+    send("-KILL", &living);
+    living.wait().unwrap();
+    FOG.check(&["--html", &scratch.at("page.html")]).done();
+    let names: Vec<_> = scratch.contents().into_keys().collect();
+    assert_eq!(names.len(), 2, "{names:?}");
+}
+
+/// Names of up to 255 bytes are legal, as are names that are no text.
+#[cfg(target_os = "linux")]
+#[test]
+fn names_of_any_length_and_any_bytes() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let scratch = Scratch::new();
+    for length in [250, 255] {
+        let json = "a".repeat(length - 5) + ".json";
+        FOG.calibrate(&scratch.at(&json), &[]).done();
+        let csv = "b".repeat(length - 4) + ".csv";
+        FOG.predict(&scratch.at(&json), &scratch.at(&csv), &[]).done();
+    }
+    let probs = scratch.path().join(OsStr::from_bytes(b"caf\xe9 \xff.npy"));
+    let labels = scratch.path().join(OsStr::from_bytes(b"\xff.npy"));
+    std::fs::copy(demo("calibration_probs"), &probs).unwrap();
+    std::fs::copy(demo("calibration_labels"), &labels).unwrap();
+    let out = scratch.path().join(OsStr::from_bytes(b"\xfe.json"));
+    let mut command = program();
+    command.arg("calibrate").args(["--method", "uncorrected", "--quiet"]);
+    command.arg("--cal-probs").arg(&probs).arg("--cal-labels").arg(&labels);
+    command.arg("--unlabeled").arg(&probs).arg("--out").arg(&out);
+    finish(&mut command).done();
+    assert!(out.exists());
+    // What is wrong with such a file is said with its name, and leads back to it.
+    std::fs::write(&labels, "no array").unwrap();
+    let ran = finish(&mut command);
+    assert!(ran.code == 2 && ran.stderr.contains(r"\xff.npy: this is not an npy array"), "{ran:?}");
+}
+
+/// A pipe is refused before it is opened: opening one waits for a reader.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_pipe_is_no_place_for_an_array() {
+    let scratch = Scratch::new();
+    let calibration = scratch.at("cal.json");
+    FOG.calibrate(&calibration, &[]).done();
+    let pipe = scratch.at("sets.npy");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let files = options(&[
+        ("--calibration", calibration),
+        ("--probs", FOG.test_probs()),
+        ("--out", pipe.clone()),
+    ]);
+    let mut child =
+        program().args(call("predict", files, &[])).stderr(Stdio::piped()).spawn().unwrap();
+    let patience = std::time::Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if patience.elapsed().as_secs() > 20 {
+            child.kill().unwrap();
+            panic!("waits for a reader");
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.ends_with("name a file, or write .csv, .jsonl or .parquet\n"), "{stderr}");
 }

@@ -95,9 +95,16 @@ impl Ran {
     }
 }
 
+/// The program under test: the one just built, or another that `EVENKEEL_TEST_BINARY` names (an installed or an older
+/// one).
+pub(crate) fn binary() -> std::ffi::OsString {
+    std::env::var_os("EVENKEEL_TEST_BINARY")
+        .unwrap_or_else(|| env!("CARGO_BIN_EXE_evenkeel").into())
+}
+
 /// The program, not yet started.
 pub(crate) fn program() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_evenkeel"));
+    let mut command = Command::new(binary());
     command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").stdin(Stdio::null());
     command
 }
@@ -105,6 +112,15 @@ pub(crate) fn program() -> Command {
 /// Runs the program.
 pub(crate) fn run<S: AsRef<str>>(arguments: &[S]) -> Ran {
     finish(program().args(arguments.iter().map(AsRef::as_ref)))
+}
+
+/// The program under limits of the shell, such as `ulimit -v 1000000`.
+#[cfg(unix)]
+pub(crate) fn limited(limits: &str) -> Command {
+    let mut command = Command::new("bash");
+    command.arg("-c").arg(format!("{limits}; exec \"$0\" \"$@\"")).arg(binary());
+    command.stdin(Stdio::null());
+    command
 }
 
 /// Runs a prepared program to its end.

@@ -1,13 +1,13 @@
 //! A classifier's probabilities under one condition, with labels and image ids: one `.npz` file.
 
-use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
 use evenkeel::rows::Rows;
 use evenkeel::score::{Labels, Probabilities};
 use evenkeel_io::{
-    AnyRows, IoError, MatrixSource, NpzProblem, ValueKind, Values, read_labels, read_matrix,
+    AnyRows, AtomicFile, IoError, MatrixSource, NpzProblem, ValueKind, Values, read_labels,
+    read_matrix,
 };
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
@@ -103,21 +103,17 @@ impl SoftmaxTable {
             ("labels.npy", integers(&self.labels)),
             ("image_id.npy", integers(&self.image_ids)),
         ];
-        let unfinished = path.with_extension("unfinished");
         let failed = |source| Error::Archive { path: path.to_path_buf(), source };
-        let file = File::create(&unfinished).map_err(Error::at(&unfinished))?;
-        let mut archive = ZipWriter::new(std::io::BufWriter::new(file));
+        let mut archive = ZipWriter::new(AtomicFile::create(path)?);
         let options = SimpleFileOptions::default()
             // Probabilities hardly shrink, and stored arrays are read without inflating them.
             .compression_method(CompressionMethod::Stored)
             .large_file(true);
         for (name, bytes) in arrays {
             archive.start_file(name, options).map_err(failed)?;
-            archive.write_all(&bytes).map_err(Error::at(&unfinished))?;
+            archive.write_all(&bytes).map_err(Error::at(path))?;
         }
-        let mut file = archive.finish().map_err(failed)?;
-        file.flush().map_err(Error::at(&unfinished))?;
-        std::fs::rename(&unfinished, path).map_err(Error::at(path))
+        Ok(archive.finish().map_err(failed)?.commit()?)
     }
 }
 

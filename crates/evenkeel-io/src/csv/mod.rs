@@ -40,6 +40,14 @@ pub enum CsvProblem {
         /// Bytes that are read at most.
         limit: usize,
     },
+    /// A line of more cells than a row may have.
+    #[error(
+        "the row has more than {limit} cells, the most that can be read; is the matrix transposed?"
+    )]
+    TooManyCells {
+        /// Cells that are read at most.
+        limit: usize,
+    },
     /// Bytes that are not text.
     #[error("this is not text; save the table as plain CSV in UTF-8")]
     NotText,

@@ -6,6 +6,7 @@
 use super::CsvProblem;
 use super::dialect::delimiter;
 use crate::error::{IoError, Result};
+use crate::reader::MAX_COLUMNS;
 use csv_core::ReadRecordResult;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -76,13 +77,17 @@ impl Records {
                 }
                 ReadRecordResult::End => return Ok(None),
             }
-            // After growing: the buffer of bytes doubles, so that at most twice the limit is ever
-            // held.
-            if self.bytes.len() > MAX_RECORD_BYTES {
-                let (line, limit) = (self.newlines + 1, MAX_RECORD_BYTES);
-                let problem = CsvProblem::RowTooLong { limit };
-                return Err(IoError::Csv { origin: Arc::clone(&self.origin), line, problem });
-            }
+            // After growing: the buffers double, so that at most twice the limit is ever held. Both are asked: cells
+            // without bytes (`,,,,`) fill the ends alone.
+            let problem = if self.bytes.len() > MAX_RECORD_BYTES {
+                CsvProblem::RowTooLong { limit: MAX_RECORD_BYTES }
+            } else if cells > MAX_COLUMNS {
+                CsvProblem::TooManyCells { limit: MAX_COLUMNS }
+            } else {
+                continue;
+            };
+            let line = self.newlines + 1;
+            return Err(IoError::Csv { origin: Arc::clone(&self.origin), line, problem });
         }
     }
 

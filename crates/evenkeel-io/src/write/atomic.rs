@@ -1,35 +1,13 @@
-//! `.name.pid-count.tmp -> name`: files that appear whole or not at all.
+//! `write beside, sync, rename, sync`: files that appear whole or not at all.
 
+use super::target::followed;
+use super::temporary::{create_beside, directory_of, unfinished};
 use crate::error::{IoError, Result};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const BUFFER_BYTES: usize = 1 << 18;
-
-/// Distinguishes the temporary files of one process.
-static COUNTER: AtomicU32 = AtomicU32::new(0);
-
-/// The temporary files of this process that are neither in place nor removed.
-static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-
-fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
-    // A panic while the list was held left it whole: pushing and removing are single calls.
-    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Removes every temporary file of this process: for a handler that ends the process at once, which drops nothing.
-/// Writing stops for good: the list stays locked, so that no other file can be started or put in place.
-pub fn remove_unfinished() {
-    let list = unfinished();
-    for temporary in list.iter() {
-        // The process ends; there is nobody to tell.
-        drop(fs::remove_file(temporary));
-    }
-    std::mem::forget(list);
-}
 
 /// A file being written beside its target, which it replaces on [`commit`](Self::commit). Until then the target stays
 /// as it is; a file that is dropped before is removed.
@@ -43,7 +21,6 @@ pub struct AtomicFile {
     target: PathBuf,
     /// The file to be renamed; none once that is done, or when writing to a device.
     temporary: Option<PathBuf>,
-    seekable: bool,
 }
 
 impl AtomicFile {
@@ -56,36 +33,36 @@ impl AtomicFile {
     }
 
     fn start(path: &Path) -> io::Result<Self> {
-        let existing = fs::metadata(path).ok();
+        let (target, existing) = match fs::metadata(path) {
+            // Not followed by hand: `/dev/stdout` is a link whose text names no file.
+            Ok(found) if !found.is_file() => (path.to_path_buf(), Some(found)),
+            Ok(found) => (fs::canonicalize(path)?, Some(found)),
+            Err(error) => {
+                let target = followed(path)?;
+                if error.kind() != io::ErrorKind::NotFound {
+                    return Err(error);
+                }
+                (target, None)
+            }
+        };
         if existing.as_ref().is_some_and(fs::Metadata::is_dir) {
             return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"));
         }
+        let path = path.to_path_buf();
         if existing.as_ref().is_some_and(|found| !found.is_file()) {
-            let file = OpenOptions::new().write(true).open(path)?;
+            let file = OpenOptions::new().write(true).open(&target)?;
             let writer = BufWriter::with_capacity(BUFFER_BYTES, file);
-            let (path, target) = (path.to_path_buf(), path.to_path_buf());
-            return Ok(Self { writer, path, target, temporary: None, seekable: false });
+            return Ok(Self { writer, path, target, temporary: None });
         }
-        // A link stays a link: the file it leads to is replaced.
-        let target = match &existing {
-            Some(_) => fs::canonicalize(path)?,
-            None => path.to_path_buf(),
-        };
         let (file, temporary) = create_beside(&target)?;
         // From here on the temporary file is removed if anything fails.
         let writer = BufWriter::with_capacity(BUFFER_BYTES, file);
-        let (path, temporary) = (path.to_path_buf(), Some(temporary));
-        let started = Self { writer, path, target, temporary, seekable: true };
+        let started = Self { writer, path, target, temporary: Some(temporary) };
         // The new file takes the place of the old one, so it should be readable by the same people and no others.
         if let Some(existing) = existing {
             started.writer.get_ref().set_permissions(existing.permissions())?;
         }
         Ok(started)
-    }
-
-    /// Whether earlier bytes can be written over.
-    pub(super) fn is_seekable(&self) -> bool {
-        self.seekable
     }
 
     /// Writes over bytes at `offset`, then returns to the end.
@@ -97,9 +74,13 @@ impl AtomicFile {
 
     /// Puts the finished file in the target's place.
     ///
+    /// The bytes are on the disk before the name is: a file system may write names first, and after a power cut the name
+    /// would lead to an empty file where the old one was good.
+    ///
     /// # Errors
-    /// [`IoError::Write`] if the last bytes cannot be written or the file cannot be renamed. The target is then
-    /// unchanged.
+    /// [`IoError::Write`] if the last bytes cannot be written or the file cannot be renamed; the target is then unchanged.
+    /// The same if the directory cannot be synced afterwards; the target is then new, but may be old again after a power
+    /// cut.
     pub fn commit(mut self) -> Result<()> {
         let done = self.finish();
         done.map_err(|error| self.error(error))
@@ -107,15 +88,17 @@ impl AtomicFile {
 
     fn finish(&mut self) -> io::Result<()> {
         self.writer.flush()?;
-        if let Some(temporary) = &self.temporary {
+        let Some(temporary) = &self.temporary else { return Ok(()) };
+        self.writer.get_ref().sync_all()?;
+        {
             // Locked over the rename: a handler that removes unfinished files must not meet one that is already in
             // place.
             let mut list = unfinished();
-            fs::rename(temporary, &self.target)?;
+            rename(temporary, &self.target)?;
             list.retain(|other| other != temporary);
         }
         self.temporary = None;
-        Ok(())
+        sync_directory(directory_of(&self.target))
     }
 
     /// Writes the whole contents and puts the file in the target's place.
@@ -149,6 +132,12 @@ impl Write for AtomicFile {
     }
 }
 
+impl Seek for AtomicFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.writer.seek(to)
+    }
+}
+
 impl Drop for AtomicFile {
     fn drop(&mut self) {
         if let Some(temporary) = self.temporary.take() {
@@ -159,28 +148,34 @@ impl Drop for AtomicFile {
     }
 }
 
-/// A new file in the directory of `target`, under a name that nobody else has.
-fn create_beside(target: &Path) -> io::Result<(File, PathBuf)> {
-    let Some(name) = target.file_name() else {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it does not name a file"));
-    };
+/// Renames, again if a signal came in between: the standard library leaves that to its callers.
+fn rename(from: &Path, to: &Path) -> io::Result<()> {
     loop {
-        let count = COUNTER.fetch_add(1, Ordering::Relaxed);
-        let mut temporary_name = std::ffi::OsString::from(".");
-        temporary_name.push(name);
-        temporary_name.push(format!(".{}-{count}.tmp", std::process::id()));
-        let temporary = target.with_file_name(temporary_name);
-        let mut list = unfinished();
-        // Never an existing file: a link that somebody placed under this name would be written through.
-        match OpenOptions::new().write(true).create_new(true).open(&temporary) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-            Ok(file) => {
-                list.push(temporary.clone());
-                return Ok((file, temporary));
-            }
+        match fs::rename(from, to) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            done => return done,
         }
     }
+}
+
+/// Brings the names in a directory to the disk.
+#[cfg(unix)]
+fn sync_directory(directory: &Path) -> io::Result<()> {
+    use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
+    match File::open(directory).and_then(|directory| directory.sync_all()) {
+        // A directory that may be written to but not read, or a file system that does not sync directories: the file is
+        // in place all the same.
+        Err(error) if matches!(error.kind(), InvalidInput | PermissionDenied | Unsupported) => {
+            Ok(())
+        }
+        done => done,
+    }
+}
+
+/// Elsewhere directories are not files.
+#[cfg(not(unix))]
+fn sync_directory(_: &Path) -> io::Result<()> {
+    Ok(())
 }
 
 /// Writes a whole file (JSON, HTML, text) atomically.

@@ -1,10 +1,15 @@
 //! `write beside, then rename`: output files appear whole or not at all.
 
 mod atomic;
+mod identity;
 mod npy_sets;
 mod parquet_sets;
 mod sets;
+mod target;
+mod temporary;
 mod text_sets;
 
-pub use atomic::{AtomicFile, remove_unfinished, write_file};
+pub use atomic::{AtomicFile, write_file};
+pub use identity::{FileIdentity, identity};
 pub use sets::{SetFormat, SetWriter};
+pub use temporary::{remove_unfinished, try_remove_unfinished};

@@ -18,10 +18,6 @@ pub(super) struct NpySets {
 
 impl NpySets {
     pub(super) fn new(mut file: AtomicFile, classes: usize) -> io::Result<Self> {
-        if !file.is_seekable() {
-            let message = "an npy file needs its row count in front, which a pipe cannot wait for";
-            return Err(io::Error::new(io::ErrorKind::NotSeekable, message));
-        }
         // The number of rows is not known before the last block, so the header is written twice,
         // equally long.
         file.write_all(&header(0, classes))?;

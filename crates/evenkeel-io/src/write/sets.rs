@@ -61,8 +61,8 @@ impl SetWriter {
     ///
     /// # Errors
     /// [`IoError::UnknownOutputFormat`] for another extension, [`IoError::WrongCount`] unless there is one name per
-    /// class, [`IoError::NameWithSeparator`] for a name that csv would split, [`IoError::Write`] if the file cannot be
-    /// started, or for npy written to a pipe.
+    /// class, [`IoError::NameWithSeparator`] for a name that csv would split, [`IoError::NeedsAFile`] for npy written to a
+    /// pipe, [`IoError::Write`] if the file cannot be started.
     pub fn create(path: &Path, classes: usize, names: Option<&[String]>) -> Result<Self> {
         let format = SetFormat::of(path)?;
         if let Some(names) = names
@@ -80,6 +80,10 @@ impl SetWriter {
         let failed = |error| IoError::Write { path: path.to_path_buf(), error };
         let sink: Box<dyn SetSink> = match format {
             SetFormat::Npy => {
+                // Asked before it is opened: opening a pipe waits for a reader.
+                if std::fs::metadata(&path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+                    return Err(IoError::NeedsAFile { path: path.to_path_buf() });
+                }
                 let file = AtomicFile::create(&path)?;
                 Box::new(NpySets::new(file, classes).map_err(failed)?)
             }

@@ -222,7 +222,7 @@ impl ShiftCalibrator {
         // Whatever its weight: the law drops points without any, and the support is about the
         // scores.
         let largest_score = sorted.scores.last().copied().unwrap_or(f64::NAN);
-        learned.warnings = diagnose(
+        let found = diagnose(
             &law,
             largest_score,
             test_mass,
@@ -230,6 +230,8 @@ impl ShiftCalibrator {
             self.alpha,
             (learned.stopped, &learned.trace),
         );
+        // Before what the method itself has to say.
+        learned.warnings.splice(0..0, found);
         let provenance =
             Provenance { method, score: self.score, classes, alpha: self.alpha, seed: self.seed };
         let Sorted { order, scores } = sorted;

@@ -27,6 +27,7 @@ const ROWS: usize = 4;
 pub(super) fn if_available<T: Real>() -> Option<Settle<T, f32>> {
     if std::arch::is_x86_feature_detected!("avx2") {
         #[expect(unsafe_code, reason = "the processor has just said that it knows AVX2")]
+        // SAFETY: `settle` is safe code that needs AVX2 and nothing else, and a processor does not lose it.
         Some(|stretch, words| unsafe { settle(stretch, words) })
     } else {
         None

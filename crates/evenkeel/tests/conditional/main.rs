@@ -11,6 +11,7 @@ mod coverage;
 mod cross_validation;
 mod edges;
 mod golden;
+mod nested;
 mod problems;
 mod properties;
 mod reproducibility;

@@ -44,6 +44,8 @@ impl Deref for Aligned {
             unsafe_code,
             reason = "a Line is 64 bytes holding eight f64: the lines are one run of f64"
         )]
+        // SAFETY: the pointer and `len * LINE` entries are one allocation of `lines`, initialised: `Line` is `repr(C)` with
+        // eight `f64` in 64 bytes aligned to 64, hence without padding. The borrow of `self` keeps it alive and unchanged.
         unsafe {
             std::slice::from_raw_parts(self.lines.as_ptr().cast(), self.lines.len() * LINE)
         }
@@ -57,6 +59,7 @@ impl DerefMut for Aligned {
             unsafe_code,
             reason = "a Line is 64 bytes holding eight f64: the lines are one run of f64"
         )]
+        // SAFETY: as in `deref`; the borrow of `self` is exclusive, so nobody else sees the entries.
         unsafe {
             std::slice::from_raw_parts_mut(self.lines.as_mut_ptr().cast(), self.lines.len() * LINE)
         }

@@ -84,6 +84,11 @@ impl<'a> ConditionalAtRate<'a> {
         Ok(Self { model, start: Some(Start { program, state, rank }) })
     }
 
+    /// Whether there are enough calibration points for the rate, so that there is a program to solve.
+    pub(crate) fn has_program(&self) -> bool {
+        self.start.is_some()
+    }
+
     /// The cutoffs of test points with these features, shape `(m, d)`.
     ///
     /// One quadratic program for each, spread over the threads; the result does not depend on their number. If the

@@ -5,12 +5,14 @@ use super::{
     LambdaChoice, PENALTIES, PenaltyChoice,
 };
 use crate::error::Result;
+use crate::level::Miscoverage;
 use crate::method::basis::Basis;
 use crate::method::fit::{Next, Open, Scored, Stage};
 use crate::method::likelihood_ratio::described;
 use crate::method::row_pass::CheckedRows;
 use crate::method::{About, Concluded, Need, Needs, Rule, Sorted};
 use crate::rows::{Real, Rows};
+use crate::warning::Warning;
 
 /// The room's entry in the list of methods; features are taken where they are given.
 pub(crate) const ABOUT: About = About {
@@ -31,6 +33,10 @@ pub(crate) struct ConditionalFit {
     described: (Vec<f64>, usize),
     /// Kernel and penalty, not yet checked: fitting does.
     settings: ConditionalSettings,
+    /// Miscoverage rate the warning is about.
+    alpha: Miscoverage,
+    /// Largest score that a label can have.
+    largest: f64,
 }
 
 /// Takes what describes the calibration points; nothing is fitted before the target rows were
@@ -65,6 +71,8 @@ pub(crate) fn begin<T: Real>(
         basis: Basis::of(&calibration.side),
         described: described(calibration)?,
         settings,
+        alpha: calibration.context.alpha,
+        largest: calibration.context.score.range(calibration.classes()).high(),
     };
     Ok(Open::new(stage, CheckedRows { classes: calibration.classes() }))
 }
@@ -77,7 +85,44 @@ impl Stage for ConditionalFit {
         let (values, columns) = &self.described;
         let features = Rows::new("features", values, *columns)?;
         let model = ConditionalModel::fit(features, &self.scores, &self.settings)?;
+        let warning = most_sets_hold_every_label(&model, features, self.alpha, self.largest)?;
         let rule = Rule::Conditional(ConditionalRule::new(self.basis, model));
-        Next::done(Concluded::split(Sorted::new(&self.scores), rule)?)
+        let mut concluded = Concluded::split(Sorted::new(&self.scores), rule)?;
+        concluded.learned.warnings.extend(warning);
+        Next::done(concluded)
     }
+}
+
+/// Calibration points that are looked at as if they were test points: enough for a share, a few milliseconds at most.
+const LOOKED_AT: usize = 64;
+/// Share of sets with every label from which on they say nothing.
+const MOST: f64 = 0.5;
+
+/// A warning where most cutoffs are above every score that a label can have.
+///
+/// Calibration points stand for test points: a test point is no nearer to them than they are to themselves, so its cutoff
+/// is not likely to be smaller. Cutoffs fall as points are added, because the test point's own term `C (1 - alpha)` does,
+/// `C = 1 / (lambda (n + 1))`.
+fn most_sets_hold_every_label(
+    model: &ConditionalModel,
+    features: Rows<'_, f64>,
+    alpha: Miscoverage,
+    largest: f64,
+) -> Result<Option<Warning>> {
+    let at_rate = model.at(alpha)?;
+    // Too few points for any program: that is `Warning::AllLabels`, which is raised for every method.
+    if !at_rate.has_program() {
+        return Ok(None);
+    }
+    let (points, columns) = (features.rows(), features.columns());
+    let looked_at = points.min(LOOKED_AT);
+    // Spread evenly: the order of the points may mean something.
+    let chosen = (0..looked_at).map(|k| k * points / looked_at);
+    let some: Vec<f64> = chosen
+        .flat_map(|row| features.values()[row * columns..][..columns].iter().copied())
+        .collect();
+    let cutoffs = at_rate.cutoffs(Rows::new("features", &some, columns)?)?;
+    let all = cutoffs.iter().filter(|cutoff| cutoff.admits(largest)).count();
+    let share = all as f64 / looked_at as f64;
+    Ok((share >= MOST).then_some(Warning::MostSetsHoldEveryLabel { share, looked_at, points }))
 }

@@ -10,6 +10,7 @@ use crate::method::basis::Basis;
 use crate::rows::{Real, RowKeys, Rows};
 use crate::score::Score;
 use crate::side_inputs::SideInputs;
+use crate::threshold::Threshold;
 
 /// A conditional model and what it describes points by.
 ///
@@ -88,6 +89,34 @@ impl ConditionalRule {
         let rows = Rows::new("features", &values, columns)?;
         // The start without a test point is solved for every block. It takes as long as some tens
         // of test points, which blocks hold many times over.
-        Ok(Cutoffs::PerRow(self.model.cutoffs(rows, alpha)?))
+        Ok(Cutoffs::PerRow(nested_cutoffs(&self.model, rows, alpha)?))
     }
+}
+
+/// Miscoverage rates over which sets are nested: those that people ask for.
+const LEVELS: [f64; 7] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5];
+
+/// Cutoffs that do not grow with alpha.
+///
+/// ```text
+/// cutoff*(alpha) = max of cutoff(alpha) and cutoff(level) over the LEVELS above alpha
+/// ```
+/// Each rate is a fit of its own, and quantile fits may cross: a label could be in the set at 80 % and not at 90 %. The
+/// larger of two cutoffs admits whatever either admits, so coverage is at least that of the fit at alpha. Where fits do not
+/// cross it is the fit at alpha, to the bit.
+fn nested_cutoffs(
+    model: &ConditionalModel,
+    rows: Rows<'_, f64>,
+    alpha: Miscoverage,
+) -> Result<Vec<Threshold>> {
+    let mut nested = model.cutoffs(rows, alpha)?;
+    for level in LEVELS.into_iter().filter(|level| *level > alpha.get()) {
+        let above = model.cutoffs(rows, Miscoverage::new(level)?)?;
+        for (cutoff, above) in nested.iter_mut().zip(above) {
+            if above.get() > cutoff.get() {
+                *cutoff = above;
+            }
+        }
+    }
+    Ok(nested)
 }

@@ -1,0 +1,102 @@
+//! Out of memory is an error like any other: a sentence on stderr and exit code 2, not an abort.
+//!
+//! Rust ends a process that cannot get memory by an abort, which leaves unfinished files and a code that monitors take for
+//! a crash. The hook for it is not stable, so the allocator itself looks: it passes everything on to the system's.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::exit::COULD_NOT_RUN;
+
+/// The system's allocator, but for what happens when there is nothing left.
+struct OrError;
+
+#[global_allocator]
+static ALLOCATOR: OrError = OrError;
+
+// SAFETY: every call is passed on to `System`, which keeps the contract; memory that it gives is handed out unchanged.
+#[expect(
+    unsafe_code,
+    reason = "an allocator is an unsafe trait, and no stable hook tells of failures"
+)]
+unsafe impl GlobalAlloc for OrError {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller vouches for the layout, which is passed on unchanged.
+        found(unsafe { System.alloc(layout) }, layout.size())
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as in `alloc`.
+        found(unsafe { System.alloc_zeroed(layout) }, layout.size())
+    }
+
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // SAFETY: the caller vouches that `memory` came from here, hence from `System`, with this layout.
+        found(unsafe { System.realloc(memory, layout, size) }, size)
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: as in `realloc`.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
+
+/// The memory that was asked for; ends the process if there is none.
+#[inline]
+fn found(memory: *mut u8, bytes: usize) -> *mut u8 {
+    if memory.is_null() {
+        end(bytes);
+    }
+    memory
+}
+
+/// Threads that cannot get their first pages panic inside the standard library, before anything could catch it, and abort.
+/// Their panic is called what it is; every other panic is shown as ever.
+pub(crate) fn watch() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let words = panic.payload_as_str().unwrap_or_default();
+        if words.starts_with("failed to allocate an alternative stack")
+            || words.starts_with("failed to set up alternative stack guard page")
+        {
+            end(ALTERNATIVE_STACK);
+        }
+        usual(panic);
+    }));
+}
+
+/// What a thread asks for first; more on some machines.
+const ALTERNATIVE_STACK: usize = 8192;
+
+/// Whether some thread is ending the process.
+static ENDING: AtomicBool = AtomicBool::new(false);
+
+thread_local! {
+    /// Whether it is this one. Constant and without a destructor, so that asking allocates nothing.
+    static ENDING_HERE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Ends the process with a sentence. Allocates nothing itself; what it calls may, and then there is nothing left to do.
+#[cold]
+fn end(bytes: usize) -> ! {
+    let code = i32::from(COULD_NOT_RUN);
+    if ENDING_HERE.replace(true) {
+        std::process::exit(code);
+    }
+    if ENDING.swap(true, Ordering::SeqCst) {
+        // Another thread has said it and is about to end the process; two sentences would mix.
+        loop {
+            std::thread::sleep(std::time::Duration::from_secs(1));
+        }
+    }
+    // Unfinished files of a thread that holds their list stay; the next run that writes beside them removes them.
+    evenkeel_io::write::try_remove_unfinished();
+    // stderr is not buffered. If it is gone there is nobody to tell.
+    drop(writeln!(
+        std::io::stderr(),
+        "error: out of memory: {bytes} bytes more could not be had; give fewer rows, or use fewer threads with --threads"
+    ));
+    std::process::exit(code)
+}

@@ -1,0 +1,135 @@
+//! What a command writes must not be what it reads: a slip of the tab key would replace the data.
+
+use std::path::{Path, PathBuf};
+
+use evenkeel_io::MatrixSource;
+use evenkeel_io::write::{FileIdentity, identity};
+
+use crate::args::{BesideArgs, CalibrateArgs, CheckArgs, Command, CompareArgs, Deferred};
+use crate::args::{EvaluateArgs, Labeled, PredictArgs, Reading};
+use crate::failure::Failure;
+
+/// A flag and the file it names.
+type Named = (&'static str, PathBuf);
+
+/// Refuses a command that would replace one of its inputs, or write two outputs to one file. Links of both kinds are
+/// followed. Before anything is read or written.
+pub(crate) fn require_apart(command: &Command) -> Result<(), Failure> {
+    let (inputs, outputs) = match command {
+        Command::Check(Deferred(args)) => of_check(args),
+        Command::Calibrate(Deferred(args)) => of_calibrate(args),
+        Command::Predict(Deferred(args)) => of_predict(args),
+        Command::Compare(Deferred(args)) => of_compare(args),
+        Command::Evaluate(Deferred(args)) => of_evaluate(args),
+        // These write to stdout, or into a folder under names of their own.
+        Command::Demo(_) | Command::Reproduce(_) | Command::Completions(_) | Command::Manual => {
+            return Ok(());
+        }
+    };
+    let identified = |files: Vec<Named>| -> Vec<(Named, FileIdentity)> {
+        files.into_iter().filter_map(|file| Some((file.clone(), identity(&file.1)?))).collect()
+    };
+    let (inputs, outputs) = (identified(inputs), identified(outputs));
+    for (at, ((flag, path), output)) in outputs.iter().enumerate() {
+        if let Some(((input, _), _)) = inputs.iter().find(|(_, input)| input == output) {
+            return Err(Failure::Argument(format!(
+                "{flag} {} is the file of {input}, which it would replace; choose another name",
+                path.display()
+            )));
+        }
+        if let Some(((other, _), _)) = outputs[..at].iter().find(|(_, other)| other == output) {
+            return Err(Failure::Argument(format!(
+                "{other} and {flag} name the same file, {}; choose two names",
+                path.display()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Inputs and outputs.
+type Files = (Vec<Named>, Vec<Named>);
+
+fn of_check(args: &CheckArgs) -> Files {
+    let mut inputs = optional("--cal-probs", args.reference.cal_probs.as_deref());
+    inputs.extend(optional("--cal-labels", args.reference.cal_labels.as_deref()));
+    inputs.extend(plain("--calibration", args.reference.calibration.as_deref()));
+    inputs.extend(matrix("--unlabeled", &args.unlabeled));
+    inputs.extend(optional("--target-labels", args.target_labels.as_deref()));
+    inputs.extend(names(&args.reading));
+    (inputs, plain("--html", args.page.html.as_deref()))
+}
+
+fn of_calibrate(args: &CalibrateArgs) -> Files {
+    let mut inputs = labeled(&args.labeled);
+    inputs.extend(matrix("--unlabeled", &args.unlabeled));
+    inputs.extend(beside(&args.beside));
+    inputs.extend(names(&args.reading));
+    (inputs, plain("--out", Some(&args.out)))
+}
+
+fn of_predict(args: &PredictArgs) -> Files {
+    let mut inputs = plain("--calibration", Some(&args.calibration));
+    inputs.extend(matrix("--probs", &args.probs));
+    inputs.extend(optional("--features", args.features.as_deref()));
+    inputs.extend(optional("--ratios", args.ratios.as_deref()));
+    inputs.extend(names(&args.reading));
+    (inputs, plain("--out", Some(&args.out)))
+}
+
+fn of_evaluate(args: &EvaluateArgs) -> Files {
+    let mut inputs = plain("--calibration", Some(&args.calibration));
+    inputs.extend(matrix("--probs", &args.probs));
+    inputs.extend(matrix("--labels", &args.labels));
+    inputs.extend(optional("--features", args.features.as_deref()));
+    inputs.extend(optional("--ratios", args.ratios.as_deref()));
+    inputs.extend(names(&args.reading));
+    (inputs, plain("--html", args.page.html.as_deref()))
+}
+
+fn of_compare(args: &CompareArgs) -> Files {
+    let mut inputs = labeled(&args.labeled);
+    inputs.extend(matrix("--unlabeled", &args.unlabeled));
+    inputs.extend(matrix("--test-probs", &args.test_probs));
+    inputs.extend(matrix("--test-labels", &args.test_labels));
+    inputs.extend(beside(&args.beside));
+    inputs.extend(optional("--test-features", args.test_features.as_deref()));
+    inputs.extend(optional("--test-ratios", args.test_ratios.as_deref()));
+    inputs.extend(names(&args.reading));
+    let mut outputs = plain("--html", args.page.html.as_deref());
+    outputs.extend(plain("--csv", args.csv.as_deref()));
+    (inputs, outputs)
+}
+
+fn labeled(labeled: &Labeled) -> Vec<Named> {
+    let mut files = matrix("--cal-probs", &labeled.cal_probs);
+    files.extend(matrix("--cal-labels", &labeled.cal_labels));
+    files
+}
+
+fn beside(beside: &BesideArgs) -> Vec<Named> {
+    let mut files = optional("--cal-features", beside.cal_features.as_deref());
+    files.extend(optional("--unlabeled-features", beside.unlabeled_features.as_deref()));
+    files.extend(optional("--cal-ratios", beside.cal_ratios.as_deref()));
+    files.extend(optional("--weights-file", beside.weights_file.as_deref()));
+    files.extend(optional("--target-labels", beside.target_labels.as_deref()));
+    files
+}
+
+fn names(reading: &Reading) -> Vec<Named> {
+    plain("--class-names", reading.class_names.as_deref())
+}
+
+fn optional(flag: &'static str, argument: Option<&str>) -> Vec<Named> {
+    argument.map(|argument| matrix(flag, argument)).unwrap_or_default()
+}
+
+/// The file of a matrix argument, without its selector. What names no matrix is refused where it is read, in better words.
+fn matrix(flag: &'static str, argument: &str) -> Vec<Named> {
+    let source = MatrixSource::parse(argument).ok();
+    source.map(|source| (flag, source.path().to_path_buf())).into_iter().collect()
+}
+
+fn plain(flag: &'static str, path: Option<&Path>) -> Vec<Named> {
+    path.map(|path| (flag, path.to_path_buf())).into_iter().collect()
+}

@@ -1,0 +1,101 @@
+//! What a command writes is never what it reads, under whatever name.
+
+use std::os::unix::fs::symlink;
+
+use crate::running::{Scratch, run};
+use crate::{FOG, call, options};
+
+/// Every input of every command that writes a file, as its output: by its own name, through a link, through a second name
+/// of the same file, and through another way to its directory.
+#[test]
+fn an_output_that_is_also_an_input_is_refused() {
+    let scratch = Scratch::new();
+    let copied = |name: &str, from: &str| scratch.file(name, std::fs::read(from).unwrap());
+    let labeled = FOG.labeled_and_unlabeled();
+    let probs = copied("probs.npy", &labeled[1]);
+    let labels = copied("labels.npy", &labeled[3]);
+    let target = copied("target.npy", &labeled[5]);
+    let test = copied("test.npy", &FOG.test_probs());
+    let test_labels = copied("test_labels.npy", &FOG.test_labels());
+    let names: String = (0..10).map(|class| format!("class {class}\n")).collect();
+    let names = scratch.file("names.npy", names);
+    let stored = scratch.at("stored.npy");
+    let fit = [("--cal-probs", probs.clone()), ("--cal-labels", labels), ("--unlabeled", target)];
+    let json = scratch.at("cal.json");
+    run(&call("calibrate", options(&fit), &["--method", "uncorrected", "--out", &json])).done();
+    std::fs::rename(json, &stored).unwrap();
+    let named = ("--class-names", names);
+    let fitting = [&fit[..], std::slice::from_ref(&named)].concat();
+    let tested = [("--test-probs", test.clone()), ("--test-labels", test_labels)];
+    let comparing = [&fitting[..], &tested].concat();
+    let predicting = [("--calibration", stored), ("--probs", test), named];
+    let commands: [(&str, &[(&str, String)], &str); 5] = [
+        ("check", &fitting, "--html"),
+        ("calibrate", &fitting, "--out"),
+        ("predict", &predicting, "--out"),
+        ("compare", &comparing, "--html"),
+        ("compare", &comparing, "--csv"),
+    ];
+    let mut refused = 0;
+    for (command, inputs, output) in commands {
+        for (flag, file) in inputs {
+            let (link, second) = (scratch.at("link.npy"), scratch.at("second.npy"));
+            symlink(file, &link).unwrap();
+            std::fs::hard_link(file, &second).unwrap();
+            let name = std::path::Path::new(file).file_name().unwrap().to_str().unwrap();
+            let around = scratch.at(&format!(
+                "../{}/{name}",
+                scratch.path().file_name().unwrap().to_str().unwrap()
+            ));
+            for out in [file.as_str(), &link, &second, &around] {
+                let before = scratch.contents();
+                let ran = run(&call(command, options(inputs), &[output, out]));
+                assert_eq!(ran.code, 2, "{command} {output} {out}: {ran:?}");
+                let words = format!(
+                    "error: {output} {out} is the file of {flag}, which it would replace; choose another name\n"
+                );
+                assert_eq!(ran.stderr, words);
+                assert_eq!(before, scratch.contents());
+                refused += 1;
+            }
+            std::fs::remove_file(link).unwrap();
+            std::fs::remove_file(second).unwrap();
+        }
+    }
+    assert_eq!(refused, 4 * (4 + 4 + 3 + 6 + 6));
+    // A key of an archive is not another file.
+    let ran = run(&call("calibrate", options(&fit), &["--out", &format!("{probs}:key")]));
+    assert!(ran.code == 0, "a name of its own: {ran:?}");
+}
+
+#[test]
+fn two_outputs_are_two_files() {
+    let scratch = Scratch::new();
+    let (page, link) = (scratch.at("page.html"), scratch.at("link.html"));
+    symlink(&page, &link).unwrap();
+    for (html, csv) in [(&page, &page), (&page, &link), (&link, &page)] {
+        let ran = FOG.compare(&["--html", html, "--csv", csv]);
+        let words =
+            format!("error: --html and --csv name the same file, {csv}; choose two names\n");
+        assert_eq!((ran.code, ran.stderr), (2, words));
+        assert!(!std::fs::exists(&page).unwrap());
+    }
+    // A device is not replaced, so it may stand for both.
+    FOG.compare(&["--html", "/dev/null", "--csv", "/dev/null"]).done();
+}
+
+/// A link stays a link, also where it leads to nothing yet.
+#[test]
+fn a_link_to_nothing_is_followed() {
+    let scratch = Scratch::new();
+    let link = scratch.at("link.json");
+    symlink("nowhere.json", &link).unwrap();
+    FOG.calibrate(&link, &[]).done();
+    assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert!(std::fs::read_to_string(scratch.at("nowhere.json")).unwrap().starts_with('{'));
+    let circle = scratch.at("circle.json");
+    symlink("circle.json", &circle).unwrap();
+    let ran = FOG.calibrate(&circle, &[]);
+    assert!(ran.code == 2 && ran.stderr.contains("links lead in a circle"), "{ran:?}");
+    assert!(std::fs::symlink_metadata(&circle).unwrap().is_symlink());
+}
