@@ -26,14 +26,15 @@ fn rows(count: usize, classes: usize, signal: f64, seed: u64) -> (Vec<f32>, Vec<
     for _ in 0..count {
         let label = stream.below(classes);
         labels.push(label);
-        values.extend((0..classes).map(|class| {
-            let lift = if class == label { signal } else { 0.0 };
-            lift + 4.0 * (stream.uniform() + stream.uniform() - 1.0)
-        }));
+        let lift = |class: usize| if class == label { signal } else { 0.0 };
+        let logits: Vec<f64> = (0..classes)
+            .map(|class| lift(class) + 4.0 * (stream.uniform() + stream.uniform() - 1.0))
+            .collect();
+        // Row by row: a second table of the whole would not fit beside the first.
+        let row = softmax_rows(Rows::new("logits", &logits, classes).unwrap(), 1.0).unwrap();
+        values.extend(row.into_iter().map(|p| p as f32));
     }
-    let table = Rows::new("logits", &values, classes).unwrap();
-    let probabilities = softmax_rows(table, 1.0).unwrap();
-    (probabilities.into_iter().map(|p| p as f32).collect(), labels)
+    (values, labels)
 }
 
 fn answer(

@@ -1,6 +1,7 @@
 //! What labels may be, and what is said about them.
 
 use evenkeel::Error;
+use evenkeel::calibration::Warning;
 use evenkeel::level::FailureProbability;
 use evenkeel::method::auto::AutoSettings;
 use evenkeel::method::few_labels::{ChangeBelief, FewLabelsSettings, Guarantee};
@@ -54,7 +55,7 @@ fn auto_with_labels_is_few_labels() {
 fn a_model_that_is_often_wrong_is_contradicted_and_one_that_is_not_is_trusted() {
     let (calibration, target) = worlds(0.5);
     let found = fit(changed(), &calibration, &target, &target.first_labels(60)).unwrap();
-    let names: Vec<&str> = evidence(&found).warnings.iter().map(|warning| warning.name()).collect();
+    let names: Vec<&str> = evidence(&found).warnings.iter().map(Warning::name).collect();
     assert!(names.contains(&"plan-contradicted"), "{names:?}");
     assert!(found.warnings().iter().any(|words| words.contains("60 labels contradict")));
     let sure: f64 = evidence(&found).temperatures[6..].iter().map(|belief| belief.weight).sum();

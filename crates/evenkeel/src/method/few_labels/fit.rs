@@ -58,7 +58,7 @@ pub(crate) struct FewLabelsFirst {
 #[derive(Debug)]
 pub(crate) struct FewLabelsSecond {
     job: Job,
-    found: Found,
+    found: Box<Found>,
     labeled: LabeledScores,
     /// How far the tables disagree, at the places of the pass.
     spread: Vec<f64>,
@@ -204,7 +204,7 @@ impl Stage for FewLabelsFirst {
             let places = abscissae(job.score, found.tables.classes(), law.places(&needed))?;
             let spread = spread_at(&mut reader, &rows, &found.weights, &places);
             let law = law.at(places.points().to_vec());
-            return conclude(job, &found, labeled, law, spread);
+            return conclude(&job, &found, labeled, law, &spread);
         }
         let mut points = law.places(&labeled.scores);
         // What lies beyond every score of the sample has a place too.
@@ -216,7 +216,10 @@ impl Stage for FewLabelsFirst {
         let spread = spread_at(&mut reader, &rows, &found.weights, &places);
         let (tables, weights) = (found.tables.clone(), found.weights);
         let pass = LawPass { tables, weights, score: job.score, places };
-        Ok(Next::again(Open::new(FewLabelsSecond { job, found, labeled, spread }, pass)))
+        Ok(Next::again(Open::new(
+            FewLabelsSecond { job, found: Box::new(found), labeled, spread },
+            pass,
+        )))
     }
 }
 
@@ -226,7 +229,7 @@ impl Stage for FewLabelsSecond {
     fn end_pass(self, pass: LawPass, state: LawState, _: u64) -> Result<Next> {
         let Self { job, found, labeled, spread } = self;
         let law = state.law(&pass.places);
-        conclude(job, &found, labeled, law, spread)
+        conclude(&job, &found, labeled, law, &spread)
     }
 }
 
@@ -318,11 +321,11 @@ fn abscissae(score: Score, classes: usize, points: Vec<f64>) -> Result<Abscissae
 }
 
 fn conclude(
-    job: Job,
+    job: &Job,
     found: &Found,
     labeled: LabeledScores,
     law: ScoreLaw,
-    spread: Vec<f64>,
+    spread: &[f64],
 ) -> Result<Next> {
     let LabeledScores { scores, shares } = labeled;
     // Squares of differences of CDFs; rounding may leave the range of a share.

@@ -145,6 +145,8 @@ pub(super) fn spread_at(
 ) -> Vec<f64> {
     let count = places.points().len();
     let tables = reader.tables;
+    let temperatures: Vec<usize> =
+        (0..TEMPERATURES).filter(|index| weigh_something(&reader.weights, *index)).collect();
     // Masses of every table in every bin; the last bin lies beyond the last place.
     let mut bins = vec![[[0.0; 3]; TEMPERATURES]; count + 1];
     let mut located = vec![0; tables.classes()];
@@ -153,10 +155,15 @@ pub(super) fn spread_at(
         for (bin, score) in located.iter_mut().zip(&reader.scores) {
             *bin = places.locate(*score);
         }
-        tables.each_mass(&reader.logits, &mut reader.room, |index, label, masses| {
-            let bin = &mut bins[located[label]][index];
-            bin.iter_mut().zip(masses).for_each(|(sum, mass)| *sum += mass);
-        });
+        tables.each_mass(
+            &reader.logits,
+            &temperatures,
+            &mut reader.room,
+            |index, label, masses| {
+                let bin = &mut bins[located[label]][index];
+                bin.iter_mut().zip(masses).for_each(|(sum, mass)| *sum += mass);
+            },
+        );
     }
     let m = rows.len() as f64;
     let mut reached = [[0.0; 3]; TEMPERATURES];
@@ -169,6 +176,12 @@ pub(super) fn spread_at(
             spread(&reached, weights, tables.mix())
         })
         .collect()
+}
+
+/// Whether the tables of a temperature are believed at all: labels leave few that are, and the others cost as much.
+fn weigh_something(weights: &Families, index: usize) -> bool {
+    const NOTHING: f64 = 1e-14;
+    weights.iter().any(|family| family[index] > NOTHING)
 }
 
 /// `sum_w w (F_w - F)^2` from the values of the tables at a score.

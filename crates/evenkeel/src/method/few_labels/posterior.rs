@@ -94,14 +94,13 @@ impl TableWeights {
         for (logits, label) in labeled {
             let found = tables.of_label(logits, label, &mut scratch);
             let rho = left_out[groups.group_of[label]];
-            for index in 0..TEMPERATURES {
-                let q = found[2][index];
-                likelihood[0][index] += floored(found[0][index]);
-                likelihood[1][index] += floored(found[1][index]);
+            for (index, [f, g, q]) in found.into_iter().enumerate() {
+                likelihood[0][index] += floored(f);
+                likelihood[1][index] += floored(g);
                 likelihood[2][index] += floored(q * rho / (1.0 - q * (1.0 - rho)));
             }
             let mix = tables.mix();
-            label_free += floored((1.0 - mix) * found[0][MIDDLE] + mix * found[1][MIDDLE]);
+            label_free += floored((1.0 - mix) * found[MIDDLE][0] + mix * found[MIDDLE][1]);
         }
         Self::prior(change).times(label_free, &likelihood)
     }

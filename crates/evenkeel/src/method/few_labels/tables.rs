@@ -92,7 +92,7 @@ pub(super) struct TablesOf<'a> {
 type Plans = [TransportPlan; 2];
 
 impl LabelTables {
-    /// Fits the plans: at `r = 1` first, then away from it, each from its neighbour's scalings.
+    /// Fits the plans: at `r = 1` first, then away from it, each from its neighbour's scalings, in whole steps.
     pub(super) fn fit(of: &TablesOf<'_>) -> Self {
         let equal = vec![0.0; of.groups.len()];
         let middle = fit_plans(of, MIDDLE, [&equal, &equal]);
@@ -151,17 +151,19 @@ impl LabelTables {
         [&self.kept, &self.updated].map(|all| &all[index * self.classes..][..self.classes])
     }
 
-    /// What each table gives one label of a row; `scratch` has a place for each class.
-    pub(super) fn of_label(&self, logits: &[f64], label: usize, scratch: &mut [f64]) -> Families {
-        let mut found = [[0.0; TEMPERATURES]; 3];
-        for index in 0..TEMPERATURES {
+    /// What `f`, `g` and `g'` of each temperature give one label of a row; `scratch` has a place for each class.
+    pub(super) fn of_label(
+        &self,
+        logits: &[f64],
+        label: usize,
+        scratch: &mut [f64],
+    ) -> [[f64; 3]; TEMPERATURES] {
+        std::array::from_fn(|index| {
             let factors = self.read(index, logits, scratch);
             let [kept, updated] = self.scalings(index);
-            found[0][index] = scratch[label];
-            found[1][index] = scratch[label] * kept[label] * factors[0];
-            found[2][index] = scratch[label] * updated[label] * factors[1];
-        }
-        found
+            let f = scratch[label];
+            [f, f * kept[label] * factors[0], f * updated[label] * factors[1]]
+        })
     }
 
     /// The mean table of a row: `sum_w w table_w`, with [`TableWeights::folded`] weights.
@@ -184,14 +186,15 @@ impl LabelTables {
         }
     }
 
-    /// Calls `see(index, [f, g, g'])` with each label's masses under the tables of each temperature.
+    /// Calls `see(index, label, [f, g, g'])` with each label's masses under the tables of some of the temperatures.
     pub(super) fn each_mass(
         &self,
         logits: &[f64],
+        temperatures: &[usize],
         scratch: &mut [f64],
         mut see: impl FnMut(usize, usize, [f64; 3]),
     ) {
-        for index in 0..TEMPERATURES {
+        for index in temperatures.iter().copied() {
             let factors = self.read(index, logits, scratch);
             let [kept, updated] = self.scalings(index);
             for (label, f) in scratch.iter().enumerate() {
@@ -207,7 +210,7 @@ fn fit_plans(of: &TablesOf<'_>, index: usize, from: [&Vec<f64>; 2]) -> Plans {
     let top = vec![0; of.logits.len()];
     let table = GroupTable::new(of.logits, &top, of.groups, of.temperature * ratio(index));
     let fit = |shares: &[f64], from: &Vec<f64>| {
-        fit_plan_from(&table, shares, Marginal::SemiRelaxed, of.iterating, from.clone())
+        fit_plan_from(&table, shares, Marginal::SemiRelaxedInWholeSteps, of.iterating, from.clone())
     };
     [fit(&of.groups.prior, from[0]), fit(of.shares, from[1])]
 }
