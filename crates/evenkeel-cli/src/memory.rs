@@ -57,7 +57,10 @@ fn found(memory: *mut u8, bytes: usize) -> *mut u8 {
 pub(crate) fn watch() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
-        let words = panic.payload_as_str().unwrap_or_default();
+        // A panic with values in its words has a `String` for a payload, one without has a `str`.
+        let payload = panic.payload();
+        let words = payload.downcast_ref::<String>().map(String::as_str);
+        let words = words.or_else(|| payload.downcast_ref().copied()).unwrap_or_default();
         if words.starts_with("failed to allocate an alternative stack")
             || words.starts_with("failed to set up alternative stack guard page")
         {
@@ -81,9 +84,8 @@ thread_local! {
 /// Ends the process with a sentence. Allocates nothing itself; what it calls may, and then there is nothing left to do.
 #[cold]
 fn end(bytes: usize) -> ! {
-    let code = i32::from(COULD_NOT_RUN);
     if ENDING_HERE.replace(true) {
-        std::process::exit(code);
+        exit_at_once();
     }
     if ENDING.swap(true, Ordering::SeqCst) {
         // Another thread has said it and is about to end the process; two sentences would mix.
@@ -98,5 +100,15 @@ fn end(bytes: usize) -> ! {
         std::io::stderr(),
         "error: out of memory: {bytes} bytes more could not be had; give fewer rows, or use fewer threads with --threads"
     ));
+    exit_at_once()
+}
+
+/// Ends the process without tidying up: that waits for what this thread may be in the middle of, such as the making of
+/// stdout's buffer, and would wait forever.
+fn exit_at_once() -> ! {
+    let code = i32::from(COULD_NOT_RUN);
+    #[cfg(unix)]
+    signal_hook::low_level::exit(code);
+    #[cfg(not(unix))]
     std::process::exit(code)
 }

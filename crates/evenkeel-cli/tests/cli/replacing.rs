@@ -29,8 +29,8 @@ fn an_output_that_is_also_an_input_is_refused() {
     let tested = [("--test-probs", test.clone()), ("--test-labels", test_labels)];
     let comparing = [&fitting[..], &tested].concat();
     let predicting = [("--calibration", stored), ("--probs", test), named];
-    let commands: [(&str, &[(&str, String)], &str); 5] = [
-        ("check", &fitting, "--html"),
+    let commands = [
+        ("check", &fitting[..], "--html"),
         ("calibrate", &fitting, "--out"),
         ("predict", &predicting, "--out"),
         ("compare", &comparing, "--html"),

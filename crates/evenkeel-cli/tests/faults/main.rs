@@ -15,8 +15,9 @@ mod tree;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 use running::{Scratch, demo, finish, program};
 use tree::{Compared, Tree};
@@ -165,7 +166,7 @@ impl Subject {
     fn run_one(&self, call: &str, at: usize, how: i32, expected: &Tree, tally: &mut Tally) {
         let place = format!("{}: {call} number {at}, {how}", self.name);
         self.prepare(at.is_multiple_of(2));
-        let output = self.with_fault(call, at, how).output().unwrap();
+        let output = ended(self.with_fault(call, at, how), &place);
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         let after = self.tree();
         after.assert_whole(expected, &place);
@@ -202,6 +203,23 @@ impl Subject {
         clean.assert_complete(expected, &place);
     }
 }
+
+/// What a run left that must not wait forever.
+fn ended(mut command: Command, place: &str) -> Output {
+    let mut running = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let started = Instant::now();
+    while running.try_wait().unwrap().is_none() {
+        if started.elapsed() > PATIENCE {
+            running.kill().unwrap();
+            panic!("{place}: does not end");
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    running.wait_with_output().unwrap()
+}
+
+/// Far longer than any of the commands takes.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 fn words(line: &str) -> Vec<String> {
     line.split_whitespace().map(str::to_owned).collect()

@@ -71,14 +71,17 @@ pub(super) fn create_beside(target: &Path) -> io::Result<(File, PathBuf)> {
         // Without the target's name, which may have all the bytes that a name can have.
         let name = format!("{PREFIX}{}-{:x}-{count}{SUFFIX}", std::process::id(), *START);
         let temporary = directory.join(name);
+        let noted = temporary.clone();
         let mut list = unfinished();
+        // Before the file is made: memory that ends between file and list would leave the file behind.
+        list.reserve(1);
         // Never an existing file: a link that somebody placed under this name would be written through.
         match OpenOptions::new().write(true).create_new(true).open(&temporary) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
             Ok(file) => {
                 if is_ours(&file, &temporary) {
-                    list.push(temporary.clone());
+                    list.push(noted);
                     return Ok((file, temporary));
                 }
             }

@@ -1,6 +1,6 @@
 //! Sets do not lose labels as alpha falls, and points too few for thresholds of their own are named.
 
-use evenkeel::calibration::Calibration;
+use evenkeel::calibration::{Calibration, Warning};
 use evenkeel::calibrator::ShiftCalibrator;
 use evenkeel::conformal::Cutoffs;
 use evenkeel::level::Miscoverage;
@@ -13,6 +13,7 @@ use evenkeel::rows::Rows;
 use evenkeel::score::{Labels, Probabilities};
 use evenkeel::seed::Seed;
 use evenkeel::side_inputs::{Labeled, SideInputs};
+use evenkeel::threshold::Threshold;
 
 const LEVELS: [f64; 7] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5];
 const CLASSES: usize = 4;
@@ -79,7 +80,7 @@ impl World {
         assert_eq!(scores.len(), calibration.scores().len());
         let model = ConditionalModel::fit(self.features(), &scores, &settings).unwrap();
         let cutoffs = model.cutoffs(test.features(), Miscoverage::new(alpha).unwrap()).unwrap();
-        cutoffs.into_iter().map(|cutoff| cutoff.get()).collect()
+        cutoffs.into_iter().map(Threshold::get).collect()
     }
 }
 
@@ -88,7 +89,7 @@ fn cutoffs(calibration: &Calibration, test: &World, alpha: f64) -> Vec<f64> {
     let beside = SideInputs::features(test.features());
     let alpha = Some(Miscoverage::new(alpha).unwrap());
     match calibration.cutoffs(0, rows, beside, alpha).unwrap() {
-        Cutoffs::PerRow(each) => each.into_iter().map(|cutoff| cutoff.get()).collect(),
+        Cutoffs::PerRow(each) => each.into_iter().map(Threshold::get).collect(),
         other => panic!("{other:?}"),
     }
 }
@@ -172,5 +173,5 @@ fn too_few_points_are_named_with_the_default_features() {
 const FEW: &str = "most-sets-hold-every-label";
 
 fn names(calibration: &Calibration) -> Vec<&'static str> {
-    calibration.learned().warnings.iter().map(|warning| warning.name()).collect()
+    calibration.learned().warnings.iter().map(Warning::name).collect()
 }
