@@ -32,7 +32,13 @@ pub(crate) fn method_parser() -> impl TypedValueParser<Value = MethodName> {
 
 /// The rows of the table that are of methods, those of one method together.
 fn of_methods() -> impl Iterator<Item = &'static OptionSpec> {
-    MethodName::ALL.into_iter().flat_map(MethodName::options)
+    let mut seen: Vec<&str> = Vec::new();
+    MethodName::ALL.into_iter().flat_map(MethodName::options).filter(move |spec| {
+        // An option that two methods share is one flag, with the first of them.
+        let new = !seen.contains(&spec.name);
+        seen.push(spec.name);
+        new
+    })
 }
 
 fn of_scores() -> impl Iterator<Item = &'static OptionSpec> {

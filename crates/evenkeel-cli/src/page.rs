@@ -24,12 +24,18 @@ pub(crate) fn provenance(
         checksum: None,
     };
     Provenance {
-        command: Some(std::env::args().collect::<Vec<String>>().join(" ")),
+        command: Some(command_line()),
         inputs: inputs.iter().map(input).collect(),
         options,
         version: Some(env!("CARGO_PKG_VERSION").to_owned()),
         seed: Some(seed),
     }
+}
+
+/// What was typed; bytes that are no text are shown as such.
+fn command_line() -> String {
+    let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    words.collect::<Vec<String>>().join(" ")
 }
 
 /// The day of the run (UTC), or of `SOURCE_DATE_EPOCH` where pages must come out the same on any day.

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Needs the temperature. What it leaves is bounded in size and does not depend on how rows were cut into blocks or merged.
-//! Below [`LabelPlanSettings::kept_cells`](super::LabelPlanSettings) all rows take part in the fixed points; above, a
+//! Below `LabelPlanSettings::kept_cells` all rows take part in the fixed points; above, a
 //! uniform sample of as many rows as fit does, the same for any order. Everything else uses every row.
 
 use serde::{Deserialize, Serialize};

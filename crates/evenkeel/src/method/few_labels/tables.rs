@@ -166,7 +166,7 @@ impl LabelTables {
         })
     }
 
-    /// The mean table of a row: `sum_w w table_w`, with [`TableWeights::folded`] weights.
+    /// The mean table of a row: `sum_w w table_w`, with folded weights.
     pub(super) fn mean_row(
         &self,
         logits: &[f64],
