@@ -149,7 +149,7 @@ fn thirty_nights() {
         let own = shuffled(1000..order.len(), Seed::new(night as u64));
         let (shifted, share) = match night {
             ..=20 => (&noise, 0),
-            ..=25 => (&noise, 20 * (night - 20)),
+            21..=25 => (&noise, 20 * (night - 20)),
             _ => (&fog, 20 * (night - 25)),
         };
         let other = shuffled(0..shifted.labels.len(), Seed::new(100 + night as u64));

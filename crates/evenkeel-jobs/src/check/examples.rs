@@ -6,7 +6,7 @@ use evenkeel::score::{Probabilities, Score};
 use evenkeel::threshold::Threshold;
 use serde::Serialize;
 
-use crate::any_rows::{AnyRows, with_rows};
+use crate::any_rows::AnyRows;
 use crate::error::Result;
 
 /// Rows at the start of the target data that examples are chosen from.
@@ -42,10 +42,9 @@ impl FirstRows {
             return;
         }
         let missing = LOOKED_AT.saturating_sub(first_row).min(rows.rows());
-        with_rows!(rows, |rows| {
-            let values = rows.values().iter().take(missing * classes);
-            self.0.extend(values.map(|value| f64::from(*value)));
-        });
+        if missing > 0 {
+            self.0.extend(rows.widened().iter().take(missing * classes));
+        }
     }
 
     /// Three rows. Those whose sets the repair changes come first: they show what it does.
