@@ -76,5 +76,5 @@ fn files_that_are_no_text_or_never_end() {
     assert!(refused(b"0.1,0.9\n\xff\xfe,1\n").contains("line 2: column 0"));
     let open_quote = format!("0.1,0.9\n\"{}", "0.5,0.5\n".repeat(9 << 20));
     assert!(refused(open_quote).contains("a quote that is not closed"));
-    assert!(refused("1,".repeat((1 << 22) + 5)).contains("at most 4194304 can be read"));
+    assert!(refused("1,".repeat((1 << 22) + 5)).contains("more than 4194304 cells"));
 }

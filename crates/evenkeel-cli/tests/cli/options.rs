@@ -108,7 +108,7 @@ fn headings_do_not_leak() {
         if command != "check" {
             belongs.extend([
                 ("--steps", "Options of ot"),
-                ("--shift-level", "Options of auto"),
+                ("--shift-level", "Options of auto and few-labels"),
                 ("--gamma", "Options of conditional"),
                 ("--cal-ratios", "Extra inputs, one row per point"),
             ]);
