@@ -40,6 +40,7 @@ def calibrate(
     logits: bool,
     options: Dict[str, Any],
 ) -> FittedCalibration: ...
+@final
 class CheckPage:
     def html(self, title: Optional[str], date: Optional[str], class_names: Optional[List[str]]) -> str: ...
 

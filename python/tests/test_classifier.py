@@ -211,7 +211,7 @@ def test_all_scores(digits):
 def test_every_method(digits):
     _, _, X_cal, y_cal, X_target, X_test, _ = digits
     model = fitted(digits)
-    for method in ek.method_names():
+    for method in (name for name in ek.method_names() if name != "few-labels"):  # it needs labels of target rows
         if method == "fixed":
             continue  # It needs weights of the user's own.
         ours = ek.ShiftConformalClassifier(model, confidence_level=[0.8, 0.9], method=method)
