@@ -176,7 +176,7 @@ class Calibration:
 
     @property
     def bound_before_(self) -> Optional[float]:
-        """The minimised bound on the total coverage gap at equal weights; None if nothing was minimised."""
+        """Bound on the distance of coverage from the level at equal weights; None if nothing was minimised."""
         return self._core.bound_before
 
     @property

@@ -27,8 +27,11 @@ fn main() -> evenkeel::Result<()> {
     let target = Probabilities::new(&target, CLASSES)?;
     for learning_grid in [100, 1000] {
         let stopping = StoppingRule::after(100)?;
-        let settings =
-            TransportSettings { stopping, learning_grid, ..TransportSettings::default() };
+        let settings = TransportSettings {
+            stopping,
+            learning_grid: Some(learning_grid),
+            ..TransportSettings::paper()
+        };
         let calibrator = ShiftCalibrator {
             method: Method::OptimalTransport(settings),
             score: Score::Lac,

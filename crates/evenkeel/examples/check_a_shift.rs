@@ -38,7 +38,7 @@ fn main() -> evenkeel::Result<()> {
     let uncorrected =
         ShiftCalibrator { method: Method::Uncorrected, score: Score::Lac, alpha, seed };
     let transport = ShiftCalibrator {
-        method: Method::OptimalTransport(TransportSettings::default()),
+        method: Method::OptimalTransport(TransportSettings::paper()),
         ..uncorrected
     };
     let split = uncorrected.calibrate(&labeled, &labels, &target)?;

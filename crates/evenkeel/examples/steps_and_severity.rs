@@ -45,7 +45,7 @@ fn methods() -> evenkeel::Result<Vec<(&'static str, Method)>> {
     let after = |steps: usize| -> evenkeel::Result<TransportSettings> {
         Ok(TransportSettings {
             stopping: StoppingRule::after(steps)?,
-            ..TransportSettings::default()
+            ..TransportSettings::paper()
         })
     };
     let min_max = |steps: usize| -> evenkeel::Result<TransportSettings> {
@@ -57,12 +57,13 @@ fn methods() -> evenkeel::Result<Vec<(&'static str, Method)>> {
         adam: AdamSettings::new(0.01)?,
         stopping: StoppingRule::after(20_000)?
             .with_improvement(Improvement { window: 500, relative: 1e-3 })?,
-        ..TransportSettings::default()
+        ..TransportSettings::paper()
     };
     let delta = FailureProbability::new(0.05)?;
     let finite_sample = TransportSettings { finite_sample: Some(delta), ..convergence };
     Ok(vec![
         ("uncorrected", Method::Uncorrected),
+        ("f-u, exact", Method::OptimalTransport(TransportSettings::default())),
         ("f-u, 1000 steps", Method::OptimalTransport(after(1000)?)),
         ("f-u, 3000 steps", Method::OptimalTransport(after(3000)?)),
         ("f-u, 5000 steps", Method::OptimalTransport(after(5000)?)),

@@ -65,6 +65,13 @@ pub enum Warning {
     },
     /// Learning left all weights equal.
     NothingLearned,
+    /// The weights were learned from the extremes over the labels, which are far apart.
+    LearnedFromExtremes,
+    /// A grid was given to a bound that has none.
+    GridNotUsed {
+        /// Points of the grid.
+        points: usize,
+    },
     /// The optimisation ran into something that is not a number.
     Diverged,
     /// The optimisation was stopped by the caller.
@@ -165,6 +172,8 @@ impl Warning {
             Self::OrderViolated { .. } => "order-violated",
             Self::BoundRose { .. } => "bound-rose",
             Self::NothingLearned => "nothing-learned",
+            Self::LearnedFromExtremes => "learned-from-extremes",
+            Self::GridNotUsed { .. } => "grid-not-used",
             Self::Diverged => "diverged",
             Self::Interrupted => "interrupted",
             Self::LabelShiftSuspected { .. } => "label-shift-suspected",
@@ -228,6 +237,16 @@ impl fmt::Display for Warning {
             Self::NothingLearned => write!(
                 f,
                 "all weights are equal after learning: nothing was learned; use a smaller learning rate",
+            ),
+            Self::LearnedFromExtremes => write!(
+                f,
+                "weights that minimise the min-max bound lower coverage: its laws are the best and the worst case over all labels, \
+                 and lie too far apart to learn from; use f-u for weights, and min-max for bounds and intervals",
+            ),
+            Self::GridNotUsed { points } => write!(
+                f,
+                "the exact bound has no grid, so the {points} grid points asked for were not used; the paper's form on a grid is \
+                 the objective paper-grid",
             ),
             Self::Diverged => write!(
                 f,

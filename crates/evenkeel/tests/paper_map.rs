@@ -48,6 +48,7 @@ items! {
     evenkeel::calibrator::ShiftCalibrator;
     evenkeel::conformal::predict_rows;
     evenkeel::learning::fit_free_form;
+    evenkeel::learning::minimise_exactly;
     evenkeel::learning::fit_weight_function;
     evenkeel::learning::free_form_test_mass;
     evenkeel::learning::function_weights;

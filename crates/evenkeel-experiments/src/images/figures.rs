@@ -92,7 +92,7 @@ impl FigureSettings {
             "grid": Grid::LEARNING_POINTS,
             "transport_steps": steps(gap_of)?,
             "transport_learning_rate": AdamSettings::default().learning_rate(),
-            "transport_bandwidth_factor": TransportSettings::default().bandwidth_factor,
+            "transport_bandwidth_factor": TransportSettings::paper().bandwidth_factor,
             "likelihood_ratio": likelihood_ratio_words(),
             "calibration": calibration,
             "unlabeled": unlabeled,

@@ -60,7 +60,7 @@ pub enum ImageMethod {
 }
 
 use ImageMethod::{Oracle, Transport, Uncorrected};
-use ObjectiveChoice::{Wasserstein, WeightedCdf};
+use ObjectiveChoice::{PaperGrid, Wasserstein};
 use SandwichChoice::{MinMax, ModelUniform};
 use WeightsChoice::{FreeForm, Function};
 
@@ -72,24 +72,24 @@ const METHODS: [(&str, &str, ImageMethod); 17] = [
     ("ecp", "ECP (Kasa et al.)", ImageMethod::EntropyScaling),
     ("conditional", "Conditional (Gibbs et al.)", ImageMethod::Conditional),
     ("qtc", "QTC (Yilmaz & Heckel)", ImageMethod::QuantileTransfer),
-    ("ff-min-max", "FF (min, max)", Transport(FreeForm, WeightedCdf, MinMax, Steps::BySeverity)),
-    ("wf-min-max", "WF (min, max)", Transport(Function, WeightedCdf, MinMax, Steps::BySeverity)),
-    ("ff-f-u", "FF (f, U)", Transport(FreeForm, WeightedCdf, ModelUniform, Steps::BySeverity)),
-    ("wf-f-u", "WF (f, U)", Transport(Function, WeightedCdf, ModelUniform, Steps::BySeverity)),
+    ("ff-min-max", "FF (min, max)", Transport(FreeForm, PaperGrid, MinMax, Steps::BySeverity)),
+    ("wf-min-max", "WF (min, max)", Transport(Function, PaperGrid, MinMax, Steps::BySeverity)),
+    ("ff-f-u", "FF (f, U)", Transport(FreeForm, PaperGrid, ModelUniform, Steps::BySeverity)),
+    ("wf-f-u", "WF (f, U)", Transport(Function, PaperGrid, ModelUniform, Steps::BySeverity)),
     (
         "ff-f-u-1000",
         "FF (f, U), 1000 steps",
-        Transport(FreeForm, WeightedCdf, ModelUniform, Steps::Fixed(1000)),
+        Transport(FreeForm, PaperGrid, ModelUniform, Steps::Fixed(1000)),
     ),
     (
         "ff-f-u-3000",
         "FF (f, U), 3000 steps",
-        Transport(FreeForm, WeightedCdf, ModelUniform, Steps::Fixed(3000)),
+        Transport(FreeForm, PaperGrid, ModelUniform, Steps::Fixed(3000)),
     ),
     (
         "ff-f-u-5000",
         "FF (f, U), 5000 steps",
-        Transport(FreeForm, WeightedCdf, ModelUniform, Steps::Fixed(5000)),
+        Transport(FreeForm, PaperGrid, ModelUniform, Steps::Fixed(5000)),
     ),
     (
         "ff-w1-min-max",
@@ -160,8 +160,8 @@ impl ImageMethod {
                     objective,
                     sandwich,
                     stopping: StoppingRule::after(steps)?,
-                    learning_grid,
-                    ..TransportSettings::default()
+                    learning_grid: Some(learning_grid),
+                    ..TransportSettings::paper()
                 })
             }
         })

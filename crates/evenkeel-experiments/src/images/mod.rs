@@ -132,7 +132,7 @@ impl ImageSettings {
             "methods": methods,
             "transport_steps": "1000 a unit of severity, unless the method names its steps",
             "transport_learning_rate": AdamSettings::default().learning_rate(),
-            "transport_bandwidth_factor": TransportSettings::default().bandwidth_factor,
+            "transport_bandwidth_factor": TransportSettings::paper().bandwidth_factor,
             "likelihood_ratio": likelihood_ratio_words(),
             "conditional_test_points_at_most": ImageMethod::Conditional.most_test_rows(),
             "delta": DELTA,

@@ -88,7 +88,7 @@ impl SampleSizeSettings {
             "methods": methods.iter().map(|method| method.id()).collect::<Vec<_>>(),
             "transport_steps": "1000 a unit of severity",
             "transport_learning_rate": AdamSettings::default().learning_rate(),
-            "transport_bandwidth_factor": TransportSettings::default().bandwidth_factor,
+            "transport_bandwidth_factor": TransportSettings::paper().bandwidth_factor,
             "delta": DELTA,
             "sizes": sizes,
             "seeds": seeds,

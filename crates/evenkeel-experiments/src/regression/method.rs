@@ -41,8 +41,8 @@ impl RegressionMethod {
         LearnedRatio,
         Transport(ObjectiveChoice::Wasserstein, SandwichChoice::MinMax),
         Transport(ObjectiveChoice::Wasserstein, SandwichChoice::ModelUniform),
-        Transport(ObjectiveChoice::WeightedCdf, SandwichChoice::MinMax),
-        Transport(ObjectiveChoice::WeightedCdf, SandwichChoice::ModelUniform),
+        Transport(ObjectiveChoice::PaperGrid, SandwichChoice::MinMax),
+        Transport(ObjectiveChoice::PaperGrid, SandwichChoice::ModelUniform),
     ];
 
     /// Its name in tables, figures and files.
@@ -54,10 +54,10 @@ impl RegressionMethod {
             LearnedRatio => "learned ratios",
             Transport(ObjectiveChoice::Wasserstein, SandwichChoice::MinMax) => "OT (min, max), W1",
             Transport(ObjectiveChoice::Wasserstein, _) => "OT (f, U), W1",
-            Transport(ObjectiveChoice::WeightedCdf, SandwichChoice::MinMax) => {
+            Transport(ObjectiveChoice::PaperGrid, SandwichChoice::MinMax) => {
                 "OT (min, max), weighted CDF"
             }
-            Transport(ObjectiveChoice::WeightedCdf, _) => "OT (f, U), weighted CDF",
+            Transport(ObjectiveChoice::PaperGrid, _) => "OT (f, U), weighted CDF",
             // `ALL` holds no other; the core may learn more objectives than the paper shows.
             Transport(..) => "OT, another objective",
         }
@@ -84,7 +84,7 @@ impl RegressionMethod {
                 adam: AdamSettings::new(LEARNING_RATE)?,
                 stopping: StoppingRule::after(STEPS)?,
                 bandwidth_factor: BANDWIDTH_FACTOR_REGRESSION,
-                ..TransportSettings::default()
+                ..TransportSettings::paper()
             }),
         })
     }

@@ -12,8 +12,7 @@ pub use simulation::{MethodOutcome, SimulationOutcome, StageOutcome};
 pub use world::{FEATURES, SHIFT, Sample, World};
 
 use evenkeel::level::Miscoverage;
-use evenkeel::measure::BANDWIDTH_FACTOR_REGRESSION;
-use evenkeel::method::TransportSettings;
+use evenkeel::measure::{BANDWIDTH_FACTOR_REGRESSION, Grid};
 use evenkeel::sandwich::LabelBins;
 use evenkeel::seed::Seed;
 use serde_json::json;
@@ -111,7 +110,7 @@ impl Experiment for Regression {
             "seed": self.seed.get(),
             "transport_steps": STEPS,
             "transport_learning_rate": LEARNING_RATE,
-            "transport_grid": TransportSettings::default().learning_grid,
+            "transport_grid": Grid::LEARNING_POINTS,
             "transport_bandwidth_factor": BANDWIDTH_FACTOR_REGRESSION,
             "learned_ratios": learned_ratio_words(),
             "methods": RegressionMethod::ALL.map(RegressionMethod::name),

@@ -186,7 +186,7 @@ fn figures(finished: &Finished, stage: usize, epochs: usize, level: f64) -> Vec<
             "Fig 5, right: coverage, weighted-CDF objective",
             "coverage",
             percent,
-            series(ObjectiveChoice::WeightedCdf, |(_, row)| row.coverage),
+            series(ObjectiveChoice::PaperGrid, |(_, row)| row.coverage),
         ),
     ];
     drawings.into_iter().flatten().collect()

@@ -64,10 +64,12 @@ pub fn calibrated(calibration: &Calibration, seconds: Option<f64>) -> Vec<String
     )];
     if let (Some(before), Some(after)) = (learned.bound_before, learned.bound_after) {
         let taken = seconds.map_or_else(String::new, |seconds| format!(" in {seconds:.3} s"));
+        let how = match learned.steps {
+            0 => "at its minimiser".to_owned(),
+            steps => format!("after {steps} steps ({})", learned.stopped.name()),
+        };
         said.push(format!(
-            "Bound on the total coverage gap: {before:.3} before, {after:.3} after {} steps ({}){taken}.",
-            learned.steps,
-            learned.stopped.name(),
+            "Bound on the distance of coverage from the level: {before:.3} with equal weights, {after:.3} {how}{taken}.",
         ));
     }
     said.extend(account(calibration));

@@ -35,15 +35,20 @@ pub fn exact_gap_between(p: &WeightedEmpirical, sandwich: &Sandwich) -> f64 {
 /// Where the two laws cross the last term of `g` is negative, and `L` bounds nothing; the sandwich's order says so.
 pub fn level_gap_between(p: &WeightedEmpirical, sandwich: &Sandwich) -> f64 {
     let (upper, lower) = at_atoms(p, sandwich);
+    level_gap_at(p.cumulative(), &upper, &lower).min(1.0)
+}
+
+/// `L` from `c`, `U` and `D` at the atoms.
+pub(crate) fn level_gap_at(cumulative: &[f64], upper: &[f64], lower: &[f64]) -> f64 {
     let mut before = 0.0;
     let mut twice = 0.0;
-    for (i, reached) in p.cumulative().iter().enumerate() {
-        let (up, low) = (upper[i], lower[i]);
-        let distances = distance_over(before, *reached, up) + distance_over(before, *reached, low);
+    for (reached, (up, low)) in cumulative.iter().zip(upper.iter().zip(lower)) {
+        let distances =
+            distance_over(before, *reached, *up) + distance_over(before, *reached, *low);
         twice += distances + (reached - before) * (low - up);
         before = *reached;
     }
-    (0.5 * twice).min(1.0)
+    0.5 * twice
 }
 
 /// `int_from^to |u - a| du`, from `A(x, a) = (x - a) |x - a| / 2`.

@@ -25,6 +25,7 @@ mod unlabeled;
 
 pub use coverage_interval::{CoverageInterval, coverage_interval};
 pub use dkw::{DkwCorrection, dkw_half_width};
+pub(crate) use exact::level_gap_at;
 pub use exact::{exact_gap_between, level_gap_between};
 pub use fixed_alpha::{labeled_gap_at, unlabeled_gap_at};
 pub use integrator::{Integrator, Measure};

@@ -24,7 +24,8 @@ pub struct RecordedOptions {
     pub sandwich: String,
     /// `guaranteed`, `assumed` or `violated`: what is known about the target law lying between them.
     pub order: String,
-    /// Which bound was minimised: `weighted-cdf` (eq 7) or `wasserstein` (eq 8).
+    /// Which bound was minimised: `exact`, `paper-grid` (eq 7 on a grid; `weighted-cdf` in older files) or `wasserstein`
+    /// (eq 8).
     pub objective: String,
     /// Failure probability of the finite-sample term, if the objective had one.
     pub finite_sample_delta: Option<f64>,
@@ -32,25 +33,31 @@ pub struct RecordedOptions {
     pub restriction: Option<[f64; 2]>,
     /// What the weights were made of: `free-form` or `function`.
     pub weights: String,
-    /// Step size of Adam, positive.
-    pub learning_rate: f64,
-    /// Most optimiser steps allowed; fewer may have been taken.
-    pub max_steps: usize,
-    /// Grid points of the objective; as a learning objective the answer depends on it.
-    pub learning_grid: usize,
-    /// Grid points of the reported bounds, which are taken on a grid of their own.
-    pub bound_grid: usize,
-    /// Factor of the bandwidth rule.
-    pub bandwidth_factor: f64,
+    /// Step size of Adam, positive; none where no step was taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub learning_rate: Option<f64>,
+    /// Most optimiser steps allowed, of which fewer may have been taken; none for the minimiser.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_steps: Option<usize>,
+    /// Grid points of the objective, if it has a grid; the answer depends on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub learning_grid: Option<usize>,
+    /// Grid points of the reported bounds, in files of the time when these were taken on a grid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound_grid: Option<usize>,
+    /// Factor of the bandwidth rule, if the objective has kernels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bandwidth_factor: Option<f64>,
     /// Bandwidth `h` that came out of it, in units of the score.
-    pub bandwidth: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bandwidth: Option<f64>,
 }
 
 /// How the weights came about.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Learned {
-    /// Eq 7 or eq 8, whichever was minimised, at uniform weights: over all miscoverage rates, on the bound grid, without the
-    /// finite-sample term. None if nothing was minimised.
+    /// `L` at uniform weights: a bound on the distance of coverage from the level, averaged over all levels, whatever was
+    /// minimised. None if nothing was minimised. Older files hold eq 7 or eq 8 on a grid instead.
     pub bound_before: Option<f64>,
     /// The same at the learned weights.
     pub bound_after: Option<f64>,

@@ -58,7 +58,7 @@ pub use options::{
     Choice, CountRange, GivenValue, KnownRatios, NumberRange, OPTIONS, OptionKind, OptionSpec,
     OptionValue, OptionValues, Owners,
 };
-pub use ot::{ObjectiveChoice, SandwichChoice, TransportSettings, WeightsChoice};
+pub use ot::{ObjectiveChoice, SandwichChoice, Search, TransportSettings, WeightsChoice};
 pub use ratio_rule::{RatioRule, RatioSource};
 pub use target_laws::TargetScores;
 

@@ -6,8 +6,6 @@
 //! ```
 
 use crate::error::Result;
-use crate::interval::Interval;
-use crate::measure::Grid;
 use crate::rows::{Real, RowKeys, Rows};
 use crate::sandwich::{Sandwich, min_max};
 use crate::score::{CandidateScores, Score};
@@ -15,7 +13,6 @@ use crate::side_inputs::SideInputs;
 use crate::sketch::{Abscissae, FilledTable, SketchedLaws, TargetTable, TargetTableRecipe};
 
 use super::fit::Pass;
-use super::ot::TransportSettings;
 
 /// The unlabeled side of a fit from scores.
 #[derive(Debug, Clone, Copy)]
@@ -63,31 +60,15 @@ impl Pass for TargetTableRecipe {
     }
 }
 
-/// What reads target rows for laws: `laws` says which a sketch keeps, none that every candidate is needed.
-///
-/// # Errors
-/// If a grid of the settings cannot be laid over the score's range.
+/// What reads target rows for laws: `sketch` says which are kept of many rows and where, none that every candidate is
+/// needed.
 pub(crate) fn laws_pass(
-    scores: &[f64],
     classes: usize,
     score: &Score,
-    laws: Option<SketchedLaws>,
-    settings: &TransportSettings,
-) -> Result<TargetTableRecipe> {
-    let sketch = match laws {
-        None => None,
-        Some(laws) => Some((abscissae(scores, score.range(classes), settings)?, laws)),
-    };
+    sketch: Option<(Abscissae, SketchedLaws)>,
+) -> TargetTableRecipe {
     // Draws of their own for target rows. The word is part of the draws, and so of stored bits.
-    Ok(TargetTableRecipe { classes, score: score.with_draws_for("today"), sketch })
-}
-
-/// Where the CDFs must be exact: on both grids, and at the largest calibration score.
-fn abscissae(scores: &[f64], range: Interval, settings: &TransportSettings) -> Result<Abscissae> {
-    // The largest score beside the grids: a warning asks how much target mass lies beyond it.
-    let mut further = Grid::new(range, settings.learning_grid)?.points().to_vec();
-    further.extend(scores.iter().copied().reduce(f64::max));
-    Abscissae::of_grid_and_points(&Grid::new(range, settings.bound_grid)?, &further)
+    TargetTableRecipe { classes, score: score.with_draws_for("today"), sketch }
 }
 
 /// What the rows left behind, as [`TargetScores`] borrows it.

@@ -7,10 +7,11 @@
 
 use super::fit::{Next, Open, Scored, Stage};
 use super::target_laws::{SeenScores, TargetScores, extremes, laws_pass};
-use super::{About, Concluded, Needs, Rule, Sorted, TransportSettings};
+use super::{About, Concluded, Needs, Rule, Sorted};
 use crate::error::Result;
+use crate::measure::Grid;
 use crate::rows::Real;
-use crate::sketch::{SketchedLaws, TargetTable, TargetTableRecipe};
+use crate::sketch::{Abscissae, SketchedLaws, TargetTable, TargetTableRecipe};
 
 /// The room's entry in the list of methods.
 pub(crate) const ABOUT: About = About {
@@ -47,14 +48,14 @@ impl Stage for UncorrectedFit {
 ///
 /// The extremes over the labels of a row need no probabilities, and hold whatever the labels are.
 pub(crate) fn extremes_pass<T: Real>(calibration: &Scored<'_, T>) -> Result<TargetTableRecipe> {
-    laws_pass(
-        calibration.scores,
-        calibration.classes(),
-        &calibration.context.score,
-        Some(SketchedLaws::Extremes),
-        // Of these settings the grids alone matter here: they say where the two CDFs are exact.
-        &TransportSettings::default(),
-    )
+    let score = &calibration.context.score;
+    let classes = calibration.classes();
+    // The largest score beside a grid: the warning asks how much target mass lies beyond it.
+    let grid = Grid::new(score.range(classes), Grid::BOUND_POINTS)?;
+    let largest: Vec<f64> =
+        calibration.scores.iter().copied().reduce(f64::max).into_iter().collect();
+    let exact_at = Abscissae::of_grid_and_points(&grid, &largest)?;
+    Ok(laws_pass(classes, score, Some((exact_at, SketchedLaws::Extremes))))
 }
 
 /// From sorted calibration scores and the target side.

@@ -10,6 +10,7 @@ mod case;
 mod certificates;
 mod entropy_scaling;
 mod exact_bounds;
+mod exact_transport;
 mod few_labels;
 mod label_plan;
 mod learning;

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 fn fitted(score: Score) -> Calibration {
     let (labeled, target) = (sample(80, 1.0, 1), sample(90, 0.7, 2));
-    let calibrator = ShiftCalibrator { score, ..transport(TransportSettings::default(), 3) };
+    let calibrator = ShiftCalibrator { score, ..transport(TransportSettings::paper(), 3) };
     calibrator
         .calibrate(&labeled.probabilities(), &labeled.labels(), &target.probabilities())
         .unwrap()

@@ -2,8 +2,8 @@
 
 use evenkeel::interval::Interval;
 use evenkeel::learning::objective::{
-    FiniteSample, Objective, ObjectiveInputs, RestrictedObjective, WassersteinObjective,
-    WeightedCdfObjective,
+    ExactObjective, FiniteSample, Objective, ObjectiveInputs, RestrictedObjective,
+    WassersteinObjective, WeightedCdfObjective,
 };
 use evenkeel::level::{FailureProbability, MiscoverageRange};
 use evenkeel::measure::{Bandwidth, Grid, Support};
@@ -99,6 +99,14 @@ proptest! {
     }
 
     #[test]
+    fn the_exact_objective(case in inputs()) {
+        let exact = |inputs: ObjectiveInputs<'_>| {
+            ExactObjective::new(inputs.sorted_scores, inputs.sandwich).unwrap()
+        };
+        check(&mut build(&case, exact), &case.log_weights)?;
+    }
+
+    #[test]
     fn the_wasserstein_objective(case in inputs()) {
         let mut objective = build(&case, |inputs| WassersteinObjective::new(inputs).unwrap());
         check(&mut objective, &case.log_weights)?;
@@ -117,7 +125,7 @@ proptest! {
     #[test]
     fn the_restricted_objective(case in inputs(), low in 0.0..0.5f64, width in 0.1..0.5f64) {
         let range = MiscoverageRange::new(low, low + width).unwrap();
-        let mut objective = build(&case, |inputs| RestrictedObjective::new(inputs, range).unwrap());
+        let mut objective = build(&case, |inputs| RestrictedObjective::new(inputs.sorted_scores, inputs.sandwich, range).unwrap());
         check(&mut objective, &case.log_weights)?;
     }
 
@@ -147,7 +155,7 @@ proptest! {
         let range = MiscoverageRange::new(0.05, 0.4).unwrap();
         let integrator = Integrator::restricted_atoms(p.law(), range);
         let expected = integrated_gap_between(p.law(), &sandwich, &integrator);
-        let value = build(&case, |inputs| RestrictedObjective::new(inputs, range).unwrap())
+        let value = build(&case, |inputs| RestrictedObjective::new(inputs.sorted_scores, inputs.sandwich, range).unwrap())
             .value_and_gradient(weights.as_slice(), &mut gradient);
         prop_assert!((value - expected.value).abs() <= 1e-10 * (1.0 + expected.value.abs()));
     }

@@ -48,13 +48,13 @@ fn over_days(strength: f64, calibrator: impl Fn(u64) -> ShiftCalibrator) -> Outc
 }
 
 fn uncorrected(day: u64) -> ShiftCalibrator {
-    let transport = transport(TransportSettings::default(), day);
+    let transport = transport(TransportSettings::paper(), day);
     ShiftCalibrator { method: Method::Uncorrected, ..transport }
 }
 
 fn steps(steps: usize) -> TransportSettings {
     let stopping = StoppingRule::after(steps).unwrap();
-    TransportSettings { stopping, ..TransportSettings::default() }
+    TransportSettings { stopping, ..TransportSettings::paper() }
 }
 
 /// Under shift the uncorrected threshold undercovers; weights learned with (f, U) shrink the measured total gap and bring

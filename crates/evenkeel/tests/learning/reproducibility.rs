@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 fn variants() -> Vec<TransportSettings> {
     let stopping = StoppingRule::after(60).unwrap();
-    let base = TransportSettings { stopping, ..TransportSettings::default() };
+    let base = TransportSettings { stopping, ..TransportSettings::paper() };
     vec![
         base,
         TransportSettings { sandwich: SandwichChoice::MinMax, ..base },
@@ -77,7 +77,7 @@ fn a_table_large_enough_to_be_sketched_gives_the_same_weights() {
     let (labeled, target) = (sample(60, 1.0, 1), sample(210_000, 0.7, 2));
     let stopping = StoppingRule::after(50).unwrap();
     for sandwich in [SandwichChoice::ModelUniform, SandwichChoice::MinMax] {
-        let settings = TransportSettings { sandwich, stopping, ..TransportSettings::default() };
+        let settings = TransportSettings { sandwich, stopping, ..TransportSettings::paper() };
         let calibrator = transport(settings, 0);
         let sketched = calibrator
             .calibrate(&labeled.probabilities(), &labeled.labels(), &target.probabilities())

@@ -20,7 +20,7 @@ fn fit(settings: TransportSettings) -> Calibration {
 
 fn with(stopping: StoppingRule, rate: f64) -> TransportSettings {
     let adam = AdamSettings::new(rate).unwrap();
-    TransportSettings { adam, stopping, ..TransportSettings::default() }
+    TransportSettings { adam, stopping, ..TransportSettings::paper() }
 }
 
 #[test]

@@ -12,7 +12,7 @@ use evenkeel::threshold::Threshold;
 
 fn settings(steps: usize) -> TransportSettings {
     let stopping = StoppingRule::after(steps).unwrap();
-    TransportSettings { stopping, ..TransportSettings::default() }
+    TransportSettings { stopping, ..TransportSettings::paper() }
 }
 
 fn calibrate(scores: &[f64], sandwich: &Sandwich, settings: TransportSettings) -> Calibration {
@@ -46,10 +46,8 @@ fn a_support_that_is_too_short() {
 #[test]
 fn too_few_points_for_alpha() {
     let target = custom_from_scores(&spread(0.0, 0.5, 50), &spread(0.5, 1.0, 50)).unwrap();
-    let uncorrected = ShiftCalibrator {
-        method: Method::Uncorrected,
-        ..transport(TransportSettings::default(), 0)
-    };
+    let uncorrected =
+        ShiftCalibrator { method: Method::Uncorrected, ..transport(TransportSettings::paper(), 0) };
     let fit = |n: usize| {
         let scores = spread(0.0, 1.0, n);
         let target = TargetScores::Sandwich(&target);

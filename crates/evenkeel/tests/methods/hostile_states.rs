@@ -29,7 +29,7 @@ fn state(plan: &[u8], target: &Points) -> Vec<u8> {
 #[test]
 fn states_of_other_jobs_are_refused_with_what_differs() {
     let (labeled, target) = (points(40, 0.0, 0.5, 1), points(30, 0.5, 0.5, 2));
-    let base = calibrator(Method::OptimalTransport(TransportSettings::default()));
+    let base = calibrator(Method::OptimalTransport(TransportSettings::paper()));
     let of = |calibrator: &ShiftCalibrator, labeled: &Points| {
         state(&begin(calibrator, labeled).plan().unwrap(), &target)
     };
@@ -37,7 +37,7 @@ fn states_of_other_jobs_are_refused_with_what_differs() {
         Error::OtherJob { what, mine, theirs } => (what, mine, theirs),
         other => panic!("{other}"),
     };
-    let grid = TransportSettings { learning_grid: 50, ..TransportSettings::default() };
+    let grid = TransportSettings { learning_grid: Some(50), ..TransportSettings::paper() };
     let words = |a: &str, b: &str, c: &str| (a.to_owned(), b.to_owned(), c.to_owned());
     let other = ShiftCalibrator { method: Method::OptimalTransport(grid), ..base };
     assert_eq!(differs(of(&other, &labeled)), words("grid", "100", "50"));

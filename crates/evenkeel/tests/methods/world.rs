@@ -120,9 +120,10 @@ pub fn methods() -> Vec<Method> {
             guarantee: Guarantee::Average,
             ..FewLabelsSettings::new(delta)
         }),
+        Method::OptimalTransport(TransportSettings::default()),
         Method::OptimalTransport(TransportSettings {
             stopping: StoppingRule::after(20).unwrap(),
-            ..TransportSettings::default()
+            ..TransportSettings::paper()
         }),
         Method::Uncorrected,
         Method::LikelihoodRatio(RatioChoice::Known),

@@ -82,8 +82,8 @@ fn names_that_are_not_there() {
 #[test]
 fn values_out_of_their_range() {
     for (name, text, words) in [
-        ("steps", "0", "steps is 0; it must be a whole number, at least 1"),
-        ("steps", "many", "steps is \"many\"; it must be a whole number, at least 1"),
+        ("grid", "1", "grid is 1; it must be a whole number, at least 2"),
+        ("steps", "many", "steps is \"many\"; it must be a whole number, at least 0"),
         ("ecp-power", "3", "ecp-power is 3; it must be a whole number from 1 to 2"),
         ("learning-rate", "NaN", "learning-rate is NaN; it must be a positive, finite number"),
         ("sandwich", "f_u", "sandwich is \"f_u\"; it must be one of f-u, min-max"),
@@ -96,7 +96,7 @@ fn values_out_of_their_range() {
         assert_eq!(OptionValues::default().set_text(name, text).unwrap_err().to_string(), words);
     }
     let typed = OptionValues::default().set("steps", GivenValue::Number(1.5)).unwrap_err();
-    assert_eq!(typed.spelled(&Loud), "STEPS is 1.5; it must be a whole number, at least 1");
+    assert_eq!(typed.spelled(&Loud), "STEPS is 1.5; it must be a whole number, at least 0");
     // Text is no number where types tell the two apart.
     assert!(OptionValues::default().set("steps", GivenValue::Word("5")).is_err());
 }
@@ -105,6 +105,39 @@ fn values_out_of_their_range() {
 fn values_that_exclude_each_other() {
     let words = refused(MethodName::Ot, &[("sampling", "sampled"), ("sandwich", "min-max")]);
     assert_eq!(words, "sampling sampled does not go with sandwich min-max, which draws no labels");
+}
+
+#[test]
+fn no_steps_where_steps_are_needed() {
+    for options in [
+        &[("steps", "0"), ("objective", "paper-grid")][..],
+        &[("steps", "0"), ("objective", "finite-sample")],
+        &[("steps", "0"), ("weights", "function")],
+        &[("steps", "0"), ("sampling", "sampled")],
+    ] {
+        assert!(refused(MethodName::Ot, options).contains("give a number of steps"), "{options:?}");
+    }
+    let words = refused(MethodName::Ot, &[("steps", "0"), ("learning-rate", "0.01")]);
+    assert!(words.contains("a learning rate without steps"), "{words}");
+}
+
+/// Who names a step size asks for steps; who names nothing gets the minimiser where there is one.
+#[test]
+fn steps_are_taken_where_they_are_asked_for_or_needed() {
+    use evenkeel::method::Search::{Descent, Minimiser};
+    for (options, expected) in [
+        (&[][..], Minimiser),
+        (&[("objective", "weighted-cdf")], Minimiser),
+        (&[("sandwich", "min-max"), ("steps", "0")], Minimiser),
+        (&[("steps", "7")], Descent),
+        (&[("learning-rate", "0.01")], Descent),
+        (&[("objective", "paper-grid")], Descent),
+        (&[("weights", "function")], Descent),
+    ] {
+        let method = Method::from_options(MethodName::Ot, &given(options), KnownRatios::Absent);
+        let Ok(Method::OptimalTransport(settings)) = method else { panic!("{options:?}") };
+        assert_eq!(settings.search, expected, "{options:?}");
+    }
 }
 
 #[test]

@@ -99,7 +99,7 @@ fn every_row_has_a_default_or_says_what_holds_without() {
         let Some(text) = default else { continue };
         OptionValues::default().set_text(spec.name, &text).unwrap();
     }
-    assert_eq!(OptionSpec::named("learning-rate").unwrap().default_text().unwrap(), "0.001");
+    assert_eq!(OptionSpec::named("bandwidth-factor").unwrap().default_text().unwrap(), "0.1");
     assert_eq!(OptionSpec::named("raps-k").unwrap().default_text().unwrap(), "5");
 }
 

@@ -242,15 +242,16 @@ fn forms() -> Vec<Method> {
     let mut forms = methods();
     let base = TransportSettings {
         stopping: StoppingRule::after(15).unwrap(),
-        ..TransportSettings::default()
+        ..TransportSettings::paper()
     };
     let finite = evenkeel::level::FailureProbability::new(0.05).unwrap();
     for sandwich in
         [SandwichChoice::ModelUniform, SandwichChoice::ModelUniformSampled, SandwichChoice::MinMax]
     {
         for (objective, finite_sample) in [
-            (ObjectiveChoice::WeightedCdf, None),
-            (ObjectiveChoice::WeightedCdf, Some(finite)),
+            (ObjectiveChoice::Exact, None),
+            (ObjectiveChoice::PaperGrid, None),
+            (ObjectiveChoice::PaperGrid, Some(finite)),
             (ObjectiveChoice::Wasserstein, None),
         ] {
             for weights in [WeightsChoice::FreeForm, WeightsChoice::Function] {
@@ -259,6 +260,10 @@ fn forms() -> Vec<Method> {
                 forms.push(Method::OptimalTransport(settings));
             }
         }
+    }
+    for sandwich in [SandwichChoice::ModelUniform, SandwichChoice::MinMax] {
+        let minimiser = TransportSettings { sandwich, ..TransportSettings::default() };
+        forms.push(Method::OptimalTransport(minimiser));
     }
     forms
 }

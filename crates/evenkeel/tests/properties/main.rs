@@ -8,6 +8,7 @@ mod generators;
 mod guaranteed;
 mod invariance;
 mod measures;
+mod minimiser;
 mod regression;
 mod sandwiches;
 mod scores;

@@ -1,6 +1,7 @@
 //! `L(w)` and `dL/dw`: what is minimised over the calibration weights, with closed-form gradients.
 //!
 //! ```text
+//! exact          1/2 sum_i int_{c_(i-1)}^{c_i} (|u - U_i| + |u - D_i| + D_i - U_i) du    eq 7 over the atoms
 //! weighted_cdf   1/2 int p_w (|F_w - U| + |F_w - D| + D - U)              eq 7 on a grid
 //! restricted     the same over a range of miscoverage rates               Prop A.9, over the atoms
 //! wasserstein    1/2 sup p_w (W1(P_w, up) + W1(P_w, lo) + E_up - E_lo)    eq 8
@@ -13,11 +14,13 @@
 
 mod aligned;
 mod banded_kernel;
+mod exact;
 mod restricted;
 mod wasserstein;
 mod weighted_cdf;
 
 pub(crate) use banded_kernel::BandedKernel;
+pub use exact::ExactObjective;
 pub use restricted::RestrictedObjective;
 pub use wasserstein::WassersteinObjective;
 pub use weighted_cdf::WeightedCdfObjective;

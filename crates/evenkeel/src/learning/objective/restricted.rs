@@ -1,8 +1,8 @@
 //! `1/(high - low) sum_i (a_i - a_(i-1)) G(s_i)`: eq 7 over a range of miscoverage rates, in the expectation form of
 //! Prop A.9.
 
-use super::{Objective, ObjectiveInputs, sign};
-use crate::error::Result;
+use super::{Objective, sign};
+use crate::error::{Result, require_increasing};
 use crate::level::MiscoverageRange;
 use crate::sandwich::Sandwich;
 
@@ -41,14 +41,17 @@ pub struct RestrictedObjective {
 }
 
 impl RestrictedObjective {
-    /// Builds the objective. Grid and bandwidth of the inputs play no role, and the support only in the check.
+    /// Builds the objective of increasing scores, shape `(n,)`, and the two laws around the target scores.
     ///
     /// # Errors
-    /// `Empty`, `NotFinite` or `NotIncreasing` for scores that are not increasing finite numbers, `OutsideRange` for
-    /// scores or a grid outside a bounded support.
-    pub fn new(inputs: ObjectiveInputs<'_>, range: MiscoverageRange) -> Result<Self> {
-        inputs.check()?;
-        let scores = inputs.sorted_scores.to_vec();
+    /// `Empty`, `NotFinite` or `NotIncreasing` for scores that are not increasing finite numbers.
+    pub fn new(
+        sorted_scores: &[f64],
+        sandwich: &Sandwich,
+        range: MiscoverageRange,
+    ) -> Result<Self> {
+        require_increasing("sorted scores", sorted_scores)?;
+        let scores = sorted_scores.to_vec();
         let n = scores.len();
         let (low, high) = range.levels();
         let ties = |keep: fn(f64, f64) -> bool| -> Vec<usize> {
@@ -66,7 +69,7 @@ impl RestrictedObjective {
             tails: vec![0.0; n + 1],
             scores,
         };
-        objective.set_sandwich(inputs.sandwich)?;
+        objective.set_sandwich(sandwich)?;
         Ok(objective)
     }
 }

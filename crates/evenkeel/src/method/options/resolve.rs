@@ -20,7 +20,7 @@ use crate::method::likelihood_ratio::{NetworkSettings, RatioEstimator, Telescopi
 use crate::method::quantile_transfer::TransferRule;
 use crate::method::{
     ConditionalChoice, LabelShiftChoice, Method, MethodName, ObjectiveChoice, PenaltyChoice,
-    RatioChoice, SandwichChoice, TransportSettings, WeightsChoice,
+    RatioChoice, SandwichChoice, Search, TransportSettings, WeightsChoice,
 };
 use crate::score::{Aps, Randomisation, Raps, Score};
 use crate::seed::Seed;
@@ -215,11 +215,11 @@ fn ratio(given: &OptionValues, ratios: KnownRatios) -> RatioChoice {
 ///
 /// ```text
 /// sandwich, sampling                f-u exact | f-u sampled | min-max
-/// objective                         weighted-cdf | wasserstein | finite-sample
+/// objective                         exact (weighted-cdf) | paper-grid | wasserstein | finite-sample
 /// weights                           free-form | function
-/// steps, min-effective, tolerance   when the descent ends
+/// steps, min-effective, tolerance   when the descent ends; no steps: the minimiser
 /// learning-rate                     how far a step goes
-/// grid, bound-grid                  points of the objective, points of the reported bounds
+/// grid, bound-grid                  points of the objective, points where a sketch is exact
 /// bandwidth-factor                  how wide the kernels of the density are
 /// ```
 ///
@@ -228,8 +228,8 @@ fn ratio(given: &OptionValues, ratios: KnownRatios) -> RatioChoice {
 fn transport(given: &OptionValues) -> Result<TransportSettings> {
     let default = TransportSettings::default();
     let mut stopping = match given.count("steps") {
+        Some(0) | None => default.stopping,
         Some(steps) => StoppingRule::after(steps)?,
-        None => default.stopping,
     };
     if let Some(floor) = given.number("min-effective") {
         stopping = stopping.with_effective_sample_size_floor(floor)?;
@@ -254,13 +254,12 @@ fn transport(given: &OptionValues) -> Result<TransportSettings> {
     };
     let (objective, finite_sample) = match given.word("objective") {
         Some("wasserstein") => (ObjectiveChoice::Wasserstein, None),
-        Some("finite-sample") => {
-            (ObjectiveChoice::WeightedCdf, Some(FailureProbability::FIVE_PERCENT))
-        }
-        Some(_) => (ObjectiveChoice::WeightedCdf, None),
+        Some("finite-sample") => (ObjectiveChoice::Exact, Some(FailureProbability::FIVE_PERCENT)),
+        Some("paper-grid") => (ObjectiveChoice::PaperGrid, None),
+        Some(_) => (ObjectiveChoice::Exact, None),
         None => (default.objective, default.finite_sample),
     };
-    Ok(TransportSettings {
+    let mut settings = TransportSettings {
         sandwich,
         objective,
         finite_sample,
@@ -274,11 +273,40 @@ fn transport(given: &OptionValues) -> Result<TransportSettings> {
             None => default.adam,
         },
         stopping,
-        learning_grid: given.count("grid").unwrap_or(default.learning_grid),
+        learning_grid: given.count("grid").or(default.learning_grid),
         bound_grid: given.count("bound-grid").unwrap_or(default.bound_grid),
         bandwidth_factor: given.number("bandwidth-factor").unwrap_or(default.bandwidth_factor),
         ..default
-    })
+    };
+    settings.search = search(given, &settings)?;
+    Ok(settings)
+}
+
+/// The minimiser where there is one, unless a descent was asked for.
+///
+/// # Errors
+/// If no steps were asked for where there is no minimiser, or together with an option that only steps have.
+fn search(given: &OptionValues, settings: &TransportSettings) -> Result<Search> {
+    let of_steps = ["learning-rate", "min-effective", "tolerance"]
+        .into_iter()
+        .find(|name| given.number(name).is_some());
+    match (given.count("steps"), settings.has_minimiser(), of_steps) {
+        (Some(0), false, _) => Err(Error::Unsupported {
+            what: "a minimiser in closed form of anything but the exact bound over free-form weights",
+            instead: "give a number of steps",
+        }),
+        (Some(0), true, Some(option)) => Err(Error::Unsupported {
+            what: match option {
+                "learning-rate" => "a learning rate without steps",
+                "min-effective" => "a floor on the effective sample size without steps",
+                _ => "a tolerance without steps",
+            },
+            instead: "give a number of steps, or leave it out",
+        }),
+        // Who names a step size asks for steps.
+        (None, true, None) | (Some(0), true, None) => Ok(Search::Minimiser),
+        _ => Ok(Search::Descent),
+    }
 }
 
 /// The options that give these settings back.
@@ -292,10 +320,11 @@ fn transport_settings(settings: &TransportSettings) -> Settings {
         SandwichChoice::ModelUniformSampled => ("f-u", "sampled"),
         SandwichChoice::MinMax => ("min-max", "exact"),
     };
-    // Two settings, one option: the finite-sample term exists for eq 7 alone among the options.
+    // Two settings, one option: the finite-sample term exists for the exact bound alone among the options.
     let objective = match (settings.objective, settings.finite_sample) {
-        (ObjectiveChoice::WeightedCdf, None) => "weighted-cdf",
-        (ObjectiveChoice::WeightedCdf, Some(_)) => "finite-sample",
+        (ObjectiveChoice::Exact, None) => "exact",
+        (ObjectiveChoice::Exact, Some(_)) => "finite-sample",
+        (ObjectiveChoice::PaperGrid, _) => "paper-grid",
         (ObjectiveChoice::Wasserstein, _) => "wasserstein",
     };
     let weights = match settings.weights {
@@ -308,12 +337,17 @@ fn transport_settings(settings: &TransportSettings) -> Settings {
         ("sampling", Word(sampling)),
         ("objective", Word(objective)),
         ("weights", Word(weights)),
-        ("steps", Count(stopping.max_steps())),
-        ("learning-rate", Number(settings.adam.learning_rate())),
-        ("grid", Count(settings.learning_grid)),
         ("bound-grid", Count(settings.bound_grid)),
         ("bandwidth-factor", Number(settings.bandwidth_factor)),
     ];
+    match settings.search {
+        Search::Minimiser => found.push(("steps", Count(0))),
+        Search::Descent => {
+            found.push(("steps", Count(stopping.max_steps())));
+            found.push(("learning-rate", Number(settings.adam.learning_rate())));
+        }
+    }
+    found.extend(settings.learning_grid.map(|points| ("grid", Count(points))));
     // Left out where it is not set: "no floor" is no value that the option could take.
     let floor = stopping.effective_sample_size_floor();
     found.extend(floor.map(|floor| ("min-effective", Number(floor))));

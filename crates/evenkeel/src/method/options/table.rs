@@ -135,11 +135,13 @@ pub const OPTIONS: &[OptionSpec] = &[
         "objective",
         OT,
         OptionKind::Choice(&[
-            choice("weighted-cdf", "Eq 7 of the paper"),
+            choice("exact", "Eq 7 of the paper, integrated over the calibration scores themselves"),
+            choice("weighted-cdf", "The same by its older name"),
+            choice("paper-grid", "Eq 7 as printed: a kernel density on a grid"),
             choice("wasserstein", "Eq 8 of the paper"),
             choice(
                 "finite-sample",
-                "Eq 7 plus what a weighting pays for leaning on few points; can be run to convergence",
+                "exact, plus what a weighting pays for leaning on few points; can be run to convergence",
             ),
         ]),
         "Bound that is minimised",
@@ -159,17 +161,25 @@ pub const OPTIONS: &[OptionSpec] = &[
     row(
         "steps",
         OT,
-        at_least(1),
-        "Optimisation steps (the paper: 1000 for mild shift, 5000 for severe)",
+        at_least(0),
+        "Steps of Adam (the paper: 1000 for mild shift, 5000 for severe); 0: the minimiser in closed form, or 1000 steps where \
+         there is none",
     ),
-    row(
-        "learning-rate",
-        OT,
-        number("a positive, finite number", |value| AdamSettings::new(value).is_ok()),
-        "Step size of Adam",
-    ),
-    row("grid", OT, at_least(2), "Grid points of the objective; the answer depends on it"),
-    row("bound-grid", OT, at_least(2), "Grid points of the reported bounds"),
+    OptionSpec {
+        name: "learning-rate",
+        kind: number("a positive, finite number", |value| AdamSettings::new(value).is_ok()),
+        help: "Size of a step",
+        owners: OT,
+        unset: Some("0.001"),
+    },
+    OptionSpec {
+        name: "grid",
+        kind: at_least(2),
+        help: "Grid points of paper-grid and wasserstein; the answer depends on it",
+        owners: OT,
+        unset: Some("spacing of at most half a bandwidth, at most 4000"),
+    },
+    row("bound-grid", OT, at_least(2), "Grid points of the bounds in the paper's form"),
     row(
         "bandwidth-factor",
         OT,

@@ -37,26 +37,24 @@ pub(crate) fn begin<T: Real>(
 ) -> Result<Open<TransportFit>> {
     let score = &calibration.context.score;
     let range = score.range(calibration.classes());
-    let problem = problem(calibration.context, settings, range);
-    let laws = sketchable_laws(&settings);
-    let pass = laws_pass(calibration.scores, calibration.classes(), score, laws, &settings)?;
-    Ok(Open::new(TransportFit { problem, sorted: Sorted::new(calibration.scores) }, pass))
+    let sorted = Sorted::new(calibration.scores);
+    let problem = Problem::new(calibration.context, settings, range, &sorted.scores)?;
+    let sketch = match sketchable_laws(&settings) {
+        None => None,
+        Some(laws) => Some((problem.exact_at(&sorted.scores)?, laws)),
+    };
+    let pass = laws_pass(calibration.classes(), score, sketch);
+    Ok(Open::new(TransportFit { problem, sorted }, pass))
 }
 
-/// The problem of these settings on this range.
-fn problem(context: Context, settings: TransportSettings, range: Interval) -> Problem {
-    Problem { seed: context.seed, alpha: context.alpha, settings, range }
-}
-
-/// The laws to sketch instead of keeping every candidate score, where no more than their CDFs on the grids is needed.
+/// The laws to sketch instead of keeping every candidate score, where no more is needed than their CDFs at the
+/// calibration scores and on the grids.
 fn sketchable_laws(settings: &TransportSettings) -> Option<SketchedLaws> {
     match (settings.objective, settings.sandwich) {
         // W1 needs every atom between the grid points, and drawn labels need every candidate.
         (ObjectiveChoice::Wasserstein, _) | (_, SandwichChoice::ModelUniformSampled) => None,
-        (ObjectiveChoice::WeightedCdf, SandwichChoice::MinMax) => Some(SketchedLaws::Extremes),
-        (ObjectiveChoice::WeightedCdf, SandwichChoice::ModelUniform) => {
-            Some(SketchedLaws::ModelUniform)
-        }
+        (_, SandwichChoice::MinMax) => Some(SketchedLaws::Extremes),
+        (_, SandwichChoice::ModelUniform) => Some(SketchedLaws::ModelUniform),
     }
 }
 
@@ -103,5 +101,5 @@ pub(crate) fn from_scores(
     target: TargetScores<'_>,
     observer: &mut Observer<'_>,
 ) -> Result<Concluded> {
-    problem(context, settings, range).learn(sorted, target, observer)
+    Problem::new(context, settings, range, &sorted.scores)?.learn(sorted, target, observer)
 }

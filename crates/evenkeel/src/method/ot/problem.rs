@@ -1,38 +1,43 @@
 //! The paper's method on one set of scores: sandwich, objective, descent, bounds.
 //!
 //! ```text
-//! laws F_lo >= F_Q >= F_up -> objective L(w), dL/dw -> Adam on theta -> w = softmax(theta)
-//! test mass   free-form  1 / (1 + sum_k exp(theta_k))
+//! laws F_lo >= F_Q >= F_up -> objective -> its minimiser, or dL/dw -> Adam on theta -> w = softmax(theta)
+//! test mass   minimiser  1 / (n + 1)
+//!             free-form  1 / (1 + sum_k exp(theta_k))
 //!             function   max_s w(s) / (sum_i w(s_i) + max_s w(s))
-//! bounds      eq 7 or eq 8 at uniform and at learned weights, on a grid of their own
+//! bounds      L, the exact bound on the distance from the level, at uniform and at learned weights
 //! ```
 
-use crate::bound::{Integrator, integrated_gap_between, wasserstein_gap_between};
+use crate::bound::level_gap_between;
 use crate::error::{Error, Result};
 use crate::interval::Interval;
 use crate::learning::network::Mlp;
 use crate::learning::objective::{
-    FiniteSample, Objective, ObjectiveInputs, RestrictedObjective, WassersteinObjective,
-    WeightedCdfObjective,
+    ExactObjective, FiniteSample, Objective, ObjectiveInputs, RestrictedObjective,
+    WassersteinObjective, WeightedCdfObjective,
 };
 use crate::learning::optimise::{StopReason, Trace};
 use crate::learning::{
     FreeFormSettings, Halves, WeightFunctionSettings, fit_free_form, fit_weight_function,
-    free_form_test_mass, function_weights, initial_log_weights,
+    free_form_test_mass, function_weights, initial_log_weights, minimise_exactly,
 };
 use crate::level::{FailureProbability, Miscoverage};
-use crate::measure::{
-    BANDWIDTH_FLOOR, Bandwidth, Grid, SmoothedLaw, Support, WeightedEmpirical, Weights,
-};
-use crate::method::fit::Observer;
+use crate::measure::{BANDWIDTH_FLOOR, Bandwidth, Grid, Support, WeightedEmpirical, Weights};
+use crate::method::fit::{Context, Observer};
 use crate::method::{
-    Concluded, Learned, ObjectiveChoice, RecordedOptions, Rule, SandwichChoice, Sorted,
+    Concluded, Learned, ObjectiveChoice, RecordedOptions, Rule, SandwichChoice, Search, Sorted,
     TargetScores, TransportSettings, WeightsChoice,
 };
 use crate::sandwich::{Order, Sandwich, min_max, model_uniform, model_uniform_sampled};
 use crate::seed::Seed;
+use crate::sketch::Abscissae;
+use crate::threshold::TestMass;
+use crate::warning::Warning;
 
-/// The paper's method on one set of scores: what does not depend on the data.
+/// Most points of a learning grid that nobody chose: finer ones cost steps and show nothing new.
+const MOST_LEARNING_POINTS: usize = 4000;
+
+/// The paper's method on one set of scores: what does not depend on the target data.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Problem {
     /// Root of initial weights, halves and drawn labels.
@@ -43,9 +48,62 @@ pub(crate) struct Problem {
     pub settings: TransportSettings,
     /// Where scores can fall; grids cover it and kernels are mirrored at its ends.
     pub range: Interval,
+    /// Points `K` of the learning grid, for the choices that have one.
+    learning_points: Option<usize>,
 }
 
 impl Problem {
+    /// The problem of these settings for calibration `scores`, shape `(n,)`.
+    ///
+    /// # Errors
+    /// If a grid is needed and the scores give no bandwidth to lay it by.
+    pub(crate) fn new(
+        context: Context,
+        settings: TransportSettings,
+        range: Interval,
+        scores: &[f64],
+    ) -> Result<Self> {
+        let Context { seed, alpha, .. } = context;
+        let mut problem = Self { seed, alpha, settings, range, learning_points: None };
+        if problem.has_grid() {
+            problem.learning_points = Some(match settings.learning_grid {
+                Some(points) => points,
+                None => problem.fine_enough(problem.bandwidth(scores)?),
+            });
+        }
+        Ok(problem)
+    }
+
+    /// Whether the answer looks at a grid: the exact bound does not, but a weight function takes its largest value there.
+    fn has_grid(&self) -> bool {
+        self.settings.objective != ObjectiveChoice::Exact
+            || self.settings.weights == WeightsChoice::Function
+            || self.settings.restriction.is_some()
+    }
+
+    /// Points of a grid whose spacing is at most half a bandwidth: no kernel falls between two of them.
+    fn fine_enough(&self, bandwidth: Bandwidth) -> usize {
+        let cells = (2.0 * self.range.width() / bandwidth.get()).ceil();
+        // Compared before the cast: a huge range over a small bandwidth has more cells than a count can hold.
+        if cells < (MOST_LEARNING_POINTS - 1) as f64 {
+            cells as usize + 1
+        } else {
+            MOST_LEARNING_POINTS
+        }
+    }
+
+    /// Where a sketch must know the two laws exactly: the calibration scores, and every grid.
+    ///
+    /// # Errors
+    /// If a grid of the settings cannot be laid over the score's range.
+    pub(crate) fn exact_at(&self, scores: &[f64]) -> Result<Abscissae> {
+        let mut points = scores.to_vec();
+        if self.has_grid() {
+            points.extend(self.learning_grid()?.points());
+        }
+        Abscissae::of_grid_and_points(&Grid::new(self.range, self.settings.bound_grid)?, &points)
+    }
+
     /// Learns weights of one kind or the other.
     ///
     /// # Errors
@@ -56,10 +114,34 @@ impl Problem {
         target: TargetScores<'_>,
         observer: &mut Observer<'_>,
     ) -> Result<Concluded> {
-        match self.settings.weights {
-            WeightsChoice::FreeForm => self.learn_free_form(sorted, target, observer),
-            WeightsChoice::Function => self.learn_function(&sorted, target, observer),
+        match (self.settings.search, self.settings.weights) {
+            (Search::Minimiser, _) if !self.settings.has_minimiser() => Err(Error::Unsupported {
+                what: "a minimiser in closed form of anything but the exact bound over free-form weights, without a finite-sample \
+                       term, a range of rates or drawn labels",
+                instead: "give a number of steps",
+            }),
+            (Search::Minimiser, _) => self.minimise(sorted, target),
+            (Search::Descent, WeightsChoice::FreeForm) => {
+                self.learn_free_form(sorted, target, observer)
+            }
+            (Search::Descent, WeightsChoice::Function) => {
+                self.learn_function(&sorted, target, observer)
+            }
         }
+    }
+
+    /// The weights at which the exact bound is smallest; no step is taken.
+    ///
+    /// The test point counts as one of `n + 1`, as in split conformal prediction, to which flat parts of the bound lean.
+    fn minimise(&self, sorted: Sorted, target: TargetScores<'_>) -> Result<Concluded> {
+        let sandwich = self.sandwich(target)?;
+        let weights = minimise_exactly(&sorted.scores, &sandwich)?;
+        let bounds = self.bounds(&sorted.scores, &weights, &sandwich)?;
+        let learned =
+            self.learned(bounds, &sandwich, None, (0, StopReason::NotIterative, Trace::default()));
+        let test_mass = TestMass::exchangeable(sorted.scores.len());
+        let rule = Rule::Quantile;
+        Ok(Concluded { sorted, weights, test_mass, rule, learned, sandwich: Some(sandwich) })
     }
 
     /// A log-weight for each calibration point, all of which the threshold is taken from.
@@ -74,8 +156,12 @@ impl Problem {
     ) -> Result<Concluded> {
         let sandwich = self.sandwich(target)?;
         let scores = &sorted.scores;
-        let bandwidth = self.bandwidth(scores)?;
-        let initial = initial_log_weights(scores.len(), self.seed);
+        let bandwidth = self.bandwidth_in_use(scores)?;
+        let initial = match self.settings.objective {
+            // A convex bound needs no luck at the start: equal weights, whatever the seed.
+            ObjectiveChoice::Exact => vec![0.0; scores.len()],
+            _ => initial_log_weights(scores.len(), self.seed),
+        };
         let TransportSettings { adam, stopping, .. } = self.settings;
         let fit = fit_free_form(
             scores,
@@ -88,7 +174,7 @@ impl Problem {
         )?;
         // The test point's share is kept apart from the weights: bounds are about their law alone.
         let weights = Weights::softmax(fit.log_weights.clone())?;
-        let bounds = self.bounds(scores, &weights, &sandwich, bandwidth)?;
+        let bounds = self.bounds(scores, &weights, &sandwich)?;
         let learned =
             self.learned(bounds, &sandwich, bandwidth, (fit.steps, fit.stopped, fit.trace));
         let test_mass = free_form_test_mass(&fit.log_weights)?;
@@ -118,7 +204,7 @@ impl Problem {
             &fitted.scores,
             &calibration.scores,
             &grid,
-            self.objective(&fitted.scores, &sandwich, self.bandwidth(&fitted.scores)?)?,
+            self.objective(&fitted.scores, &sandwich, self.bandwidth_in_use(&fitted.scores)?)?,
             Mlp::initialised(self.seed),
             WeightFunctionSettings { adam, stopping },
             self.alpha,
@@ -127,8 +213,8 @@ impl Problem {
         )?;
         let weighted = function_weights(&fit.network, &calibration.scores, &grid)?;
         // Of the half that the bound is about; the fit had one of its own.
-        let bandwidth = self.bandwidth(&calibration.scores)?;
-        let bounds = self.bounds(&calibration.scores, &weighted.weights, &sandwich, bandwidth)?;
+        let bandwidth = self.bandwidth_in_use(&calibration.scores)?;
+        let bounds = self.bounds(&calibration.scores, &weighted.weights, &sandwich)?;
         let learned =
             self.learned(bounds, &sandwich, bandwidth, (fit.steps, fit.stopped, fit.trace));
         Ok(Concluded {
@@ -146,7 +232,7 @@ impl Problem {
         &self,
         (before, after): (f64, f64),
         sandwich: &Sandwich,
-        bandwidth: Bandwidth,
+        bandwidth: Option<Bandwidth>,
         (steps, stopped, trace): (usize, StopReason, Trace),
     ) -> Learned {
         Learned {
@@ -156,9 +242,21 @@ impl Problem {
             steps,
             stopped,
             trace,
-            warnings: Vec::new(),
+            warnings: self.warnings(),
             evidence: None,
         }
+    }
+
+    /// What the choices themselves call for.
+    fn warnings(&self) -> Vec<Warning> {
+        let mut warnings = Vec::new();
+        if self.settings.sandwich == SandwichChoice::MinMax {
+            warnings.push(Warning::LearnedFromExtremes);
+        }
+        if let (Some(points), false) = (self.settings.learning_grid, self.has_grid()) {
+            warnings.push(Warning::GridNotUsed { points });
+        }
+        warnings
     }
 
     /// The laws around the target scores; for the sampled choice its exact expectation, which bounds are reported for.
@@ -199,8 +297,9 @@ impl Problem {
     ///
     /// Strings of their own and not those of the option table: a renamed option must leave files
     /// alone.
-    fn recorded(&self, sandwich: &Sandwich, bandwidth: Bandwidth) -> RecordedOptions {
+    fn recorded(&self, sandwich: &Sandwich, bandwidth: Option<Bandwidth>) -> RecordedOptions {
         let settings = &self.settings;
+        let descends = settings.search == Search::Descent;
         RecordedOptions {
             sandwich: match settings.sandwich {
                 SandwichChoice::ModelUniformSampled => "f-u sampled",
@@ -214,7 +313,8 @@ impl Problem {
             }
             .to_owned(),
             objective: match settings.objective {
-                ObjectiveChoice::WeightedCdf => "weighted-cdf",
+                ObjectiveChoice::Exact => "exact",
+                ObjectiveChoice::PaperGrid => "paper-grid",
                 ObjectiveChoice::Wasserstein => "wasserstein",
             }
             .to_owned(),
@@ -225,12 +325,12 @@ impl Problem {
                 WeightsChoice::Function => "function",
             }
             .to_owned(),
-            learning_rate: settings.adam.learning_rate(),
-            max_steps: settings.stopping.max_steps(),
-            learning_grid: settings.learning_grid,
-            bound_grid: settings.bound_grid,
-            bandwidth_factor: settings.bandwidth_factor,
-            bandwidth: bandwidth.get(),
+            learning_rate: descends.then(|| settings.adam.learning_rate()),
+            max_steps: descends.then(|| settings.stopping.max_steps()),
+            learning_grid: self.learning_points,
+            bound_grid: None,
+            bandwidth_factor: bandwidth.map(|_| settings.bandwidth_factor),
+            bandwidth: bandwidth.map(Bandwidth::get),
         }
     }
 
@@ -241,9 +341,17 @@ impl Problem {
         Bandwidth::scott(scores, self.settings.bandwidth_factor, floor)
     }
 
+    /// The bandwidth, if the objective has kernels.
+    fn bandwidth_in_use(&self, scores: &[f64]) -> Result<Option<Bandwidth>> {
+        match self.settings.objective {
+            ObjectiveChoice::Exact => Ok(None),
+            _ => self.bandwidth(scores).map(Some),
+        }
+    }
+
     /// The grid of the objective.
     fn learning_grid(&self) -> Result<Grid> {
-        Grid::new(self.range, self.settings.learning_grid)
+        Grid::new(self.range, self.learning_points.unwrap_or(Grid::LEARNING_POINTS))
     }
 
     /// The range as the support of densities.
@@ -254,8 +362,9 @@ impl Problem {
     /// The bound to be minimised, as a function of the weights of increasing scores.
     ///
     /// ```text
-    /// weighted-cdf                eq 7 on the learning grid
-    /// weighted-cdf, restricted    Prop A.9 over the atoms
+    /// exact                       L over the atoms
+    /// exact, restricted           Prop A.9 over the atoms
+    /// paper-grid                  eq 7 on the learning grid
     /// wasserstein                 eq 8
     /// any, finite-sample          + sqrt(ln(2/d) / (2 n_w))
     /// ```
@@ -266,26 +375,27 @@ impl Problem {
         &self,
         sorted: &[f64],
         sandwich: &Sandwich,
-        bandwidth: Bandwidth,
+        bandwidth: Option<Bandwidth>,
     ) -> Result<Box<dyn Objective>> {
-        let grid = self.learning_grid()?;
-        let inputs = ObjectiveInputs {
-            sorted_scores: sorted,
-            sandwich,
-            grid: &grid,
-            bandwidth,
-            support: self.support(),
-        };
         let bound: Box<dyn Objective> = match (self.settings.objective, self.settings.restriction) {
-            (ObjectiveChoice::WeightedCdf, None) => Box::new(WeightedCdfObjective::new(inputs)?),
-            (ObjectiveChoice::WeightedCdf, Some(range)) => {
-                Box::new(RestrictedObjective::new(inputs, range)?)
+            (ObjectiveChoice::Exact, None) => Box::new(ExactObjective::new(sorted, sandwich)?),
+            (ObjectiveChoice::Exact | ObjectiveChoice::PaperGrid, Some(range)) => {
+                Box::new(RestrictedObjective::new(sorted, sandwich, range)?)
             }
-            (ObjectiveChoice::Wasserstein, None) => Box::new(WassersteinObjective::new(inputs)?),
+            (ObjectiveChoice::PaperGrid, None) => {
+                let grid = self.learning_grid()?;
+                let inputs = self.kernel_inputs(sorted, sandwich, &grid, bandwidth)?;
+                Box::new(WeightedCdfObjective::new(inputs)?)
+            }
+            (ObjectiveChoice::Wasserstein, None) => {
+                let grid = self.learning_grid()?;
+                let inputs = self.kernel_inputs(sorted, sandwich, &grid, bandwidth)?;
+                Box::new(WassersteinObjective::new(inputs)?)
+            }
             (ObjectiveChoice::Wasserstein, Some(_)) => {
                 return Err(Error::Unsupported {
                     what: "a restricted range of miscoverage rates with the Wasserstein objective",
-                    instead: "use the weighted-CDF objective",
+                    instead: "use the exact objective",
                 });
             }
         };
@@ -296,32 +406,29 @@ impl Problem {
         })
     }
 
-    /// The minimised bound at uniform and at learned weights, on the bound grid.
-    ///
-    /// Without the finite-sample term and over all rates, so that runs with other objectives
-    /// compare.
-    fn bounds(
+    /// What the forms with a kernel density are built from.
+    fn kernel_inputs<'a>(
         &self,
-        scores: &[f64],
-        weights: &Weights,
-        sandwich: &Sandwich,
-        bandwidth: Bandwidth,
-    ) -> Result<(f64, f64)> {
-        let grid = Grid::new(self.range, self.settings.bound_grid)?;
-        let bound = |weights: &Weights| -> Result<f64> {
-            let law = WeightedEmpirical::new(scores, weights)?;
-            let smoothed = SmoothedLaw::new(law, bandwidth, self.support())?;
-            Ok(match self.settings.objective {
-                ObjectiveChoice::WeightedCdf => {
-                    let integrator = Integrator::density(&smoothed, &grid)?;
-                    integrated_gap_between(smoothed.law(), sandwich, &integrator).value
-                }
-                ObjectiveChoice::Wasserstein => {
-                    wasserstein_gap_between(&smoothed, sandwich, &grid)?.value
-                }
-            })
+        sorted_scores: &'a [f64],
+        sandwich: &'a Sandwich,
+        grid: &'a Grid,
+        bandwidth: Option<Bandwidth>,
+    ) -> Result<ObjectiveInputs<'a>> {
+        let bandwidth = match bandwidth {
+            Some(bandwidth) => bandwidth,
+            None => self.bandwidth(sorted_scores)?,
         };
-        // Both at the same bandwidth and grid: the difference is what the weights did.
+        Ok(ObjectiveInputs { sorted_scores, sandwich, grid, bandwidth, support: self.support() })
+    }
+
+    /// `L` at uniform and at learned weights.
+    ///
+    /// The same bound for every objective, over all rates and without the finite-sample term, so that runs compare; it
+    /// holds with ties, which the form on a grid does not.
+    fn bounds(&self, scores: &[f64], weights: &Weights, sandwich: &Sandwich) -> Result<(f64, f64)> {
+        let bound = |weights: &Weights| -> Result<f64> {
+            Ok(level_gap_between(&WeightedEmpirical::new(scores, weights)?, sandwich))
+        };
         Ok((bound(&Weights::uniform(scores.len())?)?, bound(weights)?))
     }
 }
