@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::posterior::TableWeights;
+use super::posterior::{Change, TableWeights};
 use super::settings::{ChangeBelief, FewLabelsSettings, Guarantee};
 use super::shares::UpdatedShares;
 use super::tables::{LabelTables, TEMPERATURES, ratio};
@@ -208,6 +208,11 @@ impl FewLabelsEvidence {
         let level = self.shift_level.map(FailureProbability::new).transpose()?;
         let tested = FewLabelsSettings::new(level.unwrap_or(FailureProbability::FIVE_PERCENT));
         Ok(FewLabelsSettings { change: change.unwrap_or(tested.change), guarantee, ..tested })
+    }
+
+    /// Trust in the label-free plan before any label.
+    pub fn prior_trust(&self) -> f64 {
+        if self.shifted { Change::Found } else { Change::NotFound }.prior_trust()
     }
 
     /// Whether the labels contradict the plan that was made without them.
