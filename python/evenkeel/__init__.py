@@ -6,7 +6,8 @@
     cal = ek.calibrate(probs_cal, y_cal, probs_target)     # recalibrate without new labels
     sets = cal.predict_set(probs)                          # bool (n, C)
 
-Estimators in MAPIE's shapes: `ShiftConformalClassifier`, `ShiftConformalRegressor`. Figures: `evenkeel.plot`.
+A few labels: `choose_rows` says which rows to label, `y_target` takes them, `coverage_interval`, `CoverageSequence` and `CoverageAlarm`
+say what they prove. Estimators in MAPIE's shapes: `ShiftConformalClassifier`, `ShiftConformalRegressor`. Figures: `evenkeel.plot`.
 """
 
 from __future__ import annotations
@@ -23,6 +24,15 @@ from evenkeel._errors import (
 from evenkeel._evenkeel import __version__, method_names
 from evenkeel import metrics
 from evenkeel.calibration import Calibration, Trace, calibrate, load
+from evenkeel.certify import (
+    AlarmState,
+    CoverageAlarm,
+    CoverageSequence,
+    SequenceState,
+    choose_rows,
+    coverage_interval,
+    label_budget,
+)
 from evenkeel.comparison import Comparison, ComparisonRow, compare
 from evenkeel.shift import ShiftReport, check
 
@@ -32,14 +42,18 @@ if TYPE_CHECKING:
     from evenkeel.regressor import ShiftConformalRegressor
 
 __all__ = [
+    "AlarmState",
     "Calibration",
     "Comparison",
     "ComparisonRow",
+    "CoverageAlarm",
+    "CoverageSequence",
     "EvenkeelError",
     "FileError",
     "IncompatibleError",
     "InvalidInputError",
     "InvalidParameterError",
+    "SequenceState",
     "ShiftConformalClassifier",
     "ShiftConformalRegressor",
     "ShiftReport",
@@ -47,7 +61,10 @@ __all__ = [
     "__version__",
     "calibrate",
     "check",
+    "choose_rows",
     "compare",
+    "coverage_interval",
+    "label_budget",
     "load",
     "method_names",
     "metrics",

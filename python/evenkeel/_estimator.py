@@ -23,6 +23,7 @@ _NO_OPTIONS = {
     "probs_cal": "the estimator predicts them",
     "probs_target": "the estimator predicts them",
     "y_cal": "give it to conformalize",
+    "y_target": "give it to conformalize",
 }
 
 

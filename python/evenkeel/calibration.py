@@ -291,6 +291,16 @@ class Calibration:
         )
         return json.loads(document)
 
+    def update(self, probs_target: Any, y_target: Any, *, logits: bool = False) -> "Calibration":
+        """A calibration with more labels: bit for bit that of `calibrate` with all labels at once.
+
+        For methods "auto" and "few-labels". `probs_target` are the target rows it was made with, which it does not keep;
+        `y_target` holds the new labels of some of them, as in `calibrate`. This calibration does not change.
+        """
+        target = _inputs.matrix("probs_target", probs_target)
+        labels = _inputs.target_labels("y_target", y_target, len(target))
+        return Calibration(self._core.update(target, labels, _inputs.flag("logits", logits)))
+
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """Writes a file that `evenkeel.load` and `evenkeel predict` read."""
         _files.write(path, self._core.to_json() + "\n")

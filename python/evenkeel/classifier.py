@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Mapping, Optional, Tuple
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -77,12 +77,16 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
         self.classes_ = np.asarray(getattr(self.estimator_, "classes_", np.unique(np.asarray(y))))
         if hasattr(self, "calibration_"):
             del self.calibration_  # It belonged to the model before.
+            self._target = None
         return self
 
-    def conformalize(self, X_cal: Any, y_cal: Any, X_target: Any = None) -> "ShiftConformalClassifier":
+    def conformalize(
+        self, X_cal: Any, y_cal: Any, X_target: Any = None, y_target: Any = None
+    ) -> "ShiftConformalClassifier":
         """Learns from labeled calibration data and unlabeled target data; may be called again at any time.
 
-        Without `X_target` only the method "uncorrected" can be used.
+        Without `X_target` only the method "uncorrected" can be used. `y_target` holds labels of some target rows, drawn at random:
+        a dict from row to label, or one for each row with None, NaN or -1 where unknown.
         """
         alphas = self._alphas()
         probs, logits = self._outputs(X_cal, "X_cal")
@@ -92,9 +96,12 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
                 raise InvalidParameterError(
                     f"X_target is missing; method {self.method} learns from unlabeled target data, or use uncorrected"
                 )
+            if y_target is not None:
+                raise InvalidParameterError("y_target labels rows of X_target, which is missing; give both")
             target = probs
         else:
             target, _ = self._outputs(X_target, "X_target")
+        known = self._encoded_target(y_target, "y_target", len(target))
         self.calibration_ = calibrate(
             probs,
             self._encoded(y_cal, "y_cal"),
@@ -103,22 +110,42 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
             alpha=alphas[0],
             random_state=self.random_state,
             logits=logits,
+            y_target=known,
             **{"score": self.conformity_score, **self._options()},
         )
+        # Labels may come later, and a calibration does not keep the target rows.
+        self._target = None if X_target is None else (target, logits)
         return self
 
-    def check(self, X_cal: Any, y_cal: Any, X_target: Any, delta: float = 0.05) -> ShiftReport:
+    def partial_conformalize(self, y_target_new: Any) -> "ShiftConformalClassifier":
+        """Adds labels of target rows that arrived after `conformalize`: the same as with all labels at once.
+
+        For methods "auto" and "few-labels". Labels are given as to `conformalize`; those of before need not be given again.
+        """
+        self._require_conformalized()
+        if getattr(self, "_target", None) is None:
+            raise InvalidParameterError("there are no target rows to label; call conformalize with X_target first")
+        target, logits = self._target
+        known = self._encoded_target(y_target_new, "y_target_new", len(target))
+        self.calibration_ = self.calibration_.update(target, known, logits=logits)
+        return self
+
+    def check(
+        self, X_cal: Any, y_cal: Any, X_target: Any, delta: float = 0.05, y_target: Any = None
+    ) -> ShiftReport:
         """Is there a shift, how much coverage is at risk, what to do: see `evenkeel.check`.
 
-        Of `method_options` those about the score and `bound_grid` are used.
+        `y_target` holds labels of some target rows, as in `conformalize`; with them the verdict is theirs. Of `method_options` those about the score and `bound_grid` are used.
         """
         options = {name: value for name, value in self._options().items() if name in _CHECK_OPTIONS}
         probs, logits = self._outputs(X_cal, "X_cal")
         self.classes_ = _classes(self._model(), probs.shape[1])
+        target = self._outputs(X_target, "X_target")[0]
         return check(
             probs,
             self._encoded(y_cal, "y_cal"),
-            self._outputs(X_target, "X_target")[0],
+            target,
+            y_target=self._encoded_target(y_target, "y_target", len(target)),
             alpha=self._alphas()[0],
             delta=delta,
             random_state=self.random_state,
@@ -192,6 +219,31 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
                 f"{len(self.classes_)} classes; remove the point or fit the estimator with it"
             )
         return encoded
+
+
+    def _encoded_target(self, y: Any, argument: str, rows: int) -> Optional[Dict[int, int]]:
+        """Positions of the labels known in `classes_`, by row."""
+        if y is None:
+            return None
+        if isinstance(y, Mapping):
+            places, given = list(y), list(y.values())
+        else:
+            array = _inputs.array_of(argument, y)
+            if array.shape != (rows,):
+                raise InvalidInputError(
+                    f"{argument} has shape {array.shape} but X_target has {rows} rows; give one label for each, None where "
+                    "unknown, or a dict from row to label"
+                )
+            places, given = list(range(rows)), array.tolist()
+        classes = self.classes_.tolist()
+        known = [(row, label) for row, label in zip(places, given) if not _is_gap(label) or label in classes]
+        encoded = self._encoded([label for _, label in known], argument) if known else []
+        return {row: int(position) for (row, _), position in zip(known, encoded)}
+
+
+def _is_gap(label: Any) -> bool:
+    """Whether a label stands for one that is not known."""
+    return label is None or (isinstance(label, float) and label != label) or (isinstance(label, (int, float)) and label == -1)
 
 
 def _classes(model: Any, columns: int) -> np.ndarray:

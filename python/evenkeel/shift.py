@@ -31,6 +31,10 @@ class ShiftReport(Record):
 
     #: What `auto` makes of the target data; None where no shift was found.
     recommended: Optional[Record] = None
+    #: What labels show; None without any.
+    coverage_measured: Optional[Record] = None
+    #: How labels moved what is believed about coverage; None without any.
+    with_labels: Optional[Record] = None
     #: CDFs of the calibration scores and of the laws around the target scores, for figures.
     laws_: Dict[str, StepCurve]
     #: The answer in three sentences, and what it rests on.
@@ -42,7 +46,11 @@ class ShiftReport(Record):
     _BOUNDS = ("bound", "total gap", "distance from the level", "paper's grid form (eq 7)", "eq 8")
 
     def _reading_rows(self) -> List[List[str]]:
-        return [[r.name, _format.percent(r.coverage), _format.percent(r.sampling_error)] for r in self.readings]
+        rows = [[r.name, _format.percent(r.coverage), _format.percent(r.sampling_error)] for r in self.readings]
+        if self.with_labels is not None:
+            for name, found in (("with labels", self.with_labels.posterior), ("measured", self.with_labels.measured)):
+                rows.append([name, _format.percent(found.value), _format.percent(0.5 * (found.high - found.low))])
+        return rows
 
     def _bound_rows(self) -> List[List[str]]:
         pairs = (("min-max (guaranteed)", self.bounds.min_max), ("f-u (assumed)", self.bounds.f_u))
@@ -50,7 +58,9 @@ class ShiftReport(Record):
         return [[name, *(_format.bound(bounds[column]) for column in columns)] for name, bounds in pairs]
 
     def _warnings(self) -> List[str]:
-        return [*self.warnings, *(self.recommended.warnings if self.recommended is not None else ())]
+        recommended = self.recommended.warnings if self.recommended is not None else ()
+        # What a fit with labels warns of may be said of the labels already.
+        return [*self.warnings, *(warning for warning in recommended if warning not in self.warnings)]
 
     def __repr__(self) -> str:
         return "\n".join([*self.sentences_[0], *(f"Warning: {warning}." for warning in self._warnings())])

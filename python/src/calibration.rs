@@ -7,7 +7,7 @@ use evenkeel::level::Miscoverage;
 use evenkeel::score::{Randomisation, Score};
 use evenkeel::side_inputs::SideInput;
 use evenkeel::threshold::Threshold;
-use evenkeel_jobs::{parse_calibration, refuse_unused, sentences};
+use evenkeel_jobs::{TargetLabels, parse_calibration, refuse_unused, sentences};
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -65,6 +65,27 @@ impl FittedCalibration {
         // them.
         let rows = rows.map(|of_score| ScoredRows { of_score, count: row_count }).filter(fits);
         Ok(Self { calibration, rows })
+    }
+
+    /// The calibration with these labels of target rows added to those it was made with.
+    fn update(
+        &self,
+        py: Python<'_>,
+        probs_target: Matrix<'_>,
+        target_labels: Vec<(usize, usize)>,
+        logits: bool,
+    ) -> PyResult<Self> {
+        let none = SideArrays::default();
+        let target = Points::new(("probs_target", PointSet::Target), &probs_target, &none, logits)?;
+        let labels = TargetLabels::new("y_target", target_labels, target.classes());
+        let labels = labels.map_err(Failure::from)?;
+        detached(py, |watcher| {
+            let before = ("the calibration", &self.calibration);
+            let fitted = evenkeel_jobs::update(before, &labels, &mut target.source()?, watcher)?;
+            // The rows are those that it keeps, in their order.
+            let count = fitted.calibration.scores().len();
+            Ok(Self::new(fitted.calibration, fitted.order, count))
+        })
     }
 
     /// The text of a calibration file.

@@ -124,7 +124,7 @@ pub(crate) fn check<'py>(
         let laws = curves(&checked)?;
         Ok((checked, laws))
     })?;
-    let command = recalibrate(&settings, delta, logits);
+    let command = recalibrate(&settings, delta, logits, !job.labels.is_empty());
     let details = details(&checked);
     let said = [sentences::check::answer(&checked, &command).to_vec(), details];
     let curve = |(atoms, cdf)| (vector(py, atoms), vector(py, cdf));
@@ -157,13 +157,14 @@ fn nothing_to_compare_with() -> JobError {
 /// What a check rests on, a sentence each.
 fn details(checked: &Checked) -> Vec<String> {
     let report = &checked.report;
-    let mut said = vec![
+    let mut said = sentences::check::with_labels(checked, None);
+    said.extend([
         sentences::check::RANGE_RECORD.to_owned(),
         sentences::check::shift(report),
         sentences::check::guaranteed(report),
         sentences::check::belief(report),
         sentences::check::order(report),
-    ];
+    ]);
     said.extend(sentences::check::classes(checked, None));
     said.extend(checked.recommended.iter().flat_map(sentences::check::recommendation));
     said
@@ -186,8 +187,16 @@ fn curves(checked: &Checked) -> Result<Vec<Steps>, Failure> {
 }
 
 /// The call that does what is recommended: the arguments of this check, as far as they are not the defaults.
-fn recalibrate(settings: &Settings, delta: FailureProbability, logits: bool) -> String {
+fn recalibrate(
+    settings: &Settings,
+    delta: FailureProbability,
+    logits: bool,
+    labeled: bool,
+) -> String {
     let mut call = "evenkeel.calibrate(probs_cal, y_cal, probs_target".to_owned();
+    if labeled {
+        call += ", y_target=y_target";
+    }
     let mut set = |name: &str, value: String| call += &format!(", {name}={value}");
     let rates = [
         ("alpha", settings.alpha.get(), 0.1),

@@ -8,6 +8,7 @@
 //! detached      runs a job without the interpreter, and listens to Ctrl-C
 //! calibrate     probabilities -> a calibration
 //! calibration   its result: thresholds, sets, evaluation, file
+//! certify       what labels certify, and which rows to label
 //! check         is there a shift, what is at risk
 //! compare       methods side by side
 //! metrics       measured on labeled points
@@ -21,6 +22,7 @@
 mod arrays;
 mod calibrate;
 mod calibration;
+mod certify;
 mod check;
 mod compare;
 mod detached;
@@ -46,6 +48,10 @@ mod _evenkeel {
     use crate::calibrate::calibrate;
     #[pymodule_export]
     use crate::calibration::FittedCalibration;
+    #[pymodule_export]
+    use crate::certify::{
+        RunningAlarm, RunningSequence, coverage_interval, label_budget, rows_to_label,
+    };
     #[pymodule_export]
     use crate::check::{CheckPage, check};
     #[pymodule_export]

@@ -45,6 +45,8 @@ pub(crate) enum Command {
     Evaluate(Deferred<EvaluateArgs>),
     /// Methods side by side on labeled test data.
     Compare(Deferred<CompareArgs>),
+    /// Rows to label, drawn at random, and what their labels will be worth.
+    Label(Deferred<crate::label_args::LabelArgs>),
     /// The paper's experiments: tables, figures and a page.
     #[command(
         subcommand,
@@ -94,7 +96,7 @@ impl<A: Args> FromArgMatches for Deferred<A> {
 
 /// Reads the name of a file with its selector, as text. Names are bytes to the system; those that are not UTF-8 are
 /// written so that they lead to the file.
-fn file_parser() -> impl TypedValueParser<Value = String> {
+pub(crate) fn file_parser() -> impl TypedValueParser<Value = String> {
     OsStringValueParser::new().map(|name| text_of_path(std::path::Path::new(&name)))
 }
 
@@ -140,6 +142,43 @@ pub(crate) struct Labeled {
     /// Their labels, integers from 0.
     #[arg(long, value_name = "LABELS", value_parser = file_parser())]
     pub cal_labels: String,
+}
+
+/// What a calibration is made of: calibration data, or those that a calibration keeps.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct MadeOf {
+    /// Class probabilities of the calibration points, one row each.
+    #[arg(
+        long,
+        value_name = "MATRIX",
+        value_parser = file_parser(),
+        required_unless_present = "update",
+        requires = "cal_labels"
+    )]
+    pub cal_probs: Option<String>,
+    /// Their labels, integers from 0.
+    #[arg(long, value_name = "LABELS", value_parser = file_parser(), requires = "cal_probs")]
+    pub cal_labels: Option<String>,
+    /// A calibration by few-labels or auto, in place of the calibration data: the labels it was made with are kept, those of
+    /// --target-labels are added.
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "target_labels",
+        conflicts_with_all = [
+            "cal_probs", "cal_labels", "method", "alpha", "seed", "cal_features", "unlabeled_features", "cal_ratios",
+            "weights_file"
+        ]
+    )]
+    pub update: Option<PathBuf>,
+}
+
+impl MadeOf {
+    /// The calibration data, where they were given.
+    pub(crate) fn labeled(&self) -> Option<Labeled> {
+        let (cal_probs, cal_labels) = (self.cal_probs.clone()?, self.cal_labels.clone()?);
+        Some(Labeled { cal_probs, cal_labels })
+    }
 }
 
 /// What some methods need of calibration and target points beside their probabilities.
@@ -290,10 +329,13 @@ pub(crate) struct CheckCommon {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
-  evenkeel calibrate --cal-probs cal.npy --cal-labels labels.npy --unlabeled target.npy --out cal.json")]
+  evenkeel calibrate --cal-probs cal.npy --cal-labels labels.npy --unlabeled target.npy --out cal.json
+  evenkeel calibrate --update cal.json --unlabeled target.npy --target-labels more.csv --out new.json
+
+--update gives the bytes of a calibration with all labels at once.")]
 pub(crate) struct CalibrateArgs {
     #[command(flatten)]
-    pub labeled: Labeled,
+    pub made_of: MadeOf,
     /// Class probabilities of the target points, without labels.
     #[arg(long, value_name = "MATRIX", value_parser = file_parser())]
     pub unlabeled: String,

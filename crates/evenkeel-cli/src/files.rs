@@ -57,9 +57,13 @@ impl BesideArgs {
     }
 
     /// Labels of target rows, if a file was given.
-    pub(crate) fn labels(&self, classes: usize) -> Result<Option<TargetLabels>, Failure> {
+    pub(crate) fn labels(
+        &self,
+        classes: usize,
+        names: Option<&[String]>,
+    ) -> Result<Option<TargetLabels>, Failure> {
         let Some(input) = &self.target_labels else { return Ok(None) };
-        let pairs = read_target_labels(input)?;
+        let pairs = read_target_labels(input, names)?;
         let labels = evenkeel_jobs::TargetLabels::new(input, pairs, classes)?;
         Ok(Some(labels.of_rows(classes)?))
     }

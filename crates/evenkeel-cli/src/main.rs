@@ -5,6 +5,7 @@ mod commands;
 mod exit;
 mod failure;
 mod files;
+mod label_args;
 mod memory;
 mod method_args;
 mod output;

@@ -8,6 +8,7 @@ use evenkeel_io::write::{FileIdentity, identity};
 use crate::args::{BesideArgs, CalibrateArgs, CheckArgs, Command, CompareArgs, Deferred};
 use crate::args::{EvaluateArgs, Labeled, PredictArgs, Reading};
 use crate::failure::Failure;
+use crate::label_args::LabelArgs;
 
 /// A flag and the file it names.
 type Named = (&'static str, PathBuf);
@@ -21,6 +22,7 @@ pub(crate) fn require_apart(command: &Command) -> Result<(), Failure> {
         Command::Predict(Deferred(args)) => of_predict(args),
         Command::Compare(Deferred(args)) => of_compare(args),
         Command::Evaluate(Deferred(args)) => of_evaluate(args),
+        Command::Label(Deferred(args)) => of_label(args),
         // These write to stdout, or into a folder under names of their own.
         Command::Demo(_) | Command::Reproduce(_) | Command::Completions(_) | Command::Manual => {
             return Ok(());
@@ -61,7 +63,9 @@ fn of_check(args: &CheckArgs) -> Files {
 }
 
 fn of_calibrate(args: &CalibrateArgs) -> Files {
-    let mut inputs = labeled(&args.labeled);
+    let mut inputs = optional("--cal-probs", args.made_of.cal_probs.as_deref());
+    inputs.extend(optional("--cal-labels", args.made_of.cal_labels.as_deref()));
+    inputs.extend(plain("--update", args.made_of.update.as_deref()));
     inputs.extend(matrix("--unlabeled", &args.unlabeled));
     inputs.extend(beside(&args.beside));
     inputs.extend(names(&args.reading));
@@ -99,6 +103,16 @@ fn of_compare(args: &CompareArgs) -> Files {
     let mut outputs = plain("--html", args.page.html.as_deref());
     outputs.extend(plain("--csv", args.csv.as_deref()));
     (inputs, outputs)
+}
+
+fn of_label(args: &LabelArgs) -> Files {
+    let mut inputs = optional("--unlabeled", args.unlabeled.as_deref());
+    inputs.extend(plain("--calibration", args.calibration.as_deref()));
+    inputs.extend(plain("--ids", args.ids.as_deref()));
+    // A sheet of before stays: what is half filled in must not be lost to a slip.
+    inputs.extend(plain("--resume", args.resume.as_deref()));
+    inputs.extend(names(&args.reading));
+    (inputs, plain("--out", args.out.as_deref()))
 }
 
 fn labeled(labeled: &Labeled) -> Vec<Named> {

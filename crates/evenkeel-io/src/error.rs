@@ -80,6 +80,29 @@ pub enum IoError {
         /// What should stand there.
         expected: &'static str,
     },
+    /// A table without a column that is needed.
+    #[error("{origin}: has no column '{name}', only {found}; name one of these")]
+    NoColumn {
+        /// The input as the user typed it.
+        origin: Arc<str>,
+        /// The column.
+        name: String,
+        /// Columns that are there.
+        found: String,
+    },
+    /// A label that is one class by its number and another by its name.
+    #[error(
+        "{origin}: line {line}: '{found}' is the number of one class and the name of another; write the number of the class and leave \
+         the class names out, or give the classes other names"
+    )]
+    AmbiguousLabel {
+        /// The input as the user typed it.
+        origin: Arc<str>,
+        /// The line, from 1.
+        line: usize,
+        /// What stands there.
+        found: String,
+    },
     /// A file without a single row.
     #[error("{origin}: holds no rows; give at least one")]
     NoRows {
@@ -287,6 +310,8 @@ impl IoError {
             Self::Read { .. }
             | Self::NoRows { .. }
             | Self::TargetLabels { .. }
+            | Self::NoColumn { .. }
+            | Self::AmbiguousLabel { .. }
             | Self::TooWide { .. }
             | Self::Inflated { .. }
             | Self::Npy { .. }

@@ -6,6 +6,7 @@
 //! FileSource     probabilities or logits    all files of some points  -> blocks for a job (a RowSource)
 //! LabeledFiles   probabilities and labels   whole in memory           -> the calibration data of a job
 //! read_*         small inputs               whole in memory           -> matrix, labels, weights, class names
+//! LabelSheet     .csv                      rows to label             -> filled in by people, read as target labels
 //! SetWriter      .npy .csv .jsonl .parquet  the core's LabelSets      -> a file, written atomically
 //! ```
 //!
@@ -33,6 +34,7 @@ mod csv;
 mod error;
 mod file_source;
 mod input;
+mod label_sheet;
 mod labeled_files;
 mod matrix;
 mod npy;
@@ -51,6 +53,7 @@ pub use csv::{CsvProblem, MAX_RECORD_BYTES};
 pub use error::{Category, IoError, Result};
 pub use evenkeel_jobs::{AnyRows, ValueKind};
 pub use file_source::{FileSource, PointFiles};
+pub use label_sheet::{IdColumns, LABEL, LabelSheet, ROW, read_id_columns};
 pub use labeled_files::{LabeledFiles, SideFiles};
 pub use matrix::{Matrix, read_matrix};
 pub use npy::{MAX_HEADER_BYTES, NpyProblem};

@@ -2,18 +2,19 @@
 //!
 //! ```text
 //! row,label          sheet: any order, other columns ignored, an empty label is one still to be filled in
-//! 17,3
+//! 17,3               a label is the number of a class, or its name where names are given
 //! 4,
 //!
 //! 3                  column: one line or number for each target row; empty, -1 or NaN is unknown
 //! -1
 //! ```
 
-use std::fs::File;
 use std::io::Read;
 use std::sync::Arc;
 
+use crate::csv::Records;
 use crate::error::{IoError, Result};
+use crate::input::open_file;
 use crate::matrix::read_matrix;
 use crate::source::{Format, MatrixSource};
 use crate::vectors::labels_of;
@@ -21,14 +22,14 @@ use crate::vectors::labels_of;
 /// A sheet for ten million labels is about 200 MB.
 const MOST_BYTES: u64 = 1 << 28;
 
-/// Reads `(row, label)` pairs; rows count from 0.
+/// Reads `(row, label)` pairs; rows count from 0. With `names`, texts may name classes.
 ///
 /// # Errors
 /// [`IoError::TargetLabels`] for a line or number that is neither a label nor a gap, and the errors of reading a file.
-pub fn read_target_labels(input: &str) -> Result<Vec<(usize, usize)>> {
+pub fn read_target_labels(input: &str, names: Option<&[String]>) -> Result<Vec<(usize, usize)>> {
     let source = MatrixSource::parse(input)?;
     match source.format() {
-        Format::Csv => of_text(&source, input),
+        Format::Csv => of_text(&source, &Cells::new(input, names)),
         _ => of_numbers(&source),
     }
 }
@@ -57,77 +58,104 @@ fn of_numbers(source: &MatrixSource) -> Result<Vec<(usize, usize)>> {
     Ok(found)
 }
 
-fn of_text(source: &MatrixSource, input: &str) -> Result<Vec<(usize, usize)>> {
-    let origin: Arc<str> = Arc::from(input);
-    let path = source.path();
-    let opened = File::open(path).map_err(|error| IoError::Open { path: path.into(), error })?;
-    let mut text = String::new();
-    let read = opened.take(MOST_BYTES + 1).read_to_string(&mut text);
-    read.map_err(|error| IoError::Read { origin: Arc::clone(&origin), error })?;
-    let problem = |line: usize, found: &str, expected: &'static str| IoError::TargetLabels {
-        origin: Arc::clone(&origin),
-        line,
-        found: found.chars().take(40).collect(),
-        expected,
-    };
-    if text.len() as u64 > MOST_BYTES {
-        return Err(problem(1, "more than 256 MB", "a sheet of labels"));
+/// What cells mean, and where they stand.
+struct Cells<'a> {
+    origin: Arc<str>,
+    names: Option<&'a [String]>,
+}
+
+impl<'a> Cells<'a> {
+    fn new(input: &str, names: Option<&'a [String]>) -> Self {
+        Self { origin: Arc::from(input), names }
     }
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    let delimiter =
-        [';', '\t'].into_iter().find(|mark| first_line(text).contains(*mark)).unwrap_or(',');
-    let cell = |cell: &str| cell.trim().trim_matches('"').trim().to_owned();
-    let cells = |line: &str| line.split(delimiter).map(cell).collect::<Vec<String>>();
-    let head: Vec<String> =
-        cells(first_line(text)).iter().map(|name| name.to_lowercase()).collect();
-    let place = |name: &str| head.iter().position(|found| found == name);
-    let known =
-        |label: &str| !(label.is_empty() || label == "-1" || label.eq_ignore_ascii_case("nan"));
-    let whole = |line: usize, text: &str, expected: &'static str| {
-        // Programs write whole numbers as 3.0 where a column has gaps.
-        let text = text.strip_suffix(".0").unwrap_or(text);
-        text.parse::<usize>().map_err(|_| problem(line, text, expected))
-    };
-    const LABEL: &str = "a label, which is a whole number from 0, or nothing";
-    const ROW: &str = "a row, which is a whole number from 0";
-    let mut found = Vec::new();
-    match (place("row"), place("label")) {
-        (Some(row), Some(label)) => {
-            for (index, line) in text.lines().enumerate().skip(1) {
-                let cells = cells(line);
-                if cells.iter().all(String::is_empty) {
-                    continue;
-                }
-                let given = cells.get(label).map_or("", String::as_str);
-                if known(given) {
-                    let row = cells.get(row).map_or("", String::as_str);
-                    found.push((whole(index + 1, row, ROW)?, whole(index + 1, given, LABEL)?));
-                }
-            }
+
+    fn problem(&self, line: usize, found: &str, expected: &'static str) -> IoError {
+        let found = found.chars().take(40).collect();
+        IoError::TargetLabels { origin: Arc::clone(&self.origin), line, found, expected }
+    }
+
+    fn row(&self, line: usize, text: &str) -> Result<usize> {
+        let expected = "a row, which is a whole number from 0";
+        whole(text).ok_or_else(|| self.problem(line, text, expected))
+    }
+
+    /// The class of a cell, none where it is empty.
+    fn label(&self, line: usize, text: &str) -> Result<Option<usize>> {
+        if text.is_empty() || text == "-1" || text.eq_ignore_ascii_case("nan") {
+            return Ok(None);
         }
-        _ => {
-            let named = head.len() == 1 && known(&head[0]) && head[0].parse::<f64>().is_err();
-            for (index, line) in text.lines().enumerate().skip(usize::from(named)) {
-                let cells = cells(line);
-                if cells.len() > 1 {
-                    return Err(problem(
-                        index + 1,
-                        line,
-                        "one label a line, or a header row,label",
-                    ));
-                }
-                if known(&cells[0]) {
-                    let row = index - usize::from(named);
-                    found.push((row, whole(index + 1, &cells[0], LABEL)?));
-                }
-            }
+        let named = self.names.and_then(|names| names.iter().position(|name| name == text));
+        match (whole(text), named) {
+            // Of two meanings neither may be chosen in silence.
+            (Some(number), Some(named)) if number != named => Err(IoError::AmbiguousLabel {
+                origin: Arc::clone(&self.origin),
+                line,
+                found: text.to_owned(),
+            }),
+            (number, named) => number.or(named).map(Some).ok_or_else(|| {
+                let expected = match self.names {
+                    None => "a label, which is a whole number from 0, or nothing",
+                    Some(_) => "a label, which is a whole number from 0 or the name of a class, or nothing",
+                };
+                self.problem(line, text, expected)
+            }),
+        }
+    }
+}
+
+/// A whole number; programs write 3.0 where a column has gaps.
+fn whole(text: &str) -> Option<usize> {
+    text.strip_suffix(".0").unwrap_or(text).parse().ok()
+}
+
+fn of_text(source: &MatrixSource, cells: &Cells<'_>) -> Result<Vec<(usize, usize)>> {
+    let (file, length) = open_file(source.path())?;
+    if length > MOST_BYTES {
+        return Err(cells.problem(1, "more than 256 MB", "a sheet of labels"));
+    }
+    let mut records = Records::new(file, &cells.origin)?;
+    if records.next()?.is_none() {
+        return Ok(Vec::new());
+    }
+    let text = |cell: &[u8]| String::from_utf8_lossy(cell).trim().to_owned();
+    let head: Vec<String> = records.cells().map(|cell| text(cell).to_lowercase()).collect();
+    let place = |name: &str| head.iter().position(|found| found == name);
+    let (Some(row), Some(label)) = (place("row"), place("label")) else {
+        return of_column(source, cells);
+    };
+    let mut found = Vec::new();
+    while let Some(line) = records.next()? {
+        let at = |place: usize| records.cells().nth(place).map(text).unwrap_or_default();
+        let line = line as usize;
+        if let Some(label) = cells.label(line, &at(label))? {
+            found.push((cells.row(line, &at(row))?, label));
         }
     }
     Ok(found)
 }
 
-fn first_line(text: &str) -> &str {
-    text.lines().next().unwrap_or("")
+/// One label a line, where an empty line counts: the reader of records would skip it.
+fn of_column(source: &MatrixSource, cells: &Cells<'_>) -> Result<Vec<(usize, usize)>> {
+    let (file, _) = open_file(source.path())?;
+    let mut text = String::new();
+    let read = file.take(MOST_BYTES).read_to_string(&mut text);
+    read.map_err(|error| IoError::Read { origin: Arc::clone(&cells.origin), error })?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let cell = |line: &str| line.trim().trim_matches('"').trim().to_owned();
+    let first = cell(text.lines().next().unwrap_or(""));
+    // A word over the numbers is the column's name.
+    let known = matches!(cells.label(1, &first), Ok(Some(_)));
+    let named = !known && !first.is_empty() && first.parse::<f64>().is_err();
+    let mut found = Vec::new();
+    for (index, line) in text.lines().enumerate().skip(usize::from(named)) {
+        if line.contains([',', ';', '\t']) {
+            return Err(cells.problem(index + 1, line, "one label a line, or a header row,label"));
+        }
+        if let Some(label) = cells.label(index + 1, &cell(line))? {
+            found.push((index - usize::from(named), label));
+        }
+    }
+    Ok(found)
 }
 
 #[cfg(test)]
@@ -137,7 +165,11 @@ mod tests {
     fn read(name: &str, text: &str) -> Result<Vec<(usize, usize)>> {
         let path = std::env::temp_dir().join(format!("evenkeel-{}-{name}", std::process::id()));
         std::fs::write(&path, text).unwrap();
-        let found = read_target_labels(path.to_str().unwrap());
+        let names = ["coat", "bag", "2", "boot"].map(str::to_owned);
+        let found = match name.starts_with("named") {
+            true => read_target_labels(path.to_str().unwrap(), Some(&names)),
+            false => read_target_labels(path.to_str().unwrap(), None),
+        };
         std::fs::remove_file(&path).unwrap();
         found
     }
@@ -150,6 +182,21 @@ mod tests {
         assert_eq!(read("c.csv", "3\n-1\n\nnan\n0\n").unwrap(), [(0, 3), (4, 0)]);
         assert_eq!(read("d.csv", "label\n\n5\n").unwrap(), [(1, 5)]);
         assert_eq!(read("e.csv", "").unwrap(), []);
+    }
+
+    #[test]
+    fn names_of_classes_are_labels_unless_they_are_the_number_of_another() {
+        let sheet = "row,label\n17,boot\n4,0\n5,2\n6,\n";
+        assert_eq!(read("named-a.csv", sheet).unwrap(), [(17, 3), (4, 0), (5, 2)]);
+        assert_eq!(read("named-b.csv", "bag\n\ncoat\n").unwrap(), [(0, 1), (2, 0)]);
+        let error = read("named-c.csv", "row,label\n1,shoe\n").unwrap_err().to_string();
+        assert!(error.contains("the name of a class"), "{error}");
+        let path = std::env::temp_dir().join(format!("evenkeel-{}-digits.csv", std::process::id()));
+        std::fs::write(&path, "row,label\n3,1\n").unwrap();
+        let digits = ["1", "2", "3"].map(str::to_owned);
+        let error = read_target_labels(path.to_str().unwrap(), Some(&digits)).unwrap_err();
+        assert!(matches!(error, IoError::AmbiguousLabel { line: 2, .. }), "{error}");
+        std::fs::remove_file(path).unwrap();
     }
 
     #[test]

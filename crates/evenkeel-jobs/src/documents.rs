@@ -10,9 +10,12 @@ use evenkeel::reading::CoverageEstimate;
 use evenkeel::threshold::Threshold;
 use serde::Serialize;
 
-use crate::check::{Checked, CoverageMeasured, ExampleRow, FailedCondition, Recommended};
+use crate::check::{
+    Checked, CoverageMeasured, ExampleRow, FailedCondition, Recommended, WithLabels,
+};
 use crate::compare::{Compared, Comparison};
 use crate::error::Spell;
+use crate::label::{LabelsFor, LabelsWorth, RowToLabel};
 use crate::predict::Predicted;
 use crate::sentences;
 
@@ -34,6 +37,9 @@ pub struct CheckDocument<'a> {
     /// What labels show; absent without any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coverage_measured: Option<CoverageMeasured>,
+    /// How labels moved what is believed about coverage; absent without any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub with_labels: Option<&'a WithLabels>,
     /// Conditions the user asked to fail on, and that hold.
     pub failed: Vec<FailedCondition>,
     /// What to do, in one sentence.
@@ -65,6 +71,7 @@ impl<'a> CheckDocument<'a> {
         Self {
             report,
             coverage_measured: checked.measured,
+            with_labels: checked.with_labels.as_ref(),
             failed: failed.to_vec(),
             advice: sentences::check::advice(checked),
             warnings: sentences::check::warnings(checked),
@@ -170,6 +177,28 @@ fn labels_used(evidence: Option<&Evidence>) -> u64 {
         Some(Evidence::FewLabels(found)) => found.labels as u64,
         _ => 0,
     }
+}
+
+/// What `label` says.
+#[derive(Debug, Clone, Serialize)]
+pub struct LabelDocument<'a> {
+    /// Number of target rows; absent where none were given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub m: Option<u64>,
+    /// Rows that were drawn, in the order of the sheet.
+    pub drawn: &'a [RowToLabel],
+    /// Lines of the sheet, with those that stood on it before.
+    pub rows: u64,
+    /// Lines that have a label already.
+    pub filled: u64,
+    /// What a full sheet is worth; absent without a sheet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worth: Option<LabelsWorth>,
+    /// How many labels the half-width asked for takes; absent where none was.
+    #[serde(rename = "for", skip_serializing_if = "Option::is_none")]
+    pub wanted: Option<LabelsFor>,
+    /// Root of the randomness that chose the rows.
+    pub seed: u64,
 }
 
 /// What `predict` says.

@@ -83,6 +83,21 @@ pub enum JobError {
         /// The row, from 0.
         row: usize,
     },
+    /// A target row that has another label than before.
+    #[error(
+        "{input}: row {row} has the label {label}, but the calibration was made with the label {before} for it; correct one of them, \
+         or calibrate anew with all labels"
+    )]
+    LabeledOtherwise {
+        /// The input at fault, as the shell names it: a path, or an argument.
+        input: String,
+        /// The row, from 0.
+        row: usize,
+        /// Its label there.
+        label: usize,
+        /// Its label before.
+        before: usize,
+    },
     /// A label of a target row that is no class.
     #[error(
         "{input}: row {row} has the label {label}, but there are {classes} classes; labels run from 0 to {}",
@@ -108,7 +123,7 @@ pub enum JobError {
         /// The row, from 0.
         row: usize,
     },
-    /// A calibration that a check cannot be made against.
+    /// A calibration with which this cannot be done: a check, or adding labels.
     #[error("{input}: {why}")]
     NotCheckable {
         /// The calibration, as the shell names it.
@@ -165,6 +180,7 @@ impl JobError {
             | Self::Count { .. }
             | Self::NoRows { .. }
             | Self::LabeledTwice { .. }
+            | Self::LabeledOtherwise { .. }
             | Self::NoSuchClass { .. }
             | Self::NoSuchRow { .. }
             | Self::NoLabels { .. } => Some(Category::InvalidInput),

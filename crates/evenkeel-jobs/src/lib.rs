@@ -1,13 +1,15 @@
-//! # The five jobs, written once
+//! # The jobs, written once
 //!
 //! ```text
 //! RowSource      files, arrays, a service's batches     -> Blocks of rows with side inputs and labels, readable again
 //! LabeledData    the calibration data, checked once
 //! check          is there a shift, what coverage is at risk, what to do       -> Checked     -> CheckDocument
 //! calibrate      weights or thresholds for the target data                    -> Calibrated  -> CalibrateDocument
+//! update         the same with more labels of target rows                     -> Calibrated  -> CalibrateDocument
 //! predict        a set of labels for every row                                -> Predicted   -> PredictDocument
 //! evaluate       coverage, sizes and gap on labeled rows                      -> Evaluated   -> EvaluateDocument
 //! compare        methods side by side on labeled rows                         -> Comparison  -> CompareDocument
+//! label          rows to label, drawn at random, and what they are worth     -> Drawn       -> LabelDocument
 //! Observer       hears of progress, may stop a job
 //! documents      every JSON document            sentences      every sentence about a result
 //! ```
@@ -48,6 +50,7 @@ mod error;
 mod evaluate;
 mod evaluation_pass;
 mod fit;
+mod label;
 mod labeled;
 mod memory;
 mod observer;
@@ -56,18 +59,20 @@ pub mod sentences;
 mod source;
 mod stored;
 mod target_labels;
+mod update;
 mod value_kind;
 
 pub use any_rows::AnyRows;
 pub use blocks::BLOCK_BYTES;
 pub use calibrate::{Calibrated, calibrate};
 pub use check::{
-    AlarmConditions, CheckJob, Checked, CoverageMeasured, ExampleRow, FailedCondition, MeanSizes,
-    Recommended, check,
+    AlarmConditions, BeforeAndWith, CheckJob, Checked, ClassShare, CoverageMeasured, CoverageRange,
+    ExampleRow, FailedCondition, MeanSizes, Recommended, WithLabels, check,
 };
 pub use compare::{CompareJob, Compared, Comparison, Entrant, IfInapplicable, LeftOut, compare};
 pub use error::{JobError, PerRow, Result, Spell, counted_from, plainly};
 pub use evaluate::{Evaluated, evaluate};
+pub use label::{Drawn, LabelJob, LabelsFor, LabelsWorth, RowToLabel, Shown, label};
 pub use labeled::{LabeledData, SideNames};
 pub use memory::MemorySource;
 pub use observer::{Observer, Stage, Unobserved};
@@ -75,4 +80,5 @@ pub use predict::{Predicted, predict, refuse_unused};
 pub use source::{Block, RowSource};
 pub use stored::parse_calibration;
 pub use target_labels::TargetLabels;
+pub use update::update;
 pub use value_kind::ValueKind;

@@ -37,6 +37,17 @@ impl TargetLabels {
         Ok(evenkeel::side_inputs::TargetLabels::new(&pairs, classes)?)
     }
 
+    /// What the caller calls them.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The label of a row, if it has one.
+    pub fn label_of(&self, row: usize) -> Option<usize> {
+        let place = self.labels.binary_search_by_key(&row, |(row, _)| *row).ok()?;
+        self.labels.get(place).map(|(_, label)| *label)
+    }
+
     /// Number `k` of labels.
     pub fn len(&self) -> usize {
         self.labels.len()

@@ -150,6 +150,17 @@ pub enum Warning {
         /// Number of labels.
         labels: usize,
     },
+    /// The labeled rows do not look like a random draw of the target rows.
+    LabelsNotRandom {
+        /// Number of labels.
+        labels: usize,
+        /// How likely a draw at random differs as much, at most 0.01.
+        p_value: f64,
+        /// Mean confidence of the model on the labeled rows.
+        labeled: f64,
+        /// The same on the other target rows.
+        others: f64,
+    },
     /// Fewer labels than the guarantee asked for takes: every set holds every label.
     TooFewLabels {
         /// Number of labels.
@@ -184,6 +195,7 @@ impl Warning {
             Self::PlanContradicted { .. } => "plan-contradicted",
             Self::LabelsDisagree { .. } => "labels-disagree",
             Self::ImpossibleLabels { .. } => "impossible-labels",
+            Self::LabelsNotRandom { .. } => "labels-not-random",
             Self::TooFewLabels { .. } => "too-few-labels",
         }
     }
@@ -302,6 +314,12 @@ impl fmt::Display for Warning {
                 f,
                 "the model gives probability zero to {found} of {labels} labels, which were taken as very unlikely instead: \
                  check that labels belong to their rows"
+            ),
+            Self::LabelsNotRandom { labels, p_value, labeled, others } => write!(
+                f,
+                "the {labels} labeled rows do not look like a random draw of the target rows (a draw differs as much with probability \
+                 {p_value:.3}; mean confidence {labeled:.3} on them and {others:.3} on the others): what labels measure, guarantee and \
+                 correct holds for rows such as these only; draw the rows to label at random"
             ),
             Self::TooFewLabels { labels, needed, alpha } => write!(
                 f,

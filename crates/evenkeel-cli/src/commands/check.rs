@@ -22,7 +22,7 @@ use crate::settings::{on_threads, score};
 use crate::table::{Align, Table, colour_on_stdout, percent};
 
 /// Miscoverage rate where neither the user nor a calibration names one.
-const DEFAULT_ALPHA: f64 = 0.1;
+pub(super) const DEFAULT_ALPHA: f64 = 0.1;
 
 pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, Failure> {
     on_threads(args.common.threads, || run_on_pool(args))
@@ -109,7 +109,7 @@ fn run_on_pool(args: &CheckArgs) -> Result<Outcome, Failure> {
     let labeled = reference.data()?;
     let names = args.reading.names(labeled.classes())?;
     if let Some(input) = &args.target_labels {
-        let pairs = read_target_labels(input)?;
+        let pairs = read_target_labels(input, names.as_deref())?;
         job.labels = TargetLabels::new(input, pairs, labeled.classes())?;
     }
     let html = args.page.html.as_deref().map(AtomicFile::create).transpose()?;
@@ -201,6 +201,9 @@ fn recalibrate(args: &CheckArgs, job: &CheckJob, scoring: &OptionValues) -> Stri
     option("--cal-labels", args.reference.cal_labels.as_deref().unwrap_or("CAL_LABELS"));
     option("--unlabeled", &args.unlabeled);
     option("--method", "auto");
+    if let Some(labels) = &args.target_labels {
+        option("--target-labels", labels);
+    }
     // What is not the default of `calibrate`.
     let set = [
         ("--shift-level", args.delta.to_string(), "0.05"),
@@ -255,8 +258,10 @@ pub(crate) fn text(
 ) -> String {
     let mut text = sentences::check::answer(checked, command).join("\n") + "\n";
     let mut warnings = sentences::check::warnings(checked);
-    let recommended = checked.recommended.iter().flat_map(|found| found.warnings.clone());
-    warnings.extend(recommended);
+    let recommended = checked.recommended.iter().flat_map(|found| &found.warnings);
+    // What a fit with labels warns of may be said of the labels already.
+    let new: Vec<String> = recommended.filter(|said| !warnings.contains(said)).cloned().collect();
+    warnings.extend(new);
     for warning in warnings {
         text += &format!("Warning: {warning}.\n");
     }
@@ -281,6 +286,9 @@ fn explanation(checked: &Checked, names: Option<&[String]>) -> String {
         readings.push(vec![name, percent(coverage), percent(error), assumption.to_owned()]);
     }
     text += &readings.render(colour_on_stdout());
+    for said in sentences::check::with_labels(checked, names) {
+        text += &format!("\n{said}\n");
+    }
     for said in [
         sentences::check::RANGE_RECORD.to_owned(),
         sentences::check::shift(report),

@@ -54,12 +54,12 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
     let job = CompareJob { entrants, if_inapplicable };
     let files = args.reading.read(&args.labeled, &args.beside)?;
     let labeled = files.data()?;
-    let target_labels = args.beside.labels(labeled.classes())?;
+    let names = args.reading.names(labeled.classes())?;
+    let target_labels = args.beside.labels(labeled.classes(), names.as_deref())?;
     let labeled = match &target_labels {
         Some(labels) => labeled.with_target_labels(labels),
         None => labeled,
     };
-    let names = args.reading.names(labeled.classes())?;
     let html = args.page.html.as_deref().map(AtomicFile::create).transpose()?;
     let table_file = args.csv.as_deref().map(AtomicFile::create).transpose()?;
     let mut target = args.reading.open(PointFiles {

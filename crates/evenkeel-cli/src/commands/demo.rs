@@ -145,7 +145,7 @@ fn run_on_pool(args: &DemoArgs) -> Result<Outcome, Failure> {
     let labeled = files.data()?;
     let names: Vec<String> = CLASSES.iter().map(|name| (*name).to_owned()).collect();
     let sheet = path("fifty_labels.csv");
-    let few = read_target_labels(&sheet)?;
+    let few = read_target_labels(&sheet, None)?;
     let few =
         evenkeel_jobs::TargetLabels::new(&sheet, few, CLASSES.len())?.of_rows(CLASSES.len())?;
     let job = Job { args, rates, folder: &folder, labeled: &labeled, names: &names, few: &few };

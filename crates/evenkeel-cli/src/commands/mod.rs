@@ -6,6 +6,7 @@ mod compare;
 mod completions;
 mod demo;
 mod evaluate;
+mod label;
 mod manual;
 mod predict;
 mod reproduce;
@@ -25,6 +26,7 @@ pub(crate) fn run(command: &Command) -> Result<Outcome, Failure> {
         Command::Predict(Deferred(args)) => predict::run(args),
         Command::Evaluate(Deferred(args)) => evaluate::run(args),
         Command::Compare(Deferred(args)) => compare::run(args),
+        Command::Label(Deferred(args)) => label::run(args),
         Command::Reproduce(command) => reproduce::run(command),
         Command::Completions(args) => completions::run(args),
         Command::Manual => manual::run(),

@@ -10,7 +10,7 @@ use crate::error::{IoError, Result};
 use crate::input::open_file;
 use crate::reader::{RowStream, check_columns};
 use dialect::{is_default_header, may_be_header, number};
-use records::Records;
+pub(crate) use records::Records;
 use std::path::Path;
 use std::sync::Arc;
 

@@ -18,7 +18,7 @@ pub const MAX_RECORD_BYTES: usize = 64 << 20;
 const INPUT_BYTES: usize = 1 << 18;
 
 /// Reads records one after the other; blank lines do not count.
-pub(super) struct Records {
+pub(crate) struct Records {
     input: BufReader<File>,
     parser: csv_core::Reader,
     /// Bytes of the current record's cells.
@@ -31,7 +31,7 @@ pub(super) struct Records {
 }
 
 impl Records {
-    pub(super) fn new(file: File, origin: &Arc<str>) -> Result<Self> {
+    pub(crate) fn new(file: File, origin: &Arc<str>) -> Result<Self> {
         let mut input = BufReader::with_capacity(INPUT_BYTES, file);
         let origin = Arc::clone(origin);
         let start = match input.fill_buf() {
@@ -49,7 +49,7 @@ impl Records {
     }
 
     /// Moves to the next record and gives the line it stands on; `None` after the last.
-    pub(super) fn next(&mut self) -> Result<Option<u64>> {
+    pub(crate) fn next(&mut self) -> Result<Option<u64>> {
         let (mut written, mut cells) = (0, 0);
         let mut last = 0_u8;
         loop {
@@ -92,12 +92,12 @@ impl Records {
     }
 
     /// Cells of the current record.
-    pub(super) fn cell_count(&self) -> usize {
+    pub(crate) fn cell_count(&self) -> usize {
         self.cells
     }
 
     /// The cells of the current record, unquoted.
-    pub(super) fn cells(&self) -> impl Iterator<Item = &[u8]> + Clone {
+    pub(crate) fn cells(&self) -> impl Iterator<Item = &[u8]> + Clone {
         let starts = std::iter::once(&0).chain(&self.ends);
         starts.zip(&self.ends[..self.cells]).map(|(start, end)| &self.bytes[*start..*end])
     }

@@ -64,7 +64,7 @@ impl SetSink for CsvSets {
 }
 
 /// A cell, in quotes where it needs them.
-fn csv_cell(text: &str) -> String {
+pub(crate) fn csv_cell(text: &str) -> String {
     // Only where needed, so that plain files stay plain; a quote inside is doubled, as readers of csv expect.
     if text.contains(['"', ',', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))

@@ -2,20 +2,25 @@
 
 mod alarm;
 mod examples;
+mod learned;
 mod measured;
 mod recommended;
 
 pub use alarm::{AlarmConditions, FailedCondition};
 pub use examples::ExampleRow;
+pub use learned::{BeforeAndWith, ClassShare, CoverageRange, WithLabels};
 pub use measured::CoverageMeasured;
 pub use recommended::{MeanSizes, Recommended};
 
 use evenkeel::calibration::Calibration;
+use evenkeel::calibrator::ShiftCalibrator;
 use evenkeel::check::{
     Check, CheckEnded, CheckSettings, ShiftReport, TargetLaws, ThresholdInQuestion,
 };
 use evenkeel::evaluation::ClassCoverage;
 use evenkeel::level::{FailureProbability, Miscoverage};
+use evenkeel::method::Method;
+use evenkeel::method::auto::AutoSettings;
 use evenkeel::reading::Verdict;
 use evenkeel::rows::RowKeys;
 use evenkeel::score::Score;
@@ -24,6 +29,7 @@ use evenkeel::threshold::Threshold;
 
 use crate::any_rows::with_rows;
 use crate::blocks::each_block;
+use crate::calibrate::calibrate;
 use crate::documents::CheckDocument;
 use crate::error::{JobError, Result};
 use crate::labeled::LabeledData;
@@ -89,9 +95,11 @@ pub struct Checked {
     pub per_class: Vec<ClassCoverage>,
     /// What labels show, where there are any.
     pub measured: Option<CoverageMeasured>,
+    /// How labels moved what is believed about coverage, where there are any.
+    pub with_labels: Option<WithLabels>,
     /// What to make of it: what the labels say where there are any, what the readings say where not.
     pub verdict: Verdict,
-    /// What `auto` makes of the target data; none where it would keep the threshold.
+    /// What `auto` makes of the target data, with the labels where there are any; none where it would keep the threshold.
     pub recommended: Option<Recommended>,
     /// Mean number of labels in the sets of the target data, at the threshold in question.
     pub mean_size: f64,
@@ -163,13 +171,27 @@ pub fn check(
     let (report, laws) = (found.report, found.laws);
     let level = 1.0 - report.alpha;
     let verdict = measured.map_or(report.verdict, |counted| counted.verdict(level));
-    let recommended = match report.shift.detected {
-        true => {
-            let made = (&found.plan, &laws);
+    let settled = match &measured {
+        Some(measured) => {
+            let fitted = with_labels(job, labeled, (target, observer))?;
+            let learned =
+                WithLabels::of(&fitted, threshold, &report.coverage_estimate, measured);
+            Some((fitted, learned))
+        }
+        None => None,
+    };
+    let made = (&found.plan, &laws);
+    let recommended = match (&settled, report.shift.detected) {
+        // Labels find losses that the outputs do not show.
+        (Some((fitted, _)), detected) if detected || verdict == Verdict::Loss => {
+            Some(Recommended::with_labels(fitted, job, threshold, &laws, labeled.classes()))
+        }
+        (None, true) => {
             Some(Recommended::of_check(job, threshold, made, labeled, (target, observer))?)
         }
-        false => None,
+        _ => None,
     };
+    let with_labels = settled.and_then(|(_, learned)| learned);
     let after = recommended.as_ref().map(Recommended::at);
     let examples = first_rows.examples(labeled.classes(), score, threshold, after)?;
     let per_class = coverage_by_class(&scores, labeled, report.threshold);
@@ -180,11 +202,26 @@ pub fn check(
         scores,
         per_class,
         measured,
+        with_labels,
         verdict,
         recommended,
         mean_size,
         examples,
     })
+}
+
+/// What `calibrate` with `auto` makes of both data sets and the labels, at this check's rates and seed.
+fn with_labels(
+    job: &CheckJob,
+    labeled: &LabeledData<'_>,
+    (target, observer): (&mut dyn RowSource, &mut dyn Observer),
+) -> Result<Calibration> {
+    let CheckSettings { alpha, delta, seed, .. } = job.settings;
+    let method = Method::Auto(AutoSettings::new(delta));
+    let calibrator = ShiftCalibrator { method, score: job.score, alpha, seed };
+    let labels = job.labels.of_rows(labeled.classes())?;
+    let labeled = labeled.clone().with_target_labels(&labels);
+    Ok(calibrate(&calibrator, &labeled, target, observer)?.calibration)
 }
 
 /// Mean number of labels at a threshold: the uniform law counts every label of every row once.

@@ -28,6 +28,9 @@ pub struct Recommended {
     pub effective_sample_size: f64,
     /// Coverage to expect at that threshold, with its range; none where it cannot be said.
     pub coverage_estimate: Option<CoverageEstimate>,
+    /// Distance of coverage from the level to expect with labels, as a standard deviation; absent without any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected_error: Option<f64>,
     /// Mean number of labels in the sets of the target data.
     pub mean_size: MeanSizes,
     /// Bound on the total coverage gap, as far as its assumption holds; none if nothing was corrected.
@@ -75,6 +78,27 @@ impl Recommended {
         Ok(Self::of(&calibration, mean_size, delta.get()))
     }
 
+    /// From a fit that used labels.
+    pub(super) fn with_labels(
+        calibration: &Calibration,
+        job: &CheckJob,
+        before: Threshold,
+        laws: &TargetLaws,
+        classes: usize,
+    ) -> Self {
+        let after = calibration.threshold(None).unwrap_or(Threshold::AllLabels);
+        let mean_size = MeanSizes {
+            before: mean_size(laws, classes, before),
+            after: mean_size(laws, classes, after),
+        };
+        let expected_error = match &calibration.learned().evidence {
+            Some(Evidence::FewLabels(found)) => Some(found.expected_error),
+            _ => None,
+        };
+        let made = Self::of(calibration, mean_size, job.settings.delta.get());
+        Self { method: calibration.provenance().method.as_str(), expected_error, ..made }
+    }
+
     fn of(calibration: &Calibration, mean_size: MeanSizes, level: f64) -> Self {
         let value = calibration.threshold(None).map_or(f64::INFINITY, Threshold::get);
         let plan = match &calibration.learned().evidence {
@@ -88,6 +112,7 @@ impl Recommended {
             threshold: value.is_finite().then_some(value),
             effective_sample_size: calibration.effective_sample_size(),
             coverage_estimate: corrected.map(|readings| readings.coverage_estimate),
+            expected_error: None,
             mean_size,
             certificate: plan.map(|plan| plan.certificate),
             warnings: calibration.warnings(),

@@ -5,14 +5,19 @@ use evenkeel::check::{AssumedModel, ShiftReport};
 use evenkeel::evaluation::ClassCoverage;
 use evenkeel::level::{FailureProbability, Level};
 use evenkeel::reading::{ReadingName, Verdict};
+use evenkeel::shift::RandomDrawTest;
 
 use super::{class_name, percent, threshold};
-use crate::check::{Checked, FailedCondition, Recommended};
+use crate::check::{Checked, CoverageRange, FailedCondition, Recommended};
 
 /// Points within which a few labels should tell coverage, in advice.
 const USEFUL_HALF_WIDTH: f64 = 0.05;
 /// Masses of the grid form further from 1 than this make it say little.
 const MASS_TOLERANCE: f64 = 0.05;
+
+/// What the coverage believed with labels takes for granted.
+pub const POSTERIOR: &str =
+    "If one of the label laws that the labels were weighed against is near the truth; the labels' own count is part of it.";
 
 /// A share as a whole percentage, without its sign; levels such as 92.5 keep their digits.
 pub fn points(share: f64) -> String {
@@ -115,6 +120,14 @@ pub fn advice(checked: &Checked) -> String {
                     points_whole(estimate.high)
                 )
             });
+            let expected = match recommended.expected_error {
+                Some(error) => format!(
+                    " with these labels for {} % give or take {:.1} points,",
+                    points(checked.level()),
+                    100.0 * error
+                ),
+                None => expected,
+            };
             format!(
                 "Calibrate anew{expected} with {:.1} labels a set in place of {:.1}:",
                 recommended.mean_size.after, recommended.mean_size.before,
@@ -269,6 +282,59 @@ pub fn belief(report: &ShiftReport) -> String {
     }
 }
 
+/// How labels moved what is believed about coverage, and what is believed now; empty without labels.
+pub fn with_labels(checked: &Checked, class_names: Option<&[String]>) -> Vec<String> {
+    let Some(found) = &checked.with_labels else { return Vec::new() };
+    let range = |coverage: &CoverageRange| {
+        let (low, high) = (points_whole(coverage.low), points_whole(coverage.high));
+        format!("{} ({low}-{high})", about(coverage.value))
+    };
+    let k = checked.measured.map_or(0, |measured| measured.k);
+    let mut said = vec![
+        format!(
+            "Coverage as estimated without labels: {}. As the {k} labels count it: {}. As believed from both: {}.",
+            range(&found.prior),
+            range(&found.measured),
+            range(&found.posterior),
+        ),
+        format!(
+            "The labels {} what was estimated without them: of the trust in it, {} before, {} is left.",
+            match (found.contradicted, found.trust < found.prior_trust) {
+                (true, _) => "contradict",
+                (false, true) => "speak against",
+                (false, false) => "speak for",
+            },
+            about(found.prior_trust),
+            about(found.trust),
+        ),
+    ];
+    let temperature = format!(
+        "The model's probabilities are read at temperature {:.2} on the target data; {:.2} fits the calibration data",
+        found.temperature.target, found.temperature.calibration,
+    );
+    let moved = found.moved_most().map(|class| {
+        let name = match class.labels.as_slice() {
+            [label] => class_name(*label, class_names),
+            [first, ..] => format!(
+                "the group of {} and {} other classes",
+                class_name(*first, class_names),
+                class.labels.len() - 1
+            ),
+            [] => "a group without classes".to_owned(),
+        };
+        format!(
+            ". Of all shares that of {name} moved most, from {} to {}",
+            percent(class.share.calibration),
+            percent(class.share.target)
+        )
+    });
+    said.push(format!("{temperature}{}.", moved.unwrap_or_default()));
+    said.extend(found.random_draw.as_ref().filter(|draw| draw.warning().is_none()).map(|draw| {
+        format!("The labeled rows look like a random draw ({}).", small_p(draw.p_value))
+    }));
+    said
+}
+
 /// Whether what a check says under its assumption can hold.
 pub fn order(report: &ShiftReport) -> String {
     let dominance = &report.dominance.f_u;
@@ -307,6 +373,8 @@ pub fn classes(checked: &Checked, class_names: Option<&[String]>) -> Option<Stri
 pub fn warnings(checked: &Checked) -> Vec<String> {
     let Checked { report, laws, scores, .. } = checked;
     let mut said = Vec::new();
+    let draw = checked.with_labels.as_ref().and_then(|found| found.random_draw.as_ref());
+    said.extend(draw.and_then(RandomDrawTest::warning).map(|warning| warning.to_string()));
     if report.threshold.is_none() {
         said.push(format!(
             "every set holds every label: {} calibration points are too few for alpha = {}",
@@ -353,7 +421,11 @@ pub fn warnings(checked: &Checked) -> Vec<String> {
 /// What is recommended once a shift was found, and what it is worth.
 pub fn recommendation(recommended: &Recommended) -> Vec<String> {
     let cut = threshold(recommended.threshold);
+    let with_labels = recommended.expected_error.is_some();
     let mut said = vec![match &recommended.certificate {
+        _ if with_labels => {
+            format!("Recommended: auto with these labels, which moves the threshold to {cut}.")
+        }
         // A certificate is made by the plan alone, so that it tells whether the threshold was moved.
         Some(_) => format!("Recommended: auto, which moves the threshold to {cut}."),
         None => format!("Recommended: auto, which keeps the threshold at {cut}."),

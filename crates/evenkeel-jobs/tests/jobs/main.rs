@@ -4,5 +4,6 @@
 mod blocks;
 mod documents;
 mod failures;
+mod few_labels;
 mod recommendation;
 mod world;

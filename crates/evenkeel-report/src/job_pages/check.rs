@@ -111,6 +111,7 @@ pub fn add_check(
     let outcome = if found.shift.detected { ShiftOutcome::Found } else { ShiftOutcome::NotFound };
     page.shift = Some(ShiftTest { outcome, p_value: found.shift.p_value });
     page.readings = readings(checked);
+    page.account.extend(sentences::check::with_labels(checked, names));
     page.account.extend([
         sentences::check::shift(found),
         sentences::check::RANGE_RECORD.to_owned(),
@@ -152,7 +153,10 @@ pub fn add_check(
     });
     page.warnings.extend(ended(sentences::check::warnings(checked)));
     if let Some(recommended) = &checked.recommended {
-        page.warnings.extend(ended(recommended.warnings.clone()));
+        let said = sentences::check::warnings(checked);
+        // What a fit with labels warns of may be said of the labels already.
+        let new = recommended.warnings.iter().filter(|warning| !said.contains(warning));
+        page.warnings.extend(ended(new.cloned().collect()));
     }
     Ok(())
 }
@@ -180,6 +184,13 @@ fn readings(checked: &Checked) -> Vec<ReadingRange> {
     shown.push(ReadingRange::range(Reading::Band, band, Standing::Assumed));
     let guaranteed = found.coverage_interval.guaranteed;
     shown.push(ReadingRange::range(Reading::Guaranteed, guaranteed, Standing::Guaranteed));
+    if let Some(believed) = checked.with_labels.as_ref().map(|found| found.posterior) {
+        let reading = Reading::Other {
+            name: "with labels".to_owned(),
+            explanation: sentences::check::POSTERIOR.to_owned(),
+        };
+        shown.push(ReadingRange::assumed(reading, believed.value, [believed.low, believed.high]));
+    }
     if let Some(found) = &checked.measured {
         shown.push(ReadingRange::measured(found.value, [found.low, found.high], found.k));
     }

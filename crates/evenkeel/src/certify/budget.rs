@@ -6,7 +6,7 @@
 //! Rounding `x` makes the half-width rise and fall by a little from one `k` to the next. Above 200 labels, multiples of five are
 //! tried: a budget is planned, and nobody plans 414.
 
-use super::interval::{CoveredLabels, exact_ends};
+use super::interval::{CoveredLabels, MeasuredCoverage, clopper_pearson, exact_ends};
 use crate::error::{Error, Result};
 use crate::level::{FailureProbability, Level};
 use crate::numeric::beta::beta_quantile;
@@ -42,6 +42,16 @@ impl HalfWidth {
     pub fn get(self) -> f64 {
         self.0
     }
+}
+
+/// The Clopper-Pearson interval that `labels` labels will give where coverage is `level`: `x = round(level k)` of them covered.
+pub fn expected_interval(
+    labels: u64,
+    level: Level,
+    failure: FailureProbability,
+) -> Result<MeasuredCoverage> {
+    let covered = ((level.get() * labels as f64).round() as u64).min(labels);
+    Ok(clopper_pearson(CoveredLabels::new(covered, labels)?, failure))
 }
 
 /// Labels that make a Clopper-Pearson interval of at most this half-width where coverage is near `level`.
@@ -109,6 +119,17 @@ mod tests {
     fn the_specification_is_met() {
         let found = [0.1, 0.07, 0.05, 0.03].map(|half_width| budget(half_width, 0.9, 0.05));
         assert_eq!(found, [42, 83, 155, 415]);
+    }
+
+    #[test]
+    fn a_budget_buys_its_half_width() {
+        let (level, failure) = (Level::new(0.9).unwrap(), FailureProbability::FIVE_PERCENT);
+        for (labels, fits) in [(155, true), (154, false)] {
+            let found = expected_interval(labels, level, failure).unwrap();
+            assert_eq!(0.5 * (found.high - found.low) <= 0.05, fits, "{found:?}");
+        }
+        let nothing = expected_interval(0, level, failure).unwrap();
+        assert_eq!((nothing.low, nothing.high), (0.0, 1.0));
     }
 
     /// The start of the search leaves out no smaller budget.

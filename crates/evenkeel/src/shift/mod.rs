@@ -1,13 +1,17 @@
-//! Did the model's predictions change? A permutation test on what it says, without labels.
+//! Did the model's predictions change? A permutation test on what it says, without labels. The same test tells whether rows that
+//! were labeled look like a random draw.
 //!
 //! ```text
 //! p = (1 + #{b : T_b >= T}) / (1 + B)      T the larger of two standardised distances, of confidences and of predicted classes
 //! ```
 
 mod predictions;
+mod random_draw;
 mod shift_test;
 
 pub use predictions::predictions;
-pub(crate) use predictions::{KEPT_PREDICTIONS, KeptPredictions, sampled};
+pub(crate) use predictions::{KEPT_PREDICTIONS, KeptPredictions, prediction, sampled};
+pub(crate) use random_draw::random_draw_test;
+pub use random_draw::{LabelDraw, RandomDrawTest};
 pub(crate) use shift_test::least_permutations;
 pub use shift_test::{Prediction, ShiftTest, permutations_for, shift_test};

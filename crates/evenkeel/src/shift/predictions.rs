@@ -118,6 +118,15 @@ impl KeptPredictions {
         self.0.values()
     }
 
+    /// The kept ones whose keys `left` leaves, in the order of their keys.
+    ///
+    /// # Errors
+    /// If two of them have one key.
+    pub(crate) fn into_values_of(self, left: impl Fn(u64) -> bool) -> Result<Vec<Prediction>> {
+        let rows = self.0.into_rows()?.into_iter();
+        Ok(rows.filter(|(key, _)| left(*key)).map(|(_, said)| said).collect())
+    }
+
     /// The same, without a copy.
     pub(crate) fn into_values(self) -> Result<Vec<Prediction>> {
         self.0.into_values()
@@ -140,6 +149,12 @@ pub fn predictions<T: Real>(probabilities: &Probabilities<'_, T>) -> Vec<Predict
             Prediction { confidence, class: first_of(values, row_extremes(values).largest) }
         })
         .collect()
+}
+
+/// The same of one row that sums to one.
+pub(crate) fn prediction(row: &[f64]) -> Prediction {
+    let largest = row_extremes(row).largest;
+    Prediction { confidence: largest, class: first_of(row, largest) }
 }
 
 /// Index of the first value that equals the largest: of tied classes the first, on both sides of a

@@ -161,6 +161,14 @@ impl<V> RowSample<V> {
         Ok(self.into_kept()?.into_iter().map(|row| (row.key, row.value)).collect())
     }
 
+    /// Hash and key of each sampled row: in the order of the hashes they are in a random order.
+    ///
+    /// # Errors
+    /// If a key occurs twice among them.
+    pub(crate) fn into_hashed_rows(self) -> Result<Vec<(u64, u64)>> {
+        Ok(self.into_kept()?.into_iter().map(|row| (row.hash, row.key)).collect())
+    }
+
     /// The sampled rows, in the order of the keys.
     fn into_kept(mut self) -> Result<Vec<Row<V>>> {
         self.cut();

@@ -4,15 +4,17 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::posterior::TableWeights;
-use super::settings::Guarantee;
+use super::posterior::{Change, TableWeights};
+use super::settings::{ChangeBelief, FewLabelsSettings, Guarantee};
 use super::shares::UpdatedShares;
 use super::tables::{LabelTables, TEMPERATURES, ratio};
 use super::thresholds::{LabelThresholds, PosteriorThreshold};
+use crate::error::Result;
 use crate::label_law::{ClassGroups, POINTS_PER_GROUP, ShiftStatistics};
-use crate::level::Miscoverage;
+use crate::level::{FailureProbability, Miscoverage};
 use crate::numeric::beta::binomial_tails;
-use crate::shift::ShiftTest;
+use crate::shift::{RandomDrawTest, ShiftTest};
+use crate::side_inputs::TargetLabels;
 use crate::threshold::Threshold;
 use crate::warning::Warning;
 
@@ -100,6 +102,17 @@ pub struct FewLabelsEvidence {
     pub guarantee: Option<GuaranteeHeld>,
     /// Target points that took part in the plans; all of them unless there are very many.
     pub planned_rows: usize,
+    /// Level of the shift test; none where it was known whether the data changed.
+    // This and the next two are missing in files written before they were kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shift_level: Option<f64>,
+    /// Key and label of each labeled row, by increasing key, so that more labels can be added later; empty where rows were not
+    /// as likely to be labeled.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub labeled_rows: Vec<(u64, usize)>,
+    /// Whether the labeled rows look like a random draw; none where there is nothing to compare.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub draw: Option<RandomDrawTest>,
     /// What a user should know.
     pub warnings: Vec<Warning>,
 }
@@ -118,6 +131,9 @@ pub(super) struct Measured<'a> {
     pub weights: &'a TableWeights,
     pub shares: &'a UpdatedShares,
     pub planned_rows: usize,
+    pub shift_level: Option<FailureProbability>,
+    pub labels: &'a TargetLabels,
+    pub draw: Option<RandomDrawTest>,
     /// Labels that the model calls impossible.
     pub impossible: usize,
     pub thresholds: &'a LabelThresholds,
@@ -140,7 +156,7 @@ impl FewLabelsEvidence {
             Guarantee::None => None,
             guarantee => Some(GuaranteeHeld {
                 guarantee,
-                labels_needed: labels_needed(guarantee, of.alpha),
+                labels_needed: guarantee.labels_needed(of.alpha),
                 raised: found.threshold != found.posterior,
             }),
         };
@@ -171,24 +187,52 @@ impl FewLabelsEvidence {
             expected_error: found.expected_error,
             guarantee,
             planned_rows: of.planned_rows,
+            shift_level: of.shift_level.map(FailureProbability::get),
+            labeled_rows: labeled_rows(of.labels),
+            draw: of.draw,
             warnings: warnings(of, &found),
         }
     }
+
+    /// The settings it was fitted with, and the labels of a later fit may be added to these: what was guaranteed is kept with the
+    /// thresholds.
+    ///
+    /// # Errors
+    /// If it was read from a file in which a level is none.
+    pub fn settings(&self, guarantee: Guarantee) -> Result<FewLabelsSettings> {
+        let change = match (&self.test, self.shifted) {
+            (None, true) => Some(ChangeBelief::Changed),
+            (None, false) => Some(ChangeBelief::Unchanged),
+            (Some(_), _) => None,
+        };
+        let level = self.shift_level.map(FailureProbability::new).transpose()?;
+        let tested = FewLabelsSettings::new(level.unwrap_or(FailureProbability::FIVE_PERCENT));
+        Ok(FewLabelsSettings { change: change.unwrap_or(tested.change), guarantee, ..tested })
+    }
+
+    /// Trust in the label-free plan before any label.
+    pub fn prior_trust(&self) -> f64 {
+        if self.shifted { Change::Found } else { Change::NotFound }.prior_trust()
+    }
+
+    /// Whether the labels contradict the plan that was made without them.
+    pub fn contradicts_plan(&self) -> bool {
+        self.labels > 0 && self.trust < CONTRADICTED
+    }
+
+    /// Mean temperature at which the model's probabilities are read: the label-free plan's with its trust, and the others'.
+    pub fn mean_temperature(&self) -> f64 {
+        let plan = self.trust * self.temperature * self.statistics.inflation;
+        let others = self.temperatures.iter().map(|belief| belief.weight * belief.temperature);
+        plan + others.sum::<f64>()
+    }
 }
 
-/// Labels that a guarantee takes before its threshold is finite.
-fn labels_needed(guarantee: Guarantee, alpha: Miscoverage) -> u64 {
-    let rate = alpha.get();
-    // A thousandth of a label absorbs rounding.
-    let whole = |labels: f64| (labels - 1e-3).ceil().clamp(1.0, 1e15) as u64;
-    match guarantee {
-        Guarantee::None => 0,
-        // ceil((k + 1)(1 - alpha)) <= k.
-        Guarantee::Average => whole(1.0 / rate - 1.0),
-        // 1 - (1 - alpha)^k >= probability.
-        Guarantee::Probability { probability } => {
-            whole((-probability.get()).ln_1p() / (-rate).ln_1p())
-        }
+/// Key and label of each; none where shares tell them apart.
+fn labeled_rows(labels: &TargetLabels) -> Vec<(u64, usize)> {
+    match labels.shares() {
+        [] => labels.keys().iter().copied().zip(labels.as_slice().iter().copied()).collect(),
+        _ => Vec::new(),
     }
 }
 
@@ -214,7 +258,8 @@ fn warnings(of: &Measured<'_>, found: &PosteriorThreshold) -> Vec<Warning> {
     if of.impossible > 0 {
         warnings.push(Warning::ImpossibleLabels { found: of.impossible, labels });
     }
-    let needed = labels_needed(of.thresholds.guarantee(), of.alpha);
+    warnings.extend(of.draw.as_ref().and_then(RandomDrawTest::warning));
+    let needed = of.thresholds.guarantee().labels_needed(of.alpha);
     if (labels as u64) < needed {
         warnings.push(Warning::TooFewLabels { labels, needed, alpha });
     }

@@ -23,7 +23,10 @@ use crate::method::{About, Concluded, Evidence, Guarantee, Need, Needs, Rule, So
 use crate::rows::{Real, RowKeys, Rows};
 use crate::score::{Score, row_scale};
 use crate::seed::Seed;
-use crate::shift::{Prediction, ShiftTest, predictions, sampled, shift_test};
+use crate::shift::{
+    KeptPredictions, Prediction, RandomDrawTest, ShiftTest, prediction, predictions,
+    random_draw_test, sampled, shift_test,
+};
 use crate::side_inputs::{SideInputs, TargetLabels};
 use crate::sketch::{Abscissae, RowSample, contradiction};
 use crate::threshold::TestMass;
@@ -76,6 +79,7 @@ struct Found {
     shares: UpdatedShares,
     tables: LabelTables,
     weights: TableWeights,
+    draw: Option<RandomDrawTest>,
     impossible: usize,
 }
 
@@ -141,6 +145,7 @@ impl Stage for FewLabelsFirst {
         let Self { job, seed, before } = self;
         let LabelsState { auto: (predictions, first), rows, labeled } = state;
         let labeled = require_all(&job.labels, labeled, m)?;
+        let draw = draw_test(&job.labels, &labeled, predictions.clone(), seed)?;
         let (change, test) = match job.settings.change {
             ChangeBelief::Changed => (Change::Found, None),
             ChangeBelief::Unchanged => (Change::NotFound, None),
@@ -194,6 +199,7 @@ impl Stage for FewLabelsFirst {
             shares,
             tables,
             weights,
+            draw,
             impossible,
         };
         let mut reader = TableReader::new(&found.tables, &found.weights, job.score);
@@ -256,6 +262,21 @@ fn require_all(
         None => Ok(rows),
         Some(key) => Err(Error::LabelWithoutRow { key: *key, missing: 1 + without.count() }),
     }
+}
+
+/// Whether the labeled rows look like a random draw; not asked where they were drawn with different probabilities.
+fn draw_test(
+    labels: &TargetLabels,
+    labeled: &[(u64, Box<[f64]>)],
+    kept: KeptPredictions,
+    seed: Seed,
+) -> Result<Option<RandomDrawTest>> {
+    if labeled.is_empty() || !labels.shares().is_empty() {
+        return Ok(None);
+    }
+    let said: Vec<Prediction> = labeled.iter().map(|(_, row)| prediction(row)).collect();
+    let others = kept.into_values_of(|key| labels.place_of(key).is_none())?;
+    random_draw_test(&said, &others, seed)
 }
 
 fn posterior(
@@ -346,6 +367,12 @@ fn conclude(
         weights: &found.weights,
         shares: &found.shares,
         planned_rows: found.planned_rows,
+        shift_level: match job.settings.change {
+            ChangeBelief::Tested { level, .. } => Some(level),
+            ChangeBelief::Changed | ChangeBelief::Unchanged => None,
+        },
+        labels: &job.labels,
+        draw: found.draw,
         impossible: found.impossible,
         thresholds: &thresholds,
     });

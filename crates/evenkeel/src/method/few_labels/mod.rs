@@ -29,4 +29,4 @@ mod thresholds;
 pub use evidence::{FewLabelsEvidence, GuaranteeHeld, TemperatureBelief};
 pub(crate) use fit::{ABOUT, FewLabelsFirst, FewLabelsSecond, begin};
 pub use settings::{ChangeBelief, FewLabelsSettings, Guarantee, GuaranteeProbability};
-pub use thresholds::{LabelThresholds, PosteriorThreshold};
+pub use thresholds::{LabelThresholds, PosteriorCoverage, PosteriorThreshold};

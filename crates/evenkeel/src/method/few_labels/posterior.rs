@@ -59,13 +59,20 @@ impl TryFrom<Stored> for TableWeights {
     }
 }
 
+impl Change {
+    /// Trust in the label-free plan before any label.
+    pub(super) fn prior_trust(self) -> f64 {
+        match self {
+            Self::Found => PRIOR_IF_CHANGED,
+            Self::NotFound => PRIOR_IF_UNCHANGED,
+        }
+    }
+}
+
 impl TableWeights {
     /// Before any label.
     fn prior(change: Change) -> Self {
-        let label_free = match change {
-            Change::Found => PRIOR_IF_CHANGED,
-            Change::NotFound => PRIOR_IF_UNCHANGED,
-        };
+        let label_free = change.prior_trust();
         let normal = std::array::from_fn::<f64, TEMPERATURES, _>(|index| {
             (-0.5 * (ratio(index).ln() / SPREAD).powi(2)).exp()
         });

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::level::FailureProbability;
+use crate::level::{FailureProbability, Miscoverage};
 use crate::method::auto::AutoSettings;
 use crate::method::label_plan::LabelPlanSettings;
 use crate::shift::permutations_for;
@@ -77,6 +77,24 @@ pub enum Guarantee {
         /// The probability.
         probability: GuaranteeProbability,
     },
+}
+
+impl Guarantee {
+    /// Labels that it takes before its threshold is finite.
+    pub fn labels_needed(self, alpha: Miscoverage) -> u64 {
+        let rate = alpha.get();
+        // A thousandth of a label absorbs rounding.
+        let whole = |labels: f64| (labels - 1e-3).ceil().clamp(1.0, 1e15) as u64;
+        match self {
+            Self::None => 0,
+            // ceil((k + 1)(1 - alpha)) <= k.
+            Self::Average => whole(1.0 / rate - 1.0),
+            // 1 - (1 - alpha)^k >= probability.
+            Self::Probability { probability } => {
+                whole((-probability.get()).ln_1p() / (-rate).ln_1p())
+            }
+        }
+    }
 }
 
 /// Probability with which coverage must be at least the level, strictly between 0 and 1.

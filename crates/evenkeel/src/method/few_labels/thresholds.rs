@@ -61,6 +61,15 @@ pub struct PosteriorThreshold {
     pub split: Threshold,
 }
 
+/// What the posterior believes of a coverage.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PosteriorCoverage {
+    /// Its mean.
+    pub value: f64,
+    /// Its standard deviation.
+    pub deviation: f64,
+}
+
 impl LabelThresholds {
     pub(super) fn new(
         (scores, cdf, spread): (Vec<f64>, Vec<f64>, Vec<f64>),
@@ -150,6 +159,26 @@ impl LabelThresholds {
             0 => 0.0,
             count => self.pulled(count - 1, pull, k),
         }
+    }
+
+    /// What the posterior believes of the coverage at a score: `(1 - a) F + a F_k`, with its standard deviation. Assumed, not
+    /// guaranteed.
+    pub fn coverage_at(&self, alpha: Miscoverage, score: f64) -> PosteriorCoverage {
+        let PosteriorThreshold { worths, pull, .. } = self.at(alpha);
+        let k = self.effective_labels();
+        let at = self.scores.partition_point(|known| *known <= score).checked_sub(1);
+        let law = |values: &[f64]| at.and_then(|at| values.get(at)).copied().unwrap_or(0.0);
+        // Without labels nothing pulls.
+        let value = if score.is_finite() {
+            (1.0 - pull) * law(&self.cdf) + pull * self.share_covered(score)
+        } else {
+            1.0
+        };
+        let sampling = WORTHS.iter().zip(worths);
+        let sampling: f64 =
+            sampling.map(|(c, weight)| weight * value * (1.0 - value) / (c + k + 1.0)).sum();
+        let deviation = ((1.0 - pull).powi(2) * law(&self.spread) + sampling.max(0.0)).sqrt();
+        PosteriorCoverage { value, deviation }
     }
 
     /// What is to be guaranteed.

@@ -1,0 +1,241 @@
+//! `evenkeel label`: which rows to label, and what their labels will be worth.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use evenkeel::calibration::Calibration;
+use evenkeel::certify::HalfWidth;
+use evenkeel::level::{FailureProbability, Miscoverage};
+use evenkeel::seed::Seed;
+use evenkeel_io::{
+    AtomicFile, IdColumns, LABEL, LabelSheet, PointFiles, ROW, SetFormat, read_id_columns,
+};
+use evenkeel_jobs::documents::LabelDocument;
+use evenkeel_jobs::{
+    Drawn, LabelJob, LabelsFor, LabelsWorth, RowToLabel, Shown, label, sentences,
+};
+
+use super::check::DEFAULT_ALPHA;
+use crate::exit::Outcome;
+use crate::failure::Failure;
+use crate::files::load_calibration;
+use crate::label_args::LabelArgs;
+use crate::output::{print, print_json};
+use crate::progress::Verbosity;
+use crate::settings::on_threads;
+
+/// Column of the most probable class.
+const PREDICTED: &str = "predicted";
+/// Column of the set, its labels separated as `predict` separates them.
+const SET: &str = "set";
+
+pub(crate) fn run(args: &LabelArgs) -> Result<Outcome, Failure> {
+    on_threads(args.common.threads, || run_on_pool(args))
+}
+
+fn run_on_pool(args: &LabelArgs) -> Result<Outcome, Failure> {
+    let failure = FailureProbability::new(args.delta)?;
+    let calibration = args.calibration.as_deref().map(load_calibration).transpose()?;
+    let given = args.common.alpha.map(Miscoverage::new).transpose()?;
+    let alpha = match (given, &calibration) {
+        (Some(alpha), _) => alpha,
+        (None, Some(calibration)) => calibration.provenance().alpha,
+        (None, None) => Miscoverage::new(DEFAULT_ALPHA)?,
+    };
+    let wanted = args.half_width.map(half_width).transpose()?;
+    let wanted = wanted.map(|width| LabelsFor::new(width, alpha, failure));
+    let seed = Seed::new(args.common.seed.unwrap_or(0));
+    let sheet = match (&args.unlabeled, args.budget, &args.out) {
+        (Some(unlabeled), Some(budget), Some(out)) => {
+            let shown = match (&calibration, args.blind) {
+                (_, true) => Shown::Nothing,
+                (None, false) => Shown::Class,
+                (Some(calibration), false) => {
+                    require_sets(calibration, args)?;
+                    Shown::Sets(calibration, given)
+                }
+            };
+            Some(write_sheet(args, (unlabeled, budget, out), shown, seed)?)
+        }
+        _ => None,
+    };
+    let worth = sheet.as_ref().map(|written| LabelsWorth::new(written.rows, alpha, failure));
+    let worth = worth.transpose()?;
+    if args.common.json {
+        let document = LabelDocument {
+            m: sheet.as_ref().map(|written| written.drawn.m),
+            drawn: sheet.as_ref().map_or(&[], |written| &written.drawn.rows),
+            rows: sheet.as_ref().map_or(0, |written| written.rows),
+            filled: sheet.as_ref().map_or(0, |written| written.filled),
+            worth,
+            wanted,
+            seed: seed.get(),
+        };
+        print_json(&document)?;
+    } else {
+        print(&text(args, sheet.as_ref(), worth.as_ref(), wanted.as_ref()))?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// A half-width typed in points.
+fn half_width(points: f64) -> Result<HalfWidth, Failure> {
+    HalfWidth::new(points / 100.0).map_err(|_| {
+        Failure::Argument(format!(
+            "--for is {points}; it is a number of percentage points from 0.01 to below 100 (5 asks for plus or minus 5 points)"
+        ))
+    })
+}
+
+/// An error if sets cannot be made of probabilities alone.
+fn require_sets(calibration: &Calibration, args: &LabelArgs) -> Result<(), Failure> {
+    if !(calibration.needs_features() || calibration.needs_ratios()) {
+        return Ok(());
+    }
+    let path = args.calibration.as_deref().unwrap_or(Path::new(""));
+    Err(Failure::Calibration {
+        path: path.to_owned(),
+        reason: "its sets take features or ratios of the points, and a sheet is made of probabilities; leave --calibration out"
+            .into(),
+    })
+}
+
+/// What was written.
+struct Written {
+    drawn: Drawn,
+    /// Lines of the sheet.
+    rows: u64,
+    /// Lines that have a label.
+    filled: u64,
+}
+
+fn write_sheet(
+    args: &LabelArgs,
+    (unlabeled, budget, out): (&str, u64, &Path),
+    shown: Shown<'_>,
+    seed: Seed,
+) -> Result<Written, Failure> {
+    if !matches!(SetFormat::of(out), Ok(SetFormat::Csv)) {
+        return Err(Failure::Argument(format!(
+            "--out {}: a sheet of rows to label is a .csv file; choose such a name",
+            out.display()
+        )));
+    }
+    let old = args.resume.as_deref().map(LabelSheet::read).transpose()?;
+    let sheet_name = args.resume.as_ref().map(|path| path.display().to_string());
+    let mut target = args.reading.open(PointFiles::probs(unlabeled))?;
+    let names = args.reading.names(evenkeel_jobs::RowSource::columns(&target))?;
+    // Started before the rows are read: a place that cannot be written to should not cost a pass.
+    let file = AtomicFile::create(out)?;
+    let taken = old.as_ref().map_or(&[][..], LabelSheet::rows);
+    let taken = (sheet_name.as_deref().unwrap_or_default(), taken);
+    let mut progress = Verbosity::of(args.common.quiet).progress();
+    let drawn = label(&LabelJob { budget, taken, shown, seed }, &mut target, &mut progress)?;
+    let ids = read_ids(args, unlabeled, &drawn)?;
+    let id_names = ids.as_ref().map_or(&[][..], |ids| &ids.names);
+    let columns = columns(id_names, shown)?;
+    let mut sheet = match old {
+        Some(old) => old.with_columns(&columns),
+        None => LabelSheet::new(columns),
+    };
+    for row in &drawn.rows {
+        let mut cells = shown_cells(row, names.as_deref());
+        let own = ids.as_ref().and_then(|ids| ids.cells.get(&row.row));
+        cells.extend(id_names.iter().map(String::as_str).zip(own.into_iter().flatten().cloned()));
+        sheet.push(row.row, &cells);
+    }
+    file.write_whole(sheet.to_csv())?;
+    Ok(Written { drawn, rows: sheet.rows().len() as u64, filled: sheet.filled() as u64 })
+}
+
+/// Columns of a new sheet: row, ids, label, and what the model says.
+fn columns(ids: &[String], shown: Shown<'_>) -> Result<Vec<String>, Failure> {
+    let own: &[&str] = match shown {
+        Shown::Nothing => &[],
+        Shown::Class => &[PREDICTED],
+        Shown::Sets(..) => &[PREDICTED, SET],
+    };
+    let taken = |name: &&String| {
+        let own = [ROW, LABEL, PREDICTED, SET];
+        own.iter().any(|own| own.eq_ignore_ascii_case(name.trim()))
+    };
+    if let Some(name) = ids.iter().find(taken) {
+        return Err(Failure::Argument(format!(
+            "--ids has a column '{name}', which the sheet has itself; choose others with --id-cols"
+        )));
+    }
+    let owned = |name: &str| name.to_owned();
+    let mut columns = vec![owned(ROW)];
+    columns.extend(ids.iter().cloned());
+    columns.push(owned(LABEL));
+    columns.extend(own.iter().copied().map(owned));
+    Ok(columns)
+}
+
+/// The columns that are passed through, of the rows that were drawn.
+fn read_ids(
+    args: &LabelArgs,
+    unlabeled: &str,
+    drawn: &Drawn,
+) -> Result<Option<IdColumns>, Failure> {
+    let Some(path) = &args.ids else { return Ok(None) };
+    let names: Option<Vec<String>> =
+        args.id_cols.as_ref().map(|names| names.split(',').map(|name| name.trim().to_owned()).collect());
+    let rows: BTreeSet<u64> = drawn.rows.iter().map(|row| row.row).collect();
+    let found = read_id_columns(path, names.as_deref(), &rows)?;
+    if found.rows != drawn.m {
+        return Err(Failure::Argument(format!(
+            "--ids {} has {} lines below its header but {unlabeled} has {} rows; give one line for each",
+            path.display(),
+            found.rows,
+            drawn.m
+        )));
+    }
+    Ok(Some(found))
+}
+
+/// What the model says of a row, by names where classes have them.
+fn shown_cells<'a>(row: &RowToLabel, names: Option<&[String]>) -> Vec<(&'a str, String)> {
+    let name = |label: &usize| match names.and_then(|names| names.get(*label)) {
+        Some(name) => name.clone(),
+        None => label.to_string(),
+    };
+    let set = row.set.as_ref().map(|set| set.iter().map(name).collect::<Vec<_>>().join(";"));
+    let predicted = row.predicted.as_ref().map(|class| (PREDICTED, name(class)));
+    predicted.into_iter().chain(set.map(|set| (SET, set))).collect()
+}
+
+fn text(
+    args: &LabelArgs,
+    sheet: Option<&Written>,
+    worth: Option<&LabelsWorth>,
+    wanted: Option<&LabelsFor>,
+) -> String {
+    let mut said = Vec::new();
+    if let Some((written, out)) = sheet.zip(args.out.as_ref()) {
+        let drawn = written.drawn.rows.len();
+        let kept = written.rows as usize - drawn;
+        let kept = match kept {
+            0 => String::new(),
+            kept => format!(" below the {kept} of before, {} of them labeled", written.filled),
+        };
+        said.push(format!(
+            "{drawn} of {} rows, drawn at random, are written to {}{kept}. Fill in the column label, as far as you get.",
+            written.drawn.m,
+            out.display()
+        ));
+    }
+    said.extend(worth.iter().flat_map(|worth| sentences::label::worth(worth)));
+    said.extend(wanted.map(sentences::label::wanted));
+    if let (Some(out), Some(unlabeled)) = (&args.out, &args.unlabeled) {
+        let reference = match &args.calibration {
+            Some(path) => format!("--calibration {}", path.display()),
+            None => "--cal-probs FILE --cal-labels FILE".to_owned(),
+        };
+        said.push(format!(
+            "Next: evenkeel check {reference} --unlabeled {unlabeled} --target-labels {}",
+            out.display()
+        ));
+    }
+    said.join("\n") + "\n"
+}

@@ -1,0 +1,92 @@
+//! More labels for a calibration: the same bytes as with all of them at once.
+
+use evenkeel::calibration::{Calibration, Evidence, Rule};
+use evenkeel::calibrator::ShiftCalibrator;
+use evenkeel::level::FailureProbability;
+use evenkeel::method::auto::AutoSettings;
+use evenkeel::method::{Guarantee, Method};
+
+use crate::calibrate::{Calibrated, calibrate};
+use crate::error::{JobError, Result};
+use crate::labeled::LabeledData;
+use crate::observer::Observer;
+use crate::source::RowSource;
+use crate::target_labels::TargetLabels;
+
+/// Calibrates anew with the labels that a calibration was made with and `new` ones. Calibration data, score, level, guarantee and
+/// seed are the calibration's; the target rows, which it does not keep, are read again. `name` is the caller's for it.
+///
+/// # Errors
+/// If it was made by a method that does not use labels, does not keep all of its calibration data or labels, or a row has another
+/// label than before; and as [`calibrate`].
+pub fn update(
+    (name, calibration): (&str, &Calibration),
+    new: &TargetLabels,
+    target: &mut dyn RowSource,
+    observer: &mut dyn Observer,
+) -> Result<Calibrated> {
+    let cannot = |why: &'static str| JobError::NotCheckable { input: name.to_owned(), why };
+    let provenance = *calibration.provenance();
+    let (method, before) = made_by(calibration).ok_or_else(|| {
+        cannot(
+            "only calibrations by auto and few-labels take more labels, and only if they keep those they were made with; calibrate \
+             anew with all labels",
+        )
+    })?;
+    let reference = calibration.reference().filter(|kept| kept.labels().len() == kept.of_rows());
+    let reference = reference.ok_or_else(|| {
+        cannot("it does not keep all of its calibration data; calibrate anew with all labels")
+    })?;
+    let labels = merged(name, before, new, provenance.classes)?.of_rows(provenance.classes)?;
+    let labeled = LabeledData::of_reference(name, reference, provenance.classes)?;
+    let (score, alpha, seed) = (provenance.score, provenance.alpha, provenance.seed);
+    let calibrator = ShiftCalibrator { method: method?, score, alpha, seed };
+    calibrate(&calibrator, &labeled.with_target_labels(&labels), target, observer)
+}
+
+/// The method with its settings, and the labels so far; none where it takes no labels.
+#[allow(clippy::type_complexity)]
+fn made_by(calibration: &Calibration) -> Option<(Result<Method>, &[(u64, usize)])> {
+    match (&calibration.learned().evidence, calibration.rule()) {
+        (Some(Evidence::FewLabels(found)), rule) if found.labeled_rows.len() == found.labels => {
+            let guarantee = match rule {
+                Rule::FewLabels { thresholds } => thresholds.guarantee(),
+                _ => Guarantee::None,
+            };
+            let settings = found.settings(guarantee).map(Method::FewLabels);
+            Some((settings.map_err(JobError::from), &found.labeled_rows))
+        }
+        (Some(Evidence::Auto(decision)), _) => {
+            let settings = FailureProbability::new(decision.level).map(AutoSettings::new);
+            Some((settings.map(Method::Auto).map_err(JobError::from), &[]))
+        }
+        _ => None,
+    }
+}
+
+/// Both sets of labels; a row may stand in both with the same label.
+fn merged(
+    name: &str,
+    before: &[(u64, usize)],
+    new: &TargetLabels,
+    classes: usize,
+) -> Result<TargetLabels> {
+    let mut all: Vec<(usize, usize)> = Vec::with_capacity(before.len() + new.len());
+    for (key, label) in before {
+        let row = usize::try_from(*key).map_err(|_| JobError::NotCheckable {
+            input: name.to_owned(),
+            why: "its labels belong to rows with ids, not to rows of a table; calibrate anew",
+        })?;
+        match new.label_of(row) {
+            Some(other) if other != *label => {
+                let (input, before, label) = (new.name().to_owned(), *label, other);
+                return Err(JobError::LabeledOtherwise { input, row, label, before });
+            }
+            // It comes with the new ones.
+            Some(_) => {}
+            None => all.push((row, *label)),
+        }
+    }
+    all.extend(new.pairs());
+    TargetLabels::new(new.name(), all, classes)
+}
