@@ -5,6 +5,7 @@ use evenkeel::error::PointSet;
 use evenkeel::level::FailureProbability;
 use evenkeel::measure::WeightedEmpirical;
 use evenkeel::method::OptionValue;
+use evenkeel_jobs::sentences::check::NextStep;
 use evenkeel_jobs::{CheckJob, Checked, JobError, LabeledData, TargetLabels, sentences};
 use evenkeel_report::Provenance;
 use evenkeel_report::job_pages::{AboutRun, check_page};
@@ -33,7 +34,7 @@ type CheckAnswer<'py> = (String, [Vec<String>; 2], Vec<Curve<'py>>, CheckPage);
 pub(crate) struct CheckPage {
     checked: Checked,
     score: &'static str,
-    command: String,
+    command: Option<String>,
     seed: u64,
 }
 
@@ -52,7 +53,7 @@ impl CheckPage {
             calibration: "probs_cal".to_owned(),
             rows: "probs_target".to_owned(),
             class_names: class_names.as_deref(),
-            commands: vec![self.command.clone()],
+            commands: self.command.iter().cloned().collect(),
             provenance: Provenance {
                 version: Some(env!("CARGO_PKG_VERSION").to_owned()),
                 seed: Some(self.seed),
@@ -124,11 +125,23 @@ pub(crate) fn check<'py>(
         let laws = curves(&checked)?;
         Ok((checked, laws))
     })?;
-    let command = recalibrate(&settings, delta, logits, !job.labels.is_empty());
+    let command = match sentences::check::next_step(&checked) {
+        NextStep::Calibrate => Some(recalibrate(&settings, delta, logits, !job.labels.is_empty())),
+        NextStep::Label { rows } => Some(format!(
+            "evenkeel.choose_rows({}, {})",
+            checked.report.m,
+            rows.min(checked.report.m)
+        )),
+        NextStep::Nothing => None,
+    };
     let details = details(&checked);
-    let said = [sentences::check::answer(&checked, &command).to_vec(), details];
+    let mut answer = sentences::check::answer(&checked).to_vec();
+    answer.extend(command.clone());
+    let said = [answer, details];
     let curve = |(atoms, cdf)| (vector(py, atoms), vector(py, cdf));
-    let document = json(&checked.document(None, &[]))?;
+    let mut document = checked.document(None, &[]);
+    document.command.clone_from(&command);
+    let document = json(&document)?;
     let laws = laws.into_iter().map(curve).collect();
     let (score, seed) = (job.score.name(), job.settings.seed.get());
     Ok((document, said, laws, CheckPage { checked, score, command, seed }))
@@ -167,6 +180,7 @@ fn details(checked: &Checked) -> Vec<String> {
     ]);
     said.extend(sentences::check::classes(checked, None));
     said.extend(checked.recommended.iter().flat_map(sentences::check::recommendation));
+    said.extend(sentences::check::remarks(checked));
     said
 }
 

@@ -152,13 +152,16 @@ pub(crate) struct MadeOf {
         long,
         value_name = "MATRIX",
         value_parser = file_parser(),
-        required_unless_present = "update",
+        required_unless_present_any = ["update", "calibration"],
         requires = "cal_labels"
     )]
     pub cal_probs: Option<String>,
     /// Their labels, integers from 0.
     #[arg(long, value_name = "LABELS", value_parser = file_parser(), requires = "cal_probs")]
     pub cal_labels: Option<String>,
+    /// A calibration that keeps its calibration data, in place of --cal-probs and --cal-labels; its score is kept too.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["cal_probs", "cal_labels", "update"])]
+    pub calibration: Option<PathBuf>,
     /// A calibration by few-labels or auto, in place of the calibration data: the labels it was made with are kept, those of
     /// --target-labels are added.
     #[arg(

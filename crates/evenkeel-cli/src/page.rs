@@ -32,10 +32,20 @@ pub(crate) fn provenance(
     }
 }
 
-/// What was typed; bytes that are no text are shown as such.
+/// What was typed, as a shell takes it again; bytes that are no text are shown as such.
 fn command_line() -> String {
-    let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    let words = std::env::args_os().map(|word| quoted(&word.to_string_lossy()));
     words.collect::<Vec<String>>().join(" ")
+}
+
+/// A word as a shell takes it.
+pub(crate) fn quoted(word: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:,=@%+~".contains(letter);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
 }
 
 /// The day of the run (UTC), or of `SOURCE_DATE_EPOCH` where pages must come out the same on any day.

@@ -61,6 +61,6 @@ pub use npz::{FORTRAN_MEMORY_CAP, NpzProblem};
 pub use parquet::{MAX_PAGE_BYTES, ParquetProblem};
 pub use reader::{MAX_COLUMNS, MatrixReader};
 pub use source::{Format, MatrixSource, text_of_path};
-pub use target_labels::read_target_labels;
+pub use target_labels::{LabelsOfRows, read_labels_of_rows, read_target_labels};
 pub use vectors::{read_labels, read_weights};
 pub use write::{AtomicFile, SetFormat, SetWriter, write_file};

@@ -22,11 +22,28 @@ use crate::vectors::labels_of;
 /// A sheet for ten million labels is about 200 MB.
 const MOST_BYTES: u64 = 1 << 28;
 
+/// Labels of some target rows, as a file has them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LabelsOfRows {
+    /// `(row, label)`; rows count from 0.
+    pub pairs: Vec<(usize, usize)>,
+    /// Entries of a column with one for each row, gaps included; none for a sheet that names its rows.
+    pub entries: Option<usize>,
+}
+
 /// Reads `(row, label)` pairs; rows count from 0. With `names`, texts may name classes.
 ///
 /// # Errors
 /// [`IoError::TargetLabels`] for a line or number that is neither a label nor a gap, and the errors of reading a file.
 pub fn read_target_labels(input: &str, names: Option<&[String]>) -> Result<Vec<(usize, usize)>> {
+    Ok(read_labels_of_rows(input, names)?.pairs)
+}
+
+/// The same with the length of the column, which must be that of the target data.
+///
+/// # Errors
+/// As [`read_target_labels`].
+pub fn read_labels_of_rows(input: &str, names: Option<&[String]>) -> Result<LabelsOfRows> {
     let source = MatrixSource::parse(input)?;
     match source.format() {
         Format::Csv => of_text(&source, &Cells::new(input, names)),
@@ -35,7 +52,7 @@ pub fn read_target_labels(input: &str, names: Option<&[String]>) -> Result<Vec<(
 }
 
 /// One column with gaps, or two: row and label.
-fn of_numbers(source: &MatrixSource) -> Result<Vec<(usize, usize)>> {
+fn of_numbers(source: &MatrixSource) -> Result<LabelsOfRows> {
     let matrix = read_matrix(source)?;
     let (columns, origin) = (matrix.columns(), Arc::clone(matrix.origin()));
     let values = matrix.into_values().to_f64();
@@ -55,7 +72,8 @@ fn of_numbers(source: &MatrixSource) -> Result<Vec<(usize, usize)>> {
         let whole = labels_of(&origin, index, &pair)?;
         found.push((whole[0], whole[1]));
     }
-    Ok(found)
+    let entries = (columns == 1).then_some(values.len());
+    Ok(LabelsOfRows { pairs: found, entries })
 }
 
 /// What cells mean, and where they stand.
@@ -95,7 +113,9 @@ impl<'a> Cells<'a> {
             (number, named) => number.or(named).map(Some).ok_or_else(|| {
                 let expected = match self.names {
                     None => "a label, which is a whole number from 0, or nothing",
-                    Some(_) => "a label, which is a whole number from 0 or the name of a class, or nothing",
+                    Some(_) => {
+                        "a label, which is a whole number from 0 or the name of a class, or nothing"
+                    }
                 };
                 self.problem(line, text, expected)
             }),
@@ -108,14 +128,14 @@ fn whole(text: &str) -> Option<usize> {
     text.strip_suffix(".0").unwrap_or(text).parse().ok()
 }
 
-fn of_text(source: &MatrixSource, cells: &Cells<'_>) -> Result<Vec<(usize, usize)>> {
+fn of_text(source: &MatrixSource, cells: &Cells<'_>) -> Result<LabelsOfRows> {
     let (file, length) = open_file(source.path())?;
     if length > MOST_BYTES {
         return Err(cells.problem(1, "more than 256 MB", "a sheet of labels"));
     }
     let mut records = Records::new(file, &cells.origin)?;
     if records.next()?.is_none() {
-        return Ok(Vec::new());
+        return Ok(LabelsOfRows { pairs: Vec::new(), entries: Some(0) });
     }
     let text = |cell: &[u8]| String::from_utf8_lossy(cell).trim().to_owned();
     let head: Vec<String> = records.cells().map(|cell| text(cell).to_lowercase()).collect();
@@ -131,11 +151,11 @@ fn of_text(source: &MatrixSource, cells: &Cells<'_>) -> Result<Vec<(usize, usize
             found.push((cells.row(line, &at(row))?, label));
         }
     }
-    Ok(found)
+    Ok(LabelsOfRows { pairs: found, entries: None })
 }
 
 /// One label a line, where an empty line counts: the reader of records would skip it.
-fn of_column(source: &MatrixSource, cells: &Cells<'_>) -> Result<Vec<(usize, usize)>> {
+fn of_column(source: &MatrixSource, cells: &Cells<'_>) -> Result<LabelsOfRows> {
     let (file, _) = open_file(source.path())?;
     let mut text = String::new();
     let read = file.take(MOST_BYTES).read_to_string(&mut text);
@@ -147,6 +167,7 @@ fn of_column(source: &MatrixSource, cells: &Cells<'_>) -> Result<Vec<(usize, usi
     let known = matches!(cells.label(1, &first), Ok(Some(_)));
     let named = !known && !first.is_empty() && first.parse::<f64>().is_err();
     let mut found = Vec::new();
+    let entries = text.lines().count() - usize::from(named);
     for (index, line) in text.lines().enumerate().skip(usize::from(named)) {
         if line.contains([',', ';', '\t']) {
             return Err(cells.problem(index + 1, line, "one label a line, or a header row,label"));
@@ -155,7 +176,7 @@ fn of_column(source: &MatrixSource, cells: &Cells<'_>) -> Result<Vec<(usize, usi
             found.push((index - usize::from(named), label));
         }
     }
-    Ok(found)
+    Ok(LabelsOfRows { pairs: found, entries: Some(entries) })
 }
 
 #[cfg(test)]

@@ -81,6 +81,13 @@ fn alarm(checked: &Checked) -> bool {
     !conditions.failed(checked).is_empty()
 }
 
+/// The first target row whose label the sets in use hold.
+fn covered_row(checked: &Checked, target: &Rows) -> usize {
+    let threshold = checked.threshold();
+    let mut rows = target.values.chunks_exact(CLASSES).zip(&target.labels);
+    rows.position(|(row, label)| threshold.admits(1.0 - row[*label])).unwrap()
+}
+
 /// Share of the target rows whose label the sets in use hold.
 fn true_coverage(checked: &Checked, target: &Rows) -> f64 {
     let threshold = checked.threshold();
@@ -190,6 +197,10 @@ fn labels_decide_where_there_are_any() {
     assert!((measured.low..=measured.high).contains(&truth), "{measured:?} and {truth}");
     assert!(alarm(&found));
     assert!(sentences::check::headline(&found).starts_with("Coverage is lost: "));
+    // One label excludes nothing: what the rows say stands, and the alarm with it.
+    let one = checked(&calibration, &fog, &[covered_row(&found, &fog)]);
+    assert!(one.decisive().is_none() && one.verdict == Verdict::Loss && alarm(&one));
+    assert!(sentences::check::rests_on(&one).contains("1 label (1 covered) cannot decide"));
     let target = clean.chosen(&order[1000..1500]);
     let quiet = checked(&calibration, &target, &(0..80).collect::<Vec<usize>>());
     assert!(quiet.verdict != Verdict::Loss && !alarm(&quiet), "{:?}", quiet.measured);
@@ -201,11 +212,11 @@ fn the_answer_is_short() {
     let clean = Rows::clean();
     let order = shuffled(0..clean.labels.len(), Seed::new(2));
     let calibration = clean.chosen(&order[..1000]);
-    for condition in ["clean", "gaussian_noise_1", "fog_3", "shear_5"] {
+    for condition in ["clean", "gaussian_noise_1", "fog_3", "motion_blur_5", "shear_5"] {
         let target = Rows::read(&format!("{condition}_test"));
-        for labels in [0, 40] {
+        for labels in [0, 1, 40] {
             let found = checked(&calibration, &target, &(0..labels).collect::<Vec<usize>>());
-            let answer = sentences::check::answer(&found, "").join(" ");
+            let answer = sentences::check::answer(&found).join(" ");
             let words = answer.split_whitespace().count();
             assert!(words <= 60, "{words} words: {answer}");
             assert!(!answer.contains('`'), "{answer}");

@@ -6,7 +6,7 @@ use evenkeel::calibration::{Calibration, Evidence};
 use evenkeel::check::ShiftReport;
 use evenkeel::evaluation::{ClassCoverage, Evaluation, SizeCoverage};
 use evenkeel::method::label_plan::Certificate;
-use evenkeel::reading::CoverageEstimate;
+use evenkeel::reading::{CoverageEstimate, CoverageLoss};
 use evenkeel::threshold::Threshold;
 use serde::Serialize;
 
@@ -44,6 +44,9 @@ pub struct CheckDocument<'a> {
     pub failed: Vec<FailedCondition>,
     /// What to do, in one sentence.
     pub advice: String,
+    /// What to type for it, in the shell at hand; absent where nothing is to be done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
     /// What a user should know.
     pub warnings: Vec<String>,
     /// Coverage of the calibration data at the threshold in question, class by class.
@@ -64,9 +67,12 @@ impl<'a> CheckDocument<'a> {
         failed: &[FailedCondition],
     ) -> Self {
         let mut report = Cow::Borrowed(&checked.report);
-        // With labels the verdict is theirs; the readings stay beside it as they are.
-        if checked.verdict != report.verdict {
-            report.to_mut().verdict = checked.verdict;
+        // Labels that decide have the verdict and the loss; the readings stay beside them as they are.
+        if let Some(measured) = checked.decisive() {
+            let [value, low, high] = measured.loss(checked.level());
+            let report = report.to_mut();
+            report.verdict = checked.verdict;
+            report.loss = CoverageLoss { value, low, high };
         }
         Self {
             report,
@@ -74,7 +80,9 @@ impl<'a> CheckDocument<'a> {
             with_labels: checked.with_labels.as_ref(),
             failed: failed.to_vec(),
             advice: sentences::check::advice(checked),
-            warnings: sentences::check::warnings(checked),
+            command: None,
+            warnings: [sentences::check::warnings(checked), sentences::check::remarks(checked)]
+                .concat(),
             per_class: class_rows(&checked.per_class, class_names),
             mean_size: checked.mean_size,
             examples: &checked.examples,

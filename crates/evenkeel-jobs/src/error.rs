@@ -123,6 +123,25 @@ pub enum JobError {
         /// The row, from 0.
         row: usize,
     },
+    /// Labels that stand in a column of another length than the target data.
+    #[error(
+        "{input}: it has {entries} entries and the target data have {rows} rows; give one for each row, with gaps where a label is not \
+         known, or a sheet with the columns row and label"
+    )]
+    OtherNumberOfRows {
+        /// The input at fault, as the shell names it: a path, or an argument.
+        input: String,
+        /// Entries, labels and gaps.
+        entries: usize,
+        /// Rows of the target data.
+        rows: usize,
+    },
+    /// Labels were promised and none is there.
+    #[error("{input}: there is no label in it; fill some in, or leave it out")]
+    NoneFilledIn {
+        /// The input at fault, as the shell names it: a path, or an argument.
+        input: String,
+    },
     /// A calibration with which this cannot be done: a check, or adding labels.
     #[error("{input}: {why}")]
     NotCheckable {
@@ -183,6 +202,8 @@ impl JobError {
             | Self::LabeledOtherwise { .. }
             | Self::NoSuchClass { .. }
             | Self::NoSuchRow { .. }
+            | Self::OtherNumberOfRows { .. }
+            | Self::NoneFilledIn { .. }
             | Self::NoLabels { .. } => Some(Category::InvalidInput),
             Self::Calibration(_) | Self::NotCheckable { .. } => Some(Category::Incompatible),
             // Nobody's mistake, or one that the source explains itself.

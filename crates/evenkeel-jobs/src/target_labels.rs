@@ -8,6 +8,8 @@ pub struct TargetLabels {
     name: String,
     /// By increasing row.
     labels: Vec<(usize, usize)>,
+    /// How many rows they speak of, where there is one entry for each row; none for a sheet of some rows.
+    rows: Option<usize>,
 }
 
 impl TargetLabels {
@@ -24,7 +26,35 @@ impl TargetLabels {
             let (input, row, label) = (name.to_owned(), *row, *label);
             return Err(JobError::NoSuchClass { input, row, label, classes });
         }
-        Ok(Self { name: name.to_owned(), labels })
+        Ok(Self { name: name.to_owned(), labels, rows: None })
+    }
+
+    /// An error if there are none: whoever gives labels wants them used.
+    ///
+    /// # Errors
+    /// [`JobError::NoneFilledIn`] without a label.
+    pub fn or_refuse(self) -> Result<Self> {
+        match self.labels.is_empty() {
+            true => Err(JobError::NoneFilledIn { input: self.name }),
+            false => Ok(self),
+        }
+    }
+
+    /// The same, known to have one entry, or a gap, for each of so many rows.
+    #[must_use]
+    pub fn for_rows(mut self, rows: Option<usize>) -> Self {
+        self.rows = rows;
+        self
+    }
+
+    /// An error unless there was an entry for each of `rows` target rows, or the labels name their rows themselves.
+    pub(crate) fn require_rows(&self, rows: usize) -> Result<()> {
+        match self.rows {
+            Some(found) if found != rows => {
+                Err(JobError::OtherNumberOfRows { input: self.name.clone(), entries: found, rows })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// As methods take them; rows are their keys.

@@ -233,8 +233,8 @@ impl fmt::Display for Warning {
             Self::FewEffectivePoints { effective, points } => write!(
                 f,
                 "the weights amount to {effective:.1} points out of {points}: thresholds are as uncertain as with \
-                 that many; collect labeled points that look like the target points, or, with ot, use fewer steps, the finite-sample \
-                 objective or a floor on the effective sample size",
+                 that many; collect labeled points that look like the target points, or label some target rows (a descent of ot can also \
+                 be given a floor on the effective sample size)",
             ),
             Self::OrderViolated { largest, at } => write!(
                 f,

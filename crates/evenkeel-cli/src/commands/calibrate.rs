@@ -4,10 +4,12 @@ use std::path::Path;
 
 use evenkeel_io::{AtomicFile, FileSource, PointFiles, read_target_labels};
 use evenkeel_jobs::{
-    Calibrated, JobError, Observer, TargetLabels, calibrate, sentences, update,
+    Calibrated, JobError, LabeledData, Observer, TargetLabels, calibrate, sentences, update,
 };
 
+use evenkeel::calibrator::ShiftCalibrator;
 use evenkeel::method::{KnownRatios, require_and_refuse};
+use evenkeel::score::Score;
 use evenkeel::side_inputs::PointSet;
 
 use crate::args::{CalibrateArgs, Labeled};
@@ -23,19 +25,47 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Outcome, Failure> {
 }
 
 fn run_on_pool(args: &CalibrateArgs) -> Result<Outcome, Failure> {
-    match (args.made_of.labeled(), &args.made_of.update) {
-        (Some(labeled), _) => of_data(args, &labeled),
-        (None, Some(path)) => of_calibration(args, path),
-        (None, None) => Err(Failure::Argument(
-            "give --cal-probs and --cal-labels, or --update with a file written by calibrate".into(),
+    match (args.made_of.labeled(), &args.made_of.calibration, &args.made_of.update) {
+        (Some(labeled), ..) => of_files(args, &labeled),
+        (None, Some(path), _) => of_kept_data(args, path),
+        (None, None, Some(path)) => of_calibration(args, path),
+        (None, None, None) => Err(Failure::Argument(
+            "give --cal-probs and --cal-labels, or --calibration or --update with a file written by calibrate".into(),
         )),
     }
 }
 
-/// From calibration and target data.
-fn of_data(args: &CalibrateArgs, labeled: &Labeled) -> Result<Outcome, Failure> {
+/// From files of calibration and target data.
+fn of_files(args: &CalibrateArgs, labeled: &Labeled) -> Result<Outcome, Failure> {
     let rates = Rates::of(&args.common)?;
-    let score = score(&args.scoring, rates.seed)?;
+    let calibrator = planned(args, score(&args.scoring, rates.seed)?, rates)?;
+    let files = args.reading.read(labeled, &args.beside)?;
+    of_data(args, &calibrator, files.data()?)
+}
+
+/// From the calibration data that a calibration keeps.
+fn of_kept_data(args: &CalibrateArgs, path: &Path) -> Result<Outcome, Failure> {
+    if let Some((name, _)) = args.scoring.values()?.iter().next() {
+        return Err(Failure::Argument(format!(
+            "--{name} has no use with --calibration: the score is that of the calibration; leave it out"
+        )));
+    }
+    let calibration = load_calibration(path)?;
+    let provenance = calibration.provenance();
+    let calibrator = planned(args, provenance.score, Rates::of(&args.common)?)?;
+    let name = path.display().to_string();
+    let kept = calibration.reference().filter(|kept| kept.labels().len() == kept.of_rows());
+    let Some(kept) = kept else {
+        return Err(Failure::from(JobError::NotCheckable {
+            input: name,
+            why: "it does not keep all of its calibration data; give --cal-probs and --cal-labels",
+        }));
+    };
+    of_data(args, &calibrator, LabeledData::of_reference(&name, kept, provenance.classes)?)
+}
+
+/// The fit to be made, with all that its method needs.
+fn planned(args: &CalibrateArgs, score: Score, rates: Rates) -> Result<ShiftCalibrator, Failure> {
     let ratios = KnownRatios::of(args.beside.cal_ratios.as_ref());
     let calibrator = calibrator(args.method, args.settings.values()?, ratios, score, rates)?;
     // Before any file is read: a missing flag should not cost the reading of gigabytes.
@@ -44,8 +74,15 @@ fn of_data(args: &CalibrateArgs, labeled: &Labeled) -> Result<Outcome, Failure> 
         PointSet::Calibration,
         &args.beside.given_for(args.method),
     )?;
-    let files = args.reading.read(labeled, &args.beside)?;
-    let labeled = files.data()?;
+    Ok(calibrator)
+}
+
+/// From calibration data, however they were given.
+fn of_data(
+    args: &CalibrateArgs,
+    calibrator: &ShiftCalibrator,
+    labeled: LabeledData<'_>,
+) -> Result<Outcome, Failure> {
     let names = args.reading.names(labeled.classes())?;
     let target_labels = args.beside.labels(labeled.classes(), names.as_deref())?;
     let labeled = match &target_labels {
@@ -53,7 +90,7 @@ fn of_data(args: &CalibrateArgs, labeled: &Labeled) -> Result<Outcome, Failure> 
         None => labeled,
     };
     store(args, names.as_deref(), |target, progress| {
-        calibrate(&calibrator, &labeled, target, progress)
+        calibrate(calibrator, &labeled, target, progress)
     })
 }
 

@@ -2,9 +2,10 @@
 
 use evenkeel::calibration::Calibration;
 use evenkeel::level::{FailureProbability, Miscoverage};
-use evenkeel::method::{OptionValue, OptionValues};
+use evenkeel::score::Score;
 use evenkeel::seed::Seed;
-use evenkeel_io::{AtomicFile, LabeledFiles, PointFiles, read_target_labels};
+use evenkeel_io::{AtomicFile, LabeledFiles, PointFiles, read_labels_of_rows};
+use evenkeel_jobs::sentences::check::NextStep;
 use evenkeel_jobs::{
     AlarmConditions, CheckJob, Checked, FailedCondition, JobError, LabeledData, TargetLabels,
     check, sentences,
@@ -16,7 +17,7 @@ use crate::exit::Outcome;
 use crate::failure::Failure;
 use crate::files::load_calibration;
 use crate::output::{print, print_json};
-use crate::page::{date, in_words, provenance};
+use crate::page::{date, in_words, provenance, quoted};
 use crate::progress::Verbosity;
 use crate::settings::{on_threads, score};
 use crate::table::{Align, Table, colour_on_stdout, percent};
@@ -109,25 +110,28 @@ fn run_on_pool(args: &CheckArgs) -> Result<Outcome, Failure> {
     let labeled = reference.data()?;
     let names = args.reading.names(labeled.classes())?;
     if let Some(input) = &args.target_labels {
-        let pairs = read_target_labels(input, names.as_deref())?;
-        job.labels = TargetLabels::new(input, pairs, labeled.classes())?;
+        let found = read_labels_of_rows(input, names.as_deref())?;
+        let labels = TargetLabels::new(input, found.pairs, labeled.classes())?.or_refuse()?;
+        job.labels = labels.for_rows(found.entries);
     }
     let html = args.page.html.as_deref().map(AtomicFile::create).transpose()?;
     let mut target = args.reading.open(PointFiles::probs(&args.unlabeled))?;
     let verbosity = Verbosity::of(args.common.quiet);
     let checked = check(&job, &labeled, &mut target, &mut verbosity.progress())?;
     let failed = conditions.failed(&checked);
-    let command = recalibrate(args, &job, args.scoring.values()?);
+    let command = command(args, &job, &checked);
     if let Some((file, path)) = html.zip(args.page.html.as_ref()) {
-        let about = about_run(args, &job, &reference, names.as_deref(), &command);
+        let about = about_run(args, &job, &reference, names.as_deref(), command.as_deref());
         let page = check_page(&checked, job.score.name(), &about)?;
         file.write_whole(evenkeel_report::render(&page))?;
         verbosity.note(&format!("wrote {}", path.display()));
     }
     if args.common.json {
-        print_json(&checked.document(names.as_deref(), &failed))?;
+        let mut document = checked.document(names.as_deref(), &failed);
+        document.command = command;
+        print_json(&document)?;
     } else {
-        print(&text(&checked, names.as_deref(), &command, args.explain))?;
+        print(&text(&checked, names.as_deref(), command.as_deref(), args.explain))?;
     }
     Ok(outcome(&failed))
 }
@@ -162,7 +166,7 @@ fn about_run<'a>(
     job: &CheckJob,
     reference: &Reference<'_>,
     class_names: Option<&'a [String]>,
-    command: &str,
+    command: Option<&str>,
 ) -> AboutRun<'a> {
     let calibration = args.reference.calibration.as_ref().map(|path| path.display().to_string());
     let inputs = [
@@ -175,7 +179,6 @@ fn about_run<'a>(
     let inputs: Vec<(&str, &String)> =
         inputs.into_iter().filter_map(|(role, file)| Some((role, file?))).collect();
     let mut options = vec![
-        ("alpha".into(), job.settings.alpha.get().to_string()),
         ("delta".into(), args.delta.to_string()),
         ("bound grid".into(), job.settings.bound_grid.to_string()),
         ("permutations".into(), job.settings.permutations.to_string()),
@@ -187,18 +190,51 @@ fn about_run<'a>(
         calibration: reference.name(),
         rows: args.unlabeled.clone(),
         class_names,
-        commands: vec![command.to_owned()],
+        commands: command.map(str::to_owned).into_iter().collect(),
         provenance: provenance(&inputs, options, job.settings.seed.get()),
     }
 }
 
-/// The command that does what is recommended, ready to copy: the files and settings of this check.
-fn recalibrate(args: &CheckArgs, job: &CheckJob, scoring: &OptionValues) -> String {
+/// What to type next, ready to copy; none where nothing is to be done.
+fn command(args: &CheckArgs, job: &CheckJob, checked: &Checked) -> Option<String> {
+    match sentences::check::next_step(checked) {
+        NextStep::Calibrate => Some(recalibrate(args, job)),
+        NextStep::Label { rows } => Some(label(args, rows.min(checked.report.m))),
+        NextStep::Nothing => None,
+    }
+}
+
+/// The command that draws rows to label.
+fn label(args: &CheckArgs, rows: u64) -> String {
+    let mut words = vec!["evenkeel".to_owned(), "label".to_owned()];
+    let mut option = |name: &str, value: &str| words.extend([name.to_owned(), quoted(value)]);
+    option("--unlabeled", &args.unlabeled);
+    option("--budget", &rows.to_string());
+    if let Some(names) = &args.reading.class_names {
+        option("--class-names", &names.display().to_string());
+    }
+    option("--out", "rows.csv");
+    if args.reading.logits {
+        words.push("--logits".to_owned());
+    }
+    words.join(" ")
+}
+
+/// The command that does what is recommended: the files and settings of this check.
+fn recalibrate(args: &CheckArgs, job: &CheckJob) -> String {
     let mut words: Vec<String> = vec!["evenkeel".into(), "calibrate".into()];
     let mut option = |name: &str, value: &str| words.extend([name.to_owned(), quoted(value)]);
-    // A calibration keeps its data, but a new one is fitted to the whole of them.
-    option("--cal-probs", args.reference.cal_probs.as_deref().unwrap_or("CAL_PROBS"));
-    option("--cal-labels", args.reference.cal_labels.as_deref().unwrap_or("CAL_LABELS"));
+    let stored = args.reference.calibration.as_ref();
+    if let Some(calibration) = stored {
+        option("--calibration", &calibration.display().to_string());
+    }
+    for (name, files) in
+        [("--cal-probs", &args.reference.cal_probs), ("--cal-labels", &args.reference.cal_labels)]
+    {
+        if let Some(file) = files {
+            option(name, file);
+        }
+    }
     option("--unlabeled", &args.unlabeled);
     option("--method", "auto");
     if let Some(labels) = &args.target_labels {
@@ -217,26 +253,20 @@ fn recalibrate(args: &CheckArgs, job: &CheckJob, scoring: &OptionValues) -> Stri
         option("--class-names", &names.display().to_string());
     }
     option("--out", "cal.json");
-    for (name, value) in scoring.iter() {
-        match value {
-            OptionValue::Flag(_) => words.push(format!("--{name}")),
-            value => words.extend([format!("--{name}"), quoted(&value.to_string())]),
+    // A calibration brings its score along.
+    for (name, value) in
+        job.score.options().iter().filter(|_| stored.is_none() && job.score != Score::Lac)
+    {
+        match value.as_str() {
+            "true" => words.push(format!("--{name}")),
+            "false" => {}
+            value => words.extend([format!("--{name}"), quoted(value)]),
         }
     }
     if args.reading.logits {
         words.push("--logits".to_owned());
     }
     words.join(" ")
-}
-
-/// A word as a shell takes it.
-fn quoted(word: &str) -> String {
-    let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:,=@%+~".contains(letter);
-    if word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
 }
 
 /// An error unless a floor on coverage is a share.
@@ -253,20 +283,29 @@ pub(crate) fn require_share(option: &str, value: f64) -> Result<(), Failure> {
 pub(crate) fn text(
     checked: &Checked,
     names: Option<&[String]>,
-    command: &str,
+    command: Option<&str>,
     explain: bool,
 ) -> String {
-    let mut text = sentences::check::answer(checked, command).join("\n") + "\n";
+    let mut text = sentences::check::answer(checked).join("\n") + "\n";
+    if let Some(command) = command {
+        text += &format!("\n  {command}\n");
+    }
     let mut warnings = sentences::check::warnings(checked);
-    let recommended = checked.recommended.iter().flat_map(|found| &found.warnings);
+    let recommended = checked.repair().into_iter().flat_map(|found| &found.warnings);
     // What a fit with labels warns of may be said of the labels already.
     let new: Vec<String> = recommended.filter(|said| !warnings.contains(said)).cloned().collect();
     warnings.extend(new);
+    if !warnings.is_empty() {
+        text += "\n";
+    }
     for warning in warnings {
         text += &format!("Warning: {warning}.\n");
     }
     if explain {
         text += &explanation(checked, names);
+        for remark in sentences::check::remarks(checked) {
+            text += &format!("Note: {remark}.\n");
+        }
     }
     text
 }

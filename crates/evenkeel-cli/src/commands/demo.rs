@@ -159,7 +159,7 @@ fn run_on_pool(args: &DemoArgs) -> Result<Outcome, Failure> {
     if let Some(shown) = shown {
         let page = job.page(shown, &days)?;
         write_file(&args.out.join("report.html"), evenkeel_report::render(&page).as_bytes())?;
-        text_of_check = text(&shown.checked, Some(&names), &job.command(shown.day), false);
+        text_of_check = text(&shown.checked, Some(&names), Some(&job.command(shown.day)), false);
     }
     let days = days.iter().map(Day::new).collect();
     let document = Document { report: args.out.join("report.html"), days };
@@ -290,8 +290,8 @@ fn summary(document: &Document, shown: &str, alpha: f64, folder: &Path) -> Strin
         ("auto", Align::Right),
         ("50 labels", Align::Right),
         ("mean size", Align::Right),
-        ("with auto", Align::Right),
-        ("50 labels", Align::Right),
+        ("its auto", Align::Right),
+        ("its 50", Align::Right),
     ]);
     for day in &document.days {
         let row = |method: &str| day.rows.iter().find(|row| row.method == method);
@@ -321,7 +321,8 @@ fn summary(document: &Document, shown: &str, alpha: f64, folder: &Path) -> Strin
          estimated   coverage of the sets in use, from 1000 unlabeled images\n\
          measured    the same, counted on 2000 labeled images that nobody has in production\n\
          ot, auto    coverage after a repair without labels: the paper's method, and the one this tool picks\n\
-         50 labels   coverage after a repair with labels of fifty target images (few-labels)\n\n\
+         50 labels   coverage after a repair with labels of fifty target images (few-labels)\n\
+         mean size   labels in a set: as it is, after auto, after 50 labels\n\n\
          What `evenkeel check` says of the fog:\n\n{shown}\n\
          The page with figures: {}\n\
          Next, with your own files in place of these:\n  \

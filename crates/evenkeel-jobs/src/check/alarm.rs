@@ -9,7 +9,7 @@ use super::Checked;
 pub struct AlarmConditions {
     /// Coverage below this: the estimate, or with labels the upper end of what they show.
     pub below: Option<f64>,
-    /// The low end of the estimate's range below this.
+    /// The low end of the estimate's range, or with labels of what they show, below this.
     pub below_worst_case: Option<f64>,
     /// The low end of the guaranteed interval below this.
     pub below_guaranteed: Option<f64>,
@@ -32,14 +32,14 @@ impl AlarmConditions {
     /// The conditions that hold.
     pub fn failed(&self, checked: &Checked) -> Vec<FailedCondition> {
         let report = &checked.report;
-        let now = match &checked.measured {
-            // Labels decide where there are any: even their most hopeful reading is below the limit.
-            Some(measured) => measured.high,
-            None => report.coverage_estimate.value,
+        let (now, worst) = match checked.decisive() {
+            // Labels decide where there are enough: even their most hopeful reading is below the limit.
+            Some(measured) => (measured.high, measured.low),
+            None => (report.coverage_estimate.value, report.coverage_estimate.low),
         };
         let floors = [
             ("fail-below", self.below, now),
-            ("fail-below-worst-case", self.below_worst_case, report.coverage_estimate.low),
+            ("fail-below-worst-case", self.below_worst_case, worst),
             (
                 "fail-below-guaranteed",
                 self.below_guaranteed,

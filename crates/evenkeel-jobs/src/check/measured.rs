@@ -1,6 +1,6 @@
 //! What labels of a few target rows show: coverage at the threshold in question, counted.
 
-use evenkeel::certify::{CoveredLabels, clopper_pearson};
+use evenkeel::certify::{CoveredLabels, clopper_pearson, same_labels_interval};
 use evenkeel::conformal::label_scores_of_rows;
 use evenkeel::level::FailureProbability;
 use evenkeel::reading::Verdict;
@@ -15,7 +15,8 @@ use crate::target_labels::TargetLabels;
 
 /// Coverage counted on labeled target rows, with the interval it lies in.
 ///
-/// The interval is exact for labels of rows drawn at random and a threshold that did not look at them.
+/// The interval is exact for labels of rows drawn at random and a threshold that did not look at them; where it did look,
+/// it holds at every threshold at once.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct CoverageMeasured {
     /// Labels counted.
@@ -30,19 +31,40 @@ pub struct CoverageMeasured {
     pub high: f64,
     /// Confidence of the interval.
     pub confidence: f64,
+    /// Whether the threshold was chosen with these labels; the interval is then the wider one of a band over all thresholds.
+    pub chosen_with_labels: bool,
 }
 
+/// A loss of less than this is none to be woken for.
+const SMALL_LOSS: f64 = 0.02;
+/// Labels whose interval holds the level and this much less say little: the rows beside them say more.
+const SAYS_LITTLE: f64 = 0.15;
+
 impl CoverageMeasured {
-    /// What the labels say of the level: they decide where there are any.
+    /// Whether the labels are enough to decide: they exclude the level, or coverage far below it.
+    pub fn decides(&self, level: f64) -> bool {
+        self.high < level || self.low >= level - SAYS_LITTLE
+    }
+
+    /// What the labels say of the level.
+    ///
+    /// ```text
+    /// loss    the interval lies below the level, and the share is more than 2 points below
+    /// ok      the level lies in the interval or below it, and the share is at most 2 points below
+    /// watch   all else: a small loss that is certain, or a larger one that may be chance
+    /// ```
     pub fn verdict(&self, level: f64) -> Verdict {
-        if self.high < level {
-            Verdict::Loss
-        } else if self.value >= level {
-            Verdict::Ok
-        } else {
-            // The level is among what the labels allow, and so is less: more labels would tell.
-            Verdict::Watch
+        let large = self.value < level - SMALL_LOSS;
+        match (self.high < level, large) {
+            (true, true) => Verdict::Loss,
+            (false, false) => Verdict::Ok,
+            _ => Verdict::Watch,
         }
+    }
+
+    /// Points lost, as the labels count them: value, and the ends that the interval allows.
+    pub(crate) fn loss(&self, level: f64) -> [f64; 3] {
+        [self.value, self.high, self.low].map(|coverage| 100.0 * (level - coverage).max(0.0))
     }
 }
 
@@ -80,11 +102,25 @@ impl<'a> Counting<'a> {
         Ok(())
     }
 
-    /// The count with its interval; none where no row was labeled.
-    pub(super) fn finish(self, failure: FailureProbability) -> Result<Option<CoverageMeasured>> {
+    /// The count with its interval; none where no row was labeled. `used` are labels that the threshold was chosen with.
+    pub(super) fn finish(
+        self,
+        rows: usize,
+        failure: FailureProbability,
+        used: &[(u64, usize)],
+    ) -> Result<Option<CoverageMeasured>> {
+        self.labels.require_rows(rows)?;
         self.labels.require_seen(self.seen)?;
         let counted = CoveredLabels::new(self.covered, self.seen)?;
-        let interval = clopper_pearson(counted, failure);
+        let chosen_with_labels = self
+            .labels
+            .pairs()
+            .iter()
+            .any(|(row, label)| used.binary_search(&(*row as u64, *label)).is_ok());
+        let interval = match chosen_with_labels {
+            true => same_labels_interval(counted, failure),
+            false => clopper_pearson(counted, failure),
+        };
         Ok(counted.share().map(|value| CoverageMeasured {
             k: self.seen,
             covered: self.covered,
@@ -92,6 +128,49 @@ impl<'a> Counting<'a> {
             low: interval.low,
             high: interval.high,
             confidence: interval.confidence,
+            chosen_with_labels,
         }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counted(covered: u64, k: u64) -> CoverageMeasured {
+        let counted = CoveredLabels::new(covered, k).unwrap();
+        let interval = clopper_pearson(counted, FailureProbability::FIVE_PERCENT);
+        CoverageMeasured {
+            k,
+            covered,
+            value: covered as f64 / k as f64,
+            low: interval.low,
+            high: interval.high,
+            confidence: interval.confidence,
+            chosen_with_labels: false,
+        }
+    }
+
+    /// By the size of the loss and by what the labels exclude; a coin's toss decides nothing.
+    #[test]
+    fn labels_decide_when_they_exclude_something() {
+        for (covered, k, expected) in [
+            (1, 1, None),
+            (5, 5, None),
+            (0, 1, None),
+            (0, 5, Some(Verdict::Loss)),
+            (32, 50, Some(Verdict::Loss)),
+            (44, 50, Some(Verdict::Ok)),
+            (47, 50, Some(Verdict::Ok)),
+            (87, 100, Some(Verdict::Watch)),
+            // Half a point below the level for certain is no loss to be woken for.
+            (17_900, 20_000, Some(Verdict::Watch)),
+            (17_000, 20_000, Some(Verdict::Loss)),
+            (18_000, 20_000, Some(Verdict::Ok)),
+        ] {
+            let measured = counted(covered, k);
+            let said = measured.decides(0.9).then(|| measured.verdict(0.9));
+            assert_eq!(said, expected, "{covered} of {k}: {measured:?}");
+        }
     }
 }

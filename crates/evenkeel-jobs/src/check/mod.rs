@@ -12,7 +12,7 @@ pub use learned::{BeforeAndWith, ClassShare, CoverageRange, WithLabels};
 pub use measured::CoverageMeasured;
 pub use recommended::{MeanSizes, Recommended};
 
-use evenkeel::calibration::Calibration;
+use evenkeel::calibration::{Calibration, Evidence};
 use evenkeel::calibrator::ShiftCalibrator;
 use evenkeel::check::{
     Check, CheckEnded, CheckSettings, ShiftReport, TargetLaws, ThresholdInQuestion,
@@ -48,13 +48,15 @@ pub struct CheckJob {
     pub settings: CheckSettings,
     /// Labels of a few target rows; none by default.
     pub labels: TargetLabels,
+    /// Key and label of the target rows that the threshold in question was chosen with, by increasing key.
+    pub chosen_with: Vec<(u64, usize)>,
 }
 
 impl CheckJob {
     /// The defaults at these two rates. The shift test is that of `auto`: a shift found here is found there.
     pub fn new(score: Score, alpha: Miscoverage, delta: FailureProbability, seed: Seed) -> Self {
         let settings = CheckSettings::new(alpha, delta, seed);
-        Self { score, settings, labels: TargetLabels::default() }
+        Self { score, settings, labels: TargetLabels::default(), chosen_with: Vec::new() }
     }
 
     /// A check of a calibration in use, at its own level unless another is asked for; `name` is the caller's for it.
@@ -78,6 +80,9 @@ impl CheckJob {
         let alpha = alpha.unwrap_or(provenance.alpha);
         let mut job = Self::new(provenance.score, alpha, delta, provenance.seed);
         job.settings.threshold = ThresholdInQuestion::Given(threshold);
+        if let Some(Evidence::FewLabels(found)) = &calibration.learned().evidence {
+            job.chosen_with.clone_from(&found.labeled_rows);
+        }
         Ok(job)
     }
 }
@@ -122,6 +127,18 @@ impl Checked {
         1.0 - self.report.alpha
     }
 
+    /// What labels show, where they are enough to decide.
+    pub fn decisive(&self) -> Option<&CoverageMeasured> {
+        self.measured.as_ref().filter(|counted| counted.decides(self.level()))
+    }
+
+    /// Whether the advice is to calibrate anew.
+    pub fn repair(&self) -> Option<&Recommended> {
+        // A repair that makes no set larger repairs no loss.
+        let larger = |found: &&Recommended| found.at().get() > self.threshold().get();
+        self.recommended.as_ref().filter(larger).filter(|_| self.verdict == Verdict::Loss)
+    }
+
     /// The threshold in question.
     pub fn threshold(&self) -> Threshold {
         self.report.threshold.map_or(Threshold::AllLabels, Threshold::Finite)
@@ -140,13 +157,14 @@ pub fn check(
     target: &mut dyn RowSource,
     observer: &mut dyn Observer,
 ) -> Result<Checked> {
-    let CheckJob { score, settings, labels } = job;
+    let CheckJob { score, settings, labels, chosen_with } = job;
     let scores = labeled.scores(score)?;
     let mut check = labeled.begin_check(score, settings)?;
     let threshold = check.threshold();
     let mut counting = Some(Counting::new(labels, score, threshold));
     let mut first_rows = FirstRows::default();
     let mut measured = None;
+    let mut rows = 0;
     let found = loop {
         // Taken by every block and given back by all that are added: after an error there is none, and none is needed.
         let mut open = Some(check);
@@ -155,11 +173,12 @@ pub fn check(
             let add = |check: Check| with_rows!(block.rows, |rows| check.add(keys, rows));
             open = open.take().map(add).transpose()?;
             first_rows.add(block.first_row, &block.rows);
+            rows = rows.max(block.first_row + block.rows.rows());
             counting.as_mut().map_or(Ok(()), |count| count.add(block.first_row, &block.rows))
         })?;
         // Labels are counted in the first pass; the second brings the same rows.
         if let Some(counting) = counting.take() {
-            measured = counting.finish(settings.delta)?;
+            measured = counting.finish(rows, settings.delta, chosen_with)?;
         }
         let read = open.ok_or_else(|| JobError::NoRows { input: target.name().to_owned() })?;
         let ended = read.end_pass();
@@ -170,12 +189,14 @@ pub fn check(
     };
     let (report, laws) = (found.report, found.laws);
     let level = 1.0 - report.alpha;
-    let verdict = measured.map_or(report.verdict, |counted| counted.verdict(level));
+    // Labels decide as soon as there are enough of them to exclude anything.
+    let verdict = measured
+        .filter(|counted| counted.decides(level))
+        .map_or(report.verdict, |counted| counted.verdict(level));
     let settled = match &measured {
         Some(measured) => {
             let fitted = with_labels(job, labeled, (target, observer))?;
-            let learned =
-                WithLabels::of(&fitted, threshold, &report.coverage_estimate, measured);
+            let learned = WithLabels::of(&fitted, threshold, &report.coverage_estimate, measured);
             Some((fitted, learned))
         }
         None => None,
@@ -192,7 +213,8 @@ pub fn check(
         _ => None,
     };
     let with_labels = settled.and_then(|(_, learned)| learned);
-    let after = recommended.as_ref().map(Recommended::at);
+    // Sets of a repair that nobody is advised to make would only confuse.
+    let after = recommended.as_ref().filter(|_| verdict != Verdict::Ok).map(Recommended::at);
     let examples = first_rows.examples(labeled.classes(), score, threshold, after)?;
     let per_class = coverage_by_class(&scores, labeled, report.threshold);
     let mean_size = mean_size(&laws, labeled.classes(), threshold);

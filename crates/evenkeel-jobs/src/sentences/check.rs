@@ -7,27 +7,28 @@ use evenkeel::level::{FailureProbability, Level};
 use evenkeel::reading::{ReadingName, Verdict};
 use evenkeel::shift::RandomDrawTest;
 
-use super::{class_name, percent, threshold};
-use crate::check::{Checked, CoverageRange, FailedCondition, Recommended};
+use super::{capitalised, class_name, percent, threshold};
+use crate::check::{Checked, CoverageMeasured, CoverageRange, FailedCondition, Recommended};
 
 /// Points within which a few labels should tell coverage, in advice.
 const USEFUL_HALF_WIDTH: f64 = 0.05;
+/// About so many labels are worth their price, as docs/methods/few-labels.md measures.
+const FEW: u32 = 50;
+/// A range that reaches this far below the level says little.
+const WIDE: f64 = 0.15;
+/// A loss of less than this is none to be woken for.
+const SMALL_LOSS: f64 = 0.02;
 /// Masses of the grid form further from 1 than this make it say little.
 const MASS_TOLERANCE: f64 = 0.05;
 
 /// What the coverage believed with labels takes for granted.
-pub const POSTERIOR: &str =
-    "If one of the label laws that the labels were weighed against is near the truth; the labels' own count is part of it.";
+pub const POSTERIOR: &str = "If one of the label laws that the labels were weighed against is near the truth; the labels' own count is part of it.";
 
-/// A share as a whole percentage, without its sign; levels such as 92.5 keep their digits.
+/// A share as a percentage, without its sign; levels such as 92.5 or 99.99 keep their digits.
 pub fn points(share: f64) -> String {
-    let percentage = 100.0 * share;
-    let whole = percentage.round();
-    if (percentage - whole).abs() < 0.05 {
-        format!("{whole:.0}")
-    } else {
-        format!("{percentage:.1}")
-    }
+    // Four digits are finer than any level means, and coarser than the rounding of `1 - alpha`.
+    let rounded = (1e6 * share).round() / 1e4;
+    format!("{rounded}")
 }
 
 /// A share as a whole percentage.
@@ -51,19 +52,35 @@ pub fn bound(value: f64) -> String {
     if value > 1.0 { "above 1: says nothing".to_owned() } else { format!("{value:.3}") }
 }
 
-/// The answer in three sentences: the verdict with its number, what to do, what it rests on. `command` is what to type in
-/// the shell at hand where a new calibration is advised.
-pub fn answer(checked: &Checked, command: &str) -> [String; 3] {
-    let to_do = match command_is_advised(checked) {
-        true => format!("{} {command}", advice(checked)),
-        false => advice(checked),
-    };
-    [headline(checked), to_do, rests_on(checked)]
+/// The answer in three sentences: the verdict with its number, what to do, what it rests on.
+pub fn answer(checked: &Checked) -> [String; 3] {
+    [headline(checked), advice(checked), rests_on(checked)]
 }
 
-/// Whether the advice is to calibrate anew.
-pub fn command_is_advised(checked: &Checked) -> bool {
-    checked.verdict == Verdict::Loss && checked.recommended.is_some()
+/// What is to be done; each shell has a command of its own for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NextStep {
+    /// Calibrate anew, as recommended.
+    Calibrate,
+    /// Label so many rows drawn at random.
+    Label {
+        /// How many.
+        rows: u64,
+    },
+    /// Nothing.
+    Nothing,
+}
+
+/// What is to be done, by the verdict.
+pub fn next_step(checked: &Checked) -> NextStep {
+    match (checked.repair(), checked.verdict) {
+        (Some(_), _) => NextStep::Calibrate,
+        (None, Verdict::Ok) => NextStep::Nothing,
+        (None, _) => match labels_wanted(checked.level()) {
+            Some(rows) => NextStep::Label { rows },
+            None => NextStep::Nothing,
+        },
+    }
 }
 
 /// The verdict with its number.
@@ -72,26 +89,17 @@ pub fn headline(checked: &Checked) -> String {
     if checked.report.threshold.is_none() {
         return format!("Every set holds every label, so coverage is 100 %, {asked}.");
     }
-    if let Some(measured) = &checked.measured {
-        let counted = format!(
-            "{} of {} labels lie in their sets, {} ({}-{} at {:.0} % confidence), {asked}",
-            measured.covered,
-            measured.k,
-            about(measured.value),
-            points_whole(measured.low),
-            points_whole(measured.high),
-            100.0 * measured.confidence,
-        );
-        return match checked.verdict {
-            Verdict::Loss => format!("Coverage is lost: {counted}."),
-            Verdict::Ok => format!("Coverage holds: {counted}."),
-            _ => format!("Coverage may be a little low: {counted}."),
-        };
+    if let Some(measured) = checked.decisive() {
+        return counted_headline(measured, checked.verdict, checked.level());
     }
     let estimate = &checked.report.coverage_estimate;
     let range = format!("(range {}-{})", points_whole(estimate.low), points_whole(estimate.high));
     let value = about(estimate.value);
     match checked.verdict {
+        // No reading is sure of a loss, and that is all that can be said.
+        Verdict::Ok if says_little(checked) => {
+            format!("No loss of coverage is seen: about {value} {range}, {asked}.")
+        }
         Verdict::Ok => format!("Coverage holds: about {value} {range}, {asked}."),
         Verdict::Watch => format!("Coverage may be a little low: about {value} {range}, {asked}."),
         Verdict::Unknown => format!(
@@ -103,55 +111,88 @@ pub fn headline(checked: &Checked) -> String {
     }
 }
 
+/// The verdict of labels, with their count.
+pub fn counted_headline(measured: &CoverageMeasured, verdict: Verdict, level: f64) -> String {
+    let counted = format!(
+        "{} of {} in their sets, {} ({}-{} at {} % confidence), asked for {} %",
+        measured.covered,
+        counted(measured.k, "label"),
+        about(measured.value),
+        points_whole(measured.low),
+        points_whole(measured.high),
+        points(measured.confidence),
+        points(level),
+    );
+    match verdict {
+        Verdict::Loss => format!("Coverage is lost: {counted}."),
+        Verdict::Ok => format!("Coverage holds: {counted}."),
+        _ => format!("Coverage may be a little low: {counted}."),
+    }
+}
+
+/// Whether the range is so wide, or the estimate so low, that an absence of loss is no evidence of coverage.
+fn says_little(checked: &Checked) -> bool {
+    let estimate = &checked.report.coverage_estimate;
+    estimate.low < checked.level() - WIDE || estimate.value < checked.level() - SMALL_LOSS
+}
+
 fn points_whole(share: f64) -> String {
     format!("{:.0}", 100.0 * share)
 }
 
-/// What to do, in one sentence; where a new calibration is advised the command follows it.
+/// A number of things.
+fn counted(number: u64, thing: &str) -> String {
+    if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
+}
+
+/// What to do, in one sentence.
 pub fn advice(checked: &Checked) -> String {
-    let more = || labels_wanted(checked.level());
-    match (checked.verdict, &checked.recommended) {
-        (Verdict::Loss, Some(recommended)) => {
-            let expected = recommended.coverage_estimate.map_or_else(String::new, |estimate| {
-                format!(
-                    " for about {} ({}-{})",
-                    about(estimate.value),
-                    points_whole(estimate.low),
-                    points_whole(estimate.high)
-                )
-            });
-            let expected = match recommended.expected_error {
-                Some(error) => format!(
-                    " with these labels for {} % give or take {:.1} points,",
-                    points(checked.level()),
-                    100.0 * error
-                ),
-                None => expected,
-            };
-            format!(
-                "Calibrate anew{expected} with {:.1} labels a set in place of {:.1}:",
-                recommended.mean_size.after, recommended.mean_size.before,
-            )
+    let more = labels_wanted(checked.level()).map_or_else(
+        || "label rows drawn at random to know".to_owned(),
+        |count| format!("label {count} rows drawn at random to know coverage within 5 points"),
+    );
+    match (checked.verdict, checked.repair()) {
+        (Verdict::Loss, Some(recommended)) => repair(checked, recommended),
+        (Verdict::Loss, None) => {
+            format!("No change of the outputs says what to repair: {more}.")
         }
-        (Verdict::Loss, None) => format!("The shift test sees no cause. {}", more()),
-        (Verdict::Unknown, _) => more(),
-        (Verdict::Watch, _) => format!("Keep the threshold and watch. {}", more()),
+        (Verdict::Unknown, _) => capitalised(&format!("{more}.")),
+        (Verdict::Watch, _) => format!("Keep the threshold and watch, or {more}."),
+        _ if checked.decisive().is_none() && says_little(checked) => format!(
+            "Nothing to do on this evidence, which is thin ({}).",
+            counted(checked.report.m, "target row")
+        ),
         (Verdict::Ok, _) if checked.report.shift.detected => {
-            "Nothing to do: the data shifted, but not in a way that costs coverage.".to_owned()
+            "Nothing to do: the outputs changed, and no way to read them says that coverage was lost.".to_owned()
         }
         _ => "Nothing to do: keep the threshold.".to_owned(),
     }
 }
 
-/// How many labels tell coverage within five points.
-fn labels_wanted(level: f64) -> String {
-    let wanted = HalfWidth::new(USEFUL_HALF_WIDTH).ok().zip(Level::new(level).ok());
-    let count =
-        wanted.map(|(width, level)| label_budget(width, level, FailureProbability::FIVE_PERCENT));
-    count.map_or_else(
-        || "Label rows drawn at random to know.".to_owned(),
-        |count| format!("Label {count} rows drawn at random to know coverage within 5 points."),
-    )
+/// The repair, what to expect of it, and what labels would add.
+fn repair(checked: &Checked, recommended: &Recommended) -> String {
+    let sizes = format!(
+        "{:.1} labels a set in place of {:.1}",
+        recommended.mean_size.after, recommended.mean_size.before
+    );
+    if let Some(error) = recommended.expected_error {
+        return format!(
+            "Calibrate anew with these labels: {} % give or take {:.1} points, {sizes}.",
+            points(checked.level()),
+            100.0 * error
+        );
+    }
+    let expected = recommended.coverage_estimate.map_or_else(String::new, |estimate| {
+        let (low, high) = (points_whole(estimate.low), points_whole(estimate.high));
+        format!(" about {} ({low}-{high}),", about(estimate.value))
+    });
+    format!("Calibrate anew:{expected} {sizes}. {FEW} labels would bring it within about 4 points.")
+}
+
+/// How many labels tell coverage within five points; none at a level that no number of labels tells.
+fn labels_wanted(level: f64) -> Option<u64> {
+    let (width, level) = HalfWidth::new(USEFUL_HALF_WIDTH).ok().zip(Level::new(level).ok())?;
+    Some(label_budget(width, level, FailureProbability::FIVE_PERCENT))
 }
 
 /// Whether the model's outputs changed since the calibration data.
@@ -168,17 +209,28 @@ pub fn since(report: &ShiftReport) -> String {
 /// What the verdict rests on.
 pub fn rests_on(checked: &Checked) -> String {
     let report = &checked.report;
-    match &checked.measured {
-        Some(measured) => format!(
-            "This rests on {} labels of rows drawn at random from {} target rows.",
-            measured.k, report.m
-        ),
-        None => format!(
-            "This is estimated from {} unlabeled rows and assumes that classes are about as frequent as in the calibration data; \
-             a model that became confident and wrong is not found out.",
-            report.m
-        ),
+    if let Some(measured) = checked.decisive() {
+        let chosen = match measured.chosen_with_labels {
+            true => "; the threshold was chosen with them, which the interval allows for",
+            false => "",
+        };
+        return format!(
+            "This rests on {} of {}, taken as drawn at random{chosen}.",
+            counted(measured.k, "label"),
+            counted(report.m, "target row"),
+        );
     }
+    let few = checked.measured.as_ref().map_or_else(String::new, |measured| {
+        format!(
+            " {} ({} covered) cannot decide.",
+            capitalised(&counted(measured.k, "label")),
+            measured.covered
+        )
+    });
+    format!(
+        "Estimated from {}, assuming the class shares of the calibration data; a model confident and wrong goes unnoticed.{few}",
+        counted(report.m, "unlabeled row"),
+    )
 }
 
 /// A condition that holds, with the number and the limit.
@@ -197,8 +249,9 @@ pub fn failed(condition: &FailedCondition) -> String {
     }
 }
 
-fn small_p(value: f64) -> String {
-    if value < 0.001 { "p < 0.001".to_owned() } else { format!("p = {value:.3}") }
+/// A p-value; the smallest that 999 relabelings can give says that none came near, not how far the data are from all.
+pub(super) fn small_p(value: f64) -> String {
+    if value <= 0.001 * (1.0 + 1e-9) { "p < 0.001".to_owned() } else { format!("p = {value:.3}") }
 }
 
 /// What each reading says, with its assumption in words.
@@ -377,7 +430,7 @@ pub fn warnings(checked: &Checked) -> Vec<String> {
     said.extend(draw.and_then(RandomDrawTest::warning).map(|warning| warning.to_string()));
     if report.threshold.is_none() {
         said.push(format!(
-            "every set holds every label: {} calibration points are too few for alpha = {}",
+            "every set holds every label: the threshold is infinite ({} calibration points, alpha = {})",
             report.n, report.alpha
         ));
     }
@@ -385,13 +438,6 @@ pub fn warnings(checked: &Checked) -> Vec<String> {
         said.push(format!(
             "the two assumed score distributions cross by {:.3}: what is said under the assumption does not hold",
             report.dominance.f_u.largest_violation
-        ));
-    }
-    let mass = report.bounds.min_max.mass;
-    if (mass - 1.0).abs() > MASS_TOLERANCE {
-        said.push(format!(
-            "the paper's grid form of the bounds says little here: it integrates against a mass of {mass:.2} in place of 1, as \
-             with tied scores; the exact bounds hold"
         ));
     }
     let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -405,8 +451,22 @@ pub fn warnings(checked: &Checked) -> Vec<String> {
         ));
     }
     // Silence is no evidence: a test on a few points finds only the largest shifts.
-    if !report.shift.detected && report.shift.confidence_distance < 0.05 && report.m < 100 {
-        said.push(format!("a shift could go unseen: {} target points are few", report.m));
+    if !report.shift.detected && report.m < 100 {
+        said.push(format!("a shift could go unseen: {} are few", counted(report.m, "target row")));
+    }
+    said
+}
+
+/// What a reader of the evidence should know: how it was made, and where a number of the paper says little.
+pub fn remarks(checked: &Checked) -> Vec<String> {
+    let Checked { report, laws, .. } = checked;
+    let mut said = Vec::new();
+    let mass = report.bounds.min_max.mass;
+    if (mass - 1.0).abs() > MASS_TOLERANCE {
+        said.push(format!(
+            "the paper's grid form of the bounds says little here: it integrates against a mass of {mass:.2} in place of 1, as \
+             with tied scores; the exact bounds hold"
+        ));
     }
     let kept = laws.predictions.len() as u64;
     if kept < report.m {

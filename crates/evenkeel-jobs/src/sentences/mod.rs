@@ -120,7 +120,9 @@ pub fn evaluated(evaluation: &Evaluation) -> Vec<String> {
 pub fn evaluation_advice(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Ok => "Nothing to do: keep the threshold.",
-        Verdict::Loss => "Calibrate anew on target data, and give these labels to it.",
+        Verdict::Loss => {
+            "Calibrate anew on the new data, and give it labels of some of these rows."
+        }
         _ => "Keep the threshold and watch: more labels would tell.",
     }
 }

@@ -58,13 +58,12 @@ pub fn check_answer(checked: &Checked, commands: &[String]) -> Answer {
     let mut answer =
         Answer::new(page_verdict(checked.verdict), sentences::check::headline(checked));
     answer.now = Some(coverage_now(checked));
-    answer.repair = checked.recommended.as_ref().map(repair);
-    let advised = sentences::check::command_is_advised(checked);
-    answer.advice = Some(Advice {
-        sentence: sentences::check::advice(checked),
-        commands: if advised { commands.to_vec() } else { Vec::new() },
-    });
-    let standing = match &checked.measured {
+    // What keeps its coverage needs no repair, whatever a method would make of it.
+    let shown = checked.recommended.as_ref().filter(|_| checked.verdict != Found::Ok);
+    answer.repair = shown.map(|found| repair(found, checked.level()));
+    let sentence = sentences::check::advice(checked);
+    answer.advice = Some(Advice { sentence, commands: commands.to_vec() });
+    let standing = match checked.decisive() {
         Some(measured) => Standing::Measured { labels: measured.k },
         None => Standing::Assumed,
     };
@@ -75,20 +74,30 @@ pub fn check_answer(checked: &Checked, commands: &[String]) -> Answer {
 }
 
 fn coverage_now(checked: &Checked) -> Estimate {
-    match &checked.measured {
+    let found = &checked.report.coverage_estimate;
+    match checked.decisive() {
         Some(found) => Estimate::measured(found.value, [found.low, found.high], found.k),
-        None => {
-            let found = &checked.report.coverage_estimate;
-            Estimate::assumed(found.value, [found.low, found.high])
-        }
+        // Where the readings disagree a single number would be one of them, taken for the truth.
+        None if checked.verdict == Found::Unknown => Estimate {
+            value: None,
+            range: Some([found.low, found.high]),
+            standing: Standing::Assumed,
+        },
+        None => Estimate::assumed(found.value, [found.low, found.high]),
     }
 }
 
-fn repair(recommended: &Recommended) -> Repair {
+fn repair(recommended: &Recommended, level: f64) -> Repair {
     let estimate = recommended.coverage_estimate;
+    let estimate = estimate.map(|found| Estimate::assumed(found.value, [found.low, found.high]));
+    // With labels the level is what is aimed at, give or take what to expect.
+    let with_labels = recommended.expected_error.map(|error| {
+        let range = [(level - 1.645 * error).max(0.0), (level + 1.645 * error).min(1.0)];
+        Estimate::assumed(level, range)
+    });
     Repair {
         method: recommended.method.to_owned(),
-        coverage: estimate.map(|found| Estimate::assumed(found.value, [found.low, found.high])),
+        coverage: with_labels.or(estimate),
         size: MeanSize {
             before: Some(recommended.mean_size.before),
             after: Some(recommended.mean_size.after),
@@ -152,7 +161,8 @@ pub fn add_check(
         thresholds,
     });
     page.warnings.extend(ended(sentences::check::warnings(checked)));
-    if let Some(recommended) = &checked.recommended {
+    page.account.extend(ended(sentences::check::remarks(checked)));
+    if let Some(recommended) = checked.repair() {
         let said = sentences::check::warnings(checked);
         // What a fit with labels warns of may be said of the labels already.
         let new = recommended.warnings.iter().filter(|warning| !said.contains(warning));

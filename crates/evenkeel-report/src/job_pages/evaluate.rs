@@ -23,7 +23,8 @@ pub fn evaluate_page(
     let level = 1.0 - evaluation.alpha.get();
     let verdict = measured.verdict(level);
     let said = sentences::evaluated(evaluation);
-    let mut answer = Answer::new(page_verdict(verdict), said.first().cloned().unwrap_or_default());
+    let headline = sentences::check::counted_headline(&measured, verdict, level);
+    let mut answer = Answer::new(page_verdict(verdict), headline);
     answer.now =
         Some(Estimate::measured(measured.value, [measured.low, measured.high], measured.k));
     answer.advice = Some(Advice {
@@ -61,5 +62,6 @@ fn measured(evaluation: &Evaluation) -> evenkeel::Result<CoverageMeasured> {
         low: interval.low,
         high: interval.high,
         confidence: interval.confidence,
+        chosen_with_labels: false,
     })
 }

@@ -48,7 +48,12 @@ fn tiles(report: &Report, class: &str) -> String {
             "Repair",
             "<p class=\"figure\">none needed</p>\n<p class=\"under\">The sets in use stay as they are.</p>\n",
         )),
-        (None, _) => None,
+        (None, Some(_)) => Some(tile(
+            "",
+            "Repair",
+            "<p class=\"figure\">not known yet</p>\n<p class=\"under\">See what to do.</p>\n",
+        )),
+        (None, None) => None,
     };
     let tiles: Vec<String> = [
         answer.now.as_ref().map(|now| now_tile(now, report.level(), class)),

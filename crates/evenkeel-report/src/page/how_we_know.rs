@@ -3,7 +3,7 @@
 use super::{
     cards, evidence_tables, figure_card, fold, grounds, method_table, provenance, subsection,
 };
-use crate::content::Report;
+use crate::content::{Report, Standing};
 use crate::figures::{Figure, Place};
 use crate::text::{prose, sentence};
 
@@ -40,8 +40,10 @@ fn placed(figures: &[(Place, Figure)], place: Place) -> Vec<&Figure> {
 /// What was done and why, and what the shift test found.
 fn account(report: &Report) -> String {
     // Said above already, unless the answer has words of its own there.
-    let said = report.answer.grounds.as_ref().is_none_or(|grounds| grounds.since.is_none());
-    let shift = report.shift.as_ref().filter(|_| !said).map(grounds::shift_sentence);
+    let own = report.answer.grounds.as_ref().is_some_and(|grounds| grounds.since.is_some());
+    // A check's account has the test in more words.
+    let shift = report.shift.as_ref().filter(|_| own && report.account.is_empty());
+    let shift = shift.map(grounds::shift_sentence);
     let paragraphs: String = shift
         .iter()
         .chain(&report.account)
@@ -65,9 +67,16 @@ fn readings(report: &Report, figures: &[(Place, Figure)]) -> String {
             format!("<div><dt>{}</dt><dd>{}</dd></div>\n", prose(name), prose(&sentence(meaning)))
         })
         .collect();
+    let assumed = report.readings.iter().any(|row| row.coverage.standing == Standing::Assumed);
+    let intro = match assumed {
+        true => {
+            "<p>Without labels the same outputs have several explanations, and no test can tell them apart. \
+             A <dfn>reading</dfn> is one of them; each gives a coverage.</p>\n"
+        }
+        false => "",
+    };
     let body = format!(
-        "<p>Without labels the same outputs have several explanations, and no test can tell them apart. \
-         A <dfn>reading</dfn> is one of them; each gives a coverage.</p>\n\
+        "{intro}\
          <div class=\"readings\">\n{figure}<dl class=\"meanings\">\n{meanings}</dl>\n</div>\n"
     );
     subsection("readings", "Readings", &body)

@@ -294,10 +294,16 @@ impl fmt::Display for Decision {
         } else {
             String::new()
         };
+        // As small as 999 relabelings can tell: none of them came near.
+        let p = if test.p_value <= 0.001 * (1.0 + 1e-9) {
+            "p < 0.001".to_owned()
+        } else {
+            format!("p = {:.3}", test.p_value)
+        };
         let moved = format!(
             "the model's confidence differs by {:.3} (KS distance) and its predicted classes by {:.3} (total variation) between {n} \
-             calibration points and {m} target points{sample} (p = {:.3}, alarm at {level})",
-            test.confidence_distance, test.class_distance, test.p_value
+             calibration points and {m} target points{sample} ({p}, alarm at {level})",
+            test.confidence_distance, test.class_distance
         );
         // A decision read from a file may hold a rejection without a plan; the words must not then
         // say that nothing was found.
