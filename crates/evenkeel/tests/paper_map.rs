@@ -97,7 +97,7 @@ methods! {
 fn pages() -> Vec<PathBuf> {
     let root = Path::new(ROOT);
     let mut pages = vec![root.join("README.md"), root.join("CONTRIBUTING.md")];
-    for folder in ["docs", "docs/methods"] {
+    for folder in ["docs", "docs/methods", "docs/tutorials"] {
         let entries = fs::read_dir(root.join(folder)).unwrap();
         let files = entries.map(|entry| entry.unwrap().path());
         pages.extend(files.filter(|path| path.extension().is_some_and(|end| end == "md")));

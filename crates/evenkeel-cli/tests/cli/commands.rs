@@ -3,13 +3,14 @@
 use crate::running::{Scratch, assert_snapshot, run};
 use crate::{CLEAN, FOG, normalise};
 
-const COMMANDS: [&str; 9] = [
+const COMMANDS: [&str; 10] = [
     "demo",
     "check",
     "calibrate",
     "predict",
     "evaluate",
     "compare",
+    "label",
     "reproduce",
     "completions",
     "manual",

@@ -7,6 +7,7 @@ mod agreement;
 mod commands;
 mod formats;
 mod json;
+mod label;
 #[cfg(unix)]
 mod limits;
 mod manners;
@@ -16,6 +17,7 @@ mod packaging;
 mod replacing;
 #[path = "../running/mod.rs"]
 mod running;
+mod tutorial;
 
 use running::{Ran, Scratch, demo, run};
 

@@ -1,11 +1,13 @@
 //! What labels may be, and what is said about them.
 
 use evenkeel::Error;
-use evenkeel::calibration::Warning;
+use evenkeel::calibration::{Calibration, Warning};
+use evenkeel::certify::rows_to_label;
 use evenkeel::level::FailureProbability;
 use evenkeel::method::auto::AutoSettings;
 use evenkeel::method::few_labels::{ChangeBelief, FewLabelsSettings, Guarantee};
 use evenkeel::method::{Method, MethodName};
+use evenkeel::seed::Seed;
 use evenkeel::side_inputs::TargetLabels;
 
 use crate::world::{Points, evidence, fit, fit_method, points, stream};
@@ -113,6 +115,63 @@ fn equal_probabilities_of_being_labeled_change_nothing_and_unequal_ones_count() 
     assert!(evidence(&c).pull < 0.3 * evidence(&a).pull, "{}", evidence(&c).pull);
     let guaranteed = FewLabelsSettings { guarantee: Guarantee::Average, ..changed() };
     assert!(fit(guaranteed, &calibration, &target, &unequal).is_err());
+}
+
+/// Rows that a person picked because the model is sure of them, and the same number drawn at random.
+#[test]
+fn labels_of_the_surest_rows_are_called_no_random_draw() {
+    let (calibration, target) = worlds(0.2);
+    let sure = |row: &u64| {
+        target.probabilities[4 * *row as usize..][..4].iter().fold(0.0_f64, |a, b| a.max(*b))
+    };
+    let labels = |rows: &[u64]| {
+        let pairs: Vec<(u64, usize)> =
+            rows.iter().map(|row| (*row, target.labels[*row as usize])).collect();
+        TargetLabels::new(&pairs, 4).unwrap()
+    };
+    let named = |found: &Calibration| {
+        let warnings = &evidence(found).warnings;
+        warnings.iter().filter(|warning| warning.name() == "labels-not-random").count()
+    };
+    let mut rows: Vec<u64> = (0..150).collect();
+    rows.sort_by(|a, b| sure(b).total_cmp(&sure(a)));
+    let found = fit(changed(), &calibration, &target, &labels(&rows[..30])).unwrap();
+    assert_eq!(named(&found), 1);
+    let draw = evidence(&found).draw.unwrap();
+    assert!(draw.p_value <= 0.01 && draw.labeled_confidence > draw.other_confidence, "{draw:?}");
+    // Where rows were drawn with known probabilities, no equal chances are claimed.
+    let pairs: Vec<(u64, usize)> =
+        rows[..30].iter().map(|row| (*row, target.labels[*row as usize])).collect();
+    let unequal = TargetLabels::sampled_with(&pairs, &vec![0.3; 30], 4).unwrap();
+    assert_eq!(evidence(&fit(changed(), &calibration, &target, &unequal).unwrap()).draw, None);
+    let warned: usize = (0..60)
+        .map(|seed| {
+            let rows = rows_to_label(150, 30, Seed::new(seed)).unwrap();
+            named(&fit(changed(), &calibration, &target, &labels(&rows)).unwrap())
+        })
+        .sum();
+    // 0.6 expected; above 4 with probability 0.0004.
+    assert!(warned <= 4, "{warned}");
+}
+
+/// What a later fit with more labels needs stands in the evidence.
+#[test]
+fn rows_and_settings_are_kept_for_labels_that_come_later() {
+    let (calibration, target) = worlds(0.0);
+    let labels = target.first_labels(30);
+    let level = FailureProbability::new(0.2).unwrap();
+    let tested =
+        FewLabelsSettings { guarantee: Guarantee::Average, ..FewLabelsSettings::new(level) };
+    for settings in [changed(), tested] {
+        let found = fit(settings, &calibration, &target, &labels).unwrap();
+        let text = serde_json::to_string(&found).unwrap();
+        let read: Calibration = serde_json::from_str(&text).unwrap();
+        let kept = &evidence(&read).labeled_rows;
+        let pairs = labels.keys().iter().copied().zip(labels.as_slice().iter().copied());
+        assert!(kept.iter().copied().eq(pairs));
+        let again = evidence(&read).settings(settings.guarantee).unwrap();
+        assert_eq!((again.change, again.guarantee), (settings.change, settings.guarantee));
+    }
 }
 
 /// A thousand classes and few rows: groups of classes stand in for classes.
