@@ -10,11 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::exit::COULD_NOT_RUN;
 
-/// The system's allocator, but for what happens when there is nothing left.
-struct OrError;
-
-#[global_allocator]
-static ALLOCATOR: OrError = OrError;
+/// The system's allocator, but for what happens when there is nothing left: a sentence, and exit code 2.
+#[derive(Debug)]
+pub struct OrError;
 
 // SAFETY: every call is passed on to `System`, which keeps the contract; memory that it gives is handed out unchanged.
 #[expect(
