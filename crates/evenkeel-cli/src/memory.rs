@@ -14,11 +14,11 @@ use crate::exit::COULD_NOT_RUN;
 #[derive(Debug)]
 pub struct OrError;
 
-// SAFETY: every call is passed on to `System`, which keeps the contract; memory that it gives is handed out unchanged.
 #[expect(
     unsafe_code,
     reason = "an allocator is an unsafe trait, and no stable hook tells of failures"
 )]
+// SAFETY: every call is passed on to `System`, which keeps the contract; memory that it gives is handed out unchanged.
 unsafe impl GlobalAlloc for OrError {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller vouches for the layout, which is passed on unchanged.

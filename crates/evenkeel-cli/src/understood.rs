@@ -30,10 +30,8 @@ pub fn understand(arguments: impl IntoIterator<Item = OsString>) -> Result<(), R
         words: error.render().to_string(),
         code: if error.use_stderr() { crate::exit::COULD_NOT_RUN } else { 0 },
     })?;
-    resolved(&parsed.command).map_err(|failure| Refusal {
-        words: failure.to_string(),
-        code: crate::exit::COULD_NOT_RUN,
-    })
+    resolved(&parsed.command)
+        .map_err(|failure| Refusal { words: failure.to_string(), code: crate::exit::COULD_NOT_RUN })
 }
 
 /// The settings of a command, checked. Files may still be missing.
@@ -91,6 +89,9 @@ mod tests {
             assert_eq!(code(&format!("{calibrate} {wrong}")), Some(2), "{wrong}");
         }
         assert_eq!(code("evenkeel --help"), Some(0));
-        assert_eq!(code("evenkeel check --calibration c.json --unlabeled x.npy --delta 0"), Some(2));
+        assert_eq!(
+            code("evenkeel check --calibration c.json --unlabeled x.npy --delta 0"),
+            Some(2)
+        );
     }
 }

@@ -27,7 +27,9 @@ pub fn calibration(data: &[u8]) {
     let (ratios, features) = ([0.0, 1.0, 1e300], [0.0, 0.5, -1e9, 1e9, 1.0, 1.0]);
     for columns in [2, classes] {
         let beside = SideInputs {
-            features: features.get(..3 * columns).and_then(|f| Rows::new("features", f, columns).ok()),
+            features: features
+                .get(..3 * columns)
+                .and_then(|f| Rows::new("features", f, columns).ok()),
             ratios: Some(&ratios),
             ..SideInputs::default()
         };

@@ -27,7 +27,8 @@ const MOST_NESTED: f64 = 0.5;
 pub fn core(data: &[u8]) {
     let mut bytes = Unstructured::new(data);
     // Too few bytes: the fuzzer learns to give more.
-    let Ok(Drawn { method, score, alpha, seed, cut, single, world }) = Drawn::from(&mut bytes) else {
+    let Ok(Drawn { method, score, alpha, seed, cut, single, world }) = Drawn::from(&mut bytes)
+    else {
         return;
     };
     let calibrator = ShiftCalibrator { method, score, alpha, seed };
@@ -35,7 +36,8 @@ pub fn core(data: &[u8]) {
         checked(&world, &calibrator);
     } else if single & 1 == 1 {
         let narrow = |table: &Table| table.probabilities.iter().map(|p| *p as f32).collect();
-        let (values, target): (Vec<f32>, Vec<f32>) = (narrow(&world.calibration), narrow(&world.target));
+        let (values, target): (Vec<f32>, Vec<f32>) =
+            (narrow(&world.calibration), narrow(&world.target));
         calibrated(&world, &calibrator, &values, &target, cut);
     } else {
         let (values, target) = (&world.calibration.probabilities, &world.target.probabilities);
@@ -69,7 +71,9 @@ impl Drawn {
         let score = match score & 3 {
             0 => Score::Lac,
             1 => Score::Aps(Aps { randomisation }),
-            2 => Score::Raps(Raps::new(0.05, usize::from(score >> 4), randomisation).map_err(drop)?),
+            2 => {
+                Score::Raps(Raps::new(0.05, usize::from(score >> 4), randomisation).map_err(drop)?)
+            }
             _ => Score::Margin,
         };
         // From 2^-40 to just below one.
@@ -186,7 +190,9 @@ fn sets<T: Real>(calibration: &Calibration, points: &Points<'_, T>) {
 
 fn checked(world: &World, calibrator: &ShiftCalibrator) {
     let World { classes, calibration, target } = world;
-    let Ok(probabilities) = Probabilities::new(&calibration.probabilities, *classes) else { return };
+    let Ok(probabilities) = Probabilities::new(&calibration.probabilities, *classes) else {
+        return;
+    };
     let Ok(labels) = Labels::new(calibration.labels.clone(), *classes) else { return };
     let Ok(rows) = Probabilities::new(&target.probabilities, *classes) else { return };
     let delta = FailureProbability::FIVE_PERCENT;

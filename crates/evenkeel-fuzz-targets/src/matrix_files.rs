@@ -52,7 +52,10 @@ fn beginning(argument: &str, block: usize) -> Result<Beginning, IoError> {
     let (mut bits, mut rows) = (Vec::new(), 0);
     while bits.len() < MOST_VALUES {
         let Some(found) = reader.next_block(block)? else {
-            assert!(claimed.is_none_or(|claimed| claimed == rows as u64), "{claimed:?}, but {rows}");
+            assert!(
+                claimed.is_none_or(|claimed| claimed == rows as u64),
+                "{claimed:?}, but {rows}"
+            );
             assert!(reader.next_block(block)?.is_none(), "the end is the end");
             return Ok(Beginning { columns, bits, rows: Some(rows) });
         };
@@ -92,7 +95,8 @@ fn vector(argument: &str, rows: usize, bits: &[u64]) {
     let Ok(source) = source else { return };
     let values = || bits.iter().map(|bits| f64::from_bits(*bits));
     let labels = read_labels(&source, Some(rows));
-    let are_labels = values().all(|v| (0.0..=9_007_199_254_740_992.0).contains(&v) && v.fract() == 0.0);
+    let are_labels =
+        values().all(|v| (0.0..=9_007_199_254_740_992.0).contains(&v) && v.fract() == 0.0);
     assert_eq!(labels.is_ok(), are_labels);
     if let Ok(labels) = labels {
         assert!(labels.iter().map(|label| *label as f64).eq(values()));

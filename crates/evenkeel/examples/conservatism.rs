@@ -9,7 +9,8 @@
 //! ```
 //! A slack is negative where a statement fails. The worlds are those of `tests/validity.rs`, `tests/certify` and `tests/check`.
 
-#![allow(clippy::disallowed_macros, clippy::expect_used)]
+#![allow(clippy::disallowed_macros, clippy::disallowed_methods, clippy::expect_used)]
+#![allow(unreachable_pub)]
 
 mod world;
 
@@ -68,7 +69,7 @@ impl Statement {
 /// The statements of one world: `draw` gives the slack of each in one draw.
 fn statements<const K: usize>(
     names: [(&'static str, f64); K],
-    draw: impl Fn(u64) -> Result<[f64; K]> + Sync,
+    draw: impl Fn(u64) -> Result<[f64; K]> + Sync + Send,
 ) -> Result<Vec<Statement>> {
     let draws: Vec<[f64; K]> = (0..DRAWS).into_par_iter().map(draw).collect::<Result<_>>()?;
     let of = |(index, (name, promised))| Statement {
@@ -136,11 +137,7 @@ fn labeled_bounds() -> Result<Vec<Statement>> {
 }
 
 /// Target rows whose true label has the score `u^power`; a rule leaves only that label possible in nine rows of ten.
-fn target_rows(
-    stream: &mut Stream,
-    rows: usize,
-    power: f64,
-) -> Result<(Vec<f64>, LabelMask)> {
+fn target_rows(stream: &mut Stream, rows: usize, power: f64) -> Result<(Vec<f64>, LabelMask)> {
     let (mut values, mut allowed) = (Vec::new(), Vec::new());
     for score in power_scores(stream, rows, power) {
         let label = stream.below(4);
@@ -203,7 +200,8 @@ fn label_statements() -> Result<Vec<Statement>> {
     let (k, p, alpha) = (50_u64, 0.9, Miscoverage::new(0.1)?);
     let counted = |x| CoveredLabels::new(x, k);
     let exact = (0..=k).map(|x| Ok(clopper_pearson(counted(x)?, d))).collect::<Result<Vec<_>>>()?;
-    let same = (0..=k).map(|x| Ok(same_labels_interval(counted(x)?, d))).collect::<Result<Vec<_>>>()?;
+    let same =
+        (0..=k).map(|x| Ok(same_labels_interval(counted(x)?, d))).collect::<Result<Vec<_>>>()?;
     let rank = tolerance_rank(k, alpha, d).ok_or("fifty labels have a tolerance rank")?;
     let sure = 1.0 - DELTA;
     let names = [
@@ -225,12 +223,13 @@ fn label_statements() -> Result<Vec<Statement>> {
             (least - same[x].low).min(same[x].high - most)
         };
         let mut sequence = CoverageSequence::new(d);
-        (0..1000).for_each(|_| drop(sequence.update(Covered::from(stream.uniform() < p))));
+        for _ in 0..1000 {
+            sequence.update(Covered::from(stream.uniform() < p));
+        }
         let last = sequence.state();
         let mut alarm = CoverageAlarm::new(alpha, d);
-        let fired = (0..2000).any(|_| {
-            alarm.update(Covered::from(stream.uniform() < p)).fired_at.is_some()
-        });
+        let fired =
+            (0..2000).any(|_| alarm.update(Covered::from(stream.uniform() < p)).fired_at.is_some());
         let place = usize::try_from(rank)? - 1;
         Ok([
             room((exact[covered].low, exact[covered].high), p),
@@ -267,11 +266,14 @@ fn of_a_check() -> Result<Vec<Statement>> {
     statements(names, |draw| {
         let (labeled, target) = (sample(rows, 1.0, 2 * draw), sample(rows, strength, 2 * draw + 1));
         let (probabilities, labels) = (labeled.probabilities(), labeled.labels());
-        let settings = CheckSettings { permutations: 19, ..CheckSettings::new(alpha, d, Seed::new(draw)) };
-        let checked = check(&probabilities, &labels, &target.probabilities(), &Score::Lac, &settings)?;
+        let settings =
+            CheckSettings { permutations: 19, ..CheckSettings::new(alpha, d, Seed::new(draw)) };
+        let checked =
+            check(&probabilities, &labels, &target.probabilities(), &Score::Lac, &settings)?;
         let coverage = checked.report.threshold.map_or(1.0, |t| truth.cdf(t));
         let [low, high] = checked.report.coverage_interval.with_confidence.guaranteed;
-        let calibrator = ShiftCalibrator::new(0.1)?.method(Method::LabelPlan(LabelPlanSettings::new(d)));
+        let calibrator =
+            ShiftCalibrator::new(0.1)?.method(Method::LabelPlan(LabelPlanSettings::new(d)));
         let found = calibrator.calibrate(&probabilities, &labels, &target.probabilities())?;
         let Some(Evidence::LabelPlan { plan, .. }) = &found.learned().evidence else {
             return Err("a label plan has its evidence".into());
@@ -283,7 +285,10 @@ fn of_a_check() -> Result<Vec<Statement>> {
 
 fn main() -> Result<()> {
     let mut out = std::io::stdout();
-    writeln!(out, "| statement | promised | held in {DRAWS} draws | mean slack, points |\n|---|---|---|---|")?;
+    writeln!(
+        out,
+        "| statement | promised | held in {DRAWS} draws | mean slack, points |\n|---|---|---|---|"
+    )?;
     for world in [labeled_bounds, min_max_bounds, label_statements, of_a_check] {
         for statement in world()? {
             writeln!(out, "{}", statement.row())?;
