@@ -10,17 +10,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::exit::COULD_NOT_RUN;
 
-/// The system's allocator, but for what happens when there is nothing left.
-struct OrError;
+/// The system's allocator, but for what happens when there is nothing left: a sentence, and exit code 2.
+#[derive(Debug)]
+pub struct OrError;
 
-#[global_allocator]
-static ALLOCATOR: OrError = OrError;
-
-// SAFETY: every call is passed on to `System`, which keeps the contract; memory that it gives is handed out unchanged.
 #[expect(
     unsafe_code,
     reason = "an allocator is an unsafe trait, and no stable hook tells of failures"
 )]
+// SAFETY: every call is passed on to `System`, which keeps the contract; memory that it gives is handed out unchanged.
 unsafe impl GlobalAlloc for OrError {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller vouches for the layout, which is passed on unchanged.

@@ -59,11 +59,13 @@ fn hold(bytes: isize) {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         hold(layout.size().cast_signed());
+        // SAFETY: the caller vouches for the layout, which is passed on unchanged.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         hold(-(layout.size().cast_signed()));
+        // SAFETY: the caller vouches that the pointer came from `alloc`, hence from `System`, with this layout.
         unsafe { System.dealloc(pointer, layout) }
     }
 }

@@ -22,10 +22,12 @@ unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // Other test threads may be ending, with their counter gone already.
         let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
+        // SAFETY: the caller vouches for the layout, which is passed on unchanged.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller vouches that the pointer came from `alloc`, hence from `System`, with this layout.
         unsafe { System.dealloc(pointer, layout) }
     }
 }

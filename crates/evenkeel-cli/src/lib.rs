@@ -1,0 +1,41 @@
+//! `evenkeel`: arguments as typed -> arguments resolved -> work -> exit code.
+//!
+//! The program is [`main`]. It is a library so that arguments can be tried without a process: see [`understand`].
+
+mod args;
+mod commands;
+mod exit;
+mod failure;
+mod files;
+mod label_args;
+mod memory;
+mod method_args;
+mod output;
+mod outputs;
+mod page;
+mod progress;
+mod reproduce_args;
+mod settings;
+mod signals;
+mod spelling;
+mod table;
+mod understood;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+pub use memory::OrError;
+pub use understood::{Refusal, understand};
+
+/// The program: reads the arguments of the process, does what they ask for, and says how it turned out.
+pub fn main() -> ExitCode {
+    let cli = match args::Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return exit::of_usage(&error),
+    };
+    memory::watch();
+    signals::watch();
+    let outcome = commands::run(&cli.command);
+    exit::of_outcome(outcome)
+}
