@@ -36,6 +36,11 @@ fn labels_bring_coverage_to_the_level() {
     assert_eq!(mean(&error, "few-labels", 1), auto);
     assert_eq!(mean(&error, "auto, no labels", 3), auto);
     assert!(mean(&error, "few-labels", 3) < 0.05, "{}", mean(&error, "few-labels", 3));
+    // The label law as score: smaller sets at about the same error.
+    let size = table("size-corrupted");
+    let plan = "few-labels, --score plan";
+    assert!(mean(&error, plan, 3) < 0.05, "{}", mean(&error, plan, 3));
+    assert!(mean(&size, plan, 3) < mean(&size, "few-labels", 3));
     // At least the threshold of split conformal prediction on the labels, on every draw.
     let guaranteed = mean(&coverage, "few-labels, --guarantee average", 3);
     assert!(guaranteed >= mean(&coverage, "split conformal on the labels", 3));
@@ -46,8 +51,8 @@ fn labels_bring_coverage_to_the_level() {
     assert_eq!(finished.outputs.figures.len(), 4);
     assert!(finished.outputs.figures[1].svg.contains("few-labels, --guarantee average"));
     let data = &finished.outputs.data[0];
-    // Two approaches without labels, three with each number of them.
-    assert_eq!(data.rows.len(), 16 * (2 + 3 * 2));
+    // Three approaches without labels, four with each number of them.
+    assert_eq!(data.rows.len(), 16 * (3 + 4 * 2));
 }
 
 #[test]

@@ -4,6 +4,7 @@ use super::label_sets::LabelSets;
 use super::lac_rows::{RowThresholds, lac_sets};
 use super::thresholds::Thresholds;
 use crate::error::{Error, Result, require_same_length};
+use crate::label_law::{LabelLawMap, floored_log};
 use crate::rows::{Real, Rows};
 use crate::score::{RowScratch, Score, row_scale, widen_scaled};
 
@@ -22,21 +23,46 @@ pub fn predict_rows<'a, T: Real>(
     score: &Score,
     thresholds: impl Into<Thresholds<'a>>,
 ) -> Result<LabelSets> {
-    let thresholds = thresholds.into();
+    predict_scored(first_row, block, Scoring::Function(score), thresholds.into())
+}
+
+/// What scores the rows of a block.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Scoring<'a> {
+    /// A function of the probabilities, with draws for the purpose at hand.
+    Function(&'a Score),
+    /// `1 - h` of a label law.
+    LabelLaw(&'a LabelLawMap),
+}
+
+impl Scoring<'_> {
+    /// Whether scores are `1 - p`.
+    fn is_lac(&self) -> bool {
+        matches!(self, Self::Function(Score::Lac | Score::Plan))
+    }
+}
+
+/// [`predict_rows`] by a score function or a label law.
+pub(crate) fn predict_scored<T: Real>(
+    first_row: usize,
+    block: Rows<'_, T>,
+    scoring: Scoring<'_>,
+    thresholds: Thresholds<'_>,
+) -> Result<LabelSets> {
     thresholds.require_shape(block.rows(), block.columns())?;
     // lac is the default score, and its sets follow from comparisons: scoring every entry would take many times as
     // long.
     match thresholds {
-        Thresholds::Shared(threshold) if *score == Score::Lac => {
+        Thresholds::Shared(threshold) if scoring.is_lac() => {
             return lac_sets(first_row, block, RowThresholds::Shared(threshold));
         }
-        Thresholds::PerRow(each) if *score == Score::Lac => {
+        Thresholds::PerRow(each) if scoring.is_lac() => {
             return lac_sets(first_row, block, RowThresholds::PerRow(each));
         }
         _ => {}
     }
     let mut sets = LabelSets::with_capacity(block.rows(), block.columns());
-    let mut rows = RowScorer::new(score, block.columns());
+    let mut rows = RowScorer::new(scoring, block.columns());
     for (offset, values) in block.iter().enumerate() {
         let scores = rows.score(block.what(), first_row.saturating_add(offset), values)?;
         sets.push_row(|label| thresholds.admit(offset, label, scores[label]));
@@ -58,9 +84,19 @@ pub fn label_scores_of_rows<T: Real>(
     score: &Score,
     labels: &[usize],
 ) -> Result<Vec<f64>> {
+    label_scores_by(first_row, block, Scoring::Function(score), labels)
+}
+
+/// [`label_scores_of_rows`] by a score function or a label law.
+pub(crate) fn label_scores_by<T: Real>(
+    first_row: usize,
+    block: Rows<'_, T>,
+    scoring: Scoring<'_>,
+    labels: &[usize],
+) -> Result<Vec<f64>> {
     require_same_length("labels", labels.len(), block.what(), block.rows())?;
     let classes = block.columns();
-    let mut rows = RowScorer::new(score, classes);
+    let mut rows = RowScorer::new(scoring, classes);
     let score_of = |(offset, (values, label)): (usize, (&[T], &usize))| {
         let index = first_row.saturating_add(offset);
         let scores = rows.score(block.what(), index, values)?;
@@ -72,21 +108,23 @@ pub fn label_scores_of_rows<T: Real>(
 
 /// Checks, normalises and scores rows, one after the other, in memory for one row.
 struct RowScorer<'a> {
-    /// With draws for the purpose at hand.
-    score: &'a Score,
+    scoring: Scoring<'a>,
     /// Memory of the score function.
     scratch: RowScratch,
     /// The row, widened and normalised; shape `(C,)`.
     probabilities: Vec<f64>,
     /// The score of each label; shape `(C,)`.
     scores: Vec<f64>,
+    /// Logits of the row, for a label law; shape `(C,)`.
+    logits: Vec<f64>,
 }
 
 impl<'a> RowScorer<'a> {
     /// Room for rows of `classes` entries.
-    fn new(score: &'a Score, classes: usize) -> Self {
-        let (probabilities, scores) = (vec![0.0; classes], vec![0.0; classes]);
-        Self { score, scratch: RowScratch::default(), probabilities, scores }
+    fn new(scoring: Scoring<'a>, classes: usize) -> Self {
+        let row = vec![0.0; classes];
+        let scratch = RowScratch::default();
+        Self { scoring, scratch, probabilities: row.clone(), scores: row.clone(), logits: row }
     }
 
     /// Scores of all labels of a row; `row` addresses its draw and names it in errors.
@@ -96,7 +134,17 @@ impl<'a> RowScorer<'a> {
     fn score<T: Real>(&mut self, what: &'static str, row: usize, values: &[T]) -> Result<&[f64]> {
         let row = row as u64;
         widen_scaled(values, row_scale(what, row, values)?, &mut self.probabilities);
-        self.score.score_row(row, &self.probabilities, &mut self.scratch, &mut self.scores);
+        match self.scoring {
+            Scoring::Function(score) => {
+                score.score_row(row, &self.probabilities, &mut self.scratch, &mut self.scores);
+            }
+            Scoring::LabelLaw(law) => {
+                for (logit, probability) in self.logits.iter_mut().zip(&self.probabilities) {
+                    *logit = floored_log(*probability);
+                }
+                law.scores(&self.logits, &mut self.probabilities, &mut self.scores);
+            }
+        }
         Ok(&self.scores)
     }
 }

@@ -3,9 +3,11 @@
 use evenkeel::level::FailureProbability;
 use evenkeel::method::auto::AutoSettings;
 use evenkeel::method::{FewLabelsSettings, Guarantee, Method};
+use evenkeel::score::Score;
 
 use crate::error::Result;
 use crate::images::method::DELTA;
+use crate::trial::SCORE;
 
 /// A row of the tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +22,10 @@ pub enum LabelApproach {
     FewLabels,
     /// `few-labels` with at least the threshold of split conformal prediction on the labels.
     Guaranteed,
+    /// `auto` without labels, with the label law as score.
+    AutoPlanScore,
+    /// `few-labels` with the label law as score.
+    FewLabelsPlanScore,
 }
 
 /// Which numbers of labels an approach is run with.
@@ -35,8 +41,15 @@ pub(super) enum Uses {
 
 impl LabelApproach {
     /// All, in the order of the tables.
-    pub const ALL: [Self; 5] =
-        [Self::Uncorrected, Self::Auto, Self::SplitOnLabels, Self::FewLabels, Self::Guaranteed];
+    pub const ALL: [Self; 7] = [
+        Self::Uncorrected,
+        Self::Auto,
+        Self::SplitOnLabels,
+        Self::FewLabels,
+        Self::Guaranteed,
+        Self::AutoPlanScore,
+        Self::FewLabelsPlanScore,
+    ];
 
     /// Its id in files.
     pub fn id(self) -> &'static str {
@@ -46,6 +59,8 @@ impl LabelApproach {
             Self::SplitOnLabels => "split-on-labels",
             Self::FewLabels => "few-labels",
             Self::Guaranteed => "few-labels-average",
+            Self::AutoPlanScore => "auto-plan-score",
+            Self::FewLabelsPlanScore => "few-labels-plan-score",
         }
     }
 
@@ -57,14 +72,37 @@ impl LabelApproach {
             Self::SplitOnLabels => "split conformal on the labels",
             Self::FewLabels => "few-labels",
             Self::Guaranteed => "few-labels, --guarantee average",
+            Self::AutoPlanScore => "auto, no labels, --score plan",
+            Self::FewLabelsPlanScore => "few-labels, --score plan",
         }
     }
 
     pub(super) fn uses(self) -> Uses {
         match self {
-            Self::Uncorrected | Self::Auto => Uses::NoLabels,
+            Self::Uncorrected | Self::Auto | Self::AutoPlanScore => Uses::NoLabels,
             Self::SplitOnLabels => Uses::Labels,
-            Self::FewLabels | Self::Guaranteed => Uses::LabelsOrAuto,
+            Self::FewLabels | Self::Guaranteed | Self::FewLabelsPlanScore => Uses::LabelsOrAuto,
+        }
+    }
+
+    /// What it is where there are no labels.
+    pub(super) fn without_labels(self) -> Self {
+        match self {
+            Self::FewLabels | Self::Guaranteed => Self::Auto,
+            Self::FewLabelsPlanScore => Self::AutoPlanScore,
+            Self::Uncorrected | Self::Auto | Self::SplitOnLabels | Self::AutoPlanScore => self,
+        }
+    }
+
+    /// What scores labels.
+    pub(super) fn score(self) -> Score {
+        match self {
+            Self::AutoPlanScore | Self::FewLabelsPlanScore => Score::Plan,
+            Self::Uncorrected
+            | Self::Auto
+            | Self::SplitOnLabels
+            | Self::FewLabels
+            | Self::Guaranteed => SCORE,
         }
     }
 
@@ -75,8 +113,8 @@ impl LabelApproach {
         Ok(match self {
             // On the labels it is split conformal prediction on other points.
             Self::Uncorrected | Self::SplitOnLabels => Method::Uncorrected,
-            Self::Auto => Method::Auto(AutoSettings::new(level)),
-            Self::FewLabels => Method::FewLabels(few),
+            Self::Auto | Self::AutoPlanScore => Method::Auto(AutoSettings::new(level)),
+            Self::FewLabels | Self::FewLabelsPlanScore => Method::FewLabels(few),
             Self::Guaranteed => {
                 Method::FewLabels(FewLabelsSettings { guarantee: Guarantee::Average, ..few })
             }

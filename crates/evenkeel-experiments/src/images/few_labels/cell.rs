@@ -10,7 +10,7 @@ use super::approach::{LabelApproach, Uses};
 use crate::error::Result;
 use crate::images::softmax::Subset;
 use crate::run::Stopwatch;
-use crate::trial::{SCORE, Trial};
+use crate::trial::Trial;
 
 /// The points of a cell, by role.
 pub(super) struct LabelPoints {
@@ -80,7 +80,8 @@ pub(super) fn run_approaches(
 fn measured(approach: LabelApproach, points: &LabelPoints, labels: usize) -> Result<(f64, f64)> {
     let LabelPoints { calibration, target, test, alpha, seed } = points;
     let method = approach.in_core()?;
-    let calibrator = ShiftCalibrator { method, score: SCORE, alpha: *alpha, seed: *seed };
+    let score = approach.score();
+    let calibrator = ShiftCalibrator { method, score, alpha: *alpha, seed: *seed };
     let trial = match approach.uses() {
         Uses::NoLabels => Trial::calibrate(&calibrator, calibration.points()?, target.points()?)?,
         Uses::Labels => {

@@ -131,7 +131,7 @@ impl Found<'_> {
     ) -> Vec<&ApproachOutcome> {
         let (approach, labels) = match (approach.uses(), labels) {
             (Uses::NoLabels, _) => (approach, 0),
-            (Uses::LabelsOrAuto, 0) => (LabelApproach::Auto, 0),
+            (Uses::LabelsOrAuto, 0) => (approach.without_labels(), 0),
             (_, labels) => (approach, labels),
         };
         let cells = self.finished.iter().filter(|(cell, _)| keep(cell));

@@ -9,7 +9,7 @@
 
 use super::posterior::TableWeights;
 use super::tables::{Families, LabelTables, MIDDLE, TEMPERATURES};
-use crate::label_law::floored_log;
+use crate::label_law::{LabelLawMap, floored_log};
 use crate::score::{RowScratch, Score};
 use crate::sketch::Abscissae;
 
@@ -21,6 +21,8 @@ pub(super) struct TableReader<'a> {
     tables: &'a LabelTables,
     weights: Families,
     score: Score,
+    /// What scores labels under the plan score.
+    label_law: Option<LabelLawMap>,
     scratch: RowScratch,
     room: Vec<f64>,
     pub logits: Vec<f64>,
@@ -32,10 +34,13 @@ pub(super) struct TableReader<'a> {
 impl<'a> TableReader<'a> {
     pub(super) fn new(tables: &'a LabelTables, weights: &TableWeights, score: Score) -> Self {
         let row = vec![0.0; tables.classes()];
+        let weights = weights.folded(tables.mix());
+        let label_law = (score == Score::Plan).then(|| tables.law_map(&weights));
         Self {
             tables,
-            weights: weights.folded(tables.mix()),
+            weights,
             score,
+            label_law,
             scratch: RowScratch::default(),
             room: row.clone(),
             logits: row.clone(),
@@ -49,7 +54,17 @@ impl<'a> TableReader<'a> {
         for (logit, probability) in self.logits.iter_mut().zip(probabilities) {
             *logit = floored_log(*probability);
         }
-        self.score.score_row(key, probabilities, &mut self.scratch, &mut self.scores);
+        match &self.label_law {
+            None => {
+                self.score.score_row(key, probabilities, &mut self.scratch, &mut self.scores);
+            }
+            Some(law) => law.scores(&self.logits, &mut self.room, &mut self.scores),
+        }
+    }
+
+    /// What scores labels under the plan score; none under any other.
+    pub(super) fn label_law(&self) -> Option<&LabelLawMap> {
+        self.label_law.as_ref()
     }
 
     /// The same and `h_j`.

@@ -1,5 +1,7 @@
 //! The calibration side of the method: what its stages are made from.
 
+use std::borrow::Cow;
+
 use rayon::prelude::*;
 
 use super::plan::LabelPlan;
@@ -8,9 +10,9 @@ use super::settings::LabelPlanSettings;
 use crate::error::{Error, Result};
 use crate::interval::Interval;
 use crate::label_law::{
-    ClassGroups, FirstPass, FittedModel, Iterating, LabeledLogits, PredictedCalibration,
-    ShiftStatistics, TargetRows, best_temperature, confidence, in_blocks, predicted,
-    shift_statistics,
+    ClassGroups, FirstPass, FittedModel, Iterating, LabelLawMap, LabeledLogits,
+    PredictedCalibration, ShiftStatistics, TargetRows, best_temperature, confidence, in_blocks,
+    predicted, shift_statistics,
 };
 use crate::rows::{Real, RowKeys};
 use crate::score::Score;
@@ -80,6 +82,21 @@ impl LabelPlanner {
         &self.labeled
     }
 
+    /// Scores of the calibration points: those they came with, or those of a label law.
+    pub(crate) fn scores_by(&self, law: Option<&LabelLawMap>) -> Cow<'_, [f64]> {
+        let Some(law) = law else {
+            return Cow::Borrowed(self.labeled.scores());
+        };
+        let classes = self.labeled.classes();
+        let (mut room, mut scores) = (vec![0.0; classes], vec![0.0; classes]);
+        let rows = self.labeled.logits().chunks_exact(classes).zip(self.labeled.labels());
+        let score = |(logits, label): (&[f64], &usize)| {
+            law.scores(logits, &mut room, &mut scores);
+            scores[*label]
+        };
+        Cow::Owned(rows.map(score).collect())
+    }
+
     pub(super) fn model(&self) -> FittedModel<'_> {
         FittedModel { labeled: &self.labeled, temperature: self.temperature }
     }
@@ -145,9 +162,9 @@ impl LabelPlanner {
         PredictedCalibration { groups, confidences }
     }
 
-    /// The distinct calibration scores, further thresholds and a few points beyond; and the largest calibration score.
-    pub(super) fn abscissae(&self, further: &[f64]) -> Result<(Abscissae, f64)> {
-        let mut points = self.labeled.scores().to_vec();
+    /// The distinct calibration `scores`, further thresholds and a few points beyond; and the largest calibration score.
+    pub(super) fn abscissae(&self, scores: &[f64], further: &[f64]) -> Result<(Abscissae, f64)> {
+        let mut points = scores.to_vec();
         points.sort_unstable_by(f64::total_cmp);
         let low = points.first().map_or(self.range.low(), |first| first.min(self.range.low()));
         let high = points.last().map_or(self.range.high(), |last| last.max(self.range.high()));
