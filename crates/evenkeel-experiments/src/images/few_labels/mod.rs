@@ -209,7 +209,8 @@ impl Experiment for LabelsStudy {
         let split = match Split::deal(&self.clean, shifted, sizes, cell.marginal, seed) {
             // Told in the tables: averages over a handful of points would say nothing.
             Err(Error::SmallLabelShift { .. }) => return Ok(LabelsOutcome::left_out()),
-            dealt => dealt?,
+            // Labels must be those of rows drawn at random from what the sets are made for.
+            dealt => dealt?.mixed(seed),
         };
         let points = LabelPoints {
             calibration: self.clean.subset(&split.calibration)?,
