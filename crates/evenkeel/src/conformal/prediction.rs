@@ -4,7 +4,7 @@ use super::label_sets::LabelSets;
 use super::lac_rows::{RowThresholds, lac_sets};
 use super::thresholds::Thresholds;
 use crate::error::{Error, Result, require_same_length};
-use crate::label_law::{LabelLawMap, floored_log};
+use crate::label_law::LabelLawMap;
 use crate::rows::{Real, Rows};
 use crate::score::{RowScratch, Score, row_scale, widen_scaled};
 
@@ -62,12 +62,44 @@ pub(crate) fn predict_scored<T: Real>(
         _ => {}
     }
     let mut sets = LabelSets::with_capacity(block.rows(), block.columns());
+    if let Scoring::LabelLaw(law) = scoring {
+        push_law_sets(first_row, block, law, thresholds, &mut sets)?;
+        return Ok(sets);
+    }
     let mut rows = RowScorer::new(scoring, block.columns());
     for (offset, values) in block.iter().enumerate() {
         let scores = rows.score(block.what(), first_row.saturating_add(offset), values)?;
         sets.push_row(|label| thresholds.admit(offset, label, scores[label]));
     }
     Ok(sets)
+}
+
+/// The sets of a label law, several rows at a time: one row of a few classes leaves most of a register empty.
+fn push_law_sets<T: Real>(
+    first_row: usize,
+    block: Rows<'_, T>,
+    law: &LabelLawMap,
+    thresholds: Thresholds<'_>,
+    sets: &mut LabelSets,
+) -> Result<()> {
+    let classes = block.columns();
+    let at_a_time = LabelLawMap::rows_at_a_time(classes);
+    let mut probabilities = vec![0.0; at_a_time * classes];
+    let (mut scores, mut room) = (probabilities.clone(), Vec::new());
+    for first in (0..block.rows()).step_by(at_a_time) {
+        let rows = at_a_time.min(block.rows() - first);
+        let (probabilities, scores) =
+            (&mut probabilities[..rows * classes], &mut scores[..rows * classes]);
+        for (offset, out) in (first..).zip(probabilities.chunks_exact_mut(classes)) {
+            let (key, values) = (first_row.saturating_add(offset) as u64, block.row(offset));
+            widen_scaled(values, row_scale(block.what(), key, values)?, out);
+        }
+        law.scores(classes, probabilities, &mut room, scores);
+        for (offset, scores) in (first..).zip(scores.chunks_exact(classes)) {
+            sets.push_row(|label| thresholds.admit(offset, label, scores[label]));
+        }
+    }
+    Ok(())
 }
 
 /// `s(x_i, y_i)` for a block of labeled probability rows; shape `(rows,)`.
@@ -115,8 +147,8 @@ struct RowScorer<'a> {
     probabilities: Vec<f64>,
     /// The score of each label; shape `(C,)`.
     scores: Vec<f64>,
-    /// Logits of the row, for a label law; shape `(C,)`.
-    logits: Vec<f64>,
+    /// Memory of a label law.
+    room: Vec<f64>,
 }
 
 impl<'a> RowScorer<'a> {
@@ -124,7 +156,7 @@ impl<'a> RowScorer<'a> {
     fn new(scoring: Scoring<'a>, classes: usize) -> Self {
         let row = vec![0.0; classes];
         let scratch = RowScratch::default();
-        Self { scoring, scratch, probabilities: row.clone(), scores: row.clone(), logits: row }
+        Self { scoring, scratch, probabilities: row.clone(), scores: row, room: Vec::new() }
     }
 
     /// Scores of all labels of a row; `row` addresses its draw and names it in errors.
@@ -139,10 +171,8 @@ impl<'a> RowScorer<'a> {
                 score.score_row(row, &self.probabilities, &mut self.scratch, &mut self.scores);
             }
             Scoring::LabelLaw(law) => {
-                for (logit, probability) in self.logits.iter_mut().zip(&self.probabilities) {
-                    *logit = floored_log(*probability);
-                }
-                law.scores(&self.logits, &mut self.probabilities, &mut self.scores);
+                let classes = self.probabilities.len();
+                law.scores(classes, &self.probabilities, &mut self.room, &mut self.scores);
             }
         }
         Ok(&self.scores)

@@ -9,20 +9,25 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::labeled_logits::PROBABILITY_FLOOR;
 use super::plan_mixture::PlanMixture;
-use super::transport_plan::tempered_softmax;
 use crate::error::{Error, Result};
-use crate::numeric::dot_in_lanes;
+use crate::numeric::ln::ln_of_positive;
 use crate::numeric::simd::in_widest_registers;
+use crate::numeric::{dot_in_lanes, exp_of_negative, sum_in_lanes};
 
 /// A share that moves no score by a bit that a threshold could see; its table costs as much as any other.
 const NOTHING: f64 = 1e-14;
 /// Scalings of a plan lie here: they are exponentials of numbers between -300 and 300.
 const SCALINGS: std::ops::RangeInclusive<f64> = 1e-140..=1e140;
+/// Temperatures of a law. Fitted ones lie between 0.03 and 200; below, all powers of a row could be zero.
+const TEMPERATURES: std::ops::RangeInclusive<f64> = 0.03..=1e4;
+/// Entries of the rows scored at a time.
+const ENTRIES_AT_A_TIME: usize = 512;
 /// Tables of a law at most: a number in a file decides how long a row takes.
 const MOST_TERMS: usize = 64;
 
-/// A label law as a function of a row's logits.
+/// A label law as a function of a row's probabilities.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<LawTerm>", into = "Vec<LawTerm>")]
 pub(crate) struct LabelLawMap {
@@ -64,8 +69,8 @@ impl TryFrom<Vec<LawTerm>> for LabelLawMap {
             return damaged("it has no table, or more than any law has");
         }
         let mut temperatures = terms.iter().map(|term| term.temperature);
-        if !temperatures.all(|value| value.is_finite() && value > 0.0) {
-            return damaged("a temperature is not a positive number");
+        if !temperatures.all(|value| TEMPERATURES.contains(&value)) {
+            return damaged("a temperature is out of its range");
         }
         if !shares().all(|share| (0.0..=1.0).contains(&share))
             || (shares().sum::<f64>() - 1.0).abs() > 1e-9
@@ -96,6 +101,8 @@ impl LabelLawMap {
             }
         }
         terms.retain(|term| term.own > 0.0 || !term.plans.is_empty());
+        // The warmest first: colder ones are made of them.
+        terms.sort_by(|a, b| b.temperature.total_cmp(&a.temperature));
         let shares =
             |term: &LawTerm| term.own + term.plans.iter().map(|plan| plan.share).sum::<f64>();
         let total: f64 = terms.iter().map(shares).sum();
@@ -125,42 +132,95 @@ impl LabelLawMap {
         }
     }
 
-    /// `1 - h(y)` of a row of logits, into `scores`; `room` has a place for each class.
-    pub(crate) fn scores(&self, logits: &[f64], room: &mut [f64], scores: &mut [f64]) {
+    /// Rows that are best scored at a time: their tables of all temperatures stay in the cache next to the core.
+    pub(crate) fn rows_at_a_time(classes: usize) -> usize {
+        (ENTRIES_AT_A_TIME / classes.max(1)).max(1)
+    }
+
+    /// `1 - h(y)` of rows of probabilities, row after row; `scores` is as long. How many rows are scored at a time changes no bit.
+    pub(crate) fn scores(
+        &self,
+        classes: usize,
+        probabilities: &[f64],
+        room: &mut Vec<f64>,
+        scores: &mut [f64],
+    ) {
+        let entries = probabilities.len();
+        room.clear();
+        room.resize((1 + self.terms.len()) * entries, 0.0);
+        let (logs, tempered) = room.split_at_mut(entries);
+        score_rows(&self.terms, classes, probabilities, (logs, tempered), scores);
+    }
+}
+
+in_widest_registers! {
+    /// [`LabelLawMap::scores`], with memory for the logarithms and for `p^(1/T)` at every temperature.
+    fn score_rows[](
+        terms: &[LawTerm],
+        classes: usize,
+        probabilities: &[f64],
+        memory: (&mut [f64], &mut [f64]),
+        scores: &mut [f64]
+    ) -> () {
+        let (logs, tempered) = memory;
+        let entries = probabilities.len();
+        for (log, probability) in logs.iter_mut().zip(probabilities) {
+            *log = ln_of_positive(probability.max(PROBABILITY_FLOOR));
+        }
         scores.fill(0.0);
-        for term in &self.terms {
-            tempered_softmax(logits, 1.0 / term.temperature, room);
+        for (index, term) in terms.iter().enumerate() {
+            let (before, rest) = tempered.split_at_mut(index * entries);
+            let powers = &mut rest[..entries];
+            // p^(1/T) is the square of p^(1/2T), which costs a tenth of an exponential; temperatures of `few-labels` are half-powers
+            // of two apart.
+            match terms[..index].iter().position(|other| other.temperature == 2.0 * term.temperature) {
+                Some(double) => {
+                    for (power, root) in powers.iter_mut().zip(&before[double * entries..]) {
+                        *power = root * root;
+                    }
+                }
+                None => {
+                    // Without the largest logit taken off: it is at least -ln C, whose multiple by 1/T exp can take.
+                    let inverse = 1.0 / term.temperature;
+                    for (power, log) in powers.iter_mut().zip(logs.iter()) {
+                        *power = exp_of_negative((inverse * log).min(0.0));
+                    }
+                }
+            }
+            let rows = powers.chunks_exact(classes).zip(scores.chunks_exact_mut(classes));
             match &term.plans[..] {
-                [] => add_own(room, term.own, scores),
-                [plan, others @ ..] => {
-                    add_plan(room, term.own, (plan.share, &plan.scalings), scores);
-                    for plan in others {
-                        add_plan(room, 0.0, (plan.share, &plan.scalings), scores);
+                [] => {
+                    for (powers, law) in rows {
+                        let own = term.own / sum_in_lanes(powers);
+                        law.iter_mut().zip(powers).for_each(|(law, power)| *law += power * own);
+                    }
+                }
+                [plan] => {
+                    for (powers, law) in rows {
+                        let own = term.own / sum_in_lanes(powers);
+                        let share = plan.share / dot_in_lanes(powers, &plan.scalings);
+                        for ((law, power), b) in law.iter_mut().zip(powers).zip(&plan.scalings) {
+                            *law += power * (own + share * b);
+                        }
+                    }
+                }
+                plans => {
+                    for (powers, law) in rows {
+                        let own = term.own / sum_in_lanes(powers);
+                        law.iter_mut().zip(powers).for_each(|(law, power)| *law += power * own);
+                        for plan in plans {
+                            let share = plan.share / dot_in_lanes(powers, &plan.scalings);
+                            for ((law, power), b) in law.iter_mut().zip(powers).zip(&plan.scalings) {
+                                *law += power * (share * b);
+                            }
+                        }
                     }
                 }
             }
         }
-        // Rounding may lift a certain label above one by the last bit, and no score lies below zero.
-        scores.iter_mut().for_each(|score| *score = (1.0 - *score).max(0.0));
-    }
-}
-
-in_widest_registers! {
-    /// `out += own f`.
-    fn add_own[](f: &[f64], own: f64, out: &mut [f64]) -> () {
-        for (out, f) in out.iter_mut().zip(f) {
-            *out += f * own;
-        }
-    }
-}
-
-in_widest_registers! {
-    /// `out += own f + share g`.
-    fn add_plan[](f: &[f64], own: f64, plan: (f64, &[f64]), out: &mut [f64]) -> () {
-        let (share, scalings) = plan;
-        let factor = share / dot_in_lanes(f, scalings);
-        for ((out, f), scaling) in out.iter_mut().zip(f).zip(scalings) {
-            *out += f * (own + factor * scaling);
+        for score in scores.iter_mut() {
+            // Rounding may lift a certain label above one by the last bit, and no score lies below zero.
+            *score = (1.0 - *score).max(0.0);
         }
     }
 }
@@ -175,7 +235,7 @@ mod tests {
     }
 
     fn law() -> impl Strategy<Value = LabelLawMap> {
-        let term = (0.1_f64..8.0, 0.0_f64..1.0, 0.0_f64..1.0, 0.0_f64..1.0).prop_flat_map(
+        let term = (0.1_f64..8.0, 0.001_f64..1.0, 0.0_f64..1.0, 0.0_f64..1.0).prop_flat_map(
             |(temperature, own, kept, updated)| {
                 let scalings = || prop::collection::vec(1e-6_f64..1e6, 4);
                 (scalings(), scalings()).prop_map(move |(a, b)| LawTerm {
@@ -189,8 +249,10 @@ mod tests {
     }
 
     fn scores(law: &LabelLawMap, logits: &[f64]) -> Vec<f64> {
-        let (mut room, mut scores) = (vec![0.0; logits.len()], vec![0.0; logits.len()]);
-        law.scores(logits, &mut room, &mut scores);
+        let mut probabilities = vec![0.0; logits.len()];
+        crate::numeric::softmax_into(logits, &mut probabilities);
+        let mut scores = vec![0.0; logits.len()];
+        law.scores(logits.len(), &probabilities, &mut Vec::new(), &mut scores);
         scores
     }
 
@@ -220,6 +282,36 @@ mod tests {
         }
     }
 
+    /// Any number of rows at a time gives the same bits, also where a table is the square of another.
+    #[test]
+    fn rows_may_be_scored_in_any_groups() {
+        let scalings = [0.5, 2.0, 1.0, 3.0, 0.1];
+        let term = |temperature: f64| LawTerm {
+            temperature,
+            own: 0.1,
+            plans: vec![plan(0.1, &scalings), plan(0.05, &scalings)],
+        };
+        let law = LabelLawMap::of_terms([0.7, 1.4, 2.8, 1.0].map(term).to_vec());
+        let raw: Vec<f64> = (1..=70).map(|n: u32| f64::from(n * n % 23) / 7.0).collect();
+        let rows: Vec<f64> = raw
+            .chunks(5)
+            .flat_map(|row| {
+                let total: f64 = row.iter().sum();
+                row.iter().map(move |value| value / total)
+            })
+            .collect();
+        let scored = |at_a_time: usize| -> Vec<f64> {
+            let of_group = |group: &[f64]| {
+                let mut scores = vec![0.0; group.len()];
+                law.scores(5, group, &mut Vec::new(), &mut scores);
+                scores
+            };
+            rows.chunks(5 * at_a_time).flat_map(of_group).collect()
+        };
+        assert_eq!(scored(1), scored(14));
+        assert_eq!(scored(3), scored(14));
+    }
+
     /// The masses of a reading are those that its second pass adds up.
     #[test]
     fn the_law_of_a_reading_is_its_mixture() {
@@ -230,7 +322,7 @@ mod tests {
         let [expected] = rows.of_row(&logits);
         let found = scores(&LabelLawMap::of_mixture(&mixture), &logits);
         for (score, mass) in found.iter().zip(expected) {
-            assert!((1.0 - score - mass).abs() < 1e-15, "{score} {mass}");
+            assert!((1.0 - score - mass).abs() < 1e-14, "{score} {mass}");
         }
     }
 

@@ -25,6 +25,8 @@ pub(super) struct TableReader<'a> {
     label_law: Option<LabelLawMap>,
     scratch: RowScratch,
     room: Vec<f64>,
+    /// Memory of the label law.
+    law_room: Vec<f64>,
     pub logits: Vec<f64>,
     pub scores: Vec<f64>,
     /// `h_j`.
@@ -43,6 +45,7 @@ impl<'a> TableReader<'a> {
             label_law,
             scratch: RowScratch::default(),
             room: row.clone(),
+            law_room: Vec::new(),
             logits: row.clone(),
             scores: row.clone(),
             mean: row,
@@ -58,7 +61,10 @@ impl<'a> TableReader<'a> {
             None => {
                 self.score.score_row(key, probabilities, &mut self.scratch, &mut self.scores);
             }
-            Some(law) => law.scores(&self.logits, &mut self.room, &mut self.scores),
+            Some(law) => {
+                let classes = probabilities.len();
+                law.scores(classes, probabilities, &mut self.law_room, &mut self.scores);
+            }
         }
     }
 

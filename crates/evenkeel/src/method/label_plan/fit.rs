@@ -60,7 +60,9 @@ pub(crate) fn planner<T: Real>(
         calibration.labels,
         calibration.scores.to_vec(),
     )?;
-    LabelPlanner::new(logits, calibration.context.score, settings, calibration.context.seed)
+    let context = calibration.context;
+    let planner = LabelPlanner::new(logits, context.score, settings, context.seed)?;
+    Ok(planner.with_probabilities(calibration.probabilities))
 }
 
 /// Fits the temperature; the target rows are still to come, twice.

@@ -12,16 +12,24 @@ use crate::interval::Interval;
 use crate::label_law::{
     ClassGroups, FirstPass, FittedModel, Iterating, LabelLawMap, LabeledLogits,
     PredictedCalibration, ShiftStatistics, TargetRows, best_temperature, confidence, in_blocks,
-    predicted, shift_statistics,
+    predicted, shift_statistics, tempered_softmax,
 };
 use crate::rows::{Real, RowKeys};
-use crate::score::Score;
+use crate::score::{Probabilities, Score};
 use crate::seed::Seed;
 use crate::sketch::Abscissae;
 
 /// Abscissae beyond the largest calibration score, at halved distances from the end of the range: where a threshold lies there
 /// the readings are known to the abscissa before it.
 const TAIL_POINTS: i32 = 16;
+
+/// `softmax` of each row of logits.
+fn softmax_rows(logits: &[f64], classes: usize) -> Vec<f64> {
+    let mut out = vec![0.0; logits.len()];
+    let rows = logits.chunks_exact(classes).zip(out.chunks_exact_mut(classes));
+    rows.for_each(|(logits, out)| tempered_softmax(logits, 1.0, out));
+    out
+}
 
 /// Calibration side of the method, ready for target rows.
 // Hidden: see the seam above.
@@ -34,6 +42,9 @@ pub struct LabelPlanner {
     pub(super) settings: LabelPlanSettings,
     seed: Seed,
     pub(super) temperature: f64,
+    /// Probabilities of the calibration points, kept for the plan score alone: a label law must give them the bits that it gives
+    /// equal rows of a test.
+    probabilities: Vec<f64>,
 }
 
 impl LabelPlanner {
@@ -74,7 +85,20 @@ impl LabelPlanner {
     ) -> Result<Self> {
         settings.check()?;
         let temperature = best_temperature(&labeled);
-        Ok(Self { labeled, score, range, settings, seed, temperature })
+        let probabilities = match score {
+            Some(Score::Plan) => softmax_rows(labeled.logits(), labeled.classes()),
+            _ => Vec::new(),
+        };
+        Ok(Self { labeled, score, range, settings, seed, temperature, probabilities })
+    }
+
+    /// With the probabilities that the logits are rounded logarithms of.
+    pub(super) fn with_probabilities<T: Real>(mut self, table: &Probabilities<'_, T>) -> Self {
+        if self.score == Some(Score::Plan) {
+            let rows = self.probabilities.chunks_exact_mut(table.classes());
+            rows.enumerate().for_each(|(index, row)| table.read_row(index, row));
+        }
+        self
     }
 
     /// The labeled side.
@@ -88,10 +112,10 @@ impl LabelPlanner {
             return Cow::Borrowed(self.labeled.scores());
         };
         let classes = self.labeled.classes();
-        let (mut room, mut scores) = (vec![0.0; classes], vec![0.0; classes]);
-        let rows = self.labeled.logits().chunks_exact(classes).zip(self.labeled.labels());
-        let score = |(logits, label): (&[f64], &usize)| {
-            law.scores(logits, &mut room, &mut scores);
+        let (mut room, mut scores) = (Vec::new(), vec![0.0; classes]);
+        let rows = self.probabilities.chunks_exact(classes).zip(self.labeled.labels());
+        let score = |(probabilities, label): (&[f64], &usize)| {
+            law.scores(classes, probabilities, &mut room, &mut scores);
             scores[*label]
         };
         Cow::Owned(rows.map(score).collect())
