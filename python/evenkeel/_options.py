@@ -10,13 +10,13 @@ from typing import Literal, Optional, TypedDict, Union
 
 MethodName = Literal["auto", "label-plan", "few-labels", "ot", "uncorrected", "likelihood-ratio", "ecp", "qtc", "conditional", "label-shift", "fixed"]
 ComparableMethod = Literal["auto", "label-plan", "few-labels", "ot", "uncorrected", "oracle", "likelihood-ratio", "ecp", "qtc", "conditional", "label-shift", "fixed"]
-ScoreName = Literal["lac", "aps", "raps", "margin"]
+ScoreName = Literal["lac", "aps", "raps", "margin", "plan"]
 
 
 class MethodOptions(TypedDict, total=False):
     """Options of `calibrate` and `compare`; None is the default."""
 
-    score: Optional[Literal["lac", "aps", "raps", "margin"]]
+    score: Optional[Literal["lac", "aps", "raps", "margin", "plan"]]
     randomised: Optional[bool]
     raps_lambda: Optional[float]
     raps_k: Optional[int]
@@ -44,7 +44,7 @@ class MethodOptions(TypedDict, total=False):
 class CheckOptions(TypedDict, total=False):
     """Options of `check`; None is the default."""
 
-    score: Optional[Literal["lac", "aps", "raps", "margin"]]
+    score: Optional[Literal["lac", "aps", "raps", "margin", "plan"]]
     randomised: Optional[bool]
     raps_lambda: Optional[float]
     raps_k: Optional[int]

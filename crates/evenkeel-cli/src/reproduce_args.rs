@@ -19,6 +19,8 @@ pub(crate) enum ReproduceCommand {
     SampleSize(SampleSizeArgs),
     /// Figs 1 and 2: laws of scores, and the coverage gap over alpha.
     Figures(FiguresArgs),
+    /// Distance of the coverage from the level, and set sizes, by the number of labels of the target data.
+    FewLabels(FewLabelsArgs),
 }
 
 /// What every experiment takes.
@@ -175,6 +177,38 @@ pub(crate) struct FiguresArgs {
     /// Test points at most.
     #[arg(long, default_value_t = 30_000, value_name = "N")]
     pub test: usize,
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  evenkeel reproduce few-labels --out few-labels
+
+Clean images and every corruption, without and with label shift. The labels are those of target points drawn at random; test points
+are others.")]
+pub(crate) struct FewLabelsArgs {
+    #[command(flatten)]
+    pub data: DataArgs,
+    /// Repetitions of every condition.
+    #[arg(long, default_value_t = 10)]
+    pub seeds: u64,
+    /// Numbers of labels; 0 is always among them.
+    #[arg(long, default_value = "10,20,30,50,100,200", value_delimiter = ',', value_name = "LIST")]
+    pub labels: Vec<usize>,
+    /// Labeled clean points.
+    #[arg(long, default_value_t = 300, value_name = "N")]
+    pub calibration: usize,
+    /// Points of the target data, the labeled ones among them.
+    #[arg(long, default_value_t = 300, value_name = "M")]
+    pub unlabeled: usize,
+    /// Test points at most.
+    #[arg(long, default_value_t = 30_000, value_name = "N")]
+    pub test: usize,
+    /// Severities.
+    #[arg(long, default_value = "1,2,3,4,5", value_delimiter = ',', value_name = "LIST")]
+    pub severities: Vec<u32>,
     #[command(flatten)]
     pub run: RunArgs,
 }

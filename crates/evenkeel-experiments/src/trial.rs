@@ -11,7 +11,7 @@ use evenkeel::calibrator::ShiftCalibrator;
 use evenkeel::evaluation::{Evaluation, total_coverage_gap};
 use evenkeel::measure::{WeightedEmpirical, Weights};
 use evenkeel::score::{Labels, Score};
-use evenkeel::side_inputs::SideInputs;
+use evenkeel::side_inputs::{SideInputs, TargetLabels};
 use evenkeel_jobs::{
     AnyRows, LabeledData, MemorySource, SideNames, Unobserved, calibrate, evaluate,
 };
@@ -71,8 +71,27 @@ impl Trial {
         labeled: Points<'_>,
         target: Points<'_>,
     ) -> Result<Self> {
+        Self::on(calibrator, labeled.labeled()?, labeled, target)
+    }
+
+    /// The same, with labels of some target points.
+    pub(crate) fn calibrate_knowing(
+        calibrator: &ShiftCalibrator,
+        labeled: Points<'_>,
+        target: Points<'_>,
+        known: &TargetLabels,
+    ) -> Result<Self> {
+        Self::on(calibrator, labeled.labeled()?.with_target_labels(known), labeled, target)
+    }
+
+    fn on(
+        calibrator: &ShiftCalibrator,
+        data: LabeledData<'_>,
+        labeled: Points<'_>,
+        target: Points<'_>,
+    ) -> Result<Self> {
         let mut source = MemorySource::new("target points", target.rows);
-        let done = calibrate(calibrator, &labeled.labeled()?, &mut source, &mut Unobserved)?;
+        let done = calibrate(calibrator, &data, &mut source, &mut Unobserved)?;
         let by_ratios = match labeled.ratios {
             None => None,
             Some(ratios) => {

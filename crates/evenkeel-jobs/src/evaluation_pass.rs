@@ -50,9 +50,6 @@ impl<'a> EvaluationPass<'a> {
     }
 
     fn counted<T: Real>(&self, rows: Rows<'_, T>, block: &Block<'_>) -> evenkeel::Result<Counts> {
-        // The word is part of the results: `predict` draws by it too, so that sets and scores
-        // agree.
-        let score = self.calibration.provenance().score.with_draws_for("test");
         let count = |counts: Counts, (offset, part): (usize, evenkeel::Result<Rows<'_, T>>)| {
             let part = part?;
             let (first_row, these) = (block.first_row + offset, offset..offset + part.rows());
@@ -60,7 +57,7 @@ impl<'a> EvaluationPass<'a> {
             let labels = block.labels.get(these.clone()).unwrap_or_default();
             let side = block.side.of_rows(these)?;
             let sets = self.calibration.predict_beside(first_row, part, side, self.alpha)?;
-            let scores = label_scores_of_rows(first_row, part, &score, labels)?;
+            let scores = self.calibration.label_scores(first_row, part, labels)?;
             Ok(Counts {
                 sets: counts.sets.add(first_row, &sets, labels)?,
                 scores: counts.scores.add(first_row, &scores)?,

@@ -6,9 +6,14 @@
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
+use evenkeel::calibration::Calibration;
+use evenkeel::calibrator::ShiftCalibrator;
 use evenkeel::conformal::predict_rows;
+use evenkeel::level::Miscoverage;
+use evenkeel::method::Method;
+use evenkeel::method::label_plan::LabelPlanSettings;
 use evenkeel::rows::Rows;
-use evenkeel::score::Score;
+use evenkeel::score::{Labels, Probabilities, Score};
 use evenkeel::seed::Seed;
 use evenkeel::threshold::Threshold;
 
@@ -44,6 +49,43 @@ fn lac_sets(bencher: Bencher, classes: usize) {
     bencher
         .counter(BytesCount::of_slice(&table))
         .bench_local(|| predict_rows(0, black_box(rows), &Score::Lac, threshold(classes)));
+}
+
+/// The label law of a plan as score, by the calibration that keeps it.
+#[divan::bench(args = CLASSES)]
+fn plan_sets(bencher: Bencher, classes: usize) {
+    let table = probabilities(classes);
+    let rows = Rows::new("probabilities", &table, classes).expect("a table");
+    let calibration = planned(&table, classes, Score::Plan);
+    bencher
+        .counter(BytesCount::of_slice(&table))
+        .bench_local(|| calibration.predict(0, black_box(rows), None));
+}
+
+/// A label plan from the first thousand rows of a table to the next, which it finds a little less sure of themselves.
+fn planned(table: &[f32], classes: usize, score: Score) -> Calibration {
+    let rows = 1000 * classes;
+    let known = Probabilities::new(&table[..rows], classes).expect("probabilities");
+    let labels = table[..rows].chunks(classes).map(|row| {
+        let best = (0..classes).max_by(|a, b| row[*a].total_cmp(&row[*b]));
+        best.expect("a class")
+    });
+    let labels = Labels::new(labels.collect(), classes).expect("labels");
+    let softened: Vec<f32> = table[rows..2 * rows]
+        .chunks(classes)
+        .flat_map(|row| {
+            let total: f32 = row.iter().map(|p| p.sqrt()).sum();
+            row.iter().map(move |p| p.sqrt() / total)
+        })
+        .collect();
+    let target = Probabilities::new(&softened, classes).expect("probabilities");
+    let calibrator = ShiftCalibrator {
+        method: Method::LabelPlan(LabelPlanSettings::default()),
+        score,
+        alpha: Miscoverage::new(0.1).expect("a rate"),
+        seed: Seed::new(0),
+    };
+    calibrator.calibrate(&known, &labels, &target).expect("a calibration")
 }
 
 /// The same with a threshold for each row.

@@ -6,7 +6,8 @@ use evenkeel_experiments::corruption::Corruption;
 use evenkeel_experiments::fashion_mnist::DEFAULT_DIRECTORY;
 use evenkeel_experiments::images::{
     DataFolder, FigureSettings, Figures, ImageMethod, ImageSettings, Images, LabelMarginal,
-    SampleSize, SampleSizeSettings, ShiftedCondition, Tables, make_data_folder,
+    LabelsSettings, LabelsStudy, SampleSize, SampleSizeSettings, ShiftedCondition, Tables,
+    make_data_folder,
 };
 use evenkeel_experiments::regression::Regression;
 use evenkeel_experiments::run::{self, Experiment, RunFolder, Table, Watcher};
@@ -18,8 +19,8 @@ use crate::failure::Failure;
 use crate::output::{print, print_json};
 use crate::progress::Verbosity;
 use crate::reproduce_args::{
-    DataArgs, FiguresArgs, ImagesArgs, RegressionArgs, ReproduceCommand, RunArgs, SampleSizeArgs,
-    SizeArgs, TightnessArgs,
+    DataArgs, FewLabelsArgs, FiguresArgs, ImagesArgs, RegressionArgs, ReproduceCommand, RunArgs,
+    SampleSizeArgs, SizeArgs, TightnessArgs,
 };
 use crate::settings::{Rates, on_threads};
 
@@ -30,6 +31,7 @@ pub(crate) fn run(command: &ReproduceCommand) -> Result<Outcome, Failure> {
         ReproduceCommand::Tightness(args) => tightness(args),
         ReproduceCommand::SampleSize(args) => sample_size(args),
         ReproduceCommand::Figures(args) => figures(args),
+        ReproduceCommand::FewLabels(args) => few_labels(args),
     }
 }
 
@@ -103,6 +105,21 @@ fn figures(args: &FiguresArgs) -> Result<Outcome, Failure> {
     let known = settings.configuration()?;
     let data = data_folder("figures", &args.run, &args.data, &severities, known)?;
     reproduce("figures", &Figures::new(data, settings)?, &args.run)
+}
+
+fn few_labels(args: &FewLabelsArgs) -> Result<Outcome, Failure> {
+    let rates = Rates::of(&args.run.common)?;
+    let settings = LabelsSettings {
+        labels: args.labels.clone(),
+        seeds: args.seeds,
+        calibration: args.calibration,
+        unlabeled: args.unlabeled,
+        test: args.test,
+        ..LabelsSettings::new(rates.alpha, rates.seed)
+    };
+    let known = settings.configuration()?;
+    let data = data_folder("few-labels", &args.run, &args.data, &args.severities, known)?;
+    reproduce("few-labels", &LabelsStudy::new(data, settings)?, &args.run)
 }
 
 fn image_settings(run: &RunArgs, sizes: &SizeArgs) -> Result<ImageSettings, Failure> {

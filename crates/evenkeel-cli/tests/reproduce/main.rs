@@ -143,7 +143,7 @@ fn images_from_the_users_own_files() {
 fn the_other_experiments_run_on_the_users_own_files() {
     let scratch = Scratch::new();
     let data = data_folder(&scratch);
-    let calls: [(&str, &[&str], &str); 3] = [
+    let calls: [(&str, &[&str], &str); 4] = [
         ("sample-size", &["--seeds", "1", "--sizes", "20,60"], "figures/gap-by-size.svg"),
         (
             "tightness",
@@ -163,6 +163,22 @@ fn the_other_experiments_run_on_the_users_own_files() {
                 "fog_1",
             ],
             "figures/figure-2.svg",
+        ),
+        (
+            "few-labels",
+            &[
+                "--seeds",
+                "1",
+                "--labels",
+                "10,30",
+                "--calibration",
+                "60",
+                "--unlabeled",
+                "60",
+                "--severities",
+                "1",
+            ],
+            "figures/error-corrupted.svg",
         ),
     ];
     for (experiment, more, file) in calls {
@@ -259,6 +275,10 @@ fn refusals_name_what_is_wrong_and_what_to_do() {
     );
     let large = [&small_images(&data, &out)[..8], &["--calibration", "5000"]].concat();
     refused(&large, &["the clean table has 400 rows", "10000"]);
+    refused(
+        &["reproduce", "few-labels", "--data", &data, "--out", &out, "--labels", "10,500"],
+        &["the largest number of labels", "500", "which are what is labeled"],
+    );
     let out = scratch.at("other");
     run(&small_images(&data, &out)).done();
     let other = [&small_images(&data, &out)[..], &["--alpha", "0.2"]].concat();
@@ -272,7 +292,7 @@ fn a_foreign_folder_is_refused_before_any_work() {
     let out = scratch.at("run");
     let small = ["--simulations", "1", "--samples", "30", "--epochs", "1", "--out", &out];
     run(&[&["reproduce", "regression"], &small[..]].concat()).done();
-    for experiment in ["images", "tightness", "sample-size", "figures"] {
+    for experiment in ["images", "tightness", "sample-size", "figures", "few-labels"] {
         let nowhere = scratch.at("nowhere");
         let ran = run(&["reproduce", experiment, "--out", &out, "--fashion-mnist", &nowhere]);
         assert_eq!(ran.code, 2);
@@ -324,7 +344,8 @@ fn all_files_are_checked_before_the_first_cell() {
 #[test]
 fn every_experiment_has_help_with_an_example() {
     let help = run(&["reproduce", "--help"]).done().stdout;
-    for experiment in ["regression", "images", "sample-size", "tightness", "figures"] {
+    let experiments = ["regression", "images", "sample-size", "tightness", "figures", "few-labels"];
+    for experiment in experiments {
         assert!(help.contains(experiment), "{help}");
         let help = run(&["reproduce", experiment, "--help"]).done().stdout;
         assert!(help.contains(&format!("evenkeel reproduce {experiment}")), "{help}");

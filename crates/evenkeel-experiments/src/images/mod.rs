@@ -9,6 +9,7 @@
 //! cell              condition, label marginal, seed        -> coverage, size and gap of every method
 //! tables            all cells                              -> Tables 1, 4, 5 and 6
 //! sample_size       sizes instead of methods               -> Tables 2 and 3
+//! few_labels        labels of target rows                  -> error and size by the number of labels
 //! figures           two conditions                         -> Figs 1 and 2
 //! ```
 
@@ -16,6 +17,7 @@ mod calibrated;
 mod cell;
 mod data_folder;
 mod fashion_softmax;
+mod few_labels;
 mod figures;
 mod method;
 mod sample_size;
@@ -26,6 +28,9 @@ mod tables;
 pub use cell::{CellOutcome, MethodOutcome};
 pub use data_folder::{DataFolder, ShiftedCondition};
 pub use fashion_softmax::make_data_folder;
+pub use few_labels::{
+    ApproachOutcome, LabelApproach, LabelsCell, LabelsOutcome, LabelsSettings, LabelsStudy,
+};
 pub use figures::{FigureSettings, Figures, KeptDrawing, PaperFigure};
 pub use method::{ImageMethod, Steps};
 pub use sample_size::{PAPER_SIZES, SampleSize, SampleSizeCell, SampleSizeSettings};

@@ -159,6 +159,11 @@ impl Subset {
         Ok(Rows::new("probabilities", &self.probabilities, self.classes)?)
     }
 
+    /// Number of classes.
+    pub fn classes(&self) -> usize {
+        self.classes
+    }
+
     /// The labels.
     pub fn labels(&self) -> &Labels {
         &self.labels

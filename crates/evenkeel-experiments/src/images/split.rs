@@ -120,6 +120,22 @@ impl Split {
     }
 }
 
+impl Split {
+    /// The same rows with unlabeled and test rows dealt anew, in a random order.
+    ///
+    /// A sample with label shift holds the first rows of every class, as many as its share asks for: classes of small shares run
+    /// out early, and the first rows have other class shares than the last. Labels of unlabeled rows then speak of other rows than
+    /// those the coverage is measured on. Mixed, both are random draws of one sample.
+    pub(super) fn mixed(self, seed: Seed) -> Self {
+        let Self { calibration, unlabeled, test, redraws } = self;
+        let rows = [&unlabeled[..], &test].concat();
+        let order = permutation(&mut seed.stream("mixed-target-rows"), rows.len());
+        let mut target: Vec<usize> = order.into_iter().map(|place| rows[place]).collect();
+        let test = target.split_off(unlabeled.len());
+        Self { calibration, unlabeled: target, test, redraws }
+    }
+}
+
 /// A large enough sample that follows a drawn label marginal, and how many marginals allowed none.
 ///
 /// Drawing again makes the law of marginals milder than the Dirichlet law; how often it happened is therefore told.
@@ -246,6 +262,39 @@ mod tests {
         let sizes = RoleSizes { calibration: 1, unlabeled: 20, test: usize::MAX };
         let found = Split::deal(&clean, &shifted, sizes, LabelMarginal::Shifted, Seed::new(1));
         assert!(matches!(found, Err(Error::SmallLabelShift { largest: 1..90, .. })), "{found:?}");
+    }
+
+    /// As dealt, the class shares of unlabeled and test rows differ by far more than chance; mixed, they do not.
+    #[test]
+    fn mixing_gives_unlabeled_and_test_rows_one_law() {
+        let (clean, shifted) = (table(4000, false), table(4000, true));
+        let sizes = RoleSizes { calibration: 100, unlabeled: 300, test: usize::MAX };
+        let distance = |split: &Split| {
+            let shares = |rows: &[usize]| {
+                let mut counts = [0.0; 4];
+                rows.iter().for_each(|row| counts[shifted.labels[*row]] += 1.0 / rows.len() as f64);
+                counts
+            };
+            let (unlabeled, test) = (shares(&split.unlabeled), shares(&split.test));
+            unlabeled.iter().zip(test).map(|(a, b)| (a - b).abs()).sum::<f64>() / 2.0
+        };
+        let (mut dealt, mut mixed) = (0.0, 0.0);
+        for seed in 0..20 {
+            let seed = Seed::new(seed);
+            let split = Split::deal(&clean, &shifted, sizes, LabelMarginal::Shifted, seed).unwrap();
+            dealt += distance(&split) / 20.0;
+            let before: BTreeSet<usize> =
+                split.unlabeled.iter().chain(&split.test).copied().collect();
+            let split = split.mixed(seed);
+            assert_eq!(split.unlabeled.len(), 300);
+            assert_eq!(
+                split.unlabeled.iter().chain(&split.test).copied().collect::<BTreeSet<_>>(),
+                before
+            );
+            mixed += distance(&split) / 20.0;
+        }
+        // 300 rows of four classes differ from their law by 0.035 on average.
+        assert!(mixed < 0.06 && dealt > 2.0 * mixed, "{dealt} {mixed}");
     }
 
     #[test]

@@ -13,7 +13,7 @@ use evenkeel_experiments::run::{Entry, Table, Unwatched, run};
 
 use crate::world::{Scratch, data_folder, table};
 
-fn alpha() -> Miscoverage {
+pub(crate) fn alpha() -> Miscoverage {
     Miscoverage::new(0.1).unwrap()
 }
 
@@ -21,7 +21,7 @@ fn methods(ids: &[&str]) -> Vec<ImageMethod> {
     ids.iter().map(|id| ImageMethod::from_id(id).unwrap()).collect()
 }
 
-fn mean(table: &Table, row: &str, column: usize) -> f64 {
+pub(crate) fn mean(table: &Table, row: &str, column: usize) -> f64 {
     let row = table.rows.iter().find(|cells| cells[0] == Entry::text(row)).unwrap();
     match &row[column] {
         Entry::Spread(spread, _) => spread.mean,
@@ -173,8 +173,7 @@ fn folders_that_do_not_fit_are_refused_with_the_file_named() {
 }
 
 /// The shipped demo data as a data folder: real probabilities, the calibration images apart from the target data's.
-#[test]
-fn the_shipped_demo_data_gives_a_table() {
+pub(crate) fn demo_folder(folder: &Path) -> DataFolder {
     let demo = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/demo"));
     let read = |name: &str| {
         let source = demo.join(format!("{name}.npy")).display().to_string();
@@ -185,9 +184,7 @@ fn the_shipped_demo_data_gives_a_table() {
         let values = evenkeel_io::read_matrix(&read(name)).unwrap().into_values().to_f64();
         values.into_iter().map(|value| value as f32).collect::<Vec<f32>>()
     };
-    let scratch = Scratch::new();
-    let folder = scratch.at("data");
-    fs::create_dir_all(&folder).unwrap();
+    fs::create_dir_all(folder).unwrap();
     let clean = SoftmaxTable {
         probabilities: probabilities("calibration_probs"),
         classes: 10,
@@ -202,12 +199,18 @@ fn the_shipped_demo_data_gives_a_table() {
         image_ids: labels("test_ids"),
     };
     fog.write(&folder.join("fog_3.npz")).unwrap();
+    DataFolder::open(folder).unwrap()
+}
+
+#[test]
+fn the_shipped_demo_data_gives_a_table() {
+    let scratch = Scratch::new();
     let settings = ImageSettings {
         methods: methods(&["uncorrected", "oracle", "ff-f-u", "label-plan", "auto"]),
         seeds: 4,
         ..ImageSettings::new(alpha(), Seed::new(0))
     };
-    let images = Images::new(DataFolder::open(&folder).unwrap(), settings).unwrap();
+    let images = Images::new(demo_folder(&scratch.at("data")), settings).unwrap();
     let finished = run(&images, &scratch.at("run"), &Unwatched).unwrap();
     let table = &finished.outputs.tables[1];
     let coverage = |method: &str| mean(table, &format!("{method} (no label shift)"), 1);

@@ -2,6 +2,7 @@
 //! number of threads, and no other configuration in a folder.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod few_labels;
 mod images;
 mod jobs;
 mod regression;

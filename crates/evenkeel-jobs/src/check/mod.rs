@@ -77,8 +77,20 @@ impl CheckJob {
                       the calibration data instead",
             });
         };
+        if calibration.is_scored_by_a_fitted_law() {
+            return Err(JobError::NotCheckable {
+                input: name.to_owned(),
+                why: "its score is plan, a label law of the target data it was made for, and a check compares scores of the \
+                      model's probabilities; give the calibration data instead",
+            });
+        }
+        // Where no law was fitted the score plan is lac.
+        let score = match provenance.score {
+            Score::Plan => Score::Lac,
+            other => other,
+        };
         let alpha = alpha.unwrap_or(provenance.alpha);
-        let mut job = Self::new(provenance.score, alpha, delta, provenance.seed);
+        let mut job = Self::new(score, alpha, delta, provenance.seed);
         job.settings.threshold = ThresholdInQuestion::Given(threshold);
         if let Some(Evidence::FewLabels(found)) = &calibration.learned().evidence {
             job.chosen_with.clone_from(&found.labeled_rows);

@@ -12,6 +12,7 @@ use super::{
     Calibration, Evidence, Learned, Provenance, RecordedOptions, Reference, Rule, Warning,
 };
 use crate::error::{Error, Result, require_increasing};
+use crate::label_law::LabelLawMap;
 use crate::learning::optimise::{StopReason, Trace, TracePoint};
 use crate::level::Miscoverage;
 use crate::measure::Weights;
@@ -72,6 +73,9 @@ pub(crate) struct CalibrationFile {
     /// The labeled rows it was made of. Files of before have none, and stay as they are when written again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<Reference>,
+    /// What scores labels under the score `plan`. Readers of before refuse the name of the score.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label_law: Option<LabelLawMap>,
 }
 
 /// What stands first in every calibration: read it alone to say what a file is before reading the rest.
@@ -122,6 +126,8 @@ pub(crate) enum ScoreFile {
     },
     /// Best rival's probability minus the label's.
     Margin,
+    /// One minus the probability of the file's label law, or of the model where it has none.
+    Plan,
 }
 
 /// A recorded state of a run in a file. JSON has no infinity, so the threshold may be absent.
@@ -163,6 +169,7 @@ impl From<Calibration> for CalibrationFile {
             rule: calibration.rule().clone(),
             evidence: learned.evidence.clone(),
             reference: calibration.reference().cloned(),
+            label_law: calibration.label_law().cloned(),
         }
     }
 }
@@ -206,6 +213,7 @@ impl TryFrom<CalibrationFile> for Calibration {
         let weights = Weights::already_normalised(file.weights)?;
         let test_mass = TestMass::new(file.test_mass)?;
         let read = Self::new(provenance, file.scores, weights, test_mass, file.rule, learned)?;
+        let read = read.with_label_law(file.label_law)?;
         match file.reference {
             Some(reference) => read.with_reference(reference),
             None => Ok(read),
@@ -229,6 +237,7 @@ impl From<Score> for ScoreFile {
                 randomised: seed_of(raps.randomisation()),
             },
             Score::Margin => Self::Margin,
+            Score::Plan => Self::Plan,
         }
     }
 }
@@ -252,6 +261,7 @@ impl TryFrom<ScoreFile> for Score {
                 Self::Raps(Raps::new(lambda, k_reg, randomisation(randomised))?)
             }
             ScoreFile::Margin => Self::Margin,
+            ScoreFile::Plan => Self::Plan,
         })
     }
 }

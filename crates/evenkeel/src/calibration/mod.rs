@@ -22,8 +22,9 @@ pub use reference::{Reference, ReferenceRows};
 
 use serde::{Deserialize, Serialize};
 
-use crate::conformal::{LabelSets, predict_rows};
-use crate::error::{Result, require_same_length};
+use crate::conformal::{LabelSets, Scoring, label_scores_by, predict_scored};
+use crate::error::{Error, Result, require_same_length};
+use crate::label_law::LabelLawMap;
 use crate::level::Miscoverage;
 use crate::measure::{WeightedEmpirical, Weights};
 use crate::method::MethodName;
@@ -72,6 +73,8 @@ pub struct Calibration {
     /// How the weights came about, with warnings and evidence.
     learned: Learned,
     reference: Option<Reference>,
+    /// What scores labels under the plan score; none where that is the model's own law.
+    label_law: Option<LabelLawMap>,
 }
 
 impl Calibration {
@@ -92,8 +95,48 @@ impl Calibration {
         // Also for rules made a moment ago: files and fits come through the same door.
         rule.check(provenance.method, &scores, weights.as_slice(), classes)?;
         let law = WeightedEmpirical::new(&scores, &weights)?;
-        let reference = None;
-        Ok(Self { provenance, scores, weights, test_mass, law, rule, learned, reference })
+        let (reference, label_law) = (None, None);
+        Ok(Self {
+            provenance,
+            scores,
+            weights,
+            test_mass,
+            law,
+            rule,
+            learned,
+            reference,
+            label_law,
+        })
+    }
+
+    /// With the label law that scored its points.
+    ///
+    /// # Errors
+    /// If the score is not `plan`, the law is one of other classes, or there is none where the rule was found with one.
+    pub(crate) fn with_label_law(mut self, label_law: Option<LabelLawMap>) -> Result<Self> {
+        let damaged = |why| Err(Error::Damaged { what: "this calibration", why });
+        let planned = matches!(self.rule, Rule::Planned { .. } | Rule::FewLabels { .. });
+        match (&label_law, self.provenance.score) {
+            (Some(law), Score::Plan) if planned => law.require_classes(self.provenance.classes)?,
+            (Some(_), _) => return damaged("it has a label law that scores nothing"),
+            // Without it thresholds of one score would cut another.
+            (None, Score::Plan) if planned => {
+                return damaged("its score is plan, and its label law is missing");
+            }
+            (None, _) => {}
+        }
+        self.label_law = label_law;
+        Ok(self)
+    }
+
+    /// The label law that scores labels, where there is one.
+    pub(crate) fn label_law(&self) -> Option<&LabelLawMap> {
+        self.label_law.as_ref()
+    }
+
+    /// Whether labels are scored by a label law that was fitted to target data, and not by a function of the probabilities.
+    pub fn is_scored_by_a_fitted_law(&self) -> bool {
+        self.label_law.is_some()
     }
 
     /// With the labeled rows it was made of, so that a later check can compare target rows with them.
@@ -251,6 +294,26 @@ impl Calibration {
         // labels.
         let cutoffs = self.cutoffs(first_row, block, beside, alpha)?;
         let score = self.provenance.score.with_draws_for("test");
-        predict_rows(first_row, block, &score, cutoffs.as_thresholds())
+        predict_scored(first_row, block, self.scoring(&score), cutoffs.as_thresholds())
+    }
+
+    /// `s(x_i, y_i)` of a block of labeled rows, as its sets are cut; shape `(rows,)`.
+    ///
+    /// # Errors
+    /// If there is not one label per row, a label names no class, or a row does not hold probabilities.
+    pub fn label_scores<T: Real>(
+        &self,
+        first_row: usize,
+        block: Rows<'_, T>,
+        labels: &[usize],
+    ) -> Result<Vec<f64>> {
+        let classes = self.provenance.classes;
+        require_same_length("columns", block.columns(), "the calibration's classes", classes)?;
+        let score = self.provenance.score.with_draws_for("test");
+        label_scores_by(first_row, block, self.scoring(&score), labels)
+    }
+
+    fn scoring<'a>(&'a self, score: &'a Score) -> Scoring<'a> {
+        self.label_law.as_ref().map_or(Scoring::Function(score), Scoring::LabelLaw)
     }
 }

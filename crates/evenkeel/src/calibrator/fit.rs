@@ -173,6 +173,7 @@ impl ShiftCalibrator {
         // need it.
         let used = calibrator.method.used_of(beside).given();
         require_and_refuse(&calibrator.method, PointSet::Calibration, &used)?;
+        calibrator.method.require_score(&self.score)?;
         // Target and test rows have draws of their own. The word is part of the draws, and so of
         // files.
         let drawn = self.score.with_draws_for("calibration");

@@ -217,7 +217,8 @@ impl ShiftCalibrator {
     /// # Errors
     /// If the rule does not belong to the weighted scores, which no method's does.
     fn finish(&self, method: MethodName, concluded: Concluded, classes: usize) -> Result<Fitted> {
-        let Concluded { sorted, weights, test_mass, rule, mut learned, sandwich } = concluded;
+        let Concluded { sorted, weights, test_mass, rule, mut learned, sandwich, label_law } =
+            concluded;
         let law = WeightedEmpirical::new(&sorted.scores, &weights)?;
         // Whatever its weight: the law drops points without any, and the support is about the
         // scores.
@@ -236,6 +237,7 @@ impl ShiftCalibrator {
             Provenance { method, score: self.score, classes, alpha: self.alpha, seed: self.seed };
         let Sorted { order, scores } = sorted;
         let calibration = Calibration::new(provenance, scores, weights, test_mass, rule, learned)?;
+        let calibration = calibration.with_label_law(label_law)?;
         Ok(Fitted { calibration, order })
     }
 }

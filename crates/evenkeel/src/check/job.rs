@@ -11,7 +11,7 @@ use super::passes::{CheckPass, CheckState, FirstCheckPass};
 use super::report::ShiftReport;
 use super::settings::{CheckSettings, ThresholdInQuestion};
 use super::target_laws::{TargetLaws, TargetLawsRecipe};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, User};
 use crate::label_law::LabeledLogits;
 use crate::measure::WeightedEmpirical;
 use crate::method::label_plan::{
@@ -88,6 +88,11 @@ impl CheckedCalibration {
         settings: &CheckSettings,
     ) -> Result<Self> {
         settings.check()?;
+        if *score == Score::Plan {
+            // A check asks about a threshold before any law is fitted.
+            let (whose, scores) = (User::Check, Score::OF_PROBABILITIES);
+            return Err(Error::WrongScore { whose, scores });
+        }
         let CheckSettings { alpha, delta, seed, .. } = *settings;
         let labeled = LabeledLogits::of_probabilities(probabilities, labels, score)?;
         let (law, n) = (WeightedEmpirical::uniform(labeled.scores())?, labeled.len());

@@ -15,5 +15,6 @@ mod prediction;
 mod thresholds;
 
 pub use label_sets::{LabelSets, SetLabels};
+pub(crate) use prediction::{Scoring, label_scores_by, predict_scored};
 pub use prediction::{label_scores_of_rows, predict_rows};
 pub use thresholds::{Cutoffs, Thresholds, ThresholdsDifferBy};

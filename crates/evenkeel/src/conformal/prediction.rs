@@ -4,6 +4,7 @@ use super::label_sets::LabelSets;
 use super::lac_rows::{RowThresholds, lac_sets};
 use super::thresholds::Thresholds;
 use crate::error::{Error, Result, require_same_length};
+use crate::label_law::LabelLawMap;
 use crate::rows::{Real, Rows};
 use crate::score::{RowScratch, Score, row_scale, widen_scaled};
 
@@ -22,26 +23,83 @@ pub fn predict_rows<'a, T: Real>(
     score: &Score,
     thresholds: impl Into<Thresholds<'a>>,
 ) -> Result<LabelSets> {
-    let thresholds = thresholds.into();
+    predict_scored(first_row, block, Scoring::Function(score), thresholds.into())
+}
+
+/// What scores the rows of a block.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Scoring<'a> {
+    /// A function of the probabilities, with draws for the purpose at hand.
+    Function(&'a Score),
+    /// `1 - h` of a label law.
+    LabelLaw(&'a LabelLawMap),
+}
+
+impl Scoring<'_> {
+    /// Whether scores are `1 - p`.
+    fn is_lac(&self) -> bool {
+        matches!(self, Self::Function(Score::Lac | Score::Plan))
+    }
+}
+
+/// [`predict_rows`] by a score function or a label law.
+pub(crate) fn predict_scored<T: Real>(
+    first_row: usize,
+    block: Rows<'_, T>,
+    scoring: Scoring<'_>,
+    thresholds: Thresholds<'_>,
+) -> Result<LabelSets> {
     thresholds.require_shape(block.rows(), block.columns())?;
     // lac is the default score, and its sets follow from comparisons: scoring every entry would take many times as
     // long.
     match thresholds {
-        Thresholds::Shared(threshold) if *score == Score::Lac => {
+        Thresholds::Shared(threshold) if scoring.is_lac() => {
             return lac_sets(first_row, block, RowThresholds::Shared(threshold));
         }
-        Thresholds::PerRow(each) if *score == Score::Lac => {
+        Thresholds::PerRow(each) if scoring.is_lac() => {
             return lac_sets(first_row, block, RowThresholds::PerRow(each));
         }
         _ => {}
     }
     let mut sets = LabelSets::with_capacity(block.rows(), block.columns());
-    let mut rows = RowScorer::new(score, block.columns());
+    if let Scoring::LabelLaw(law) = scoring {
+        push_law_sets(first_row, block, law, thresholds, &mut sets)?;
+        return Ok(sets);
+    }
+    let mut rows = RowScorer::new(scoring, block.columns());
     for (offset, values) in block.iter().enumerate() {
         let scores = rows.score(block.what(), first_row.saturating_add(offset), values)?;
         sets.push_row(|label| thresholds.admit(offset, label, scores[label]));
     }
     Ok(sets)
+}
+
+/// The sets of a label law, several rows at a time: one row of a few classes leaves most of a register empty.
+fn push_law_sets<T: Real>(
+    first_row: usize,
+    block: Rows<'_, T>,
+    law: &LabelLawMap,
+    thresholds: Thresholds<'_>,
+    sets: &mut LabelSets,
+) -> Result<()> {
+    let classes = block.columns();
+    let at_a_time = LabelLawMap::rows_at_a_time(classes);
+    let mut probabilities = vec![0.0; at_a_time * classes];
+    let (mut scores, mut room) = (probabilities.clone(), Vec::new());
+    for first in (0..block.rows()).step_by(at_a_time) {
+        let rows = at_a_time.min(block.rows() - first);
+        let (probabilities, scores) =
+            (&mut probabilities[..rows * classes], &mut scores[..rows * classes]);
+        for (offset, out) in (first..).zip(probabilities.chunks_exact_mut(classes)) {
+            let (key, values) = (first_row.saturating_add(offset) as u64, block.row(offset));
+            widen_scaled(values, row_scale(block.what(), key, values)?, out);
+        }
+        law.scores(classes, probabilities, &mut room, scores);
+        for (offset, scores) in (first..).zip(scores.chunks_exact(classes)) {
+            sets.push_row(|label| thresholds.admit(offset, label, scores[label]));
+        }
+    }
+    Ok(())
 }
 
 /// `s(x_i, y_i)` for a block of labeled probability rows; shape `(rows,)`.
@@ -58,9 +116,19 @@ pub fn label_scores_of_rows<T: Real>(
     score: &Score,
     labels: &[usize],
 ) -> Result<Vec<f64>> {
+    label_scores_by(first_row, block, Scoring::Function(score), labels)
+}
+
+/// [`label_scores_of_rows`] by a score function or a label law.
+pub(crate) fn label_scores_by<T: Real>(
+    first_row: usize,
+    block: Rows<'_, T>,
+    scoring: Scoring<'_>,
+    labels: &[usize],
+) -> Result<Vec<f64>> {
     require_same_length("labels", labels.len(), block.what(), block.rows())?;
     let classes = block.columns();
-    let mut rows = RowScorer::new(score, classes);
+    let mut rows = RowScorer::new(scoring, classes);
     let score_of = |(offset, (values, label)): (usize, (&[T], &usize))| {
         let index = first_row.saturating_add(offset);
         let scores = rows.score(block.what(), index, values)?;
@@ -72,21 +140,23 @@ pub fn label_scores_of_rows<T: Real>(
 
 /// Checks, normalises and scores rows, one after the other, in memory for one row.
 struct RowScorer<'a> {
-    /// With draws for the purpose at hand.
-    score: &'a Score,
+    scoring: Scoring<'a>,
     /// Memory of the score function.
     scratch: RowScratch,
     /// The row, widened and normalised; shape `(C,)`.
     probabilities: Vec<f64>,
     /// The score of each label; shape `(C,)`.
     scores: Vec<f64>,
+    /// Memory of a label law.
+    room: Vec<f64>,
 }
 
 impl<'a> RowScorer<'a> {
     /// Room for rows of `classes` entries.
-    fn new(score: &'a Score, classes: usize) -> Self {
-        let (probabilities, scores) = (vec![0.0; classes], vec![0.0; classes]);
-        Self { score, scratch: RowScratch::default(), probabilities, scores }
+    fn new(scoring: Scoring<'a>, classes: usize) -> Self {
+        let row = vec![0.0; classes];
+        let scratch = RowScratch::default();
+        Self { scoring, scratch, probabilities: row.clone(), scores: row, room: Vec::new() }
     }
 
     /// Scores of all labels of a row; `row` addresses its draw and names it in errors.
@@ -96,7 +166,15 @@ impl<'a> RowScorer<'a> {
     fn score<T: Real>(&mut self, what: &'static str, row: usize, values: &[T]) -> Result<&[f64]> {
         let row = row as u64;
         widen_scaled(values, row_scale(what, row, values)?, &mut self.probabilities);
-        self.score.score_row(row, &self.probabilities, &mut self.scratch, &mut self.scores);
+        match self.scoring {
+            Scoring::Function(score) => {
+                score.score_row(row, &self.probabilities, &mut self.scratch, &mut self.scores);
+            }
+            Scoring::LabelLaw(law) => {
+                let classes = self.probabilities.len();
+                law.scores(classes, &self.probabilities, &mut self.room, &mut self.scores);
+            }
+        }
         Ok(&self.scores)
     }
 }

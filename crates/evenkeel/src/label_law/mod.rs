@@ -11,6 +11,7 @@
 //! second_opinion    the same with the outputs of other models
 //! matched_plan      e: the factor on the temperature at which a law has the accuracy a
 //! plan_mixture      h = (1 - mix) f + mix g: a label law, row by row
+//! law_map           h of any row, stored: what `--score plan` scores by
 //! ```
 //! A label law gives every target row a probability for each label. Methods and checks turn it into a law of scores.
 
@@ -20,6 +21,7 @@ mod class_groups;
 mod first_pass;
 mod kept_rows;
 mod labeled_logits;
+mod law_map;
 mod matched_plan;
 mod plan_mixture;
 mod second_opinion;
@@ -37,6 +39,7 @@ pub(crate) use first_pass::confidence;
 pub(crate) use kept_rows::KeptRows;
 pub use labeled_logits::LabeledLogits;
 pub(crate) use labeled_logits::floored_log;
+pub(crate) use law_map::{LabelLawMap, LawPlan, LawTerm};
 pub use matched_plan::Match;
 pub(crate) use matched_plan::{FACTORS, MatchedPlan, Matching};
 pub(crate) use plan_mixture::{PlanMixture, RowLaws};

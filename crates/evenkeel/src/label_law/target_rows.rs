@@ -10,6 +10,7 @@
 use rayon::prelude::*;
 
 use super::labeled_logits::{floored_log, plausibility, widen_logits};
+use super::law_map::LabelLawMap;
 use crate::error::{Error, Result};
 use crate::numeric::simd::in_widest_registers;
 use crate::numeric::softmax_into;
@@ -133,6 +134,11 @@ impl RowReader {
         };
         score.score_row(row, &self.probabilities, &mut self.scratch, &mut self.scores);
         Ok(())
+    }
+
+    /// Scores the row read last by a label law instead; `room` is the law's memory.
+    pub(crate) fn score_by(&mut self, law: &LabelLawMap, room: &mut Vec<f64>) {
+        law.scores(self.probabilities.len(), &self.probabilities, room, &mut self.scores);
     }
 }
 

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Evidence, Rule};
 use crate::error::Result;
+use crate::label_law::LabelLawMap;
 use crate::learning::optimise::{StopReason, Trace};
 use crate::measure::Weights;
 use crate::sandwich::Sandwich;
@@ -146,12 +147,15 @@ pub(crate) struct Concluded {
     /// Laws around the target scores, where the method has them: warnings look at them, nothing
     /// else.
     pub sandwich: Option<Sandwich>,
+    /// What scored the points under the plan score; none where that is the model's own law.
+    pub label_law: Option<LabelLawMap>,
 }
 
 impl Concluded {
     /// Weights that were not learned, and a rule.
     pub(crate) fn given(sorted: Sorted, weights: Weights, test_mass: TestMass, rule: Rule) -> Self {
-        Self { sorted, weights, test_mass, rule, learned: Learned::not_iterative(), sandwich: None }
+        let learned = Learned::not_iterative();
+        Self { sorted, weights, test_mass, rule, learned, sandwich: None, label_law: None }
     }
 
     /// Equal weights, as in split conformal prediction, and a rule.
@@ -165,6 +169,12 @@ impl Concluded {
     /// The same with what the method measured.
     pub(crate) fn with_evidence(mut self, evidence: Evidence) -> Self {
         self.learned.evidence = Some(evidence);
+        self
+    }
+
+    /// The same with the label law that scored the points.
+    pub(crate) fn with_label_law(mut self, label_law: Option<LabelLawMap>) -> Self {
+        self.label_law = label_law;
         self
     }
 

@@ -189,6 +189,30 @@ const OTHER_PASS: Error =
     Error::Damaged { what: "the state", why: "it is of another pass or method" };
 
 impl Method {
+    /// An error if the score is `plan` and the method fits no label law, nor keeps the model's own.
+    ///
+    /// # Errors
+    /// `WrongScore`.
+    pub(crate) fn require_score(&self, score: &Score) -> Result<()> {
+        match self {
+            Self::Auto(_) | Self::LabelPlan(_) | Self::FewLabels(_) | Self::Uncorrected => Ok(()),
+            // It says itself that it works with lac only.
+            Self::EntropyScaled(_) => Ok(()),
+            Self::OptimalTransport(_)
+            | Self::LikelihoodRatio(_)
+            | Self::LabelShift(_)
+            | Self::QuantileTransfer(_)
+            | Self::Conditional(_)
+            | Self::Fixed => match score {
+                Score::Plan => Err(Error::WrongScore {
+                    whose: User::Method(self.name().as_str()),
+                    scores: Score::OF_PROBABILITIES,
+                }),
+                _ => Ok(()),
+            },
+        }
+    }
+
     /// The name used on the command line and in files.
     pub fn name(&self) -> MethodName {
         match self {

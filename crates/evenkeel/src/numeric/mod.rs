@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! exp_of_negative         exp(x), x <= 0
+//! ln::ln_of_positive      ln(x), x > 0
 //! softmax_into            exp(x_i - max) / sum_k exp(x_k - max)
 //! tempered_log_sum_exp    log sum_i exp((x_i - max) / T)
 //! sum_in_lanes            8 partial sums, added in a fixed tree
@@ -13,6 +14,7 @@
 pub(crate) mod beta;
 mod exp;
 pub(crate) mod gamma;
+pub(crate) mod ln;
 pub(crate) mod simd;
 
 pub(crate) use exp::{

@@ -5,6 +5,7 @@
 //! aps      s(x, y) = sum of the p_k ranked before y + u p_y                       range [0, 1]
 //! raps     s(x, y) = aps + lambda max(0, rank(y) - k_reg)                         range [0, 1 + lambda (C - k_reg)+]
 //! margin   s(x, y) = max_{k != y} p_k - p_y                                       range [-1, 1]
+//! plan     s(x, y) = 1 - h_y, h a label law fitted to the target data             range [0, 1]
 //! residual s(x, y) = |y - prediction|                                             range [0, inf)
 //! quantile s(x, y) = max(low - y, y - high)        (CQR)                          the line
 //! ```
@@ -55,6 +56,9 @@ pub enum Score {
     Raps(Raps),
     /// Best rival's probability minus the label's, in `[-1, 1]`.
     Margin,
+    /// One minus the label's probability under a label law that the method fits to the target data. A calibration keeps the
+    /// law; where no method has fitted one it is the model's own, and the score is that of [`Lac`](Self::Lac).
+    Plan,
 }
 
 /// Working memory of a score function, reused from row to row so that scoring a table allocates once.
@@ -83,6 +87,9 @@ impl RowScratch {
 }
 
 impl Score {
+    /// Names of those that are functions of the probabilities alone.
+    pub(crate) const OF_PROBABILITIES: &[&'static str] = &["lac", "aps", "raps", "margin"];
+
     /// The name used on the command line and in results.
     pub fn name(&self) -> &'static str {
         match self {
@@ -90,6 +97,7 @@ impl Score {
             Self::Aps(_) => "aps",
             Self::Raps(_) => "raps",
             Self::Margin => "margin",
+            Self::Plan => "plan",
         }
     }
 
@@ -103,14 +111,14 @@ impl Score {
                 Self::Aps(Aps { randomisation: aps.randomisation.for_purpose(purpose) })
             }
             Self::Raps(raps) => Self::Raps(raps.with_draws_for(purpose)),
-            Self::Lac | Self::Margin => *self,
+            Self::Lac | Self::Margin | Self::Plan => *self,
         }
     }
 
     /// The interval that contains every score of a problem with this many classes.
     pub fn range(&self, classes: usize) -> Interval {
         match self {
-            Self::Lac => Lac::RANGE,
+            Self::Lac | Self::Plan => Lac::RANGE,
             Self::Aps(_) => Aps::RANGE,
             Self::Raps(raps) => raps.range(classes),
             Self::Margin => Margin::RANGE,
@@ -129,7 +137,7 @@ impl Score {
         scores: &mut [f64],
     ) {
         match self {
-            Self::Lac => Lac.score_row(probabilities, scores),
+            Self::Lac | Self::Plan => Lac.score_row(probabilities, scores),
             Self::Aps(aps) => aps.score_row(row, probabilities, scratch, scores),
             Self::Raps(raps) => raps.score_row(row, probabilities, scratch, scores),
             Self::Margin => Margin.score_row(probabilities, scores),

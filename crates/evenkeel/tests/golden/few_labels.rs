@@ -61,6 +61,10 @@ impl World {
 
     /// Fixed points of the file were iterated to 1e-13.
     fn fit(&self, k: usize, alpha: f64, shifted: bool) -> Calibration {
+        self.fit_scored(Score::Lac, k, alpha, shifted)
+    }
+
+    fn fit_scored(&self, score: Score, k: usize, alpha: f64, shifted: bool) -> Calibration {
         let settings = FewLabelsSettings {
             change: if shifted { ChangeBelief::Changed } else { ChangeBelief::Unchanged },
             plan: LabelPlanSettings {
@@ -72,7 +76,7 @@ impl World {
         };
         let calibrator = ShiftCalibrator {
             method: Method::FewLabels(settings),
-            score: Score::Lac,
+            score,
             alpha: Miscoverage::new(alpha).unwrap(),
             seed: Seed::new(0),
         };
@@ -207,6 +211,25 @@ fn posterior_shares_and_pull() {
         }
     });
     assert_eq!(ties.get(), 1);
+}
+
+/// The posterior mean law as score: sets are `{y : h(y) >= tau}`.
+#[test]
+fn the_plan_score_cuts_where_the_file_does() {
+    let compared = Cell::new(0);
+    for_every_result(|name, calibration, world, result| {
+        if result["plan_score_tau"].is_null() {
+            return;
+        }
+        let alpha = calibration.provenance().alpha.get();
+        let k = result["k"].as_u64().unwrap() as usize;
+        let shifted = result["shifted"].as_bool().unwrap();
+        let found = world.fit_scored(Score::Plan, k, alpha, shifted);
+        let tau = 1.0 - found.threshold(None).unwrap().get();
+        assert_close(name, &[tau], &[number(&result["plan_score_tau"])], TOLERANCE);
+        compared.set(compared.get() + 1);
+    });
+    assert!(compared.get() >= 20, "{}", compared.get());
 }
 
 /// One fit serves every level.

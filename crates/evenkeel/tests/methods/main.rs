@@ -6,5 +6,6 @@
 mod blocks_and_files;
 mod coverage;
 mod hostile_states;
+mod plan_score;
 mod refusals;
 mod world;

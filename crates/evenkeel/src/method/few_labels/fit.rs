@@ -107,6 +107,13 @@ pub(crate) fn begin<T: Real>(
             instead: "draw the rows to label with equal probability, or ask for no guarantee",
         });
     }
+    if calibration.context.score == Score::Plan && settings.guarantee != Guarantee::None {
+        // The guarantee is that of exchangeable scores, and these would be scored by a law that has seen their labels.
+        return Err(Error::Unsupported {
+            what: "a guarantee with the score plan, which is fitted to the labels",
+            instead: "choose another score, or ask for no guarantee",
+        });
+    }
     let seed = calibration.context.seed;
     let before = match settings.change {
         ChangeBelief::Tested { level, permutations } => {
@@ -353,7 +360,8 @@ fn conclude(
     let spread = spread.iter().map(|value| value.clamp(0.0, 1.0)).collect();
     let laws = (law.scores, law.cdf, spread);
     let thresholds = LabelThresholds::new(laws, (scores, shares), job.settings.guarantee)?;
-    let calibration = job.planner.labeled().scores();
+    let reader = TableReader::new(&found.tables, &found.weights, job.score);
+    let calibration = &job.planner.scores_by(reader.label_law())[..];
     let evidence = FewLabelsEvidence::new(&Measured {
         n: calibration.len(),
         m: found.m,
@@ -379,7 +387,8 @@ fn conclude(
     let rule = Rule::FewLabels { thresholds };
     let weights = Weights::uniform(calibration.len())?;
     let sorted = Sorted::new(calibration);
-    let concluded = Concluded::given(sorted, weights, TestMass::NONE, rule);
+    let concluded = Concluded::given(sorted, weights, TestMass::NONE, rule)
+        .with_label_law(reader.label_law().cloned());
     Next::done(concluded.with_evidence(Evidence::FewLabels(Box::new(evidence))))
 }
 

@@ -9,7 +9,7 @@
 
 use super::posterior::TableWeights;
 use super::tables::{Families, LabelTables, MIDDLE, TEMPERATURES};
-use crate::label_law::floored_log;
+use crate::label_law::{LabelLawMap, floored_log};
 use crate::score::{RowScratch, Score};
 use crate::sketch::Abscissae;
 
@@ -21,8 +21,12 @@ pub(super) struct TableReader<'a> {
     tables: &'a LabelTables,
     weights: Families,
     score: Score,
+    /// What scores labels under the plan score.
+    label_law: Option<LabelLawMap>,
     scratch: RowScratch,
     room: Vec<f64>,
+    /// Memory of the label law.
+    law_room: Vec<f64>,
     pub logits: Vec<f64>,
     pub scores: Vec<f64>,
     /// `h_j`.
@@ -32,12 +36,16 @@ pub(super) struct TableReader<'a> {
 impl<'a> TableReader<'a> {
     pub(super) fn new(tables: &'a LabelTables, weights: &TableWeights, score: Score) -> Self {
         let row = vec![0.0; tables.classes()];
+        let weights = weights.folded(tables.mix());
+        let label_law = (score == Score::Plan).then(|| tables.law_map(&weights));
         Self {
             tables,
-            weights: weights.folded(tables.mix()),
+            weights,
             score,
+            label_law,
             scratch: RowScratch::default(),
             room: row.clone(),
+            law_room: Vec::new(),
             logits: row.clone(),
             scores: row.clone(),
             mean: row,
@@ -49,7 +57,20 @@ impl<'a> TableReader<'a> {
         for (logit, probability) in self.logits.iter_mut().zip(probabilities) {
             *logit = floored_log(*probability);
         }
-        self.score.score_row(key, probabilities, &mut self.scratch, &mut self.scores);
+        match &self.label_law {
+            None => {
+                self.score.score_row(key, probabilities, &mut self.scratch, &mut self.scores);
+            }
+            Some(law) => {
+                let classes = probabilities.len();
+                law.scores(classes, probabilities, &mut self.law_room, &mut self.scores);
+            }
+        }
+    }
+
+    /// What scores labels under the plan score; none under any other.
+    pub(super) fn label_law(&self) -> Option<&LabelLawMap> {
+        self.label_law.as_ref()
     }
 
     /// The same and `h_j`.

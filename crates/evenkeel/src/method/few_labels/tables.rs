@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::label_law::{
-    ClassGroups, GroupTable, Iterating, Marginal, TransportPlan, fit_plan_from, tempered_softmax,
+    ClassGroups, GroupTable, Iterating, LabelLawMap, LawPlan, LawTerm, Marginal, TransportPlan,
+    fit_plan_from, tempered_softmax,
 };
 use crate::numeric::dot_in_lanes;
 use crate::numeric::simd::in_widest_registers;
@@ -184,6 +185,23 @@ impl LabelTables {
             let factors = [weights[0], weights[1] * factors[0], weights[2] * factors[1]];
             add_tables(scratch, self.scalings(index), factors, out);
         }
+    }
+
+    /// The mean table as a function of a row, with folded weights: what the plan score scores by.
+    pub(super) fn law_map(&self, weights: &Families) -> LabelLawMap {
+        let term = |index: usize| {
+            let plan = |family: usize, scalings: &[f64]| LawPlan {
+                share: weights[family][index],
+                scalings: scalings.to_vec(),
+            };
+            let [kept, updated] = self.scalings(index);
+            LawTerm {
+                temperature: self.temperatures[index],
+                own: weights[0][index],
+                plans: vec![plan(1, kept), plan(2, updated)],
+            }
+        };
+        LabelLawMap::of_terms((0..TEMPERATURES).map(term).collect())
     }
 
     /// Calls `see(index, label, [f, g, g'])` with each label's masses under the tables of some of the temperatures.

@@ -28,7 +28,8 @@ impl LabelPlanner {
                 expected: prepared.rows as usize,
             });
         }
-        let given = self.labeled.scores();
+        let label_law = prepared.label_law();
+        let given = self.scores_by(label_law.as_ref());
         // A stable sort: equal scores keep the order of the input, so that stored weights can be given back to their rows.
         let mut order: Vec<usize> = (0..given.len()).collect();
         order.sort_by(|a, b| given[*a].total_cmp(&given[*b]));
@@ -62,7 +63,7 @@ impl LabelPlanner {
             corrected: None,
         };
         let thresholds = PlanThresholds::new(sorted, projected.cumulative, reached, tail)?;
-        Ok(LabelPlan { thresholds, order, weights: projected.weights, laws, evidence })
+        Ok(LabelPlan { thresholds, order, weights: projected.weights, laws, evidence, label_law })
     }
 
     /// The bound over the hull of the readings.

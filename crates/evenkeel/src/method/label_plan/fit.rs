@@ -60,7 +60,9 @@ pub(crate) fn planner<T: Real>(
         calibration.labels,
         calibration.scores.to_vec(),
     )?;
-    LabelPlanner::new(logits, calibration.context.score, settings, calibration.context.seed)
+    let context = calibration.context;
+    let planner = LabelPlanner::new(logits, context.score, settings, context.seed)?;
+    Ok(planner.with_probabilities(calibration.probabilities))
 }
 
 /// Fits the temperature; the target rows are still to come, twice.
@@ -113,7 +115,8 @@ pub(crate) fn concluded(plan: &LabelPlan) -> Concluded {
     let rule = Rule::Planned { thresholds };
     // No share for the test point: the weights stand for a law of the target data itself, which has
     // no n + 1 exchangeable points to be one of.
-    let mut concluded = Concluded::given(sorted, plan.weights().clone(), TestMass::NONE, rule);
+    let mut concluded = Concluded::given(sorted, plan.weights().clone(), TestMass::NONE, rule)
+        .with_label_law(plan.label_law().cloned());
     // Before has no meaning here: nothing was minimised step by step.
     concluded.learned.bound_after = Some(plan.evidence().certificate.value);
     concluded

@@ -4,6 +4,7 @@ use super::certificate::enclosed_gap;
 use super::evidence::PlanEvidence;
 use super::thresholds::{PlanThreshold, PlanThresholds};
 use super::warning::warnings;
+use crate::label_law::LabelLawMap;
 use crate::level::Miscoverage;
 use crate::measure::Weights;
 use crate::reading::{ReadingName, ScoreLaws};
@@ -21,6 +22,8 @@ pub struct LabelPlan {
     pub(super) weights: Weights,
     pub(super) laws: ScoreLaws,
     pub(super) evidence: PlanEvidence,
+    /// What scores labels under the plan score.
+    pub(super) label_law: Option<LabelLawMap>,
 }
 
 impl LabelPlan {
@@ -51,6 +54,11 @@ impl LabelPlan {
             given[*index] = *weight;
         }
         given
+    }
+
+    /// The label law that scored both data sets, under the plan score.
+    pub(crate) fn label_law(&self) -> Option<&LabelLawMap> {
+        self.label_law.as_ref()
     }
 
     /// The laws of target scores under every reading.

@@ -1,5 +1,7 @@
 //! The calibration side of the method: what its stages are made from.
 
+use std::borrow::Cow;
+
 use rayon::prelude::*;
 
 use super::plan::LabelPlan;
@@ -8,18 +10,26 @@ use super::settings::LabelPlanSettings;
 use crate::error::{Error, Result};
 use crate::interval::Interval;
 use crate::label_law::{
-    ClassGroups, FirstPass, FittedModel, Iterating, LabeledLogits, PredictedCalibration,
-    ShiftStatistics, TargetRows, best_temperature, confidence, in_blocks, predicted,
-    shift_statistics,
+    ClassGroups, FirstPass, FittedModel, Iterating, LabelLawMap, LabeledLogits,
+    PredictedCalibration, ShiftStatistics, TargetRows, best_temperature, confidence, in_blocks,
+    predicted, shift_statistics, tempered_softmax,
 };
 use crate::rows::{Real, RowKeys};
-use crate::score::Score;
+use crate::score::{Probabilities, Score};
 use crate::seed::Seed;
 use crate::sketch::Abscissae;
 
 /// Abscissae beyond the largest calibration score, at halved distances from the end of the range: where a threshold lies there
 /// the readings are known to the abscissa before it.
 const TAIL_POINTS: i32 = 16;
+
+/// `softmax` of each row of logits.
+fn softmax_rows(logits: &[f64], classes: usize) -> Vec<f64> {
+    let mut out = vec![0.0; logits.len()];
+    let rows = logits.chunks_exact(classes).zip(out.chunks_exact_mut(classes));
+    rows.for_each(|(logits, out)| tempered_softmax(logits, 1.0, out));
+    out
+}
 
 /// Calibration side of the method, ready for target rows.
 // Hidden: see the seam above.
@@ -32,6 +42,9 @@ pub struct LabelPlanner {
     pub(super) settings: LabelPlanSettings,
     seed: Seed,
     pub(super) temperature: f64,
+    /// Probabilities of the calibration points, kept for the plan score alone: a label law must give them the bits that it gives
+    /// equal rows of a test.
+    probabilities: Vec<f64>,
 }
 
 impl LabelPlanner {
@@ -72,12 +85,40 @@ impl LabelPlanner {
     ) -> Result<Self> {
         settings.check()?;
         let temperature = best_temperature(&labeled);
-        Ok(Self { labeled, score, range, settings, seed, temperature })
+        let probabilities = match score {
+            Some(Score::Plan) => softmax_rows(labeled.logits(), labeled.classes()),
+            _ => Vec::new(),
+        };
+        Ok(Self { labeled, score, range, settings, seed, temperature, probabilities })
+    }
+
+    /// With the probabilities that the logits are rounded logarithms of.
+    pub(super) fn with_probabilities<T: Real>(mut self, table: &Probabilities<'_, T>) -> Self {
+        if self.score == Some(Score::Plan) {
+            let rows = self.probabilities.chunks_exact_mut(table.classes());
+            rows.enumerate().for_each(|(index, row)| table.read_row(index, row));
+        }
+        self
     }
 
     /// The labeled side.
     pub(crate) fn labeled(&self) -> &LabeledLogits {
         &self.labeled
+    }
+
+    /// Scores of the calibration points: those they came with, or those of a label law.
+    pub(crate) fn scores_by(&self, law: Option<&LabelLawMap>) -> Cow<'_, [f64]> {
+        let Some(law) = law else {
+            return Cow::Borrowed(self.labeled.scores());
+        };
+        let classes = self.labeled.classes();
+        let (mut room, mut scores) = (Vec::new(), vec![0.0; classes]);
+        let rows = self.probabilities.chunks_exact(classes).zip(self.labeled.labels());
+        let score = |(probabilities, label): (&[f64], &usize)| {
+            law.scores(classes, probabilities, &mut room, &mut scores);
+            scores[*label]
+        };
+        Cow::Owned(rows.map(score).collect())
     }
 
     pub(super) fn model(&self) -> FittedModel<'_> {
@@ -145,9 +186,9 @@ impl LabelPlanner {
         PredictedCalibration { groups, confidences }
     }
 
-    /// The distinct calibration scores, further thresholds and a few points beyond; and the largest calibration score.
-    pub(super) fn abscissae(&self, further: &[f64]) -> Result<(Abscissae, f64)> {
-        let mut points = self.labeled.scores().to_vec();
+    /// The distinct calibration `scores`, further thresholds and a few points beyond; and the largest calibration score.
+    pub(super) fn abscissae(&self, scores: &[f64], further: &[f64]) -> Result<(Abscissae, f64)> {
+        let mut points = scores.to_vec();
         points.sort_unstable_by(f64::total_cmp);
         let low = points.first().map_or(self.range.low(), |first| first.min(self.range.low()));
         let high = points.last().map_or(self.range.high(), |last| last.max(self.range.high()));

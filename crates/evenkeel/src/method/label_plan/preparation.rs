@@ -2,7 +2,7 @@
 
 use super::evidence::{FixedPoint, MatchedEvidence};
 use super::planner::LabelPlanner;
-use super::prepared::{PlanSummary, PreparedPlan};
+use super::prepared::{PlanSummary, PreparedPlan, label_law_of};
 use super::question::{Accuracy, PlanQuestion};
 use crate::error::{Error, Result, require_finite};
 use crate::label_law::{
@@ -63,7 +63,9 @@ impl LabelPlanner {
             low,
             high,
         ];
-        let (abscissae, largest) = self.abscissae(&question.thresholds)?;
+        let label_law = label_law_of(self.score.as_ref(), &laws, question.aim);
+        let scores = self.scores_by(label_law.as_ref());
+        let (abscissae, largest) = self.abscissae(&scores, &question.thresholds)?;
         Ok(PreparedPlan {
             laws,
             aim: question.aim,

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use super::evidence::{FixedPoint, MatchedEvidence};
 use super::second_pass::SecondPass;
 use crate::error::{Error, Result, require_finite, require_same_length};
-use crate::label_law::{ClassGroups, LARGEST_INFLATION, PlanMixture, ShiftStatistics};
+use crate::label_law::{ClassGroups, LARGEST_INFLATION, LabelLawMap, PlanMixture, ShiftStatistics};
 use crate::reading::ReadingName;
 use crate::score::Score;
 use crate::sketch::{Abscissae, LAWS, MOST_ROWS, contradiction};
@@ -94,7 +94,21 @@ impl TryFrom<Stored> for PreparedPlan {
     }
 }
 
+/// What scores labels under the plan score: the law that the weights aim at. None under any other score.
+pub(super) fn label_law_of(
+    score: Option<&Score>,
+    laws: &[PlanMixture; LAWS],
+    aim: ReadingName,
+) -> Option<LabelLawMap> {
+    (score == Some(&Score::Plan)).then(|| LabelLawMap::of_mixture(&laws[aim.index()]))
+}
+
 impl PreparedPlan {
+    /// What scores labels under the plan score; none under any other.
+    pub(super) fn label_law(&self) -> Option<LabelLawMap> {
+        label_law_of(self.score.as_ref(), &self.laws, self.aim)
+    }
+
     /// An empty second pass, with places for the laws at every distinct calibration score.
     pub fn second_pass(&self) -> SecondPass {
         SecondPass::new(self)

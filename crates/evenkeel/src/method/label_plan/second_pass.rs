@@ -43,9 +43,13 @@ impl SecondPass {
         // Memory for one row, used for all: a block of any size allocates these once.
         let mut reader = RowReader::new(classes);
         let mut laws = RowLaws::new(&prepared.laws, classes);
+        let (label_law, mut room) = (prepared.label_law(), Vec::new());
         for offset in 0..block.rows() {
             let row = keys.key(offset);
             reader.read(block, offset, row, prepared.score.as_ref())?;
+            if let Some(law) = &label_law {
+                reader.score_by(law, &mut room);
+            }
             let plausible = laws.of_row(&reader.logits);
             self.sums.add_row(row, &reader.scores, &prepared.abscissae, plausible)?;
         }

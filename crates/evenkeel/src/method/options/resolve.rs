@@ -384,6 +384,7 @@ impl Score {
                 Self::Raps(Raps::new(lambda, k_reg, randomisation)?)
             }
             "margin" => Self::Margin,
+            "plan" => Self::Plan,
             _ => Self::Lac,
         })
     }
@@ -397,7 +398,7 @@ impl Score {
         };
         let mut found = vec![("score", Word(self.name()))];
         match self {
-            Self::Lac | Self::Margin => {}
+            Self::Lac | Self::Margin | Self::Plan => {}
             Self::Aps(aps) => found.push(drawn(aps.randomisation)),
             Self::Raps(raps) => found.extend([
                 drawn(raps.randomisation()),

@@ -68,6 +68,10 @@ pub const OPTIONS: &[OptionSpec] = &[
             choice("aps", "adaptive prediction sets"),
             choice("raps", "regularised adaptive prediction sets"),
             choice("margin", "probability of the best rival minus that of the label"),
+            choice(
+                "plan",
+                "one minus the probability of the label under the label law that the method fits to the target data",
+            ),
         ]),
         "Score function",
     ),

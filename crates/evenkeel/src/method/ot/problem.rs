@@ -179,7 +179,8 @@ impl Problem {
             self.learned(bounds, &sandwich, bandwidth, (fit.steps, fit.stopped, fit.trace));
         let test_mass = free_form_test_mass(&fit.log_weights)?;
         let rule = Rule::Quantile;
-        Ok(Concluded { sorted, weights, test_mass, rule, learned, sandwich: Some(sandwich) })
+        let (sandwich, label_law) = (Some(sandwich), None);
+        Ok(Concluded { sorted, weights, test_mass, rule, learned, sandwich, label_law })
     }
 
     /// A function of the score, fitted on one half of the points; the threshold is the other
@@ -224,6 +225,7 @@ impl Problem {
             rule: Rule::Quantile,
             learned,
             sandwich: Some(sandwich),
+            label_law: None,
         })
     }
 
