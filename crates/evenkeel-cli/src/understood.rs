@@ -47,6 +47,10 @@ fn resolved(command: &Command) -> Result<(), Failure> {
         }
         Command::Predict(Deferred(args)) => of_rate(args.common.alpha),
         Command::Evaluate(Deferred(args)) => of_rate(args.common.alpha),
+        Command::Label(Deferred(args)) => {
+            FailureProbability::new(args.delta)?;
+            of_rate(args.common.alpha)
+        }
         Command::Reproduce(_) | Command::Completions(_) | Command::Manual => Ok(()),
     }
 }

@@ -141,7 +141,15 @@ impl Problem {
             self.learned(bounds, &sandwich, None, (0, StopReason::NotIterative, Trace::default()));
         let test_mass = TestMass::exchangeable(sorted.scores.len());
         let rule = Rule::Quantile;
-        Ok(Concluded { sorted, weights, test_mass, rule, learned, sandwich: Some(sandwich) })
+        Ok(Concluded {
+            sorted,
+            weights,
+            test_mass,
+            rule,
+            learned,
+            sandwich: Some(sandwich),
+            label_law: None,
+        })
     }
 
     /// A log-weight for each calibration point, all of which the threshold is taken from.
