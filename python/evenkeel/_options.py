@@ -24,7 +24,7 @@ class MethodOptions(TypedDict, total=False):
     guarantee: Optional[Union[float, Literal["none", "average"]]]
     sandwich: Optional[Literal["f-u", "min-max"]]
     sampling: Optional[Literal["exact", "sampled"]]
-    objective: Optional[Literal["weighted-cdf", "wasserstein", "finite-sample"]]
+    objective: Optional[Literal["exact", "weighted-cdf", "paper-grid", "wasserstein", "finite-sample"]]
     weights: Optional[Literal["free-form", "function"]]
     steps: Optional[int]
     learning_rate: Optional[float]

@@ -10,7 +10,11 @@ fn check(cal: &str, labels: &str, target: &str, more: &[&str]) -> serde_json::Va
         ("--cal-labels", labels.into()),
         ("--unlabeled", target.into()),
     ]);
-    run(&call("check", files, &[&["--json"], more].concat())).done().json()
+    let mut document = run(&call("check", files, &[&["--json"], more].concat())).done().json();
+    // What to type next names the files, which differ here.
+    let command = document.as_object_mut().unwrap().remove("command").unwrap();
+    assert!(command.as_str().unwrap().starts_with("evenkeel calibrate --cal-probs "), "{command}");
+    document
 }
 
 /// Fails unless two documents agree but for numbers, which may differ by the tolerance.

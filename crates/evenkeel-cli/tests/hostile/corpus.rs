@@ -582,7 +582,7 @@ fn settings(world: &World) -> Vec<Row> {
         rows.push(row(format!("check {option}"), world.check(&[], &[option]), &[words]));
     }
     let calibrate = [
-        ("--steps=0", "steps"),
+        ("--steps=0.5", "steps"),
         ("--steps=-1", "--steps"),
         ("--learning-rate=0", "--learning-rate is"),
         ("--learning-rate=NaN", "--learning-rate is"),
