@@ -491,6 +491,5 @@ pub fn recommendation(recommended: &Recommended) -> Vec<String> {
         None => format!("Recommended: auto, which keeps the threshold at {cut}."),
     }];
     said.extend(recommended.certificate.as_ref().map(ToString::to_string));
-    said.extend(recommended.warnings.iter().map(|warning| format!("Beware: {warning}.")));
     said
 }
