@@ -95,7 +95,9 @@ impl<'a> Cells<'a> {
             (number, named) => number.or(named).map(Some).ok_or_else(|| {
                 let expected = match self.names {
                     None => "a label, which is a whole number from 0, or nothing",
-                    Some(_) => "a label, which is a whole number from 0 or the name of a class, or nothing",
+                    Some(_) => {
+                        "a label, which is a whole number from 0 or the name of a class, or nothing"
+                    }
                 };
                 self.problem(line, text, expected)
             }),

@@ -118,11 +118,7 @@ fn show(block: &Block<'_>, to_label: &mut RowToLabel, shown: Shown<'_>) -> Resul
     with_rows!(one, |row| show_row(row, to_label, shown))
 }
 
-fn show_row<T: Real>(
-    row: Rows<'_, T>,
-    to_label: &mut RowToLabel,
-    shown: Shown<'_>,
-) -> Result<()> {
+fn show_row<T: Real>(row: Rows<'_, T>, to_label: &mut RowToLabel, shown: Shown<'_>) -> Result<()> {
     let said = predictions(&Probabilities::from_rows(row)?);
     to_label.predicted = said.first().map(|said| said.class as usize);
     if let Shown::Sets(calibration, alpha) = shown {

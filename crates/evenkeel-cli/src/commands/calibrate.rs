@@ -3,9 +3,7 @@
 use std::path::Path;
 
 use evenkeel_io::{AtomicFile, FileSource, PointFiles, read_target_labels};
-use evenkeel_jobs::{
-    Calibrated, JobError, Observer, TargetLabels, calibrate, sentences, update,
-};
+use evenkeel_jobs::{Calibrated, JobError, Observer, TargetLabels, calibrate, sentences, update};
 
 use evenkeel::method::{KnownRatios, require_and_refuse};
 use evenkeel::side_inputs::PointSet;
@@ -27,7 +25,8 @@ fn run_on_pool(args: &CalibrateArgs) -> Result<Outcome, Failure> {
         (Some(labeled), _) => of_data(args, &labeled),
         (None, Some(path)) => of_calibration(args, path),
         (None, None) => Err(Failure::Argument(
-            "give --cal-probs and --cal-labels, or --update with a file written by calibrate".into(),
+            "give --cal-probs and --cal-labels, or --update with a file written by calibrate"
+                .into(),
         )),
     }
 }

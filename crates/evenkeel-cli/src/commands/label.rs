@@ -11,9 +11,7 @@ use evenkeel_io::{
     AtomicFile, IdColumns, LABEL, LabelSheet, PointFiles, ROW, SetFormat, read_id_columns,
 };
 use evenkeel_jobs::documents::LabelDocument;
-use evenkeel_jobs::{
-    Drawn, LabelJob, LabelsFor, LabelsWorth, RowToLabel, Shown, label, sentences,
-};
+use evenkeel_jobs::{Drawn, LabelJob, LabelsFor, LabelsWorth, RowToLabel, Shown, label, sentences};
 
 use super::check::DEFAULT_ALPHA;
 use crate::exit::Outcome;
@@ -179,8 +177,10 @@ fn read_ids(
     drawn: &Drawn,
 ) -> Result<Option<IdColumns>, Failure> {
     let Some(path) = &args.ids else { return Ok(None) };
-    let names: Option<Vec<String>> =
-        args.id_cols.as_ref().map(|names| names.split(',').map(|name| name.trim().to_owned()).collect());
+    let names: Option<Vec<String>> = args
+        .id_cols
+        .as_ref()
+        .map(|names| names.split(',').map(|name| name.trim().to_owned()).collect());
     let rows: BTreeSet<u64> = drawn.rows.iter().map(|row| row.row).collect();
     let found = read_id_columns(path, names.as_deref(), &rows)?;
     if found.rows != drawn.m {

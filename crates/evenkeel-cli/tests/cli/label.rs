@@ -25,7 +25,8 @@ fn class_names(scratch: &Scratch) -> String {
 #[test]
 fn a_sheet_is_drawn_filled_in_and_used() {
     let scratch = Scratch::new();
-    let (cal, sheet, names) = (scratch.at("cal.json"), scratch.at("rows.csv"), class_names(&scratch));
+    let (cal, sheet, names) =
+        (scratch.at("cal.json"), scratch.at("rows.csv"), class_names(&scratch));
     FOG.calibrate(&cal, &["--method", "uncorrected"]).done();
     let more = ["--budget", "40", "--calibration", &cal, "--class-names", &names, "--out", &sheet];
     let ran = label(&more);
@@ -106,14 +107,19 @@ fn a_sheet_does_not_depend_on_the_format_or_the_threads() {
 fn columns_of_the_user_are_passed_through() {
     let scratch = Scratch::new();
     let out = scratch.at("rows.csv");
-    let lines: String = (0..1000).map(|row| format!("img_{row},\"site {}, east\",x\n", row % 7)).collect();
+    let lines: String =
+        (0..1000).map(|row| format!("img_{row},\"site {}, east\",x\n", row % 7)).collect();
     let ids = scratch.file("ids.csv", format!("image,site,note\n{lines}"));
     label(&["--budget", "9", "--blind", "--ids", &ids, "--id-cols", "image", "--out", &out]).done();
-    let expected: Vec<String> = column(&out, "row").iter().map(|row| format!("img_{row}")).collect();
+    let expected: Vec<String> =
+        column(&out, "row").iter().map(|row| format!("img_{row}")).collect();
     assert_eq!(column(&out, "image"), expected);
     label(&["--budget", "9", "--blind", "--ids", &ids, "--out", &out]).done();
     let text = fs::read_to_string(&out).unwrap();
-    assert!(text.starts_with("row,image,site,note,label\n174,img_174,\"site 6, east\",x,\n"), "{text}");
+    assert!(
+        text.starts_with("row,image,site,note,label\n174,img_174,\"site 6, east\",x,\n"),
+        "{text}"
+    );
     // Labels behind a cell with a comma in it are still labels.
     fs::write(&out, text.replace(",x,\n", ",x,5\n")).unwrap();
     let document = FOG.check(&["--target-labels", &out, "--json"]).json();
@@ -157,7 +163,10 @@ fn sheets_that_cannot_be_made_are_refused_and_nothing_is_written() {
         (&["--budget", "1001", "--out", &out], "at most 1000"),
         (&["--budget", "5", "--out", "rows.npy"], "is a .csv file"),
         (&["--budget", "5", "--resume", &other, "--out", &out], "other.csv: row 5000"),
-        (&["--budget", "5", "--resume", &twice, "--out", &out], "line 3: found '5'; expected each row once"),
+        (
+            &["--budget", "5", "--resume", &twice, "--out", &out],
+            "line 3: found '5'; expected each row once",
+        ),
         (&["--budget", "5", "--resume", &damaged, "--out", &out], "line 2: found 'five'"),
         (&["--budget", "5", "--resume", &no_sheet, "--out", &out], "no column 'row'"),
         (&["--budget", "5", "--resume", &other, "--out", &other], "is the file of --resume"),
@@ -212,9 +221,12 @@ fn an_update_has_the_bytes_of_all_labels_at_once() {
     let (row, label) = lines[1].split_once(',').unwrap();
     let other = (label.parse::<usize>().unwrap() + 1) % 10;
     let wrong = scratch.file("wrong.csv", format!("row,label\n{row},{other}\n"));
-    let files = [("--update", all.clone()), ("--unlabeled", target.clone()), ("--out", more.clone())];
+    let files =
+        [("--update", all.clone()), ("--unlabeled", target.clone()), ("--out", more.clone())];
     let ran = run(&call("calibrate", options(&files), &["--target-labels", &wrong]));
-    let words = format!("row {row} has the label {other}, but the calibration was made with the label {label} for it");
+    let words = format!(
+        "row {row} has the label {other}, but the calibration was made with the label {label} for it"
+    );
     assert!(ran.code == 2 && ran.stderr.contains(&words), "{ran:?}");
     let files = [("--update", all.clone()), ("--unlabeled", target), ("--target-labels", rest)];
     let ran = run(&call("calibrate", options(&files), &["--out", &all]));

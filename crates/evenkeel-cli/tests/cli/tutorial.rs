@@ -49,7 +49,11 @@ fn the_tutorial_on_a_few_labels_is_true() {
         let found = ran.json();
         let coverage = 100.0 * found["coverage"].as_f64().unwrap();
         let size = found["mean_size"].as_f64().unwrap();
-        let row = page.lines().find(|line| line.starts_with(&format!("| `{calibration}`"))).unwrap();
-        assert!(row.ends_with(&format!("| {coverage:.1} % | {size:.2} |")), "{row}: {coverage} {size}");
+        let row =
+            page.lines().find(|line| line.starts_with(&format!("| `{calibration}`"))).unwrap();
+        assert!(
+            row.ends_with(&format!("| {coverage:.1} % | {size:.2} |")),
+            "{row}: {coverage} {size}"
+        );
     }
 }

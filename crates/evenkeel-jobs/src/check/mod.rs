@@ -174,8 +174,7 @@ pub fn check(
     let settled = match &measured {
         Some(measured) => {
             let fitted = with_labels(job, labeled, (target, observer))?;
-            let learned =
-                WithLabels::of(&fitted, threshold, &report.coverage_estimate, measured);
+            let learned = WithLabels::of(&fitted, threshold, &report.coverage_estimate, measured);
             Some((fitted, learned))
         }
         None => None,

@@ -16,8 +16,7 @@ const USEFUL_HALF_WIDTH: f64 = 0.05;
 const MASS_TOLERANCE: f64 = 0.05;
 
 /// What the coverage believed with labels takes for granted.
-pub const POSTERIOR: &str =
-    "If one of the label laws that the labels were weighed against is near the truth; the labels' own count is part of it.";
+pub const POSTERIOR: &str = "If one of the label laws that the labels were weighed against is near the truth; the labels' own count is part of it.";
 
 /// A share as a whole percentage, without its sign; levels such as 92.5 keep their digits.
 pub fn points(share: f64) -> String {

@@ -239,7 +239,6 @@ fn labels_of_the_surest_rows_are_no_random_draw() {
     let warned = sentences::check::warnings(&checked);
     let words = "40 labeled rows do not look like a random draw";
     assert_eq!(warned.iter().filter(|said| said.contains(words)).count(), 1, "{warned:?}");
-    let draw: &RandomDrawTest =
-        checked.with_labels.as_ref().unwrap().random_draw.as_ref().unwrap();
+    let draw: &RandomDrawTest = checked.with_labels.as_ref().unwrap().random_draw.as_ref().unwrap();
     assert!(draw.p_value <= 0.01 && draw.labeled_confidence > draw.other_confidence);
 }

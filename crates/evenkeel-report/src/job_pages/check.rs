@@ -58,7 +58,7 @@ pub fn check_answer(checked: &Checked, commands: &[String]) -> Answer {
     let mut answer =
         Answer::new(page_verdict(checked.verdict), sentences::check::headline(checked));
     answer.now = Some(coverage_now(checked));
-    answer.repair = checked.recommended.as_ref().map(repair);
+    answer.repair = checked.recommended.as_ref().map(|found| repair(found, checked.level()));
     let advised = sentences::check::command_is_advised(checked);
     answer.advice = Some(Advice {
         sentence: sentences::check::advice(checked),
@@ -84,11 +84,17 @@ fn coverage_now(checked: &Checked) -> Estimate {
     }
 }
 
-fn repair(recommended: &Recommended) -> Repair {
+fn repair(recommended: &Recommended, level: f64) -> Repair {
     let estimate = recommended.coverage_estimate;
+    let estimate = estimate.map(|found| Estimate::assumed(found.value, [found.low, found.high]));
+    let with_labels = recommended.expected_error.map(|error| {
+        // Nine in ten, as in the ranges without labels.
+        let half = 1.645 * error;
+        Estimate::assumed(level, [(level - half).max(0.0), (level + half).min(1.0)])
+    });
     Repair {
         method: recommended.method.to_owned(),
-        coverage: estimate.map(|found| Estimate::assumed(found.value, [found.low, found.high])),
+        coverage: with_labels.or(estimate),
         size: MeanSize {
             before: Some(recommended.mean_size.before),
             after: Some(recommended.mean_size.after),
