@@ -51,6 +51,9 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
         What `conformalize` learned; conformalizing again replaces it.
     """
 
+    #: Outputs for the target rows of `conformalize`, and whether they are logits.
+    _target: Optional[Tuple[np.ndarray, bool]]
+
     def __init__(
         self,
         estimator: Any = None,
@@ -123,9 +126,10 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
         For methods "auto" and "few-labels". Labels are given as to `conformalize`; those of before need not be given again.
         """
         self._require_conformalized()
-        if getattr(self, "_target", None) is None:
+        kept = getattr(self, "_target", None)
+        if kept is None:
             raise InvalidParameterError("there are no target rows to label; call conformalize with X_target first")
-        target, logits = self._target
+        target, logits = kept
         known = self._encoded_target(y_target_new, "y_target_new", len(target))
         self.calibration_ = self.calibration_.update(target, known, logits=logits)
         return self
@@ -237,7 +241,9 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
             places, given = list(range(rows)), array.tolist()
         classes = self.classes_.tolist()
         known = [(row, label) for row, label in zip(places, given) if not _is_gap(label) or label in classes]
-        encoded = self._encoded([label for _, label in known], argument) if known else []
+        if not known:
+            return {}
+        encoded = self._encoded([label for _, label in known], argument)
         return {row: int(position) for (row, _), position in zip(known, encoded)}
 
 

@@ -199,7 +199,7 @@ class TestEstimator:
                 fog.probs_cal, fog.y_cal, None, {0: 1}
             )
         model.conformalize(fog.probs_cal, fog.y_cal, fog.probs_target)
-        for wrong in ({0: 10}, {10_000: 1}, [1, 2, 3], {0: [1]}):
+        for wrong in ({0: 10}, {10_000: 1}, [1, 2, 3], {0: [1, 2]}, {0: "coat"}):
             with pytest.raises(ValueError):
                 model.partial_conformalize(wrong)
         uncorrected = ek.ShiftConformalClassifier(Model(range(10)), method="uncorrected")

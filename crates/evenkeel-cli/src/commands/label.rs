@@ -42,7 +42,8 @@ fn run_on_pool(args: &LabelArgs) -> Result<Outcome, Failure> {
     };
     let wanted = args.half_width.map(half_width).transpose()?;
     let wanted = wanted.map(|width| LabelsFor::new(width, alpha, failure));
-    let seed = Seed::new(args.common.seed.unwrap_or(0));
+    let stored = calibration.as_ref().map(|calibration| calibration.provenance().seed);
+    let seed = args.common.seed.map(Seed::new).or(stored).unwrap_or_default();
     let sheet = match (&args.unlabeled, args.budget, &args.out) {
         (Some(unlabeled), Some(budget), Some(out)) => {
             let shown = match (&calibration, args.blind) {
