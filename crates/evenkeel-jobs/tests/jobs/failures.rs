@@ -141,7 +141,8 @@ fn an_observer_stops_reading_and_learning() {
     let (cal, target) = (Points::calibration(), Points::target());
     for (stage, at) in [(Stage::Reading, 128), (Stage::Learning, 10)] {
         let mut observer = StopsAt(stage, at, None);
-        let ot = calibrator(methods()[1]);
+        // The paper's descent: the minimiser learns nothing step by step.
+        let ot = calibrator(Method::OptimalTransport(TransportSettings::paper()));
         let ended = calibrate(&ot, &cal.labeled(), &mut target.source("target"), &mut observer);
         assert!(matches!(ended.unwrap_err(), JobError::Stopped), "{stage:?}");
     }
