@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use evenkeel::error::Error;
+use evenkeel::method::{Method, TransportSettings};
 use evenkeel::score::{Labels, Score};
 use evenkeel::side_inputs::SideInputs;
 use evenkeel_jobs::{
