@@ -28,7 +28,7 @@ pub(crate) fn rows_to_label(
     seed: u64,
 ) -> PyResult<Bound<'_, PyArray1<i64>>> {
     let drawn = detached(py, |_| Ok(certify::rows_to_label(rows, budget, Seed::new(seed))?))?;
-    Ok(vector(py, drawn.into_iter().map(|row| row as i64).collect()))
+    Ok(vector(py, drawn.into_iter().map(u64::cast_signed).collect()))
 }
 
 /// The ends of the exact interval of a coverage.
