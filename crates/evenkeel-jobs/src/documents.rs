@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use evenkeel::calibration::{Calibration, Evidence};
+use evenkeel::calibration::{Calibration, Evidence, Rule};
 use evenkeel::check::ShiftReport;
 use evenkeel::evaluation::{ClassCoverage, Evaluation, SizeCoverage};
 use evenkeel::method::label_plan::Certificate;
@@ -91,6 +91,47 @@ impl<'a> CheckDocument<'a> {
     }
 }
 
+/// Coverage of the target data to expect, with its range.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct ExpectedCoverage {
+    /// The number.
+    pub value: f64,
+    /// Low end of its range.
+    pub low: f64,
+    /// High end.
+    pub high: f64,
+    /// The reading it rests on, or `few-labels`.
+    pub reading: &'static str,
+    /// How it is known: never more than assumed.
+    pub standing: &'static str,
+}
+
+/// Standard deviations on each side of a range: nine in ten, as in the ranges without labels.
+const NINE_IN_TEN: f64 = 1.645;
+
+impl ExpectedCoverage {
+    /// By a reading of the target data.
+    fn of_reading(found: &CoverageEstimate) -> Self {
+        let CoverageEstimate { value, low, high, reading, .. } = *found;
+        Self { value, low, high, reading: reading.as_str(), standing: "assumed" }
+    }
+
+    /// By the posterior of a fit with labels; none for other fits.
+    fn with_labels(calibration: &Calibration) -> Option<Self> {
+        let Rule::FewLabels { thresholds } = calibration.rule() else { return None };
+        let at = calibration.threshold(None).map_or(f64::INFINITY, Threshold::get);
+        let found = thresholds.coverage_at(calibration.provenance().alpha, at);
+        let half = NINE_IN_TEN * found.deviation;
+        Some(Self {
+            value: found.value,
+            low: (found.value - half).max(0.0),
+            high: (found.value + half).min(1.0),
+            reading: "few-labels",
+            standing: "assumed",
+        })
+    }
+}
+
 /// What `calibrate` says.
 #[derive(Debug, Clone, Serialize)]
 pub struct CalibrateDocument<'a> {
@@ -119,7 +160,7 @@ pub struct CalibrateDocument<'a> {
     /// What must hold for the coverage to be right.
     pub assumption: &'static str,
     /// Coverage of the target data to expect at the threshold, with its range; null where it cannot be said.
-    pub coverage_estimate: Option<CoverageEstimate>,
+    pub coverage_estimate: Option<ExpectedCoverage>,
     /// The reading that was taken of the target data; null where none was.
     pub reading: Option<&'static str>,
     /// Labels of target rows that were used.
@@ -153,7 +194,10 @@ impl<'a> CalibrateDocument<'a> {
             _ => None,
         };
         let corrected = plan.and_then(|plan| plan.corrected.as_ref());
-        let estimate = corrected.map(|readings| readings.coverage_estimate);
+        let estimate = corrected
+            .map(|readings| ExpectedCoverage::of_reading(&readings.coverage_estimate))
+            .or_else(|| ExpectedCoverage::with_labels(calibration));
+        let labels_used = labels_used(learned.evidence.as_ref());
         Self {
             method: provenance.method.as_str(),
             alpha: provenance.alpha.get(),
@@ -168,8 +212,8 @@ impl<'a> CalibrateDocument<'a> {
             test_mass: calibration.test_mass().get(),
             assumption: provenance.method.assumption(),
             coverage_estimate: estimate,
-            reading: estimate.map(|estimate| estimate.reading.as_str()),
-            labels_used: labels_used(learned.evidence.as_ref()),
+            reading: estimate.map(|estimate| estimate.reading),
+            labels_used,
             certificate: plan.map(|plan| plan.certificate),
             account: sentences::account(calibration),
             evidence: learned.evidence.as_ref(),

@@ -13,7 +13,7 @@ use crate::exit::Outcome;
 use crate::failure::Failure;
 use crate::files::load_calibration;
 use crate::output::{print, print_json};
-use crate::page::{date, provenance};
+use crate::page::{date, provenance, quoted};
 use crate::progress::Verbosity;
 use crate::settings::on_threads;
 use crate::table::{Align, Table, colour_on_stdout, percent};
@@ -65,6 +65,17 @@ fn run_on_pool(args: &EvaluateArgs) -> Result<Outcome, Failure> {
     }
 }
 
+/// The command that gives these rows and their labels to a new calibration.
+fn recalibrate(args: &EvaluateArgs) -> String {
+    let calibration = args.calibration.display().to_string();
+    let words = [&calibration, &args.probs, &args.labels].map(|word| quoted(word));
+    let [calibration, probs, labels] = words;
+    let logits = if args.reading.logits { " --logits" } else { "" };
+    format!(
+        "evenkeel calibrate --calibration {calibration} --unlabeled {probs} --target-labels {labels} --out new.json{logits}"
+    )
+}
+
 /// What stands at the head and the foot of the page.
 fn about_run<'a>(
     args: &EvaluateArgs,
@@ -89,7 +100,7 @@ fn about_run<'a>(
         calibration: path.clone(),
         rows: args.probs.clone(),
         class_names,
-        commands: Vec::new(),
+        commands: vec![recalibrate(args)],
         provenance: provenance(&inputs, options, provenance_of_run.seed.get()),
     }
 }

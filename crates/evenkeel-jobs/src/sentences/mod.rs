@@ -120,9 +120,7 @@ pub fn evaluated(evaluation: &Evaluation) -> Vec<String> {
 pub fn evaluation_advice(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Ok => "Nothing to do: keep the threshold.",
-        Verdict::Loss => {
-            "Calibrate anew on the new data, and give it labels of some of these rows."
-        }
+        Verdict::Loss => "Calibrate anew, and give the labels of these rows to it.",
         _ => "Keep the threshold and watch: more labels would tell.",
     }
 }

@@ -7,6 +7,11 @@ pub enum Standing {
     Assumed,
     /// It holds whatever the labels are.
     Guaranteed,
+    /// It is what a posterior given labels expects: assumed, but not blindly.
+    Expected {
+        /// How many labels.
+        labels: u64,
+    },
     /// It was measured on rows whose labels are known.
     Measured {
         /// How many rows.

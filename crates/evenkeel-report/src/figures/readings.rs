@@ -18,7 +18,9 @@ const HALF: f64 = 6.0;
 /// Colour and marker of a standing, and its word in the legend.
 fn look(standing: Standing) -> (Ink, Marker, &'static str) {
     match standing {
-        Standing::Assumed => (Ink::Series(0), Marker::Circle, "assumed"),
+        Standing::Assumed | Standing::Expected { .. } => {
+            (Ink::Series(0), Marker::Circle, "assumed")
+        }
         Standing::Guaranteed => (Ink::Series(2), Marker::Square, "guaranteed"),
         Standing::Measured { .. } => (Ink::Series(1), Marker::Diamond, "measured"),
     }

@@ -60,7 +60,8 @@ pub fn check_answer(checked: &Checked, commands: &[String]) -> Answer {
     answer.now = Some(coverage_now(checked));
     // What keeps its coverage needs no repair, whatever a method would make of it.
     let shown = checked.recommended.as_ref().filter(|_| checked.verdict != Found::Ok);
-    answer.repair = shown.map(|found| repair(found, checked.level()));
+    let labels = checked.measured.map_or(0, |measured| measured.k);
+    answer.repair = shown.map(|found| repair(found, checked.level(), labels));
     let sentence = sentences::check::advice(checked);
     answer.advice = Some(Advice { sentence, commands: commands.to_vec() });
     let standing = match checked.decisive() {
@@ -87,13 +88,14 @@ fn coverage_now(checked: &Checked) -> Estimate {
     }
 }
 
-fn repair(recommended: &Recommended, level: f64) -> Repair {
+fn repair(recommended: &Recommended, level: f64, labels: u64) -> Repair {
     let estimate = recommended.coverage_estimate;
     let estimate = estimate.map(|found| Estimate::assumed(found.value, [found.low, found.high]));
     // With labels the level is what is aimed at, give or take what to expect.
     let with_labels = recommended.expected_error.map(|error| {
+        // Nine in ten, as in the ranges without labels.
         let range = [(level - 1.645 * error).max(0.0), (level + 1.645 * error).min(1.0)];
-        Estimate::assumed(level, range)
+        Estimate { value: Some(level), range: Some(range), standing: Standing::Expected { labels } }
     });
     Repair {
         method: recommended.method.to_owned(),

@@ -3,6 +3,7 @@
 use evenkeel::certify::{CoveredLabels, clopper_pearson};
 use evenkeel::evaluation::Evaluation;
 use evenkeel::level::FailureProbability;
+use evenkeel::reading::Verdict;
 use evenkeel_jobs::{CoverageMeasured, sentences};
 
 use super::{AboutRun, class_rows, page_verdict};
@@ -29,7 +30,8 @@ pub fn evaluate_page(
         Some(Estimate::measured(measured.value, [measured.low, measured.high], measured.k));
     answer.advice = Some(Advice {
         sentence: sentences::evaluation_advice(verdict).to_owned(),
-        commands: about.commands.clone(),
+        // What keeps its coverage needs no new calibration.
+        commands: if verdict == Verdict::Loss { about.commands.clone() } else { Vec::new() },
     });
     answer.grounds = Some(Grounds::new(Standing::Measured { labels: measured.k }));
     let mut page = Report::new(evaluation.alpha, answer);

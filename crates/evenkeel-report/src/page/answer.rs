@@ -51,7 +51,7 @@ fn tiles(report: &Report, class: &str) -> String {
         (None, Some(_)) => Some(tile(
             "",
             "Repair",
-            "<p class=\"figure\">not known yet</p>\n<p class=\"under\">See what to do.</p>\n",
+            "<p class=\"figure\">none yet</p>\n<p class=\"under\">See what to do.</p>\n",
         )),
         (None, None) => None,
     };
@@ -120,7 +120,9 @@ pub(super) fn command(typed: &str) -> String {
 fn number(estimate: &Estimate) -> String {
     let (value, range) = (estimate.finite_value(), estimate.finite_range());
     let before = match (value, estimate.standing) {
-        (Some(_), Standing::Assumed) => "<span class=\"about\">about</span> ",
+        (Some(_), Standing::Assumed | Standing::Expected { .. }) => {
+            "<span class=\"about\">about</span> "
+        }
         (Some(_), Standing::Guaranteed) => "<span class=\"about\">at least</span> ",
         _ => "",
     };
@@ -158,6 +160,7 @@ fn standing(standing: Standing) -> String {
     let words = match standing {
         Standing::Assumed => "assumed: no label was seen".to_owned(),
         Standing::Guaranteed => "guaranteed".to_owned(),
+        Standing::Expected { labels } => format!("expected, with {} labels seen", grouped(labels)),
         Standing::Measured { labels } => format!("measured on {} labeled rows", grouped(labels)),
     };
     format!("<p class=\"standing\">{words}</p>\n")

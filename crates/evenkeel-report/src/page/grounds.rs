@@ -47,6 +47,7 @@ fn standing_word(standing: Standing) -> &'static str {
     match standing {
         Standing::Assumed => "Assumed.",
         Standing::Guaranteed => "Guaranteed.",
+        Standing::Expected { .. } => "Expected.",
         Standing::Measured { .. } => "Measured.",
     }
 }
@@ -59,6 +60,9 @@ fn worth(standing: Standing) -> String {
                 .to_owned()
         }
         Standing::Guaranteed => "It holds whatever the labels of the target data are.".to_owned(),
+        Standing::Expected { labels } => {
+            format!("Expected from {} labeled rows and what the model's outputs can mean.", grouped(labels))
+        }
         Standing::Measured { labels } => {
             format!("Counted on {} labeled rows of the target data.", grouped(labels))
         }
