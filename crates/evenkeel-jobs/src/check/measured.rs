@@ -137,10 +137,10 @@ impl<'a> Counting<'a> {
 mod tests {
     use super::*;
 
-    fn counted(covered: u64, k: u64) -> CoverageMeasured {
-        let counted = CoveredLabels::new(covered, k).unwrap();
+    fn counted(covered: u64, k: u64) -> Result<CoverageMeasured> {
+        let counted = CoveredLabels::new(covered, k)?;
         let interval = clopper_pearson(counted, FailureProbability::FIVE_PERCENT);
-        CoverageMeasured {
+        Ok(CoverageMeasured {
             k,
             covered,
             value: covered as f64 / k as f64,
@@ -148,12 +148,12 @@ mod tests {
             high: interval.high,
             confidence: interval.confidence,
             chosen_with_labels: false,
-        }
+        })
     }
 
     /// By the size of the loss and by what the labels exclude; a coin's toss decides nothing.
     #[test]
-    fn labels_decide_when_they_exclude_something() {
+    fn labels_decide_when_they_exclude_something() -> Result<()> {
         for (covered, k, expected) in [
             (1, 1, None),
             (5, 5, None),
@@ -168,9 +168,10 @@ mod tests {
             (17_000, 20_000, Some(Verdict::Loss)),
             (18_000, 20_000, Some(Verdict::Ok)),
         ] {
-            let measured = counted(covered, k);
+            let measured = counted(covered, k)?;
             let said = measured.decides(0.9).then(|| measured.verdict(0.9));
             assert_eq!(said, expected, "{covered} of {k}: {measured:?}");
         }
+        Ok(())
     }
 }
