@@ -71,7 +71,7 @@ impl Trial {
         labeled: Points<'_>,
         target: Points<'_>,
     ) -> Result<Self> {
-        Self::on(calibrator, labeled.labeled()?, labeled, target)
+        Self::on(calibrator, &labeled.labeled()?, labeled, target)
     }
 
     /// The same, with labels of some target points.
@@ -81,17 +81,18 @@ impl Trial {
         target: Points<'_>,
         known: &TargetLabels,
     ) -> Result<Self> {
-        Self::on(calibrator, labeled.labeled()?.with_target_labels(known), labeled, target)
+        let data = labeled.labeled()?.with_target_labels(known);
+        Self::on(calibrator, &data, labeled, target)
     }
 
     fn on(
         calibrator: &ShiftCalibrator,
-        data: LabeledData<'_>,
+        data: &LabeledData<'_>,
         labeled: Points<'_>,
         target: Points<'_>,
     ) -> Result<Self> {
         let mut source = MemorySource::new("target points", target.rows);
-        let done = calibrate(calibrator, &data, &mut source, &mut Unobserved)?;
+        let done = calibrate(calibrator, data, &mut source, &mut Unobserved)?;
         let by_ratios = match labeled.ratios {
             None => None,
             Some(ratios) => {
