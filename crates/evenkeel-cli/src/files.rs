@@ -7,7 +7,7 @@ use evenkeel::method::MethodName;
 use evenkeel::side_inputs::{SideInput, TargetLabels};
 use evenkeel_io::{
     FileSource, LabeledFiles, MatrixReader, MatrixSource, PointFiles, SideFiles, ValueKind,
-    read_class_names, read_target_labels,
+    read_class_names, read_labels_of_rows,
 };
 use evenkeel_jobs::parse_calibration;
 
@@ -56,16 +56,16 @@ impl BesideArgs {
         given
     }
 
-    /// Labels of target rows, if a file was given.
+    /// Labels of target rows, if a file was given, and how many rows it has an entry for.
     pub(crate) fn labels(
         &self,
         classes: usize,
         names: Option<&[String]>,
-    ) -> Result<Option<TargetLabels>, Failure> {
+    ) -> Result<Option<(TargetLabels, Option<usize>)>, Failure> {
         let Some(input) = &self.target_labels else { return Ok(None) };
-        let pairs = read_target_labels(input, names)?;
-        let labels = evenkeel_jobs::TargetLabels::new(input, pairs, classes)?;
-        Ok(Some(labels.of_rows(classes)?))
+        let found = read_labels_of_rows(input, names)?;
+        let labels = evenkeel_jobs::TargetLabels::new(input, found.pairs, classes)?.or_refuse()?;
+        Ok(Some((labels.of_rows(classes)?, found.entries)))
     }
 }
 

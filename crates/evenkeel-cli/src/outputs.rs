@@ -66,6 +66,7 @@ fn of_calibrate(args: &CalibrateArgs) -> Files {
     let mut inputs = optional("--cal-probs", args.made_of.cal_probs.as_deref());
     inputs.extend(optional("--cal-labels", args.made_of.cal_labels.as_deref()));
     inputs.extend(plain("--update", args.made_of.update.as_deref()));
+    inputs.extend(plain("--calibration", args.made_of.calibration.as_deref()));
     inputs.extend(matrix("--unlabeled", &args.unlabeled));
     inputs.extend(beside(&args.beside));
     inputs.extend(names(&args.reading));

@@ -16,6 +16,7 @@ use crate::csv::Records;
 use crate::error::{IoError, Result};
 use crate::input::open_file;
 use crate::matrix::read_matrix;
+use crate::parquet;
 use crate::source::{Format, MatrixSource};
 use crate::vectors::labels_of;
 
@@ -47,7 +48,35 @@ pub fn read_labels_of_rows(input: &str, names: Option<&[String]>) -> Result<Labe
     let source = MatrixSource::parse(input)?;
     match source.format() {
         Format::Csv => of_text(&source, &Cells::new(input, names)),
+        Format::Parquet if source.selector().is_none() => of_table(input, &source),
         _ => of_numbers(&source),
+    }
+}
+
+/// A table has names: its columns are taken by them, wherever they stand.
+fn of_table(input: &str, source: &MatrixSource) -> Result<LabelsOfRows> {
+    let origin: Arc<str> = Arc::from(input);
+    let columns = parquet::column_names(source.path(), &origin)?;
+    let named = |name: &str| columns.iter().find(|found| found.eq_ignore_ascii_case(name));
+    match (named("row"), named("label")) {
+        (Some(row), Some(label)) => {
+            let column = |name: &str| -> Result<Vec<f64>> {
+                let matrix = read_matrix(&MatrixSource::parse(&format!("{input}:{name}"))?)?;
+                Ok(matrix.into_values().to_f64())
+            };
+            let (rows, labels) = (column(row)?, column(label)?);
+            let mut pairs = Vec::new();
+            for (index, (row, label)) in rows.iter().zip(&labels).enumerate() {
+                if !(label.is_nan() || *label == -1.0) {
+                    let whole = labels_of(&origin, index, &[*row, *label])?;
+                    pairs.push((whole[0], whole[1]));
+                }
+            }
+            Ok(LabelsOfRows { pairs, entries: None })
+        }
+        _ if columns.len() == 1 => of_numbers(source),
+        // Two numbers without these names may mean anything.
+        _ => Err(IoError::NotOneColumn { origin, what: "labels", columns: columns.len() }),
     }
 }
 

@@ -81,14 +81,25 @@ impl<'a> CheckDocument<'a> {
             failed: failed.to_vec(),
             advice: sentences::check::advice(checked),
             command: None,
-            warnings: [sentences::check::warnings(checked), sentences::check::remarks(checked)]
-                .concat(),
+            warnings: warnings_of(checked),
             per_class: class_rows(&checked.per_class, class_names),
             mean_size: checked.mean_size,
             examples: &checked.examples,
             recommended: checked.recommended.as_ref(),
         }
     }
+}
+
+/// Everything a user should know: of the data, of an advised repair, of the evidence; each once.
+fn warnings_of(checked: &Checked) -> Vec<String> {
+    let mut said = sentences::check::warnings(checked);
+    for warning in checked.repair().into_iter().flat_map(|found| &found.warnings) {
+        if !said.contains(warning) {
+            said.push(warning.clone());
+        }
+    }
+    said.extend(sentences::check::remarks(checked));
+    said
 }
 
 /// Coverage of the target data to expect, with its range.
@@ -143,7 +154,7 @@ pub struct CalibrateDocument<'a> {
     pub threshold: Option<f64>,
     /// `n_w` of the weights.
     pub effective_sample_size: f64,
-    /// The bound that was minimised, at equal weights; null if none was.
+    /// Bound on the distance of coverage from the level, averaged over levels, at equal weights; null if nothing was minimised.
     pub bound_before: Option<f64>,
     /// The same at the weights found.
     pub bound_after: Option<f64>,

@@ -21,6 +21,7 @@ pub(crate) fn fit(
 ) -> Result<(Fitted, f64)> {
     let mut clock = Clock::default();
     let mut fit = clock.time(|| labeled.begin(calibrator))?;
+    let mut rows = 0;
     let ready = loop {
         // Taken by every block and given back by all that are added: after an error there is none, and none is needed.
         let mut open = Some(fit);
@@ -28,8 +29,10 @@ pub(crate) fn fit(
             let keys = RowKeys::From(block.first_row as u64);
             let add = |fit: Fit| with_rows!(block.rows, |rows| fit.add(keys, rows, block.side));
             open = clock.time(|| open.take().map(add).transpose())?;
+            rows = rows.max(block.first_row + block.rows.rows());
             Ok(())
         })?;
+        labeled.require_target_rows(rows)?;
         let read = open.ok_or_else(|| JobError::NoRows { input: target.name().to_owned() })?;
         match clock.time(|| read.end_pass())? {
             Ended::Again(again) => fit = again,

@@ -93,6 +93,8 @@ pub struct LabeledData<'a> {
     probabilities: AnyProbabilities<'a>,
     labels: Labels,
     side: SideInputs<'a>,
+    /// Where labels of the target rows come from, and how many rows they have an entry for.
+    target_entries: Option<(String, usize)>,
 }
 
 impl<'a> LabeledData<'a> {
@@ -143,7 +145,8 @@ impl<'a> LabeledData<'a> {
         }
         let labels =
             Labels::new(labels, classes).map_err(|error| JobError::found_in(labels_name, error))?;
-        Ok(Self { name: name.to_owned(), probabilities, labels, side: SideInputs::default() })
+        let (name, side) = (name.to_owned(), SideInputs::default());
+        Ok(Self { name, probabilities, labels, side, target_entries: None })
     }
 
     /// The calibration data that a stored calibration keeps; `name` is the caller's for it.
@@ -174,6 +177,23 @@ impl<'a> LabeledData<'a> {
     pub fn with_target_labels(mut self, labels: &'a evenkeel::side_inputs::TargetLabels) -> Self {
         self.side.labels = Some(labels);
         self
+    }
+
+    /// Says that the labels of target rows came as a column with an entry, or a gap, for each of so many rows.
+    #[must_use]
+    pub fn with_target_entries(mut self, name: &str, entries: Option<usize>) -> Self {
+        self.target_entries = entries.map(|entries| (name.to_owned(), entries));
+        self
+    }
+
+    /// An error unless there was an entry for each of `rows` target rows, or labels that name their rows.
+    pub(crate) fn require_target_rows(&self, rows: usize) -> Result<()> {
+        match &self.target_entries {
+            Some((input, entries)) if *entries != rows => {
+                Err(JobError::OtherNumberOfRows { input: input.clone(), entries: *entries, rows })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// What the caller calls the probabilities.

@@ -47,6 +47,11 @@ impl TargetLabels {
         self
     }
 
+    /// How many rows have an entry or a gap; none where labels name their rows.
+    pub fn entries(&self) -> Option<usize> {
+        self.rows
+    }
+
     /// An error unless there was an entry for each of `rows` target rows, or the labels name their rows themselves.
     pub(crate) fn require_rows(&self, rows: usize) -> Result<()> {
         match self.rows {

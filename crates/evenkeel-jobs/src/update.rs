@@ -38,7 +38,8 @@ pub fn update(
         cannot("it does not keep all of its calibration data; calibrate anew with all labels")
     })?;
     let labels = merged(name, before, new, provenance.classes)?.of_rows(provenance.classes)?;
-    let labeled = LabeledData::of_reference(name, reference, provenance.classes)?;
+    let labeled = LabeledData::of_reference(name, reference, provenance.classes)?
+        .with_target_entries(new.name(), new.entries());
     let (score, alpha, seed) = (provenance.score, provenance.alpha, provenance.seed);
     let calibrator = ShiftCalibrator { method: method?, score, alpha, seed };
     calibrate(&calibrator, &labeled.with_target_labels(&labels), target, observer)

@@ -148,3 +148,9 @@ impl FailureProbability {
         self.0
     }
 }
+/// A share as a percentage, without its sign; levels such as 97.5 or 99.99 keep their digits.
+pub(crate) fn percentage(share: f64) -> String {
+    // Four digits are finer than any level means, and coarser than the rounding of `1 - alpha`. What is below one is not called one.
+    let rounded = (1e6 * share).round() / 1e4;
+    if rounded >= 100.0 && share < 1.0 { "99.9999".to_owned() } else { format!("{rounded}") }
+}

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use evenkeel_io::{AtomicFile, FileSource, PointFiles, read_target_labels};
+use evenkeel_io::{AtomicFile, FileSource, PointFiles, read_labels_of_rows};
 use evenkeel_jobs::{
     Calibrated, JobError, LabeledData, Observer, TargetLabels, calibrate, sentences, update,
 };
@@ -86,7 +86,10 @@ fn of_data(
     let names = args.reading.names(labeled.classes())?;
     let target_labels = args.beside.labels(labeled.classes(), names.as_deref())?;
     let labeled = match &target_labels {
-        Some(labels) => labeled.with_target_labels(labels),
+        Some((labels, entries)) => {
+            let input = args.beside.target_labels.as_deref().unwrap_or_default();
+            labeled.with_target_labels(labels).with_target_entries(input, *entries)
+        }
         None => labeled,
     };
     store(args, names.as_deref(), |target, progress| {
@@ -106,8 +109,8 @@ fn of_calibration(args: &CalibrateArgs, path: &Path) -> Result<Outcome, Failure>
     let classes = calibration.provenance().classes;
     let names = args.reading.names(classes)?;
     let new = args.beside.target_labels.as_deref().unwrap_or_default();
-    let pairs = read_target_labels(new, names.as_deref())?;
-    let new = TargetLabels::new(new, pairs, classes)?;
+    let found = read_labels_of_rows(new, names.as_deref())?;
+    let new = TargetLabels::new(new, found.pairs, classes)?.or_refuse()?.for_rows(found.entries);
     let name = path.display().to_string();
     store(args, names.as_deref(), |target, progress| {
         update((&name, &calibration), &new, target, progress)

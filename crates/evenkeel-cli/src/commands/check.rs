@@ -337,7 +337,8 @@ fn explanation(checked: &Checked, names: Option<&[String]>) -> String {
         text += &format!("\n{said}\n");
     }
     text += "\nBounds on what the shift costs at equal weights, averaged over all levels. The total gap compares coverage on both data \
-             sets at\nthe same threshold; the distance is that of the target coverage from the level.\n\n";
+             sets at\nthe same threshold; the distance is that of the target coverage from the level. With min-max these two are guaranteed; with f-u \
+             they are\nassumed. The paper's forms are no bounds where scores are tied.\n\n";
     let mut bounds = Table::new(&[
         ("bound", Align::Left),
         ("total gap", Align::Right),
@@ -346,9 +347,7 @@ fn explanation(checked: &Checked, names: Option<&[String]>) -> String {
         ("its mass", Align::Right),
         ("eq 8", Align::Right),
     ]);
-    for (name, values) in
-        [("min-max (guaranteed)", &report.bounds.min_max), ("f-u (assumed)", &report.bounds.f_u)]
-    {
+    for (name, values) in [("min-max", &report.bounds.min_max), ("f-u", &report.bounds.f_u)] {
         bounds.push(vec![
             name.to_owned(),
             sentences::check::bound(values.exact),
@@ -363,7 +362,7 @@ fn explanation(checked: &Checked, names: Option<&[String]>) -> String {
     if let Some(said) = sentences::check::classes(checked, names) {
         text += &format!("{said}\n");
     }
-    if let Some(recommended) = &checked.recommended {
+    if let Some(recommended) = checked.repair() {
         for said in sentences::check::recommendation(recommended) {
             text += &format!("{said}\n");
         }

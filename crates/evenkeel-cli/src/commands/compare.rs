@@ -57,7 +57,10 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
     let names = args.reading.names(labeled.classes())?;
     let target_labels = args.beside.labels(labeled.classes(), names.as_deref())?;
     let labeled = match &target_labels {
-        Some(labels) => labeled.with_target_labels(labels),
+        Some((labels, entries)) => {
+            let input = args.beside.target_labels.as_deref().unwrap_or_default();
+            labeled.with_target_labels(labels).with_target_entries(input, *entries)
+        }
         None => labeled,
     };
     let html = args.page.html.as_deref().map(AtomicFile::create).transpose()?;

@@ -233,8 +233,13 @@ fn text(
             Some(path) => format!("--calibration {}", path.display()),
             None => "--cal-probs FILE --cal-labels FILE".to_owned(),
         };
+        let names = args
+            .reading
+            .class_names
+            .as_ref()
+            .map_or_else(String::new, |names| format!(" --class-names {}", names.display()));
         said.push(format!(
-            "Next: evenkeel check {reference} --unlabeled {unlabeled} --target-labels {}",
+            "Next: evenkeel check {reference} --unlabeled {unlabeled} --target-labels {}{names}",
             out.display()
         ));
     }

@@ -46,7 +46,7 @@ fn check_answers_in_its_first_three_lines() {
     for said in [
         "class-shares",
         "Shift detected (p < 0.001)",
-        "min-max (guaranteed)",
+        "With min-max these two are guaranteed",
         "above 1: says nothing",
     ] {
         assert!(explained.contains(said), "{said} is not in {explained}");

@@ -24,6 +24,18 @@ use rows::ParquetRows;
 use std::path::Path;
 use std::sync::Arc;
 
+/// Names of the top-level columns of a file.
+pub(crate) fn column_names(path: &Path, origin: &Arc<str>) -> Result<Vec<String>> {
+    let (file, length) = open_file(path)?;
+    let fail = |problem| IoError::Parquet { origin: Arc::clone(origin), problem };
+    footer::check(&file, length).map_err(fail)?;
+    let metadata = ParquetMetaDataReader::new()
+        .parse_and_finish(&file)
+        .map_err(|error| fail(ParquetProblem::from(error)))?;
+    let fields = metadata.file_metadata().schema().get_fields();
+    Ok(fields.iter().map(|field| field.name().to_owned()).collect())
+}
+
 /// Opens a parquet file: the column or list column `selector`, or without one all numeric columns.
 pub(crate) fn open(
     path: &Path,

@@ -26,6 +26,9 @@ pub struct FailedCondition {
     pub limit: f64,
     /// What was found.
     pub value: f64,
+    /// Whether labels measured it: it is then an end of their interval.
+    #[serde(skip)]
+    pub measured: bool,
 }
 
 impl AlarmConditions {
@@ -37,6 +40,7 @@ impl AlarmConditions {
             Some(measured) => (measured.high, measured.low),
             None => (report.coverage_estimate.value, report.coverage_estimate.low),
         };
+        let labeled = checked.decisive().is_some();
         let floors = [
             ("fail-below", self.below, now),
             ("fail-below-worst-case", self.below_worst_case, worst),
@@ -50,12 +54,14 @@ impl AlarmConditions {
             .into_iter()
             .filter_map(|(condition, limit, value)| {
                 let limit = limit.filter(|limit| value < *limit)?;
-                Some(FailedCondition { condition, limit, value })
+                let measured = labeled && condition != "fail-below-guaranteed";
+                Some(FailedCondition { condition, limit, value, measured })
             })
             .collect();
         if self.on_shift && report.shift.detected {
             let (limit, value) = (report.delta, report.shift.p_value);
-            failed.push(FailedCondition { condition: "fail-on-shift", limit, value });
+            let condition = "fail-on-shift";
+            failed.push(FailedCondition { condition, limit, value, measured: false });
         }
         failed
     }

@@ -18,6 +18,8 @@ const FEW: u32 = 50;
 const WIDE: f64 = 0.15;
 /// A loss of less than this is none to be woken for.
 const SMALL_LOSS: f64 = 0.02;
+/// A grid form further below the exact one than kernel and grid explain is none.
+const FORM_TOLERANCE: f64 = 0.05;
 /// Masses of the grid form further from 1 than this make it say little.
 const MASS_TOLERANCE: f64 = 0.05;
 
@@ -28,7 +30,8 @@ pub const POSTERIOR: &str = "If one of the label laws that the labels were weigh
 pub fn points(share: f64) -> String {
     // Four digits are finer than any level means, and coarser than the rounding of `1 - alpha`.
     let rounded = (1e6 * share).round() / 1e4;
-    format!("{rounded}")
+    // What is below one is not called one.
+    if rounded >= 100.0 && share < 1.0 { "99.9999".to_owned() } else { format!("{rounded}") }
 }
 
 /// A share as a whole percentage.
@@ -162,6 +165,9 @@ pub fn advice(checked: &Checked) -> String {
             "Nothing to do on this evidence, which is thin ({}).",
             counted(checked.report.m, "target row")
         ),
+        (Verdict::Ok, _) if checked.decisive().is_some() => {
+            "Nothing to do: the labels agree with the level.".to_owned()
+        }
         (Verdict::Ok, _) if checked.report.shift.detected => {
             "Nothing to do: the outputs changed, and no way to read them says that coverage was lost.".to_owned()
         }
@@ -235,7 +241,7 @@ pub fn rests_on(checked: &Checked) -> String {
 
 /// A condition that holds, with the number and the limit.
 pub fn failed(condition: &FailedCondition) -> String {
-    let FailedCondition { condition, limit, value } = condition;
+    let FailedCondition { condition, limit, value, measured } = condition;
     match *condition {
         "fail-on-shift" => format!("--{condition}: a shift was detected ({})", small_p(*value)),
         "fail-below-guaranteed" => format!(
@@ -245,6 +251,7 @@ pub fn failed(condition: &FailedCondition) -> String {
         "fail-below-worst-case" => {
             format!("--{condition} {limit}: coverage may be as low as {}", percent(*value))
         }
+        _ if *measured => format!("--{condition} {limit}: coverage is at most {}", percent(*value)),
         _ => format!("--{condition} {limit}: coverage is about {}", percent(*value)),
     }
 }
@@ -304,12 +311,12 @@ pub fn guaranteed(report: &ShiftReport) -> String {
     let interval = &report.coverage_interval;
     let range = |[low, high]: [f64; 2]| format!("{} to {}", percent(low), percent(high));
     format!(
-        "At the threshold {} coverage is {} whatever the labels are ({} with {:.0} % confidence), and {} if the truth lies \
+        "At the threshold {} coverage is {} whatever the labels are ({} with {} % confidence), and {} if the truth lies \
          between labels drawn from the model{} and labels drawn at random.",
         threshold(report.threshold),
         range(interval.guaranteed),
         range(interval.with_confidence.guaranteed),
-        100.0 * interval.with_confidence.level,
+        points(interval.with_confidence.level),
         range(interval.assumed),
         match report.assumed_model {
             AssumedModel::AtTemperature => " (softened until it fits the calibration labels)",
@@ -461,11 +468,18 @@ pub fn warnings(checked: &Checked) -> Vec<String> {
 pub fn remarks(checked: &Checked) -> Vec<String> {
     let Checked { report, laws, .. } = checked;
     let mut said = Vec::new();
-    let mass = report.bounds.min_max.mass;
-    if (mass - 1.0).abs() > MASS_TOLERANCE {
+    let bounds = &report.bounds.min_max;
+    if (bounds.mass - 1.0).abs() > MASS_TOLERANCE {
         said.push(format!(
-            "the paper's grid form of the bounds says little here: it integrates against a mass of {mass:.2} in place of 1, as \
-             with tied scores; the exact bounds hold"
+            "the paper's grid form of the bounds says little here: it integrates against a mass of {:.2} in place of 1, as with tied \
+             scores; the exact bounds hold",
+            bounds.mass
+        ));
+    } else if bounds.weighted_cdf < bounds.exact - FORM_TOLERANCE {
+        said.push(format!(
+            "the paper's grid form of the bounds ({:.3}) is below the exact one ({:.3}), as with tied scores: it is no bound here; \
+             the exact one holds",
+            bounds.weighted_cdf, bounds.exact
         ));
     }
     let kept = laws.predictions.len() as u64;

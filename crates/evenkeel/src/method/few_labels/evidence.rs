@@ -11,7 +11,7 @@ use super::tables::{LabelTables, TEMPERATURES, ratio};
 use super::thresholds::{LabelThresholds, PosteriorThreshold};
 use crate::error::Result;
 use crate::label_law::{ClassGroups, POINTS_PER_GROUP, ShiftStatistics};
-use crate::level::{FailureProbability, Miscoverage};
+use crate::level::{FailureProbability, Miscoverage, percentage};
 use crate::numeric::beta::binomial_tails;
 use crate::shift::{RandomDrawTest, ShiftTest};
 use crate::side_inputs::TargetLabels;
@@ -273,7 +273,8 @@ fn warnings(of: &Measured<'_>, found: &PosteriorThreshold) -> Vec<Warning> {
 
 impl fmt::Display for FewLabelsEvidence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let level = 100.0 * (1.0 - self.alpha);
+        // Rounded up, a level would promise more than holds.
+        let level = percentage(1.0 - self.alpha);
         let mean = self.temperatures.iter().map(|belief| belief.weight * belief.temperature);
         let weight: f64 = self.temperatures.iter().map(|belief| belief.weight).sum();
         write!(
@@ -293,11 +294,14 @@ impl fmt::Display for FewLabelsEvidence {
                 self.temperature
             )?;
         }
+        let guaranteed =
+            self.guarantee.is_some_and(|held| !matches!(held.guarantee, Guarantee::None));
+        let raised = if guaranteed { " before the guarantee raised the threshold" } else { "" };
         write!(
             f,
             ". Of the labels {:.0} lay beyond the threshold that followed, {:.1} expected; their scores have {:.0} % of the say \
-             in the final one. Coverage should be within {:.1} percentage points of {level:.0} % two times in three, which \
-             assumes that one of the label laws is near the truth.",
+             in the final one. Coverage should be within {:.1} percentage points of {level} % two times in three{raised}, \
+             which assumes that one of the label laws is near the truth.",
             self.misses,
             self.alpha * self.labels as f64,
             100.0 * self.pull,
@@ -308,13 +312,13 @@ impl fmt::Display for FewLabelsEvidence {
             Some(Guarantee::Average) => write!(
                 f,
                 " Guaranteed, if the labeled rows were drawn at random from the rows that sets are made for: coverage of at least \
-                 {level:.0} % on average over such draws."
+                 {level} % on average over such draws."
             ),
             Some(Guarantee::Probability { probability }) => write!(
                 f,
                 " Guaranteed, if the labeled rows were drawn at random from the rows that sets are made for: coverage of at least \
-                 {level:.0} % in {:.0} % of such draws.",
-                100.0 * probability.get()
+                 {level} % in {} % of such draws.",
+                percentage(probability.get())
             ),
         }
     }

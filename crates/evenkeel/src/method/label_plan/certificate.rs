@@ -14,6 +14,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::learning::projection::distance_over;
+use crate::level::percentage;
 use crate::reading::Standing;
 
 /// A bound on the total coverage gap, and what it rests on.
@@ -35,11 +36,11 @@ impl fmt::Display for Certificate {
         write!(
             f,
             "Averaged over all confidence levels, coverage should be within {:.1} percentage points of the level asked for ({:.1} \
-             with {:.0} % confidence). This assumes that the truth lies between what the model's own probabilities, the class \
+             with {} % confidence). This assumes that the truth lies between what the model's own probabilities, the class \
              frequencies and the estimated accuracy say, which cannot be checked without labels.",
             100.0 * self.value,
             100.0 * self.with_confidence,
-            100.0 * (1.0 - self.delta),
+            percentage(1.0 - self.delta),
         )
     }
 }
