@@ -252,3 +252,45 @@ fn labels_of_the_surest_rows_are_warned_of_once() {
     assert_eq!(page.matches("do not look like a random draw").count(), 1);
     assert!(page.contains("As believed from both"));
 }
+
+/// A column that lost its row numbers would put labels on rows they do not belong to.
+#[test]
+fn a_column_of_another_length_is_refused_by_every_command() {
+    let scratch = Scratch::new();
+    let labels = scratch.file("labels.csv", "label\n3\n\n1\n");
+    let out = scratch.at("new.json");
+    let words = "it has 3 entries and the target data have 1000 rows";
+    for ran in [
+        FOG.check(&["--target-labels", &labels]),
+        FOG.calibrate(&out, &["--method", "auto", "--target-labels", &labels]),
+    ] {
+        assert!(ran.code == 2 && ran.stderr.contains(words), "{ran:?}");
+    }
+    let empty = scratch.file("empty.csv", "row,label\n4,\n");
+    for ran in [
+        FOG.check(&["--target-labels", &empty]),
+        FOG.calibrate(&out, &["--method", "auto", "--target-labels", &empty]),
+    ] {
+        assert!(ran.code == 2 && ran.stderr.contains("there is no label in it"), "{ran:?}");
+    }
+    assert!(!std::path::Path::new(&out).exists());
+}
+
+/// What a check advises for a calibration in use: the data it keeps, the score it has.
+#[test]
+fn a_calibration_gives_its_data_to_the_next() {
+    let scratch = Scratch::new();
+    let (old, direct, new) =
+        (scratch.at("old.json"), scratch.at("direct.json"), scratch.at("new.json"));
+    FOG.calibrate(&old, &["--method", "uncorrected", "--score", "margin"]).done();
+    FOG.calibrate(&direct, &["--method", "auto", "--score", "margin"]).done();
+    let target = demo("fog_3_unlabeled");
+    let files = [("--calibration", old.clone()), ("--unlabeled", target)];
+    let ran = run(&call("check", options(&files), &["--json"])).done();
+    let command = ran.json()["command"].as_str().unwrap().to_owned();
+    assert!(command.contains(" --calibration ") && !command.contains("--score"), "{command}");
+    run(&call("calibrate", options(&files), &["--out", &new])).done();
+    assert_eq!(fs::read_to_string(&new).unwrap(), fs::read_to_string(&direct).unwrap());
+    let ran = run(&call("calibrate", options(&files), &["--out", &old]));
+    assert!(ran.code == 2 && ran.stderr.contains("is the file of --calibration"), "{ran:?}");
+}
