@@ -48,7 +48,7 @@ type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
 const DRAWS: u64 = 2000;
 /// For statements that are exact or nearly so: chance moves the share of 2000 draws by one point, which is all that is left.
-const MANY_DRAWS: u64 = 100_000;
+const MANY_DRAWS: u64 = 1_000_000;
 
 /// A statement, what it promises, and its slack in every draw; no slack where none can be measured, only whether it held.
 struct Statement {
@@ -64,7 +64,7 @@ impl Statement {
         let mean = 100.0 * self.slacks.iter().sum::<f64>() / draws;
         let slack = if mean.is_finite() { format!("{mean:.1}") } else { "-".to_owned() };
         let (promised, held) = (100.0 * self.promised, 100.0 * held / draws);
-        format!("| {} | {promised:.0} % | {held:.1} % of {draws} | {slack} |", self.name)
+        format!("| {} | {promised:.0} % | {held:.2} % of {draws} | {slack} |", self.name)
     }
 }
 
