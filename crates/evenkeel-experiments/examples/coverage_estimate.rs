@@ -48,7 +48,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                     let seed = Seed::new(0).child(&format!("{name}-{}", labels.name()), repetition);
                     let split = match Split::deal(&clean, table, sizes, labels, seed) {
                         Err(Error::SmallLabelShift { .. }) => continue,
-                        dealt => dealt?,
+                        // Mixed: the rows that are read and the rows that are measured must have one law.
+                        dealt => dealt?.mixed(seed),
                     };
                     let calibration = clean.subset(&split.calibration)?;
                     let (unlabeled, test) =

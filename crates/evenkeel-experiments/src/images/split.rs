@@ -126,7 +126,8 @@ impl Split {
     /// A sample with label shift holds the first rows of every class, as many as its share asks for: classes of small shares run
     /// out early, and the first rows have other class shares than the last. Labels of unlabeled rows then speak of other rows than
     /// those the coverage is measured on. Mixed, both are random draws of one sample.
-    pub(super) fn mixed(self, seed: Seed) -> Self {
+    #[must_use]
+    pub fn mixed(self, seed: Seed) -> Self {
         let Self { calibration, unlabeled, test, redraws } = self;
         let rows = [&unlabeled[..], &test].concat();
         let order = permutation(&mut seed.stream("mixed-target-rows"), rows.len());
