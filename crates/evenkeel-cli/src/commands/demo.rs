@@ -243,7 +243,11 @@ impl Job<'_> {
             provenance: provenance(&inputs, Vec::new(), self.args.common.seed),
         };
         let mut page = check_page(&shown.checked, "lac", &about)?;
+        let advised = page.warnings.len();
         add_comparison(&mut page, &shown.compared, Some(self.names));
+        // Warnings of methods that are only compared belong to the evidence, not to the advice.
+        let of_others = page.warnings.split_off(advised);
+        page.account.extend(of_others);
         if let (Some(laws), Some(first)) = (page.score_laws.as_mut(), shown.compared.first()) {
             // Any method will do: the law of the test scores does not depend on it.
             laws.test = Some((&first.label_law).into());
