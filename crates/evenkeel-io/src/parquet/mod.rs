@@ -17,21 +17,28 @@ pub use problem::ParquetProblem;
 use crate::error::{IoError, Result};
 use crate::input::open_file;
 use crate::reader::RowStream;
-use ::parquet::file::metadata::ParquetMetaDataReader;
+use ::parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use columns::Layout;
 use guard::GuardedFile;
 use rows::ParquetRows;
+use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Names of the top-level columns of a file.
-pub(crate) fn column_names(path: &Path, origin: &Arc<str>) -> Result<Vec<String>> {
+/// What the end of a file says of it, with the file.
+fn read_footer(path: &Path, origin: &Arc<str>) -> Result<(File, u64, ParquetMetaData)> {
     let (file, length) = open_file(path)?;
     let fail = |problem| IoError::Parquet { origin: Arc::clone(origin), problem };
     footer::check(&file, length).map_err(fail)?;
     let metadata = ParquetMetaDataReader::new()
         .parse_and_finish(&file)
         .map_err(|error| fail(ParquetProblem::from(error)))?;
+    Ok((file, length, metadata))
+}
+
+/// Names of the top-level columns of a file.
+pub(crate) fn column_names(path: &Path, origin: &Arc<str>) -> Result<Vec<String>> {
+    let (_, _, metadata) = read_footer(path, origin)?;
     let fields = metadata.file_metadata().schema().get_fields();
     Ok(fields.iter().map(|field| field.name().to_owned()).collect())
 }
@@ -42,16 +49,12 @@ pub(crate) fn open(
     selector: Option<&str>,
     origin: &Arc<str>,
 ) -> Result<Box<dyn RowStream>> {
-    let (file, length) = open_file(path)?;
-    let fail = |problem| IoError::Parquet { origin: Arc::clone(origin), problem };
-    footer::check(&file, length).map_err(fail)?;
-    let metadata = ParquetMetaDataReader::new()
-        .parse_and_finish(&file)
-        .map_err(|error| fail(ParquetProblem::from(error)))?;
+    let (file, length, metadata) = read_footer(path, origin)?;
     if metadata.row_groups().iter().all(|group| group.num_rows() == 0) {
         return Err(IoError::NoRows { origin: Arc::clone(origin) });
     }
-    let layout = Layout::choose(&metadata, selector).map_err(fail)?;
+    let layout = Layout::choose(&metadata, selector)
+        .map_err(|problem| IoError::Parquet { origin: Arc::clone(origin), problem })?;
     let rows = ParquetRows::new(GuardedFile::new(file, length), metadata, layout, origin)?;
     Ok(Box::new(rows))
 }
