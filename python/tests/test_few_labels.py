@@ -239,3 +239,25 @@ class TestReport:
 def test_examples_in_the_documentation_are_true():
     found = doctest.testmod(certify)
     assert found.attempted >= 10 and found.failed == 0
+
+
+class TestSheets:
+    def test_in_parquet_are_read_by_the_names_of_their_columns(self, run, fog_files, tmp_path, labels):
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        rows, found = list(labels), list(labels.values())
+        text = "row,label\n" + "".join(f"{row},{label}\n" for row, label in labels.items())
+        (tmp_path / "sheet.csv").write_text(text)
+        columns = {"confidence": [0.5] * len(rows), "label": found, "id": [str(row) for row in rows], "row": rows}
+        parquet.write_table(pa.table(columns), tmp_path / "sheet.parquet")
+        cal = ("--cal-probs", fog_files.probs_cal, "--cal-labels", fog_files.y_cal, "--unlabeled", fog_files.probs_target)
+        answers = [
+            json.loads(run("check", *cal, "--target-labels", tmp_path / name, "--json").stdout)["with_labels"]
+            for name in ("sheet.csv", "sheet.parquet")
+        ]
+        assert answers[0] == answers[1]
+        # Two numbers without names may mean anything.
+        parquet.write_table(pa.table({"confidence": [1, 2], "label": [3, 4]}), tmp_path / "other.parquet")
+        refused = run("check", *cal, "--target-labels", tmp_path / "other.parquet")
+        assert refused.code == 2 and "other.parquet" in refused.stderr
