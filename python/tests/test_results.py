@@ -75,7 +75,7 @@ def test_a_report_recommends_what_calibrate_does(report, fog):
     cal = ek.calibrate(fog.probs_cal, fog.y_cal, fog.probs_target)
     assert (report.recommended.method, report.recommended.threshold) == ("auto", cal.threshold())
     assert report.recommended.effective_sample_size == cal.effective_sample_size_
-    assert repr(report).splitlines()[1].endswith(": evenkeel.calibrate(probs_cal, y_cal, probs_target)")
+    assert repr(report).splitlines()[3] == "evenkeel.calibrate(probs_cal, y_cal, probs_target)"
     scored = ek.check(
         fog.probs_cal, fog.y_cal, fog.probs_target, 0.2, 0.1, 3, score="raps", raps_k=2, randomised=True, bound_grid=50
     )

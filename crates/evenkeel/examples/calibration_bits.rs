@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let labels = words(labels)?.into_iter().map(|word| usize::try_from(u64::from_le_bytes(word)));
     let labels = Labels::new(labels.collect::<Result<_, _>>()?, classes)?;
     let calibrator = ShiftCalibrator {
-        method: Method::OptimalTransport(TransportSettings::paper()),
+        method: Method::OptimalTransport(TransportSettings::default()),
         score: Score::Lac,
         alpha: Miscoverage::new(0.1)?,
         seed: Seed::new(0),
