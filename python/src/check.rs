@@ -170,17 +170,17 @@ fn nothing_to_compare_with() -> JobError {
 /// What a check rests on, a sentence each.
 fn details(checked: &Checked) -> Vec<String> {
     let report = &checked.report;
-    let mut said = sentences::check::with_labels(checked, None);
+    let mut said = sentences::evidence::with_labels(checked, None);
     said.extend([
-        sentences::check::RANGE_RECORD.to_owned(),
-        sentences::check::shift(report),
-        sentences::check::guaranteed(report),
-        sentences::check::belief(report),
-        sentences::check::order(report),
+        sentences::evidence::RANGE_RECORD.to_owned(),
+        sentences::evidence::shift(report),
+        sentences::evidence::guaranteed(report),
+        sentences::evidence::belief(report),
+        sentences::evidence::order(report),
     ]);
-    said.extend(sentences::check::classes(checked, None));
-    said.extend(checked.recommended.iter().flat_map(sentences::check::recommendation));
-    said.extend(sentences::check::remarks(checked));
+    said.extend(sentences::evidence::classes(checked, None));
+    said.extend(checked.recommended.iter().flat_map(sentences::evidence::recommendation));
+    said.extend(sentences::evidence::remarks(checked));
     said
 }
 

@@ -98,7 +98,7 @@ fn warnings_of(checked: &Checked) -> Vec<String> {
             said.push(warning.clone());
         }
     }
-    said.extend(sentences::check::remarks(checked));
+    said.extend(sentences::evidence::remarks(checked));
     said
 }
 

@@ -303,7 +303,7 @@ pub(crate) fn text(
     }
     if explain {
         text += &explanation(checked, names);
-        for remark in sentences::check::remarks(checked) {
+        for remark in sentences::evidence::remarks(checked) {
             text += &format!("Note: {remark}.\n");
         }
     }
@@ -321,18 +321,18 @@ fn explanation(checked: &Checked, names: Option<&[String]>) -> String {
         ("sampling error", Align::Right),
         ("if", Align::Left),
     ]);
-    for (name, coverage, error, assumption) in sentences::check::readings(report) {
+    for (name, coverage, error, assumption) in sentences::evidence::readings(report) {
         readings.push(vec![name, percent(coverage), percent(error), assumption.to_owned()]);
     }
     text += &readings.render(colour_on_stdout());
-    for said in sentences::check::with_labels(checked, names) {
+    for said in sentences::evidence::with_labels(checked, names) {
         text += &format!("\n{said}\n");
     }
     for said in [
-        sentences::check::RANGE_RECORD.to_owned(),
-        sentences::check::shift(report),
-        sentences::check::guaranteed(report),
-        sentences::check::belief(report),
+        sentences::evidence::RANGE_RECORD.to_owned(),
+        sentences::evidence::shift(report),
+        sentences::evidence::guaranteed(report),
+        sentences::evidence::belief(report),
     ] {
         text += &format!("\n{said}\n");
     }
@@ -358,12 +358,12 @@ fn explanation(checked: &Checked, names: Option<&[String]>) -> String {
         ]);
     }
     text += &bounds.render(colour_on_stdout());
-    text += &format!("\n{}\n", sentences::check::order(report));
-    if let Some(said) = sentences::check::classes(checked, names) {
+    text += &format!("\n{}\n", sentences::evidence::order(report));
+    if let Some(said) = sentences::evidence::classes(checked, names) {
         text += &format!("{said}\n");
     }
     if let Some(recommended) = checked.repair() {
-        for said in sentences::check::recommendation(recommended) {
+        for said in sentences::evidence::recommendation(recommended) {
             text += &format!("{said}\n");
         }
     }

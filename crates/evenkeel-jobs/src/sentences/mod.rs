@@ -4,6 +4,7 @@
 //! model now works in). The coverage asked for is the **level**.
 
 pub mod check;
+pub mod evidence;
 pub mod label;
 
 use evenkeel::calibration::{Calibration, ThresholdsDifferBy};

@@ -197,7 +197,7 @@ fn a_check_with_labels_says_how_they_moved_the_estimate() {
     let shares = || found.class_shares.iter();
     assert!((shares().map(|class| class.share.target).sum::<f64>() - 1.0).abs() < 1e-9);
     assert!(shares().map(|class| class.labels.clone()).eq((0..CLASSES).map(|label| vec![label])));
-    let said = sentences::check::with_labels(&checked, None);
+    let said = sentences::evidence::with_labels(&checked, None);
     assert!(said[0].contains("As the 80 labels count it"), "{said:?}");
     assert!(said[3].contains("look like a random draw"), "{said:?}");
     let document = serde_json::to_value(checked.document(None, &[])).unwrap();
@@ -223,7 +223,7 @@ fn a_loss_that_only_labels_show_is_repaired_with_them() {
     let Some(Evidence::FewLabels(found)) = &delivered.learned().evidence else { panic!() };
     assert_eq!(promised.expected_error, Some(found.expected_error));
     assert!(checked.with_labels.as_ref().unwrap().contradicted);
-    assert!(sentences::check::with_labels(&checked, None)[1].contains("contradict"));
+    assert!(sentences::evidence::with_labels(&checked, None)[1].contains("contradict"));
     assert!(sentences::check::advice(&checked).contains("Calibrate anew with these labels"));
 }
 

@@ -25,7 +25,7 @@ fn a_check_promises_what_auto_delivers() {
         assert_eq!(decision.test.p_value, checked.report.shift.p_value);
         assert_eq!(decision.plan.as_ref().map(|plan| plan.certificate), promised.certificate);
         assert_eq!(delivered.threshold(None).unwrap().get(), promised.threshold.unwrap());
-        let said = sentences::check::recommendation(promised);
+        let said = sentences::evidence::recommendation(promised);
         assert!(said[0].starts_with("Recommended: auto, which moves the threshold to"), "{said:?}");
         assert_eq!(promised.warnings, delivered.warnings());
         assert_eq!(promised.effective_sample_size, delivered.effective_sample_size());

@@ -122,16 +122,16 @@ pub fn add_check(
     let outcome = if found.shift.detected { ShiftOutcome::Found } else { ShiftOutcome::NotFound };
     page.shift = Some(ShiftTest { outcome, p_value: found.shift.p_value });
     page.readings = readings(checked);
-    page.account.extend(sentences::check::with_labels(checked, names));
+    page.account.extend(sentences::evidence::with_labels(checked, names));
     page.account.extend([
-        sentences::check::shift(found),
-        sentences::check::RANGE_RECORD.to_owned(),
-        sentences::check::guaranteed(found),
-        sentences::check::belief(found),
-        sentences::check::order(found),
+        sentences::evidence::shift(found),
+        sentences::evidence::RANGE_RECORD.to_owned(),
+        sentences::evidence::guaranteed(found),
+        sentences::evidence::belief(found),
+        sentences::evidence::order(found),
     ]);
     if let Some(recommended) = &checked.recommended {
-        page.account.extend(sentences::check::recommendation(recommended));
+        page.account.extend(sentences::evidence::recommendation(recommended));
     }
     let pairs = [
         ("min-max (guaranteed)", &laws.min_max, &found.bounds.min_max),
@@ -163,7 +163,7 @@ pub fn add_check(
         thresholds,
     });
     page.warnings.extend(ended(sentences::check::warnings(checked)));
-    page.account.extend(ended(sentences::check::remarks(checked)));
+    page.account.extend(ended(sentences::evidence::remarks(checked)));
     if let Some(recommended) = checked.repair() {
         let said = sentences::check::warnings(checked);
         // What a fit with labels warns of may be said of the labels already.
@@ -184,7 +184,7 @@ fn readings(checked: &Checked) -> Vec<ReadingRange> {
             ReadingName::Matched => Reading::Matched,
             other => Reading::Other {
                 name: other.as_str().to_owned(),
-                explanation: sentences::check::assumption(other).to_owned(),
+                explanation: sentences::evidence::assumption(other).to_owned(),
             },
         };
         let (value, error) = (reading.coverage, reading.sampling_error);
@@ -199,7 +199,7 @@ fn readings(checked: &Checked) -> Vec<ReadingRange> {
     if let Some(believed) = checked.with_labels.as_ref().map(|found| found.posterior) {
         let reading = Reading::Other {
             name: "with labels".to_owned(),
-            explanation: sentences::check::POSTERIOR.to_owned(),
+            explanation: sentences::evidence::POSTERIOR.to_owned(),
         };
         shown.push(ReadingRange::assumed(reading, believed.value, [believed.low, believed.high]));
     }
