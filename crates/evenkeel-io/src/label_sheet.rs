@@ -122,6 +122,21 @@ impl LabelSheet {
         self
     }
 
+    /// Takes columns away, with what stands in them.
+    pub fn without_columns(mut self, names: &[&str]) -> Self {
+        while let Some(at) = names.iter().find_map(|name| self.find(name)) {
+            self.columns.remove(at);
+            self.lines.iter_mut().for_each(|line| drop(line.remove(at)));
+        }
+        self
+    }
+
+    /// What stands in a column on each line; nothing where there is no such column.
+    pub fn cells<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a str> {
+        let at = self.find(name);
+        self.lines.iter().map(move |line| at.map_or("", |at| line[at].trim()))
+    }
+
     /// Adds a line: the row, and what stands in some of the columns.
     pub fn push(&mut self, row: u64, cells: &[(&str, String)]) {
         let mut line = vec![String::new(); self.columns.len()];

@@ -60,7 +60,7 @@ pub use npy::{MAX_HEADER_BYTES, NpyProblem};
 pub use npz::{FORTRAN_MEMORY_CAP, NpzProblem};
 pub use parquet::{MAX_PAGE_BYTES, ParquetProblem};
 pub use reader::{MAX_COLUMNS, MatrixReader};
-pub use source::{Format, MatrixSource, text_of_path};
+pub use source::{Format, Gaps, MatrixSource, text_of_path};
 pub use target_labels::{LabelsOfRows, read_labels_of_rows, read_target_labels};
 pub use vectors::{read_labels, read_weights};
 pub use write::{AtomicFile, SetFormat, SetWriter, write_file};

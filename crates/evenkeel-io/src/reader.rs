@@ -46,7 +46,7 @@ impl MatrixReader {
             Format::Npy => npy::open(source.path(), &origin)?,
             Format::Npz => npz::open(source.path(), source.selector(), &origin)?,
             Format::Csv => csv::open(source.path(), &origin)?,
-            Format::Parquet => parquet::open(source.path(), source.selector(), &origin)?,
+            Format::Parquet => parquet::open(source, &origin)?,
         };
         let block = Block {
             origin,

@@ -58,6 +58,17 @@ pub struct MatrixSource {
     path: PathBuf,
     selector: Option<String>,
     format: Format,
+    gaps: Gaps,
+}
+
+/// What a missing number in a table is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Gaps {
+    /// An error: a row of probabilities has all of them.
+    #[default]
+    Refused,
+    /// NaN: a label that is not known yet. Programs that write NaN to parquet leave nulls there.
+    AreNan,
 }
 
 impl MatrixSource {
@@ -71,7 +82,7 @@ impl MatrixSource {
     pub fn parse(argument: &str) -> Result<Self> {
         let whole = path_of_text(argument);
         if let (Some(format), Ok(true)) = (Format::of(&whole), whole.try_exists()) {
-            return Ok(Self { path: whole, selector: None, format });
+            return Ok(Self::whole(whole, format));
         }
         let cuts: Vec<(PathBuf, &str, Format)> = argument
             .match_indices(':')
@@ -85,7 +96,7 @@ impl MatrixSource {
         let there = cuts.iter().position(|(path, ..)| path.try_exists().unwrap_or(false));
         match (cuts.into_iter().nth(there.unwrap_or(0)), Format::of(&whole)) {
             (Some((path, selector, format)), _) => Self::select(path, selector, format),
-            (None, Some(format)) => Ok(Self { path: whole, selector: None, format }),
+            (None, Some(format)) => Ok(Self::whole(whole, format)),
             (None, None) => Err(IoError::UnknownFormat { origin: argument.to_owned() }),
         }
     }
@@ -98,7 +109,22 @@ impl MatrixSource {
         if !format.has_parts() {
             return Err(IoError::UnexpectedSelector { path, selector, format });
         }
-        Ok(Self { path, selector: Some(selector), format })
+        Ok(Self { selector: Some(selector), ..Self::whole(path, format) })
+    }
+
+    fn whole(path: PathBuf, format: Format) -> Self {
+        Self { path, selector: None, format, gaps: Gaps::default() }
+    }
+
+    /// The same with gaps in its plain columns.
+    #[must_use]
+    pub fn with_gaps(self, gaps: Gaps) -> Self {
+        Self { gaps, ..self }
+    }
+
+    /// What a missing number is.
+    pub fn gaps(&self) -> Gaps {
+        self.gaps
     }
 
     /// Path of the file, without the selector.

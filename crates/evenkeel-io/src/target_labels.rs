@@ -17,7 +17,7 @@ use crate::error::{IoError, Result};
 use crate::input::open_file;
 use crate::matrix::read_matrix;
 use crate::parquet;
-use crate::source::{Format, MatrixSource};
+use crate::source::{Format, Gaps, MatrixSource};
 use crate::vectors::labels_of;
 
 /// A sheet for ten million labels is about 200 MB.
@@ -61,7 +61,8 @@ fn of_table(input: &str, source: &MatrixSource) -> Result<LabelsOfRows> {
     match (named("row"), named("label")) {
         (Some(row), Some(label)) => {
             let column = |name: &str| -> Result<Vec<f64>> {
-                let matrix = read_matrix(&MatrixSource::parse(&format!("{input}:{name}"))?)?;
+                let column = MatrixSource::parse(&format!("{input}:{name}"))?;
+                let matrix = read_matrix(&column.with_gaps(Gaps::AreNan))?;
                 Ok(matrix.into_values().to_f64())
             };
             let (rows, labels) = (column(row)?, column(label)?);
@@ -82,7 +83,7 @@ fn of_table(input: &str, source: &MatrixSource) -> Result<LabelsOfRows> {
 
 /// One column with gaps, or two: row and label.
 fn of_numbers(source: &MatrixSource) -> Result<LabelsOfRows> {
-    let matrix = read_matrix(source)?;
+    let matrix = read_matrix(&source.clone().with_gaps(Gaps::AreNan))?;
     let (columns, origin) = (matrix.columns(), Arc::clone(matrix.origin()));
     let values = matrix.into_values().to_f64();
     if columns > 2 {

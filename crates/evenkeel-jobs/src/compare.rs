@@ -34,6 +34,17 @@ impl Entrant {
             Self::Oracle(_) => MethodName::Oracle,
         }
     }
+
+    /// What it becomes where target rows have labels.
+    fn with_labels(self, labeled: &LabeledData<'_>) -> Self {
+        match self {
+            Self::Method(calibrator) => {
+                let method = calibrator.method.with_labels(labeled.side_inputs().labels);
+                Self::Method(ShiftCalibrator { method, ..calibrator })
+            }
+            Self::Oracle(_) => self,
+        }
+    }
 }
 
 /// What becomes of a method that these data do not allow.
@@ -119,7 +130,14 @@ pub fn compare(
     // Test rows of another model are found before anything is fitted, not after.
     require_classes(test, classes)?;
     let (mut fitted, mut left_out) = (Vec::new(), Vec::new());
+    let mut tried: Vec<Entrant> = Vec::new();
     for entrant in &job.entrants {
+        let entrant = &entrant.with_labels(labeled);
+        // With labels `auto` is `few-labels`: two rows of one name would say the same.
+        if tried.contains(entrant) {
+            continue;
+        }
+        tried.push(*entrant);
         let result = match entrant {
             Entrant::Method(calibrator) => fit(calibrator, labeled, target, observer),
             Entrant::Oracle(calibrator) => oracle(calibrator, classes, test, observer),

@@ -98,6 +98,19 @@ pub enum JobError {
         /// Its label before.
         before: usize,
     },
+    /// A labeled target row that is another one than when the calibration was made.
+    #[error(
+        "{input}: row {row} has other probabilities than when {calibration} was made; give the same target rows in the same order, or \
+         calibrate anew"
+    )]
+    OtherRow {
+        /// The target rows, as the shell names them.
+        input: String,
+        /// The calibration, as the shell names it.
+        calibration: String,
+        /// The row, from 0.
+        row: u64,
+    },
     /// A label of a target row that is no class.
     #[error(
         "{input}: row {row} has the label {label}, but there are {classes} classes; labels run from 0 to {}",
@@ -200,6 +213,7 @@ impl JobError {
             | Self::NoRows { .. }
             | Self::LabeledTwice { .. }
             | Self::LabeledOtherwise { .. }
+            | Self::OtherRow { .. }
             | Self::NoSuchClass { .. }
             | Self::NoSuchRow { .. }
             | Self::OtherNumberOfRows { .. }

@@ -65,6 +65,8 @@ pub struct Drawn {
     pub m: u64,
     /// The rows, in the order in which they were drawn.
     pub rows: Vec<RowToLabel>,
+    /// The rows that were on the sheet already, as the model says of them now; nothing is shown of them where nothing is shown.
+    pub before: Vec<RowToLabel>,
 }
 
 /// Draws rows of a source: it is read once to count them where that is not known, and once to show what the model says of those
@@ -96,7 +98,7 @@ pub fn label(
     let drawn = draw.rows()?;
     let unseen = |row: u64| RowToLabel { row, predicted: None, set: None };
     let mut found: BTreeMap<u64, RowToLabel> =
-        drawn.iter().map(|row| (*row, unseen(*row))).collect();
+        drawn.iter().chain(taken).map(|row| (*row, unseen(*row))).collect();
     if !matches!(job.shown, Shown::Nothing) {
         each_block(source, classes, (Stage::Predicting, observer), |block| {
             let first = block.first_row as u64;
@@ -107,8 +109,8 @@ pub fn label(
             Ok(())
         })?;
     }
-    let rows = drawn.iter().filter_map(|row| found.remove(row)).collect();
-    Ok(Drawn { m, rows })
+    let mut of = |rows: &[u64]| rows.iter().filter_map(|row| found.remove(row)).collect();
+    Ok(Drawn { m, rows: of(&drawn), before: of(taken) })
 }
 
 /// What the model says of a row of a block.

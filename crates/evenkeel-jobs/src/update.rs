@@ -1,5 +1,7 @@
 //! More labels for a calibration: the same bytes as with all of them at once.
 
+use std::collections::BTreeMap;
+
 use evenkeel::calibration::{Calibration, Evidence, Rule};
 use evenkeel::calibrator::ShiftCalibrator;
 use evenkeel::level::FailureProbability;
@@ -42,7 +44,29 @@ pub fn update(
         .with_target_entries(new.name(), new.entries());
     let (score, alpha, seed) = (provenance.score, provenance.alpha, provenance.seed);
     let calibrator = ShiftCalibrator { method: method?, score, alpha, seed };
-    calibrate(&calibrator, &labeled.with_target_labels(&labels), target, observer)
+    let made = calibrate(&calibrator, &labeled.with_target_labels(&labels), target, observer)?;
+    match other_row(calibration, &made.calibration) {
+        None => Ok(made),
+        Some(row) => Err(JobError::OtherRow {
+            input: target.name().to_owned(),
+            calibration: name.to_owned(),
+            row,
+        }),
+    }
+}
+
+/// A labeled row of `before` that is another row in `after`: labels of one table would have been given to another.
+fn other_row(before: &Calibration, after: &Calibration) -> Option<u64> {
+    let marks = |calibration: &Calibration| -> BTreeMap<u64, u32> {
+        let Some(Evidence::FewLabels(found)) = &calibration.learned().evidence else {
+            return BTreeMap::new();
+        };
+        let rows = found.labeled_rows.iter().map(|(row, _)| *row);
+        rows.zip(found.labeled_marks.iter().copied()).collect()
+    };
+    let after = marks(after);
+    let differs = |(row, mark): &(u64, u32)| after.get(row).is_some_and(|found| found != mark);
+    marks(before).into_iter().find(differs).map(|(row, _)| row)
 }
 
 /// The method with its settings, and the labels so far; none where it takes no labels.

@@ -134,7 +134,12 @@ fn write_sheet(
     let id_names = ids.as_ref().map_or(&[][..], |ids| &ids.names);
     let columns = columns(id_names, shown)?;
     let mut sheet = match old {
-        Some(old) => old.with_columns(&columns),
+        Some(old) => {
+            require_same_rows(args, unlabeled, &old, &drawn, names.as_deref())?;
+            // A sheet that is to say nothing of the model's answers says nothing of the earlier ones either.
+            let shown_before: &[&str] = if args.blind { &[PREDICTED, SET] } else { &[] };
+            old.without_columns(shown_before).with_columns(&columns)
+        }
         None => LabelSheet::new(columns),
     };
     for row in &drawn.rows {
@@ -145,6 +150,35 @@ fn write_sheet(
     }
     file.write_whole(sheet.to_csv())?;
     Ok(Written { drawn, rows: sheet.rows().len() as u64, filled: sheet.filled() as u64 })
+}
+
+/// An error if the model predicts another class for a row of the sheet than when the sheet was made: labels of one table would be
+/// given to the rows of another.
+fn require_same_rows(
+    args: &LabelArgs,
+    unlabeled: &str,
+    sheet: &LabelSheet,
+    drawn: &Drawn,
+    names: Option<&[String]>,
+) -> Result<(), Failure> {
+    let class_of = |cell: &str| {
+        let named = names.and_then(|names| names.iter().position(|name| name == cell));
+        named.or_else(|| cell.parse().ok())
+    };
+    for (row, cell) in drawn.before.iter().zip(sheet.cells(PREDICTED)) {
+        let (Some(before), Some(now)) = (class_of(cell), row.predicted) else { continue };
+        if before != now {
+            let path = args.resume.as_deref().unwrap_or(Path::new(""));
+            let now = names.and_then(|names| names.get(now).cloned()).unwrap_or(now.to_string());
+            return Err(Failure::Argument(format!(
+                "--resume {}: row {} was predicted {cell} when the sheet was made, and in {unlabeled} it is predicted {now}; give the \
+                 same rows in the same order, or start a new sheet",
+                path.display(),
+                row.row
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Columns of a new sheet: row, ids, label, and what the model says.

@@ -77,6 +77,15 @@ fn a_resumed_sheet_keeps_what_was_filled_in_and_repeats_no_row() {
     let labels = column(&second, "label");
     assert!(labels[..3].iter().all(|label| label == "7"), "{labels:?}");
     assert!(labels[3..].iter().all(String::is_empty), "{labels:?}");
+    // Blind: nothing of what the model said of the earlier rows is left either.
+    let blind = scratch.at("blind.csv");
+    label(&["--budget", "25", "--blind", "--resume", &first, "--out", &blind]).done();
+    assert_eq!(fs::read_to_string(&blind).unwrap().lines().next(), Some("row,label"));
+    assert_eq!(column(&blind, "label"), labels);
+    // Rows of another table do not get the labels of these.
+    let other = [("--unlabeled", demo("shear_5_unlabeled")), ("--resume", first.clone())];
+    let ran = run(&call("label", options(&other), &["--budget", "9", "--out", &whole]));
+    assert!(ran.code == 2 && ran.stderr.contains("was predicted"), "{ran:?}");
     // Another seed: other rows, none of them twice.
     let third = scratch.at("d.csv");
     label(&["--budget", "60", "--seed", "9", "--resume", &second, "--out", &third]).done();

@@ -3,6 +3,7 @@
 use super::columns::{Leaf, Number};
 use super::problem::ParquetProblem;
 use crate::block::Values;
+use crate::source::Gaps;
 use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use ::parquet::data_type::{DataType, FixedLenByteArray};
 use half::f16;
@@ -41,10 +42,22 @@ impl LeafReader {
         &mut self,
         first_row: u64,
         count: usize,
+        gaps: Gaps,
     ) -> Result<(), ParquetProblem> {
         let found = self.read(count)?;
-        self.check_nulls(first_row)?;
-        found.require(count, count)
+        match gaps {
+            Gaps::Refused => {
+                self.check_nulls(first_row)?;
+                found.require(count, count)
+            }
+            Gaps::AreNan => found.require(count, count - self.gaps()),
+        }
+    }
+
+    /// Values of the batch that are missing.
+    fn gaps(&self) -> usize {
+        let defined = self.max_definition;
+        self.batch.definitions.iter().filter(|level| **level != defined).count()
     }
 
     /// Reads `count` lists of `width` numbers each.
@@ -138,14 +151,34 @@ impl LeafReader {
     pub(super) fn scatter(&self, values: &mut Values, start: usize, stride: usize) {
         match values {
             Values::F32(values) => {
-                let mut slots = values[start..].iter_mut().step_by(stride);
+                let mut slots = self.present(values[start..].iter_mut().step_by(stride), f32::NAN);
                 self.for_each_f32(|value| slots.next().into_iter().for_each(|slot| *slot = value));
+                // Gaps after the last value.
+                slots.for_each(drop);
             }
             Values::F64(values) => {
-                let mut slots = values[start..].iter_mut().step_by(stride);
+                let mut slots = self.present(values[start..].iter_mut().step_by(stride), f64::NAN);
                 self.for_each_f64(|value| slots.next().into_iter().for_each(|slot| *slot = value));
+                slots.for_each(drop);
             }
         }
+    }
+
+    /// The slots that have a value; those of missing ones become NaN on the way.
+    fn present<'a, T: Copy + 'a>(
+        &'a self,
+        slots: impl Iterator<Item = &'a mut T> + 'a,
+        nan: T,
+    ) -> impl Iterator<Item = &'a mut T> + 'a {
+        slots.enumerate().filter_map(move |(place, slot)| {
+            // A column without nulls in its schema has no levels.
+            let level = self.batch.definitions.get(place).copied();
+            if level.is_none_or(|level| level == self.max_definition) {
+                return Some(slot);
+            }
+            *slot = nan;
+            None
+        })
     }
 
     fn for_each_f32(&self, mut take: impl FnMut(f32)) {

@@ -17,6 +17,7 @@ pub use problem::ParquetProblem;
 use crate::error::{IoError, Result};
 use crate::input::open_file;
 use crate::reader::RowStream;
+use crate::source::MatrixSource;
 use ::parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use columns::Layout;
 use guard::GuardedFile;
@@ -43,18 +44,15 @@ pub(crate) fn column_names(path: &Path, origin: &Arc<str>) -> Result<Vec<String>
     Ok(fields.iter().map(|field| field.name().to_owned()).collect())
 }
 
-/// Opens a parquet file: the column or list column `selector`, or without one all numeric columns.
-pub(crate) fn open(
-    path: &Path,
-    selector: Option<&str>,
-    origin: &Arc<str>,
-) -> Result<Box<dyn RowStream>> {
-    let (file, length, metadata) = read_footer(path, origin)?;
+/// Opens a parquet file: the column or list column that is selected, or without a selector all numeric columns.
+pub(crate) fn open(source: &MatrixSource, origin: &Arc<str>) -> Result<Box<dyn RowStream>> {
+    let (file, length, metadata) = read_footer(source.path(), origin)?;
     if metadata.row_groups().iter().all(|group| group.num_rows() == 0) {
         return Err(IoError::NoRows { origin: Arc::clone(origin) });
     }
-    let layout = Layout::choose(&metadata, selector)
+    let layout = Layout::choose(&metadata, source.selector())
         .map_err(|problem| IoError::Parquet { origin: Arc::clone(origin), problem })?;
-    let rows = ParquetRows::new(GuardedFile::new(file, length), metadata, layout, origin)?;
+    let file = GuardedFile::new(file, length);
+    let rows = ParquetRows::new(file, metadata, (layout, source.gaps()), origin)?;
     Ok(Box::new(rows))
 }

@@ -7,6 +7,7 @@ use super::problem::ParquetProblem;
 use crate::block::{Precision, Values};
 use crate::error::{IoError, Result};
 use crate::reader::{RowStream, check_columns};
+use crate::source::Gaps;
 use ::parquet::column::reader::get_column_reader;
 use ::parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use ::parquet::file::serialized_reader::SerializedPageReader;
@@ -21,6 +22,7 @@ pub(super) struct ParquetRows {
     file: Arc<GuardedFile>,
     metadata: ParquetMetaData,
     layout: Layout,
+    gaps: Gaps,
     columns: usize,
     rows: u64,
     next_row: u64,
@@ -35,7 +37,7 @@ impl ParquetRows {
     pub(super) fn new(
         file: GuardedFile,
         metadata: ParquetMetaData,
-        layout: Layout,
+        (layout, gaps): (Layout, Gaps),
         origin: &Arc<str>,
     ) -> Result<Self> {
         let fail = |problem| IoError::Parquet { origin: Arc::clone(origin), problem };
@@ -60,6 +62,7 @@ impl ParquetRows {
             file,
             metadata,
             layout,
+            gaps,
             columns,
             rows,
             next_row,
@@ -112,7 +115,7 @@ impl ParquetRows {
                     Values::F64(values) => values.resize(start + count * columns, 0.0),
                 }
                 for (column, reader) in self.readers.iter_mut().enumerate() {
-                    reader.read_column(first_row, count)?;
+                    reader.read_column(first_row, count, self.gaps)?;
                     reader.scatter(values, start + column, columns);
                 }
             }

@@ -8,8 +8,9 @@ use evenkeel::reading::Verdict;
 use evenkeel::score::Score;
 use evenkeel::shift::RandomDrawTest;
 use evenkeel_jobs::{
-    Block, CheckJob, Checked, JobError, LabelJob, LabelsWorth, MemorySource, RowSource, Shown,
-    TargetLabels, Unobserved, calibrate, check, label, sentences, update,
+    Block, CheckJob, Checked, CompareJob, Entrant, IfInapplicable, JobError, LabelJob, LabelsWorth,
+    MemorySource, RowSource, Shown, TargetLabels, Unobserved, calibrate, check, compare, label,
+    sentences, update,
 };
 
 use crate::world::{CLASSES, Points, alpha, calibrator, level, seed};
@@ -145,6 +146,29 @@ fn an_update_has_the_bytes_of_all_labels_at_once() {
     assert_eq!(text(&found.calibration), text(&fitted(auto, &cal, &target, &few(&target, &rows))));
 }
 
+/// With labels `auto` is `few-labels`: one row of a comparison, not two of the same name; and it takes a guarantee.
+#[test]
+fn a_comparison_with_labels_has_few_labels_once() {
+    let (cal, target) = (Points::calibration(), Points::target());
+    let labels = few(&target, &drawn(40)).of_rows(CLASSES).unwrap();
+    let labeled = cal.labeled().with_target_labels(&labels);
+    let guarantee = Guarantee::Average;
+    let auto = Method::Auto(AutoSettings { guarantee, ..AutoSettings::new(level()) });
+    let few = FewLabelsSettings { guarantee, ..FewLabelsSettings::new(level()) };
+    let methods = [auto, Method::FewLabels(few), Method::Uncorrected];
+    let entrants = methods.map(|method| Entrant::Method(calibrator(method))).to_vec();
+    let job = CompareJob { entrants, if_inapplicable: IfInapplicable::Fail };
+    let known = target.checked_labels();
+    let mut rows = target.source("target");
+    let mut test = target.source("test").with_labels("labels", &known).unwrap();
+    let found = compare(&job, &labeled, &mut rows, &mut test, &mut Unobserved).unwrap();
+    let names: Vec<&str> =
+        found.compared.iter().map(|one| one.calibration.provenance().method.as_str()).collect();
+    assert_eq!(names, ["few-labels", "uncorrected"]);
+    let error = calibrate(&calibrator(auto), &cal.labeled(), &mut rows, &mut Unobserved);
+    assert!(error.unwrap_err().to_string().contains("labels"));
+}
+
 #[test]
 fn updates_that_make_no_sense_are_refused() {
     let (cal, target) = (Points::calibration(), Points::target());
@@ -165,6 +189,13 @@ fn updates_that_make_no_sense_are_refused() {
     let words = error.to_string();
     assert!(words.contains("row 9") && words.contains(&format!("label {before} for it")));
     assert!(refused(&found, vec![(500, 0)]).to_string().contains("row 500"));
+    // Another table of the same length: the labels of before are not those of its rows.
+    let (labels, mut others) = (few(&target, &[3]), Points::target());
+    others.values.rotate_left(CLASSES);
+    let source = &mut others.source("others");
+    let error = update(("cal", &found), &labels, source, &mut Unobserved).unwrap_err();
+    assert!(matches!(&error, JobError::OtherRow { row: 7, .. }), "{error}");
+    assert!(error.to_string().starts_with("others: row 7 has other probabilities than when cal"));
     let uncorrected = fitted(Method::Uncorrected, &cal, &target, &few(&target, &[]));
     assert!(matches!(refused(&uncorrected, vec![(3, 0)]), JobError::NotCheckable { .. }));
     // A file that does not keep its calibration data, or its labels.

@@ -85,6 +85,8 @@ impl RowDraw {
 
 /// Nobody labels more; a larger number is a slip, and would be allocated.
 const MOST_ROWS_TO_LABEL: usize = 100_000_000;
+/// Some minutes.
+const MOST_ROWS_LOOKED_AT: u64 = 20_000_000_000;
 
 /// `budget` of the rows `0..rows`, in the order in which they were drawn.
 ///
@@ -92,6 +94,15 @@ const MOST_ROWS_TO_LABEL: usize = 100_000_000;
 /// If no row is asked for, or more than there are.
 pub fn rows_to_label(rows: u64, budget: u64, seed: Seed) -> Result<Vec<u64>> {
     let mut draw = RowDraw::new(budget, [], seed)?;
+    // Each is looked at: beyond this a slip would keep a program busy for hours.
+    if rows > MOST_ROWS_LOOKED_AT {
+        return Err(Error::TooMany {
+            what: "rows to draw from",
+            found: usize::try_from(rows).unwrap_or(usize::MAX),
+            most: MOST_ROWS_LOOKED_AT as usize,
+            instead: "draw from a part of them that was taken at random",
+        });
+    }
     draw.add(0, rows);
     draw.rows()
 }

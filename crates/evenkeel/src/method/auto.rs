@@ -9,13 +9,14 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::few_labels::Guarantee;
 use super::fit::{Next, Open, Pass, Scored, Stage};
 use super::label_plan::{
     self, FirstPass, LabelPlan, LabelPlanSettings, LabelPlanner, PlanEvidence, PlanFirstPass,
     PreparedPlan, SecondPass,
 };
 use super::{About, Concluded, Evidence, Needs, Rule, Sorted};
-use crate::error::{Error, Result};
+use crate::error::{Error, Input, PointSet, Result, SideInput, User};
 use crate::level::{FailureProbability, Miscoverage};
 use crate::rows::{Real, RowKeys, Rows};
 use crate::seed::Seed;
@@ -41,6 +42,7 @@ pub(crate) const ABOUT: About = About {
 /// | `level` | 0.05 | false-alarm rate of the shift test, failure probability of the certificate | `(0, 1)` |
 /// | `permutations` | [`permutations_for`] the level | relabelings of the shift test | `>= 1` |
 /// | `plan` | see [`LabelPlanSettings`] | how the plan is computed | |
+/// | `guarantee` | none | what labels of target rows must guarantee; without labels nothing can be guaranteed | |
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AutoSettings {
     /// False-alarm rate of the shift test, in `(0, 1)`: how often it may reject where nothing
@@ -50,13 +52,20 @@ pub struct AutoSettings {
     pub permutations: usize,
     /// How the plan is computed, should the test reject.
     pub plan: LabelPlanSettings,
+    /// What labels of target rows are to guarantee.
+    pub guarantee: Guarantee,
 }
 
 impl AutoSettings {
     /// The defaults at this false-alarm rate, which is the failure probability of the certificate too, with the
     /// relabelings that a check at this level draws: what a check promises, `auto` delivers.
     pub fn new(level: FailureProbability) -> Self {
-        Self { level, permutations: permutations_for(level), plan: LabelPlanSettings::new(level) }
+        Self {
+            level,
+            permutations: permutations_for(level),
+            plan: LabelPlanSettings::new(level),
+            guarantee: Guarantee::None,
+        }
     }
 }
 
@@ -163,6 +172,18 @@ pub(crate) fn begin<T: Real>(
     calibration: &Scored<'_, T>,
     settings: AutoSettings,
 ) -> Result<Open<AutoFirst>> {
+    if settings.guarantee != Guarantee::None {
+        // With labels it is `few-labels`, and never comes here.
+        let value = match settings.guarantee {
+            Guarantee::Probability { .. } => "a probability",
+            Guarantee::None | Guarantee::Average => "average",
+        };
+        let whose = User::MethodWith { method: ABOUT.name, option: "guarantee", value };
+        return Err(Error::Missing {
+            what: Input::Side(SideInput::Labels, PointSet::Target),
+            whose,
+        });
+    }
     require_permutations(settings.level, settings.permutations)?;
     let planner = label_plan::planner(calibration, settings.plan)?;
     let seed = calibration.context.seed;

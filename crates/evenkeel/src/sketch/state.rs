@@ -23,7 +23,7 @@ use crate::side_inputs::SideInputs;
 /// one.
 const MAGIC: [u8; 4] = *b"EKST";
 /// Version of the format; states of another one are refused.
-const VERSION: u16 = 2;
+const VERSION: u16 = 3;
 /// Bytes before the header.
 const PREFIX: usize = MAGIC.len() + 2 + 1;
 /// Bytes of the SHA-256 at the end.

@@ -5,10 +5,12 @@ use evenkeel::method::few_labels::{
     ChangeBelief, FewLabelsSettings, Guarantee, GuaranteeProbability,
 };
 use evenkeel::method::label_plan::LabelPlanSettings;
+use evenkeel::rows::Rows;
+use evenkeel::score::Score;
 use evenkeel::seed::Stream;
 use evenkeel::side_inputs::TargetLabels;
 
-use crate::world::{Points, evidence, fit, points, stream};
+use crate::world::{Points, evidence, fit, fit_by, points, stream};
 
 const CLASSES: usize = 3;
 const POOL: usize = 20_000;
@@ -59,15 +61,19 @@ fn worlds() -> Vec<(&'static str, Pool)> {
     ]
 }
 
+fn settings_of(guarantee: Guarantee) -> FewLabelsSettings {
+    FewLabelsSettings {
+        change: ChangeBelief::Changed,
+        plan: LabelPlanSettings { tolerance: 1e-2, ..LabelPlanSettings::default() },
+        guarantee,
+    }
+}
+
 /// Coverages of the thresholds of repeated draws of `m` rows, `k` of them labeled.
 fn coverages(guarantee: Guarantee, pool: &Pool, (k, m): (usize, usize), draws: usize) -> Vec<f64> {
     let mut stream = stream("draws");
     let calibration = points(60, CLASSES, 4.0, 0.0, &mut stream);
-    let settings = FewLabelsSettings {
-        change: ChangeBelief::Changed,
-        plan: LabelPlanSettings { tolerance: 1e-2, ..LabelPlanSettings::default() },
-        guarantee,
-    };
+    let settings = settings_of(guarantee);
     (0..draws)
         .map(|_| {
             let target = pool.draw(m, &mut stream);
@@ -96,12 +102,45 @@ fn the_average_is_at_least_the_level() {
 fn with_a_probability_the_level_is_missed_no_more_often_than_said() {
     let probability = GuaranteeProbability::new(0.8).unwrap();
     for (name, pool) in worlds() {
-        let draws = 1000;
+        let draws = 2000;
         let found = coverages(Guarantee::Probability { probability }, &pool, (30, 40), draws);
         // The pool is finite: its own coverage may miss the level by a rounding of one row.
         let missed = found.iter().filter(|coverage| **coverage < 0.9 - 1.0 / POOL as f64).count();
         let expected = 0.2 * draws as f64;
         assert!(missed as f64 <= expected + 4.0 * (0.8 * expected).sqrt(), "{name}: {missed}");
+    }
+}
+
+/// Under the plan score labels are scored by a law of the rows without a label: rows that are new cannot be told from labeled ones.
+#[test]
+fn guarantees_hold_with_the_plan_score() {
+    let probability = GuaranteeProbability::new(0.8).unwrap();
+    for (name, pool) in worlds() {
+        let (mut mean, mut missed, draws) = (0.0, 0, 2000_u32);
+        let mut stream = stream("plan");
+        let calibration = points(60, CLASSES, 4.0, 0.0, &mut stream);
+        let alpha = Miscoverage::new(0.2).unwrap();
+        for _ in 0..draws {
+            let target = pool.draw(30, &mut stream);
+            let covered = |guarantee: Guarantee, fresh: &Points| {
+                let (settings, labels) = (settings_of(guarantee), target.first_labels(15));
+                let found = fit_by(Score::Plan, settings, &calibration, &target, &labels).unwrap();
+                let rows = Rows::new("fresh", &fresh.probabilities, CLASSES).unwrap();
+                let sets = found.predict(0, rows, Some(alpha)).unwrap();
+                let labeled = sets.iter().zip(&fresh.labels);
+                let hits = labeled.filter(|(set, label)| set.clone().any(|one| one == **label));
+                hits.count() as f64 / fresh.labels.len() as f64
+            };
+            let fresh = pool.draw(100, &mut stream);
+            mean += covered(Guarantee::Average, &fresh) / f64::from(draws);
+            // Three standard errors of a share of 2000 rows: what is counted as missed was missed.
+            let fresh = pool.draw(2000, &mut stream);
+            let found = covered(Guarantee::Probability { probability }, &fresh);
+            missed += u32::from(found < 0.8 - 3.0 * (0.16_f64 / 2000.0).sqrt());
+        }
+        assert!(mean >= 0.8 - 4.0 * 0.1 / f64::from(draws).sqrt(), "{name}: {mean}");
+        let expected = 0.2 * f64::from(draws);
+        assert!(f64::from(missed) <= expected + 4.0 * (0.8 * expected).sqrt(), "{name}: {missed}");
     }
 }
 

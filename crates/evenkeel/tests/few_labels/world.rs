@@ -60,14 +60,31 @@ pub fn fit_method(
     target: &Points,
     labels: &TargetLabels,
 ) -> Result<(usize, Calibration)> {
+    fit_calibrator(calibrator(method), calibration, target, labels)
+}
+
+pub fn fit_by(
+    score: Score,
+    settings: FewLabelsSettings,
+    calibration: &Points,
+    target: &Points,
+    labels: &TargetLabels,
+) -> Result<Calibration> {
+    let calibrator = ShiftCalibrator { score, ..calibrator(Method::FewLabels(settings)) };
+    fit_calibrator(calibrator, calibration, target, labels).map(|(_, found)| found)
+}
+
+fn fit_calibrator(
+    calibrator: ShiftCalibrator,
+    calibration: &Points,
+    target: &Points,
+    labels: &TargetLabels,
+) -> Result<(usize, Calibration)> {
     let probabilities = Probabilities::new(&calibration.probabilities, calibration.classes)?;
     let known = Labels::new(calibration.labels.clone(), calibration.classes)?;
     let beside = SideInputs::labels(labels);
-    let mut fit = calibrator(method).begin(&Labeled {
-        probabilities: &probabilities,
-        labels: &known,
-        beside,
-    })?;
+    let mut fit =
+        calibrator.begin(&Labeled { probabilities: &probabilities, labels: &known, beside })?;
     let block = Rows::new("probabilities", &target.probabilities, target.classes)?;
     let mut passes = 1;
     loop {

@@ -103,13 +103,16 @@ pub struct FewLabelsEvidence {
     /// Target points that took part in the plans; all of them unless there are very many.
     pub planned_rows: usize,
     /// Level of the shift test; none where it was known whether the data changed.
-    // This and the next two are missing in files written before they were kept.
+    // This and the next three are missing in files written before they were kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shift_level: Option<f64>,
     /// Key and label of each labeled row, by increasing key, so that more labels can be added later; empty where rows were not
     /// as likely to be labeled.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub labeled_rows: Vec<(u64, usize)>,
+    /// A mark of the probabilities of each labeled row, in the same order: tells another table from the one it was made with.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub labeled_marks: Vec<u32>,
     /// Whether the labeled rows look like a random draw; none where there is nothing to compare.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draw: Option<RandomDrawTest>,
@@ -133,6 +136,7 @@ pub(super) struct Measured<'a> {
     pub planned_rows: usize,
     pub shift_level: Option<FailureProbability>,
     pub labels: &'a TargetLabels,
+    pub marks: &'a [u32],
     pub draw: Option<RandomDrawTest>,
     /// Labels that the model calls impossible.
     pub impossible: usize,
@@ -189,6 +193,10 @@ impl FewLabelsEvidence {
             planned_rows: of.planned_rows,
             shift_level: of.shift_level.map(FailureProbability::get),
             labeled_rows: labeled_rows(of.labels),
+            labeled_marks: match of.labels.shares() {
+                [] => of.marks.to_vec(),
+                _ => Vec::new(),
+            },
             draw: of.draw,
             warnings: warnings(of, &found),
         }
@@ -300,8 +308,8 @@ impl fmt::Display for FewLabelsEvidence {
         write!(
             f,
             ". Of the labels {:.0} lay beyond the threshold that followed, {:.1} expected; their scores have {:.0} % of the say \
-             in the final one. Coverage should be within {:.1} percentage points of {level} % two times in three{raised}, \
-             which assumes that one of the label laws is near the truth.",
+             in the final one. Coverage is expected about {:.1} percentage points from {level} %{raised}, which assumes that one of \
+             the label laws is near the truth.",
             self.misses,
             self.alpha * self.labels as f64,
             100.0 * self.pull,

@@ -1,23 +1,26 @@
 //! `few-labels` as a method: one pass while all rows are kept, a second for the law where they are too many.
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use super::evidence::{FewLabelsEvidence, Measured};
-use super::law::{ScoreLaw, TableReader, spread_at};
+use super::law::{ScoreLaw, Scoring, TableReader, spread_at};
 use super::posterior::{Change, TableWeights};
 use super::second_pass::{LawPass, LawState};
 use super::settings::{ChangeBelief, FewLabelsSettings};
 use super::shares::UpdatedShares;
-use super::tables::{LabelTables, TablesOf};
+use super::tables::{LabelTables, TablesOf, label_free_law, own_law};
 use super::thresholds::LabelThresholds;
 use crate::error::{Error, Input, PointSet, Result, SideInput, User, require_same_length};
 use crate::interval::Interval;
-use crate::label_law::{ClassGroups, Iterating, ShiftStatistics, floored_log, shift_statistics};
+use crate::label_law::{
+    ClassGroups, FirstPass, Iterating, LabelLawMap, ShiftStatistics, floored_log, shift_statistics,
+};
 use crate::level::Miscoverage;
 use crate::measure::Weights;
 use crate::method::auto::{AutoFirstPass, AutoFirstState, require_permutations};
 use crate::method::fit::{Next, Open, Pass, Scored, Stage};
-use crate::method::label_plan::{self, LabelPlanner};
+use crate::method::label_plan::{self, LabelPlanSettings, LabelPlanner, PlanFirstPass};
 use crate::method::row_pass::normalised;
 use crate::method::{About, Concluded, Evidence, Guarantee, Need, Needs, Rule, Sorted};
 use crate::rows::{Real, RowKeys, Rows};
@@ -46,6 +49,23 @@ struct Job {
     alpha: Miscoverage,
     labels: TargetLabels,
     score: Score,
+}
+
+impl Job {
+    /// How far target rows are from the calibration data.
+    fn statistics(&self, groups: &ClassGroups, first: &FirstPass) -> ShiftStatistics {
+        let mut counts = vec![0; groups.len()];
+        for (count, group) in first.predicted.iter().zip(&groups.group_of) {
+            counts[*group] += count;
+        }
+        let predicted = self.planner.predicted_calibration(groups);
+        shift_statistics(&predicted, &counts, &first.confidences)
+    }
+
+    fn iterating(&self) -> Iterating {
+        let LabelPlanSettings { tolerance, most_iterations, .. } = self.settings.plan;
+        Iterating { tolerance, most_iterations }
+    }
 }
 
 /// The calibration side, before the target rows.
@@ -79,6 +99,8 @@ struct Found {
     shares: UpdatedShares,
     tables: LabelTables,
     weights: TableWeights,
+    scoring: Scoring,
+    marks: Vec<u32>,
     draw: Option<RandomDrawTest>,
     impossible: usize,
 }
@@ -107,13 +129,6 @@ pub(crate) fn begin<T: Real>(
             instead: "draw the rows to label with equal probability, or ask for no guarantee",
         });
     }
-    if calibration.context.score == Score::Plan && settings.guarantee != Guarantee::None {
-        // The guarantee is that of exchangeable scores, and these would be scored by a law that has seen their labels.
-        return Err(Error::Unsupported {
-            what: "a guarantee with the score plan, which is fitted to the labels",
-            instead: "choose another score, or ask for no guarantee",
-        });
-    }
     let seed = calibration.context.seed;
     let before = match settings.change {
         ChangeBelief::Tested { level, permutations } => {
@@ -127,6 +142,8 @@ pub(crate) fn begin<T: Real>(
         auto: AutoFirstPass::new(&planner, seed),
         rows: kept_rows(&planner, seed, settings.plan.kept_cells),
         labels: labels.clone(),
+        others: fitted_to_others(calibration.context.score, settings.guarantee)
+            .then(|| PlanFirstPass { empty: planner.first_pass() }),
     };
     let job = Job {
         planner,
@@ -136,6 +153,11 @@ pub(crate) fn begin<T: Real>(
         score: calibration.context.score.with_draws_for("today"),
     };
     Ok(Open::new(FewLabelsFirst { job, seed, before }, pass))
+}
+
+/// Whether the score is a law of the rows without a label.
+fn fitted_to_others(score: Score, guarantee: Guarantee) -> bool {
+    score == Score::Plan && guarantee != Guarantee::None
 }
 
 /// A sample of the rows that the plans are fitted to, with their probabilities: scores and laws need these to the bit, and logits
@@ -150,7 +172,7 @@ impl Stage for FewLabelsFirst {
 
     fn end_pass(self, _: LabelsPass, state: LabelsState, m: u64) -> Result<Next> {
         let Self { job, seed, before } = self;
-        let LabelsState { auto: (predictions, first), rows, labeled } = state;
+        let LabelsState { auto: (predictions, first), rows, labeled, others } = state;
         let labeled = require_all(&job.labels, labeled, m)?;
         let draw = draw_test(&job.labels, &labeled, predictions.clone(), seed)?;
         let (change, test) = match job.settings.change {
@@ -163,12 +185,7 @@ impl Stage for FewLabelsFirst {
             }
         };
         let groups = ClassGroups::new(job.planner.labeled(), m);
-        let mut target_counts = vec![0; groups.len()];
-        for (count, group) in first.predicted.iter().zip(&groups.group_of) {
-            target_counts[*group] += count;
-        }
-        let predicted = job.planner.predicted_calibration(&groups);
-        let statistics = shift_statistics(&predicted, &target_counts, &first.confidences);
+        let statistics = job.statistics(&groups, &first);
         let mut counts = vec![0; groups.len()];
         job.labels.as_slice().iter().for_each(|label| counts[groups.group_of[*label]] += 1);
         let shares = UpdatedShares::new(&groups.prior, &counts);
@@ -178,16 +195,18 @@ impl Stage for FewLabelsFirst {
         if logits.is_empty() || (all_rows && rows.len() as u64 != m) {
             return Err(contradiction("its sample does not hold as many rows as were seen"));
         }
+        let scoring = match (job.score, others) {
+            (Score::Plan, Some(others)) => Scoring::ByLaw(law_of_others(&job, &groups, others)?),
+            (Score::Plan, None) => Scoring::ByPosterior,
+            (score, _) => Scoring::By(score),
+        };
         let tables = LabelTables::fit(&TablesOf {
             logits: &logits,
             groups: &groups,
             shares: &shares.shares,
             temperature: job.planner.temperature() * statistics.inflation,
             mix: statistics.mix,
-            iterating: Iterating {
-                tolerance: job.settings.plan.tolerance,
-                most_iterations: job.settings.plan.most_iterations,
-            },
+            iterating: job.iterating(),
         });
         let weights = posterior(&job, &tables, change, &groups, &shares, &labeled);
         let impossible = labeled
@@ -206,10 +225,12 @@ impl Stage for FewLabelsFirst {
             shares,
             tables,
             weights,
+            scoring,
+            marks: labeled.iter().map(|(_, row)| mark(row)).collect(),
             draw,
             impossible,
         };
-        let mut reader = TableReader::new(&found.tables, &found.weights, job.score);
+        let mut reader = TableReader::new(&found.tables, &found.weights, &found.scoring);
         let labeled = LabeledScores::new(&job.labels, &labeled, &mut reader);
         let law = ScoreLaw::of_rows(&mut reader, &rows);
         if all_rows {
@@ -228,7 +249,7 @@ impl Stage for FewLabelsFirst {
         let places = abscissae(job.score, found.tables.classes(), points)?;
         let spread = spread_at(&mut reader, &rows, &found.weights, &places);
         let (tables, weights) = (found.tables.clone(), found.weights);
-        let pass = LawPass { tables, weights, score: job.score, places };
+        let pass = LawPass { tables, weights, scoring: found.scoring.clone(), places };
         Ok(Next::again(Open::new(
             FewLabelsSecond { job, found: Box::new(found), labeled, spread },
             pass,
@@ -244,6 +265,20 @@ impl Stage for FewLabelsSecond {
         let law = state.law(&pass.places);
         conclude(&job, &found, labeled, law, &spread)
     }
+}
+
+/// `h0` of the rows without a label. A guarantee is that of exchangeable scores: a law that has seen labeled rows, and no row that
+/// sets are made for, scores the former otherwise than the latter.
+fn law_of_others(job: &Job, groups: &ClassGroups, others: FirstPass) -> Result<LabelLawMap> {
+    let temperature = job.planner.temperature();
+    if others.rows == 0 {
+        // Every row is labeled: the model's own law is left.
+        return Ok(own_law(temperature));
+    }
+    let statistics = job.statistics(groups, &others);
+    let temperature = temperature * statistics.inflation;
+    let logits = others.kept.into_values()?;
+    Ok(label_free_law(&logits, groups, (temperature, statistics.mix), job.iterating()))
 }
 
 /// The labeled rows in the order of their keys, an error unless each of the labels has one.
@@ -269,6 +304,13 @@ fn require_all(
         None => Ok(rows),
         Some(key) => Err(Error::LabelWithoutRow { key: *key, missing: 1 + without.count() }),
     }
+}
+
+/// 32 bits of a digest of a row: two tables that differ are told apart by the first few rows.
+fn mark(row: &[f64]) -> u32 {
+    let mut digest = Sha256::new();
+    row.iter().for_each(|value| digest.update(value.to_le_bytes()));
+    digest.finalize().first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
 }
 
 /// Whether the labeled rows look like a random draw; not asked where they were drawn with different probabilities.
@@ -360,7 +402,7 @@ fn conclude(
     let spread = spread.iter().map(|value| value.clamp(0.0, 1.0)).collect();
     let laws = (law.scores, law.cdf, spread);
     let thresholds = LabelThresholds::new(laws, (scores, shares), job.settings.guarantee)?;
-    let reader = TableReader::new(&found.tables, &found.weights, job.score);
+    let reader = TableReader::new(&found.tables, &found.weights, &found.scoring);
     let calibration = &job.planner.scores_by(reader.label_law())[..];
     let evidence = FewLabelsEvidence::new(&Measured {
         n: calibration.len(),
@@ -380,6 +422,7 @@ fn conclude(
             ChangeBelief::Changed | ChangeBelief::Unchanged => None,
         },
         labels: &job.labels,
+        marks: &found.marks,
         draw: found.draw,
         impossible: found.impossible,
         thresholds: &thresholds,
@@ -399,6 +442,8 @@ pub(crate) struct LabelsPass {
     /// Empty.
     rows: RowSample<Box<[f64]>>,
     labels: TargetLabels,
+    /// Recipe for the rows without a label; none where no law is fitted to them.
+    others: Option<PlanFirstPass>,
 }
 
 /// What the rows leave behind.
@@ -407,6 +452,7 @@ pub(crate) struct LabelsState {
     auto: AutoFirstState,
     rows: RowSample<Box<[f64]>>,
     labeled: LabeledRows,
+    others: Option<FirstPass>,
 }
 
 /// Probabilities of the labeled rows seen so far, with their keys.
@@ -424,6 +470,21 @@ impl LabeledRows {
     }
 }
 
+impl LabelsPass {
+    /// The rows of a block that have no label, with their keys.
+    fn without_label<T: Real>(&self, keys: RowKeys<'_>, block: Rows<'_, T>) -> (Vec<u64>, Vec<T>) {
+        let (mut kept, mut values) = (Vec::new(), Vec::new());
+        for (offset, row) in block.iter().enumerate() {
+            let key = keys.key(offset);
+            if self.labels.place_of(key).is_none() {
+                kept.push(key);
+                values.extend_from_slice(row);
+            }
+        }
+        (kept, values)
+    }
+}
+
 impl Pass for LabelsPass {
     type State = LabelsState;
 
@@ -432,6 +493,7 @@ impl Pass for LabelsPass {
             auto: self.auto.empty(),
             rows: self.rows.clone(),
             labeled: LabeledRows::default(),
+            others: self.others.as_ref().map(Pass::empty),
         }
     }
 
@@ -442,7 +504,15 @@ impl Pass for LabelsPass {
         block: Rows<'_, T>,
         side: &SideInputs<'_>,
     ) -> Result<LabelsState> {
-        let LabelsState { auto, mut rows, mut labeled } = state;
+        let LabelsState { auto, mut rows, mut labeled, others } = state;
+        let others = match (&self.others, others) {
+            (Some(pass), Some(others)) => {
+                let (keys, values) = self.without_label(keys, block);
+                let rest = Rows::new(block.what(), &values, block.columns())?;
+                Some(pass.add(others, RowKeys::Each(&keys), rest, side)?)
+            }
+            _ => None,
+        };
         let auto = self.auto.add(auto, keys, block, side)?;
         let values = normalised(keys, block)?;
         for (offset, row) in values.chunks_exact(block.columns()).enumerate() {
@@ -454,20 +524,29 @@ impl Pass for LabelsPass {
         }
         // In the order of the keys on the wire too, so that equal rows are equal bytes.
         labeled.0.sort_by_key(|(key, _)| *key);
-        Ok(LabelsState { auto, rows, labeled })
+        Ok(LabelsState { auto, rows, labeled, others })
     }
 
     fn merge(&self, state: LabelsState, other: LabelsState) -> Result<LabelsState> {
-        let LabelsState { auto, mut rows, mut labeled } = state;
+        let LabelsState { auto, mut rows, mut labeled, others } = state;
+        let others = match (others, other.others) {
+            (Some(mine), Some(theirs)) => Some(mine.merge(theirs)?),
+            _ => None,
+        };
         rows.merge(other.rows)?;
         labeled.0.extend(other.labeled.0);
         labeled.0.sort_by_key(|(key, _)| *key);
-        Ok(LabelsState { auto: self.auto.merge(auto, other.auto)?, rows, labeled })
+        Ok(LabelsState { auto: self.auto.merge(auto, other.auto)?, rows, labeled, others })
     }
 
     fn check(&self, state: &LabelsState) -> Result<()> {
         self.auto.check(&state.auto)?;
         self.rows.require_same(&state.rows)?;
+        match (&self.others, &state.others) {
+            (None, None) => {}
+            (Some(pass), Some(others)) => pass.check(others)?,
+            _ => return Err(contradiction("it is of a fit with another guarantee")),
+        }
         for (key, row) in
             state.labeled.0.iter().map(|(key, row)| (*key, row)).chain(state.rows.rows())
         {

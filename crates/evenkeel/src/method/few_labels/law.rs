@@ -7,6 +7,8 @@
 //! All atoms while they are at most 16 384, else those at which `F` passes a multiple of 1/16 384, the labeled scores, and the
 //! scores that the level asked for depends on.
 
+use serde::{Deserialize, Serialize};
+
 use super::posterior::TableWeights;
 use super::tables::{Families, LabelTables, MIDDLE, TEMPERATURES};
 use crate::label_law::{LabelLawMap, floored_log};
@@ -16,11 +18,23 @@ use crate::sketch::Abscissae;
 /// Most atoms kept one by one, and levels between those kept of more.
 pub(super) const MOST_ATOMS: usize = 1 << 14;
 
+/// What labels are scored by.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) enum Scoring {
+    /// A score of the probabilities.
+    By(Score),
+    /// The posterior mean table.
+    ByPosterior,
+    /// A law that was fixed before any label was seen.
+    ByLaw(LabelLawMap),
+}
+
 /// Reads kept rows of probabilities: logits, scores and the mean table.
 pub(super) struct TableReader<'a> {
     tables: &'a LabelTables,
     weights: Families,
-    score: Score,
+    /// None under the plan score.
+    score: Option<Score>,
     /// What scores labels under the plan score.
     label_law: Option<LabelLawMap>,
     scratch: RowScratch,
@@ -34,14 +48,21 @@ pub(super) struct TableReader<'a> {
 }
 
 impl<'a> TableReader<'a> {
-    pub(super) fn new(tables: &'a LabelTables, weights: &TableWeights, score: Score) -> Self {
+    pub(super) fn new(tables: &'a LabelTables, weights: &TableWeights, scoring: &Scoring) -> Self {
         let row = vec![0.0; tables.classes()];
         let weights = weights.folded(tables.mix());
-        let label_law = (score == Score::Plan).then(|| tables.law_map(&weights));
+        let label_law = match scoring {
+            Scoring::By(_) => None,
+            Scoring::ByPosterior => Some(tables.law_map(&weights)),
+            Scoring::ByLaw(law) => Some(law.clone()),
+        };
         Self {
             tables,
             weights,
-            score,
+            score: match scoring {
+                Scoring::By(score) => Some(*score),
+                Scoring::ByPosterior | Scoring::ByLaw(_) => None,
+            },
             label_law,
             scratch: RowScratch::default(),
             room: row.clone(),
@@ -57,14 +78,11 @@ impl<'a> TableReader<'a> {
         for (logit, probability) in self.logits.iter_mut().zip(probabilities) {
             *logit = floored_log(*probability);
         }
-        match &self.label_law {
-            None => {
-                self.score.score_row(key, probabilities, &mut self.scratch, &mut self.scores);
-            }
-            Some(law) => {
-                let classes = probabilities.len();
-                law.scores(classes, probabilities, &mut self.law_room, &mut self.scores);
-            }
+        if let Some(score) = self.score {
+            score.score_row(key, probabilities, &mut self.scratch, &mut self.scores);
+        }
+        if let Some(law) = &self.label_law {
+            law.scores(probabilities.len(), probabilities, &mut self.law_room, &mut self.scores);
         }
     }
 

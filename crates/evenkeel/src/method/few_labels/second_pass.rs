@@ -6,13 +6,13 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::law::{ScoreLaw, TableReader};
+use super::law::{ScoreLaw, Scoring, TableReader};
 use super::posterior::TableWeights;
 use super::tables::LabelTables;
 use crate::error::{Error, Result, require_same_length};
 use crate::method::fit::Pass;
 use crate::rows::{Real, RowKeys, Rows};
-use crate::score::{Score, row_scale, widen_scaled};
+use crate::score::{row_scale, widen_scaled};
 use crate::side_inputs::SideInputs;
 use crate::sketch::{Abscissae, MOST_ROWS, contradiction, rows_of_both};
 
@@ -26,7 +26,7 @@ const SHARE_ROWS: usize = 1 << 12;
 pub(crate) struct LawPass {
     pub(super) tables: LabelTables,
     pub(super) weights: TableWeights,
-    pub(super) score: Score,
+    pub(super) scoring: Scoring,
     /// Where the law will be known.
     pub(super) places: Abscissae,
 }
@@ -94,7 +94,7 @@ impl LawPass {
         keys: RowKeys<'_>,
         block: Rows<'_, T>,
     ) -> Result<LawState> {
-        let mut reader = TableReader::new(&self.tables, &self.weights, self.score);
+        let mut reader = TableReader::new(&self.tables, &self.weights, &self.scoring);
         let mut row = vec![0.0; self.tables.classes()];
         for (offset, values) in block.iter().enumerate() {
             let key = keys.key(offset);

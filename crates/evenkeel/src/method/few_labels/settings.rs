@@ -34,9 +34,9 @@ impl FewLabelsSettings {
 
     /// What `auto` becomes when labels are given.
     pub(crate) fn of_auto(settings: AutoSettings) -> Self {
-        let AutoSettings { level, permutations, plan } = settings;
+        let AutoSettings { level, permutations, plan, guarantee } = settings;
         let change = ChangeBelief::Tested { level, permutations };
-        Self { change, plan, guarantee: Guarantee::None }
+        Self { change, plan, guarantee }
     }
 }
 

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::label_law::{
-    ClassGroups, GroupTable, Iterating, LabelLawMap, LawPlan, LawTerm, Marginal, TransportPlan,
-    fit_plan_from, tempered_softmax,
+    ClassGroups, GroupTable, Iterating, LabelLawMap, LawPlan, LawTerm, Marginal, PlanMixture,
+    TransportPlan, fit_plan_from, tempered_softmax,
 };
 use crate::numeric::dot_in_lanes;
 use crate::numeric::simd::in_widest_registers;
@@ -221,6 +221,28 @@ impl LabelTables {
             }
         }
     }
+}
+
+/// `h0` as a function of a row: `(1 - mix) f + mix g` at one temperature.
+pub(super) fn label_free_law(
+    logits: &[Box<[f64]>],
+    groups: &ClassGroups,
+    (temperature, mix): (f64, f64),
+    iterating: Iterating,
+) -> LabelLawMap {
+    // The law asks for no accuracy, so that no class of a row is told apart.
+    let top = vec![0; logits.len()];
+    let table = GroupTable::new(logits, &top, groups, temperature);
+    let start = vec![0.0; groups.len()];
+    let steps = Marginal::SemiRelaxedInWholeSteps;
+    let plan = fit_plan_from(&table, &groups.prior, steps, iterating, start);
+    let scalings = plan.class_scalings(groups);
+    LabelLawMap::of_mixture(&PlanMixture { temperature, mix, scalings })
+}
+
+/// The model's own law at a temperature.
+pub(super) fn own_law(temperature: f64) -> LabelLawMap {
+    LabelLawMap::of_terms(vec![LawTerm { temperature, own: 1.0, plans: Vec::new() }])
 }
 
 fn fit_plans(of: &TablesOf<'_>, index: usize, from: [&Vec<f64>; 2]) -> Plans {

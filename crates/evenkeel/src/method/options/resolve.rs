@@ -64,21 +64,16 @@ impl Method {
                 let level = level.unwrap_or(FailureProbability::FIVE_PERCENT);
                 // One option for both: the test's false-alarm rate is the certificate's failure
                 // probability.
-                Self::Auto(AutoSettings::new(level))
+                let settings = AutoSettings::new(level);
+                let guarantee = guarantee(given)?.unwrap_or(settings.guarantee);
+                Self::Auto(AutoSettings { guarantee, ..settings })
             }
             MethodName::LabelPlan => Self::LabelPlan(LabelPlanSettings::default()),
             MethodName::FewLabels => {
                 let level = given.number("shift-level").map(FailureProbability::new).transpose()?;
                 let settings =
                     level.map_or_else(FewLabelsSettings::default, FewLabelsSettings::new);
-                let guarantee = match given.get("guarantee") {
-                    Some(OptionValue::Number(probability)) => Guarantee::Probability {
-                        probability: GuaranteeProbability::new(probability)?,
-                    },
-                    Some(OptionValue::Word("average")) => Guarantee::Average,
-                    Some(_) => Guarantee::None,
-                    None => settings.guarantee,
-                };
+                let guarantee = guarantee(given)?.unwrap_or(settings.guarantee);
                 Self::FewLabels(FewLabelsSettings { guarantee, ..settings })
             }
             MethodName::Ot => Self::OptimalTransport(transport(given)?),
@@ -140,13 +135,16 @@ impl Method {
     fn settings(&self) -> Settings {
         use OptionValue::{Count, Number, Word};
         match self {
-            Self::Auto(settings) => vec![("shift-level", Number(settings.level.get()))],
+            Self::Auto(settings) => {
+                let mut found = vec![("shift-level", Number(settings.level.get()))];
+                // Without labels there is none, and a file says nothing of what was not asked for.
+                if settings.guarantee != Guarantee::None {
+                    found.push(("guarantee", guarantee_value(settings.guarantee)));
+                }
+                found
+            }
             Self::FewLabels(settings) => {
-                let guarantee = match settings.guarantee {
-                    Guarantee::None => Word("none"),
-                    Guarantee::Average => Word("average"),
-                    Guarantee::Probability { probability } => Number(probability.get()),
-                };
+                let guarantee = guarantee_value(settings.guarantee);
                 let mut found = Vec::new();
                 if let ChangeBelief::Tested { level, .. } = settings.change {
                     found.push(("shift-level", Number(level.get())));
@@ -209,6 +207,27 @@ fn ratio(given: &OptionValues, ratios: KnownRatios) -> RatioChoice {
         (Some(_), _) | (None, KnownRatios::Absent) => RatioEstimator::Logistic,
     };
     RatioChoice::Estimated(estimator)
+}
+
+/// The guarantee that was asked for; none where the option was not given.
+fn guarantee(given: &OptionValues) -> Result<Option<Guarantee>> {
+    Ok(match given.get("guarantee") {
+        Some(OptionValue::Number(probability)) => {
+            Some(Guarantee::Probability { probability: GuaranteeProbability::new(probability)? })
+        }
+        Some(OptionValue::Word("average")) => Some(Guarantee::Average),
+        Some(_) => Some(Guarantee::None),
+        None => None,
+    })
+}
+
+/// As the option is given.
+fn guarantee_value(guarantee: Guarantee) -> OptionValue {
+    match guarantee {
+        Guarantee::None => OptionValue::Word("none"),
+        Guarantee::Average => OptionValue::Word("average"),
+        Guarantee::Probability { probability } => OptionValue::Number(probability.get()),
+    }
 }
 
 /// Settings of `ot`; what is absent takes the paper's default.

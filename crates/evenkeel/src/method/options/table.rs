@@ -101,7 +101,7 @@ pub const OPTIONS: &[OptionSpec] = &[
     },
     row(
         "guarantee",
-        Owners::Methods(&[MethodName::FewLabels]),
+        Owners::Methods(&[MethodName::Auto, MethodName::FewLabels]),
         OptionKind::NumberOrWord(
             NumberRange {
                 words: "a probability between 0 and 1, both excluded",
