@@ -2,13 +2,13 @@
 //!
 //! ```text
 //! cargo run --release -p evenkeel-experiments --example train_classifier -- \
-//!     [--fashion-mnist DIR] [--out FILE] [--epochs N] [--seed N]
+//!     [--fashion-mnist DIR] [--out FILE] [--epochs N] [--seed N] [--jitter none|light]
 //! ```
 
 use std::time::Instant;
 
 use evenkeel::seed::Seed;
-use evenkeel_experiments::classifier::{TrainingSettings, train};
+use evenkeel_experiments::classifier::{Jitter, TrainingSettings, train};
 use evenkeel_experiments::corruption::Condition;
 use evenkeel_experiments::fashion_mnist::{LabeledImages, Split};
 use evenkeel_experiments::performance::Performance;
@@ -16,12 +16,21 @@ use evenkeel_experiments::performance::Performance;
 mod options;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let options = options::Options::parse(&["--fashion-mnist", "--out", "--epochs", "--seed"])?;
+    let options =
+        options::Options::parse(&["--fashion-mnist", "--out", "--epochs", "--seed", "--jitter"])?;
     let directory = options.fashion_mnist();
     let out = options.path("--out", "data/classifier.safetensors");
     let defaults = TrainingSettings::default();
-    let settings =
-        TrainingSettings { epochs: options.number("--epochs", defaults.epochs)?, ..defaults };
+    let jitter = match options.word("--jitter", "none") {
+        "none" => Jitter::None,
+        "light" => Jitter::Light,
+        other => return Err(format!("--jitter {other}: expected none or light").into()),
+    };
+    let settings = TrainingSettings {
+        epochs: options.number("--epochs", defaults.epochs)?,
+        jitter,
+        ..defaults
+    };
     let seed = Seed::new(options.number("--seed", 0)?);
 
     let training = LabeledImages::read(&directory, Split::Train)?;

@@ -66,6 +66,12 @@ impl Stream {
         (self.generator.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
+    /// The next 64 random bits.
+    #[inline]
+    pub(crate) fn bits(&mut self) -> u64 {
+        self.generator.next_u64()
+    }
+
     /// The next number, uniform on `0..bound`; 0 if `bound` is 0.
     pub fn below(&mut self, bound: usize) -> usize {
         // Multiply-shift (Lemire): the bias is below bound / 2^64, invisible at any sample size.

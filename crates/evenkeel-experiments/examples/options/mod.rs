@@ -30,6 +30,12 @@ impl Options {
         PathBuf::from(self.values.get(name).map_or(default, String::as_str))
     }
 
+    /// A word, or its default.
+    #[allow(dead_code, reason = "not every example has one")]
+    pub(crate) fn word<'a>(&'a self, name: &str, default: &'a str) -> &'a str {
+        self.values.get(name).map_or(default, String::as_str)
+    }
+
     /// The folder of the data set.
     pub(crate) fn fashion_mnist(&self) -> PathBuf {
         self.path("--fashion-mnist", DEFAULT_DIRECTORY)

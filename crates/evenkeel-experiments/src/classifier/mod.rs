@@ -13,12 +13,14 @@
 pub(crate) mod adam;
 mod architecture;
 mod file;
+mod jitter;
 mod layers;
 pub(crate) mod matrix;
 mod network;
 mod training;
 
 pub use architecture::PARAMETER_COUNT;
+pub use jitter::Jitter;
 pub use training::{EpochReport, TrainingSettings, train};
 
 use evenkeel::rows::Rows;

@@ -5,6 +5,7 @@ use rayon::prelude::*;
 
 use super::adam::Adam;
 use super::architecture::PARAMETER_COUNT;
+use super::jitter::Jitter;
 use super::network::{LossAndGradient, loss_and_gradient};
 use super::{CHUNK, Classifier, pixels_of};
 use crate::draws::permutation;
@@ -19,6 +20,7 @@ use crate::image::Image;
 /// | `epochs` | 10 | passes over the training images | at least 1 |
 /// | `batch` | 128 | images per step | at least 1 |
 /// | `learning_rate` | 0.002 | Adam's first step; falls to zero along half a cosine | positive, finite |
+/// | `jitter` | none | what happens to an image before it is learned from | |
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrainingSettings {
     /// Passes over the training images.
@@ -27,11 +29,13 @@ pub struct TrainingSettings {
     pub batch: usize,
     /// Adam's learning rate at the first step.
     pub learning_rate: f64,
+    /// What happens to an image before it is learned from.
+    pub jitter: Jitter,
 }
 
 impl Default for TrainingSettings {
     fn default() -> Self {
-        Self { epochs: 10, batch: 128, learning_rate: 2e-3 }
+        Self { epochs: 10, batch: 128, learning_rate: 2e-3, jitter: Jitter::None }
     }
 }
 
@@ -84,7 +88,13 @@ pub fn train(
         let order = permutation(&mut order_seed.stream("order"), images.len());
         let (mut loss, mut correct) = (0.0, 0);
         for batch in order.chunks(settings.batch) {
-            let mut sums = batch_sums(&classifier.parameters, &pixels, images.labels(), batch);
+            let shown = |id: &usize| {
+                // Addressed by image and epoch: threads and batches change nothing.
+                let mut stream = order_seed.child("jitter", *id as u64).stream("jitter");
+                (settings.jitter.of(&pixels[*id], &mut stream), images.labels()[*id])
+            };
+            let shown: Vec<(Image, usize)> = batch.par_iter().map(shown).collect();
+            let mut sums = batch_sums(&classifier.parameters, &shown);
             // By the batch at hand: the last one of an epoch is smaller.
             sums.gradient.iter_mut().for_each(|value| *value /= batch.len() as f32);
             // Half a cosine: large steps first, and none that undo the last epochs.
@@ -103,17 +113,12 @@ pub fn train(
 }
 
 /// Loss and gradient summed over the images of a batch: chunks in parallel, added in order.
-fn batch_sums(
-    parameters: &[f32],
-    images: &[Image],
-    labels: &[usize],
-    batch: &[usize],
-) -> LossAndGradient<f32> {
+fn batch_sums(parameters: &[f32], batch: &[(Image, usize)]) -> LossAndGradient<f32> {
     let chunks: Vec<LossAndGradient<f32>> = batch
         .par_chunks(CHUNK)
-        .map(|ids| {
-            let pixels = pixels_of(ids.iter().map(|id| &images[*id]));
-            let labels: Vec<usize> = ids.iter().map(|id| labels[*id]).collect();
+        .map(|chunk| {
+            let pixels = pixels_of(chunk.iter().map(|(image, _)| image));
+            let labels: Vec<usize> = chunk.iter().map(|(_, label)| *label).collect();
             loss_and_gradient(parameters, &pixels, &labels)
         })
         .collect();

@@ -5,6 +5,7 @@
 //! p = (1 + #{b : T_b >= T}) / (1 + B)      T the larger of two standardised distances, of confidences and of predicted classes
 //! ```
 
+mod lanes;
 mod predictions;
 mod random_draw;
 mod shift_test;

@@ -13,6 +13,7 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::lanes::{LANES, Walk};
 use crate::error::{Error, Result, require_some};
 use crate::level::FailureProbability;
 use crate::seed::{Seed, Stream};
@@ -92,14 +93,9 @@ pub fn shift_test(
     }
     let mut observed_sides = pooled.observed.iter().copied();
     let observed = pooled.distances(|| observed_sides.next().unwrap_or(Side::Target));
-    let relabeled = (0..permutations as u64).into_par_iter().map(|index| {
-        // A seed for each relabeling, by its number: threads may draw them in any order.
-        let mut draws = Relabeling::new(&pooled, seed.child("shift-test", index));
-        pooled.distances(|| draws.next_side())
-    });
     // The observed labeling first; the rest in the order of their draws, for any number of threads.
     let mut all = vec![observed];
-    all.par_extend(relabeled);
+    all.extend(pooled.relabeled(permutations as u64, seed));
 
     let standardised = |component: fn(&Distances) -> u64| -> Vec<f64> {
         let values: Vec<f64> = all.iter().map(|distances| component(distances) as f64).collect();
@@ -133,9 +129,9 @@ enum Side {
 
 /// Both distances times `n m` (and the second doubled), as whole numbers, so that equal ones compare as equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Distances {
-    confidence: u64,
-    class: u64,
+pub(super) struct Distances {
+    pub(super) confidence: u64,
+    pub(super) class: u64,
 }
 
 /// Both samples in increasing order of confidence.
@@ -201,6 +197,27 @@ impl Pooled {
         Ok(Self { n: n as u32, m: m as u32, points, observed, totals })
     }
 
+    /// The distances of relabelings, in the order of their numbers.
+    fn relabeled(&self, count: u64, seed: Seed) -> Vec<Distances> {
+        // A seed for each relabeling, by its number: threads may draw them in any order.
+        let stream = |index: u64| seed.child("shift-test", index).stream("relabeling");
+        let one = |index: u64| {
+            let mut draws = Relabeling::new(self, stream(index));
+            self.distances(|| draws.next_side())
+        };
+        let walk = Walk { sizes: (self.n, self.m), points: &self.points, totals: &self.totals };
+        let lanes = LANES as u64;
+        let together = if walk.fits() { count / lanes } else { 0 };
+        let group = |group: u64| {
+            let first = group * lanes;
+            walk.distances(std::array::from_fn(|lane| stream(first + lane as u64)))
+        };
+        let mut found: Vec<Distances> =
+            (0..together).into_par_iter().flat_map_iter(group).collect();
+        found.par_extend((together * lanes..count).into_par_iter().map(one));
+        found
+    }
+
     /// The distances of a labeling, given point by point. Calibration points step up by `m` and
     /// target points down by `n`, so that the walk ends at zero and stays whole.
     fn distances(&self, mut side: impl FnMut() -> Side) -> Distances {
@@ -239,8 +256,8 @@ struct Relabeling {
 
 impl Relabeling {
     /// A relabeling with as many calibration points as there are.
-    fn new(pooled: &Pooled, seed: Seed) -> Self {
-        Self { stream: seed.stream("relabeling"), left: pooled.n as usize, of: pooled.points.len() }
+    fn new(pooled: &Pooled, stream: Stream) -> Self {
+        Self { stream, left: pooled.n as usize, of: pooled.points.len() }
     }
 
     /// The side of the next point. No list is shuffled: a relabeling takes no memory.
@@ -305,6 +322,29 @@ mod tests {
             let classes = [0, 3, 6, 9];
             let tv: f64 = classes.iter().map(|k| (share(&a, *k) - share(&b, *k)).abs() / 2.0).sum();
             assert!((found.class_distance - tv).abs() < 1e-12);
+        }
+    }
+
+    /// Eight at a time or one after the other: the same distances, ties, one class and many points included.
+    #[test]
+    fn relabelings_in_lanes_are_those_drawn_one_by_one() {
+        let mut stream = Seed::new(8).stream("lanes");
+        for (n, m) in [(1, 1), (3, 70), (64, 64), (200, 1), (301, 299)] {
+            let mut sample = |size: usize| -> Vec<Prediction> {
+                let mut point = || Prediction {
+                    confidence: stream.below(40) as f64,
+                    class: stream.below(1 + n % 5) as u32,
+                };
+                (0..size).map(|_| point()).collect()
+            };
+            let pooled = Pooled::new(&sample(n), &sample(m)).unwrap();
+            let seed = Seed::new(n as u64);
+            let one_by_one = (0..29).map(|index| {
+                let stream = seed.child("shift-test", index).stream("relabeling");
+                let mut draws = Relabeling::new(&pooled, stream);
+                pooled.distances(|| draws.next_side())
+            });
+            assert_eq!(pooled.relabeled(29, seed), one_by_one.collect::<Vec<_>>());
         }
     }
 
