@@ -7,7 +7,7 @@
 //! held    share of the draws in which the statement is true
 //! slack   bound - truth, or the distance of the truth from the nearer end of an interval, in percentage points; its mean
 //! ```
-//! A slack is negative where a statement fails. The worlds are those of `tests/validity.rs`, `tests/certify` and `tests/check`.
+//! A slack is negative where a statement fails. The worlds are those of `tests/validity`, `tests/certify` and `tests/check`.
 
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods, clippy::expect_used)]
 #![allow(unreachable_pub)]

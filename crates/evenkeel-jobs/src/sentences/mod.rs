@@ -73,6 +73,13 @@ pub fn calibrated(calibration: &Calibration, seconds: Option<f64>) -> Vec<String
         said.push(format!(
             "Bound on the distance of coverage from the level: {before:.3} with equal weights, {after:.3} {how}{taken}.",
         ));
+        if let (Some(before), Some(after)) =
+            (learned.total_gap_bound_before, learned.total_gap_bound_after)
+        {
+            said.push(format!(
+                "Bound on the total coverage gap: {before:.3} with equal weights, {after:.3} with these.",
+            ));
+        }
     }
     said.extend(account(calibration));
     said
