@@ -59,9 +59,9 @@ class ShiftReport(Record):
             columns = ("exact", "level", "weighted_cdf", "wasserstein")
             rows.append([name, *(_format.bound(bounds[column]) for column in columns)])
             proved = [_format.bound(bounds.exact_population), _format.bound(bounds.level_population), "", ""]
-            rows.append([f"of the populations, confidence {_format.percent(bounds.population_confidence)}", *proved])
+            rows.append([f"of the populations, confidence {_format.confidence(bounds.population_confidence)}", *proved])
             with_dkw = [_format.bound(bounds[f"{column}_dkw"]) for column in columns]
-            rows.append([f"with DKW terms, confidence {_format.percent(bounds.dkw_confidence)}", *with_dkw])
+            rows.append([f"with DKW terms, confidence {_format.confidence(bounds.dkw_confidence)}", *with_dkw])
         return rows
 
     def _warnings(self) -> List[str]:

@@ -359,7 +359,7 @@ fn explanation(checked: &Checked, names: Option<&[String]>) -> String {
             sentences::check::bound(values.wasserstein),
         ]);
         let with = |what: &str, confidence: f64| {
-            format!("  {what}, confidence {}", sentences::percent(confidence))
+            format!("  {what}, confidence {}", sentences::confidence(confidence))
         };
         bounds.push(vec![
             with("populations", values.population_confidence),

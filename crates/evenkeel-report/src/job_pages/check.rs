@@ -111,7 +111,7 @@ fn repair(recommended: &Recommended, level: f64, labels: u64) -> Repair {
 /// The bounds of one pair of laws: of the rows at hand, of the populations behind them, and with the DKW terms of the paper.
 fn bound_rows(name: &str, bounds: &SandwichBounds) -> [BoundRow; 3] {
     let with = |what: &str, confidence: f64| {
-        format!("{name}, {what}, confidence {}", sentences::percent(confidence))
+        format!("{name}, {what}, confidence {}", sentences::confidence(confidence))
     };
     [
         BoundRow {

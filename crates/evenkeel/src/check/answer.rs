@@ -8,8 +8,8 @@ use super::report::{
 use super::settings::CheckSettings;
 use super::target_laws::TargetLaws;
 use crate::bound::{
-    DkwCorrection, Integrator, PopulationMargins, coverage_interval, dkw_half_width, exact_gap_between,
-    integrated_gap_between, level_gap_between, wasserstein_gap_between,
+    DkwCorrection, Integrator, PopulationMargins, coverage_interval, dkw_half_width,
+    exact_gap_between, integrated_gap_between, level_gap_between, wasserstein_gap_between,
 };
 use crate::error::Result;
 use crate::interval::Interval;

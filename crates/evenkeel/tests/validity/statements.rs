@@ -52,8 +52,10 @@ fn by_probability(row: &[f64]) -> Vec<usize> {
 /// nothing but the margin for sampling keeps the statement true.
 #[test]
 fn the_guaranteed_interval_of_a_check_holds_with_its_confidence() {
-    let (alpha, n, m) = (Miscoverage::new(0.3).unwrap(), 60, 80);
-    for least_likely in [true, false] {
+    let (n, m) = (60, 80);
+    // Rates at which the end in question is neither 0 nor 1.
+    for (least_likely, alpha) in [(true, 0.1), (false, 0.6)] {
+        let alpha = Miscoverage::new(alpha).unwrap();
         let label = |row: &[f64], _: &mut Stream| {
             by_probability(row)[if least_likely { 0 } else { CLASSES - 1 }]
         };
