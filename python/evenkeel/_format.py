@@ -11,6 +11,12 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
+def confidence(level: float) -> str:
+    """A confidence as a percentage, with as many digits as it takes not to call it certain."""
+    digits = next((digits for digits in range(1, 12) if 100 - 100 * level >= 0.5 / 10**digits), 12)
+    return f"{100 * level:.{digits}f} %"
+
+
 def percent_range(ends: Sequence[float]) -> str:
     return f"{percent(ends[0])} to {percent(ends[1])}"
 

@@ -185,6 +185,17 @@ class Calibration:
         return self._core.bound_after
 
     @property
+    def total_gap_bound_before_(self) -> Optional[float]:
+        """Bound on the total coverage gap (coverage on both data sets at the same threshold) at equal weights; None if nothing
+        was minimised."""
+        return self._core.total_gap_bound_before
+
+    @property
+    def total_gap_bound_after_(self) -> Optional[float]:
+        """The same at the learned weights."""
+        return self._core.total_gap_bound_after
+
+    @property
     def trace_(self) -> Trace:
         """How the optimisation went."""
         return Trace(*self._core.trace)

@@ -54,8 +54,15 @@ class ShiftReport(Record):
 
     def _bound_rows(self) -> List[List[str]]:
         pairs = (("min-max (guaranteed)", self.bounds.min_max), ("f-u (assumed)", self.bounds.f_u))
-        columns = ("exact", "level", "weighted_cdf", "wasserstein")
-        return [[name, *(_format.bound(bounds[column]) for column in columns)] for name, bounds in pairs]
+        rows = []
+        for name, bounds in pairs:
+            columns = ("exact", "level", "weighted_cdf", "wasserstein")
+            rows.append([name, *(_format.bound(bounds[column]) for column in columns)])
+            proved = [_format.bound(bounds.exact_population), _format.bound(bounds.level_population), "", ""]
+            rows.append([f"of the populations, confidence {_format.confidence(bounds.population_confidence)}", *proved])
+            with_dkw = [_format.bound(bounds[f"{column}_dkw"]) for column in columns]
+            rows.append([f"with DKW terms, confidence {_format.confidence(bounds.dkw_confidence)}", *with_dkw])
+        return rows
 
     def _warnings(self) -> List[str]:
         recommended = self.recommended.warnings if self.recommended is not None else ()

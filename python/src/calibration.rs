@@ -155,6 +155,16 @@ impl FittedCalibration {
     }
 
     #[getter]
+    fn total_gap_bound_before(&self) -> Option<f64> {
+        self.calibration.learned().total_gap_bound_before
+    }
+
+    #[getter]
+    fn total_gap_bound_after(&self) -> Option<f64> {
+        self.calibration.learned().total_gap_bound_after
+    }
+
+    #[getter]
     fn steps(&self) -> usize {
         self.calibration.learned().steps
     }

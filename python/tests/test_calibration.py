@@ -77,12 +77,14 @@ def test_the_trace_leads_to_the_result(fog):
     assert trace.threshold[-1] == cal.threshold()
     assert trace.effective_sample_size[-1] == pytest.approx(cal.effective_sample_size_)
     assert cal.bound_after_ < cal.bound_before_
+    assert 0 < cal.total_gap_bound_after_ <= 1 and 0 < cal.total_gap_bound_before_ <= 1
     assert cal.stopped_ == "max-steps"
 
 
 def test_without_optimisation_there_is_nothing_to_trace(fog):
     cal = ek.calibrate(fog.probs_cal, fog.y_cal, fog.probs_target, method="uncorrected")
     assert cal.bound_before_ is None and cal.bound_after_ is None
+    assert cal.total_gap_bound_before_ is None and cal.total_gap_bound_after_ is None
     assert cal.trace_.step.shape == (0,) and cal.stopped_ == "not-iterative"
     assert np.allclose(cal.weights_, 1 / 300)
 

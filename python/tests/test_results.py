@@ -32,6 +32,9 @@ def test_a_report_has_the_fields_of_the_json(report):
     assert report.coverage_interval.with_confidence.level == 0.95
     assert list(report.coverage_interval.guaranteed) == document["coverage_interval"]["guaranteed"]
     assert report.bounds.f_u.weighted_cdf <= report.bounds.f_u.weighted_cdf_dkw
+    bounds = report.bounds.min_max
+    assert bounds.exact < bounds.exact_population <= 1 and bounds.level < bounds.level_population <= 1
+    assert (bounds.population_confidence, bounds.dkw_confidence) == (0.95, 0.9)
     assert report["shift"]["statistic"] == report.shift.statistic
     with pytest.raises(KeyError):
         report["nothing"]
@@ -41,6 +44,7 @@ def test_a_report_reads_well(report):
     assert repr(report).startswith("Coverage is probably about ")
     assert report.advice in repr(report) and len(repr(report).splitlines()) <= 3 + len(report.warnings) + 5
     assert "Shift detected (p < 0.001)" in report.explain() and "class-shares" in report.explain()
+    assert "of the populations, confidence 95.0 %" in report.explain() and "DKW terms, confidence 90.0 %" in report.explain()
     assert "<table>" in report._repr_html_()
 
 

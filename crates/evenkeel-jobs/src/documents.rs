@@ -158,6 +158,11 @@ pub struct CalibrateDocument<'a> {
     pub bound_before: Option<f64>,
     /// The same at the weights found.
     pub bound_after: Option<f64>,
+    /// Bound on the total coverage gap at equal weights: coverage on both data sets at the same threshold, averaged over levels;
+    /// null if nothing was minimised.
+    pub total_gap_bound_before: Option<f64>,
+    /// The same at the weights found.
+    pub total_gap_bound_after: Option<f64>,
     /// Optimiser steps taken; 0 if nothing was optimised.
     pub steps: usize,
     /// Why the optimiser ended, in one word.
@@ -216,6 +221,8 @@ impl<'a> CalibrateDocument<'a> {
             effective_sample_size: calibration.effective_sample_size(),
             bound_before: learned.bound_before,
             bound_after: learned.bound_after,
+            total_gap_bound_before: learned.total_gap_bound_before,
+            total_gap_bound_after: learned.total_gap_bound_after,
             steps: learned.steps,
             stopped: learned.stopped.name(),
             seconds,

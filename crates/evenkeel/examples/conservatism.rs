@@ -7,7 +7,7 @@
 //! held    share of the draws in which the statement is true
 //! slack   bound - truth, or the distance of the truth from the nearer end of an interval, in percentage points; its mean
 //! ```
-//! A slack is negative where a statement fails. The worlds are those of `tests/validity.rs`, `tests/certify` and `tests/check`.
+//! A slack is negative where a statement fails. The worlds are those of `tests/validity`, `tests/certify` and `tests/check`.
 
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods, clippy::expect_used)]
 #![allow(unreachable_pub)]
@@ -18,9 +18,9 @@ use std::error::Error;
 use std::io::Write;
 
 use evenkeel::bound::{
-    DkwCorrection, Integrator, coverage_interval, exact_gap_between, integrated_gap,
-    integrated_gap_between, labeled_gap_at, level_gap_between, unlabeled_gap_at, wasserstein_gap,
-    wasserstein_gap_between,
+    DkwCorrection, Integrator, PopulationMargins, coverage_interval, exact_gap_between,
+    integrated_gap, integrated_gap_between, labeled_gap_at, level_gap_between, unlabeled_gap_at,
+    wasserstein_gap, wasserstein_gap_between,
 };
 use evenkeel::calibration::{Calibration, Evidence};
 use evenkeel::calibrator::ShiftCalibrator;
@@ -163,8 +163,10 @@ fn min_max_bounds() -> Result<Vec<Statement>> {
     let correction = DkwCorrection::new(n as f64, m as f64, d)?;
     let (truth, sure) = (total_gap(p_power, q_power), correction.confidence());
     let names = [
-        ("min-max, total gap (`exact_dkw`)", sure),
-        ("min-max, distance from the level (`level_dkw`)", sure),
+        ("min-max, total gap (`exact_population`)", 1.0 - DELTA),
+        ("min-max, distance from the level (`level_population`)", 1.0 - DELTA),
+        ("min-max, total gap at these thresholds (`exact_dkw`)", sure),
+        ("min-max, distance at these thresholds (`level_dkw`)", sure),
         ("min-max, eq 7 on the grid, DKW", sure),
         ("min-max, eq 8, DKW", sure),
         ("min-max, gap at alpha = 0.2, DKW", sure),
@@ -177,6 +179,9 @@ fn min_max_bounds() -> Result<Vec<Statement>> {
         let candidates = Score::Lac.candidate_scores(&Probabilities::new(&values, 4)?)?;
         let pair = min_max(&candidates.with_mask(mask)?)?;
         let terms = correction.calibration + correction.target;
+        let margins = PopulationMargins::new(n, &pair, d)?;
+        let (exact, level) = (exact_gap_between(p.law(), &pair), level_gap_between(p.law(), &pair));
+        let [gap_here, distance_here] = gaps_at(p.law(), POWERS);
         let t = p.law().quantile(alpha.level());
         let truth_at = (t.powf(1.0 / p_power) - t.powf(1.0 / q_power)).abs();
         let slack = |bound: evenkeel::bound::GapBound, truth: f64| {
@@ -187,14 +192,30 @@ fn min_max_bounds() -> Result<Vec<Statement>> {
         let interval = coverage_interval(&pair, threshold, Some(d))?;
         let coverage = threshold.get().min(1.0).powf(1.0 / q_power);
         Ok([
-            exact_gap_between(p.law(), &pair) + terms - truth,
-            level_gap_between(p.law(), &pair) + terms - truth,
+            exact + margins.total_gap - truth,
+            level + margins.level_gap - truth,
+            exact + terms - gap_here,
+            level + terms - distance_here,
             slack(grid_form, truth),
             slack(wasserstein_gap_between(&p, &pair, &grid)?, truth),
             slack(unlabeled_gap_at(p.law(), &pair, alpha), truth_at),
             room((interval.low, interval.high), coverage),
         ])
     })
+}
+
+/// Both gaps between the laws of `u^p` and `u^q` at the thresholds of a sample of the first.
+fn gaps_at(thresholds: &WeightedEmpirical, (p_power, q_power): (f64, f64)) -> [f64; 2] {
+    let triangle = |width: f64| 0.5 * width * width.abs();
+    let (mut total, mut distance, mut before) = (0.0, 0.0, 0.0);
+    let atoms = thresholds.atoms().iter().zip(thresholds.masses());
+    for ((score, mass), reached) in atoms.zip(thresholds.cumulative()) {
+        let (f_p, f_q) = (score.powf(1.0 / p_power), score.powf(1.0 / q_power));
+        total += mass * (f_p - f_q).abs();
+        distance += triangle(reached - f_q) - triangle(before - f_q);
+        before = *reached;
+    }
+    [total, distance]
 }
 
 /// What fifty labels prove at once: coverage 90 %, level 90 %.

@@ -39,6 +39,7 @@ macro_rules! methods {
 
 items! {
     evenkeel::bound::dkw_half_width;
+    evenkeel::bound::exact_gap_between;
     evenkeel::bound::integrated_gap;
     evenkeel::bound::integrated_gap_between;
     evenkeel::bound::resample;

@@ -338,7 +338,9 @@ fn explanation(checked: &Checked, names: Option<&[String]>) -> String {
     }
     text += "\nBounds on what the shift costs at equal weights, averaged over all levels. The total gap compares coverage on both data \
              sets at\nthe same threshold; the distance is that of the target coverage from the level. With min-max these two are guaranteed; with f-u \
-             they are\nassumed. The paper's forms are no bounds where scores are tied.\n\n";
+             they are\nassumed. The paper's forms are no bounds where scores are tied. The first row of each pair is about the rows at hand. The second \
+             is\nproved for the populations behind them, tied scores or not. DKW terms bound the first two at the thresholds that these \
+             calibration\ndata give, and the paper's forms where scores have a density.\n\n";
     let mut bounds = Table::new(&[
         ("bound", Align::Left),
         ("total gap", Align::Right),
@@ -355,6 +357,25 @@ fn explanation(checked: &Checked, names: Option<&[String]>) -> String {
             sentences::check::bound(values.weighted_cdf),
             format!("{:.2}", values.mass),
             sentences::check::bound(values.wasserstein),
+        ]);
+        let with = |what: &str, confidence: f64| {
+            format!("  {what}, confidence {}", sentences::confidence(confidence))
+        };
+        bounds.push(vec![
+            with("populations", values.population_confidence),
+            sentences::check::bound(values.exact_population),
+            sentences::check::bound(values.level_population),
+            String::new(),
+            String::new(),
+            String::new(),
+        ]);
+        bounds.push(vec![
+            with("DKW terms", values.dkw_confidence),
+            sentences::check::bound(values.exact_dkw),
+            sentences::check::bound(values.level_dkw),
+            sentences::check::bound(values.weighted_cdf_dkw),
+            String::new(),
+            sentences::check::bound(values.wasserstein_dkw),
         ]);
     }
     text += &bounds.render(colour_on_stdout());

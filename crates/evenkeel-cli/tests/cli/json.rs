@@ -66,7 +66,16 @@ fn check() {
     assert_has(&found["coverage_interval"], &["guaranteed", "assumed", "with_confidence"]);
     assert_has(&found["coverage_interval"]["with_confidence"], &["level", "guaranteed"]);
     for sandwich in ["min_max", "f_u"] {
-        let promised = ["weighted_cdf", "wasserstein", "weighted_cdf_dkw", "wasserstein_dkw"];
+        let promised = [
+            "weighted_cdf",
+            "wasserstein",
+            "weighted_cdf_dkw",
+            "wasserstein_dkw",
+            "dkw_confidence",
+            "exact_population",
+            "level_population",
+            "population_confidence",
+        ];
         assert_has(&found["bounds"][sandwich], &promised);
         for bound in promised {
             assert!(found["bounds"][sandwich][bound].is_f64(), "{sandwich} {bound}");
@@ -100,6 +109,8 @@ fn calibrate_and_its_file() {
         "effective_sample_size",
         "bound_before",
         "bound_after",
+        "total_gap_bound_before",
+        "total_gap_bound_after",
         "steps",
         "stopped",
         "seconds",

@@ -57,9 +57,17 @@ fn values_out_of_range() {
         assert!(ran.code == 2 && ran.stderr.contains(words), "{more:?}: {}", ran.stderr);
     }
     let ran = FOG.check(&["--permutations", "5"]);
-    let words =
-        "permutations is 5; delta = 0.05 needs at least 19, or no p-value could ever reject";
+    let words = "the shift test cannot reach a false-alarm rate of 0.05: the smallest p-value of 5 permutations is 1/6, so it could \
+                 never reject; ask for a rate of 1/5 or more, or for at least 19 permutations where their number can be chosen";
     assert_eq!((ran.code, ran.stderr), (2, format!("error: {words}\n")));
+    // No option sets the permutations of `auto`: the rate is what can be changed.
+    let out = scratch.at("cal.json");
+    let ran = FOG.calibrate(&out, &["--method", "auto", "--shift-level", "1e-9"]);
+    let words = "the shift test cannot reach a false-alarm rate of 1e-9: the smallest p-value of 1000000 permutations is 1/1000001, so \
+                 it could never reject; ask for a rate of 1/1000000 or more, or for at least 999999999 permutations where their \
+                 number can be chosen";
+    assert_eq!((ran.code, ran.stderr), (2, format!("error: {words}\n")));
+    assert!(!std::fs::exists(&out).unwrap());
 }
 
 /// What `check` at a delta promises is what `auto` at that level delivers: the same test, threshold and certificate.

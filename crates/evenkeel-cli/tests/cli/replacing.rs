@@ -26,15 +26,47 @@ fn an_output_that_is_also_an_input_is_refused() {
     std::fs::rename(json, &stored).unwrap();
     let named = ("--class-names", names);
     let fitting = [&fit[..], std::slice::from_ref(&named)].concat();
-    let tested = [("--test-probs", test.clone()), ("--test-labels", test_labels)];
-    let comparing = [&fitting[..], &tested].concat();
-    let predicting = [("--calibration", stored), ("--probs", test), named];
+    // Refused before anything is read: what stands beside the rows may be any file.
+    let beside = |flags: &[&'static str]| -> Vec<(&'static str, String)> {
+        let one = |flag: &&'static str| {
+            (*flag, scratch.file(&format!("{}.npy", flag.trim_start_matches('-')), *flag))
+        };
+        flags.iter().map(one).collect()
+    };
+    let sides = beside(&[
+        "--cal-features",
+        "--unlabeled-features",
+        "--cal-ratios",
+        "--weights-file",
+        "--target-labels",
+    ]);
+    let tested = [("--test-probs", test.clone()), ("--test-labels", test_labels.clone())];
+    let tests_sides = beside(&["--test-features", "--test-ratios"]);
+    let own_sides = beside(&["--features", "--ratios"]);
+    let target = fit[2].clone();
+    let kept = ("--calibration", stored);
+    let checking = [&fitting[..], &sides[4..]].concat();
+    let checking_kept = vec![kept.clone(), target.clone(), sides[4].clone(), named.clone()];
+    let calibrating = [&fitting[..], &sides].concat();
+    let of_kept = [&[kept.clone(), target.clone(), named.clone()][..], &sides[4..]].concat();
+    let updating =
+        vec![("--update", kept.1.clone()), target.clone(), sides[4].clone(), named.clone()];
+    let comparing = [&fitting[..], &tested, &sides, &tests_sides].concat();
+    let predicting =
+        [&[kept.clone(), ("--probs", test.clone()), named.clone()][..], &own_sides].concat();
+    let evaluating = [&predicting[..], &[("--labels", test_labels)]].concat();
+    let labeling = [&[kept, target, named][..], &beside(&["--ids", "--resume"])].concat();
     let commands = [
-        ("check", &fitting[..], "--html"),
-        ("calibrate", &fitting, "--out"),
+        ("check", &checking[..], "--html"),
+        ("check", &checking_kept, "--html"),
+        ("calibrate", &calibrating, "--out"),
+        ("calibrate", &of_kept, "--out"),
+        ("calibrate", &updating, "--out"),
         ("predict", &predicting, "--out"),
+        ("evaluate", &evaluating, "--html"),
         ("compare", &comparing, "--html"),
         ("compare", &comparing, "--csv"),
+        ("label", &labeling, "--out"),
     ];
     let mut refused = 0;
     for (command, inputs, output) in commands {
@@ -49,7 +81,8 @@ fn an_output_that_is_also_an_input_is_refused() {
             ));
             for out in [file.as_str(), &link, &second, &around] {
                 let before = scratch.contents();
-                let ran = run(&call(command, options(inputs), &[output, out]));
+                let more: &[&str] = if command == "label" { &["--budget", "5"] } else { &[] };
+                let ran = run(&call(command, options(inputs), &[more, &[output, out]].concat()));
                 assert_eq!(ran.code, 2, "{command} {output} {out}: {ran:?}");
                 let words = format!(
                     "error: {output} {out} is the file of {flag}, which it would replace; choose another name\n"
@@ -62,7 +95,7 @@ fn an_output_that_is_also_an_input_is_refused() {
             std::fs::remove_file(second).unwrap();
         }
     }
-    assert_eq!(refused, 4 * (4 + 4 + 3 + 6 + 6));
+    assert_eq!(refused, 4 * (5 + 4 + 9 + 4 + 4 + 5 + 6 + 13 + 13 + 5));
     // A key of an archive is not another file.
     let ran = run(&call("calibrate", options(&fit), &["--out", &format!("{probs}:key")]));
     assert!(ran.code == 0, "a name of its own: {ran:?}");

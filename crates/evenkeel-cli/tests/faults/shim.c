@@ -1,16 +1,14 @@
 // Faults on purpose, between a program and the C library (glibc): cc -shared -fPIC -O1 shim.c -o shim.so, LD_PRELOAD=shim.so
 //
-//   FAULTS_CALL  write | fsync | rename | open | mmap | alloc | writing    which calls are counted
+//   FAULTS_CALL  write | fsync | rename | open | mmap | alloc    which calls are counted
 //   FAULTS_AT    number of the call that fails, from 1; none: count only
-//   FAULTS_HOW   an errno, or -1 for a short write, or -2 for SIGKILL before the call is made
+//   FAULTS_HOW   an errno, or -1 for a short write
 //   FAULTS_LOG   file that gets "count\n" when the process exits
 //
-// "writing" stands for every call that changes a file or a directory. Writes to stderr are left alone: the harness reads
-// the sentence there. System calls are made directly, so that nothing here depends on what else is preloaded.
+// Writes to stderr are left alone: the harness reads the sentence there. System calls are made directly, so that nothing here depends on what else is preloaded.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -23,11 +21,10 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { NONE = 0, WRITE = 1, FSYNC = 2, RENAME = 4, OPEN = 8, MMAP = 16, ALLOC = 32, OTHER = 64 };
-enum { SHORT = -1, KILL = -2 };
+enum { NONE = 0, WRITE = 1, FSYNC = 2, RENAME = 4, OPEN = 8, MMAP = 16, ALLOC = 32 };
+enum { SHORT = -1 };
 
 static int watched;
-static int writing;
 static long at;
 static int how;
 static atomic_long calls;
@@ -45,7 +42,6 @@ __attribute__((constructor)) static void begin(void) {
     if (!strcmp(call, "open")) watched = OPEN;
     if (!strcmp(call, "mmap")) watched = MMAP;
     if (!strcmp(call, "alloc")) watched = ALLOC;
-    if (!strcmp(call, "writing")) writing = 1;
 }
 
 __attribute__((destructor)) static void end(void) {
@@ -59,16 +55,11 @@ __attribute__((destructor)) static void end(void) {
     syscall(SYS_close, file);
 }
 
-// Whether this call is the one; kills if that is what is asked for.
-static int strikes(int kind, int changes) {
-    if (!((watched & kind) || (writing && changes))) return 0;
+// Whether this call is the one.
+static int strikes(int kind) {
+    if (!(watched & kind)) return 0;
     long number = atomic_fetch_add(&calls, 1) + 1;
-    if (at == 0 || number != at) return 0;
-    if (how == KILL) {
-        syscall(SYS_kill, syscall(SYS_getpid), SIGKILL);
-        for (;;) pause();
-    }
-    return 1;
+    return at != 0 && number == at;
 }
 
 static long fails(void) {
@@ -77,7 +68,7 @@ static long fails(void) {
 }
 
 ssize_t write(int file, const void *bytes, size_t count) {
-    if (file != 2 && strikes(WRITE, 1)) {
+    if (file != 2 && strikes(WRITE)) {
         if (how != SHORT) return fails();
         count = count > 1 ? count / 2 : count;
     }
@@ -85,40 +76,24 @@ ssize_t write(int file, const void *bytes, size_t count) {
 }
 
 ssize_t writev(int file, const struct iovec *parts, int count) {
-    if (file != 2 && strikes(WRITE, 1)) {
+    if (file != 2 && strikes(WRITE)) {
         if (how != SHORT) return fails();
         count = count > 1 ? count / 2 : count;
     }
     return syscall(SYS_writev, file, parts, count);
 }
 
-int fsync(int file) { return strikes(FSYNC, 1) ? fails() : syscall(SYS_fsync, file); }
+int fsync(int file) { return strikes(FSYNC) ? fails() : syscall(SYS_fsync, file); }
 
-int fdatasync(int file) { return strikes(FSYNC, 1) ? fails() : syscall(SYS_fdatasync, file); }
+int fdatasync(int file) { return strikes(FSYNC) ? fails() : syscall(SYS_fdatasync, file); }
 
 int rename(const char *from, const char *to) {
-    if (strikes(RENAME, 1)) return fails();
+    if (strikes(RENAME)) return fails();
     return syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
 }
 
-int unlink(const char *path) {
-    return strikes(OTHER, 1) ? fails() : syscall(SYS_unlinkat, AT_FDCWD, path, 0);
-}
-
-int mkdir(const char *path, mode_t mode) {
-    return strikes(OTHER, 1) ? fails() : syscall(SYS_mkdirat, AT_FDCWD, path, mode);
-}
-
-int fchmod(int file, mode_t mode) {
-    return strikes(OTHER, 1) ? fails() : syscall(SYS_fchmod, file, mode);
-}
-
-int flock(int file, int operation) {
-    return strikes(OTHER, 1) ? fails() : syscall(SYS_flock, file, operation);
-}
-
 static int opens(int directory, const char *path, int flags, mode_t mode) {
-    if (strikes(OPEN, (flags & O_CREAT) != 0)) return fails();
+    if (strikes(OPEN)) return fails();
     return syscall(SYS_openat, directory, path, flags, mode);
 }
 
@@ -152,7 +127,7 @@ int openat64(int directory, const char *path, int flags, ...) {
 }
 
 void *mmap(void *address, size_t length, int protection, int flags, int file, off_t offset) {
-    if (strikes(MMAP, 0)) return (void *)fails();
+    if (strikes(MMAP)) return (void *)fails();
     return (void *)syscall(SYS_mmap, address, length, protection, flags, file, offset);
 }
 
@@ -170,18 +145,18 @@ static void *no_memory(void) {
     return NULL;
 }
 
-void *malloc(size_t size) { return strikes(ALLOC, 0) ? no_memory() : __libc_malloc(size); }
+void *malloc(size_t size) { return strikes(ALLOC) ? no_memory() : __libc_malloc(size); }
 
 void *calloc(size_t count, size_t size) {
-    return strikes(ALLOC, 0) ? no_memory() : __libc_calloc(count, size);
+    return strikes(ALLOC) ? no_memory() : __libc_calloc(count, size);
 }
 
 void *realloc(void *memory, size_t size) {
-    return strikes(ALLOC, 0) ? no_memory() : __libc_realloc(memory, size);
+    return strikes(ALLOC) ? no_memory() : __libc_realloc(memory, size);
 }
 
 int posix_memalign(void **memory, size_t alignment, size_t size) {
-    void *found = strikes(ALLOC, 0) ? NULL : __libc_memalign(alignment, size);
+    void *found = strikes(ALLOC) ? NULL : __libc_memalign(alignment, size);
     if (found == NULL) return ENOMEM;
     *memory = found;
     return 0;

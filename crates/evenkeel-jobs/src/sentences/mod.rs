@@ -22,6 +22,13 @@ pub fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }
 
+/// A confidence as a percentage, with as many digits as it takes not to call it certain.
+pub fn confidence(level: f64) -> String {
+    let percentage = 100.0 * level;
+    let digits = (1..=12).find(|digits| 100.0 - percentage >= 0.5 / 10f64.powi(*digits));
+    format!("{percentage:.*} %", digits.map_or(12, |digits| digits as usize))
+}
+
 /// A threshold; none is infinite.
 pub fn threshold(value: Option<f64>) -> String {
     value.map_or_else(|| "infinite".to_owned(), |value| format!("{value:.4}"))
@@ -73,6 +80,13 @@ pub fn calibrated(calibration: &Calibration, seconds: Option<f64>) -> Vec<String
         said.push(format!(
             "Bound on the distance of coverage from the level: {before:.3} with equal weights, {after:.3} {how}{taken}.",
         ));
+        if let (Some(before), Some(after)) =
+            (learned.total_gap_bound_before, learned.total_gap_bound_after)
+        {
+            said.push(format!(
+                "Bound on the total coverage gap: {before:.3} with equal weights, {after:.3} with these.",
+            ));
+        }
     }
     said.extend(account(calibration));
     said

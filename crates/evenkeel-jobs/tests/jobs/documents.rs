@@ -81,6 +81,8 @@ fn every_document_has_the_names_people_rely_on() {
             "effective_sample_size",
             "bound_before",
             "bound_after",
+            "total_gap_bound_before",
+            "total_gap_bound_after",
             "steps",
             "stopped",
             "seconds",

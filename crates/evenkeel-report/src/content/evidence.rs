@@ -21,21 +21,19 @@ pub enum ShiftOutcome {
     NotFound,
 }
 
-/// Bounds on the total coverage gap from one pair of laws.
+/// Bounds on the lost coverage from one pair of laws: of the rows at hand, or with a confidence for what is behind them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct BoundRow {
-    /// Which weights, which pair of laws.
+    /// Which weights, which pair of laws, and the confidence where there is one.
     pub label: String,
-    /// The bound without kernel or grid.
+    /// On the total coverage gap, without kernel or grid.
     pub exact: Option<f64>,
-    /// Eq 7 on the sample.
+    /// On the distance of the target coverage from the level.
+    pub level: Option<f64>,
+    /// The paper's eq 7.
     pub weighted_cdf: Option<f64>,
-    /// Eq 7 with its finite-sample correction.
-    pub weighted_cdf_dkw: Option<f64>,
-    /// Eq 8 on the sample.
+    /// The paper's eq 8.
     pub wasserstein: Option<f64>,
-    /// Eq 8 with its finite-sample correction.
-    pub wasserstein_dkw: Option<f64>,
 }
 
 /// Whether a pair of laws is ordered.

@@ -1,5 +1,6 @@
 //! The page of a check.
 
+use evenkeel::check::SandwichBounds;
 use evenkeel::level::Miscoverage;
 use evenkeel::measure::WeightedEmpirical;
 use evenkeel::reading::{ReadingName, Verdict as Found};
@@ -107,6 +108,35 @@ fn repair(recommended: &Recommended, level: f64, labels: u64) -> Repair {
     }
 }
 
+/// The bounds of one pair of laws: of the rows at hand, of the populations behind them, and with the DKW terms of the paper.
+fn bound_rows(name: &str, bounds: &SandwichBounds) -> [BoundRow; 3] {
+    let with = |what: &str, confidence: f64| {
+        format!("{name}, {what}, confidence {}", sentences::confidence(confidence))
+    };
+    [
+        BoundRow {
+            label: name.to_owned(),
+            exact: Some(bounds.exact),
+            level: Some(bounds.level),
+            weighted_cdf: Some(bounds.weighted_cdf),
+            wasserstein: Some(bounds.wasserstein),
+        },
+        BoundRow {
+            label: with("populations", bounds.population_confidence),
+            exact: Some(bounds.exact_population),
+            level: Some(bounds.level_population),
+            ..BoundRow::default()
+        },
+        BoundRow {
+            label: with("DKW terms", bounds.dkw_confidence),
+            exact: Some(bounds.exact_dkw),
+            level: Some(bounds.level_dkw),
+            weighted_cdf: Some(bounds.weighted_cdf_dkw),
+            wasserstein: Some(bounds.wasserstein_dkw),
+        },
+    ]
+}
+
 /// Adds what a check rests on: examples, readings, shift test, bounds, laws and warnings.
 ///
 /// # Errors
@@ -139,14 +169,7 @@ pub fn add_check(
     ];
     for (name, sandwich, bounds) in pairs {
         page.dominance.push(DominanceRow { pair: name.into(), order: sandwich.order() });
-        page.bounds.push(BoundRow {
-            label: name.into(),
-            exact: Some(bounds.exact),
-            weighted_cdf: Some(bounds.weighted_cdf),
-            weighted_cdf_dkw: Some(bounds.weighted_cdf_dkw),
-            wasserstein: Some(bounds.wasserstein),
-            wasserstein_dkw: Some(bounds.wasserstein_dkw),
-        });
+        page.bounds.extend(bound_rows(name, bounds));
     }
     let mut thresholds =
         vec![ThresholdMark { label: "in use".into(), threshold: checked.threshold() }];

@@ -41,10 +41,9 @@ pub(crate) fn full(name: &str) -> Report {
     report.bounds = vec![BoundRow {
         label: name.into(),
         exact: Some(0.15),
-        weighted_cdf: Some(0.2),
-        weighted_cdf_dkw: Some(1.0),
+        level: Some(0.2),
+        weighted_cdf: Some(1.0),
         wasserstein: Some(1.4),
-        wasserstein_dkw: None,
     }];
     let order = Order::Violated { largest: 0.1, at: 0.4 };
     report.dominance = vec![DominanceRow { pair: name.into(), order }];

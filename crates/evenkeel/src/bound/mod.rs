@@ -12,7 +12,8 @@
 //! What is integrated against is an [`Integrator`]: the density on a grid (eq 5, eq 7), the calibration atoms
 //! (Prop A.3), or either of them restricted to a range of miscoverage rates (Prop A.9).
 //!
-//! The two of [`exact`](exact_gap_between) hold with tied scores too, and are what is called guaranteed.
+//! The two of [`exact`](exact_gap_between) hold with tied scores too, and are what is called guaranteed. With
+//! [`PopulationMargins`] they hold for the populations behind the rows.
 
 mod coverage_interval;
 mod dkw;
@@ -20,6 +21,7 @@ mod exact;
 mod fixed_alpha;
 mod integrator;
 mod labeled;
+mod populations;
 mod resampling;
 mod unlabeled;
 
@@ -30,6 +32,7 @@ pub use exact::{exact_gap_between, level_gap_between};
 pub use fixed_alpha::{labeled_gap_at, unlabeled_gap_at};
 pub use integrator::{Integrator, Measure};
 pub use labeled::{integrated_gap, wasserstein_gap};
+pub use populations::PopulationMargins;
 pub use resampling::resample;
 pub use unlabeled::{integrated_gap_between, wasserstein_gap_between};
 

@@ -55,6 +55,13 @@ pub(crate) struct CalibrationFile {
     pub bound_before: Option<f64>,
     /// The same at the learned weights.
     pub bound_after: Option<f64>,
+    /// Exact bound on the total coverage gap at uniform weights. Files of before have none, and stay as they are when written
+    /// again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total_gap_bound_before: Option<f64>,
+    /// The same at the learned weights.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total_gap_bound_after: Option<f64>,
     /// Options in effect; none if no bound was minimised.
     pub options: Option<RecordedOptions>,
     /// Optimiser steps taken; 0 if nothing was optimised.
@@ -161,6 +168,8 @@ impl From<Calibration> for CalibrationFile {
             test_mass: calibration.test_mass().get(),
             bound_before: learned.bound_before,
             bound_after: learned.bound_after,
+            total_gap_bound_before: learned.total_gap_bound_before,
+            total_gap_bound_after: learned.total_gap_bound_after,
             options: learned.options.clone(),
             steps: learned.steps,
             stopped: learned.stopped,
@@ -201,6 +210,8 @@ impl TryFrom<CalibrationFile> for Calibration {
         let learned = Learned {
             bound_before: file.bound_before,
             bound_after: file.bound_after,
+            total_gap_bound_before: file.total_gap_bound_before,
+            total_gap_bound_after: file.total_gap_bound_after,
             options: file.options,
             steps: file.steps,
             stopped: file.stopped,

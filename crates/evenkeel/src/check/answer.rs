@@ -8,8 +8,8 @@ use super::report::{
 use super::settings::CheckSettings;
 use super::target_laws::TargetLaws;
 use crate::bound::{
-    DkwCorrection, Integrator, coverage_interval, dkw_half_width, exact_gap_between,
-    integrated_gap_between, level_gap_between, wasserstein_gap_between,
+    DkwCorrection, Integrator, PopulationMargins, coverage_interval, dkw_half_width,
+    exact_gap_between, integrated_gap_between, level_gap_between, wasserstein_gap_between,
 };
 use crate::error::Result;
 use crate::interval::Interval;
@@ -133,11 +133,15 @@ fn bounds_of(
     let integrated = integrated_gap_between(p.law(), sandwich, &Integrator::density(p, &grid)?);
     let transport = wasserstein_gap_between(p, sandwich, &grid)?;
     let with_margin = |bound: f64| (bound + correction.calibration + correction.target).min(1.0);
+    let margins = PopulationMargins::new(n, sandwich, settings.delta)?;
     let (exact, level) =
         (exact_gap_between(p.law(), sandwich), level_gap_between(p.law(), sandwich));
     Ok(SandwichBounds {
         exact,
         level,
+        exact_population: (exact + margins.total_gap).min(1.0),
+        level_population: (level + margins.level_gap).min(1.0),
+        population_confidence: margins.confidence(),
         exact_dkw: with_margin(exact),
         level_dkw: with_margin(level),
         mass: integrated.mass,
@@ -145,5 +149,6 @@ fn bounds_of(
         wasserstein: transport.value,
         weighted_cdf_dkw: integrated.with_correction(correction).corrected(),
         wasserstein_dkw: transport.with_correction(correction).corrected(),
+        dkw_confidence: correction.confidence(),
     })
 }

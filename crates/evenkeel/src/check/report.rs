@@ -110,9 +110,16 @@ pub struct SandwichBounds {
     pub exact: f64,
     /// Bound on the distance of the target coverage from the level, averaged over all levels; at most 1.
     pub level: f64,
-    /// `exact` with the DKW correction, confidence `1 - 2 delta`.
+    /// `exact` for the populations behind the rows, whatever their laws are, with `population_confidence`; at most 1.
+    pub exact_population: f64,
+    /// `level` for the populations behind the rows, whatever their laws are, with `population_confidence`; at most 1.
+    pub level_population: f64,
+    /// `1 - delta`, of each of the two.
+    pub population_confidence: f64,
+    /// `exact` with the DKW correction: bounds the gap between the populations at the thresholds of these calibration scores,
+    /// with `dkw_confidence`; at most 1.
     pub exact_dkw: f64,
-    /// `level` with the DKW correction, confidence `1 - 2 delta`.
+    /// `level` with the DKW correction, of the same thresholds, with `dkw_confidence`; at most 1.
     pub level_dkw: f64,
     /// Mass that the paper's grid form integrates against: its number bounds something only where this is near 1.
     pub mass: f64,
@@ -120,10 +127,12 @@ pub struct SandwichBounds {
     pub weighted_cdf: f64,
     /// Bound by eq 8 of \[CL25\]: at least that by eq 7, up to the grid.
     pub wasserstein: f64,
-    /// Eq 7 with the DKW correction, confidence `1 - 2 delta`.
+    /// Eq 7 with the DKW correction, as in the paper, for scores that have a density; with `dkw_confidence`.
     pub weighted_cdf_dkw: f64,
-    /// Eq 8 with the DKW correction, confidence `1 - 2 delta`.
+    /// Eq 8 with the DKW correction, as in the paper, for scores that have a density; with `dkw_confidence`.
     pub wasserstein_dkw: f64,
+    /// `1 - 2 delta`, not below zero: of each number with the DKW correction.
+    pub dkw_confidence: f64,
 }
 
 /// Dominance of the pairs whose order is assumed. That of the extremes holds by construction.

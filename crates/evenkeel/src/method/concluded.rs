@@ -62,6 +62,11 @@ pub struct Learned {
     pub bound_before: Option<f64>,
     /// The same at the learned weights.
     pub bound_after: Option<f64>,
+    /// The exact bound on the total coverage gap at uniform weights: coverage on both data sets at the same threshold,
+    /// averaged over all levels. None if nothing was minimised, and in older files.
+    pub total_gap_bound_before: Option<f64>,
+    /// The same at the learned weights. Minimising the distance from the level may raise it.
+    pub total_gap_bound_after: Option<f64>,
     /// The options in effect, if a bound was minimised.
     pub options: Option<RecordedOptions>,
     /// Optimiser steps taken; 0 if nothing was optimised.
@@ -83,6 +88,8 @@ impl Learned {
         Self {
             bound_before: None,
             bound_after: None,
+            total_gap_bound_before: None,
+            total_gap_bound_after: None,
             options: None,
             steps: 0,
             stopped: StopReason::NotIterative,

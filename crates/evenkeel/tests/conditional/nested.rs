@@ -14,8 +14,10 @@ use evenkeel::score::{Labels, Probabilities};
 use evenkeel::seed::Seed;
 use evenkeel::side_inputs::{Labeled, SideInputs};
 use evenkeel::threshold::Threshold;
+use proptest::prelude::*;
 
-const LEVELS: [f64; 7] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5];
+/// Rungs of the ladder from 0.01 on: at these, cutoffs are those of fits.
+const LEVELS: [f64; 9] = [0.01, 0.02, 0.03, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5];
 const CLASSES: usize = 4;
 
 /// Probabilities, labels and one feature. How sure the model is changes along the feature, from rows like `(1, 0, 0, 0)`
@@ -125,6 +127,44 @@ fn sets_are_nested_in_alpha() {
     }
     // Both happen, or this test shows nothing.
     assert!(crossed >= 5 && kept > 20 * crossed, "{crossed} of {kept} crossed");
+}
+
+/// Any rate, small ones as often as large ones, rungs and their neighbours among them.
+fn rate() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        (-4.5..0.0f64).prop_map(|exponent| 10f64.powf(exponent).min(0.999)),
+        0.001..0.999f64,
+        prop::sample::select(LEVELS.to_vec()),
+        prop::sample::select(LEVELS.to_vec()).prop_map(|rung| 1.0 - (1.0 - rung)),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    /// A smaller rate never has the smaller cutoff, and no cutoff is below that of the fit at the rung it stands on, which is the
+    /// rate's own promise or a stronger one.
+    #[test]
+    fn sets_are_nested_at_any_pair_of_rates(
+        (first, second) in (rate(), rate()),
+        (seed, tested) in (0u64..12, 100u64..1000),
+        lambda in prop::sample::select(vec![0.005, 0.001, 0.0002]),
+    ) {
+        let (world, test) = (World::new(120, seed), World::new(20, tested));
+        let calibration = world.calibrate(PenaltyChoice::Fixed(lambda), 0.1);
+        let (smaller, larger) = (first.min(second), first.max(second));
+        let [wide, narrow] = [smaller, larger].map(|alpha| cutoffs(&calibration, &test, alpha));
+        for point in 0..20 {
+            prop_assert!(narrow[point] <= wide[point], "{point}: {} {}", narrow[point], wide[point]);
+        }
+        let below = LEVELS.into_iter().rfind(|rung| *rung <= larger + 1e-12);
+        if let Some(rung) = below {
+            let fits = world.fits(&calibration, lambda, &test, rung);
+            for point in 0..20 {
+                prop_assert!(fits[point] <= narrow[point], "{point}: {} {}", fits[point], narrow[point]);
+            }
+        }
+    }
 }
 
 /// With few points the test point's own term decides: sets hold every label, and the calibration says so.

@@ -1,6 +1,6 @@
 //! The paper's pattern on a classifier whose law is known, averaged over days.
 
-use crate::world::{Sample, sample};
+use crate::world::{CLASSES, Sample, sample};
 use crate::{alpha, transport};
 use evenkeel::bound::{Integrator, integrated_gap};
 use evenkeel::calibration::Calibration;
@@ -127,6 +127,36 @@ fn the_wasserstein_objective_lowers_its_bound() {
             .unwrap();
         let learned = calibration.learned();
         assert!(learned.bound_after.unwrap() < learned.bound_before.unwrap());
+    }
+}
+
+/// With the extremes of the rows as laws, no labels of these rows have a larger total gap at the learned weights than is said:
+/// not the true ones, and not the least likely ones, which come near.
+#[test]
+fn the_total_gap_at_learned_weights_is_below_its_bound() {
+    let extremes =
+        |base: TransportSettings| TransportSettings { sandwich: SandwichChoice::MinMax, ..base };
+    for settings in [extremes(TransportSettings::default()), extremes(steps(200))] {
+        for day in 0..3 {
+            let (labeled, target) = (sample(200, 1.0, 100 + day), sample(200, 0.7, 200 + day));
+            let calibration = transport(settings, day)
+                .calibrate(&labeled.probabilities(), &labeled.labels(), &target.probabilities())
+                .unwrap();
+            let law = calibration.law();
+            let gap = |scores: &[f64]| {
+                let truth = WeightedEmpirical::uniform(scores).unwrap();
+                let terms = law.atoms().iter().zip(law.masses()).zip(law.cumulative());
+                terms.map(|((s, w), c)| w * (c - truth.cdf(*s)).abs()).sum::<f64>()
+            };
+            let bound = calibration.learned().total_gap_bound_after.unwrap();
+            assert!(gap(&target.scores()) <= bound + 1e-12);
+            let least = |row: &[f64]| 1.0 - row.iter().copied().fold(1.0, f64::min);
+            let worst: Vec<f64> = target.probabilities.chunks_exact(CLASSES).map(least).collect();
+            let worst = gap(&worst);
+            assert!(worst <= bound + 1e-12 && worst > 0.3 * bound, "{worst} {bound}");
+            let before = calibration.learned().total_gap_bound_before.unwrap();
+            assert!((0.0..=1.0).contains(&before) && before != bound);
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use evenkeel::bound::{coverage_interval, exact_gap_between, level_gap_between};
 use evenkeel::level::Miscoverage;
 use evenkeel::measure::WeightedEmpirical;
 use evenkeel::sandwich::min_max;
-use evenkeel::score::{Probabilities, Score};
+use evenkeel::score::{Aps, Probabilities, Randomisation, Raps, Score};
 use evenkeel::threshold::{TestMass, conformal_threshold};
 use proptest::prelude::*;
 
@@ -44,6 +44,13 @@ fn world() -> impl Strategy<Value = World> {
         .prop_flat_map(|classes| (Just(classes), rows(classes), calibration(), 0.02..0.98f64))
 }
 
+/// Every score of probabilities whose value is a function of the row: a randomised one is a draw, and has no fixed extremes.
+fn scores() -> [Score; 4] {
+    let raps = Raps::new(0.1, 1, Randomisation::Deterministic).unwrap();
+    let aps = Aps { randomisation: Randomisation::Deterministic };
+    [Score::Lac, Score::Margin, Score::Aps(aps), Score::Raps(raps)]
+}
+
 /// Both gaps as they are defined, by plain sums over the distinct scores.
 fn measured_gaps(p: &WeightedEmpirical, truth: &WeightedEmpirical) -> (f64, f64) {
     let (mut total, mut to_level, mut before) = (0.0, 0.0, 0.0);
@@ -65,7 +72,7 @@ proptest! {
     fn no_labelling_exceeds_a_guaranteed_bound((classes, rows, calibration, alpha) in world()) {
         let values: Vec<f64> = rows.concat();
         let probabilities = Probabilities::new(&values, classes).unwrap();
-        for score in [Score::Lac, Score::Margin] {
+        for score in scores() {
             let candidates = score.candidate_scores(&probabilities).unwrap();
             let p = law(&calibration);
             let sandwich = min_max(&candidates).unwrap();

@@ -1,5 +1,6 @@
 //! `conditional` as a method: the calibration points alone decide; target rows are only checked.
 
+use super::ladder::nested_cutoffs;
 use super::{
     ConditionalChoice, ConditionalModel, ConditionalRule, ConditionalSettings, FlatIntercept,
     LambdaChoice, PENALTIES, PenaltyChoice,
@@ -109,9 +110,8 @@ fn most_sets_hold_every_label(
     alpha: Miscoverage,
     largest: f64,
 ) -> Result<Option<Warning>> {
-    let at_rate = model.at(alpha)?;
     // Too few points for any program: that is `Warning::AllLabels`, which is raised for every method.
-    if !at_rate.has_program() {
+    if !model.at(alpha)?.has_program() {
         return Ok(None);
     }
     let (points, columns) = (features.rows(), features.columns());
@@ -121,7 +121,7 @@ fn most_sets_hold_every_label(
     let some: Vec<f64> = chosen
         .flat_map(|row| features.values()[row * columns..][..columns].iter().copied())
         .collect();
-    let cutoffs = at_rate.cutoffs(Rows::new("features", &some, columns)?)?;
+    let cutoffs = nested_cutoffs(model, Rows::new("features", &some, columns)?, alpha)?;
     let all = cutoffs.iter().filter(|cutoff| cutoff.admits(largest)).count();
     let share = all as f64 / looked_at as f64;
     Ok((share >= MOST).then_some(Warning::MostSetsHoldEveryLabel { share, looked_at, points }))

@@ -35,6 +35,7 @@ mod cross_validation;
 mod fit;
 mod free_factor;
 mod kernel;
+mod ladder;
 mod model;
 mod program;
 mod record;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::ladder::nested_cutoffs;
 use super::{ConditionalModel, ConditionalRecord};
 use crate::conformal::Cutoffs;
 use crate::error::{Error, Result, require_same_length};
@@ -10,7 +11,6 @@ use crate::method::basis::Basis;
 use crate::rows::{Real, RowKeys, Rows};
 use crate::score::Score;
 use crate::side_inputs::SideInputs;
-use crate::threshold::Threshold;
 
 /// A conditional model and what it describes points by.
 ///
@@ -72,7 +72,7 @@ impl ConditionalRule {
         }
     }
 
-    /// A threshold for each row of a block, from a quadratic program for each.
+    /// A threshold for each row of a block, from quadratic programs for each; it does not grow with alpha.
     ///
     /// # Errors
     /// If features are missing or not used, a row does not hold probabilities, or a program does
@@ -91,32 +91,4 @@ impl ConditionalRule {
         // of test points, which blocks hold many times over.
         Ok(Cutoffs::PerRow(nested_cutoffs(&self.model, rows, alpha)?))
     }
-}
-
-/// Miscoverage rates over which sets are nested: those that people ask for.
-const LEVELS: [f64; 7] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5];
-
-/// Cutoffs that do not grow with alpha.
-///
-/// ```text
-/// cutoff*(alpha) = max of cutoff(alpha) and cutoff(level) over the LEVELS above alpha
-/// ```
-/// Each rate is a fit of its own, and quantile fits may cross: a label could be in the set at 80 % and not at 90 %. The
-/// larger of two cutoffs admits whatever either admits, so coverage is at least that of the fit at alpha. Where fits do not
-/// cross it is the fit at alpha, to the bit.
-fn nested_cutoffs(
-    model: &ConditionalModel,
-    rows: Rows<'_, f64>,
-    alpha: Miscoverage,
-) -> Result<Vec<Threshold>> {
-    let mut nested = model.cutoffs(rows, alpha)?;
-    for level in LEVELS.into_iter().filter(|level| *level > alpha.get()) {
-        let above = model.cutoffs(rows, Miscoverage::new(level)?)?;
-        for (cutoff, above) in nested.iter_mut().zip(above) {
-            if above.get() > cutoff.get() {
-                *cutoff = above;
-            }
-        }
-    }
-    Ok(nested)
 }

@@ -5,10 +5,10 @@
 //! test mass   minimiser  1 / (n + 1)
 //!             free-form  1 / (1 + sum_k exp(theta_k))
 //!             function   max_s w(s) / (sum_i w(s_i) + max_s w(s))
-//! bounds      L, the exact bound on the distance from the level, at uniform and at learned weights
+//! bounds      L, on the distance from the level, and that on the total gap, at uniform and at learned weights
 //! ```
 
-use crate::bound::level_gap_between;
+use crate::bound::{exact_gap_between, level_gap_between};
 use crate::error::{Error, Result};
 use crate::interval::Interval;
 use crate::learning::network::Mlp;
@@ -36,6 +36,15 @@ use crate::warning::Warning;
 
 /// Most points of a learning grid that nobody chose: finer ones cost steps and show nothing new.
 const MOST_LEARNING_POINTS: usize = 4000;
+
+/// What the pair of laws proves of one weighting of the scores.
+#[derive(Debug, Clone, Copy)]
+struct ExactBounds {
+    /// `L`: on the distance of the target coverage from the level, averaged over levels.
+    level: f64,
+    /// On the total coverage gap: coverage on both data sets at the same threshold, averaged over levels.
+    total_gap: f64,
+}
 
 /// The paper's method on one set of scores: what does not depend on the target data.
 #[derive(Debug, Clone, Copy)]
@@ -240,14 +249,16 @@ impl Problem {
     /// How the weights came about, for the record.
     fn learned(
         &self,
-        (before, after): (f64, f64),
+        (before, after): (ExactBounds, ExactBounds),
         sandwich: &Sandwich,
         bandwidth: Option<Bandwidth>,
         (steps, stopped, trace): (usize, StopReason, Trace),
     ) -> Learned {
         Learned {
-            bound_before: Some(before),
-            bound_after: Some(after),
+            bound_before: Some(before.level),
+            bound_after: Some(after.level),
+            total_gap_bound_before: Some(before.total_gap),
+            total_gap_bound_after: Some(after.total_gap),
             options: Some(self.recorded(sandwich, bandwidth)),
             steps,
             stopped,
@@ -431,13 +442,21 @@ impl Problem {
         Ok(ObjectiveInputs { sorted_scores, sandwich, grid, bandwidth, support: self.support() })
     }
 
-    /// `L` at uniform and at learned weights.
+    /// Both exact bounds at uniform and at learned weights.
     ///
-    /// The same bound for every objective, over all rates and without the finite-sample term, so that runs compare; it
-    /// holds with ties, which the form on a grid does not.
-    fn bounds(&self, scores: &[f64], weights: &Weights, sandwich: &Sandwich) -> Result<(f64, f64)> {
-        let bound = |weights: &Weights| -> Result<f64> {
-            Ok(level_gap_between(&WeightedEmpirical::new(scores, weights)?, sandwich))
+    /// The same bounds for every objective, over all rates and without the finite-sample term, so that runs compare; they
+    /// hold with ties, which the form on a grid does not.
+    fn bounds(
+        &self,
+        scores: &[f64],
+        weights: &Weights,
+        sandwich: &Sandwich,
+    ) -> Result<(ExactBounds, ExactBounds)> {
+        let bound = |weights: &Weights| -> Result<ExactBounds> {
+            let law = WeightedEmpirical::new(scores, weights)?;
+            let (level, total_gap) =
+                (level_gap_between(&law, sandwich), exact_gap_between(&law, sandwich));
+            Ok(ExactBounds { level, total_gap })
         };
         Ok((bound(&Weights::uniform(scores.len())?)?, bound(weights)?))
     }
