@@ -23,7 +23,7 @@ use crate::side_inputs::SideInputs;
 /// one.
 const MAGIC: [u8; 4] = *b"EKST";
 /// Version of the format; states of another one are refused.
-const VERSION: u16 = 2;
+const VERSION: u16 = 3;
 /// Bytes before the header.
 const PREFIX: usize = MAGIC.len() + 2 + 1;
 /// Bytes of the SHA-256 at the end.
@@ -208,6 +208,10 @@ pub(crate) fn digest_of(scores: &[f64], labels: &Labels, side: &SideInputs<'_>) 
             digest.begin(name, &[values.len()]);
             digest.numbers(values.iter().copied());
         }
+    }
+    if let Some(second) = side.second {
+        digest.begin("second models", &[second.rows(), second.columns()]);
+        digest.numbers(second.values().iter().copied());
     }
     if let Some(labels) = side.labels {
         digest.begin("labels of target rows", &[labels.len(), labels.shares().len()]);

@@ -443,7 +443,9 @@ impl Pass for LabelsPass {
         side: &SideInputs<'_>,
     ) -> Result<LabelsState> {
         let LabelsState { auto, mut rows, mut labeled } = state;
-        let auto = self.auto.add(auto, keys, block, side)?;
+        // Labels know more than other models, which are not asked.
+        let side = SideInputs { second: None, ..*side };
+        let auto = self.auto.add(auto, keys, block, &side)?;
         let values = normalised(keys, block)?;
         for (offset, row) in values.chunks_exact(block.columns()).enumerate() {
             let key = keys.key(offset);
