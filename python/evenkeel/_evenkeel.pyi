@@ -55,6 +55,8 @@ def check(
     calibration: Optional[FittedCalibration],
     probs_target: np.ndarray,
     target_labels: List[Tuple[int, int]],
+    side_cal: Dict[str, Any],
+    side_target: Dict[str, Any],
     alpha: Optional[float],
     delta: float,
     permutations: Optional[int],

@@ -250,13 +250,40 @@ def count(argument: str, value: Any) -> int:
     return whole
 
 
-def side_inputs(where: str, features: Any = None, ratios: Any = None, weights: Any = None) -> dict:
-    """What stands beside the probabilities of some points; `where` ends the names of the arguments ("_cal")."""
+def side_inputs(where: str, features: Any = None, ratios: Any = None, weights: Any = None, second: Any = ()) -> dict:
+    """What stands beside the probabilities of some points; `where` ends the names of the arguments ("_cal").
+
+    `second` holds the outputs of second models as `second_models` gives them.
+    """
     return {
         "features": None if features is None else _features(f"features{where}", features),
         "ratios": None if ratios is None else vector(f"ratios{where}", ratios),
         "weights": None if weights is None else vector(f"weights{where}", weights),
+        "second": list(second),
     }
+
+
+def second_models(second: Any) -> Tuple[list, list]:
+    """Outputs of second models for the calibration rows and for the target rows, each with its name.
+
+    `second` is a sequence of pairs, one for each model; None is none.
+    """
+    if second is None:
+        return [], []
+    try:
+        pairs = [tuple(pair) for pair in second]
+    except TypeError:
+        pairs = [()]
+    cal, target = [], []
+    for index, pair in enumerate(pairs):
+        if len(pair) != 2:
+            raise InvalidInputError(
+                f"second[{index}] is no pair; give (probs_cal, probs_target) of every second model: second=[(cal_B, target_B)]"
+            )
+        for place, (values, into) in enumerate(zip(pair, (cal, target))):
+            name = f"second[{index}][{place}]"
+            into.append((name, _in_order(matrix(name, values).astype(np.float64, copy=False))))
+    return cal, target
 
 
 def _features(argument: str, values: Any) -> np.ndarray:

@@ -44,6 +44,7 @@ def calibrate(
     ratios_cal: Any = None,
     weights_cal: Any = None,
     y_target: Any = None,
+    second: Any = None,
     **options: Unpack[MethodOptions],
 ) -> "Calibration":
     """Learns weights or thresholds once; they serve every alpha.
@@ -73,18 +74,22 @@ def calibrate(
     y_target : array (m,) or dict
         Labels of some target rows, drawn at random: one for each row with -1 or NaN where unknown, or a dict from row to
         label. With them method "auto" is "few-labels".
+    second : sequence of pairs of arrays (n, C), (m, C)
+        What other models say of the same rows: `[(probs_cal_B, probs_target_B), ...]`, for methods "auto" and "label-plan". They
+        are asked how often the model is right on the target data.
     **options
         Options of the method and the score, named as in `docs/options.md` and typed in `evenkeel._options`. An option
         that neither uses is an error.
     """
     target = _inputs.matrix("probs_target", probs_target)
+    second_cal, second_target = _inputs.second_models(second)
     core = _evenkeel.calibrate(
         _inputs.matrix("probs_cal", probs_cal),
         _inputs.labels("y_cal", y_cal, "probs_cal"),
         target,
         _inputs.target_labels("y_target", y_target, len(target)),
-        _inputs.side_inputs("_cal", features_cal, ratios_cal, weights_cal),
-        _inputs.side_inputs("_target", features_target),
+        _inputs.side_inputs("_cal", features_cal, ratios_cal, weights_cal, second=second_cal),
+        _inputs.side_inputs("_target", features_target, second=second_target),
         str(method),
         _inputs.number("alpha", alpha),
         _inputs.seed(random_state),

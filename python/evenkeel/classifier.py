@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, Mapping, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from evenkeel._options import MethodName
 
 #: The options of `evenkeel.calibrate` that `evenkeel.check` has too.
-_CHECK_OPTIONS = ("score", "randomised", "raps_lambda", "raps_k", "bound_grid")
+_CHECK_OPTIONS = ("score", "randomised", "raps_lambda", "raps_k", "bound_grid", "assume", "accuracy")
 
 
 class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
@@ -42,6 +42,13 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
         The outputs of the estimator are logits even if they come from `predict_proba`.
     method_options : dict
         Options of `evenkeel.calibrate`.
+    assume : str
+        What unlabeled rows are taken to mean, for methods "auto" and "label-plan": "class-shares", "calibrated", "matched" or
+        "blend".
+    accuracy : float
+        Share of right predictions on the target data, where it is known.
+    second_estimators : list of estimators
+        Other fitted classifiers of the same classes. They are asked how often `estimator` is right on the target data.
 
     Attributes
     ----------
@@ -64,6 +71,9 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
         random_state: Any = 0,
         logits: bool = False,
         method_options: Optional[Dict[str, Any]] = None,
+        assume: Optional[str] = None,
+        accuracy: Optional[float] = None,
+        second_estimators: Optional[Sequence[Any]] = None,
     ) -> None:
         self.estimator = estimator
         self.confidence_level = confidence_level
@@ -73,6 +83,9 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
         self.random_state = random_state
         self.logits = logits
         self.method_options = method_options
+        self.assume = assume
+        self.accuracy = accuracy
+        self.second_estimators = second_estimators
 
     def fit(self, X: Any, y: Any, **fit_params: Any) -> "ShiftConformalClassifier":
         """Fits a clone of the estimator; needs prefit=False."""
@@ -114,7 +127,8 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
             random_state=self.random_state,
             logits=logits,
             y_target=known,
-            **{"score": self.conformity_score, **self._options()},
+            second=self._second(X_cal, X_target, logits),
+            **{"score": self.conformity_score, **self._assumed(), **self._options()},
         )
         # Labels may come later, and a calibration does not keep the target rows.
         self._target = None if X_target is None else (target, logits)
@@ -154,7 +168,8 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
             delta=delta,
             random_state=self.random_state,
             logits=logits,
-            **{"score": self.conformity_score, **options},
+            second=self._second(X_cal, X_target, logits),
+            **{"score": self.conformity_score, **self._assumed(), **options},
         )
 
     def predict(self, X: Any) -> np.ndarray:
@@ -190,7 +205,10 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
 
     def _outputs(self, X: Any, argument: str) -> Tuple[np.ndarray, bool]:
         """What the model says about `X`, and whether it speaks in logits."""
-        model = self._model()
+        return self._said(self._model(), X, argument)
+
+    def _said(self, model: Any, X: Any, argument: str) -> Tuple[np.ndarray, bool]:
+        """The same of any model."""
         if hasattr(model, "predict_proba"):
             return _inputs.matrix(f"the probabilities of {argument}", model.predict_proba(X)), _inputs.flag(
                 "logits", self.logits
@@ -203,6 +221,39 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
         if decisions.shape[1] == 1:  # Two classes: the one number is the second class's logit against the first's.
             decisions = np.hstack([np.zeros_like(decisions), decisions])
         return decisions, True
+
+    def _assumed(self) -> Dict[str, Any]:
+        """What is assumed of the target data, and known of them."""
+        return {"assume": self.assume, "accuracy": self.accuracy}
+
+    def _second(self, X_cal: Any, X_target: Any, logits: bool) -> Optional[List[Tuple[np.ndarray, np.ndarray]]]:
+        """What the second estimators say of the rows, with their columns in the order of `classes_`."""
+        models = self.second_estimators
+        if models is None or len(models) == 0:
+            return None
+        if X_target is None:
+            raise InvalidParameterError("second_estimators say something of X_target, which is missing; give it")
+        return [
+            (self._aligned(model, index, X_cal, logits), self._aligned(model, index, X_target, logits))
+            for index, model in enumerate(models)
+        ]
+
+    def _aligned(self, model: Any, index: int, X: Any, logits: bool) -> np.ndarray:
+        name = f"second_estimators[{index}]"
+        outputs, speaks_logits = self._said(model, X, name)
+        classes = _classes(model, outputs.shape[1]).tolist()
+        wanted = self.classes_.tolist()
+        if sorted(map(str, classes)) != sorted(map(str, wanted)):
+            raise InvalidInputError(
+                f"{name} has the classes {classes} and the estimator {wanted}; give a classifier of the same classes"
+            )
+        outputs = outputs[:, [classes.index(label) for label in wanted]].astype(np.float64)
+        if speaks_logits == logits:
+            return outputs
+        if logits:  # Their logarithms have these probabilities.
+            return np.log(np.maximum(outputs, np.finfo(np.float32).smallest_subnormal))
+        shifted = np.exp(outputs - outputs.max(axis=1, keepdims=True))
+        return shifted / shifted.sum(axis=1, keepdims=True)
 
     def _encoded(self, y: Any, argument: str) -> np.ndarray:
         """Positions of labels in `classes_`."""

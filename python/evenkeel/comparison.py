@@ -128,21 +128,23 @@ def compare(
     ratios_cal: Any = None,
     ratios_test: Any = None,
     weights_cal: Any = None,
+    second: Any = None,
     **options: Unpack[MethodOptions],
 ) -> Comparison:
     """Fits every method and measures all of them on labeled test points.
 
     `methods` is "all" that can be applied, names separated by commas, or a sequence of names ("oracle" is split conformal prediction on
-    the test labels themselves). Options are those of `evenkeel.calibrate`.
+    the test labels themselves). `second` and the options are those of `evenkeel.calibrate`.
     """
+    second_cal, second_target = _inputs.second_models(second)
     document, compared, sentences, left_out = _evenkeel.compare(
         _inputs.matrix("probs_cal", probs_cal),
         _inputs.labels("y_cal", y_cal, "probs_cal"),
         _inputs.matrix("probs_target", probs_target),
         _inputs.matrix("probs_test", probs_test),
         _inputs.labels("y_test", y_test, "probs_test"),
-        _inputs.side_inputs("_cal", features_cal, ratios_cal, weights_cal),
-        _inputs.side_inputs("_target", features_target),
+        _inputs.side_inputs("_cal", features_cal, ratios_cal, weights_cal, second=second_cal),
+        _inputs.side_inputs("_target", features_target, second=second_target),
         _inputs.side_inputs("_test", features_test, ratios_test),
         _names(methods),
         _inputs.number("alpha", alpha),

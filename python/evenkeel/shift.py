@@ -124,6 +124,7 @@ def check(
     y_target: Any = None,
     logits: bool = False,
     permutations: Optional[int] = None,
+    second: Any = None,
     **options: Unpack[CheckOptions],
 ) -> ShiftReport:
     """Is there a shift, how much coverage is at risk, what to do.
@@ -134,8 +135,8 @@ def check(
     `y_target` holds labels of some target rows: one for each row with -1 or NaN where unknown, or a dict from row to label.
     With labels the verdict is theirs.
     `delta` is the failure probability of each confidence statement and the level of the shift test, which draws
-    `permutations` relabelings (999 by default, or `2 / delta` if that is more). Options are those of the score, and
-    `bound_grid`.
+    `permutations` relabelings (999 by default, or `2 / delta` if that is more). `second` holds what other models say of the same
+    rows: `[(probs_cal_B, probs_target_B), ...]`. Options are those of the score, `assume`, `accuracy` and `bound_grid`.
     """
     if probs_target is None:
         raise InvalidInputError("probs_target is missing; give the probabilities of the target data")
@@ -144,12 +145,15 @@ def check(
     if calibration is None and (probs_cal is None or y_cal is None):
         raise InvalidInputError("give probs_cal and y_cal, or calibration")
     target = _inputs.matrix("probs_target", probs_target)
+    second_cal, second_target = _inputs.second_models(second)
     text, said, curves, page = _evenkeel.check(
         None if probs_cal is None else _inputs.matrix("probs_cal", probs_cal),
         None if y_cal is None else _inputs.labels("y_cal", y_cal, "probs_cal"),
         None if calibration is None else calibration._core,
         target,
         _inputs.target_labels("y_target", y_target, len(target)),
+        _inputs.side_inputs("_cal", second=second_cal),
+        _inputs.side_inputs("_target", second=second_target),
         None if alpha is None else _inputs.number("alpha", alpha),
         _inputs.number("delta", delta),
         None if permutations is None else _inputs.count("permutations", permutations),

@@ -1,7 +1,7 @@
 //! Probabilities -> a calibration.
 
 use evenkeel::error::{PointSet, SideInput};
-use evenkeel::method::{MethodName, require_and_refuse};
+use evenkeel::method::{FewLabelsSettings, Method, MethodName, require_and_refuse};
 use evenkeel_jobs::TargetLabels;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -11,7 +11,7 @@ use crate::calibration::FittedCalibration;
 use crate::detached::detached;
 use crate::errors::Failure;
 use crate::methods::Settings;
-use crate::points::{Points, SideArrays};
+use crate::points::{Points, SideArrays, seen};
 
 /// Learns a calibration from labeled probabilities of the calibration data and unlabeled ones of the target data.
 #[pyfunction]
@@ -45,11 +45,21 @@ pub(crate) fn calibrate(
             given.push(SideInput::Labels);
         }
         require_and_refuse(&calibrator.method, points, &given).map_err(Failure::from)?;
+        if auto && !target_labels.is_empty() {
+            // Which asks no other models.
+            let few = Method::FewLabels(FewLabelsSettings::default());
+            given.extend((points == PointSet::Calibration).then_some(SideInput::Labels));
+            require_and_refuse(&few, points, &given).map_err(Failure::from)?;
+        }
     }
-    let cal = Points::new(("probs_cal", PointSet::Calibration), &probs_cal, &side_cal, logits)?;
+    let second_cal = side_cal.second(logits, seen("probs_cal", &probs_cal)?)?;
+    let second_target = side_target.second(logits, seen("probs_target", &probs_target)?)?;
+    let cal = Points::new(("probs_cal", PointSet::Calibration), &probs_cal, &side_cal, logits)?
+        .with_second(&second_cal);
     let labels = y_cal.whole("y_cal")?;
     let target =
-        Points::new(("probs_target", PointSet::Target), &probs_target, &side_target, logits)?;
+        Points::new(("probs_target", PointSet::Target), &probs_target, &side_target, logits)?
+            .with_second(&second_target);
     let classes = target.classes();
     let target_labels = TargetLabels::new("y_target", target_labels, classes)
         .and_then(|labels| labels.of_rows(classes))

@@ -5,8 +5,9 @@ use evenkeel::error::PointSet;
 use evenkeel::level::FailureProbability;
 use evenkeel::measure::WeightedEmpirical;
 use evenkeel::method::OptionValue;
+use evenkeel::method::label_plan::PlanAssumptions;
 use evenkeel_jobs::sentences::check::NextStep;
-use evenkeel_jobs::{CheckJob, Checked, JobError, LabeledData, TargetLabels, sentences};
+use evenkeel_jobs::{CheckJob, Checked, JobError, LabeledData, SeenRows, TargetLabels, sentences};
 use evenkeel_report::Provenance;
 use evenkeel_report::job_pages::{AboutRun, check_page};
 use numpy::PyArray1;
@@ -19,7 +20,7 @@ use crate::detached::detached;
 use crate::errors::Failure;
 use crate::json;
 use crate::methods::Settings;
-use crate::points::{Points, SideArrays};
+use crate::points::{Points, SideArrays, seen};
 use crate::spelling::keyword;
 
 /// Atoms and CDF of a law on the line.
@@ -67,7 +68,10 @@ impl CheckPage {
 
 /// Looks at labeled probabilities of the calibration data, or at a calibration that keeps them, and at target rows.
 #[pyfunction]
-#[pyo3(signature = (probs_cal, y_cal, calibration, probs_target, target_labels, alpha, delta, permutations, seed, logits, options))]
+#[pyo3(signature = (
+    probs_cal, y_cal, calibration, probs_target, target_labels, side_cal, side_target, alpha, delta, permutations, seed, logits,
+    options
+))]
 #[allow(clippy::too_many_arguments, reason = "the keywords of a Python function")]
 pub(crate) fn check<'py>(
     py: Python<'py>,
@@ -76,6 +80,8 @@ pub(crate) fn check<'py>(
     calibration: Option<Bound<'py, FittedCalibration>>,
     probs_target: Matrix<'_>,
     target_labels: Vec<(usize, usize)>,
+    side_cal: &Bound<'py, PyDict>,
+    side_target: &Bound<'py, PyDict>,
     alpha: Option<f64>,
     delta: f64,
     permutations: Option<usize>,
@@ -102,17 +108,34 @@ pub(crate) fn check<'py>(
     let checked = &mut job.settings;
     checked.permutations = permutations.unwrap_or(checked.permutations);
     checked.bound_grid = settings.options.count("bound-grid").unwrap_or(checked.bound_grid);
-    let none = SideArrays::default();
-    let target = Points::new(("probs_target", PointSet::Target), &probs_target, &none, logits)?;
+    checked.assumptions =
+        PlanAssumptions::from_options(&settings.options).map_err(Failure::from)?;
+    let (side_cal, side_target) = (SideArrays::of(side_cal)?, SideArrays::of(side_target)?);
+    let second_target = side_target.second(logits, seen("probs_target", &probs_target)?)?;
+    let target =
+        Points::new(("probs_target", PointSet::Target), &probs_target, &side_target, logits)?
+            .with_second(&second_target);
     let classes = target.classes();
     job.labels = TargetLabels::new("y_target", target_labels, classes).map_err(Failure::from)?;
     let cal = match &probs_cal {
         Some(probs) => {
-            Some(Points::new(("probs_cal", PointSet::Calibration), probs, &none, logits)?)
+            Some(Points::new(("probs_cal", PointSet::Calibration), probs, &side_cal, logits)?)
         }
         None => None,
     };
     let labels = y_cal.map(|labels| labels.whole("y_cal")).transpose()?;
+    let rows_of_cal = match (&probs_cal, stored.and_then(|found| Some((found, found.reference()?))))
+    {
+        (Some(probs), _) => seen("probs_cal", probs)?,
+        (None, Some((found, kept))) => SeenRows {
+            name: "calibration",
+            rows: kept.labels().len(),
+            classes: found.provenance().classes,
+        },
+        // Said below, where nothing can be compared with.
+        (None, None) => SeenRows { name: "calibration", rows: 0, classes },
+    };
+    let second_cal = side_cal.second(logits, rows_of_cal)?;
     let (checked, laws) = detached(py, |watcher| {
         let mut softmax = Vec::new();
         let labeled = match (&cal, labels, stored) {
@@ -120,13 +143,19 @@ pub(crate) fn check<'py>(
             (_, _, Some(calibration)) => reference_of(calibration)?,
             _ => return Err(Failure::from(nothing_to_compare_with())),
         };
+        let labeled = labeled.with_second(&second_cal)?;
         let checked = evenkeel_jobs::check(&job, &labeled, &mut target.source()?, watcher)?;
         // While the interpreter is free: the laws of a large table have many atoms.
         let laws = curves(&checked)?;
         Ok((checked, laws))
     })?;
     let command = match sentences::check::next_step(&checked) {
-        NextStep::Calibrate => Some(recalibrate(&settings, delta, logits, !job.labels.is_empty())),
+        NextStep::Calibrate => Some(recalibrate(
+            &settings,
+            delta,
+            logits,
+            (!job.labels.is_empty(), !second_cal.is_empty()),
+        )),
         NextStep::Label { rows } => Some(format!(
             "evenkeel.choose_rows({}, {})",
             checked.report.m,
@@ -205,11 +234,13 @@ fn recalibrate(
     settings: &Settings,
     delta: FailureProbability,
     logits: bool,
-    labeled: bool,
+    (labeled, second): (bool, bool),
 ) -> String {
     let mut call = "evenkeel.calibrate(probs_cal, y_cal, probs_target".to_owned();
     if labeled {
         call += ", y_target=y_target";
+    } else if second {
+        call += ", second=second";
     }
     let mut set = |name: &str, value: String| call += &format!(", {name}={value}");
     let rates = [
@@ -226,7 +257,13 @@ fn recalibrate(
         set("logits", "True".to_owned());
     }
     // The grid is the check's own; `calibrate` would refuse it.
-    for (name, value) in settings.options.iter().filter(|(name, _)| *name != "bound-grid") {
+    let used = |name: &str| match name {
+        "bound-grid" => false,
+        // Labels decide where there are any.
+        "assume" | "accuracy" => !labeled,
+        _ => true,
+    };
+    for (name, value) in settings.options.iter().filter(|(name, _)| used(name)) {
         let value = match value {
             OptionValue::Word(word) => format!("\"{word}\""),
             OptionValue::Flag(flag) => if flag { "True" } else { "False" }.to_owned(),

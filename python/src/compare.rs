@@ -14,7 +14,7 @@ use crate::detached::detached;
 use crate::errors::{Failure, spelled};
 use crate::json;
 use crate::methods::Settings;
-use crate::points::{Points, SideArrays};
+use crate::points::{Points, SideArrays, seen};
 
 /// The document of a comparison; a dict for each method with its calibration, evaluation and gap curve; what is said before
 /// and after the table; and which methods could not apply.
@@ -53,10 +53,14 @@ pub(crate) fn compare<'py>(
     let entrant = |method: &MethodName| settings.entrant(*method, side_cal.known_ratios());
     let entrants = methods.iter().map(entrant).collect::<Result<_, _>>()?;
     let job = CompareJob { entrants, if_inapplicable };
-    let cal = Points::new(("probs_cal", PointSet::Calibration), &probs_cal, &side_cal, logits)?;
+    let second_cal = side_cal.second(logits, seen("probs_cal", &probs_cal)?)?;
+    let second_target = side_target.second(logits, seen("probs_target", &probs_target)?)?;
+    let cal = Points::new(("probs_cal", PointSet::Calibration), &probs_cal, &side_cal, logits)?
+        .with_second(&second_cal);
     let labels = y_cal.whole("y_cal")?;
     let target =
-        Points::new(("probs_target", PointSet::Target), &probs_target, &side_target, logits)?;
+        Points::new(("probs_target", PointSet::Target), &probs_target, &side_target, logits)?
+            .with_second(&second_target);
     let test = Points::new(("probs_test", PointSet::Test), &probs_test, &side_test, logits)?;
     // Against the classes of the calibration data, so that rows of another model are found first.
     let test_labels = test.labels("y_test", y_test.whole("y_test")?, cal.classes())?;

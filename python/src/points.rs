@@ -5,7 +5,10 @@ use evenkeel::method::KnownRatios;
 use evenkeel::rows::Rows;
 use evenkeel::score::Labels;
 use evenkeel::side_inputs::SideInputs;
-use evenkeel_jobs::{AnyRows, JobError, LabeledData, MemorySource, SideNames, ValueKind};
+use evenkeel_jobs::{
+    AnyRows, JobError, LabeledData, MemorySource, SecondTable, SeenRows, SideNames, ValueKind,
+    beside_each_other,
+};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -21,6 +24,8 @@ pub(crate) struct SideArrays<'py> {
     features: Option<PyReadonlyArray2<'py, f64>>,
     ratios: Option<PyReadonlyArray1<'py, f64>>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
+    /// Outputs of second models, with what the caller calls each.
+    second: Vec<(String, PyReadonlyArray2<'py, f64>)>,
 }
 
 impl<'py> SideArrays<'py> {
@@ -39,7 +44,21 @@ impl<'py> SideArrays<'py> {
         let features = self.features.as_ref().map(|_| SideInput::Features);
         let ratios = self.ratios.as_ref().map(|_| SideInput::Ratios);
         let weights = self.weights.as_ref().map(|_| SideInput::Weights);
-        [features, ratios, weights].into_iter().flatten().collect()
+        let second = (!self.second.is_empty()).then_some(SideInput::Second);
+        [features, ratios, weights, second].into_iter().flatten().collect()
+    }
+
+    /// What second models say of some rows, beside each other; empty without a model.
+    pub(crate) fn second(&self, logits: bool, seen: SeenRows<'_>) -> Result<Vec<f64>, Failure> {
+        let mut tables = Vec::new();
+        for (name, array) in &self.second {
+            let empty = || JobError::NoRows { input: name.clone() };
+            let (values, columns) = cells(array, name)?.ok_or_else(empty)?;
+            let rows = AnyRows::f64(values, columns)
+                .map_err(|error| Failure::from(JobError::found_in(name, error)))?;
+            tables.push(SecondTable { name, rows, first_row: 0 });
+        }
+        Ok(beside_each_other(&tables, kind(logits), seen)?)
     }
 
     /// As the core takes them; the job checks them.
@@ -57,6 +76,12 @@ impl<'py> SideArrays<'py> {
     }
 }
 
+/// The rows of an argument, as second models see them.
+pub(crate) fn seen<'a>(name: &'a str, matrix: &Matrix<'_>) -> Result<SeenRows<'a>, Failure> {
+    let rows = matrix.rows(name)?;
+    Ok(SeenRows { name, rows: rows.rows(), classes: rows.columns() })
+}
+
 /// Rows of one set of points and what stands beside them, borrowed from the caller's arrays; free of the interpreter.
 #[derive(Clone, Copy)]
 pub(crate) struct Points<'a> {
@@ -66,6 +91,8 @@ pub(crate) struct Points<'a> {
     kind: ValueKind,
     rows: AnyRows<'a>,
     side: SideInputs<'a>,
+    /// What second models say of the rows, beside each other.
+    second: &'a [f64],
 }
 
 impl<'a> Points<'a> {
@@ -77,7 +104,12 @@ impl<'a> Points<'a> {
     ) -> Result<Self, Failure> {
         // Borrowed now, while the interpreter is held; the job then runs without it.
         let side = side.inputs(side_names(set))?;
-        Ok(Self { name, set, kind: kind(logits), rows: matrix.rows(name)?, side })
+        Ok(Self { name, set, kind: kind(logits), rows: matrix.rows(name)?, side, second: &[] })
+    }
+
+    /// With what second models say of the same rows.
+    pub(crate) fn with_second(self, second: &'a [f64]) -> Self {
+        Self { second, ..self }
     }
 
     /// Number of points.
@@ -93,7 +125,8 @@ impl<'a> Points<'a> {
     /// As a job reads them.
     pub(crate) fn source(&self) -> Result<MemorySource<'a>, Failure> {
         let source = MemorySource::new(self.name, self.rows).of_kind(self.kind);
-        Ok(source.with_side_inputs(side_names(self.set), self.side)?)
+        let source = source.with_side_inputs(side_names(self.set), self.side)?;
+        Ok(source.with_second(self.second)?)
     }
 
     /// Labels of these points, each naming one of the classes of the calibration data. Rows of another model are not the
@@ -125,7 +158,8 @@ impl<'a> Points<'a> {
         let rows = self.kind.probabilities(0, self.rows, softmax);
         let rows = rows.map_err(|error| JobError::found_in(self.name, error))?;
         let data = LabeledData::of_rows(self.name, rows, labels_name, labels)?;
-        Ok(data.with_side_inputs(side_names(self.set), self.side)?)
+        let data = data.with_side_inputs(side_names(self.set), self.side)?;
+        Ok(data.with_second(self.second)?)
     }
 }
 

@@ -47,5 +47,6 @@ pub(crate) fn argument(side: SideInput, points: PointSet) -> &'static str {
         (SideInput::Weights, PointSet::Test) => "weights_test",
         (SideInput::Weights, PointSet::Predicted) => "weights",
         (SideInput::Labels, _) => "y_target",
+        (SideInput::Second, _) => "second",
     }
 }

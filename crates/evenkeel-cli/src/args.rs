@@ -170,7 +170,7 @@ pub(crate) struct MadeOf {
         requires = "target_labels",
         conflicts_with_all = [
             "cal_probs", "cal_labels", "method", "alpha", "seed", "cal_features", "unlabeled_features", "cal_ratios",
-            "weights_file"
+            "weights_file", "second_cal_probs", "second_probs"
         ]
     )]
     pub update: Option<PathBuf>,
@@ -203,6 +203,20 @@ pub(crate) struct BesideArgs {
     /// Labels of some target rows, for few-labels and auto: a sheet with columns row and label, or one label for each row with gaps.
     #[arg(long, value_name = "LABELS", value_parser = file_parser())]
     pub target_labels: Option<String>,
+    #[command(flatten)]
+    pub second: SecondArgs,
+}
+
+/// What other models say of the same rows.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = EXTRA_INPUTS)]
+pub(crate) struct SecondArgs {
+    /// Class probabilities of the calibration points by a second model; repeat both for more models.
+    #[arg(long, value_name = "MATRIX", value_parser = file_parser())]
+    pub second_cal_probs: Vec<String>,
+    /// Class probabilities of the target points by the same second model, in the same order.
+    #[arg(long, value_name = "MATRIX", value_parser = file_parser())]
+    pub second_probs: Vec<String>,
 }
 
 impl BesideArgs {
@@ -212,7 +226,8 @@ impl BesideArgs {
         let ratios = self.cal_ratios.as_ref().map(|_| SideInput::Ratios);
         let weights = self.weights_file.as_ref().map(|_| SideInput::Weights);
         let labels = self.target_labels.as_ref().map(|_| SideInput::Labels);
-        [features, ratios, weights, labels].into_iter().flatten().collect()
+        let second = (!self.second.second_cal_probs.is_empty()).then_some(SideInput::Second);
+        [features, ratios, weights, labels, second].into_iter().flatten().collect()
     }
 }
 
@@ -264,6 +279,10 @@ pub(crate) struct CheckArgs {
     /// Exit with 1 if a shift was detected.
     #[arg(long)]
     pub fail_on_shift: bool,
+    #[command(flatten)]
+    pub assumptions: Assumptions,
+    #[command(flatten)]
+    pub second: SecondArgs,
     #[command(flatten)]
     pub bound_grid: BoundGrid,
     /// Relabelings of the shift test [default: 999, or 2 / delta if that is more].

@@ -7,11 +7,11 @@ use evenkeel::method::MethodName;
 use evenkeel::side_inputs::{SideInput, TargetLabels};
 use evenkeel_io::{
     FileSource, LabeledFiles, MatrixReader, MatrixSource, PointFiles, SideFiles, ValueKind,
-    read_class_names, read_labels_of_rows,
+    read_class_names, read_labels_of_rows, read_second,
 };
-use evenkeel_jobs::parse_calibration;
+use evenkeel_jobs::{LabeledData, SeenRows, parse_calibration};
 
-use crate::args::{BesideArgs, Labeled, Reading};
+use crate::args::{BesideArgs, Labeled, Reading, SecondArgs};
 use crate::failure::{Failure, system_words};
 
 impl Reading {
@@ -42,7 +42,43 @@ impl Reading {
             features: beside.cal_features.as_deref(),
             ratios: beside.cal_ratios.as_deref(),
             weights: beside.weights_file.as_deref(),
+            second: &beside.second.paired()?.second_cal_probs,
         })?)
+    }
+}
+
+impl SecondArgs {
+    /// The files, of which there must be as many of calibration points as of target points.
+    pub(crate) fn paired(&self) -> Result<&Self, Failure> {
+        let (cal, target) = (self.second_cal_probs.len(), self.second_probs.len());
+        if cal == target {
+            return Ok(self);
+        }
+        Err(Failure::Argument(format!(
+            "--second-cal-probs is given {} and --second-probs {}; give both for every second model, in the same order",
+            times(cal),
+            times(target)
+        )))
+    }
+
+    /// Calibration data with what second models say of them.
+    pub(crate) fn read(
+        &self,
+        labeled: &LabeledData<'_>,
+        kind: ValueKind,
+    ) -> Result<Vec<f64>, Failure> {
+        let (name, rows, classes) = (labeled.name(), labeled.rows(), labeled.classes());
+        let seen = SeenRows { name, rows, classes };
+        Ok(read_second(&self.paired()?.second_cal_probs, kind, seen)?)
+    }
+}
+
+fn times(count: usize) -> String {
+    match count {
+        0 => "not at all".to_owned(),
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        more => format!("{more} times"),
     }
 }
 

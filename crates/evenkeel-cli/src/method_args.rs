@@ -19,6 +19,10 @@ pub(crate) struct MethodArgs(Typed);
 #[derive(Debug, Clone)]
 pub(crate) struct BoundGrid(Typed);
 
+/// What a check assumes of the target data, or is told of them, if typed.
+#[derive(Debug, Clone)]
+pub(crate) struct Assumptions(Typed);
+
 /// The score function and its options, as far as typed.
 #[derive(Debug, Clone)]
 pub(crate) struct Scoring(Typed);
@@ -47,6 +51,10 @@ fn of_scores() -> impl Iterator<Item = &'static OptionSpec> {
 
 fn the_bound_grid() -> impl Iterator<Item = &'static OptionSpec> {
     OPTIONS.iter().filter(|spec| spec.name == "bound-grid")
+}
+
+fn the_assumptions() -> impl Iterator<Item = &'static OptionSpec> {
+    OPTIONS.iter().filter(|spec| matches!(spec.name, "assume" | "accuracy"))
 }
 
 /// What `--help` groups an option of a method or score under.
@@ -166,3 +174,4 @@ macro_rules! args_of_the_table {
 args_of_the_table!(MethodArgs, of_methods, by_owner);
 args_of_the_table!(Scoring, of_scores, by_owner);
 args_of_the_table!(BoundGrid, the_bound_grid, none);
+args_of_the_table!(Assumptions, the_assumptions, none);

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use evenkeel_io::MatrixSource;
 use evenkeel_io::write::{FileIdentity, identity};
 
-use crate::args::{BesideArgs, CalibrateArgs, CheckArgs, Command, CompareArgs, Deferred};
+use crate::args::{
+    BesideArgs, CalibrateArgs, CheckArgs, Command, CompareArgs, Deferred, SecondArgs,
+};
 use crate::args::{EvaluateArgs, Labeled, PredictArgs, Reading};
 use crate::failure::Failure;
 use crate::label_args::LabelArgs;
@@ -58,6 +60,7 @@ fn of_check(args: &CheckArgs) -> Files {
     inputs.extend(plain("--calibration", args.reference.calibration.as_deref()));
     inputs.extend(matrix("--unlabeled", &args.unlabeled));
     inputs.extend(optional("--target-labels", args.target_labels.as_deref()));
+    inputs.extend(second(&args.second));
     inputs.extend(names(&args.reading));
     (inputs, plain("--html", args.page.html.as_deref()))
 }
@@ -128,6 +131,16 @@ fn beside(beside: &BesideArgs) -> Vec<Named> {
     files.extend(optional("--cal-ratios", beside.cal_ratios.as_deref()));
     files.extend(optional("--weights-file", beside.weights_file.as_deref()));
     files.extend(optional("--target-labels", beside.target_labels.as_deref()));
+    files.extend(second(&beside.second));
+    files
+}
+
+fn second(second: &SecondArgs) -> Vec<Named> {
+    let of = |flag, files: &[String]| -> Vec<Named> {
+        files.iter().flat_map(|file| matrix(flag, file)).collect()
+    };
+    let mut files = of("--second-cal-probs", &second.second_cal_probs);
+    files.extend(of("--second-probs", &second.second_probs));
     files
 }
 

@@ -19,6 +19,8 @@ impl Spelling for CliSpelling {
             Input::Side(SideInput::Ratios, PointSet::Predicted) => "--ratios",
             Input::Side(SideInput::Ratios, PointSet::Test) => "--test-ratios",
             Input::Side(SideInput::Weights, PointSet::Calibration) => "--weights-file",
+            Input::Side(SideInput::Second, PointSet::Calibration) => "--second-cal-probs",
+            Input::Side(SideInput::Second, PointSet::Target) => "--second-probs",
             // There is no flag for the rest.
             other => return Neutral.spell(other),
         };

@@ -3,7 +3,10 @@
 use evenkeel::Error;
 use evenkeel::rows::Rows;
 use evenkeel::side_inputs::SideInputs;
-use evenkeel_jobs::{BLOCK_BYTES, Block, JobError, PerRow, RowSource, ValueKind, counted_from};
+use evenkeel_jobs::{
+    AnyRows, BLOCK_BYTES, Block, JobError, PerRow, RowSource, SecondTable, SeenRows, ValueKind,
+    beside_each_other, counted_from,
+};
 
 use crate::companion::RowAligned;
 use crate::error::IoError;
@@ -21,12 +24,14 @@ pub struct PointFiles<'a> {
     pub features: Option<&'a str>,
     /// One likelihood ratio per row.
     pub ratios: Option<&'a str>,
+    /// Class probabilities, or logits, of each second model.
+    pub second: &'a [String],
 }
 
 impl<'a> PointFiles<'a> {
     /// Probabilities alone.
     pub fn probs(probs: &'a str) -> Self {
-        Self { probs, labels: None, features: None, ratios: None }
+        Self { probs, labels: None, features: None, ratios: None, second: &[] }
     }
 }
 
@@ -42,6 +47,9 @@ pub struct FileSource {
     labels: Option<Companion>,
     features: Option<Companion>,
     ratios: Option<Companion>,
+    second: Vec<Companion>,
+    /// What second models say of the block at hand, beside each other.
+    block_second: Vec<f64>,
     /// Labels of the block at hand.
     block_labels: Vec<usize>,
     seen: usize,
@@ -60,10 +68,16 @@ impl FileSource {
         let labels = companion(PerRow::Label, files.labels)?;
         let features = companion(PerRow::Features, files.features)?;
         let ratios = companion(PerRow::Ratio, files.ratios)?;
+        let second: Vec<Companion> = files
+            .second
+            .iter()
+            .map(|file| Companion::open(PerRow::Second, file, files.probs))
+            .collect::<Result<_, _>>()?;
         let source = MatrixSource::parse(files.probs)?;
         let reader = MatrixReader::open(&source)?;
         // Before a row is read, where the headers tell.
-        for companion in [&labels, &features, &ratios].into_iter().flatten() {
+        let others = [&labels, &features, &ratios].into_iter().flatten();
+        for companion in others.chain(&second) {
             companion.require_rows(files.probs, reader.rows())?;
         }
         Ok(Self {
@@ -76,13 +90,16 @@ impl FileSource {
             labels,
             features,
             ratios,
+            second,
+            block_second: Vec::new(),
             block_labels: Vec::new(),
             seen: 0,
         })
     }
 
     fn companions(&mut self) -> impl Iterator<Item = &mut Companion> {
-        [&mut self.labels, &mut self.features, &mut self.ratios].into_iter().flatten()
+        let others = [&mut self.labels, &mut self.features, &mut self.ratios];
+        others.into_iter().flatten().chain(&mut self.second)
     }
 }
 
@@ -144,6 +161,18 @@ impl RowSource for FileSource {
             let (values, _) = companion.numbers(count, first_row, &self.name)?;
             side.ratios = Some(values);
         }
+        if !self.second.is_empty() {
+            for companion in &mut self.second {
+                companion.advance(count, first_row, &self.name)?;
+            }
+            let tables = self.second.iter().map(|one| one.table(first_row));
+            let tables: Vec<SecondTable<'_>> = tables.collect::<Result<_, _>>()?;
+            let seen = SeenRows { name: &self.name, rows: count, classes };
+            self.block_second = beside_each_other(&tables, self.kind, seen)?;
+            let columns = classes * tables.len();
+            let what = "probabilities of second models";
+            side.second = Some(Rows::new(what, &self.block_second, columns)?);
+        }
         Ok(Some(Block { first_row, rows, side, labels: &self.block_labels }))
     }
 }
@@ -189,6 +218,19 @@ impl Companion {
         }
     }
 
+    /// Reads the next rows; there must be one for each.
+    fn advance(&mut self, rows: usize, first_row: usize, matrix: &str) -> Result<(), JobError> {
+        let columns = self.rows.columns();
+        let found = self.rows.next_rows(rows)?.len() / columns;
+        self.require(found, (rows, first_row), matrix)
+    }
+
+    /// The rows that were read last, as a second model's.
+    fn table(&self, first_row: usize) -> Result<SecondTable<'_>, JobError> {
+        let rows = AnyRows::f64(self.rows.last_rows(), self.rows.columns())?;
+        Ok(SecondTable { name: &self.file, rows, first_row })
+    }
+
     /// The numbers of the next rows, checked, and how many a row has.
     fn numbers(
         &mut self,
@@ -196,10 +238,8 @@ impl Companion {
         first_row: usize,
         matrix: &str,
     ) -> Result<(&[f64], usize), JobError> {
-        let columns = self.rows.columns();
-        let found = self.rows.next_rows(rows)?.len() / columns;
-        self.require(found, (rows, first_row), matrix)?;
-        let values = self.rows.last_rows();
+        self.advance(rows, first_row, matrix)?;
+        let (values, columns) = (self.rows.last_rows(), self.rows.columns());
         // Checked alone, so that the error names this file and not the one beside it.
         let alone = match self.what {
             PerRow::Features => SideInputs::features(Rows::new("features", values, columns)?),
@@ -251,7 +291,7 @@ impl Companion {
 
 fn opened(what: PerRow, source: &MatrixSource) -> Result<RowAligned, IoError> {
     match what {
-        PerRow::Features => RowAligned::open(source),
+        PerRow::Features | PerRow::Second => RowAligned::open(source),
         PerRow::Label | PerRow::Ratio | PerRow::Weight => {
             RowAligned::open_column(source, what.many())
         }

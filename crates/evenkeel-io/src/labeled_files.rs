@@ -2,7 +2,10 @@
 
 use evenkeel::rows::Rows;
 use evenkeel::side_inputs::SideInputs;
-use evenkeel_jobs::{JobError, LabeledData, PerRow, SideNames, ValueKind};
+use evenkeel_jobs::{
+    AnyRows, JobError, LabeledData, PerRow, SecondTable, SeenRows, SideNames, ValueKind,
+    beside_each_other,
+};
 
 use crate::error::IoError;
 use crate::matrix::read_all;
@@ -19,6 +22,47 @@ pub struct SideFiles<'a> {
     pub ratios: Option<&'a str>,
     /// One weight per row.
     pub weights: Option<&'a str>,
+    /// Class probabilities, or logits, of each second model.
+    pub second: &'a [String],
+}
+
+/// Reads what second models say of calibration points, beside each other.
+///
+/// # Errors
+/// If a file cannot be read, or a model has other classes or another number of rows.
+pub fn read_second(
+    files: &[String],
+    kind: ValueKind,
+    seen: SeenRows<'_>,
+) -> Result<Vec<f64>, JobError> {
+    let mut blocks = Vec::new();
+    for file in files {
+        let mut reader = MatrixReader::open(&MatrixSource::parse(file)?)?;
+        // Before a row is read, where the headers tell.
+        match reader.rows() {
+            Some(found) if found != seen.rows as u64 => {
+                return Err(JobError::Count {
+                    input: file.clone(),
+                    what: PerRow::Second,
+                    found: usize::try_from(found).unwrap_or(usize::MAX),
+                    matrix: seen.name.to_owned(),
+                    rows: seen.rows,
+                    more: false,
+                });
+            }
+            _ => {}
+        }
+        let block = read_all(&mut reader)?;
+        let columns = block.columns();
+        blocks.push((file, block.into_values().into_f64(), columns));
+    }
+    let mut tables = Vec::new();
+    for (file, values, columns) in &blocks {
+        let rows =
+            AnyRows::f64(values, *columns).map_err(|error| JobError::found_in(file, error))?;
+        tables.push(SecondTable { name: file, rows, first_row: 0 });
+    }
+    beside_each_other(&tables, kind, seen)
 }
 
 /// What the files of the calibration data hold; [`data`](Self::data) checks it.
@@ -33,6 +77,8 @@ pub struct LabeledFiles<'a> {
     features: Option<(Vec<f64>, usize)>,
     ratios: Option<Vec<f64>>,
     weights: Option<Vec<f64>>,
+    kind: ValueKind,
+    second: Vec<f64>,
 }
 
 impl<'a> LabeledFiles<'a> {
@@ -66,6 +112,8 @@ impl<'a> LabeledFiles<'a> {
             features: None,
             ratios: None,
             weights: None,
+            kind,
+            second: Vec::new(),
         })
     }
 
@@ -104,6 +152,8 @@ impl<'a> LabeledFiles<'a> {
         };
         self.ratios = vector(PerRow::Ratio, files.ratios)?;
         self.weights = vector(PerRow::Weight, files.weights)?;
+        let seen = SeenRows { name: self.probs, rows, classes: self.classes };
+        self.second = read_second(files.second, self.kind, seen)?;
         self.files = files;
         Ok(self)
     }
@@ -135,12 +185,12 @@ impl<'a> LabeledFiles<'a> {
             weights: self.weights.as_deref(),
             ..SideInputs::default()
         };
-        let SideFiles { features, ratios, weights } = self.files;
+        let SideFiles { features, ratios, weights, .. } = self.files;
         let names = SideNames {
             features: features.unwrap_or_default(),
             ratios: ratios.unwrap_or_default(),
             weights: weights.unwrap_or_default(),
         };
-        labeled.with_side_inputs(names, side)
+        labeled.with_side_inputs(names, side)?.with_second(&self.second)
     }
 }

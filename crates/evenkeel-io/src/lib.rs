@@ -54,7 +54,7 @@ pub use error::{Category, IoError, Result};
 pub use evenkeel_jobs::{AnyRows, ValueKind};
 pub use file_source::{FileSource, PointFiles};
 pub use label_sheet::{IdColumns, LABEL, LabelSheet, ROW, read_id_columns};
-pub use labeled_files::{LabeledFiles, SideFiles};
+pub use labeled_files::{LabeledFiles, SideFiles, read_second};
 pub use matrix::{Matrix, read_matrix};
 pub use npy::{MAX_HEADER_BYTES, NpyProblem};
 pub use npz::{FORTRAN_MEMORY_CAP, NpzProblem};

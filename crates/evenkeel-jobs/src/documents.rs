@@ -209,7 +209,12 @@ impl<'a> CalibrateDocument<'a> {
             Some(Evidence::LabelPlan { plan, .. }) => Some(&**plan),
             _ => None,
         };
-        let corrected = plan.and_then(|plan| plan.corrected.as_ref());
+        let kept = match &learned.evidence {
+            Some(Evidence::Auto(decision)) => decision.kept.as_ref(),
+            _ => None,
+        };
+        // Where `auto` keeps the threshold, the readings speak of that.
+        let corrected = plan.and_then(|plan| plan.corrected.as_ref()).or(kept);
         let estimate = corrected
             .map(|readings| ExpectedCoverage::of_reading(&readings.coverage_estimate))
             .or_else(|| ExpectedCoverage::with_labels(calibration));

@@ -255,6 +255,8 @@ pub enum PerRow {
     Ratio,
     /// A weight of the user, zero or positive.
     Weight,
+    /// A row of a second model's probabilities.
+    Second,
 }
 
 impl PerRow {
@@ -265,6 +267,7 @@ impl PerRow {
             Self::Features => "row of features",
             Self::Ratio => "ratio",
             Self::Weight => "weight",
+            Self::Second => "row of probabilities",
         }
     }
 
@@ -275,6 +278,7 @@ impl PerRow {
             Self::Features => "rows of features",
             Self::Ratio => "ratios",
             Self::Weight => "weights",
+            Self::Second => "rows",
         }
     }
 }

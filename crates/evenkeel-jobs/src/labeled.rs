@@ -4,6 +4,7 @@ use evenkeel::calibration::{Reference, ReferenceRows};
 use evenkeel::calibrator::{Fit, ShiftCalibrator};
 use evenkeel::check::{Check, CheckSettings};
 use evenkeel::error::Error;
+use evenkeel::rows::Rows;
 use evenkeel::score::{Labels, Probabilities, Score};
 use evenkeel::seed::Seed;
 use evenkeel::side_inputs::{Labeled, SideInputs};
@@ -172,6 +173,19 @@ impl<'a> LabeledData<'a> {
         Ok(self)
     }
 
+    /// Adds what second models say of the points, beside each other, as [`beside_each_other`](crate::beside_each_other) gives it.
+    ///
+    /// # Errors
+    /// If there is not a row for each point.
+    pub fn with_second(mut self, wide: &'a [f64]) -> Result<Self> {
+        if wide.is_empty() {
+            return Ok(self);
+        }
+        let columns = wide.len() / self.rows().max(1);
+        self.side.second = Some(Rows::new("probabilities of second models", wide, columns)?);
+        Ok(self)
+    }
+
     /// Adds labels of some target rows, for methods that use them.
     #[must_use]
     pub fn with_target_labels(mut self, labels: &'a evenkeel::side_inputs::TargetLabels) -> Self {
@@ -236,7 +250,9 @@ impl<'a> LabeledData<'a> {
         settings: &CheckSettings,
     ) -> evenkeel::Result<Check> {
         with_probabilities!(&self.probabilities, |probabilities| {
-            Check::begin(probabilities, &self.labels, score, settings)
+            let beside = SideInputs { second: self.side.second, ..SideInputs::default() };
+            let labels = &self.labels;
+            Check::begin_beside(&Labeled { probabilities, labels, beside }, score, settings)
         })
     }
 

@@ -1,5 +1,6 @@
 //! Arrays as a source of rows.
 
+use evenkeel::rows::Rows;
 use evenkeel::score::Labels;
 use evenkeel::side_inputs::SideInputs;
 
@@ -76,6 +77,19 @@ impl<'a> MemorySource<'a> {
     pub fn with_side_inputs(mut self, names: SideNames<'_>, side: SideInputs<'a>) -> Result<Self> {
         names.check(&side, (self.name, self.rows.rows()), 0)?;
         self.side = side;
+        Ok(self)
+    }
+
+    /// Adds what second models say of the rows, beside each other, as [`beside_each_other`](crate::beside_each_other) gives it.
+    ///
+    /// # Errors
+    /// If there is not a row for each point.
+    pub fn with_second(mut self, wide: &'a [f64]) -> Result<Self> {
+        if wide.is_empty() {
+            return Ok(self);
+        }
+        let columns = wide.len() / self.rows.rows().max(1);
+        self.side.second = Some(Rows::new("probabilities of second models", wide, columns)?);
         Ok(self)
     }
 

@@ -351,6 +351,28 @@ pub enum Error {
         /// Why not, as a relative clause about the second.
         why: &'static str,
     },
+    /// An option that has no meaning beside another, whatever its value.
+    #[error("{}", excludes(*option, other, why, &Neutral))]
+    OptionsExclude {
+        /// An option, by its name in the table, and its value.
+        option: (&'static str, &'static str),
+        /// The option it does not go with.
+        other: &'static str,
+        /// Why not, as a relative clause about the second.
+        why: &'static str,
+    },
+    /// An accuracy that a guess exceeds.
+    #[error(
+        "the accuracy on the target data is {accuracy}, less than a guess among {classes} classes has; give the share of right \
+         predictions there, from {:.4} to 1",
+        1.0 / *classes as f64
+    )]
+    AccuracyBelowChance {
+        /// The accuracy given.
+        accuracy: f64,
+        /// Number of classes.
+        classes: usize,
+    },
     /// A method that cannot work with the score chosen.
     #[error("{}", wrong_score(*whose, scores, &Neutral))]
     WrongScore {
@@ -599,6 +621,17 @@ fn conflict(
     format!("{} does not go with {}, {why}", words(option), words(other))
 }
 
+/// "assume calibrated does not go with accuracy, which decides the law of labels itself".
+fn excludes(
+    (name, value): (&'static str, &'static str),
+    other: &'static str,
+    why: &str,
+    spelling: &dyn Spelling,
+) -> String {
+    let [name, other] = [name, other].map(|name| spelling.spell(Input::Option(name)));
+    format!("{name} {value} does not go with {other}, {why}")
+}
+
 /// "... works with the score lac only", after the name of the method.
 fn wrong_score(whose: User, scores: &[&'static str], spelling: &dyn Spelling) -> String {
     let noun = if scores.len() == 1 { "score" } else { "scores" };
@@ -630,6 +663,7 @@ impl Error {
                 option_value(option, found, expected, spelling)
             }
             Self::OptionConflict { option, other, why } => conflict(*option, *other, why, spelling),
+            Self::OptionsExclude { option, other, why } => excludes(*option, other, why, spelling),
             Self::WrongScore { whose, scores } => wrong_score(*whose, scores, spelling),
             Self::Negative { what, .. } | Self::NotNormalised { what, .. } => {
                 // Only what follows from the mistake is spelled; the finding itself has no names.
@@ -674,6 +708,8 @@ impl Error {
             | Self::UnknownName { .. }
             | Self::OptionValue { .. }
             | Self::OptionConflict { .. }
+            | Self::OptionsExclude { .. }
+            | Self::AccuracyBelowChance { .. }
             | Self::EmptyInterval { .. } => Category::InvalidParameter,
             Self::NoPlausibility { .. }
             | Self::Missing { .. }

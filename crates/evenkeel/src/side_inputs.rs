@@ -21,6 +21,8 @@ pub struct SideInputs<'a> {
     pub weights: Option<&'a [f64]>,
     /// Labels of some of the target rows, by their keys; given with the calibration data, before the first target row is read.
     pub labels: Option<&'a TargetLabels>,
+    /// What other models say of the same rows: the probabilities of each, beside each other, `C` columns a model.
+    pub second: Option<Rows<'a, f64>>,
 }
 
 impl<'a> SideInputs<'a> {
@@ -34,13 +36,19 @@ impl<'a> SideInputs<'a> {
         Self { labels: Some(labels), ..Self::default() }
     }
 
+    /// Probabilities of other models alone, `C` columns a model.
+    pub fn second(second: Rows<'a, f64>) -> Self {
+        Self { second: Some(second), ..Self::default() }
+    }
+
     /// Which of them are given, in the order of `SideInput::ALL`.
     pub(crate) fn given(&self) -> Vec<SideInput> {
         let features = self.features.map(|_| SideInput::Features);
         let ratios = self.ratios.map(|_| SideInput::Ratios);
         let weights = self.weights.map(|_| SideInput::Weights);
         let labels = self.labels.map(|_| SideInput::Labels);
-        [features, ratios, weights, labels].into_iter().flatten().collect()
+        let second = self.second.map(|_| SideInput::Second);
+        [features, ratios, weights, labels, second].into_iter().flatten().collect()
     }
 
     /// What belongs to these of the points: the side inputs of a block.
@@ -54,18 +62,20 @@ impl<'a> SideInputs<'a> {
                 values.get(rows.clone()).map(Some).ok_or_else(|| short(what, values.len()))
             }
         };
-        let features = match self.features {
-            None => None,
+        let table = |what, table: Option<Rows<'a, f64>>| match table {
+            None => Ok(None),
             Some(table) => {
                 let cells = rows.start * table.columns()..rows.end * table.columns();
                 let values = table.values().get(cells);
-                let values = values.ok_or_else(|| short("rows of features", table.rows()))?;
-                Some(Rows::new(table.what(), values, table.columns())?)
+                let values = values.ok_or_else(|| short(what, table.rows()))?;
+                Rows::new(table.what(), values, table.columns()).map(Some)
             }
         };
+        let features = table("rows of features", self.features)?;
+        let second = table("rows of the second models", self.second)?;
         let ratios = numbers("ratios", self.ratios)?;
         let weights = numbers("weights", self.weights)?;
-        Ok(Self { features, ratios, weights, labels: self.labels })
+        Ok(Self { features, ratios, weights, labels: self.labels, second })
     }
 
     /// An error unless everything given is finite and there for each of `rows` points.
@@ -80,6 +90,10 @@ impl<'a> SideInputs<'a> {
                 let (at, value) = (At::Cell { row, column }, features.values()[index]);
                 return Err(Error::NotFinite { what: "features", at, value });
             }
+        }
+        if let Some(second) = self.second {
+            // Whether they are probabilities is found where they are read, model by model.
+            require_same_length("rows of the second models", second.rows(), "rows", rows)?;
         }
         for (what, given) in [("ratios", self.ratios), ("weights", self.weights)] {
             let Some(values) = given else { continue };

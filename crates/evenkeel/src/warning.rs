@@ -118,6 +118,31 @@ pub enum Warning {
         /// Mean confidence of the target data.
         #[serde(rename = "today")]
         target: f64,
+        /// Mean confidence of the target data on the scale that outputs have in the calibration data, where it fell by ten
+        /// points and confidences as they are by less than half of that.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        carried: Option<f64>,
+    },
+    /// Calibration points with other class frequencies have the outputs of the target points, so that the classes were taken to
+    /// have changed in frequency and in nothing else.
+    LabelShiftTaken {
+        /// Total variation of the histograms of predicted groups, in `[0, 1]`.
+        tv: f64,
+        /// Kolmogorov-Smirnov distance of the confidences once calibration points have these frequencies.
+        ks: f64,
+        /// What it may be by chance.
+        ks_noise: f64,
+    },
+    /// The readings of the target data do not agree on whether coverage was lost, so the threshold is that of a mean law.
+    ReadingsDisagree {
+        /// Lowest coverage of the calibration threshold among the readings.
+        low: f64,
+        /// Highest.
+        high: f64,
+        /// The coverage asked for.
+        level: f64,
+        /// Labels of target rows that tell coverage to within five points.
+        labels: u64,
     },
     /// No temperature gives the model the accuracy it should have on the target data: the matched reading, and the range
     /// that rests on it, are those of the nearest one.
@@ -191,6 +216,8 @@ impl Warning {
             Self::SupportExhausted { .. } => "support-exhausted",
             Self::FewUnlabeled { .. } => "few-unlabeled",
             Self::ConfidentButShifted { .. } => "confident-but-shifted",
+            Self::LabelShiftTaken { .. } => "label-shift-taken",
+            Self::ReadingsDisagree { .. } => "readings-disagree",
             Self::AccuracyUnreachable { .. } => "accuracy-unreachable",
             Self::PlanContradicted { .. } => "plan-contradicted",
             Self::LabelsDisagree { .. } => "labels-disagree",
@@ -285,7 +312,29 @@ impl fmt::Display for Warning {
                 "{points} unlabeled points are fewer than ten for each of {classes} classes, which were put into {groups} \
                  groups: collect more unlabeled points"
             ),
-            Self::ConfidentButShifted { ks, labeled, target } => write!(
+            Self::ConfidentButShifted { labeled, target, carried: Some(carried), .. } => write!(
+                f,
+                "the model's confidence hardly fell (mean {target:.3}; {labeled:.3} in the calibration data, in the same predicted \
+                 classes), but its outputs, brought to the scale they have there, say {carried:.3}: a model that is confident and \
+                 wrong cannot be found out without labels; label a sample of the target points before relying on the sets"
+            ),
+            Self::LabelShiftTaken { tv, ks, ks_noise } => write!(
+                f,
+                "the classes the model predicts changed (distance {tv:.3}), and calibration points weighted to other class \
+                 frequencies have the confidences of the target points (distance {ks:.3}, noise alone up to {ks_noise:.3}): the \
+                 threshold takes the classes to be more or less frequent than in the calibration data and otherwise the same; label \
+                 a sample of the target points to be sure"
+            ),
+            Self::ReadingsDisagree { low, high, level, labels } => write!(
+                f,
+                "the readings of the target data do not agree: the threshold of the calibration data covers between {:.0} % and \
+                 {:.0} % of them, asked for {:.0} %, so the threshold is that of the mean law of calibrated and class-shares; \
+                 label {labels} target points drawn at random to know coverage within 5 points",
+                100.0 * low,
+                100.0 * high,
+                100.0 * level,
+            ),
+            Self::ConfidentButShifted { ks, labeled, target, carried: None } => write!(
                 f,
                 "the model's confidence moved (distance {ks:.3}) but did not fall (mean {target:.3}; {labeled:.3} in the calibration \
                  data, in the same predicted classes): a model that is confident and wrong cannot be found out without labels; label \

@@ -8,7 +8,7 @@ use evenkeel_jobs::{
 };
 
 use evenkeel::calibrator::ShiftCalibrator;
-use evenkeel::method::{KnownRatios, require_and_refuse};
+use evenkeel::method::{FewLabelsSettings, KnownRatios, Method, MethodName, require_and_refuse};
 use evenkeel::score::Score;
 use evenkeel::side_inputs::PointSet;
 
@@ -61,11 +61,14 @@ fn of_kept_data(args: &CalibrateArgs, path: &Path) -> Result<Outcome, Failure> {
             why: "it does not keep all of its calibration data; give --cal-probs and --cal-labels",
         }));
     };
-    of_data(args, &calibrator, LabeledData::of_reference(&name, kept, provenance.classes)?)
+    let labeled = LabeledData::of_reference(&name, kept, provenance.classes)?;
+    let second = args.beside.second.read(&labeled, args.reading.kind())?;
+    of_data(args, &calibrator, labeled.with_second(&second)?)
 }
 
 /// The fit to be made, with all that its method needs.
 fn planned(args: &CalibrateArgs, score: Score, rates: Rates) -> Result<ShiftCalibrator, Failure> {
+    args.beside.second.paired()?;
     let ratios = KnownRatios::of(args.beside.cal_ratios.as_ref());
     let calibrator = calibrator(args.method, args.settings.values()?, ratios, score, rates)?;
     // Before any file is read: a missing flag should not cost the reading of gigabytes.
@@ -74,6 +77,11 @@ fn planned(args: &CalibrateArgs, score: Score, rates: Rates) -> Result<ShiftCali
         PointSet::Calibration,
         &args.beside.given_for(args.method),
     )?;
+    if args.beside.target_labels.is_some() && args.method == MethodName::Auto {
+        // With labels `auto` is few-labels, which asks no other models.
+        let few = Method::FewLabels(FewLabelsSettings::default());
+        require_and_refuse(&few, PointSet::Calibration, &args.beside.given())?;
+    }
     Ok(calibrator)
 }
 
@@ -127,6 +135,7 @@ fn store(
     let out = AtomicFile::create(&args.out)?;
     let mut target = args.reading.open(PointFiles {
         features: args.beside.unlabeled_features.as_deref(),
+        second: &args.beside.second.second_probs,
         ..PointFiles::probs(&args.unlabeled)
     })?;
     let mut progress = Verbosity::of(args.common.quiet).progress();

@@ -2,6 +2,7 @@
 
 use evenkeel::calibration::Calibration;
 use evenkeel::level::{FailureProbability, Miscoverage};
+use evenkeel::method::label_plan::PlanAssumptions;
 use evenkeel::score::Score;
 use evenkeel::seed::Seed;
 use evenkeel_io::{AtomicFile, LabeledFiles, PointFiles, read_labels_of_rows};
@@ -91,6 +92,7 @@ impl Reference<'_> {
         job.settings.bound_grid =
             args.bound_grid.values()?.count("bound-grid").unwrap_or(job.settings.bound_grid);
         job.settings.permutations = args.permutations.unwrap_or(job.settings.permutations);
+        job.settings.assumptions = PlanAssumptions::from_options(args.assumptions.values()?)?;
         Ok(job)
     }
 
@@ -107,7 +109,10 @@ fn run_on_pool(args: &CheckArgs) -> Result<Outcome, Failure> {
     let conditions = conditions(args)?;
     let reference = Reference::read(args)?;
     let mut job = reference.job(args)?;
+    args.second.paired()?;
     let labeled = reference.data()?;
+    let second = args.second.read(&labeled, args.reading.kind())?;
+    let labeled = labeled.with_second(&second)?;
     let names = args.reading.names(labeled.classes())?;
     if let Some(input) = &args.target_labels {
         let found = read_labels_of_rows(input, names.as_deref())?;
@@ -115,7 +120,9 @@ fn run_on_pool(args: &CheckArgs) -> Result<Outcome, Failure> {
         job.labels = labels.for_rows(found.entries);
     }
     let html = args.page.html.as_deref().map(AtomicFile::create).transpose()?;
-    let mut target = args.reading.open(PointFiles::probs(&args.unlabeled))?;
+    let files =
+        PointFiles { second: &args.second.second_probs, ..PointFiles::probs(&args.unlabeled) };
+    let mut target = args.reading.open(files)?;
     let verbosity = Verbosity::of(args.common.quiet);
     let checked = check(&job, &labeled, &mut target, &mut verbosity.progress())?;
     let failed = conditions.failed(&checked);
@@ -176,13 +183,20 @@ fn about_run<'a>(
         ("probabilities of the target data", Some(&args.unlabeled)),
         ("labels of target rows", args.target_labels.as_ref()),
     ];
-    let inputs: Vec<(&str, &String)> =
+    let mut inputs: Vec<(&str, &String)> =
         inputs.into_iter().filter_map(|(role, file)| Some((role, file?))).collect();
+    for (role, files) in [
+        ("calibration probabilities of a second model", &args.second.second_cal_probs),
+        ("target probabilities of a second model", &args.second.second_probs),
+    ] {
+        inputs.extend(files.iter().map(|file| (role, file)));
+    }
     let mut options = vec![
         ("delta".into(), args.delta.to_string()),
         ("bound grid".into(), job.settings.bound_grid.to_string()),
         ("permutations".into(), job.settings.permutations.to_string()),
     ];
+    options.extend(in_words(&job.settings.assumptions.options()));
     options.extend(in_words(&job.score.options()));
     AboutRun {
         run: args.page.title.clone(),
@@ -239,6 +253,18 @@ fn recalibrate(args: &CheckArgs, job: &CheckJob) -> String {
     option("--method", "auto");
     if let Some(labels) = &args.target_labels {
         option("--target-labels", labels);
+    } else {
+        // Labels decide where there are any; elsewhere what was assumed here is assumed there.
+        let default = PlanAssumptions::default().options();
+        for (name, value) in
+            job.settings.assumptions.options().iter().filter(|set| !default.contains(set))
+        {
+            option(&format!("--{name}"), value);
+        }
+        for (cal, target) in args.second.second_cal_probs.iter().zip(&args.second.second_probs) {
+            option("--second-cal-probs", cal);
+            option("--second-probs", target);
+        }
     }
     // What is not the default of `calibrate`.
     let set = [

@@ -39,6 +39,7 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
             )));
         }
     }
+    args.beside.second.paired()?;
     let (methods, if_inapplicable) = methods(&args.methods, &args.beside)?;
     let settings = args.settings.values()?;
     // An option that no compared method owns is a mistake, as it is for one method alone.
@@ -67,6 +68,7 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
     let table_file = args.csv.as_deref().map(AtomicFile::create).transpose()?;
     let mut target = args.reading.open(PointFiles {
         features: args.beside.unlabeled_features.as_deref(),
+        second: &args.beside.second.second_probs,
         ..PointFiles::probs(&args.unlabeled)
     })?;
     let mut test = args.reading.open(PointFiles {
@@ -74,6 +76,7 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
         labels: Some(&args.test_labels),
         features: args.test_features.as_deref(),
         ratios: args.test_ratios.as_deref(),
+        second: &[],
     })?;
     let verbosity = Verbosity::of(args.common.quiet);
     let comparison = compare(&job, &labeled, &mut target, &mut test, &mut verbosity.progress())?;
@@ -127,6 +130,13 @@ fn about_run<'a>(
         ("weights", &args.beside.weights_file),
     ];
     inputs.extend(beside.into_iter().filter_map(|(role, file)| Some((role, file.as_ref()?))));
+    let second = &args.beside.second;
+    for (role, files) in [
+        ("calibration probabilities of a second model", &second.second_cal_probs),
+        ("target probabilities of a second model", &second.second_probs),
+    ] {
+        inputs.extend(files.iter().map(|file| (role, file)));
+    }
     let settings = settings_of_comparison(args, compared, score)?;
     Ok(AboutRun {
         run: args.page.title.clone(),

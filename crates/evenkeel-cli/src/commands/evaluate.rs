@@ -38,6 +38,7 @@ fn run_on_pool(args: &EvaluateArgs) -> Result<Outcome, Failure> {
         labels: Some(&args.labels),
         features: args.features.as_deref(),
         ratios: args.ratios.as_deref(),
+        second: &[],
     })?;
     let verbosity = Verbosity::of(args.common.quiet);
     let evaluated = evaluate(&calibration, alpha, &mut rows, &mut verbosity.progress())?;

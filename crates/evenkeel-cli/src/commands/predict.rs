@@ -27,6 +27,7 @@ fn run_on_pool(args: &PredictArgs) -> Result<Outcome, Failure> {
     let mut rows = args.reading.open(PointFiles {
         features: args.features.as_deref(),
         ratios: args.ratios.as_deref(),
+        second: &[],
         ..PointFiles::probs(&args.probs)
     })?;
     let mut write = |sets: &_| writer.write(sets).map_err(JobError::from);

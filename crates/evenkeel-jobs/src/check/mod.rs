@@ -25,6 +25,7 @@ use evenkeel::reading::Verdict;
 use evenkeel::rows::RowKeys;
 use evenkeel::score::Score;
 use evenkeel::seed::Seed;
+use evenkeel::side_inputs::SideInputs;
 use evenkeel::threshold::Threshold;
 
 use crate::any_rows::with_rows;
@@ -182,7 +183,9 @@ pub fn check(
         let mut open = Some(check);
         each_block(target, labeled.classes(), (Stage::Reading, observer), |block| {
             let keys = RowKeys::From(block.first_row as u64);
-            let add = |check: Check| with_rows!(block.rows, |rows| check.add(keys, rows));
+            let beside = SideInputs { second: block.side.second, ..SideInputs::default() };
+            let add =
+                |check: Check| with_rows!(block.rows, |rows| check.add_beside(keys, rows, beside));
             open = open.take().map(add).transpose()?;
             first_rows.add(block.first_row, &block.rows);
             rows = rows.max(block.first_row + block.rows.rows());
@@ -196,10 +199,10 @@ pub fn check(
         let ended = read.end_pass();
         match ended.map_err(|error| JobError::from(error).while_reading(target.name()))? {
             CheckEnded::Again(again) => check = again,
-            CheckEnded::Done(checked) => break *checked,
+            CheckEnded::Done(checked) => break checked,
         }
     };
-    let (report, laws) = (found.report, found.laws);
+    let (report, laws) = (found.report.clone(), found.laws.clone());
     let level = 1.0 - report.alpha;
     // Labels decide as soon as there are enough of them to exclude anything.
     let verdict = measured
@@ -213,7 +216,7 @@ pub fn check(
         }
         None => None,
     };
-    let made = (&found.plan, &laws);
+    let made = (&*found, &laws);
     let recommended = match (&settled, report.shift.detected) {
         // Labels find losses that the outputs do not show.
         (Some((fitted, _)), detected) if detected || verdict == Verdict::Loss => {

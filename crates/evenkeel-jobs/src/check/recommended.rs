@@ -2,9 +2,8 @@
 
 use evenkeel::calibration::{Calibration, Evidence};
 use evenkeel::calibrator::ShiftCalibrator;
-use evenkeel::check::{CheckSettings, TargetLaws};
-use evenkeel::method::auto::AutoSettings;
-use evenkeel::method::label_plan::{Certificate, LabelPlan};
+use evenkeel::check::{CheckSettings, Checked, TargetLaws};
+use evenkeel::method::label_plan::Certificate;
 use evenkeel::method::{Method, MethodName};
 use evenkeel::reading::CoverageEstimate;
 use evenkeel::threshold::Threshold;
@@ -52,22 +51,26 @@ pub struct MeanSizes {
 }
 
 impl Recommended {
-    /// From the plan that a check has made already, or by `auto` itself where its test is another one.
+    /// From what a check has made already, or by `auto` itself where its test is another one.
     pub(super) fn of_check(
         job: &CheckJob,
         before: Threshold,
-        (plan, laws): (&LabelPlan, &TargetLaws),
+        (found, laws): (&Checked, &TargetLaws),
         labeled: &LabeledData<'_>,
         (target, observer): (&mut dyn RowSource, &mut dyn Observer),
     ) -> Result<Self> {
         let CheckSettings { alpha, delta, seed, permutations, .. } = job.settings;
-        let auto = AutoSettings::new(delta);
-        let calibrator = |method: Method| ShiftCalibrator { method, score: job.score, alpha, seed };
-        // With the relabelings of `auto` its test is the one just made, which has rejected: what remains of it is its plan.
-        let calibration = if permutations == auto.permutations {
-            calibrator(Method::LabelPlan(auto.plan)).of_plan(plan)?.calibration
-        } else {
-            calibrate(&calibrator(Method::Auto(auto)), labeled, target, observer)?.calibration
+        let auto = job.settings.auto();
+        let method = Method::Auto(auto);
+        let calibrator = ShiftCalibrator { method, score: job.score, alpha, seed };
+        // With the relabelings of `auto` its test is the one just made, and what it does is known.
+        let made = match permutations == auto.permutations {
+            true => calibrator.of_check(found)?,
+            false => None,
+        };
+        let calibration = match made {
+            Some(fitted) => fitted.calibration,
+            None => calibrate(&calibrator, labeled, target, observer)?.calibration,
         };
         let after = calibration.threshold(None).unwrap_or(Threshold::AllLabels);
         let classes = labeled.classes();
@@ -106,7 +109,12 @@ impl Recommended {
             Some(Evidence::LabelPlan { plan, .. }) => Some(&**plan),
             _ => None,
         };
-        let corrected = plan.and_then(|plan| plan.corrected.as_ref());
+        // Where it keeps the threshold, the readings speak of that.
+        let kept = match &calibration.learned().evidence {
+            Some(Evidence::Auto(decision)) => decision.kept.as_ref(),
+            _ => None,
+        };
+        let corrected = plan.and_then(|plan| plan.corrected.as_ref()).or(kept);
         Self {
             method: MethodName::Auto.as_str(),
             threshold: value.is_finite().then_some(value),

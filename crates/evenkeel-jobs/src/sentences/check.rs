@@ -3,7 +3,7 @@
 use evenkeel::certify::{HalfWidth, label_budget};
 use evenkeel::check::ShiftReport;
 use evenkeel::level::{FailureProbability, Level};
-use evenkeel::reading::Verdict;
+use evenkeel::reading::{ReadingName, Verdict};
 use evenkeel::shift::RandomDrawTest;
 
 use super::{capitalised, percent};
@@ -225,8 +225,23 @@ pub fn rests_on(checked: &Checked) -> String {
             measured.covered
         )
     });
+    let assuming = match report.coverage_estimate.reading {
+        ReadingName::Calibrated => "assuming that the model's probabilities are still right",
+        ReadingName::Matched => "assuming that accuracy fell as the outputs suggest",
+        ReadingName::SecondOpinion => {
+            "assuming that accuracy fell as the outputs of all models suggest"
+        }
+        ReadingName::Accuracy => "given the accuracy that was stated",
+        ReadingName::Blend => {
+            "between the class shares of the calibration data and the accuracy that the outputs suggest"
+        }
+        ReadingName::LabelShift => {
+            "assuming that classes changed in frequency alone, which explains the outputs"
+        }
+        _ => "assuming the class shares of the calibration data",
+    };
     format!(
-        "Estimated from {}, assuming the class shares of the calibration data; a model confident and wrong goes unnoticed.{few}",
+        "Estimated from {}, {assuming}; a model confident and wrong goes unnoticed.{few}",
         counted(report.m, "unlabeled row"),
     )
 }

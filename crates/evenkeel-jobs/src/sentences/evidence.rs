@@ -38,6 +38,11 @@ pub fn assumption(reading: ReadingName) -> &'static str {
         ReadingName::Matched => "accuracy fell as the outputs suggest",
         ReadingName::BandLow => "accuracy fell more than the outputs suggest",
         ReadingName::BandHigh => "accuracy fell less than the outputs suggest",
+        ReadingName::LabelShift => "classes have other frequencies and look the same",
+        ReadingName::SecondOpinion => "accuracy fell as the outputs of all models suggest",
+        ReadingName::Accuracy => "accuracy is what was stated",
+        ReadingName::Blend => "as likely class-shares as matched",
+        ReadingName::Mean => "as likely calibrated as class-shares",
         _ => "see the documentation",
     }
 }

@@ -79,6 +79,8 @@ struct Fingerprinted {
     /// Weights of the user's own, if there were any.
     weights: Option<Vec<f64>>,
     target_labels: Option<TargetLabels>,
+    /// Probabilities of other models and their columns, if there were any.
+    second: Option<(Vec<f64>, usize)>,
 }
 
 impl Fingerprinted {
@@ -91,23 +93,29 @@ impl Fingerprinted {
             ratios: side.ratios.map(<[f64]>::to_vec),
             weights: side.weights.map(<[f64]>::to_vec),
             target_labels: side.labels.cloned(),
+            second: side.second.map(|table| (table.values().to_vec(), table.columns())),
         }
     }
 
     /// SHA-256 of the data: two jobs with the same settings on other data must not be merged.
     fn digest(&self) -> Result<[u8; 32]> {
-        let features = match &self.features {
-            None => None,
-            Some((values, columns)) => Some(Rows::new("features", values, *columns)?),
-        };
         let side = SideInputs {
-            features,
+            features: rows_of("features", self.features.as_ref())?,
+            second: rows_of("second models", self.second.as_ref())?,
             ratios: self.ratios.as_deref(),
             weights: self.weights.as_deref(),
             labels: self.target_labels.as_ref(),
         };
         Ok(digest_of(&self.scores, &self.labels, &side))
     }
+}
+
+/// A kept table as rows again.
+fn rows_of<'a>(
+    what: &'static str,
+    kept: Option<&'a (Vec<f64>, usize)>,
+) -> Result<Option<Rows<'a, f64>>> {
+    kept.map(|(values, columns)| Rows::new(what, values, *columns)).transpose()
 }
 
 impl Job {
@@ -167,6 +175,7 @@ impl ShiftCalibrator {
     pub fn begin<T: Real>(&self, labeled: &Labeled<'_, T>) -> Result<Fit> {
         let Labeled { probabilities, labels, beside } = *labeled;
         beside.check(probabilities.rows())?;
+        self.method.require_no_choice_beside(beside.labels)?;
         // `auto` with labels is `few-labels`: from here on the job is called so.
         let calibrator = Self { method: self.method.with_labels(beside.labels), ..*self };
         // What a method of a comparison has no use for is left out, not refused: the others may
@@ -181,7 +190,7 @@ impl ShiftCalibrator {
         let scored = Scored {
             probabilities,
             labels,
-            side: beside,
+            side: calibrator.method.used_of(beside),
             scores: &scores,
             context: self.context(),
         };

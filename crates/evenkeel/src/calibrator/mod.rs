@@ -9,6 +9,7 @@
 use std::ops::ControlFlow;
 
 use crate::calibration::{Calibration, Provenance, diagnose};
+use crate::check::Checked;
 use crate::error::{Error, Result, require_finite, require_same_length, require_some};
 use crate::interval::Interval;
 use crate::learning::optimise::TracePoint;
@@ -16,7 +17,6 @@ use crate::level::{FailureProbability, Miscoverage};
 use crate::measure::WeightedEmpirical;
 use crate::method::auto::AutoSettings;
 use crate::method::fit::Context;
-use crate::method::label_plan::{self, LabelPlan};
 use crate::method::{Concluded, Method, MethodName, Sorted, oracle};
 use crate::rows::{Real, RowKeys};
 use crate::score::{Labels, Probabilities, Score};
@@ -196,15 +196,17 @@ impl ShiftCalibrator {
         self.finish(MethodName::Oracle, oracle::from_scores(scores)?, classes)
     }
 
-    /// The calibration of a plan that a check has made: the bits of a fit of its own, without two more passes.
+    /// The calibration that `auto` makes of the data of a check, which found a shift: the bits of a fit of its own, without two
+    /// more passes. None where no shift was found.
     ///
     /// # Errors
-    /// If the plan does not belong to as many classes.
-    // Hidden: for the jobs, which turn a check's plan into what they recommend.
+    /// If the check does not belong to as many classes.
+    // Hidden: for the jobs, which turn a check into what they recommend.
     #[doc(hidden)]
-    pub fn of_plan(&self, plan: &LabelPlan) -> Result<Fitted> {
-        let concluded = label_plan::concluded_at(plan, self.alpha);
-        self.finish(MethodName::LabelPlan, concluded, plan.evidence().classes)
+    pub fn of_check(&self, checked: &Checked) -> Result<Option<Fitted>> {
+        let Some(concluded) = &checked.auto else { return Ok(None) };
+        let classes = checked.report.classes;
+        self.finish(MethodName::Auto, (**concluded).clone(), classes).map(Some)
     }
 
     /// The part of the settings that every method sees.

@@ -18,7 +18,7 @@ use crate::measure::{BANDWIDTH_FLOOR, Bandwidth, Grid, SmoothedLaw, Support, Wei
 use crate::method::label_plan::LabelPlan;
 use crate::reading::{ReadingName, Readings};
 use crate::sandwich::Sandwich;
-use crate::shift::shift_test;
+use crate::shift::{ShiftTest, shift_test};
 use crate::threshold::Threshold;
 
 /// What an answer is made of.
@@ -28,8 +28,8 @@ pub(super) struct Evidence<'a> {
     pub plan: &'a LabelPlan,
 }
 
-/// Looks at the calibration side, the laws of the target data and its readings, and answers.
-pub(super) fn answer(evidence: &Evidence<'_>) -> Result<ShiftReport> {
+/// Looks at the calibration side, the laws of the target data and its readings, and answers; with the test that was made.
+pub(super) fn answer(evidence: &Evidence<'_>) -> Result<(ShiftReport, ShiftTest)> {
     let Evidence { calibration, laws: target, plan } = evidence;
     let CheckedCalibration { planner, predictions, belief, threshold, score, settings, .. } =
         calibration;
@@ -52,8 +52,8 @@ pub(super) fn answer(evidence: &Evidence<'_>) -> Result<ShiftReport> {
     let p = SmoothedLaw::new(law, bandwidth, Support::Bounded(range))?;
     let bounds = |sandwich: &Sandwich| bounds_of(&p, sandwich, range, scores.len(), settings);
     let Readings { coverage_estimate, readings, band, verdict, loss, .. } =
-        plan.laws().readings(*threshold, settings.alpha.level());
-    Ok(ShiftReport {
+        plan.laws().readings_by(plan.reading(), *threshold, settings.alpha.level());
+    let report = ShiftReport {
         n: scores.len(),
         m: target.rows,
         classes,
@@ -70,6 +70,8 @@ pub(super) fn answer(evidence: &Evidence<'_>) -> Result<ShiftReport> {
         verdict,
         loss,
         accuracy: plan.evidence().accuracy,
+        label_shares: plan.evidence().label_shares.clone(),
+        second_opinions: plan.evidence().second_opinions.clone(),
         belief: *belief,
         assumed_model: match belief.holds {
             true => AssumedModel::AsGiven,
@@ -85,7 +87,8 @@ pub(super) fn answer(evidence: &Evidence<'_>) -> Result<ShiftReport> {
             },
         },
         bound_grid: settings.bound_grid,
-    })
+    };
+    Ok((report, test))
 }
 
 fn coverage_intervals(evidence: &Evidence<'_>) -> Result<CoverageIntervals> {

@@ -14,15 +14,17 @@ use super::target_laws::{TargetLaws, TargetLawsRecipe};
 use crate::error::{Error, Result, User};
 use crate::label_law::LabeledLogits;
 use crate::measure::WeightedEmpirical;
+use crate::method::Concluded;
+use crate::method::auto;
 use crate::method::label_plan::{
-    FirstPass, LabelPlan, LabelPlanSettings, LabelPlanner, PlanFirstPass, PlanQuestion,
-    PreparedPlan, SecondPass,
+    Aiming, FirstPass, LabelPlan, LabelPlanner, PlanFirstPass, PlanQuestion, PreparedPlan,
+    SecondPass,
 };
 use crate::reading::{Belief, belief};
 use crate::rows::{Real, RowKeys, Rows};
 use crate::score::{Labels, Probabilities, Score};
 use crate::shift::{Prediction, predictions, sampled};
-use crate::side_inputs::SideInputs;
+use crate::side_inputs::{Labeled, SideInputs};
 use crate::sketch::state::{JobHeader, Kind, digest_of, open, seal};
 use crate::threshold::{TestMass, Threshold, conformal_threshold};
 
@@ -64,6 +66,8 @@ pub struct Checked {
     /// The label plan of the same passes: what `auto` at the check's `delta` and seed would correct by. Its
     /// [`laws`](LabelPlan::laws) give the readings at any other threshold.
     pub plan: LabelPlan,
+    /// What `auto` at the check's `delta` and seed makes of the target data; none where its test does not reject.
+    pub(crate) auto: Option<Box<Concluded>>,
 }
 
 /// The calibration side.
@@ -78,16 +82,19 @@ pub(super) struct CheckedCalibration {
     pub threshold: Threshold,
     pub score: Score,
     pub settings: CheckSettings,
+    /// Probabilities of second models, as they name the job, and their columns.
+    second: Option<(Vec<f64>, usize)>,
 }
 
 impl CheckedCalibration {
     fn new<T: Real>(
-        probabilities: &Probabilities<'_, T>,
-        labels: &Labels,
+        labeled: &Labeled<'_, T>,
         score: &Score,
         settings: &CheckSettings,
     ) -> Result<Self> {
+        let Labeled { probabilities, labels, beside } = *labeled;
         settings.check()?;
+        beside.check(probabilities.rows())?;
         if *score == Score::Plan {
             // A check asks about a threshold before any law is fitted.
             let (whose, scores) = (User::Check, Score::OF_PROBABILITIES);
@@ -100,7 +107,8 @@ impl CheckedCalibration {
         let drawn = score.with_draws_for("calibration");
         let belief = belief(probabilities, &drawn, labeled.scores(), split, delta)?;
         Ok(Self {
-            planner: LabelPlanner::new(labeled, *score, LabelPlanSettings::new(delta), seed)?,
+            planner: LabelPlanner::new(labeled, *score, settings.plan(), seed)?
+                .with_second(beside.second, labels)?,
             labels: labels.clone(),
             predictions: sampled(predictions(probabilities), seed)?,
             belief,
@@ -110,6 +118,7 @@ impl CheckedCalibration {
             },
             score: *score,
             settings: *settings,
+            second: beside.second.map(|table| (table.values().to_vec(), table.columns())),
         })
     }
 
@@ -130,7 +139,7 @@ impl CheckedCalibration {
     fn prepare(&self, first: FirstPass) -> Result<PreparedPlan> {
         let thresholds = Some(self.threshold.get()).filter(|threshold| threshold.is_finite());
         let thresholds = thresholds.into_iter().collect();
-        self.planner.prepare_for(first, &PlanQuestion { thresholds, ..PlanQuestion::default() })
+        self.planner.prepare_for(first, &PlanQuestion { aiming: Aiming::Policy, thresholds })
     }
 
     fn finish(
@@ -139,18 +148,33 @@ impl CheckedCalibration {
         prepared: &PreparedPlan,
         second: SecondPass,
     ) -> Result<Checked> {
-        let plan = self.planner.finish(prepared, second)?;
+        let read = self.planner.read(prepared, second)?;
+        let plan = self.planner.aimed(prepared, &read, prepared.preferred())?;
         let evidence = Evidence { calibration: self, laws: &laws, plan: &plan };
-        Ok(Checked { report: answer(&evidence)?, laws, plan })
+        let (report, test) = answer(&evidence)?;
+        let CheckSettings { alpha, delta, .. } = self.settings;
+        let auto = match test.rejects(delta) {
+            true => {
+                let found = auto::conclude(&self.planner, prepared, &read, (test, delta), alpha)?;
+                Some(Box::new(found))
+            }
+            false => None,
+        };
+        Ok(Checked { report, laws, plan, auto })
     }
 
     /// The name of the job and the pass on the wire.
-    fn header(&self, pass: u8) -> JobHeader {
+    fn header(&self, pass: u8) -> Result<JobHeader> {
         let mut settings = vec![("score".to_owned(), format!("{:?}", self.score))];
         settings.extend(self.settings.listed());
         let scores = self.planner.labeled().scores();
-        let calibration = digest_of(scores, &self.labels, &SideInputs::default());
-        JobHeader { method: "check".to_owned(), settings, pass, calibration }
+        let second = match &self.second {
+            None => None,
+            Some((values, columns)) => Some(Rows::new("second models", values, *columns)?),
+        };
+        let side = SideInputs { second, ..SideInputs::default() };
+        let calibration = digest_of(scores, &self.labels, &side);
+        Ok(JobHeader { method: "check".to_owned(), settings, pass, calibration })
     }
 }
 
@@ -166,8 +190,20 @@ impl Check {
         score: &Score,
         settings: &CheckSettings,
     ) -> Result<Self> {
-        let calibration =
-            Box::new(CheckedCalibration::new(probabilities, labels, score, settings)?);
+        let beside = SideInputs::default();
+        Self::begin_beside(&Labeled { probabilities, labels, beside }, score, settings)
+    }
+
+    /// The same with what other models say of the calibration points.
+    ///
+    /// # Errors
+    /// As [`begin`](Self::begin), and if something is given beside the points that a check does not use.
+    pub fn begin_beside<T: Real>(
+        labeled: &Labeled<'_, T>,
+        score: &Score,
+        settings: &CheckSettings,
+    ) -> Result<Self> {
+        let calibration = Box::new(CheckedCalibration::new(labeled, score, settings)?);
         let pass = CheckPass::First(Box::new(calibration.first_pass()?));
         let state = pass.empty();
         Ok(Self { calibration, pass, state, before: None })
@@ -189,7 +225,20 @@ impl Check {
     /// # Errors
     /// If a row is not a row of probabilities (named by its key), or the block has other classes than the calibration data.
     pub fn add<T: Real>(self, keys: RowKeys<'_>, block: Rows<'_, T>) -> Result<Self> {
-        Ok(Self { state: self.pass.add(self.state, keys, block)?, ..self })
+        self.add_beside(keys, block, SideInputs::default())
+    }
+
+    /// The same with what other models say of the rows.
+    ///
+    /// # Errors
+    /// As [`add`](Self::add), and if what is given beside the block does not belong to it.
+    pub fn add_beside<T: Real>(
+        self,
+        keys: RowKeys<'_>,
+        block: Rows<'_, T>,
+        beside: SideInputs<'_>,
+    ) -> Result<Self> {
+        Ok(Self { state: self.pass.add(self.state, keys, block, &beside)?, ..self })
     }
 
     /// What other processes need to read rows for this pass: see [`CheckPart`](super::CheckPart).
@@ -197,7 +246,7 @@ impl Check {
     /// # Errors
     /// If it cannot be written, which does not happen for a check that was begun.
     pub fn plan(&self) -> Result<Vec<u8>> {
-        seal(Kind::Plan, &self.header(), &self.pass)
+        seal(Kind::Plan, &self.header()?, &self.pass)
     }
 
     /// Takes what another process made of its rows of this pass.
@@ -206,11 +255,11 @@ impl Check {
     /// If the bytes are damaged, or belong to another check or pass; the error says which setting differs.
     pub fn absorb(self, state: &[u8]) -> Result<Self> {
         let (header, state) = open::<CheckState>(Kind::State, state)?;
-        self.header().require_same(&header)?;
+        self.header()?.require_same(&header)?;
         Ok(Self { state: self.pass.merge(self.state, state)?, ..self })
     }
 
-    fn header(&self) -> JobHeader {
+    fn header(&self) -> Result<JobHeader> {
         self.calibration.header(if self.before.is_some() { 2 } else { 1 })
     }
 

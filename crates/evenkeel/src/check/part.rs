@@ -3,6 +3,7 @@
 use super::passes::{CheckPass, CheckState};
 use crate::error::Result;
 use crate::rows::{Real, RowKeys, Rows};
+use crate::side_inputs::SideInputs;
 use crate::sketch::state::{JobHeader, Kind, open, seal};
 
 /// Some of the target rows of a pass, in a process that knows nothing of the check but its plan.
@@ -41,7 +42,20 @@ impl CheckPart {
     /// # Errors
     /// As [`Check::add`](super::Check::add).
     pub fn add<T: Real>(self, keys: RowKeys<'_>, block: Rows<'_, T>) -> Result<Self> {
-        Ok(Self { state: self.pass.add(self.state, keys, block)?, ..self })
+        self.add_beside(keys, block, SideInputs::default())
+    }
+
+    /// The same with what other models say of the rows.
+    ///
+    /// # Errors
+    /// As [`Check::add_beside`](super::Check::add_beside).
+    pub fn add_beside<T: Real>(
+        self,
+        keys: RowKeys<'_>,
+        block: Rows<'_, T>,
+        beside: SideInputs<'_>,
+    ) -> Result<Self> {
+        Ok(Self { state: self.pass.add(self.state, keys, block, &beside)?, ..self })
     }
 
     /// Takes what another worker made of its rows.

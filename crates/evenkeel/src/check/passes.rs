@@ -119,14 +119,14 @@ impl CheckPass {
         state: CheckState,
         keys: RowKeys<'_>,
         block: Rows<'_, T>,
+        side: &SideInputs<'_>,
     ) -> Result<CheckState> {
-        let side = SideInputs::default();
         match (self, state) {
             (Self::First(pass), CheckState::First(seen)) => {
-                Ok(CheckState::First(Box::new(seen.add(&**pass, keys, block, &side)?)))
+                Ok(CheckState::First(Box::new(seen.add(&**pass, keys, block, side)?)))
             }
             (Self::Second(pass), CheckState::Second(seen)) => {
-                Ok(CheckState::Second(Box::new(seen.add(&**pass, keys, block, &side)?)))
+                Ok(CheckState::Second(Box::new(seen.add(&**pass, keys, block, side)?)))
             }
             _ => Err(OTHER_PASS),
         }

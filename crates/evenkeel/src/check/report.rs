@@ -8,7 +8,7 @@
 
 use serde::Serialize;
 
-use crate::method::label_plan::MatchedEvidence;
+use crate::method::label_plan::{LabelShares, MatchedEvidence, SecondOpinions};
 use crate::reading::{Belief, CoverageEstimate, CoverageLoss, Reading, Verdict};
 
 /// Everything a check found, as data; what people read of it is said in one place, the jobs.
@@ -40,6 +40,12 @@ pub struct ShiftReport {
     pub loss: CoverageLoss,
     /// The accuracy that the matched reading has.
     pub accuracy: Option<MatchedEvidence>,
+    /// Class frequencies of the target data, where label shift explains its outputs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label_shares: Option<LabelShares>,
+    /// What other models say of the accuracy, where they were asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub second_opinions: Option<SecondOpinions>,
     /// Whether the model believes what the calibration labels show.
     pub belief: Belief,
     /// The model that the assumed interval rests on.

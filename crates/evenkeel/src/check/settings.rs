@@ -3,6 +3,8 @@
 use crate::error::{Error, Result, require_finite};
 use crate::level::{FailureProbability, Miscoverage};
 use crate::measure::{BANDWIDTH_FACTOR_CLASSIFICATION, Grid};
+use crate::method::auto::AutoSettings;
+use crate::method::label_plan::{LabelPlanSettings, PlanAssumptions};
 use crate::seed::Seed;
 use crate::shift::{least_permutations, permutations_for};
 use crate::threshold::Threshold;
@@ -27,6 +29,7 @@ pub enum ThresholdInQuestion {
 /// | `bound_grid` | 1000 | grid of the bounds | `>= 2` |
 /// | `bandwidth_factor` | 0.1 | factor of Scott's rule | `>= 0` |
 /// | `threshold` | split | the threshold in question | finite or all labels |
+/// | `assumptions` | class-shares, no accuracy | what is assumed of the target data, or known | see [`PlanAssumptions`] |
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CheckSettings {
     /// Miscoverage rate of the threshold that is checked, in `(0, 1)`.
@@ -43,6 +46,8 @@ pub struct CheckSettings {
     pub seed: Seed,
     /// The threshold in question.
     pub threshold: ThresholdInQuestion,
+    /// What is assumed of the target data, and what is known of them.
+    pub assumptions: PlanAssumptions,
 }
 
 impl CheckSettings {
@@ -56,7 +61,18 @@ impl CheckSettings {
             bandwidth_factor: BANDWIDTH_FACTOR_CLASSIFICATION,
             seed,
             threshold: ThresholdInQuestion::Split,
+            assumptions: PlanAssumptions::default(),
         }
+    }
+
+    /// The plan's settings.
+    pub(super) fn plan(&self) -> LabelPlanSettings {
+        LabelPlanSettings { assumptions: self.assumptions, ..LabelPlanSettings::new(self.delta) }
+    }
+
+    /// The settings of `auto` that a check promises the result of.
+    pub fn auto(&self) -> AutoSettings {
+        AutoSettings { plan: self.plan(), ..AutoSettings::new(self.delta) }
     }
 
     pub(super) fn check(&self) -> Result<()> {
@@ -84,6 +100,13 @@ impl CheckSettings {
             ("bandwidth_factor", self.bandwidth_factor.to_string()),
             ("seed", self.seed.get().to_string()),
             ("threshold", format!("{:?}", self.threshold)),
+            ("assume", self.assumptions.assume.as_str().to_owned()),
+            (
+                "accuracy",
+                self.assumptions
+                    .accuracy
+                    .map_or_else(|| "estimated".to_owned(), |share| share.get().to_string()),
+            ),
         ];
         named.map(|(name, value)| (name.to_owned(), value)).to_vec()
     }

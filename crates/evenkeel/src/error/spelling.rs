@@ -39,11 +39,14 @@ pub enum SideInput {
     Weights,
     /// The label of a target row, for some of the rows.
     Labels,
+    /// The probabilities that other models give the classes of a row.
+    Second,
 }
 
 impl SideInput {
     /// Every side input, in the order they are listed to users.
-    pub const ALL: [Self; 4] = [Self::Features, Self::Ratios, Self::Weights, Self::Labels];
+    pub const ALL: [Self; 5] =
+        [Self::Features, Self::Ratios, Self::Weights, Self::Labels, Self::Second];
 
     /// Its name in the option table, in lower case.
     pub const fn name(self) -> &'static str {
@@ -52,6 +55,7 @@ impl SideInput {
             Self::Ratios => "ratios",
             Self::Weights => "weights",
             Self::Labels => "labels",
+            Self::Second => "probabilities of second models",
         }
     }
 
@@ -62,6 +66,7 @@ impl SideInput {
             Self::Ratios => "likelihood ratio",
             Self::Weights => "weight",
             Self::Labels => "label",
+            Self::Second => "row of probabilities of each second model",
         }
     }
 
@@ -70,7 +75,7 @@ impl SideInput {
     pub fn points(self, at_hand: PointSet) -> PointSet {
         match self {
             Self::Labels => PointSet::Target,
-            Self::Features | Self::Ratios | Self::Weights => at_hand,
+            Self::Features | Self::Ratios | Self::Weights | Self::Second => at_hand,
         }
     }
 }

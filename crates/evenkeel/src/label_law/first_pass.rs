@@ -14,10 +14,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::target_rows::{RowReader, TargetRows, predicted};
-use crate::error::{Error, Result, require_same_length};
+use crate::error::{Error, Result, SideInput, require_same_length};
 use crate::numeric::simd::in_widest_registers;
 use crate::numeric::tempered_log_sum_exp;
-use crate::rows::{Real, RowKeys};
+use crate::rows::{Real, RowKeys, Rows};
 use crate::sketch::row_sample::RowSample;
 use crate::sketch::{ConfidenceCounts, contradiction, rows_of_both, sum_of_counts};
 
@@ -37,6 +37,8 @@ pub struct FirstPass {
     pub(crate) kept: RowSample<Box<[f64]>>,
     /// `m`, the rows seen so far.
     pub(crate) rows: u64,
+    /// The same of other models' outputs on the same rows.
+    pub(crate) others: Vec<FirstPass>,
 }
 
 /// As it is stored; checked when read back, because a state may come from another machine.
@@ -47,13 +49,14 @@ struct StoredFirst {
     confidences: ConfidenceCounts,
     kept: RowSample<Box<[f64]>>,
     rows: u64,
+    others: Vec<FirstPass>,
 }
 
 impl TryFrom<StoredFirst> for FirstPass {
     type Error = Error;
 
     fn try_from(stored: StoredFirst) -> Result<Self> {
-        let StoredFirst { temperature, predicted, confidences, kept, rows } = stored;
+        let StoredFirst { temperature, predicted, confidences, kept, rows, others } = stored;
         // Counts that disagree would pass every later step and give a wrong law without a word.
         if sum_of_counts(predicted.iter().copied())? != rows
             || confidences.len() != rows
@@ -67,7 +70,16 @@ impl TryFrom<StoredFirst> for FirstPass {
         if !(warm && kept.rows().all(|(_, row)| fits(row))) {
             return Err(contradiction("its logits are not finite numbers, one for each class"));
         }
-        Ok(Self { temperature, predicted, confidences, kept, rows })
+        let alike = |other: &Self| {
+            other.others.is_empty()
+                && other.rows == rows
+                && other.predicted.len() == predicted.len()
+                && kept.require_same(&other.kept).is_ok()
+        };
+        if !others.iter().all(alike) {
+            return Err(contradiction("its models do not speak of the same rows"));
+        }
+        Ok(Self { temperature, predicted, confidences, kept, rows, others })
     }
 }
 
@@ -80,13 +92,54 @@ impl FirstPass {
             confidences: ConfidenceCounts::new(),
             kept: RowSample::new(seed, kept_rows),
             rows: 0,
+            others: Vec::new(),
         }
+    }
+
+    /// The same with passes of other models, which keep the same rows.
+    pub(crate) fn with_others(mut self, temperatures: impl Iterator<Item = f64>) -> Self {
+        let other = |temperature| Self { temperature, ..self.clone() };
+        let others = temperatures.map(other).collect();
+        self.others = others;
+        self
     }
 
     /// Told that the whole input has `rows` rows, it copies no row that will not be kept in the end.
     pub(crate) fn expecting(mut self, rows: usize) -> Self {
         self.kept.expect(rows as u64);
+        self.others = self.others.into_iter().map(|other| other.expecting(rows)).collect();
         self
+    }
+
+    /// Adds a block of rows, and what other models say of the same rows: `second` holds their probabilities beside each other,
+    /// `C` columns each.
+    ///
+    /// # Errors
+    /// As [`add`](Self::add), and if there are more or fewer models than the pass was begun with.
+    pub fn add_with<T: Real>(
+        mut self,
+        keys: RowKeys<'_>,
+        block: &TargetRows<'_, T>,
+        second: Option<Rows<'_, f64>>,
+    ) -> Result<Self> {
+        let classes = self.predicted.len();
+        let given = second.map_or(0, |table| table.columns());
+        if given != self.others.len() * classes {
+            return Err(Error::OneSided { what: SideInput::Second });
+        }
+        let others = std::mem::take(&mut self.others);
+        self = self.add(keys, block)?;
+        let Some(table) = second else { return Ok(self) };
+        require_same_length("rows of the second model", table.rows(), "rows", block.rows())?;
+        let mut values = vec![0.0; table.rows() * classes];
+        for (index, other) in others.into_iter().enumerate() {
+            for (row, out) in table.iter().zip(values.chunks_exact_mut(classes)) {
+                out.copy_from_slice(&row[index * classes..][..classes]);
+            }
+            let rows = Rows::new(table.what(), &values, classes)?;
+            self.others.push(other.add(keys, &TargetRows::Probabilities(rows))?);
+        }
+        Ok(self)
     }
 
     /// Adds a block of rows with these keys. Taken by value: a block that fails half-way leaves no
@@ -124,6 +177,12 @@ impl FirstPass {
         if self.predicted.len() != other.predicted.len() || self.temperature != other.temperature {
             return Err(Error::IncompatibleSketches { what: "planner" });
         }
+        if self.others.len() != other.others.len() {
+            return Err(Error::IncompatibleSketches { what: "models" });
+        }
+        for (mine, theirs) in self.others.iter().zip(&other.others) {
+            mine.require_same(theirs)?;
+        }
         self.kept.require_same(&other.kept)
     }
 
@@ -139,6 +198,8 @@ impl FirstPass {
         self.confidences.merge(&other.confidences);
         self.kept.merge(other.kept)?;
         self.rows = rows;
+        let pairs = self.others.into_iter().zip(other.others);
+        self.others = pairs.map(|(mine, theirs)| mine.merge(theirs)).collect::<Result<_>>()?;
         Ok(self)
     }
 

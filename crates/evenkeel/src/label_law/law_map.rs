@@ -113,6 +113,16 @@ impl LabelLawMap {
         Self { terms }
     }
 
+    /// The mean law of two readings.
+    pub(crate) fn of_mean(one: &PlanMixture, other: &PlanMixture) -> Self {
+        let halves = [one, other].map(|PlanMixture { temperature, mix, scalings }| LawTerm {
+            temperature: *temperature,
+            own: 0.5 * (1.0 - mix),
+            plans: vec![LawPlan { share: 0.5 * mix, scalings: scalings.clone() }],
+        });
+        Self::of_terms(halves.to_vec())
+    }
+
     /// The law of a reading.
     pub(crate) fn of_mixture(law: &PlanMixture) -> Self {
         let PlanMixture { temperature, mix, scalings } = law;
@@ -319,7 +329,7 @@ mod tests {
         let logits = [-0.3, -1.0, -2.0];
         let laws = [mixture.clone()];
         let mut rows = super::super::RowLaws::new(&laws, 3);
-        let [expected] = rows.of_row(&logits);
+        let expected = rows.of_row(&logits)[0];
         let found = scores(&LabelLawMap::of_mixture(&mixture), &logits);
         for (score, mass) in found.iter().zip(expected) {
             assert!((1.0 - score - mass).abs() < 1e-14, "{score} {mass}");

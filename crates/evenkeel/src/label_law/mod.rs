@@ -9,6 +9,7 @@
 //! carried_logits    target logits on their scale of the calibration data
 //! accuracy          a: how often the model is right on the target data, from its outputs alone
 //! second_opinion    the same with the outputs of other models
+//! label_shares      whether other class frequencies alone explain the outputs, and which
 //! matched_plan      e: the factor on the temperature at which a law has the accuracy a
 //! plan_mixture      h = (1 - mix) f + mix g: a label law, row by row
 //! law_map           h of any row, stored: what `--score plan` scores by
@@ -20,6 +21,7 @@ mod carried_logits;
 mod class_groups;
 mod first_pass;
 mod kept_rows;
+mod label_shares;
 mod labeled_logits;
 mod law_map;
 mod matched_plan;
@@ -37,6 +39,8 @@ pub(crate) use class_groups::POINTS_PER_GROUP;
 pub use first_pass::FirstPass;
 pub(crate) use first_pass::confidence;
 pub(crate) use kept_rows::KeptRows;
+pub use label_shares::LabelShares;
+pub(crate) use label_shares::{CONFIDENCES_MOVED, HISTOGRAMS_MOVED, Predicted, label_shares};
 pub use labeled_logits::LabeledLogits;
 pub(crate) use labeled_logits::floored_log;
 pub(crate) use law_map::{LabelLawMap, LawPlan, LawTerm};

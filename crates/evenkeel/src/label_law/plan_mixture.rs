@@ -11,6 +11,7 @@ use super::class_groups::ClassGroups;
 use super::transport_plan::{TransportPlan, scale_row, tempered_softmax};
 use crate::numeric::dot_in_lanes;
 use crate::numeric::simd::in_widest_registers;
+use crate::sketch::MOST_LAWS;
 
 /// A label law that a worker can evaluate row by row.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -58,36 +59,37 @@ impl PlanMixture {
 }
 
 /// Several label laws of one row at a time; laws of one temperature share its softmax.
-pub(crate) struct RowLaws<'a, const L: usize> {
-    laws: &'a [PlanMixture; L],
+pub(crate) struct RowLaws<'a> {
+    laws: &'a [PlanMixture],
     classes: usize,
     /// One over each distinct temperature.
     inverses: Vec<f64>,
     /// Which of them a law has.
-    of_law: [usize; L],
+    of_law: Vec<usize>,
     /// `f` at each distinct temperature, row after row.
     tempered: Vec<f64>,
     /// `h` of each law that has a plan in it, law after law.
     mixed: Vec<f64>,
 }
 
-impl<'a, const L: usize> RowLaws<'a, L> {
-    pub(crate) fn new(laws: &'a [PlanMixture; L], classes: usize) -> Self {
+impl<'a> RowLaws<'a> {
+    /// At most [`MOST_LAWS`] laws.
+    pub(crate) fn new(laws: &'a [PlanMixture], classes: usize) -> Self {
         let mut temperatures: Vec<f64> = Vec::new();
-        let of_law = std::array::from_fn(|law| {
-            let temperature = laws[law].temperature;
+        let mut place = |temperature: f64| {
             temperatures.iter().position(|known| *known == temperature).unwrap_or_else(|| {
                 temperatures.push(temperature);
                 temperatures.len() - 1
             })
-        });
+        };
+        let of_law = laws.iter().map(|law| place(law.temperature)).collect();
         let inverses: Vec<f64> = temperatures.iter().map(|temperature| 1.0 / temperature).collect();
         let tempered = vec![0.0; inverses.len() * classes];
-        Self { laws, classes, inverses, of_law, tempered, mixed: vec![0.0; L * classes] }
+        Self { laws, classes, inverses, of_law, tempered, mixed: vec![0.0; laws.len() * classes] }
     }
 
-    /// The laws of one row's labels; each sums to one.
-    pub(crate) fn of_row(&mut self, logits: &[f64]) -> [&[f64]; L] {
+    /// The laws of one row's labels; each sums to one. Places beyond the last law are empty.
+    pub(crate) fn of_row(&mut self, logits: &[f64]) -> [&[f64]; MOST_LAWS] {
         let Self { laws, classes, inverses, of_law, tempered, mixed } = self;
         let classes = *classes;
         for (inverse, out) in inverses.iter().zip(tempered.chunks_exact_mut(classes)) {
@@ -100,9 +102,10 @@ impl<'a, const L: usize> RowLaws<'a, L> {
                 mix_row(f, *mix, scalings, out);
             }
         }
-        std::array::from_fn(|law| match laws[law].mix > 0.0 {
-            true => &mixed[law * classes..][..classes],
-            false => &tempered[of_law[law] * classes..][..classes],
+        std::array::from_fn(|law| match laws.get(law) {
+            None => &[][..],
+            Some(PlanMixture { mix, .. }) if *mix > 0.0 => &mixed[law * classes..][..classes],
+            Some(_) => &tempered[of_law[law] * classes..][..classes],
         })
     }
 }

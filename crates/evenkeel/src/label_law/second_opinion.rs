@@ -61,6 +61,20 @@ pub struct SecondOpinions {
 }
 
 impl SecondOpinions {
+    /// The numbers are such as rows give.
+    pub(crate) fn is_sound(&self) -> bool {
+        let share = |value: f64| (0.0..=1.0).contains(&value);
+        let sound = |other: &SecondOpinion| {
+            let SecondOpinion { own, seen, seen_calibration, implied } = *other;
+            [own, seen, seen_calibration, implied].into_iter().all(share)
+        };
+        self.own.is_sound()
+            && self.others.iter().all(sound)
+            && self.trust.len() == self.others.len() + 1
+            && self.trust.iter().all(|trust| share(*trust))
+            && share(self.accuracy)
+    }
+
     pub(crate) fn new(own: AccuracyStatistics, others: Vec<SecondOpinion>) -> Self {
         let all = std::iter::once(own.estimate).chain(others.iter().map(|other| other.own));
         let raw: Vec<f64> = all.map(|accuracy| (TRUST * accuracy).exp()).collect();

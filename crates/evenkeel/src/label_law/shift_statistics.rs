@@ -93,21 +93,8 @@ pub(crate) fn shift_statistics(
     let ks = target.kolmogorov_smirnov(&labeled.confidences, &weights);
 
     let noise = 1.0 / n + 1.0 / m;
-    let (total_p, total_q): (f64, f64) = (p.iter().sum(), q.iter().sum());
-    let (mut tv, mut tv_expected, mut variance) = (0.0, 0.0, 0.0);
-    for (p, q) in p.iter().zip(&q) {
-        let (p, q) = (p / total_p, q / total_q);
-        let h = 0.5 * (p + q);
-        tv += 0.5 * (p - q).abs();
-        let variance_of_one = (h * (1.0 - h) * noise).max(0.0);
-        tv_expected += variance_of_one.sqrt();
-        variance += variance_of_one;
-    }
-    // |d| of a normal d has variance (1 - 2/pi) sigma^2. Differences of the groups sum to zero: with two groups they are
-    // one and the same, which doubles the variance of their sum; with many they are nearly independent.
-    let tv_deviation = 0.5 * ((1.0 - std::f64::consts::FRAC_2_PI) * 2.0 * variance).sqrt();
-    tv_expected *= 0.5 * std::f64::consts::FRAC_2_PI.sqrt();
-
+    let GroupDistance { tv, expected: tv_expected, deviation: tv_deviation } =
+        GroupDistance::of_counts((&p, n), (&q, m));
     let ks_start = START_FACTOR * noise.sqrt();
     let james_stein =
         if tv > 0.0 { (1.0 - SHRINKAGE * (tv_expected / tv).powi(2)).max(0.0) } else { 0.0 };
@@ -128,6 +115,44 @@ pub(crate) fn shift_statistics(
         ks_points: 1.0 / (squares / (sum * sum) + 1.0 / m),
         mean_confidence_calibration: weighted / sum,
         mean_confidence_target: target.mean(),
+    }
+}
+
+/// Total variation of two histograms of groups, and what noise alone makes of it.
+pub(crate) struct GroupDistance {
+    pub tv: f64,
+    /// Its expectation when nothing changed.
+    pub expected: f64,
+    /// Its standard deviation then, rather too large.
+    pub deviation: f64,
+}
+
+impl GroupDistance {
+    /// Of counts, each with the number of points they rest on; pseudo-counts are added.
+    pub(super) fn of((p, n): (&[f64], f64), (q, m): (&[f64], f64)) -> Self {
+        let smoothed = |counts: &[f64]| -> Vec<f64> {
+            counts.iter().map(|count| count + PSEUDO_COUNT).collect()
+        };
+        Self::of_counts((&smoothed(p), n), (&smoothed(q), m))
+    }
+
+    /// Of counts with their pseudo-counts.
+    fn of_counts((p, n): (&[f64], f64), (q, m): (&[f64], f64)) -> Self {
+        let noise = 1.0 / n + 1.0 / m;
+        let (total_p, total_q): (f64, f64) = (p.iter().sum(), q.iter().sum());
+        let (mut tv, mut expected, mut variance) = (0.0, 0.0, 0.0);
+        for (p, q) in p.iter().zip(q) {
+            let (p, q) = (p / total_p, q / total_q);
+            let h = 0.5 * (p + q);
+            tv += 0.5 * (p - q).abs();
+            let variance_of_one = (h * (1.0 - h) * noise).max(0.0);
+            expected += variance_of_one.sqrt();
+            variance += variance_of_one;
+        }
+        // |d| of a normal d has variance (1 - 2/pi) sigma^2. Differences of the groups sum to zero: with two groups they are
+        // one and the same, which doubles the variance of their sum; with many they are nearly independent.
+        let deviation = 0.5 * ((1.0 - std::f64::consts::FRAC_2_PI) * 2.0 * variance).sqrt();
+        Self { tv, expected: expected * 0.5 * std::f64::consts::FRAC_2_PI.sqrt(), deviation }
     }
 }
 

@@ -145,7 +145,7 @@ impl GroupTable {
     }
 
     /// `mean_j g_j` for scalings `b`; shape `(G,)`, of unit mass.
-    fn marginal(&self, scalings: &[f64]) -> Vec<f64> {
+    pub(super) fn marginal(&self, scalings: &[f64]) -> Vec<f64> {
         let chunks = self.values.par_chunks(CHUNK_ROWS * self.groups);
         // Chunks of a fixed size, added in their order: the same bits for any number of threads.
         let sums: Vec<Vec<f64>> = if self.values.len() <= CHUNK_ROWS * self.groups {

@@ -1,9 +1,13 @@
-//! Test first, correct only if the test rejects, and say why.
+//! Test first, read the rows next, correct only where coverage seems lost, and say why.
 //!
 //! ```text
-//! shift test not rejected   split conformal prediction, whose finite-sample guarantee is worth keeping
-//! shift test rejected       the label plan, with its evidence and warnings
+//! shift test not rejected        split conformal prediction, whose finite-sample guarantee is worth keeping
+//! rejected, verdict ok           split conformal prediction: no reading says that coverage was lost
+//! rejected, verdict loss         the reading that was assumed, class-shares unless the user chose another
+//! rejected, watch or unknown     the mean law of calibrated and class-shares; what the user chose, where there is a choice
+//! rejected, and label shift      label-shift in place of both, where it explains the outputs and the user left the choice open
 //! ```
+//! The verdict is that of the readings at the threshold of split conformal prediction, at the miscoverage rate of the run.
 
 use std::fmt;
 
@@ -12,12 +16,14 @@ use serde::{Deserialize, Serialize};
 use super::few_labels::Guarantee;
 use super::fit::{Next, Open, Pass, Scored, Stage};
 use super::label_plan::{
-    self, FirstPass, LabelPlan, LabelPlanSettings, LabelPlanner, PlanEvidence, PlanFirstPass,
-    PreparedPlan, SecondPass,
+    self, Aiming, FirstPass, LabelPlan, LabelPlanSettings, LabelPlanner, PlanEvidence,
+    PlanFirstPass, PlanQuestion, PreparedPlan, ReadLaws, SecondPass,
 };
-use super::{About, Concluded, Evidence, Needs, Rule, Sorted};
+use super::{About, Concluded, Evidence, Need, Needs, Rule, Sorted};
+use crate::certify::{HalfWidth, label_budget};
 use crate::error::{Error, Input, PointSet, Result, SideInput, User};
 use crate::level::{FailureProbability, Miscoverage};
+use crate::reading::{ReadingName, Readings, Verdict};
 use crate::rows::{Real, RowKeys, Rows};
 use crate::seed::Seed;
 use crate::shift::{
@@ -32,8 +38,11 @@ pub(crate) const ABOUT: About = About {
     name: "auto",
     summary: "A shift test, then split conformal prediction or the label plan",
     assumption: "no shift or a label plan that fits",
-    needs: Needs::NOTHING,
+    needs: Needs { second: Need::Optional, ..Needs::NOTHING },
 };
+
+/// Points within which labels should tell coverage, in warnings.
+const USEFUL_HALF_WIDTH: f64 = 0.05;
 
 /// How `auto` decides.
 ///
@@ -74,18 +83,22 @@ impl AutoSettings {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Chosen {
-    /// Split conformal prediction: the test did not reject.
+    /// Split conformal prediction: the test did not reject, or no reading says that coverage was lost.
     Uncorrected,
-    /// The label plan: the test rejected.
+    /// The label plan: the test rejected, and coverage seems lost.
     LabelPlan,
 }
 
-impl Chosen {
-    /// What the test says at this level. The one place where a p-value becomes a method.
-    pub(crate) fn by(test: &ShiftTest, level: FailureProbability) -> Self {
-        // Not "which method looks better": without labels nothing could tell, and split conformal
-        // prediction has a guarantee that no correction has.
-        if test.rejects(level) { Self::LabelPlan } else { Self::Uncorrected }
+/// What to do at a verdict. The one place where readings become a method.
+///
+/// Not "which method looks better": without labels nothing could tell.
+fn law_for(verdict: Verdict, prepared: &PreparedPlan) -> Option<ReadingName> {
+    let preferred = prepared.preferred();
+    match verdict {
+        Verdict::Ok => None,
+        Verdict::Loss => Some(preferred),
+        // Where the preferred one is no choice of the user's, and does not explain the outputs, the truth may lie on either side.
+        _ => Some(prepared.otherwise().unwrap_or(preferred)),
     }
 }
 
@@ -110,6 +123,9 @@ pub struct Decision {
     pub plan: Option<PlanEvidence>,
     /// What a user should know about the plan at `alpha`; empty where none was made.
     pub warnings: Vec<Warning>,
+    /// What the readings say of the threshold of split conformal prediction, where it was kept although the test rejected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<Readings>,
 }
 
 impl Decision {
@@ -134,8 +150,50 @@ impl Decision {
             chosen: if plan.is_some() { Chosen::LabelPlan } else { Chosen::Uncorrected },
             plan: plan.map(|plan| plan.evidence_at(alpha)),
             warnings: plan.map_or_else(Vec::new, |plan| plan.warnings(alpha)),
+            kept: None,
         }
     }
+}
+
+/// What follows from a test that rejected and from the laws of both passes.
+///
+/// # Errors
+/// If the scores are not such as a calibration has, which no scores of rows are.
+pub(crate) fn conclude(
+    planner: &LabelPlanner,
+    prepared: &PreparedPlan,
+    read: &ReadLaws,
+    (test, level): (ShiftTest, FailureProbability),
+    alpha: Miscoverage,
+) -> Result<Concluded> {
+    let sizes = (read.sorted.scores.len(), read.laws.rows());
+    let preferred = prepared.preferred();
+    let readings = read.laws.readings_by(preferred, read.split(alpha), alpha.level());
+    let Some(aim) = law_for(readings.verdict, prepared) else {
+        let mut decision = Decision::new(test, level, sizes, alpha, None);
+        decision.kept = Some(readings);
+        let split = Concluded::split(read.sorted.clone(), Rule::Quantile)?;
+        let split = split.with_label_law(read.label_law.clone());
+        return Ok(split.with_evidence(Evidence::Auto(Box::new(decision))));
+    };
+    let plan = planner.aimed(prepared, read, aim)?;
+    let mut decision = Decision::new(test, level, sizes, alpha, Some(&plan));
+    if aim == ReadingName::Mean {
+        let all = readings.readings.iter().map(|reading| reading.coverage);
+        let ends = all.fold((1.0_f64, 0.0_f64), |(low, high), it| (low.min(it), high.max(it)));
+        let labels = HalfWidth::new(USEFUL_HALF_WIDTH)
+            .map(|width| label_budget(width, alpha.level(), FailureProbability::FIVE_PERCENT));
+        decision.warnings.insert(
+            0,
+            Warning::ReadingsDisagree {
+                low: ends.0,
+                high: ends.1,
+                level: readings.level,
+                labels: labels?,
+            },
+        );
+    }
+    Ok(label_plan::concluded(&plan).with_evidence(Evidence::Auto(Box::new(decision))))
 }
 
 /// The calibration side, before the shift test. The temperature is fitted already: it depends on
@@ -211,36 +269,30 @@ impl Stage for AutoFirst {
     fn end_pass(self, _: AutoFirstPass, (kept, first): AutoFirstState, rows: u64) -> Result<Next> {
         let Self { planner, settings, alpha, seed, before } = self;
         let test = shift_test(&before, &kept.values()?, settings.permutations, seed)?;
-        match Chosen::by(&test, settings.level) {
+        if !test.rejects(settings.level) {
             // What the first pass kept for the plan is dropped. Keeping it costs less than a pass
             // of its own, which every rejected test would need.
-            Chosen::Uncorrected => {
-                let scores = planner.labeled().scores();
-                let sizes = (scores.len(), rows);
-                let decision = Decision::new(test, settings.level, sizes, alpha, None);
-                let split = Concluded::split(Sorted::new(scores), Rule::Quantile)?;
-                Next::done(split.with_evidence(Evidence::Auto(Box::new(decision))))
-            }
-            Chosen::LabelPlan => {
-                let prepared = planner.prepare(first)?;
-                let stage = AutoSecond { planner, settings, alpha, test };
-                Ok(Next::again(Open::new(stage, prepared)))
-            }
+            let scores = planner.labeled().scores();
+            let sizes = (scores.len(), rows);
+            let decision = Decision::new(test, settings.level, sizes, alpha, None);
+            let split = Concluded::split(Sorted::new(scores), Rule::Quantile)?;
+            return Next::done(split.with_evidence(Evidence::Auto(Box::new(decision))));
         }
+        let question = PlanQuestion { aiming: Aiming::Policy, ..PlanQuestion::default() };
+        let prepared = planner.prepare_for(first, &question)?;
+        let stage = AutoSecond { planner, settings, alpha, test };
+        Ok(Next::again(Open::new(stage, prepared)))
     }
 }
 
 impl Stage for AutoSecond {
     type Pass = PreparedPlan;
 
-    /// The plan's weights and thresholds, with the decision as evidence in place of the plan's own.
-    fn end_pass(self, prepared: PreparedPlan, second: SecondPass, rows: u64) -> Result<Next> {
-        let plan = self.planner.finish(&prepared, second)?;
-        let sizes = (self.planner.labeled().len(), rows);
-        let decision =
-            Decision::new(self.test, self.settings.level, sizes, self.alpha, Some(&plan));
-        let concluded = label_plan::concluded(&plan);
-        Next::done(concluded.with_evidence(Evidence::Auto(Box::new(decision))))
+    /// What the readings say decides; the decision is the evidence, in place of the plan's own.
+    fn end_pass(self, prepared: PreparedPlan, second: SecondPass, _: u64) -> Result<Next> {
+        let Self { planner, settings, alpha, test } = self;
+        let read = planner.read(&prepared, second)?;
+        Next::done(conclude(&planner, &prepared, &read, (test, settings.level), alpha)?)
     }
 }
 
@@ -326,6 +378,17 @@ impl fmt::Display for Decision {
              calibration points and {m} target points{sample} ({p}, alarm at {level})",
             test.confidence_distance, test.class_distance
         );
+        if let Some(kept) = &self.kept {
+            return write!(
+                f,
+                "A change was found: {moved}. No reading of the target data says that coverage was lost (about {:.0} %, {:.0}-{:.0}), \
+                 so the threshold of split conformal prediction is kept. That is assumed, not guaranteed: it takes one of the \
+                 readings to be right.",
+                100.0 * kept.coverage_estimate.value,
+                100.0 * kept.coverage_estimate.low,
+                100.0 * kept.coverage_estimate.high,
+            );
+        }
         // A decision read from a file may hold a rejection without a plan; the words must not then
         // say that nothing was found.
         let Some(plan) = &self.plan else {

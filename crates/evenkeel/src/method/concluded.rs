@@ -139,7 +139,7 @@ impl Sorted {
 }
 
 /// What a method hands over: all that a calibration is made of but its name and settings.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Concluded {
     /// Calibration scores and their input positions; a part of them where the rest was used up in fitting.
     pub sorted: Sorted,

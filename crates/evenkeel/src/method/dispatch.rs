@@ -230,6 +230,25 @@ impl Method {
         }
     }
 
+    /// An error if something is assumed of the target data, or known, where labels of them decide: it would not be used.
+    ///
+    /// # Errors
+    /// `Unsupported`.
+    pub(crate) fn require_no_choice_beside(&self, labels: Option<&TargetLabels>) -> Result<()> {
+        match self {
+            Self::Auto(settings) if settings.plan.assumptions.are_chosen() => {
+                match labels.is_some_and(|labels| !labels.is_empty()) {
+                    true => Err(Error::Unsupported {
+                        what: "an assumption or an accuracy beside labels of target rows, which decide",
+                        instead: "leave out the one or the other",
+                    }),
+                    false => Ok(()),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// What it becomes when target rows have labels: `auto` with labels is `few-labels`.
     #[must_use]
     pub fn with_labels(self, labels: Option<&TargetLabels>) -> Self {

@@ -1,10 +1,10 @@
 //! What a method takes beside the probabilities, and who refuses what.
 //!
 //! ```text
-//!               features   ratios             weights
-//! calibration   needs      needs              needs
-//! target        needs      never              never
-//! predicted     needs      needs              never        of the method and its options
+//!               features   ratios             weights   second models
+//! calibration   needs      needs              needs     needs
+//! target        needs      never              never     needs
+//! predicted     needs      needs              never     never           of the method and its options
 //! ```
 
 use super::{Method, MethodName};
@@ -33,6 +33,8 @@ pub struct Needs {
     pub weights: Need,
     /// Labels of some of the target rows.
     pub labels: Need,
+    /// What other models say of the rows of both data sets.
+    pub second: Need,
 }
 
 impl Needs {
@@ -42,6 +44,7 @@ impl Needs {
         ratios: Need::Unused,
         weights: Need::Unused,
         labels: Need::Unused,
+        second: Need::Unused,
     };
 
     /// The need for one side input, where code goes over all of them.
@@ -51,6 +54,7 @@ impl Needs {
             SideInput::Ratios => self.ratios,
             SideInput::Weights => self.weights,
             SideInput::Labels => self.labels,
+            SideInput::Second => self.second,
         }
     }
 }
@@ -60,10 +64,16 @@ impl Method {
     fn needs_of(&self, points: PointSet) -> Needs {
         match points {
             PointSet::Calibration => self.needs(),
-            PointSet::Target => Needs { features: self.needs().features, ..Needs::NOTHING },
-            PointSet::Predicted | PointSet::Test => {
-                Needs { weights: Need::Unused, labels: Need::Unused, ..self.needs() }
+            PointSet::Target => {
+                let Needs { features, second, .. } = self.needs();
+                Needs { features, second, ..Needs::NOTHING }
             }
+            PointSet::Predicted | PointSet::Test => Needs {
+                weights: Need::Unused,
+                labels: Need::Unused,
+                second: Need::Unused,
+                ..self.needs()
+            },
         }
     }
 
@@ -76,6 +86,7 @@ impl Method {
             ratios: given.ratios.filter(|_| used(SideInput::Ratios)),
             weights: given.weights.filter(|_| used(SideInput::Weights)),
             labels: given.labels.filter(|_| used(SideInput::Labels)),
+            second: given.second.filter(|_| used(SideInput::Second)),
         }
     }
 }

@@ -1,8 +1,9 @@
 //! `qtc`, quantile thresholded confidence \[YH22\]: split conformal prediction at a rate that the confidences transfer.
 //!
 //! ```text
-//! q      = alpha quantile of the target confidences
-//! alpha' = share of calibration confidences < q
+//! T       q = alpha quantile of the target confidences               alpha' = share of calibration confidences < q
+//! S       q = 1 - alpha quantile of the calibration confidences      alpha' = 1 - share of target confidences < q
+//! default alpha' = the smaller of the two, as the authors run it
 //! ```
 
 use serde::{Deserialize, Serialize};
@@ -39,8 +40,7 @@ pub fn confidence(probabilities: &[f64]) -> f64 {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum TransferRule {
-    /// QTC: `alpha'` = share of calibration confidences below the `alpha` quantile of the target confidences.
-    #[default]
+    /// QTC-T: `alpha'` = share of calibration confidences below the `alpha` quantile of the target confidences.
     Qtc,
     /// QTC-SC (source coverage): `1 - alpha'` = share of target confidences below the `1 - alpha` quantile of the
     /// calibration confidences.
@@ -48,6 +48,9 @@ pub enum TransferRule {
     /// QTC-ST (source threshold): `tau'` = share of target confidences below the `tau` quantile of the calibration
     /// confidences, `tau` the split conformal threshold of a score with values in `[0, 1]`.
     SourceThreshold,
+    /// The smaller `alpha'` of QTC-T and QTC-SC: the larger sets of the two.
+    #[default]
+    Min,
 }
 
 /// A miscoverage rate in `[0, 1]`, both ends included: what split conformal prediction is to be run at.
@@ -174,7 +177,7 @@ impl QuantileTransfer {
         (self.labeled.len(), self.target.len())
     }
 
-    /// `alpha'` of QTC.
+    /// `alpha'` of QTC-T.
     ///
     /// ```text
     /// q = alpha quantile of target confidences,   alpha' = share of calibration confidences < q
@@ -203,6 +206,15 @@ impl QuantileTransfer {
         let q = quantile(&self.labeled, "calibration confidences", level, Rounding::Up)?;
         require_rows(&self.target, "target confidences")?;
         Ok(TransferredRate(1.0 - self.target.share_below(q, Rounding::Up)))
+    }
+
+    /// The smaller `alpha'` of QTC-T and QTC-SC.
+    ///
+    /// # Errors
+    /// If either data set has no row.
+    pub fn smaller_rate(&self, alpha: Miscoverage) -> Result<TransferredRate> {
+        let (target, source) = (self.rate(alpha)?, self.source_coverage_rate(alpha)?);
+        Ok(TransferredRate(target.0.min(source.0)))
     }
 
     /// `tau'` of QTC-ST, for a score with values in `[0, 1]` (`lac`, `aps`).
@@ -238,6 +250,7 @@ impl QuantileTransfer {
         alpha: Miscoverage,
     ) -> Result<Threshold> {
         match rule {
+            TransferRule::Min => self.smaller_rate(alpha)?.threshold(scores),
             TransferRule::Qtc => self.rate(alpha)?.threshold(scores),
             TransferRule::SourceCoverage => self.source_coverage_rate(alpha)?.threshold(scores),
             TransferRule::SourceThreshold => {

@@ -55,7 +55,7 @@ pub struct Readings {
     pub level: f64,
     /// One number with its range.
     pub coverage_estimate: CoverageEstimate,
-    /// What the readings that are judged say: calibrated, class-shares, matched.
+    /// What each reading says: calibrated, class-shares, matched, and those that were given or found beside them.
     pub readings: Vec<Reading>,
     /// Coverage under the laws matched to both ends of the band around the accuracy.
     pub band: [f64; 2],
@@ -74,13 +74,18 @@ impl ScoreLaws {
     /// The same with the value of a chosen reading.
     pub fn readings_by(&self, chosen: ReadingName, threshold: Threshold, level: Level) -> Readings {
         let (at, level) = (threshold.get(), level.get());
-        let readings = ReadingName::JUDGED.map(|name| {
+        let reading = |name: ReadingName| {
             let coverage = self.cdf(name, at);
             let sampling_error = self.sampling_error(coverage);
             Reading { name, coverage, sampling_error, standing: Standing::Assumed }
-        });
-        let judged = readings.map(|reading| (reading.coverage, reading.sampling_error));
-        let (low, high) = self.hull(&ReadingName::HULL, at);
+        };
+        let judged: Vec<(f64, f64)> = self
+            .judged()
+            .into_iter()
+            .map(reading)
+            .map(|reading| (reading.coverage, reading.sampling_error))
+            .collect();
+        let (low, high) = self.hull(&self.enclosing(), at);
         let value = self.cdf(chosen, at);
         let lost = |coverage: f64| 100.0 * (level - coverage).max(0.0);
         Readings {
@@ -94,7 +99,7 @@ impl ScoreLaws {
                 reading: chosen,
                 standing: Standing::Assumed,
             },
-            readings: readings.to_vec(),
+            readings: self.shown().into_iter().map(reading).collect(),
             band: [ReadingName::BandLow, ReadingName::BandHigh].map(|name| self.cdf(name, at)),
             verdict: Verdict::of(&judged, level),
             loss: CoverageLoss {

@@ -6,38 +6,41 @@
 
 use super::ReadingName;
 use crate::error::{Result, require_increasing};
-use crate::sketch::{Abscissae, LAWS, TailAtom};
+use crate::sketch::{Abscissae, TailAtom};
 
 /// Factor of the sampling error: the 95 % point of a normal.
 const SAMPLING_FACTOR: f64 = 1.645;
 /// Scores may pass the end of their range by rounding; a threshold further away admits every label.
 const RANGE_SLACK: f64 = 1e-9;
 
+/// The law of target scores under one reading.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ScoreLaw {
+    pub reading: ReadingName,
+    /// `F_h` at the abscissae.
+    pub cdf: Vec<f64>,
+    /// Its atoms beyond the largest calibration score; empty for a law that no thresholds are made of.
+    pub tail: Vec<TailAtom>,
+}
+
 /// The laws of target scores under every reading, as far as `m` rows know them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScoreLaws {
     points: Vec<f64>,
-    cdfs: [Vec<f64>; LAWS],
-    /// The law that has a tail, and its atoms beyond the largest calibration score.
-    tail: (ReadingName, Vec<TailAtom>),
+    laws: Vec<ScoreLaw>,
     /// No score is larger.
     highest: f64,
     rows: u64,
 }
 
 impl ScoreLaws {
-    pub(crate) fn new(
-        points: &Abscissae,
-        cdfs: [Vec<f64>; LAWS],
-        tail: (ReadingName, Vec<TailAtom>),
-        rows: u64,
-    ) -> Result<Self> {
-        for cdf in &cdfs {
-            require_increasing("the CDF of a reading", cdf)?;
+    pub(crate) fn new(points: &Abscissae, laws: Vec<ScoreLaw>, rows: u64) -> Result<Self> {
+        for law in &laws {
+            require_increasing("the CDF of a reading", &law.cdf)?;
         }
         let range = points.range();
         let highest = range.high() + RANGE_SLACK * range.width();
-        Ok(Self { points: points.points().to_vec(), cdfs, tail, highest, rows })
+        Ok(Self { points: points.points().to_vec(), laws, highest, rows })
     }
 
     /// Number of target rows `m`.
@@ -45,22 +48,73 @@ impl ScoreLaws {
         self.rows
     }
 
-    /// `F_h(t)`, increasing in `t`; 0 below the first abscissa and 1 at infinity.
+    /// Whether there is a law of this reading, and not only one that stands for it.
+    pub fn has(&self, reading: ReadingName) -> bool {
+        self.law(reading).is_some()
+    }
+
+    fn law(&self, reading: ReadingName) -> Option<&ScoreLaw> {
+        self.laws.iter().find(|law| law.reading == reading)
+    }
+
+    /// Its atoms beyond the largest calibration score; none for a law that no thresholds are made of.
+    pub(crate) fn tail(&self, reading: ReadingName) -> &[TailAtom] {
+        self.law(reading).map_or(&[], |law| &law.tail)
+    }
+
+    /// The reading of an accuracy that knows most: given, asked of other models, or suggested by the model itself.
+    pub(crate) fn of_accuracy(&self) -> ReadingName {
+        let known = ReadingName::OF_AN_ACCURACY.into_iter().find(|reading| self.has(*reading));
+        known.unwrap_or(ReadingName::Matched)
+    }
+
+    /// `F_h(t)`, increasing in `t`; 0 below the first abscissa and 1 at infinity. Where a reading was not made the one it
+    /// improves on stands for it: `matched` for those of an accuracy, `calibrated` for `label-shift`.
     pub fn cdf(&self, reading: ReadingName, threshold: f64) -> f64 {
         if threshold > self.highest {
             return 1.0;
         }
-        let reached = self.points.partition_point(|point| *point <= threshold);
-        let below = reached.checked_sub(1);
-        let value = below.and_then(|index| self.cdfs[reading.index()].get(index)).copied();
-        let beyond = match &self.tail {
-            (law, atoms) if *law == reading => {
-                let reached = atoms.partition_point(|atom| atom.score <= threshold);
-                reached.checked_sub(1).and_then(|index| atoms.get(index)).map(|atom| atom.cdf)
+        if let Some(law) = self.law(reading) {
+            let reached = self.points.partition_point(|point| *point <= threshold);
+            let value = reached.checked_sub(1).and_then(|index| law.cdf.get(index)).copied();
+            let reached = law.tail.partition_point(|atom| atom.score <= threshold);
+            let beyond = reached.checked_sub(1).and_then(|index| law.tail.get(index));
+            return value.unwrap_or(0.0).max(beyond.map_or(0.0, |atom| atom.cdf));
+        }
+        if let Some([one, other]) = reading.halves(self.of_accuracy()) {
+            return 0.5 * (self.cdf(one, threshold) + self.cdf(other, threshold));
+        }
+        match reading {
+            ReadingName::Accuracy | ReadingName::SecondOpinion => {
+                self.cdf(self.of_accuracy(), threshold)
             }
-            _ => None,
-        };
-        value.unwrap_or(0.0).max(beyond.unwrap_or(0.0))
+            ReadingName::LabelShift => self.cdf(ReadingName::Calibrated, threshold),
+            // Those that are always made; laws without them are made in tests alone.
+            _ => f64::NAN,
+        }
+    }
+
+    /// Those that a verdict looks at.
+    pub(crate) fn judged(&self) -> Vec<ReadingName> {
+        let mut judged =
+            vec![ReadingName::Calibrated, ReadingName::ClassShares, self.of_accuracy()];
+        judged.extend(Some(ReadingName::LabelShift).filter(|reading| self.has(*reading)));
+        judged
+    }
+
+    /// Those that are shown: what is judged, and what it improves on.
+    pub(crate) fn shown(&self) -> Vec<ReadingName> {
+        use ReadingName::{Accuracy, Calibrated, ClassShares, LabelShift, Matched, SecondOpinion};
+        let mut shown = vec![Calibrated, ClassShares, Matched];
+        shown.extend([LabelShift, SecondOpinion, Accuracy].into_iter().filter(|it| self.has(*it)));
+        shown
+    }
+
+    /// Those whose hull is the range of coverage.
+    pub(crate) fn enclosing(&self) -> Vec<ReadingName> {
+        let mut hull = ReadingName::HULL.to_vec();
+        hull.extend(Some(ReadingName::LabelShift).filter(|reading| self.has(*reading)));
+        hull
     }
 
     /// `F_h` at each of several thresholds.

@@ -1,12 +1,13 @@
 //! Stage 5: the laws of target scores under several label laws, at the abscissae and beyond the largest calibration score.
 //!
 //! ```text
-//! F_h(t) = 1/m sum_j sum_y h_j(y) 1{s_jy <= t}        for each of five label laws h
+//! F_h(t) = 1/m sum_j sum_y h_j(y) 1{s_jy <= t}        for each of up to eight label laws h
 //! ```
-//! Masses are kept as whole multiples of `2^-52`, so that sums do not depend on blocks, merges or threads. One of the laws is
-//! the *aimed* one, whose quantiles become thresholds: its atoms beyond the largest calibration score are kept too, its tail.
+//! Masses are kept as whole multiples of `2^-52`, so that sums do not depend on blocks, merges or threads. Thresholds are made of
+//! an *aim*, one of the laws or the mean of two: its atoms beyond the largest calibration score are kept too, its tail. There
+//! are several aims where the laws themselves decide which it is to be.
 //!
-//! Kept: 80 bytes between neighbouring abscissae, and the tail: up to 16 384 atoms of 32 bytes, or 262 145
+//! Kept: 16 bytes a law between neighbouring abscissae, and for each aim a tail: up to 16 384 atoms of 32 bytes, or 262 145
 //! masses, 4 MB. Merging is exact because masses are whole and the tail's form depends on how many atoms it has.
 
 use serde::{Deserialize, Serialize, Serializer};
@@ -18,8 +19,10 @@ use crate::interval::Interval;
 use crate::rows::row_number;
 use crate::sketch::Abscissae;
 
-/// Label laws whose masses are summed.
-pub(crate) const LAWS: usize = 5;
+/// Label laws whose masses are summed, at most.
+pub(crate) const MOST_LAWS: usize = 8;
+/// Aims at most.
+const MOST_AIMS: usize = 2;
 /// Atoms beyond the largest calibration score that are kept one by one.
 pub(crate) const MOST_TAIL_ATOMS: usize = 4096;
 /// Scores may pass the end of their range by this share of it, by rounding.
@@ -34,32 +37,72 @@ fn fixed(mass: f64) -> u64 {
     (mass + 1.0).to_bits().wrapping_sub(1f64.to_bits())
 }
 
-/// Masses of the laws between neighbouring abscissae, and the tail of the aimed one.
+/// What thresholds are made of, by the places of laws.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Aim {
+    /// One law.
+    Law(u8),
+    /// The mean of two.
+    Mean(u8, u8),
+}
+
+impl Aim {
+    /// The sum of its laws' numbers.
+    #[inline]
+    fn of<N: Copy + std::ops::Add<Output = N>>(self, laws: &[N]) -> N {
+        match self {
+            Self::Law(law) => laws[usize::from(law)],
+            Self::Mean(one, other) => laws[usize::from(one)] + laws[usize::from(other)],
+        }
+    }
+
+    fn is_of(self, laws: usize) -> bool {
+        match self {
+            Self::Law(law) => usize::from(law) < laws,
+            Self::Mean(one, other) => usize::from(one.max(other)) < laws,
+        }
+    }
+}
+
+/// Masses of the laws between neighbouring abscissae, and the tails of the aims.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Stored")]
 pub(crate) struct LawSums {
-    /// The laws' masses in each bin; the last bin lies beyond the last abscissa.
-    bins: Vec<[u128; LAWS]>,
-    /// Which law is aimed at.
-    aimed: u8,
+    /// The laws' masses in each bin, bin after bin; the last bin lies beyond the last abscissa.
+    bins: Vec<u128>,
+    /// Number of laws.
+    laws: u8,
+    /// What thresholds may be made of.
+    aims: Vec<Aim>,
     /// Bin of the largest calibration score.
     largest: u64,
-    tail: Tail,
+    /// One for each aim.
+    tails: Vec<Tail>,
     /// Every score of the score function lies here, up to rounding.
     range: Interval,
     /// `m`, the rows added so far.
     pub(crate) rows: u64,
 }
 
+/// Laws and aims of finished sums.
+pub(crate) struct SummedLaws {
+    /// Each law at the abscissae.
+    pub cdfs: Vec<Vec<f64>>,
+    /// Each aim at the abscissae, and at each of its atoms beyond the largest calibration score.
+    pub aims: Vec<(Vec<f64>, Vec<TailAtom>)>,
+}
+
 impl LawSums {
-    /// Empty sums over abscissae that hold the `largest` calibration score; the law `aimed` at keeps its tail.
-    pub(crate) fn new(points: &Abscissae, largest: f64, aimed: usize) -> Self {
+    /// Empty sums of so many laws over abscissae that hold the `largest` calibration score; the aims keep their tails.
+    pub(crate) fn new(points: &Abscissae, largest: f64, laws: usize, aims: &[Aim]) -> Self {
         let range = points.range();
+        let tail = Tail { low: largest, high: range.high(), kept: TailAtoms::Kept(Vec::new()) };
         Self {
-            bins: vec![[0; LAWS]; points.points().len() + 1],
-            aimed: aimed as u8,
+            bins: vec![0; (points.points().len() + 1) * laws],
+            laws: laws as u8,
+            aims: aims.to_vec(),
             largest: points.locate(largest) as u64,
-            tail: Tail { low: largest, high: range.high(), kept: TailAtoms::Kept(Vec::new()) },
+            tails: vec![tail; aims.len()],
             range,
             rows: 0,
         }
@@ -71,16 +114,27 @@ impl LawSums {
         row: u64,
         scores: &[f64],
         locate: &Abscissae,
-        laws: [&[f64]; LAWS],
+        laws: &[&[f64]],
     ) -> Result<()> {
-        let (aimed, largest) = (usize::from(self.aimed), self.largest as usize);
+        let largest = self.largest as usize;
+        let count = usize::from(self.laws);
+        let mut masses = [0; MOST_LAWS];
         for (label, score) in scores.iter().enumerate() {
-            let masses = laws.map(|law| fixed(law[label]));
+            for (mass, law) in masses.iter_mut().zip(laws) {
+                *mass = fixed(law[label]);
+            }
             let bin = locate.locate(*score);
-            for (sum, mass) in self.bins[bin].iter_mut().zip(masses) {
+            for (sum, mass) in self.bins[bin * count..][..count].iter_mut().zip(masses) {
                 *sum += u128::from(mass);
             }
-            if bin > largest && masses[aimed] > 0 {
+            if bin <= largest {
+                continue;
+            }
+            for (aim, tail) in self.aims.iter().zip(&mut self.tails) {
+                let mass = aim.of(&masses);
+                if mass == 0 {
+                    continue;
+                }
                 if *score > self.range.high() + RANGE_SLACK * self.range.width() {
                     return Err(Error::OutsideRange {
                         what: "a candidate score",
@@ -90,7 +144,7 @@ impl LawSums {
                         high: self.range.high(),
                     });
                 }
-                self.tail.add(*score, u128::from(masses[aimed]));
+                tail.add(*score, u128::from(mass));
             }
         }
         self.rows += 1;
@@ -100,22 +154,21 @@ impl LawSums {
     /// Adds the sums of another input.
     ///
     /// # Errors
-    /// If they are sums over other scores, or aim at another law.
+    /// If they are sums over other scores, or of other laws and aims.
     pub(crate) fn merge(&mut self, other: Self) -> Result<()> {
         if self.shape() != other.shape() {
             return Err(OTHER_POINTS);
         }
         // Before the masses are added: if the rows fit, so do the sums.
         self.rows = rows_of_both(self.rows, other.rows)?;
-        for (mine, theirs) in self.bins.iter_mut().zip(&other.bins) {
-            mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine += theirs);
-        }
-        self.tail.merge(other.tail);
+        self.bins.iter_mut().zip(&other.bins).for_each(|(mine, theirs)| *mine += theirs);
+        self.tails.iter_mut().zip(other.tails).for_each(|(mine, theirs)| mine.merge(theirs));
         Ok(())
     }
 
-    fn shape(&self) -> (usize, u8, u64, Interval, f64) {
-        (self.bins.len(), self.aimed, self.largest, self.range, self.tail.low)
+    fn shape(&self) -> (usize, u8, &[Aim], u64, Interval, Option<f64>) {
+        let low = self.tails.first().map(|tail| tail.low);
+        (self.bins.len(), self.laws, &self.aims, self.largest, self.range, low)
     }
 
     /// An error unless these are sums of the kind [`new`](Self::new) makes of the same.
@@ -123,34 +176,44 @@ impl LawSums {
         &self,
         points: &Abscissae,
         largest: f64,
-        aimed: usize,
+        laws: usize,
+        aims: &[Aim],
     ) -> Result<()> {
         let bin = points.locate(largest) as u64;
-        let expected = (points.points().len() + 1, aimed as u8, bin, points.range(), largest);
+        let bins = (points.points().len() + 1) * laws;
+        let low = aims.first().map(|_| largest);
+        let expected = (bins, laws as u8, aims, bin, points.range(), low);
         if self.shape() == expected { Ok(()) } else { Err(OTHER_POINTS) }
     }
 
-    /// Each law at the abscissae, and the aimed one at each atom beyond the largest calibration score.
-    pub(crate) fn finish(self) -> ([Vec<f64>; LAWS], Vec<TailAtom>) {
-        let aimed = usize::from(self.aimed);
+    /// Each law at the abscissae, and each aim at the atoms beyond the largest calibration score too.
+    pub(crate) fn finish(self) -> SummedLaws {
+        let laws = usize::from(self.laws);
         // Masses were cut to whole units, so that a row may hold a few units less than one: divide by what is there.
-        let mut totals = [0u128; LAWS];
-        let mut cumulative: Vec<[u128; LAWS]> = Vec::with_capacity(self.bins.len());
-        for bin in &self.bins {
+        let mut totals = vec![0u128; laws];
+        let mut cumulative: Vec<Vec<u128>> = Vec::with_capacity(self.bins.len() / laws);
+        for bin in self.bins.chunks_exact(laws) {
             totals.iter_mut().zip(bin).for_each(|(total, mass)| *total += mass);
-            cumulative.push(totals);
+            cumulative.push(totals.clone());
         }
-        let value = |law: usize, mass: u128| mass as f64 / totals[law] as f64;
-        let points = self.bins.len() - 1;
-        let cdfs = std::array::from_fn(|law| {
-            cumulative[..points].iter().map(|reached| value(law, reached[law])).collect()
+        let points = &cumulative[..cumulative.len() - 1];
+        let at_points = |of: &dyn Fn(&[u128]) -> u128| -> Vec<f64> {
+            let total = of(&totals) as f64;
+            points.iter().map(|reached| of(reached) as f64 / total).collect()
+        };
+        let cdfs = (0..laws).map(|law| at_points(&|masses| masses[law])).collect();
+        let aims = self.aims.iter().zip(self.tails).map(|(aim, tail)| {
+            let total = aim.of(&totals) as f64;
+            let mut reached =
+                cumulative.get(self.largest as usize).map_or(0, |masses| aim.of(masses));
+            let tail = tail.atoms().into_iter().map(|(score, mass)| {
+                reached += mass;
+                TailAtom { score, cdf: reached as f64 / total }
+            });
+            let tail: Vec<TailAtom> = tail.collect();
+            (at_points(&|masses| aim.of(masses)), tail)
         });
-        let mut reached = cumulative.get(self.largest as usize).map_or(0, |sums| sums[aimed]);
-        let tail = self.tail.atoms().into_iter().map(|(score, mass)| {
-            reached += mass;
-            TailAtom { score, cdf: value(aimed, reached) }
-        });
-        (cdfs, tail.collect())
+        SummedLaws { cdfs, aims: aims.collect() }
     }
 }
 
@@ -160,10 +223,11 @@ const OTHER_POINTS: Error = Error::IncompatibleSketches { what: "calibration sco
 /// As they are stored; checked when read back.
 #[derive(Deserialize)]
 struct Stored {
-    bins: Vec<[u128; LAWS]>,
-    aimed: u8,
+    bins: Vec<u128>,
+    laws: u8,
+    aims: Vec<Aim>,
     largest: u64,
-    tail: Tail,
+    tails: Vec<Tail>,
     range: Interval,
     rows: u64,
 }
@@ -173,37 +237,55 @@ impl TryFrom<Stored> for LawSums {
 
     fn try_from(stored: Stored) -> Result<Self> {
         const OTHER_MASS: &str = "the masses of a law are not those of its rows";
-        let Stored { bins, aimed, largest, tail, range, rows } = stored;
-        if rows > MOST_ROWS || bins.len() < 2 {
+        let Stored { bins, laws, aims, largest, tails, range, rows } = stored;
+        let count = usize::from(laws);
+        // Before anything is cut into bins of so many laws.
+        if !(1..=MOST_LAWS).contains(&count) || bins.len() % count != 0 {
+            return Err(contradiction("its bins do not hold its laws"));
+        }
+        if rows > MOST_ROWS || bins.len() / count < 2 {
             return Err(contradiction("its rows cannot be counted"));
         }
-        let beyond =
-            usize::try_from(largest).ok().and_then(|largest| bins.get(largest.checked_add(1)?..));
-        let (true, Some(beyond)) = (usize::from(aimed) < LAWS, beyond) else {
+        let beyond = usize::try_from(largest)
+            .ok()
+            .and_then(|largest| bins.get(largest.checked_add(1)?.checked_mul(count)?..));
+        let aimed = aims.len() <= MOST_AIMS
+            && aims.len() == tails.len()
+            && aims.iter().all(|aim| aim.is_of(count));
+        let (true, Some(beyond)) = (aimed, beyond) else {
             return Err(contradiction("it has neither the law nor the score it names"));
         };
         // Rows of one law may miss one by rounding.
         let whole = u128::from(rows) << 52;
-        let sum = |bins: &[[u128; LAWS]], law: usize| {
-            bins.iter().try_fold(0u128, |sum, bin| sum.checked_add(bin[law]))
+        let sum = |bins: &[u128], law: usize| {
+            bins.iter().skip(law).step_by(count).try_fold(0u128, |sum, mass| sum.checked_add(*mass))
         };
-        for law in 0..LAWS {
+        let mut masses_beyond = vec![0; count];
+        for (law, mass) in masses_beyond.iter_mut().enumerate() {
             if !sum(&bins, law).is_some_and(|total| (whole / 2..=whole * 2).contains(&total)) {
                 return Err(contradiction(OTHER_MASS));
             }
-        }
-        if tail.mass() != sum(beyond, usize::from(aimed)) {
-            return Err(contradiction("the mass of its tail is not that of its last bins"));
+            // No more than all of its bins, whose sum is known to be a number.
+            *mass = sum(beyond, law).unwrap_or(0);
         }
         let highest = range.high() + RANGE_SLACK * range.width();
-        if !(range.contains(tail.low) && tail.high == range.high() && tail.lies_below(highest)) {
-            return Err(contradiction("its tail lies outside the range of scores"));
+        for (aim, tail) in aims.iter().zip(&tails) {
+            if tail.mass() != Some(aim.of(&masses_beyond)) {
+                return Err(contradiction("the mass of its tail is not that of its last bins"));
+            }
+            let inside = range.contains(tail.low)
+                && tail.high == range.high()
+                && tail.lies_below(highest)
+                && Some(tail.low) == tails.first().map(|first| first.low);
+            if !inside {
+                return Err(contradiction("its tail lies outside the range of scores"));
+            }
         }
-        Ok(Self { bins, aimed, largest, tail, range, rows })
+        Ok(Self { bins, laws, aims, largest, tails, range, rows })
     }
 }
 
-/// An atom of the aimed law beyond the largest calibration score.
+/// An atom of an aim beyond the largest calibration score.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct TailAtom {
     /// The score, above every calibration score.
@@ -212,7 +294,7 @@ pub struct TailAtom {
     pub cdf: f64,
 }
 
-/// The aimed law beyond the largest calibration score: its atoms up to a few thousand, then masses in cells that are finer
+/// An aim beyond the largest calibration score: its atoms up to a few thousand, then masses in cells that are finer
 /// the nearer to the end of the range, each moved up to the end of its cell. A quantile is never too small, and too
 /// large by `1/4096` of its distance from the end of the range, or of the tail's mass, at most.
 #[derive(Debug, Clone, Deserialize)]

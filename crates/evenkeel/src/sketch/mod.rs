@@ -32,7 +32,7 @@ mod tests;
 pub use abscissae::Abscissae;
 pub(crate) use confidence_counts::ConfidenceCounts;
 pub use law_sums::TailAtom;
-pub(crate) use law_sums::{LAWS, LawSums};
+pub(crate) use law_sums::{Aim, LawSums, MOST_LAWS};
 pub use quantile_counts::MOST_EXACT_VALUES;
 pub(crate) use quantile_counts::{QuantileCounts, Rounding};
 pub(crate) use row_count::{MOST_ROWS, contradiction, rows_of_both, sum_of_counts};

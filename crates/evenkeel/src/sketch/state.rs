@@ -209,6 +209,10 @@ pub(crate) fn digest_of(scores: &[f64], labels: &Labels, side: &SideInputs<'_>) 
             digest.numbers(values.iter().copied());
         }
     }
+    if let Some(second) = side.second {
+        digest.begin("second models", &[second.rows(), second.columns()]);
+        digest.numbers(second.values().iter().copied());
+    }
     if let Some(labels) = side.labels {
         digest.begin("labels of target rows", &[labels.len(), labels.shares().len()]);
         labels.keys().iter().for_each(|key| digest.word(*key));

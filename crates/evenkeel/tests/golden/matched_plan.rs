@@ -1,15 +1,21 @@
 //! The accuracy-matched plan and second opinions, every intermediate the file names.
 
 use crate::case::{assert_close, indices, number, numbers, read};
+use evenkeel::calibration::Evidence;
+use evenkeel::calibrator::ShiftCalibrator;
+use evenkeel::check::{Check, CheckEnded, CheckSettings};
 use evenkeel::level::{FailureProbability, Miscoverage};
+use evenkeel::method::Method;
 use evenkeel::method::label_plan::{
-    Accuracy, FirstPass, LabelPlan, LabelPlanSettings, LabelPlanner, LabeledLogits, Match,
-    PlanQuestion, SecondOpinions, TargetRows, ThresholdSource,
+    Aiming, Assumption, FirstPass, KnownAccuracy, LabelPlan, LabelPlanSettings, LabelPlanner,
+    LabeledLogits, Match, PlanAssumptions, PlanQuestion, SecondOpinions, TargetRows,
+    ThresholdSource,
 };
 use evenkeel::reading::ReadingName;
 use evenkeel::rows::{RowKeys, Rows};
-use evenkeel::score::{Labels, Score};
+use evenkeel::score::{Labels, Probabilities, Score};
 use evenkeel::seed::Seed;
+use evenkeel::side_inputs::{Labeled, SideInputs};
 use serde_json::Value;
 
 /// The file's fixed points end at a change of 1e-4, its temperatures after 30 bisections, as ours do.
@@ -24,23 +30,53 @@ struct World {
     classes: usize,
 }
 
+fn planner(case: &Value, calibration: &str, accuracy: Option<f64>) -> LabelPlanner {
+    let classes = indices(&case["classes"])[0];
+    let logits = numbers(&case[calibration]);
+    let labels = Labels::new(indices(&case["labels_cal"]), classes).unwrap();
+    let rows = Rows::new("logits", &logits, classes).unwrap();
+    let labeled = LabeledLogits::of_logits(rows, &labels, &Score::Lac).unwrap();
+    let mut settings = LabelPlanSettings::new(FailureProbability::new(0.05).unwrap());
+    settings.assumptions.accuracy = accuracy.map(|share| KnownAccuracy::new(share).unwrap());
+    LabelPlanner::new(labeled, Score::Lac, settings, Seed::new(0)).unwrap()
+}
+
+/// `softmax` of rows of logits, as a caller of the public route gives them.
+fn softmax(logits: &[f64], classes: usize) -> Vec<f64> {
+    let of_row = |row: &[f64]| {
+        let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let raw: Vec<f64> = row.iter().map(|logit| (logit - largest).exp()).collect();
+        let total: f64 = raw.iter().sum();
+        raw.into_iter().map(move |value| value / total).collect::<Vec<f64>>()
+    };
+    logits.chunks_exact(classes).flat_map(of_row).collect()
+}
+
 impl World {
-    fn new(case: &Value, calibration: &str, target: &str) -> Self {
+    fn of(case: &Value, accuracy: Option<f64>) -> Self {
+        Self::with(case, planner(case, "logits_cal", accuracy), None)
+    }
+
+    /// With the second model.
+    fn with_second(case: &Value) -> Self {
+        let others = vec![planner(case, "second_logits_cal", None)];
+        let planner = planner(case, "logits_cal", None).with_others(others).unwrap();
+        Self::with(case, planner, Some(numbers(&case["second_logits_today"])))
+    }
+
+    fn with(case: &Value, planner: LabelPlanner, second: Option<Vec<f64>>) -> Self {
         let classes = indices(&case["classes"])[0];
-        let (logits, target) = (numbers(&case[calibration]), numbers(&case[target]));
-        let labels = Labels::new(indices(&case["labels_cal"]), classes).unwrap();
-        let rows = Rows::new("logits", &logits, classes).unwrap();
-        let labeled = LabeledLogits::of_logits(rows, &labels, &Score::Lac).unwrap();
-        let settings = LabelPlanSettings::new(FailureProbability::new(0.05).unwrap());
-        let planner = LabelPlanner::new(labeled, Score::Lac, settings, Seed::new(0)).unwrap();
+        let target = numbers(&case["logits_today"]);
         let block = TargetRows::Logits(Rows::new("logits", &target, classes).unwrap());
-        let first = planner.first_pass().add(RowKeys::From(0), &block).unwrap();
+        let second = second.map(|logits| softmax(&logits, classes));
+        let second = second.as_ref().map(|rows| Rows::new("second", rows, classes).unwrap());
+        let first = planner.first_pass().add_with(RowKeys::From(0), &block, second).unwrap();
         Self { case: case.clone(), planner, first, target, classes }
     }
 
-    /// The plan that aims at the matched reading.
-    fn plan(&self, accuracy: Accuracy, thresholds: Vec<f64>) -> LabelPlan {
-        let question = PlanQuestion { aim: ReadingName::Matched, accuracy, thresholds };
+    /// The plan that aims at a reading.
+    fn plan(&self, aim: ReadingName, thresholds: Vec<f64>) -> LabelPlan {
+        let question = PlanQuestion { aiming: Aiming::Reading(aim), thresholds };
         let prepared = self.planner.prepare_for(self.first.clone(), &question).unwrap();
         let block = TargetRows::Logits(Rows::new("logits", &self.target, self.classes).unwrap());
         let second = prepared.second_pass().add(&prepared, RowKeys::From(0), &block).unwrap();
@@ -54,14 +90,8 @@ impl World {
         assert_close(&name, found, &numbers(expected), TOLERANCE);
     }
 
-    fn opinions(&self) -> SecondOpinions {
-        let other = World::new(&self.case, "second_logits_cal", "second_logits_today");
-        let others = vec![(&other.planner, other.first)];
-        self.planner.second_opinions(self.first.clone(), others).unwrap()
-    }
-
     /// Threshold, the band there, and the certificate over the band.
-    fn follows(&self, part: &str, plan: &LabelPlan, accuracy: Accuracy) {
+    fn follows(&self, part: &str, plan: &LabelPlan, aim: ReadingName) {
         let expected = number(&self.case[part]["threshold"]);
         let alpha = Miscoverage::new(number(&self.case["alpha"])).unwrap();
         let found = plan.threshold(alpha);
@@ -78,7 +108,7 @@ impl World {
             assert_eq!(exhausted, known);
         }
         // Beyond the calibration scores a law is exact at the thresholds that were asked about.
-        let asked = self.plan(accuracy, vec![found.score]);
+        let asked = self.plan(aim, vec![found.score]);
         let (low, high) = asked.laws().hull(&BAND, found.score);
         self.close(part, "interval", &[low, high]);
         self.close(part, "certificate", &[plan.enclosed_gap(&BAND)]);
@@ -90,13 +120,13 @@ fn for_every_world(check: impl Fn(&World)) {
     let file = read("matched_and_exact");
     let cases = file["cases"].as_array().unwrap();
     assert_eq!(cases.len(), 3);
-    cases.iter().for_each(|case| check(&World::new(case, "logits_cal", "logits_today")));
+    cases.iter().for_each(|case| check(&World::of(case, None)));
 }
 
 #[test]
 fn accuracy_statistics() {
     for_every_world(|world| {
-        let plan = world.plan(Accuracy::Estimated, vec![]);
+        let plan = world.plan(ReadingName::Matched, vec![]);
         let (evidence, close) =
             (plan.evidence(), |key: &str, found: f64| world.close("matched", key, &[found]));
         close("T", evidence.temperature);
@@ -122,7 +152,7 @@ fn accuracy_statistics() {
 #[test]
 fn matched_laws_weights_and_certificate() {
     for_every_world(|world| {
-        let plan = world.plan(Accuracy::Estimated, vec![]);
+        let plan = world.plan(ReadingName::Matched, vec![]);
         let matched = plan.evidence().accuracy.unwrap();
         assert_eq!(matched.matched, Match::Reached);
         world.close("matched", "factor", &[matched.factor]);
@@ -133,17 +163,19 @@ fn matched_laws_weights_and_certificate() {
         assert_close("scores", scores, &numbers(&world.case["sorted_scores"]), 1e-11);
         world.close("matched", "F", &plan.laws().cdf_at(ReadingName::Matched, scores));
         world.close("matched", "weights", plan.weights().as_slice());
-        world.follows("matched", &plan, Accuracy::Estimated);
+        world.follows("matched", &plan, ReadingName::Matched);
         // A number that is given takes the place of the one that was estimated.
-        let known = Accuracy::Known(matched.used);
-        assert_eq!(world.plan(known, vec![]).weights(), plan.weights());
+        let known = World::of(&world.case, Some(matched.used));
+        assert_eq!(known.plan(ReadingName::Accuracy, vec![]).weights(), plan.weights());
     });
 }
 
 #[test]
 fn second_opinions() {
     for_every_world(|world| {
-        let SecondOpinions { own, others, trust, accuracy } = world.opinions();
+        let world = World::with_second(&world.case);
+        let opinions = world.planner.second_opinions(world.first.clone()).unwrap();
+        let SecondOpinions { own, others, trust, accuracy } = opinions.clone();
         world.close("matched", "accuracy", &[own.estimate]);
         let close = |key: &str, found: f64| world.close("second_opinion", key, &[found]);
         let [other] = others[..] else { panic!("{} opinions", others.len()) };
@@ -152,9 +184,68 @@ fn second_opinions() {
         close("seen_P", other.seen_calibration);
         close("weight", trust[1]);
         close("accuracy_used", accuracy);
-        let known = Accuracy::Known(accuracy);
-        let plan = world.plan(known, vec![]);
+        let plan = world.plan(ReadingName::SecondOpinion, vec![]);
+        assert_eq!(plan.evidence().second_opinions.as_ref(), Some(&opinions));
         close("factor", plan.evidence().accuracy.unwrap().factor);
-        world.follows("second_opinion", &plan, known);
+        world.follows("second_opinion", &plan, ReadingName::SecondOpinion);
+    });
+}
+
+/// Who gives probabilities to the calibrator, or to a check, gets the numbers of the file.
+#[test]
+fn the_public_route() {
+    for_every_world(|world| {
+        let case = &world.case;
+        let table = |key: &str| softmax(&numbers(&case[key]), world.classes);
+        let (cal, target) = (table("logits_cal"), table("logits_today"));
+        let (second_cal, second) = (table("second_logits_cal"), table("second_logits_today"));
+        let labels = Labels::new(indices(&case["labels_cal"]), world.classes).unwrap();
+        let rows = |values| Rows::new("second", values, world.classes).unwrap();
+        let (cal, target) = (
+            Probabilities::new(&cal, world.classes).unwrap(),
+            Probabilities::new(&target, world.classes).unwrap(),
+        );
+        let alone = (SideInputs::default(), SideInputs::default());
+        let asked = (SideInputs::second(rows(&second_cal)), SideInputs::second(rows(&second)));
+        let assumptions =
+            PlanAssumptions { assume: Assumption::Matched, ..PlanAssumptions::default() };
+        let known = KnownAccuracy::new(number(&case["second_opinion"]["accuracy_used"])).ok();
+        let stated = PlanAssumptions { accuracy: known, ..PlanAssumptions::default() };
+        for (part, reading, assumptions, (beside, beside_target)) in [
+            ("matched", ReadingName::Matched, assumptions, alone),
+            ("second_opinion", ReadingName::SecondOpinion, assumptions, asked),
+            ("second_opinion", ReadingName::Accuracy, stated, alone),
+        ] {
+            let settings = LabelPlanSettings { assumptions, ..LabelPlanSettings::default() };
+            let calibrator = ShiftCalibrator::new(number(&case["alpha"])).unwrap();
+            let calibrator = calibrator.method(Method::LabelPlan(settings));
+            let labeled = Labeled { probabilities: &cal, labels: &labels, beside };
+            let found = calibrator.calibrate_beside(&labeled, &target, beside_target).unwrap();
+            let expected = number(&case[part]["threshold"]);
+            let threshold = found.threshold(None).unwrap().get();
+            assert!((threshold - expected).abs() < 1e-9, "{threshold} against {expected}");
+            let Some(Evidence::LabelPlan { plan, .. }) = &found.learned().evidence else {
+                panic!("no plan")
+            };
+            assert_eq!(plan.reading(), reading);
+            world.close(part, "accuracy_used", &[plan.accuracy.unwrap().used]);
+            // A check of the same data reads them alike.
+            let alpha = Miscoverage::new(number(&case["alpha"])).unwrap();
+            let mut settings =
+                CheckSettings::new(alpha, FailureProbability::FIVE_PERCENT, Seed::new(0));
+            settings.assumptions = assumptions;
+            let mut open = Check::begin_beside(&labeled, &Score::Lac, &settings).unwrap();
+            let checked = loop {
+                let added = open.add_beside(RowKeys::From(0), target.table(), beside_target);
+                match added.unwrap().end_pass().unwrap() {
+                    CheckEnded::Again(again) => open = again,
+                    CheckEnded::Done(checked) => break checked,
+                }
+            };
+            assert_eq!(checked.report.coverage_estimate.reading, reading);
+            assert!(checked.report.readings.iter().any(|one| one.name == reading));
+            let uncorrected = plan.uncorrected.as_ref().unwrap();
+            assert_eq!(checked.report.coverage_estimate, uncorrected.coverage_estimate);
+        }
     });
 }

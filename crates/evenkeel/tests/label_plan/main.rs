@@ -9,6 +9,7 @@ mod world;
 mod auto;
 mod crowds;
 mod inputs;
+mod policy;
 mod streaming;
 mod warnings;
 

@@ -7,7 +7,7 @@ use evenkeel::learning::optimise::StoppingRule;
 use evenkeel::level::{FailureProbability, Miscoverage};
 use evenkeel::method::auto::AutoSettings;
 use evenkeel::method::entropy_scaling::EntropyPower;
-use evenkeel::method::label_plan::LabelPlanSettings;
+use evenkeel::method::label_plan::{Assumption, KnownAccuracy, LabelPlanSettings, PlanAssumptions};
 use evenkeel::method::label_shift::EmSettings;
 use evenkeel::method::likelihood_ratio::{NetworkSettings, RatioEstimator, TelescopingSettings};
 use evenkeel::method::quantile_transfer::TransferRule;
@@ -29,6 +29,8 @@ pub struct Points {
     pub labels: Labels,
     /// `dQ/dP` of the shift that was asked for.
     pub ratios: Vec<f64>,
+    /// What two other models say of them.
+    pub second: Vec<f64>,
 }
 
 /// `X ~ N((shift, 0), I)`. Labels follow the classifier's softmax on the right; on the left it is more confident than it
@@ -61,7 +63,9 @@ pub fn points(rows: usize, shift: f64, true_shift: f64, seed: u64) -> Points {
         .chunks(2)
         .map(|x| (true_shift * x[0] - true_shift * true_shift / 2.0).exp())
         .collect();
-    Points { features, probabilities, labels: Labels::new(labels, CLASSES).unwrap(), ratios }
+    let second = second_models(&probabilities);
+    let labels = Labels::new(labels, CLASSES).unwrap();
+    Points { features, probabilities, labels, ratios, second }
 }
 
 fn normal(stream: &mut Stream) -> f64 {
@@ -79,9 +83,22 @@ impl Points {
             features: Some(Rows::new("features", &self.features, 2).unwrap()),
             ratios: Some(&self.ratios),
             weights: Some(&self.ratios),
-            labels: None,
+            second: Some(Rows::new("second models", &self.second, 2 * CLASSES).unwrap()),
+            ..SideInputs::default()
         }
     }
+}
+
+/// What two other models say of rows: one is less sure, the other takes some classes for their neighbours.
+pub fn second_models(probabilities: &[f64]) -> Vec<f64> {
+    let of_row = |row: &[f64]| {
+        let raw: Vec<f64> = row.iter().map(|p| p.powf(0.6)).collect();
+        let total: f64 = raw.iter().sum();
+        let neighbour = |class: usize| 0.7 * row[class] + 0.3 * row[(class + 1) % row.len()];
+        let confused: Vec<f64> = (0..row.len()).map(neighbour).collect();
+        raw.into_iter().map(move |p| p / total).chain(confused).collect::<Vec<f64>>()
+    };
+    probabilities.chunks_exact(CLASSES).flat_map(of_row).collect()
 }
 
 /// What stands beside the calibration points, with labels of target rows for the method that needs them.
@@ -106,6 +123,13 @@ pub fn calibrator(method: Method) -> ShiftCalibrator {
     ShiftCalibrator { method, score: Score::Lac, alpha: alpha(0.1), seed: Seed::new(5) }
 }
 
+/// The label plan of a reading, or of an accuracy.
+pub fn assuming(assume: Assumption, accuracy: Option<f64>) -> LabelPlanSettings {
+    let accuracy = accuracy.map(|share| KnownAccuracy::new(share).unwrap());
+    let assumptions = PlanAssumptions { assume, accuracy };
+    LabelPlanSettings { assumptions, ..LabelPlanSettings::default() }
+}
+
 /// Every method in every form.
 pub fn methods() -> Vec<Method> {
     let delta = FailureProbability::new(0.05).unwrap();
@@ -113,6 +137,18 @@ pub fn methods() -> Vec<Method> {
     vec![
         Method::Auto(AutoSettings::new(delta)),
         Method::LabelPlan(LabelPlanSettings::new(delta)),
+        Method::LabelPlan(assuming(Assumption::Calibrated, None)),
+        Method::LabelPlan(assuming(Assumption::Matched, None)),
+        Method::LabelPlan(assuming(Assumption::Blend, None)),
+        Method::LabelPlan(assuming(Assumption::ClassShares, Some(0.55))),
+        Method::Auto(AutoSettings {
+            plan: assuming(Assumption::Matched, None),
+            ..AutoSettings::new(delta)
+        }),
+        Method::Auto(AutoSettings {
+            plan: assuming(Assumption::ClassShares, Some(0.7)),
+            ..AutoSettings::new(delta)
+        }),
         Method::FewLabels(FewLabelsSettings::new(delta)),
         Method::FewLabels(FewLabelsSettings {
             // So few rows are kept that the law takes a second pass.
@@ -137,6 +173,7 @@ pub fn methods() -> Vec<Method> {
         Method::LabelShift(LabelShiftChoice::ExpectationMaximisation(EmSettings::default())),
         Method::EntropyScaled(EntropyPower::One),
         Method::EntropyScaled(EntropyPower::Two),
+        Method::QuantileTransfer(TransferRule::Min),
         Method::QuantileTransfer(TransferRule::Qtc),
         Method::QuantileTransfer(TransferRule::SourceCoverage),
         Method::QuantileTransfer(TransferRule::SourceThreshold),

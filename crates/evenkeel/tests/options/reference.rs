@@ -163,8 +163,7 @@ from typing import Literal, Optional, TypedDict, Union
     .unwrap();
     writeln!(text, "ScoreName = {}", python_type(score)).unwrap();
     let all: Vec<&OptionSpec> = OPTIONS.iter().collect();
-    let of_check: Vec<&OptionSpec> =
-        OPTIONS.iter().filter(|spec| spec.is_of_scores() || spec.name == "bound-grid").collect();
+    let of_check: Vec<&OptionSpec> = OPTIONS.iter().filter(|spec| of_check_too(spec)).collect();
     text += &typed_dict(
         "MethodOptions",
         "Options of `calibrate` and `compare`; None is the default.",
@@ -182,4 +181,9 @@ fn the_page_of_options() {
 #[test]
 fn the_types_of_the_python_package() {
     is_or_becomes("python/evenkeel/_options.py", &python());
+}
+
+/// Options of methods that a check has as well, and those of scores.
+fn of_check_too(spec: &OptionSpec) -> bool {
+    spec.is_of_scores() || matches!(spec.name, "bound-grid" | "assume" | "accuracy")
 }

@@ -104,6 +104,7 @@ struct Chosen {
     probabilities: Vec<f64>,
     features: Vec<f64>,
     ratios: Vec<f64>,
+    second: Vec<f64>,
 }
 
 impl Chosen {
@@ -115,6 +116,7 @@ impl Chosen {
             probabilities: rows(&points.probabilities, CLASSES),
             features: rows(&points.features, 2),
             ratios: rows(&points.ratios, 1),
+            second: rows(&points.second, 2 * CLASSES),
         }
     }
 
@@ -124,7 +126,8 @@ impl Chosen {
                 .then(|| Rows::new("features", &self.features, 2).unwrap()),
             ratios: Some(&self.ratios),
             weights: Some(&self.ratios),
-            labels: None,
+            second: Some(Rows::new("second models", &self.second, 2 * CLASSES).unwrap()),
+            ..SideInputs::default()
         }
     }
 }

@@ -505,6 +505,8 @@ impl Pass for LabelsPass {
         side: &SideInputs<'_>,
     ) -> Result<LabelsState> {
         let LabelsState { auto, mut rows, mut labeled, others } = state;
+        // Labels know more than other models, which are not asked.
+        let side = &SideInputs { second: None, ..*side };
         let others = match (&self.others, others) {
             (Some(pass), Some(others)) => {
                 let (keys, values) = self.without_label(keys, block);

@@ -9,15 +9,47 @@ use super::second_pass::SecondPass;
 use super::thresholds::PlanThresholds;
 use crate::bound::dkw_half_width;
 use crate::error::{Error, Result};
+use crate::label_law::LabelLawMap;
 use crate::learning::projection::project;
-use crate::reading::{ReadingName, ScoreLaws, Standing};
+use crate::level::Miscoverage;
+use crate::method::Sorted;
+use crate::reading::{ReadingName, ScoreLaw, ScoreLaws, Standing};
+use crate::threshold::{TestMass, Threshold, threshold_of_sorted};
+
+/// The laws of target scores under every reading, and the calibration scores: all that thresholds follow from.
+#[derive(Debug, Clone)]
+pub(crate) struct ReadLaws {
+    pub laws: ScoreLaws,
+    /// Calibration scores and their places.
+    pub sorted: Sorted,
+    /// What scored both data sets under the plan score.
+    pub label_law: Option<LabelLawMap>,
+}
+
+impl ReadLaws {
+    /// The threshold of split conformal prediction.
+    pub(crate) fn split(&self, alpha: Miscoverage) -> Threshold {
+        let scores = &self.sorted.scores;
+        let equal = vec![1.0 / scores.len() as f64; scores.len()];
+        threshold_of_sorted(scores, &equal, TestMass::exchangeable(scores.len()), alpha)
+    }
+}
 
 impl LabelPlanner {
-    /// Stages 5 and 6, after the second pass over the same rows.
+    /// Stages 5 and 6, after the second pass over the same rows, for the reading to be preferred.
     ///
     /// # Errors
     /// If the second pass belongs to another plan, or saw another number of rows than the first.
     pub fn finish(&self, prepared: &PreparedPlan, second: SecondPass) -> Result<LabelPlan> {
+        let read = self.read(prepared, second)?;
+        self.aimed(prepared, &read, prepared.preferred())
+    }
+
+    /// The laws of all readings.
+    ///
+    /// # Errors
+    /// As [`finish`](Self::finish).
+    pub(crate) fn read(&self, prepared: &PreparedPlan, second: SecondPass) -> Result<ReadLaws> {
         second.require_plan(prepared)?;
         let SecondPass { sums, .. } = second;
         if sums.rows != prepared.rows {
@@ -29,22 +61,39 @@ impl LabelPlanner {
             });
         }
         let label_law = prepared.label_law();
-        let given = self.scores_by(label_law.as_ref());
-        // A stable sort: equal scores keep the order of the input, so that stored weights can be given back to their rows.
-        let mut order: Vec<usize> = (0..given.len()).collect();
-        order.sort_by(|a, b| given[*a].total_cmp(&given[*b]));
-        let sorted: Vec<f64> = order.iter().map(|index| given[*index]).collect();
+        // Equal scores keep the order of the input, so that stored weights can be given back to their rows.
+        let sorted = Sorted::new(&self.scores_by(label_law.as_ref()));
+        let summed = sums.finish();
+        let named = prepared.laws.iter().zip(summed.cdfs);
+        let mut laws: Vec<ScoreLaw> = named
+            .map(|(law, cdf)| ScoreLaw { reading: law.reading, cdf, tail: Vec::new() })
+            .collect();
+        for (reading, (cdf, tail)) in prepared.aims.iter().zip(summed.aims) {
+            match laws.iter_mut().find(|law| law.reading == *reading) {
+                Some(law) => law.tail = tail,
+                None => laws.push(ScoreLaw { reading: *reading, cdf, tail }),
+            }
+        }
+        let laws = ScoreLaws::new(&prepared.abscissae, laws, prepared.rows)?;
+        Ok(ReadLaws { laws, sorted, label_law })
+    }
 
-        let (cdfs, tail) = sums.finish();
-        let tail_of = (prepared.aim, tail.clone());
-        let laws = ScoreLaws::new(&prepared.abscissae, cdfs, tail_of, prepared.rows)?;
-        let planned = laws.cdf_at(prepared.aim, &sorted);
-        let projected = project(&sorted, &planned)?;
+    /// The plan whose thresholds are those of one of the readings that the laws were made for.
+    pub(crate) fn aimed(
+        &self,
+        prepared: &PreparedPlan,
+        read: &ReadLaws,
+        aim: ReadingName,
+    ) -> Result<LabelPlan> {
+        let ReadLaws { laws, sorted, label_law } = read;
+        let Sorted { order, scores } = sorted.clone();
+        let planned = laws.cdf_at(aim, &scores);
+        let projected = project(&scores, &planned)?;
         let reached = planned.last().copied().unwrap_or(f64::NAN);
-        let certificate = self.certificate(&laws, &sorted, &projected.cumulative)?;
+        let certificate = self.certificate(laws, &scores, &projected.cumulative)?;
         let summary = &prepared.evidence;
         let evidence = PlanEvidence {
-            n: given.len(),
+            n: scores.len(),
             m: prepared.rows,
             classes: self.labeled.classes(),
             temperature: self.temperature,
@@ -61,9 +110,20 @@ impl LabelPlanner {
             accuracy: Some(summary.accuracy),
             uncorrected: None,
             corrected: None,
+            label_shares: summary.label_shares.clone(),
+            second_opinions: summary.second_opinions.clone(),
         };
-        let thresholds = PlanThresholds::new(sorted, projected.cumulative, reached, tail)?;
-        Ok(LabelPlan { thresholds, order, weights: projected.weights, laws, evidence, label_law })
+        let tail = laws.tail(aim).to_vec();
+        let thresholds = PlanThresholds::new(scores, projected.cumulative, reached, tail)?;
+        Ok(LabelPlan {
+            aim,
+            thresholds,
+            order,
+            weights: projected.weights,
+            laws: laws.clone(),
+            evidence,
+            label_law: label_law.clone(),
+        })
     }
 
     /// The bound over the hull of the readings.
@@ -73,7 +133,7 @@ impl LabelPlanner {
         sorted: &[f64],
         cumulative: &[f64],
     ) -> Result<Certificate> {
-        let hull = &ReadingName::HULL;
+        let hull = &laws.enclosing();
         let value = enclosed_gap(sorted.iter().map(|score| laws.hull(hull, *score)), cumulative);
         let at_hand = sorted.iter().map(|score| laws.unwidened_hull(hull, *score));
         let delta = self.settings.delta;

@@ -8,9 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use super::certificate::Certificate;
 use crate::label_law::{
-    AccuracyStatistics, FACTORS, Match, MatchedPlan, PlanStop, ShiftStatistics, TransportPlan,
+    AccuracyStatistics, FACTORS, LabelShares, Match, MatchedPlan, PlanStop, SecondOpinions,
+    ShiftStatistics, TransportPlan,
 };
-use crate::reading::Readings;
+use crate::reading::{ReadingName, Readings};
 
 /// How a fixed point came out: one that was cut short gives a plan, but not the one it is named
 /// for.
@@ -116,6 +117,69 @@ pub struct PlanEvidence {
     /// What they say of the plan's own threshold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub corrected: Option<Readings>,
+    /// Class frequencies of the target data, where label shift explains its outputs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label_shares: Option<LabelShares>,
+    /// What other models say of the accuracy, where they were asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub second_opinions: Option<SecondOpinions>,
+}
+
+impl PlanEvidence {
+    /// The reading whose law the thresholds are made of.
+    pub fn reading(&self) -> ReadingName {
+        // Files of version 0.1 hold no readings and know one.
+        let corrected = self.corrected.as_ref();
+        corrected.map_or(ReadingName::ClassShares, |found| found.coverage_estimate.reading)
+    }
+
+    /// What was done, by the reading it rests on.
+    fn deed(&self) -> String {
+        let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+        let accuracy = self.accuracy.map_or_else(String::new, |found| percent(found.used));
+        let temperature = format!(
+            "the model's probabilities at temperature {:.2}, which fits the calibration data",
+            self.temperature
+        );
+        match self.reading() {
+            ReadingName::Calibrated => format!(
+                "The threshold is the one that covers the level if {temperature}, are as right as there"
+            ),
+            ReadingName::Matched => format!(
+                "The threshold is the one that covers the level if the model is right on {accuracy} of the target points, as its \
+                 outputs suggest"
+            ),
+            ReadingName::SecondOpinion => format!(
+                "The threshold is the one that covers the level if the model is right on {accuracy} of the target points, as its \
+                 outputs and those of {} suggest",
+                match self.second_opinions.as_ref().map_or(0, |found| found.others.len()) {
+                    1 => "a second model".to_owned(),
+                    others => format!("{others} other models"),
+                }
+            ),
+            ReadingName::Accuracy => format!(
+                "The threshold is the one that covers the level if the model is right on {accuracy} of the target points, as was \
+                 stated"
+            ),
+            ReadingName::LabelShift => "The threshold is the one that covers the level if classes have other frequencies than in \
+                 the calibration data and look the same: calibration points weighted so have the outputs of the target points"
+                .to_owned(),
+            ReadingName::Blend => format!(
+                "The threshold lies between those for the class frequencies of the calibration data and for an accuracy of \
+                 {accuracy}: it is that of their mean law"
+            ),
+            ReadingName::Mean => "The threshold lies between those for probabilities as right as on the calibration data and for \
+                 the class frequencies there: it is that of their mean law"
+                .to_owned(),
+            _ => format!(
+                "The label plan moved the threshold: it softens the model's probabilities to temperature {:.2} (1 = unchanged; \
+                 {:.2} fits the calibration data) and moves label frequencies {:.0} % of the way to those of the calibration data",
+                self.temperature * self.statistics.inflation,
+                self.temperature,
+                100.0 * self.statistics.mix,
+            ),
+        }
+    }
 }
 
 impl fmt::Display for PlanEvidence {
@@ -123,12 +187,8 @@ impl fmt::Display for PlanEvidence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "The label plan moved the threshold: it softens the model's probabilities to temperature {:.2} (1 = unchanged; {:.2} \
-             fits the calibration data) and moves label frequencies {:.0} % of the way to those of the calibration data. The \
-             weights rest on effectively {:.0} of {} calibration points. {}",
-            self.temperature * self.statistics.inflation,
-            self.temperature,
-            100.0 * self.statistics.mix,
+            "{}. The weights rest on effectively {:.0} of {} calibration points. {}",
+            self.deed(),
             self.effective_sample_size,
             self.n,
             self.certificate,

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::error::Result;
 use crate::method::fit::{Next, Open, Pass, Scored, Stage};
-use crate::method::{About, Concluded, Evidence, Needs, Rule, Sorted};
+use crate::method::{About, Concluded, Evidence, Need, Needs, Rule, Sorted};
 use crate::rows::{Real, RowKeys, Rows};
 use crate::side_inputs::SideInputs;
 use crate::threshold::TestMass;
@@ -24,7 +24,7 @@ pub(crate) const ABOUT: About = About {
     name: "label-plan",
     summary: "Weights from the target points transported onto the class frequencies of the calibration data",
     assumption: "label marginal nearly kept",
-    needs: Needs::NOTHING,
+    needs: Needs { second: Need::Optional, ..Needs::NOTHING },
 };
 
 /// Rows of a block that a thread takes at a time. What they leave is merged exactly, so the number
@@ -62,7 +62,9 @@ pub(crate) fn planner<T: Real>(
     )?;
     let context = calibration.context;
     let planner = LabelPlanner::new(logits, context.score, settings, context.seed)?;
-    Ok(planner.with_probabilities(calibration.probabilities))
+    planner
+        .with_probabilities(calibration.probabilities)
+        .with_second(calibration.side.second, calibration.labels)
 }
 
 /// Fits the temperature; the target rows are still to come, twice.
@@ -145,14 +147,18 @@ impl Pass for PlanFirstPass {
         state: FirstPass,
         keys: RowKeys<'_>,
         block: Rows<'_, T>,
-        _: &SideInputs<'_>,
+        side: &SideInputs<'_>,
     ) -> Result<FirstPass> {
         // Parts of a block are states of their own and merged like those of other processes: there
         // is one way to add rows, and it is tested for any cut.
-        let shares = block.shares(keys, SHARE_ROWS);
-        let added = shares
-            .map(|(keys, part)| self.empty.clone().add(keys, &TargetRows::Probabilities(part)))
-            .try_reduce(|| self.empty.clone(), FirstPass::merge)?;
+        let shares = block.shares(keys, SHARE_ROWS).enumerate();
+        let beside = SideInputs { second: side.second, ..SideInputs::default() };
+        let add = |(index, (keys, part)): (usize, (RowKeys<'_>, Rows<'_, T>))| {
+            let first = index * SHARE_ROWS;
+            let second = beside.of_rows(first..first + part.rows())?.second;
+            self.empty.clone().add_with(keys, &TargetRows::Probabilities(part), second)
+        };
+        let added = shares.map(add).try_reduce(|| self.empty.clone(), FirstPass::merge)?;
         state.merge(added)
     }
 

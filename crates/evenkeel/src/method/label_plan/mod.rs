@@ -55,21 +55,21 @@ mod settings;
 mod thresholds;
 mod warning;
 
-pub use crate::label_law::{AccuracyStatistics, Match, PlanStop};
+pub use crate::label_law::{
+    AccuracyStatistics, LabelShares, Match, PlanStop, SecondOpinion, SecondOpinions,
+};
 pub use crate::reading::Standing;
 pub use certificate::Certificate;
+pub(crate) use conclusion::ReadLaws;
 pub use evidence::{FixedPoint, MatchedEvidence, PlanEvidence};
-pub(crate) use fit::{
-    ABOUT, PlanFirst, PlanFirstPass, PlanSecond, begin, concluded, concluded_at, planner,
-};
-pub use settings::LabelPlanSettings;
+pub(crate) use fit::{ABOUT, PlanFirst, PlanFirstPass, PlanSecond, begin, concluded, planner};
+pub use settings::{Assumption, KnownAccuracy, LabelPlanSettings, PlanAssumptions};
 pub use thresholds::{PlanThreshold, PlanThresholds, ThresholdSource};
 
 // Hidden: the plan's stages one by one, for our tests and benches. Users set `Method::LabelPlan` and read `PlanEvidence`.
 #[doc(hidden)]
 pub use crate::label_law::{
-    ClassGroups, FirstPass, LabeledLogits, SecondOpinion, SecondOpinions, ShiftStatistics,
-    TargetRows, TransportPlan,
+    ClassGroups, FirstPass, LabeledLogits, ShiftStatistics, TargetRows, TransportPlan,
 };
 #[doc(hidden)]
 pub use crate::sketch::TailAtom;
@@ -80,6 +80,6 @@ pub use planner::LabelPlanner;
 #[doc(hidden)]
 pub use prepared::PreparedPlan;
 #[doc(hidden)]
-pub use question::{Accuracy, PlanQuestion};
+pub use question::{Aiming, PlanQuestion};
 #[doc(hidden)]
 pub use second_pass::SecondPass;

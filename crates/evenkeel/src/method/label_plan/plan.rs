@@ -14,6 +14,8 @@ use crate::warning::Warning;
 /// Weights on the calibration points, thresholds for any miscoverage rate, and the evidence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LabelPlan {
+    /// The reading whose law the weights and thresholds are made of.
+    pub(super) aim: ReadingName,
     /// Scores, levels and the tail beyond.
     pub(super) thresholds: PlanThresholds,
     /// `order[k]` is the position in the input of the `k`-th smallest score.
@@ -27,6 +29,11 @@ pub struct LabelPlan {
 }
 
 impl LabelPlan {
+    /// The reading whose law the weights and thresholds are made of.
+    pub fn reading(&self) -> ReadingName {
+        self.aim
+    }
+
     /// The threshold at a miscoverage rate, and where it comes from.
     pub fn threshold(&self, alpha: Miscoverage) -> PlanThreshold {
         self.thresholds.threshold(alpha)
@@ -80,15 +87,15 @@ impl LabelPlan {
             threshold_of_sorted(scores, &equal, TestMass::exchangeable(scores.len()), alpha);
         let corrected = Threshold::Finite(self.threshold(alpha).score);
         PlanEvidence {
-            uncorrected: Some(self.laws.readings(split, alpha.level())),
-            corrected: Some(self.laws.readings(corrected, alpha.level())),
+            uncorrected: Some(self.laws.readings_by(self.aim, split, alpha.level())),
+            corrected: Some(self.laws.readings_by(self.aim, corrected, alpha.level())),
             ..self.evidence.clone()
         }
     }
 
     /// What a user should know at a miscoverage rate.
     pub fn warnings(&self, alpha: Miscoverage) -> Vec<Warning> {
-        warnings(&self.evidence, self.threshold(alpha), alpha)
+        warnings(&self.evidence, self.aim, self.threshold(alpha), alpha)
     }
 
     /// The total gap of the weights over the hull of some readings, each with its sampling error.

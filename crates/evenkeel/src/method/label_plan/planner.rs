@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use rayon::prelude::*;
 
 use super::plan::LabelPlan;
+use super::preparation::target_counts;
 use super::second_pass::SecondPass;
 use super::settings::LabelPlanSettings;
 use crate::error::{Error, Result};
@@ -14,8 +15,8 @@ use crate::label_law::{
     PredictedCalibration, ShiftStatistics, TargetRows, best_temperature, confidence, in_blocks,
     predicted, shift_statistics, tempered_softmax,
 };
-use crate::rows::{Real, RowKeys};
-use crate::score::{Probabilities, Score};
+use crate::rows::{Real, RowKeys, Rows};
+use crate::score::{Labels, Probabilities, Score};
 use crate::seed::Seed;
 use crate::sketch::Abscissae;
 
@@ -45,6 +46,8 @@ pub struct LabelPlanner {
     /// Probabilities of the calibration points, kept for the plan score alone: a label law must give them the bits that it gives
     /// equal rows of a test.
     probabilities: Vec<f64>,
+    /// The same rows as other models see them.
+    pub(super) others: Vec<LabelPlanner>,
 }
 
 impl LabelPlanner {
@@ -83,13 +86,14 @@ impl LabelPlanner {
         settings: LabelPlanSettings,
         seed: Seed,
     ) -> Result<Self> {
-        settings.check()?;
+        settings.check(labeled.classes())?;
         let temperature = best_temperature(&labeled);
         let probabilities = match score {
             Some(Score::Plan) => softmax_rows(labeled.logits(), labeled.classes()),
             _ => Vec::new(),
         };
-        Ok(Self { labeled, score, range, settings, seed, temperature, probabilities })
+        let others = Vec::new();
+        Ok(Self { labeled, score, range, settings, seed, temperature, probabilities, others })
     }
 
     /// With the probabilities that the logits are rounded logarithms of.
@@ -99,6 +103,56 @@ impl LabelPlanner {
             rows.enumerate().for_each(|(index, row)| table.read_row(index, row));
         }
         self
+    }
+
+    /// With what other models say of the calibration rows: planners of the same rows and labels.
+    ///
+    /// # Errors
+    /// If their rows, labels or classes are others.
+    pub fn with_others(mut self, others: Vec<LabelPlanner>) -> Result<Self> {
+        let same = |other: &Self| {
+            other.labeled.labels() == self.labeled.labels()
+                && other.labeled.classes() == self.labeled.classes()
+        };
+        if !others.iter().all(same) {
+            return Err(Error::IncompatibleSketches { what: "rows" });
+        }
+        self.others = others;
+        Ok(self)
+    }
+
+    /// With the probabilities that other models give the calibration rows, beside each other.
+    ///
+    /// # Errors
+    /// If they are not probabilities of as many classes.
+    pub(crate) fn with_second(
+        self,
+        second: Option<Rows<'_, f64>>,
+        labels: &Labels,
+    ) -> Result<Self> {
+        let Some(table) = second else { return Ok(self) };
+        let classes = self.labeled.classes();
+        if table.columns() % classes != 0 {
+            return Err(Error::LengthMismatch {
+                what: "columns of the second models",
+                found: table.columns(),
+                other: "classes of each",
+                expected: classes,
+            });
+        }
+        let mut others = Vec::new();
+        for model in 0..table.columns() / classes {
+            let values: Vec<f64> = table
+                .iter()
+                .flat_map(|row| row[model * classes..][..classes].iter().copied())
+                .collect();
+            let probabilities =
+                Probabilities::from_rows(Rows::new(table.what(), &values, classes)?)?;
+            // Only its logits count; no score of theirs is ever used.
+            let labeled = LabeledLogits::of_probabilities(&probabilities, labels, &Score::Lac)?;
+            others.push(Self::new(labeled, Score::Lac, self.settings, self.seed)?);
+        }
+        self.with_others(others)
     }
 
     /// The labeled side.
@@ -136,6 +190,7 @@ impl LabelPlanner {
         let kept_rows = (self.settings.kept_cells / classes).max(1);
         let seed = self.seed.child("label-plan-rows", 0).get();
         FirstPass::new(classes, self.temperature, seed, kept_rows)
+            .with_others(self.others.iter().map(|other| other.temperature))
     }
 
     /// Groups of the classes, by default the planner's own, and the distances between the two data sets.
@@ -148,10 +203,7 @@ impl LabelPlanner {
             return Err(Error::Empty { what: "target table" });
         }
         let groups = groups.cloned().unwrap_or_else(|| ClassGroups::new(&self.labeled, first.rows));
-        let mut target_counts = vec![0; groups.len()];
-        for (count, group) in first.predicted.iter().zip(&groups.group_of) {
-            target_counts[*group] += count;
-        }
+        let target_counts = target_counts(first, &groups);
         let predicted = self.predicted_calibration(&groups);
         let statistics = shift_statistics(&predicted, &target_counts, &first.confidences);
         Ok((groups, statistics))

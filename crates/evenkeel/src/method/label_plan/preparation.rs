@@ -1,15 +1,20 @@
 //! Stages 2 to 4: from a first pass to the label laws of all readings.
 
+use rayon::prelude::*;
+
 use super::evidence::{FixedPoint, MatchedEvidence};
 use super::planner::LabelPlanner;
-use super::prepared::{PlanSummary, PreparedPlan, label_law_of};
-use super::question::{Accuracy, PlanQuestion};
+use super::prepared::{PlanSummary, PreparedPlan, ReadingLaw, label_law_of};
+use super::question::{Aiming, PlanQuestion};
+use super::settings::Opinions;
 use crate::error::{Error, Result, require_finite};
 use crate::label_law::{
-    ClassGroups, FirstPass, GroupTable, KeptRows, Marginal, Matching, PlanMixture, SecondOpinion,
-    SecondOpinions, ShiftStatistics, TransportPlan, accuracy_statistics, clip_to_shares, fit_plan,
-    second_opinion,
+    ClassGroups, FirstPass, GroupTable, KeptRows, LabelShares, Marginal, MatchedPlan, Matching,
+    PlanMixture, Predicted, SecondOpinion, SecondOpinions, ShiftStatistics, TransportPlan,
+    accuracy_statistics, clip_to_shares, fit_plan, label_shares, second_opinion,
 };
+use crate::reading::ReadingName;
+use crate::sketch::ConfidenceCounts;
 
 /// Rows times groups that take part in the accuracy and the matched laws, which take some forty fixed points: a uniform sample of
 /// the kept rows beyond. Accuracy and laws share the rows, so that their noise cancels in the factors.
@@ -19,11 +24,18 @@ fn matched_rows(groups: &ClassGroups) -> usize {
     (MATCHED_CELLS / groups.len()).max(1)
 }
 
-/// Three laws with their accuracies, and the balanced plan at `T`.
+/// Laws matched to accuracies, and the balanced plan at `T`.
 struct Matched {
     evidence: MatchedEvidence,
     balanced: TransportPlan,
-    laws: [PlanMixture; 3],
+    laws: Vec<ReadingLaw>,
+}
+
+/// Groups, distances and the rows kept of the target data.
+struct Compared<'a> {
+    groups: &'a ClassGroups,
+    statistics: &'a ShiftStatistics,
+    target: &'a KeptRows,
 }
 
 impl LabelPlanner {
@@ -35,14 +47,22 @@ impl LabelPlanner {
         self.prepare_for(first, &PlanQuestion::default())
     }
 
-    /// The same, with the laws of all readings at further thresholds, for a known accuracy, or with another reading to aim at.
+    /// The same, with the laws of all readings at further thresholds, or with other readings to aim at.
     ///
     /// # Errors
-    /// As [`prepare`](Self::prepare), and if a threshold is not finite or the accuracy not a share.
-    pub fn prepare_for(&self, first: FirstPass, question: &PlanQuestion) -> Result<PreparedPlan> {
+    /// As [`prepare`](Self::prepare), and if a threshold is not finite.
+    pub fn prepare_for(
+        &self,
+        mut first: FirstPass,
+        question: &PlanQuestion,
+    ) -> Result<PreparedPlan> {
         require_finite("thresholds in question", &question.thresholds)?;
         let rows = first.rows;
         let (groups, statistics) = self.compare(&first, None)?;
+        let others = std::mem::take(&mut first.others);
+        self.require_same_rows(&first, &others)?;
+        let confidences = std::mem::replace(&mut first.confidences, ConfidenceCounts::new());
+        let target_counts = target_counts(&first, &groups);
         let target = KeptRows::of(first)?;
         let planned_rows = target.len();
         let planned = self.temperature * statistics.inflation;
@@ -54,21 +74,38 @@ impl LabelPlanner {
             false => TransportPlan::not_needed(groups.len()),
         };
         let target = target.thinned(matched_rows(&groups));
-        let Matched { evidence, balanced, laws: [matched, low, high] } =
-            self.matched(&target, &groups, &statistics, question.accuracy)?;
-        let laws = [
-            PlanMixture::tempered(self.temperature, self.labeled.classes()),
-            PlanMixture::of_plan(planned, statistics.mix, &plan, &groups),
-            matched,
-            low,
-            high,
+        let compared = Compared { groups: &groups, statistics: &statistics, target: &target };
+        let opinions = match others.is_empty() {
+            true => None,
+            false => Some(self.opinions(&compared, others)?),
+        };
+        let shares = self.label_shares(&compared, &target_counts, &confidences);
+        let Matched { evidence, balanced, laws: matched } =
+            self.matched(&compared, opinions.as_ref());
+        let classes = self.labeled.classes();
+        let mut laws = vec![
+            ReadingLaw::new(
+                ReadingName::Calibrated,
+                PlanMixture::tempered(self.temperature, classes),
+            ),
+            ReadingLaw::new(
+                ReadingName::ClassShares,
+                PlanMixture::of_plan(planned, statistics.mix, &plan, &groups),
+            ),
         ];
-        let label_law = label_law_of(self.score.as_ref(), &laws, question.aim);
+        laws.extend(matched);
+        if let Some(shares) = &shares {
+            let (temperature, scalings) = (self.temperature, shares.class_scalings(&groups));
+            let law = PlanMixture { temperature, mix: 1.0, scalings };
+            laws.push(ReadingLaw::new(ReadingName::LabelShift, law));
+        }
+        let aims = self.aims(question.aiming, opinions.is_some(), shares.is_some());
+        let label_law = label_law_of(self.score.as_ref(), &laws, &aims);
         let scores = self.scores_by(label_law.as_ref());
         let (abscissae, largest) = self.abscissae(&scores, &question.thresholds)?;
         Ok(PreparedPlan {
             laws,
-            aim: question.aim,
+            aims,
             abscissae,
             largest,
             score: self.score,
@@ -81,43 +118,77 @@ impl LabelPlanner {
                 balanced: FixedPoint::from(&balanced),
                 planned_rows,
                 accuracy: evidence,
+                label_shares: shares,
+                second_opinions: opinions,
             },
         })
     }
 
-    /// The laws matched to the accuracy and to both ends of the band around it.
-    fn matched(
+    /// The readings that thresholds may be made of, the one to be preferred first.
+    fn aims(&self, aiming: Aiming, opinions: bool, label_shift: bool) -> Vec<ReadingName> {
+        let assumptions = self.settings.assumptions;
+        let assumed = assumptions.aim(if opinions { Opinions::Several } else { Opinions::Own });
+        match aiming {
+            Aiming::Reading(reading) => vec![reading],
+            Aiming::Assumed => vec![assumed],
+            Aiming::Policy if assumptions.are_chosen() => vec![assumed],
+            // The frequencies are seen to have changed, and that is all that changed.
+            Aiming::Policy if label_shift => vec![ReadingName::LabelShift],
+            Aiming::Policy => vec![assumed, ReadingName::Mean],
+        }
+    }
+
+    /// Class frequencies under label shift, where that explains what the calibration rows as they are do not.
+    fn label_shares(
         &self,
-        target: &KeptRows,
-        groups: &ClassGroups,
-        statistics: &ShiftStatistics,
-        accuracy: Accuracy,
-    ) -> Result<Matched> {
+        compared: &Compared<'_>,
+        target_counts: &[u64],
+        confidences: &ConfidenceCounts,
+    ) -> Option<LabelShares> {
+        let Compared { groups, target, .. } = *compared;
+        let labels: Vec<usize> =
+            self.labeled.labels().iter().map(|label| groups.group_of[*label]).collect();
+        let calibration = self.predicted_calibration(groups);
+        let predicted = Predicted {
+            calibration: &calibration,
+            labels: &labels,
+            target_counts,
+            target: confidences,
+        };
+        let table = || GroupTable::new(target.logits(), target.top(), groups, self.temperature);
+        label_shares(&predicted, groups, table).filter(LabelShares::explain)
+    }
+
+    /// The laws matched to the accuracies at hand and to both ends of the band around the best of them.
+    fn matched(&self, compared: &Compared<'_>, opinions: Option<&SecondOpinions>) -> Matched {
+        let Compared { groups, statistics, target } = *compared;
         let (temperature, iterating) = (self.temperature, self.iterating());
         let (found, balanced) =
             accuracy_statistics(self.model(), groups, statistics, target, iterating);
-        let used = match accuracy {
-            Accuracy::Estimated => found.estimate,
-            Accuracy::Known(share) if (0.0..=1.0).contains(&share) => {
-                clip_to_shares(share, self.labeled.classes())
-            }
-            Accuracy::Known(value) => {
-                let what = "the accuracy on the target data";
-                return Err(Error::OutOfRange { what, value, expected: "between 0 and 1" });
-            }
-        };
+        let known = self.settings.assumptions.accuracy.map(|accuracy| accuracy.get());
+        // What knows more comes later.
+        let mut wanted = vec![(ReadingName::Matched, found.estimate)];
+        wanted.extend(opinions.map(|found| (ReadingName::SecondOpinion, found.accuracy)));
+        wanted.extend(known.map(|share| (ReadingName::Accuracy, share)));
+        for (_, accuracy) in &mut wanted {
+            *accuracy = clip_to_shares(*accuracy, self.labeled.classes());
+        }
+        let in_use = wanted.len() - 1;
+        let used = wanted[in_use].1;
         let (mix, band) = (found.mix, found.band_around(used));
+        wanted.extend([(ReadingName::BandLow, used - band), (ReadingName::BandHigh, used + band)]);
         let matching = Matching { target, groups, temperature, mix, iterating };
-        let (matched, (low, high)) = rayon::join(
-            || matching.to(used),
-            || rayon::join(|| matching.to(used - band), || matching.to(used + band)),
-        );
-        let all = [&matched, &low, &high];
-        let laws = all.map(|matched| {
-            PlanMixture::of_plan(temperature * matched.factor, mix, &matched.plan, groups)
+        let plans: Vec<MatchedPlan> =
+            wanted.par_iter().map(|(_, accuracy)| matching.to(*accuracy)).collect();
+        let laws = wanted.iter().zip(&plans).map(|((reading, _), matched)| {
+            let law =
+                PlanMixture::of_plan(temperature * matched.factor, mix, &matched.plan, groups);
+            ReadingLaw::new(*reading, law)
         });
-        let evidence = MatchedEvidence::new(found, used, target.len(), all);
-        Ok(Matched { evidence, balanced, laws })
+        let laws = laws.collect();
+        let of_band = [&plans[in_use], &plans[in_use + 1], &plans[in_use + 2]];
+        let evidence = MatchedEvidence::new(found, used, target.len(), of_band);
+        Matched { evidence, balanced, laws }
     }
 
     /// What other models say of this one's accuracy: their planners were made of the same calibration rows and labels, and
@@ -125,34 +196,48 @@ impl LabelPlanner {
     ///
     /// # Errors
     /// If a pass has no rows or was cut, or the models do not speak of the same rows and classes.
-    pub fn second_opinions(
-        &self,
-        first: FirstPass,
-        others: Vec<(&Self, FirstPass)>,
-    ) -> Result<SecondOpinions> {
+    pub fn second_opinions(&self, mut first: FirstPass) -> Result<SecondOpinions> {
         let (groups, statistics) = self.compare(&first, None)?;
-        let of = |planner: &Self, statistics: &ShiftStatistics, target: &KeptRows| {
-            accuracy_statistics(planner.model(), &groups, statistics, target, self.iterating()).0
-        };
-        for (other, other_first) in &others {
-            let same = self.labeled.labels() == other.labeled.labels()
-                && self.labeled.classes() == other.labeled.classes()
-                && first.kept.same_keys(&other_first.kept)
-                && first.rows == other_first.rows;
-            if !same {
-                return Err(Error::IncompatibleSketches { what: "rows" });
-            }
+        let others = std::mem::take(&mut first.others);
+        self.require_same_rows(&first, &others)?;
+        let target = KeptRows::of(first)?.thinned(matched_rows(&groups));
+        let compared = Compared { groups: &groups, statistics: &statistics, target: &target };
+        self.opinions(&compared, others)
+    }
+
+    /// An error unless there is a pass of each of the other models, over the rows of this one's.
+    fn require_same_rows(&self, first: &FirstPass, others: &[FirstPass]) -> Result<()> {
+        let same =
+            |other: &FirstPass| first.kept.same_keys(&other.kept) && first.rows == other.rows;
+        if others.len() == self.others.len() && others.iter().all(same) {
+            return Ok(());
         }
-        let most = matched_rows(&groups);
-        let target = KeptRows::of(first)?.thinned(most);
-        let own = of(self, &statistics, &target);
-        let opinion = |(other, first): (&Self, FirstPass)| {
-            let (_, statistics) = other.compare(&first, Some(&groups))?;
-            let seen = KeptRows::of(first)?.thinned(most);
-            let accuracy = of(other, &statistics, &seen).estimate;
-            Ok(second_opinion((self.model(), &target, &own), (other.model(), &seen, accuracy)))
+        Err(Error::IncompatibleSketches { what: "rows" })
+    }
+
+    fn opinions(&self, compared: &Compared<'_>, others: Vec<FirstPass>) -> Result<SecondOpinions> {
+        let Compared { groups, statistics, target } = *compared;
+        let of = |planner: &Self, statistics: &ShiftStatistics, target: &KeptRows| {
+            accuracy_statistics(planner.model(), groups, statistics, target, self.iterating()).0
         };
-        let others: Vec<SecondOpinion> = others.into_iter().map(opinion).collect::<Result<_>>()?;
+        let own = of(self, statistics, target);
+        let opinion = |(other, first): (&Self, FirstPass)| {
+            let (_, statistics) = other.compare(&first, Some(groups))?;
+            let seen = KeptRows::of(first)?.thinned(matched_rows(groups));
+            let accuracy = of(other, &statistics, &seen).estimate;
+            Ok(second_opinion((self.model(), target, &own), (other.model(), &seen, accuracy)))
+        };
+        let others: Vec<SecondOpinion> =
+            self.others.iter().zip(others).map(opinion).collect::<Result<_>>()?;
         Ok(SecondOpinions::new(own, others))
     }
+}
+
+/// Target rows predicted to be of each group.
+pub(super) fn target_counts(first: &FirstPass, groups: &ClassGroups) -> Vec<u64> {
+    let mut counts = vec![0; groups.len()];
+    for (count, group) in first.predicted.iter().zip(&groups.group_of) {
+        counts[*group] += count;
+    }
+    counts
 }

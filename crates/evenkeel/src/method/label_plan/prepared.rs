@@ -11,10 +11,29 @@ use sha2::{Digest, Sha256};
 use super::evidence::{FixedPoint, MatchedEvidence};
 use super::second_pass::SecondPass;
 use crate::error::{Error, Result, require_finite, require_same_length};
-use crate::label_law::{ClassGroups, LARGEST_INFLATION, LabelLawMap, PlanMixture, ShiftStatistics};
+use crate::label_law::{
+    ClassGroups, LARGEST_INFLATION, LabelLawMap, LabelShares, PlanMixture, SecondOpinions,
+    ShiftStatistics,
+};
 use crate::reading::ReadingName;
 use crate::score::Score;
-use crate::sketch::{Abscissae, LAWS, MOST_ROWS, contradiction};
+use crate::sketch::{Abscissae, Aim, MOST_LAWS, MOST_ROWS, contradiction};
+
+/// The label law of a reading.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct ReadingLaw {
+    pub reading: ReadingName,
+    pub law: PlanMixture,
+}
+
+impl ReadingLaw {
+    pub(super) fn new(reading: ReadingName, law: PlanMixture) -> Self {
+        Self { reading, law }
+    }
+}
+
+/// Aims of a plan at most.
+const MOST_AIMS: usize = 2;
 
 /// Stages 2 to 4, ready for the second pass.
 ///
@@ -23,10 +42,10 @@ use crate::sketch::{Abscissae, LAWS, MOST_ROWS, contradiction};
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Stored")]
 pub struct PreparedPlan {
-    /// The label laws, in the order of [`ReadingName::ALL`].
-    pub(super) laws: [PlanMixture; LAWS],
-    /// The reading whose law the weights aim at.
-    pub(super) aim: ReadingName,
+    /// The label laws: those of [`ReadingName::ALWAYS`], and what else there is.
+    pub(super) laws: Vec<ReadingLaw>,
+    /// The readings that thresholds may be made of, the one to be preferred first.
+    pub(super) aims: Vec<ReadingName>,
     pub(super) abscissae: Abscissae,
     /// Largest calibration score, one of the abscissae.
     pub(super) largest: f64,
@@ -45,13 +64,17 @@ pub(super) struct PlanSummary {
     pub balanced: FixedPoint,
     pub planned_rows: usize,
     pub accuracy: MatchedEvidence,
+    /// Where label shift explains the outputs.
+    pub label_shares: Option<LabelShares>,
+    /// Where other models were asked.
+    pub second_opinions: Option<SecondOpinions>,
 }
 
 /// As it is stored; checked when read back. Same fields, same order: postcard writes no names.
 #[derive(Deserialize)]
 struct Stored {
-    laws: [PlanMixture; LAWS],
-    aim: ReadingName,
+    laws: Vec<ReadingLaw>,
+    aims: Vec<ReadingName>,
     abscissae: Abscissae,
     largest: f64,
     score: Option<Score>,
@@ -65,48 +88,95 @@ impl TryFrom<Stored> for PreparedPlan {
 
     /// An error unless shapes fit each other and every number is in its range.
     fn try_from(stored: Stored) -> Result<Self> {
-        let Stored { laws, aim, abscissae, largest, score, rows, groups, evidence } = stored;
+        let Stored { laws, aims, abscissae, largest, score, rows, groups, evidence } = stored;
         let (classes, count) = (groups.group_of.len(), groups.prior.len());
         // Before anything is indexed by a group of these bytes.
         let fits = classes > 0
             && groups.group_of.iter().all(|group| *group < count)
-            && laws.iter().all(|law| law.scalings.len() == classes);
+            && laws.iter().all(|law| law.law.scalings.len() == classes);
         if !fits {
             return Err(contradiction("its classes and groups do not fit each other"));
         }
         let positive = |value: &f64| value.is_finite() && *value > 0.0;
         let statistics = &evidence.statistics;
         let numbers = groups.prior.iter().all(positive)
-            && laws.iter().all(|law| law.is_sound(classes))
+            && laws.iter().all(|law| law.law.is_sound(classes))
             && positive(&evidence.temperature)
             && (0.0..=1.0).contains(&statistics.mix)
             && (1.0..=LARGEST_INFLATION).contains(&statistics.inflation)
             && evidence.accuracy.is_sound()
+            && evidence.label_shares.as_ref().is_none_or(|shares| shares.is_sound(count))
+            && evidence.second_opinions.as_ref().is_none_or(SecondOpinions::is_sound)
             && rows <= MOST_ROWS;
         if !numbers {
             return Err(contradiction("a number of the plan is out of its range"));
+        }
+        let named = |reading: &ReadingName| laws.iter().any(|law| law.reading == *reading);
+        let whole = laws.len() <= MOST_LAWS
+            && ReadingName::ALWAYS.iter().all(named)
+            && aims.iter().all(|aim| Self::aim_of(&laws, *aim).is_some())
+            && (1..=MOST_AIMS).contains(&aims.len());
+        if !whole {
+            return Err(contradiction("it does not have the laws it aims at"));
         }
         // Locating a number that is none, or lies outside, would say that all scores are below it.
         if abscissae.points().binary_search_by(|point| point.total_cmp(&largest)).is_err() {
             return Err(contradiction("its largest calibration score is none of its abscissae"));
         }
-        Ok(Self { laws, aim, abscissae, largest, score, rows, groups, evidence })
+        Ok(Self { laws, aims, abscissae, largest, score, rows, groups, evidence })
     }
 }
 
-/// What scores labels under the plan score: the law that the weights aim at. None under any other score.
+/// What scores labels under the plan score: the law that is to be preferred. None under any other score.
+///
+/// Where the laws themselves decide for another aim the score stays, as scores are needed before the laws: the aim is then the
+/// law of these scores under another reading.
 pub(super) fn label_law_of(
     score: Option<&Score>,
-    laws: &[PlanMixture; LAWS],
-    aim: ReadingName,
+    laws: &[ReadingLaw],
+    aims: &[ReadingName],
 ) -> Option<LabelLawMap> {
-    (score == Some(&Score::Plan)).then(|| LabelLawMap::of_mixture(&laws[aim.index()]))
+    if score != Some(&Score::Plan) {
+        return None;
+    }
+    let of = |place: u8| laws.get(usize::from(place)).map(|law| &law.law);
+    match PreparedPlan::aim_of(laws, *aims.first()?)? {
+        Aim::Law(law) => of(law).map(LabelLawMap::of_mixture),
+        Aim::Mean(one, other) => Some(LabelLawMap::of_mean(of(one)?, of(other)?)),
+    }
 }
 
 impl PreparedPlan {
     /// What scores labels under the plan score; none under any other.
     pub(super) fn label_law(&self) -> Option<LabelLawMap> {
-        label_law_of(self.score.as_ref(), &self.laws, self.aim)
+        label_law_of(self.score.as_ref(), &self.laws, &self.aims)
+    }
+
+    /// A reading by the places of its laws; none if there is no such law.
+    fn aim_of(laws: &[ReadingLaw], reading: ReadingName) -> Option<Aim> {
+        let place = |reading: ReadingName| {
+            laws.iter().position(|law| law.reading == reading).and_then(|at| u8::try_from(at).ok())
+        };
+        let best = ReadingName::OF_AN_ACCURACY.into_iter().find(|name| place(*name).is_some());
+        match reading.halves(best?) {
+            Some([one, other]) => Some(Aim::Mean(place(one)?, place(other)?)),
+            None => place(reading).map(Aim::Law),
+        }
+    }
+
+    /// What thresholds may be made of, by the places of laws.
+    pub(super) fn placed_aims(&self) -> Vec<Aim> {
+        self.aims.iter().filter_map(|aim| Self::aim_of(&self.laws, *aim)).collect()
+    }
+
+    /// The reading to be taken where the readings do not agree; none where the preferred one is a choice.
+    pub(crate) fn otherwise(&self) -> Option<ReadingName> {
+        self.aims.get(1).copied()
+    }
+
+    /// The reading to be preferred: what was assumed, or what explains the outputs.
+    pub(crate) fn preferred(&self) -> ReadingName {
+        self.aims.first().copied().unwrap_or(ReadingName::ClassShares)
     }
 
     /// An empty second pass, with places for the laws at every distinct calibration score.
@@ -139,6 +209,7 @@ impl PreparedPlan {
         let classes = self.groups.group_of.len();
         require_same_length("logits", logits.len(), "classes", classes)?;
         require_finite("logits", logits)?;
-        Ok(self.laws[ReadingName::ClassShares.index()].plan_row(logits))
+        let law = self.laws.iter().find(|law| law.reading == ReadingName::ClassShares);
+        Ok(law.map(|law| law.law.plan_row(logits)).unwrap_or_default())
     }
 }

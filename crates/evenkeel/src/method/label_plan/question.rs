@@ -2,29 +2,24 @@
 
 use crate::reading::ReadingName;
 
-/// Where the accuracy of the matched reading comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub enum Accuracy {
-    /// The model's outputs alone.
+/// Which laws thresholds may be made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Aiming {
+    /// That of the reading that was assumed, or of the accuracy that is known.
     #[default]
-    Estimated,
-    /// Delayed feedback, an audit, other models: a share of right predictions on the target data.
-    Known(f64),
+    Assumed,
+    /// The same where the user chose it. Otherwise label-shift where it explains the outputs, and elsewhere class-shares or the
+    /// mean law of calibrated and class-shares: which of the two follows from the laws.
+    Policy,
+    /// That of a certain reading.
+    Reading(ReadingName),
 }
 
 /// What a plan is asked beside its weights.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct PlanQuestion {
-    /// The reading whose law the weights aim at.
-    pub aim: ReadingName,
-    /// The accuracy of the matched reading.
-    pub accuracy: Accuracy,
+    /// Which laws thresholds may be made of.
+    pub aiming: Aiming,
     /// Thresholds, beside the calibration scores, at which coverages must be exact.
     pub thresholds: Vec<f64>,
-}
-
-impl Default for PlanQuestion {
-    fn default() -> Self {
-        Self { aim: ReadingName::ClassShares, accuracy: Accuracy::default(), thresholds: vec![] }
-    }
 }

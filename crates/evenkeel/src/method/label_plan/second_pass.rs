@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::prepared::PreparedPlan;
 use crate::error::{Error, Result, require_same_length};
-use crate::label_law::{RowLaws, RowReader, TargetRows};
+use crate::label_law::{PlanMixture, RowLaws, RowReader, TargetRows};
 use crate::rows::{Real, RowKeys};
 use crate::sketch::LawSums;
 
@@ -22,8 +22,9 @@ pub struct SecondPass {
 impl SecondPass {
     /// No rows yet, of this plan.
     pub(super) fn new(prepared: &PreparedPlan) -> Self {
-        let PreparedPlan { abscissae, largest, aim, .. } = prepared;
-        Self { plan: prepared.digest(), sums: LawSums::new(abscissae, *largest, aim.index()) }
+        let PreparedPlan { abscissae, largest, laws, .. } = prepared;
+        let sums = LawSums::new(abscissae, *largest, laws.len(), &prepared.placed_aims());
+        Self { plan: prepared.digest(), sums }
     }
 
     /// Adds a block of rows with these keys.
@@ -42,7 +43,9 @@ impl SecondPass {
         require_same_length("target classes", block.classes(), "calibration classes", classes)?;
         // Memory for one row, used for all: a block of any size allocates these once.
         let mut reader = RowReader::new(classes);
-        let mut laws = RowLaws::new(&prepared.laws, classes);
+        let mixtures: Vec<PlanMixture> =
+            prepared.laws.iter().map(|named| named.law.clone()).collect();
+        let mut laws = RowLaws::new(&mixtures, classes);
         let (label_law, mut room) = (prepared.label_law(), Vec::new());
         for offset in 0..block.rows() {
             let row = keys.key(offset);
@@ -51,6 +54,7 @@ impl SecondPass {
                 reader.score_by(law, &mut room);
             }
             let plausible = laws.of_row(&reader.logits);
+            let plausible = &plausible[..mixtures.len()];
             self.sums.add_row(row, &reader.scores, &prepared.abscissae, plausible)?;
         }
         Ok(self)
@@ -75,8 +79,8 @@ impl SecondPass {
     }
 
     fn require_points(&self, prepared: &PreparedPlan) -> Result<()> {
-        let PreparedPlan { abscissae, largest, aim, .. } = prepared;
-        self.sums.require_points(abscissae, *largest, aim.index())
+        let PreparedPlan { abscissae, largest, laws, .. } = prepared;
+        self.sums.require_points(abscissae, *largest, laws.len(), &prepared.placed_aims())
     }
 
     /// An error unless the pass was begun with this plan.

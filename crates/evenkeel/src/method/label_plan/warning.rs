@@ -7,19 +7,20 @@
 
 use super::evidence::{MatchedEvidence, PlanEvidence};
 use super::thresholds::{PlanThreshold, ThresholdSource};
-use crate::label_law::{Match, POINTS_PER_GROUP};
+use crate::label_law::{CONFIDENCES_MOVED, HISTOGRAMS_MOVED, Match, POINTS_PER_GROUP};
 use crate::level::Miscoverage;
+use crate::reading::ReadingName;
 use crate::warning::Warning;
 
-/// Histograms of predicted classes this many standard deviations further apart than noise makes them have changed: with two
-/// classes, where the distance is half-normal, the five-percent point.
-const HISTOGRAMS_MOVED: f64 = 2.0;
-/// Five-percent point of the Kolmogorov-Smirnov distance in units of `sqrt(1/n_w + 1/m)`.
-const CONFIDENCES_MOVED: f64 = 1.36;
+/// Confidences carried to their scale on the calibration data that fall by this much say that the model is wrong more often.
+const CARRIED_FALL: f64 = 0.1;
+/// Confidences as they are that fall by less than this share of it hide that.
+const HIDDEN_SHARE: f64 = 0.5;
 
-/// The warnings that apply at a miscoverage rate, in a fixed order; empty if none does.
+/// The warnings that apply to the thresholds of a reading at a miscoverage rate, in a fixed order; empty if none does.
 pub(super) fn warnings(
     evidence: &PlanEvidence,
+    aim: ReadingName,
     threshold: PlanThreshold,
     alpha: Miscoverage,
 ) -> Vec<Warning> {
@@ -28,11 +29,17 @@ pub(super) fn warnings(
     let noise = statistics.tv_expected + HISTOGRAMS_MOVED * statistics.tv_deviation;
     let histograms_moved = statistics.tv > noise;
     let mut found = Vec::new();
-    // Corruption moves both. Where class shares alone changed, the model predicts other classes and
-    // is as sure of them as before.
-    if histograms_moved && !confidences_moved {
-        let (tv, tv_expected, ks) = (statistics.tv, statistics.tv_expected, statistics.ks);
-        found.push(Warning::LabelShiftSuspected { tv, tv_expected, ks });
+    let (tv, tv_expected, ks) = (statistics.tv, statistics.tv_expected, statistics.ks);
+    match &evidence.label_shares {
+        Some(shares) if aim == ReadingName::LabelShift => {
+            found.push(Warning::LabelShiftTaken { tv, ks: shares.ks, ks_noise: shares.ks_noise });
+        }
+        // Corruption moves both. Where class shares alone changed, the model predicts other classes and is as sure of them as
+        // before; or calibration points with other class shares would have the same outputs.
+        shares if shares.is_some() || (histograms_moved && !confidences_moved) => {
+            found.push(Warning::LabelShiftSuspected { tv, tv_expected, ks });
+        }
+        _ => {}
     }
     if threshold.source == ThresholdSource::PlannedLaw {
         found.push(Warning::SupportExhausted {
@@ -58,7 +65,23 @@ pub(super) fn warnings(
     // Weighted to the same predicted classes: otherwise a mix with more easy classes would look as
     // if the model had become sure.
     if confidences_moved && target >= labeled {
-        found.push(Warning::ConfidentButShifted { ks: statistics.ks, labeled, target });
+        found.push(Warning::ConfidentButShifted { ks, labeled, target, carried: None });
+    } else if let Some(carried) =
+        hidden_fall(evidence).filter(|_| confidences_moved || histograms_moved)
+    {
+        found.push(Warning::ConfidentButShifted { ks, labeled, target, carried: Some(carried) });
     }
     found
+}
+
+/// Mean confidence on the scale of the calibration data, where it fell and confidences as they are did not tell.
+fn hidden_fall(evidence: &PlanEvidence) -> Option<f64> {
+    // Other classes have other confidences, and that is all there is to it.
+    if evidence.label_shares.is_some() {
+        return None;
+    }
+    let accuracy = evidence.accuracy?.statistics;
+    let (fall, shown) =
+        (accuracy.calibration - accuracy.carried, accuracy.calibration - accuracy.believed);
+    (fall >= CARRIED_FALL && shown < HIDDEN_SHARE * fall).then_some(accuracy.carried)
 }

@@ -14,7 +14,7 @@ use crate::level::FailureProbability;
 use crate::method::auto::AutoSettings;
 use crate::method::entropy_scaling::EntropyPower;
 use crate::method::few_labels::{ChangeBelief, FewLabelsSettings, Guarantee, GuaranteeProbability};
-use crate::method::label_plan::LabelPlanSettings;
+use crate::method::label_plan::{Assumption, KnownAccuracy, LabelPlanSettings, PlanAssumptions};
 use crate::method::label_shift::EmSettings;
 use crate::method::likelihood_ratio::{NetworkSettings, RatioEstimator, TelescopingSettings};
 use crate::method::quantile_transfer::TransferRule;
@@ -64,11 +64,15 @@ impl Method {
                 let level = level.unwrap_or(FailureProbability::FIVE_PERCENT);
                 // One option for both: the test's false-alarm rate is the certificate's failure
                 // probability.
-                let settings = AutoSettings::new(level);
-                let guarantee = guarantee(given)?.unwrap_or(settings.guarantee);
-                Self::Auto(AutoSettings { guarantee, ..settings })
+                let mut settings = AutoSettings::new(level);
+                settings.plan.assumptions = PlanAssumptions::from_options(given)?;
+                settings.guarantee = guarantee(given)?.unwrap_or(settings.guarantee);
+                Self::Auto(settings)
             }
-            MethodName::LabelPlan => Self::LabelPlan(LabelPlanSettings::default()),
+            MethodName::LabelPlan => {
+                let assumptions = PlanAssumptions::from_options(given)?;
+                Self::LabelPlan(LabelPlanSettings { assumptions, ..LabelPlanSettings::default() })
+            }
             MethodName::FewLabels => {
                 let level = given.number("shift-level").map(FailureProbability::new).transpose()?;
                 let settings =
@@ -92,7 +96,8 @@ impl Method {
             MethodName::Qtc => Self::QuantileTransfer(match given.word("qtc-rule") {
                 Some("source-coverage") => TransferRule::SourceCoverage,
                 Some("source-threshold") => TransferRule::SourceThreshold,
-                Some(_) => TransferRule::Qtc,
+                Some("qtc") => TransferRule::Qtc,
+                Some(_) => TransferRule::Min,
                 None => TransferRule::default(),
             }),
             MethodName::Conditional => {
@@ -141,8 +146,10 @@ impl Method {
                 if settings.guarantee != Guarantee::None {
                     found.push(("guarantee", guarantee_value(settings.guarantee)));
                 }
+                found.extend(assumption_settings(settings.plan.assumptions));
                 found
             }
+            Self::LabelPlan(settings) => assumption_settings(settings.assumptions),
             Self::FewLabels(settings) => {
                 let guarantee = guarantee_value(settings.guarantee);
                 let mut found = Vec::new();
@@ -171,6 +178,7 @@ impl Method {
             Self::QuantileTransfer(rule) => vec![(
                 "qtc-rule",
                 Word(match rule {
+                    TransferRule::Min => "min",
                     TransferRule::Qtc => "qtc",
                     TransferRule::SourceCoverage => "source-coverage",
                     TransferRule::SourceThreshold => "source-threshold",
@@ -186,9 +194,36 @@ impl Method {
                     },
                 ),
             ],
-            Self::LabelPlan(_) | Self::Uncorrected | Self::Fixed => Vec::new(),
+            Self::Uncorrected | Self::Fixed => Vec::new(),
         }
     }
+}
+
+impl PlanAssumptions {
+    /// What is assumed of the target data, and known of them; all other options are not looked at.
+    ///
+    /// # Errors
+    /// If the accuracy is no share.
+    // Hidden: for the check of our shells, which is no method.
+    #[doc(hidden)]
+    pub fn from_options(given: &OptionValues) -> Result<Self> {
+        let assume = given.word("assume").and_then(Assumption::named).unwrap_or_default();
+        let accuracy = given.number("accuracy").map(KnownAccuracy::new).transpose()?;
+        Ok(Self { assume, accuracy })
+    }
+
+    /// Every setting in effect, as [`Method::options`] has them.
+    #[doc(hidden)]
+    pub fn options(self) -> Vec<(&'static str, String)> {
+        as_text(assumption_settings(self))
+    }
+}
+
+fn assumption_settings(assumptions: PlanAssumptions) -> Settings {
+    let PlanAssumptions { assume, accuracy } = assumptions;
+    let mut found = vec![("assume", OptionValue::Word(assume.as_str()))];
+    found.extend(accuracy.map(|share| ("accuracy", OptionValue::Number(share.get()))));
+    found
 }
 
 /// Where ratios come from. Given ratios are meant to be used, so they decide where nothing is said.

@@ -13,10 +13,13 @@ use crate::level::FailureProbability;
 use crate::method::MethodName;
 use crate::method::conditional::ConditionalSettings;
 use crate::method::few_labels::GuaranteeProbability;
+use crate::method::label_plan::KnownAccuracy;
 use crate::score::{Randomisation, Raps};
 
 /// The paper's method, which has most of the options.
 const OT: Owners = Owners::Methods(&[MethodName::Ot]);
+/// The methods that read unlabeled rows.
+const PLANS: Owners = Owners::Methods(&[MethodName::Auto, MethodName::LabelPlan]);
 /// Kernel quantile regression: its kernel and its penalty.
 const CONDITIONAL: Owners = Owners::Methods(&[MethodName::Conditional]);
 
@@ -53,6 +56,7 @@ const POSITIVE: &str = "a positive number between 1e-100 and 1e100";
 /// ```text
 /// score, randomised, raps-*             the score function
 /// shift-level                           auto
+/// assume, accuracy                      auto, label-plan
 /// sandwich ... tolerance                ot
 /// ratio                                 likelihood-ratio
 /// ecp-power, qtc-rule, label-shift      the methods they are named after
@@ -98,6 +102,32 @@ pub const OPTIONS: &[OptionSpec] = &[
         help: "False-alarm rate of the shift test, and failure probability of the certificate",
         owners: Owners::Methods(&[MethodName::Auto, MethodName::FewLabels]),
         unset: None,
+    },
+    row(
+        "assume",
+        PLANS,
+        OptionKind::Choice(&[
+            choice("class-shares", "classes are about as frequent as in the calibration data"),
+            choice(
+                "calibrated",
+                "the model's probabilities are as right as on the calibration data",
+            ),
+            choice(
+                "matched",
+                "the model is right as often as its outputs, and those of second models, suggest",
+            ),
+            choice("blend", "as likely class-shares as matched: the mean of both laws"),
+        ]),
+        "What unlabeled rows are taken to mean",
+    ),
+    OptionSpec {
+        name: "accuracy",
+        kind: number("a share above 0 and at most 1, such as 0.83", |value| {
+            KnownAccuracy::new(value).is_ok()
+        }),
+        help: "Share of right predictions on the target data, where it is known; it decides the law of labels",
+        owners: PLANS,
+        unset: Some("estimated"),
     },
     row(
         "guarantee",
@@ -233,9 +263,10 @@ pub const OPTIONS: &[OptionSpec] = &[
         "qtc-rule",
         Owners::Methods(&[MethodName::Qtc]),
         OptionKind::Choice(&[
+            choice("min", "the smaller rate of qtc and source-coverage, as the authors run it"),
             choice(
                 "qtc",
-                "share of calibration confidences below a quantile of the target confidences",
+                "QTC-T: share of calibration confidences below a quantile of the target confidences",
             ),
             choice(
                 "source-coverage",

@@ -203,7 +203,9 @@ impl OptionValues {
     /// # Errors
     /// The first such option, with the methods that use it.
     pub fn require_used_by_check(&self) -> Result<()> {
-        self.refuse(User::Check, |spec| spec.is_of_scores() || spec.name == "bound-grid")
+        self.refuse(User::Check, |spec| {
+            spec.is_of_scores() || matches!(spec.name, "bound-grid" | "assume" | "accuracy")
+        })
     }
 
     /// An error for the first given option that is not `used`, in the order of the table.
