@@ -102,6 +102,13 @@ pub(crate) struct ImagesArgs {
     pub data: DataArgs,
     #[command(flatten)]
     pub sizes: SizeArgs,
+    /// Folder of another classifier's softmax files for the same images, as that of --data, for the row of second opinions; without
+    /// it and --data, the second classifier that ships is run.
+    #[arg(long, value_name = "DIR")]
+    pub second_data: Option<PathBuf>,
+    /// Write the corrupted images to this folder, as NAME_SEVERITY.npz with the arrays images, labels and image_id, and stop.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["data", "second_data"])]
+    pub export_images: Option<PathBuf>,
     /// Severities.
     #[arg(long, default_value = "1,3,5", value_delimiter = ',', value_name = "LIST")]
     pub severities: Vec<u32>,

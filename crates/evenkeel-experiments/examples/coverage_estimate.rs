@@ -14,7 +14,8 @@ use evenkeel::score::Score;
 use evenkeel::seed::Seed;
 use evenkeel_experiments::error::Error;
 use evenkeel_experiments::images::{
-    DataFolder, LabelMarginal, RoleSizes, SoftmaxTable, Split, Subset, make_data_folder,
+    DataFolder, LabelMarginal, RoleSizes, SoftmaxTable, Split, Subset, WhichClassifier,
+    make_data_folder,
 };
 use evenkeel_jobs::{AnyRows, CheckJob, Checked, LabeledData, MemorySource, Unobserved, check};
 
@@ -36,7 +37,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = options.path("--out", "coverage-estimate");
     let seeds: u64 = options.number("--seeds", 3)?;
     let points = options.number("--points", 300)?;
-    make_data_folder(&folder, &options.fashion_mnist(), &[1, 2, 3, 4, 5], &|_| ())?;
+    make_data_folder(
+        &folder,
+        WhichClassifier::First,
+        &options.fashion_mnist(),
+        &[1, 2, 3, 4, 5],
+        &|_| (),
+    )?;
     let data = DataFolder::open(&folder)?;
     let clean = data.read_clean()?;
     for labels in LabelMarginal::ALL {

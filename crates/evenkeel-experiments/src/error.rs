@@ -193,6 +193,14 @@ pub enum Error {
         /// The file or the folder.
         path: PathBuf,
     },
+    /// An image that another classifier's file does not show.
+    #[error(
+        "image {id} is not in the softmax file of the second classifier; give one that shows the same images"
+    )]
+    NotInSecond {
+        /// Its id.
+        id: usize,
+    },
     /// A softmax file whose arrays do not fit the others.
     #[error("{}: {what} is {found}; expected {expected}", path.display())]
     UnfitSoftmax {

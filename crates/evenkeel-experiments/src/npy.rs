@@ -22,6 +22,13 @@ impl Entry for f32 {
     }
 }
 
+impl Entry for u8 {
+    const DESCRIPTION: &'static str = "|u1";
+    fn append_to(self, bytes: &mut Vec<u8>) {
+        bytes.push(self);
+    }
+}
+
 impl Entry for i64 {
     const DESCRIPTION: &'static str = "<i8";
     fn append_to(self, bytes: &mut Vec<u8>) {
@@ -42,6 +49,12 @@ pub fn vector_bytes<T: Entry>(values: &[T]) -> Vec<u8> {
 /// The file of a matrix in C order.
 pub fn matrix_bytes<T: Entry + Real>(matrix: &Rows<'_, T>) -> Vec<u8> {
     file_bytes(matrix.values(), &format!("({}, {})", matrix.rows(), matrix.columns()))
+}
+
+/// The file of equally large images, row by row.
+pub fn image_bytes<T: Entry>(values: &[T], (rows, columns): (usize, usize)) -> Vec<u8> {
+    let images = values.len() / (rows * columns).max(1);
+    file_bytes(values, &format!("({images}, {rows}, {columns})"))
 }
 
 /// Writes a vector to a file.

@@ -28,6 +28,8 @@ pub(crate) struct Points<'a> {
     pub(crate) labels: &'a Labels,
     /// Likelihood ratios `dQ/dP`, for the method that is given them.
     pub(crate) ratios: Option<&'a [f64]>,
+    /// What another classifier says of the same images, for the method that asks it.
+    pub(crate) second: Option<&'a [f64]>,
 }
 
 impl<'a> Points<'a> {
@@ -41,7 +43,7 @@ impl<'a> Points<'a> {
         let labels = self.labels.as_slice().to_vec();
         let data = LabeledData::of_rows("labeled points", self.rows, "their labels", labels)?;
         let (names, side) = self.side_inputs();
-        Ok(data.with_side_inputs(names, side)?)
+        Ok(data.with_side_inputs(names, side)?.with_second(self.second.unwrap_or_default())?)
     }
 
     /// `s(x_i, y_i)`.
@@ -90,7 +92,8 @@ impl Trial {
         labeled: Points<'_>,
         target: Points<'_>,
     ) -> Result<Self> {
-        let mut source = MemorySource::new("target points", target.rows);
+        let source = MemorySource::new("target points", target.rows);
+        let mut source = source.with_second(target.second.unwrap_or_default())?;
         let done = calibrate(calibrator, data, &mut source, &mut Unobserved)?;
         let by_ratios = match labeled.ratios {
             None => None,

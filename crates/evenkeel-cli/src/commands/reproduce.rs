@@ -1,13 +1,13 @@
 //! `evenkeel reproduce`: the paper's experiments.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use evenkeel_experiments::corruption::Corruption;
 use evenkeel_experiments::fashion_mnist::DEFAULT_DIRECTORY;
 use evenkeel_experiments::images::{
     DataFolder, FigureSettings, Figures, ImageMethod, ImageSettings, Images, LabelMarginal,
     LabelsSettings, LabelsStudy, SampleSize, SampleSizeSettings, ShiftedCondition, Tables,
-    make_data_folder,
+    WhichClassifier, export_images, make_data_folder,
 };
 use evenkeel_experiments::regression::Regression;
 use evenkeel_experiments::run::{self, Experiment, RunFolder, Table, Watcher};
@@ -47,7 +47,16 @@ fn regression(args: &RegressionArgs) -> Result<Outcome, Failure> {
 }
 
 fn images(args: &ImagesArgs) -> Result<Outcome, Failure> {
+    if let Some(folder) = &args.export_images {
+        return export(args, folder);
+    }
     let methods = match &args.methods[..] {
+        // Rows of which nothing is known are not waited for.
+        [] if args.data.data.is_some() && args.second_data.is_none() => {
+            let mut rows = ImageMethod::all();
+            rows.retain(|row| !row.takes_a_second_opinion());
+            rows
+        }
         [] => ImageMethod::all(),
         ids => ids.iter().map(|id| ImageMethod::from_id(id)).collect::<Result<_, _>>()?,
     };
@@ -55,8 +64,40 @@ fn images(args: &ImagesArgs) -> Result<Outcome, Failure> {
     // Known before the data: a folder of another run is refused before images are classified for
     // minutes.
     let known = settings.configuration()?;
-    let data = data_folder("images", &args.run, &args.data, &args.severities, known)?;
-    reproduce("images", &Images::new(data, settings)?, &args.run)
+    let opinions = settings.methods.iter().any(|row| row.takes_a_second_opinion());
+    let place = Place { name: "images", run: &args.run, data: &args.data };
+    let data = place.folder(&args.severities, known.clone())?;
+    let mut experiment = Images::new(data, settings)?;
+    if opinions {
+        let second = match (&args.second_data, &args.data.data) {
+            (Some(folder), _) => DataFolder::open(folder)?.with_severities(&args.severities)?,
+            (None, None) => place.made_by(WhichClassifier::Second, &args.severities, known)?,
+            (None, Some(_)) => {
+                return Err(Failure::Argument(
+                    "--second-data is missing: a second opinion takes another classifier's softmax files for the images of --data".into(),
+                ));
+            }
+        };
+        experiment = experiment.with_second(second)?;
+    }
+    reproduce("images", &experiment, &args.run)
+}
+
+/// Writes the corrupted images.
+fn export(args: &ImagesArgs, folder: &Path) -> Result<Outcome, Failure> {
+    let data_set = args.data.fashion_mnist.clone().unwrap_or_else(|| DEFAULT_DIRECTORY.into());
+    let verbosity = Verbosity::of(args.run.common.quiet);
+    let bar = verbosity.cells("corrupting images");
+    let step = |count: usize| match bar.length() {
+        Some(0) => bar.set_length(count as u64),
+        _ => bar.inc(count as u64),
+    };
+    on_threads(args.run.common.threads, || {
+        Ok(export_images(folder, &data_set, &args.severities, &step)?)
+    })?;
+    bar.finish_and_clear();
+    verbosity.note(&format!("wrote the images to {}", folder.display()));
+    Ok(Outcome::Done)
 }
 
 fn tightness(args: &TightnessArgs) -> Result<Outcome, Failure> {
@@ -68,7 +109,8 @@ fn tightness(args: &TightnessArgs) -> Result<Outcome, Failure> {
         ..image_settings(&args.run, &args.sizes)?
     };
     let known = settings.configuration()?;
-    let data = data_folder("tightness", &args.run, &args.data, &[args.severity], known)?;
+    let data = Place { name: "tightness", run: &args.run, data: &args.data }
+        .folder(&[args.severity], known)?;
     reproduce("tightness", &Images::new(data, settings)?, &args.run)
 }
 
@@ -83,7 +125,8 @@ fn sample_size(args: &SampleSizeArgs) -> Result<Outcome, Failure> {
         seed: rates.seed,
     };
     let known = settings.configuration()?;
-    let data = data_folder("sample-size", &args.run, &args.data, &args.severities, known)?;
+    let data = Place { name: "sample-size", run: &args.run, data: &args.data }
+        .folder(&args.severities, known)?;
     reproduce("sample-size", &SampleSize::new(data, settings)?, &args.run)
 }
 
@@ -103,7 +146,8 @@ fn figures(args: &FiguresArgs) -> Result<Outcome, Failure> {
         .map(|name| Ok(name.parse::<ShiftedCondition>()?.severity))
         .collect::<Result<_, Failure>>()?;
     let known = settings.configuration()?;
-    let data = data_folder("figures", &args.run, &args.data, &severities, known)?;
+    let data =
+        Place { name: "figures", run: &args.run, data: &args.data }.folder(&severities, known)?;
     reproduce("figures", &Figures::new(data, settings)?, &args.run)
 }
 
@@ -118,7 +162,8 @@ fn few_labels(args: &FewLabelsArgs) -> Result<Outcome, Failure> {
         ..LabelsSettings::new(rates.alpha, rates.seed)
     };
     let known = settings.configuration()?;
-    let data = data_folder("few-labels", &args.run, &args.data, &args.severities, known)?;
+    let data = Place { name: "few-labels", run: &args.run, data: &args.data }
+        .folder(&args.severities, known)?;
     reproduce("few-labels", &LabelsStudy::new(data, settings)?, &args.run)
 }
 
@@ -134,42 +179,59 @@ fn image_settings(run: &RunArgs, sizes: &SizeArgs) -> Result<ImageSettings, Fail
     })
 }
 
-/// The user's data folder, or one made of Fashion-MNIST inside the run's folder, which is refused before any work if it
-/// belongs to a run that differs in what is `known` of the configuration.
-fn data_folder(
-    name: &str,
-    run: &RunArgs,
-    data: &DataArgs,
-    severities: &[u32],
-    mut known: serde_json::Value,
-) -> Result<DataFolder, Failure> {
-    if let Some(folder) = &data.data {
-        return Ok(DataFolder::open(folder)?.with_severities(severities)?);
+/// Where the softmax files of an experiment lie.
+struct Place<'a> {
+    name: &'a str,
+    run: &'a RunArgs,
+    data: &'a DataArgs,
+}
+
+impl Place<'_> {
+    /// The user's data folder, or one made of Fashion-MNIST inside the run's folder.
+    fn folder(&self, severities: &[u32], known: serde_json::Value) -> Result<DataFolder, Failure> {
+        match &self.data.data {
+            Some(folder) => Ok(DataFolder::open(folder)?.with_severities(severities)?),
+            None => self.made_by(WhichClassifier::First, severities, known),
+        }
     }
-    let data_set = data.fashion_mnist.clone().unwrap_or_else(|| DEFAULT_DIRECTORY.into());
-    let severities = {
-        let mut found = severities.to_vec();
-        // In one order, each once: the configuration of a run is compared as text.
-        found.sort_unstable();
-        found.dedup();
-        found
-    };
-    known["severities"] = serde_json::json!(severities);
-    RunFolder::check(&folder_of(name, run), &known)?;
-    let folder = folder_of(name, run).join("softmax");
-    let bar = Verbosity::of(run.common.quiet).cells("classifying images");
-    on_threads(run.common.threads, || {
-        let step = |count: usize| match bar.length() {
-            // The first call tells how many there will be, later ones how many are done.
-            Some(0) => bar.set_length(count as u64),
-            _ => bar.inc(count as u64),
+
+    /// One made of Fashion-MNIST inside the run's folder, which is refused before any work if it belongs to a run that differs in
+    /// what is `known` of the configuration.
+    fn made_by(
+        &self,
+        classifier: WhichClassifier,
+        severities: &[u32],
+        mut known: serde_json::Value,
+    ) -> Result<DataFolder, Failure> {
+        let run = self.run;
+        let data_set = self.data.fashion_mnist.clone().unwrap_or_else(|| DEFAULT_DIRECTORY.into());
+        let severities = {
+            let mut found = severities.to_vec();
+            // In one order, each once: the configuration of a run is compared as text.
+            found.sort_unstable();
+            found.dedup();
+            found
         };
-        Ok(make_data_folder(&folder, &data_set, &severities, &step)?)
-    })?;
-    bar.finish_and_clear();
-    // The folder lists files by name; tables list corruptions as the paper does.
-    let order = Corruption::ALL.map(Corruption::name);
-    Ok(DataFolder::open(&folder)?.with_severities(&severities)?.in_order_of(&order))
+        known["severities"] = serde_json::json!(severities);
+        RunFolder::check(&folder_of(self.name, run), &known)?;
+        let folder = folder_of(self.name, run).join(match classifier {
+            WhichClassifier::First => "softmax",
+            WhichClassifier::Second => "second-softmax",
+        });
+        let bar = Verbosity::of(run.common.quiet).cells("classifying images");
+        on_threads(run.common.threads, || {
+            let step = |count: usize| match bar.length() {
+                // The first call tells how many there will be, later ones how many are done.
+                Some(0) => bar.set_length(count as u64),
+                _ => bar.inc(count as u64),
+            };
+            Ok(make_data_folder(&folder, classifier, &data_set, &severities, &step)?)
+        })?;
+        bar.finish_and_clear();
+        // The folder lists files by name; tables list corruptions as the paper does.
+        let order = Corruption::ALL.map(Corruption::name);
+        Ok(DataFolder::open(&folder)?.with_severities(&severities)?.in_order_of(&order))
+    }
 }
 
 fn folder_of(name: &str, run: &RunArgs) -> PathBuf {

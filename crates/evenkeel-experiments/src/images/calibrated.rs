@@ -10,7 +10,7 @@ use evenkeel::seed::Seed;
 use super::method::ImageMethod;
 use super::softmax::Subset;
 use crate::error::Result;
-use crate::trial::{Points, SCORE, Trial};
+use crate::trial::{Points, Trial};
 
 /// Test points of the conditional method: a quadratic program each.
 const MOST_CONDITIONAL_ROWS: usize = 2000;
@@ -24,6 +24,10 @@ pub(super) struct CellPoints {
     /// Its labels are the oracle's.
     pub(super) unlabeled: Subset,
     pub(super) test: Subset,
+    /// What another classifier says of the calibration and of the unlabeled images.
+    pub(super) second: Option<[Subset; 2]>,
+    /// Share of right predictions on the test points.
+    pub(super) accuracy: f64,
     pub(super) severity: u32,
     /// Grid points of the paper's objective.
     pub(super) grid: usize,
@@ -41,8 +45,9 @@ pub(super) struct Calibrated {
 impl Calibrated {
     /// Calibrates a method on the points of a cell.
     pub(super) fn by(method: ImageMethod, points: &CellPoints, seed: Seed) -> Result<Self> {
-        let asked = method.in_core(points.severity, points.grid)?;
-        let calibrator = ShiftCalibrator { method: asked, score: SCORE, alpha: points.alpha, seed };
+        let asked = method.in_core(points.severity, points.grid, points.accuracy)?;
+        let (score, alpha) = (method.score(), points.alpha);
+        let calibrator = ShiftCalibrator { method: asked, score, alpha, seed };
         let labeled = match (method, asked) {
             // With their labels, as many as every other method has without.
             (ImageMethod::Oracle, _) => &points.unlabeled,
@@ -54,7 +59,15 @@ impl Calibrated {
             }
             _ => &points.calibration,
         };
-        let (labeled, target) = (labeled.points()?, points.unlabeled.points()?);
+        let (mut labeled, mut target) = (labeled.points()?, points.unlabeled.points()?);
+        let wide = match (&points.second, method.takes_a_second_opinion()) {
+            (Some(second), true) => Some(second.each_ref().map(Subset::widened)),
+            _ => None,
+        };
+        if let Some([calibration, unlabeled]) = &wide {
+            labeled.second = Some(calibration);
+            target.second = Some(unlabeled);
+        }
         let Method::LikelihoodRatio(RatioChoice::Estimated(estimator)) = asked else {
             return Ok(Self {
                 trial: Trial::calibrate(&calibrator, labeled, target)?,

@@ -139,6 +139,8 @@ impl Figures {
             calibration,
             unlabeled: shifted.subset(&split.unlabeled)?,
             test: shifted.subset(&split.test)?,
+            second: None,
+            accuracy: 1.0,
             severity: condition.severity,
             grid: Grid::LEARNING_POINTS,
             alpha,

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! fashion_softmax   Fashion-MNIST, corruptions, classifier -> a data folder
+//! export            Fashion-MNIST, corruptions             -> the images themselves, for classifiers of one's own
 //! data_folder       clean.npz, fog_3.npz, ...              -> conditions
 //! split             tables of two conditions               -> calibration, unlabeled and test rows without a common image
 //! method            the rows of the tables, by name
@@ -16,6 +17,7 @@
 mod calibrated;
 mod cell;
 mod data_folder;
+mod export;
 mod fashion_softmax;
 mod few_labels;
 mod figures;
@@ -27,12 +29,13 @@ mod tables;
 
 pub use cell::{CellOutcome, MethodOutcome};
 pub use data_folder::{DataFolder, ShiftedCondition};
-pub use fashion_softmax::make_data_folder;
+pub use export::export_images;
+pub use fashion_softmax::{WhichClassifier, make_data_folder};
 pub use few_labels::{
     ApproachOutcome, LabelApproach, LabelsCell, LabelsOutcome, LabelsSettings, LabelsStudy,
 };
 pub use figures::{FigureSettings, Figures, KeptDrawing, PaperFigure};
-pub use method::{ImageMethod, Steps};
+pub use method::{ImageMethod, PlanRow, ScoredBy, Steps};
 pub use sample_size::{PAPER_SIZES, SampleSize, SampleSizeCell, SampleSizeSettings};
 pub use softmax::{SoftmaxTable, Subset};
 pub use split::{
@@ -185,7 +188,16 @@ fn with_data(
 pub struct Images {
     data: DataFolder,
     clean: SoftmaxTable,
+    /// What another classifier says of the same images: its folder, and its clean table.
+    second: Option<(DataFolder, SoftmaxTable)>,
     settings: ImageSettings,
+}
+
+/// A condition's images as one classifier sees them, and another.
+#[derive(Debug, Clone)]
+pub struct TargetTables {
+    table: SoftmaxTable,
+    second: Option<SoftmaxTable>,
 }
 
 /// What tells cells apart.
@@ -202,7 +214,14 @@ pub struct ImageCell {
 impl Images {
     /// Reads the folder's clean table.
     pub fn new(data: DataFolder, settings: ImageSettings) -> Result<Self> {
-        Ok(Self { clean: data.read_clean()?, data, settings })
+        Ok(Self { clean: data.read_clean()?, data, second: None, settings })
+    }
+
+    /// With what another classifier says of the same images; without it the row of second opinions is left out.
+    pub fn with_second(mut self, data: DataFolder) -> Result<Self> {
+        let clean = data.read_clean()?;
+        self.second = Some((data, clean));
+        Ok(self)
     }
 
     fn role_sizes(&self) -> RoleSizes {
@@ -224,11 +243,16 @@ impl Images {
 
 impl Experiment for Images {
     type Cell = ImageCell;
-    type Shared = SoftmaxTable;
+    type Shared = TargetTables;
     type Outcome = CellOutcome;
 
     fn configuration(&self) -> Result<serde_json::Value> {
-        with_data(self.settings.configuration()?, &self.data, self.clean.classes)
+        let known = self.settings.configuration()?;
+        let mut found = with_data(known, &self.data, self.clean.classes)?;
+        if let Some((second, _)) = &self.second {
+            found["second_data"] = second.fingerprint()?;
+        }
+        Ok(found)
     }
 
     fn check(&self) -> Result<()> {
@@ -258,20 +282,23 @@ impl Experiment for Images {
         format!("{}-{}-{:03}", cell.condition.name(), cell.labels.name(), cell.repetition)
     }
 
-    fn prepare(&self, group: &Group<ImageCell>) -> Result<SoftmaxTable> {
+    fn prepare(&self, group: &Group<ImageCell>) -> Result<TargetTables> {
         let condition = group.cells.first().map(|cell| &cell.condition);
-        condition.map_or_else(
-            || Ok(self.clean.clone()),
-            |condition| self.data.read(condition, self.clean.classes),
-        )
+        let read = |data: &DataFolder, clean: &SoftmaxTable| match condition {
+            None => Ok(clean.clone()),
+            Some(condition) => data.read(condition, self.clean.classes),
+        };
+        let second = self.second.as_ref().map(|(data, clean)| read(data, clean)).transpose()?;
+        Ok(TargetTables { table: read(&self.data, &self.clean)?, second })
     }
 
     fn run_cell(
         &self,
-        shifted: &SoftmaxTable,
+        shared: &TargetTables,
         cell: &ImageCell,
         stopwatch: &mut Stopwatch,
     ) -> Result<CellOutcome> {
+        let shifted = &shared.table;
         let seed = self.seed_of(cell);
         let sizes = self.role_sizes();
         let split = match Split::deal(&self.clean, shifted, sizes, cell.labels, seed) {
@@ -279,15 +306,33 @@ impl Experiment for Images {
             Err(Error::SmallLabelShift { largest, .. }) => {
                 return Ok(CellOutcome::left_out(largest));
             }
+            // A sample with label shift is dealt class by class; mixed, unlabeled and test rows have one law.
+            dealt if cell.labels == LabelMarginal::Shifted => dealt?.mixed(seed),
             dealt => dealt?,
         };
         let points = stopwatch.time("dealing", || -> Result<CellPoints> {
             let both_halves = self.clean.subset(&split.calibration)?;
+            let second = match (&self.second, &shared.second) {
+                (Some((_, clean)), Some(target)) => {
+                    let first = &split.calibration[..self.settings.calibration];
+                    let images = |table: &SoftmaxTable, rows: &[usize]| -> Vec<usize> {
+                        rows.iter().map(|row| table.image_ids[*row]).collect()
+                    };
+                    Some([
+                        clean.of_images(&images(&self.clean, first))?,
+                        target.of_images(&images(shifted, &split.unlabeled))?,
+                    ])
+                }
+                _ => None,
+            };
+            let test = shifted.subset(&split.test)?;
             Ok(CellPoints {
+                second,
+                accuracy: test.accuracy(),
                 calibration: both_halves.first(self.settings.calibration)?,
                 both_halves,
                 unlabeled: shifted.subset(&split.unlabeled)?,
-                test: shifted.subset(&split.test)?,
+                test,
                 severity: cell.condition.severity,
                 grid: self.settings.grid,
                 alpha: self.settings.alpha,

@@ -169,6 +169,8 @@ impl Experiment for SampleSize {
             both_halves: calibration.clone(),
             unlabeled: unlabeled.clone(),
             test: shifted.subset(&split.test)?,
+            second: None,
+            accuracy: 1.0,
             severity: cell.condition.severity,
             grid: *grid,
             alpha: *alpha,

@@ -1,5 +1,6 @@
 //! A classifier's probabilities under one condition, with labels and image ids: one `.npz` file.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
@@ -49,6 +50,14 @@ impl SoftmaxTable {
         Ok(Subset { probabilities, labels, classes: self.classes })
     }
 
+    /// The rows that show some images, in the order given.
+    pub fn of_images(&self, images: &[usize]) -> Result<Subset> {
+        let places: BTreeMap<usize, usize> =
+            self.image_ids.iter().enumerate().map(|(row, id)| (*id, row)).collect();
+        let place = |id: &usize| places.get(id).copied().ok_or(Error::NotInSecond { id: *id });
+        self.subset(&images.iter().map(place).collect::<Result<Vec<usize>>>()?)
+    }
+
     /// Reads an `.npz` file with the arrays `probs` or `logits`, `labels` and `image_id`.
     pub fn read(path: &Path) -> Result<Self> {
         if !path.exists() {
@@ -93,28 +102,37 @@ impl SoftmaxTable {
 
     /// Writes such a file; it appears whole or not at all.
     pub fn write(&self, path: &Path) -> Result<()> {
-        let integers = |values: &[usize]| {
-            let values: Vec<i64> = values.iter().map(|value| value.cast_signed() as i64).collect();
-            npy::vector_bytes(&values)
-        };
         let matrix = Rows::new("probabilities", &self.probabilities, self.classes)?;
         let arrays = [
             ("probs.npy", npy::matrix_bytes(&matrix)),
             ("labels.npy", integers(&self.labels)),
             ("image_id.npy", integers(&self.image_ids)),
         ];
-        let failed = |source| Error::Archive { path: path.to_path_buf(), source };
-        let mut archive = ZipWriter::new(AtomicFile::create(path)?);
-        let options = SimpleFileOptions::default()
-            // Probabilities hardly shrink, and stored arrays are read without inflating them.
-            .compression_method(CompressionMethod::Stored)
-            .large_file(true);
-        for (name, bytes) in arrays {
-            archive.start_file(name, options).map_err(failed)?;
-            archive.write_all(&bytes).map_err(Error::at(path))?;
-        }
-        Ok(archive.finish().map_err(failed)?.commit()?)
+        // Probabilities hardly shrink, and stored arrays are read without inflating them.
+        write_archive(path, CompressionMethod::Stored, arrays)
     }
+}
+
+/// Writes arrays into one `.npz` file, which appears whole or not at all.
+pub(super) fn write_archive(
+    path: &Path,
+    compression: CompressionMethod,
+    arrays: [(&str, Vec<u8>); 3],
+) -> Result<()> {
+    let failed = |source| Error::Archive { path: path.to_path_buf(), source };
+    let mut archive = ZipWriter::new(AtomicFile::create(path)?);
+    let options = SimpleFileOptions::default().compression_method(compression).large_file(true);
+    for (name, bytes) in arrays {
+        archive.start_file(name, options).map_err(failed)?;
+        archive.write_all(&bytes).map_err(Error::at(path))?;
+    }
+    Ok(archive.finish().map_err(failed)?.commit()?)
+}
+
+/// The file of a vector of small whole numbers.
+pub(super) fn integers(values: &[usize]) -> Vec<u8> {
+    let values: Vec<i64> = values.iter().map(|value| value.cast_signed() as i64).collect();
+    npy::vector_bytes(&values)
 }
 
 fn part(path: &Path, key: &str) -> Result<MatrixSource> {
@@ -171,7 +189,20 @@ impl Subset {
 
     /// As the jobs take them.
     pub(super) fn points(&self) -> Result<Points<'_>> {
-        Ok(Points { rows: AnyRows::F32(self.table()?), labels: &self.labels, ratios: None })
+        let rows = AnyRows::F32(self.table()?);
+        Ok(Points { rows, labels: &self.labels, ratios: None, second: None })
+    }
+
+    /// The probabilities in double precision, as the jobs take those of second models.
+    pub(super) fn widened(&self) -> Vec<f64> {
+        self.probabilities.iter().map(|value| f64::from(*value)).collect()
+    }
+
+    /// Share of the rows whose most probable class is their label.
+    pub(super) fn accuracy(&self) -> f64 {
+        let labeled = self.probabilities.chunks_exact(self.classes).zip(self.labels.as_slice());
+        let right = labeled.filter(|(row, label)| row.iter().all(|other| *other <= row[**label]));
+        right.count() as f64 / self.rows().max(1) as f64
     }
 
     /// The first rows of it.

@@ -96,7 +96,7 @@ impl Predicted {
     /// As the jobs take them.
     fn points(&self) -> Result<Points<'_>> {
         let rows = AnyRows::f64(&self.probabilities, self.bins)?;
-        Ok(Points { rows, labels: &self.labels, ratios: None })
+        Ok(Points { rows, labels: &self.labels, ratios: None, second: None })
     }
 
     /// Mean cross-entropy from scores `1 - p`; a probability that rounds to zero counts as the smallest number.
