@@ -10,6 +10,7 @@ pub(crate) struct Options {
     values: BTreeMap<String, String>,
 }
 
+#[allow(dead_code, reason = "no example has all kinds of options")]
 impl Options {
     /// Reads the command line, which may hold these names.
     pub(crate) fn parse(names: &[&str]) -> Result<Self, String> {
@@ -31,7 +32,6 @@ impl Options {
     }
 
     /// A word, or its default.
-    #[allow(dead_code, reason = "not every example has one")]
     pub(crate) fn word<'a>(&'a self, name: &str, default: &'a str) -> &'a str {
         self.values.get(name).map_or(default, String::as_str)
     }
