@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod agreement;
+mod assume;
 mod commands;
 mod formats;
 mod json;

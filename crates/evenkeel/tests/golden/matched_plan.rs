@@ -197,13 +197,13 @@ fn the_public_route() {
     for_every_world(|world| {
         let case = &world.case;
         let table = |key: &str| softmax(&numbers(&case[key]), world.classes);
-        let (cal, target) = (table("logits_cal"), table("logits_today"));
+        let (cal, target_values) = (table("logits_cal"), table("logits_today"));
         let (second_cal, second) = (table("second_logits_cal"), table("second_logits_today"));
         let labels = Labels::new(indices(&case["labels_cal"]), world.classes).unwrap();
         let rows = |values| Rows::new("second", values, world.classes).unwrap();
         let (cal, target) = (
             Probabilities::new(&cal, world.classes).unwrap(),
-            Probabilities::new(&target, world.classes).unwrap(),
+            Probabilities::new(&target_values, world.classes).unwrap(),
         );
         let alone = (SideInputs::default(), SideInputs::default());
         let asked = (SideInputs::second(rows(&second_cal)), SideInputs::second(rows(&second)));
@@ -236,7 +236,8 @@ fn the_public_route() {
             settings.assumptions = assumptions;
             let mut open = Check::begin_beside(&labeled, &Score::Lac, &settings).unwrap();
             let checked = loop {
-                let added = open.add_beside(RowKeys::From(0), target.table(), beside_target);
+                let block = Rows::new("probabilities", &target_values, world.classes).unwrap();
+                let added = open.add_beside(RowKeys::From(0), block, beside_target);
                 match added.unwrap().end_pass().unwrap() {
                     CheckEnded::Again(again) => open = again,
                     CheckEnded::Done(checked) => break checked,
