@@ -94,7 +94,8 @@ pub fn shift_test(
     let observed = pooled.distances(|| observed_sides.next().unwrap_or(Side::Target));
     let relabeled = (0..permutations as u64).into_par_iter().map(|index| {
         // A seed for each relabeling, by its number: threads may draw them in any order.
-        let mut draws = Relabeling::new(&pooled, seed.child("shift-test", index));
+        let (n, points) = (pooled.n as usize, pooled.points.len());
+        let mut draws = Relabeling::new(n, points, seed.child("shift-test", index));
         pooled.distances(|| draws.next_side())
     });
     // The observed labeling first; the rest in the order of their draws, for any number of threads.
@@ -126,7 +127,7 @@ pub fn shift_test(
 
 /// Which data set a point belongs to, in truth or by relabeling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Side {
+pub(super) enum Side {
     Calibration,
     Target,
 }
@@ -228,7 +229,7 @@ impl Pooled {
 ///
 /// Each of the `n + m` choose `n` labelings is equally likely, which is what makes the p-value
 /// exact.
-struct Relabeling {
+pub(super) struct Relabeling {
     /// Random numbers of this relabeling alone.
     stream: Stream,
     /// Calibration points not yet placed.
@@ -239,13 +240,13 @@ struct Relabeling {
 
 impl Relabeling {
     /// A relabeling with as many calibration points as there are.
-    fn new(pooled: &Pooled, seed: Seed) -> Self {
-        Self { stream: seed.stream("relabeling"), left: pooled.n as usize, of: pooled.points.len() }
+    pub(super) fn new(calibration: usize, points: usize, seed: Seed) -> Self {
+        Self { stream: seed.stream("relabeling"), left: calibration, of: points }
     }
 
     /// The side of the next point. No list is shuffled: a relabeling takes no memory.
     #[inline]
-    fn next_side(&mut self) -> Side {
+    pub(super) fn next_side(&mut self) -> Side {
         let labeled = self.stream.below(self.of) < self.left;
         self.of -= 1;
         self.left -= usize::from(labeled);
