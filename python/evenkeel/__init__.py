@@ -34,6 +34,7 @@ from evenkeel.certify import (
     label_budget,
 )
 from evenkeel.comparison import Comparison, ComparisonRow, compare
+from evenkeel.regression import RegressionReport, check_regression
 from evenkeel.shift import ShiftReport, check
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ __all__ = [
     "IncompatibleError",
     "InvalidInputError",
     "InvalidParameterError",
+    "RegressionReport",
     "SequenceState",
     "ShiftConformalClassifier",
     "ShiftConformalRegressor",
@@ -61,6 +63,7 @@ __all__ = [
     "__version__",
     "calibrate",
     "check",
+    "check_regression",
     "choose_rows",
     "compare",
     "coverage_interval",

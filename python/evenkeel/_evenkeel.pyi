@@ -11,17 +11,24 @@ __all__ = [
     "__version__",
     "address",
     "bin_labels",
+    "binned_plan_weights",
     "calibrate",
     "calibrate_residuals",
+    "calibrate_weighted",
     "CheckPage",
     "check",
     "compare",
     "coverage",
     "coverage_interval",
+    "gate_regression",
+    "guaranteed_threshold",
+    "interval_scores",
     "label_budget",
     "method_names",
     "option_names",
     "options_of_method",
+    "pull_to_labels",
+    "reading_weights",
     "rows_to_label",
     "total_coverage_gap",
 ]
@@ -117,6 +124,35 @@ def calibrate_residuals(
     seed: int,
     options: Dict[str, Any],
 ) -> FittedCalibration: ...
+def interval_scores(low: np.ndarray, high: Optional[np.ndarray], y: np.ndarray) -> np.ndarray: ...
+def gate_regression(
+    scores: np.ndarray,
+    covariates_cal: np.ndarray,
+    covariates_target: np.ndarray,
+    outputs: int,
+    delta: float,
+    permutations: Optional[int],
+    seed: int,
+    question: Optional[Tuple[float, float]],
+) -> Tuple[np.ndarray, float, str]: ...
+def reading_weights(
+    scores: np.ndarray,
+    covariates_cal: np.ndarray,
+    covariates_target: np.ndarray,
+    outputs: int,
+    reading: str,
+    seed: int,
+) -> Tuple[np.ndarray, float]: ...
+def binned_plan_weights(
+    predictions_cal: np.ndarray, y_cal: np.ndarray, predictions_target: np.ndarray, bins: int
+) -> Tuple[np.ndarray, float]: ...
+def calibrate_weighted(
+    scores: np.ndarray, weights: np.ndarray, test_mass: float, method: str, alpha: float, seed: int
+) -> FittedCalibration: ...
+def pull_to_labels(
+    scores: np.ndarray, weights: np.ndarray, test_mass: float, labeled: np.ndarray, alpha: float
+) -> Tuple[np.ndarray, np.ndarray, float, float]: ...
+def guaranteed_threshold(labeled: np.ndarray, alpha: float, probability: Optional[float]) -> float: ...
 @final
 class FittedCalibration:
     @staticmethod

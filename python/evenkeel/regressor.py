@@ -2,21 +2,41 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
-from sklearn.base import RegressorMixin, is_classifier
+from sklearn.base import RegressorMixin, clone, is_classifier
+from sklearn.model_selection import cross_val_predict
 from sklearn.utils import column_or_1d
 
 from evenkeel import _evenkeel, _inputs, _format
-from evenkeel._errors import IncompatibleError, InvalidInputError, InvalidParameterError
+from evenkeel._errors import InvalidInputError, InvalidParameterError
 from evenkeel._estimator import ShiftConformalEstimator
 from evenkeel.calibration import Calibration, calibrate
+from evenkeel.regression import (
+    Compared,
+    Forecast,
+    GatedCalibration,
+    RegressionReport,
+    ResidualCalibration,
+    Side,
+    account,
+    checked_guarantee,
+    checked_scale,
+    compared,
+    given_features,
+    numeric_table,
+    plain_readings,
+    report,
+    target_values,
+)
 
 if TYPE_CHECKING:
+    from typing_extensions import Literal
+
     from evenkeel._options import MethodName
 
-#: The paper's settings for regression: eq 8, ten large steps, the plain bandwidth rule.
+#: The paper's settings for regression, where `ot` minimises eq 8: ten large steps, the plain bandwidth rule.
 REGRESSION_OPTIONS: Dict[str, Any] = {
     "objective": "wasserstein",
     "steps": 10,
@@ -24,26 +44,52 @@ REGRESSION_OPTIONS: Dict[str, Any] = {
     "bandwidth_factor": 1.0,
 }
 
+#: Methods of a plain regressor.
+PLAIN_METHODS = ("auto", "uncorrected", "calibrated", "likelihood-ratio", "label-plan", "ot")
+#: Options of the gate, for method "auto".
+GATE_OPTIONS = ("shift_level", "permutations")
+#: Folds of the training data on which residuals for a scale model are predicted.
+SCALE_FOLDS = 5
+
+
+class Reference(NamedTuple):
+    """What is kept of the calibration data, to check target data that come later."""
+
+    scores: np.ndarray
+    side: Side
+    #: Predictions and `y` of a plain regressor; None where readings by bins of `y` do not apply.
+    plain: Optional[Tuple[np.ndarray, np.ndarray]]
+
 
 class ShiftConformalRegressor(RegressorMixin, ShiftConformalEstimator):
     """Intervals of a regressor that keep their coverage when the data shift.
 
-    A plain regressor (`predict`) is calibrated on its absolute residuals. Candidate labels of target points are bins of
-    `y`, and calibration residuals placed around a prediction stand for what the model believes. A classifier over bins
-    (`predict_proba`) is calibrated on the probabilities of its bins, and its sets of bins are unions of intervals.
+    A plain regressor (`predict`) is calibrated on its residuals, absolute or divided by a scale. A pair of quantile regressors is
+    calibrated as in conformalised quantile regression. A classifier over bins (`predict_proba`) is calibrated on the probabilities
+    of its bins, and its sets of bins are unions of intervals.
+
+    The method "auto" does no harm: where the target data show no shift, or none that the residuals feel, it is split conformal
+    prediction, exactly. See `docs/regression.md`.
 
     Parameters
     ----------
     estimator : object
-        A regressor with `predict`, or a classifier over bins with `predict_proba` or `decision_function` (taken as logits).
+        A regressor with `predict`, a pair of regressors for a lower and an upper quantile, or a classifier over bins with
+        `predict_proba` or `decision_function` (taken as logits).
     confidence_level : float or list of floats
         Target coverage, one or several at once.
     method : str
-        "ot" or "uncorrected" for a plain regressor; any of `evenkeel.method_names()` for a classifier over bins.
+        "auto", "uncorrected", a reading alone ("calibrated", "likelihood-ratio", "label-plan") or "ot". A classifier over bins also takes
+        any other of `evenkeel.method_names()`.
     conformity_score : str
-        "absolute" for a plain regressor; "lac", "aps", "raps" or "margin" for a classifier over bins.
+        "absolute", "normalised" or "quantile" for regressors; "lac", "aps", "raps" or "margin" for a classifier over bins. By default
+        what the estimators ask for.
     prefit : bool
-        Whether `estimator` is fitted already; otherwise `fit` fits a clone of it.
+        Whether `estimator` (and `scale_estimator`) are fitted already; otherwise `fit` fits clones of them.
+    scale_estimator : object
+        A regressor that predicts how large residuals are at x, for the score "normalised". With `prefit=True` its predictions are taken as
+        they are and must be positive. With `prefit=False` a clone of it (of `estimator`, if it is None and the score is "normalised") is
+        fitted to the logarithms of absolute residuals of the training data, each predicted by a model that did not see the point.
     random_state : int
         Root of all randomness.
     bins : int
@@ -69,13 +115,14 @@ class ShiftConformalRegressor(RegressorMixin, ShiftConformalEstimator):
         self,
         estimator: Any = None,
         confidence_level: Any = 0.9,
-        method: MethodName = "ot",
+        method: Union[MethodName, Literal["calibrated"]] = "auto",
         conformity_score: Optional[str] = None,
         prefit: bool = True,
         random_state: Any = 0,
         bins: int = 50,
         bin_edges: Any = None,
         method_options: Optional[Dict[str, Any]] = None,
+        scale_estimator: Any = None,
     ) -> None:
         self.estimator = estimator
         self.confidence_level = confidence_level
@@ -86,39 +133,129 @@ class ShiftConformalRegressor(RegressorMixin, ShiftConformalEstimator):
         self.bins = bins
         self.bin_edges = bin_edges
         self.method_options = method_options
+        self.scale_estimator = scale_estimator
 
     def fit(self, X: Any, y: Any, **fit_params: Any) -> "ShiftConformalRegressor":
-        """Fits a clone of the estimator; needs prefit=False. A classifier is fitted to the bins of `y`."""
-        if _is_classifier(self._inner()):
+        """Fits clones of the estimators; needs prefit=False. A classifier is fitted to the bins of `y`."""
+        if self._is_pair():
+            if _inputs.flag("prefit", self.prefit):
+                self._fit(X, y, fit_params)  # Says why it refuses.
+            self.estimator_ = tuple(clone(one).fit(X, column_or_1d(y, warn=True), **fit_params) for one in self.estimator)
+        elif _is_classifier(self._inner()):
             values = _inputs.vector("y", y)
             labels, edges = _binned(values, self._edges_over(values))
             self._fit(X, labels, fit_params)
             self.bin_edges_ = edges
             self._trained_outside = (bool(np.any(values < edges[0])), bool(np.any(values > edges[-1])))
         else:
-            self._fit(X, column_or_1d(y, warn=True), fit_params)
+            values = column_or_1d(y, warn=True)
+            self._fit(X, values, fit_params)
+            if self._score_kind() == "normalised":
+                self.scale_estimator_ = self._fitted_scale(X, values, fit_params)
         if hasattr(self, "calibration_"):
             del self.calibration_  # It belonged to the model before.
         return self
 
-    def conformalize(self, X_cal: Any, y_cal: Any, X_target: Any = None) -> "ShiftConformalRegressor":
+    def conformalize(
+        self,
+        X_cal: Any,
+        y_cal: Any,
+        X_target: Any = None,
+        y_target: Any = None,
+        *,
+        features_cal: Any = None,
+        features_target: Any = None,
+        scale_cal: Any = None,
+        scale_target: Any = None,
+        guarantee: Any = None,
+    ) -> "ShiftConformalRegressor":
         """Learns from labeled calibration data and unlabeled target data; may be called again at any time.
 
         Without `X_target` only the method "uncorrected" can be used.
+
+        `y_target` holds some known `y` of the target data, of rows drawn at random: one for each row with NaN where unknown, or a dict
+        from row to value. Method "auto" pulls its threshold toward theirs. `guarantee="average"` makes it at least that of split
+        conformal prediction on these labels, `guarantee=0.9` at least one that covers the level with this probability.
+
+        `features_cal` and `features_target` are what is compared beside predictions; by default `X` itself, where it is a table of
+        numbers with at least five rows a column. `scale_cal` and `scale_target` are scales of residuals (score "normalised") in place of
+        a scale estimator; `predict_interval` then takes `scale`.
         """
         if X_target is None and self.method != "uncorrected":
             raise InvalidParameterError(
                 f"X_target is missing; method {self.method} learns from unlabeled target data, or use uncorrected"
             )
+        if y_target is not None and self.method != "auto":
+            raise InvalidParameterError(f"y_target is given, and method {self.method} has no use for it; say method=\"auto\"")
+        promise = checked_guarantee(guarantee)
+        if promise is not None and y_target is None:
+            raise InvalidParameterError("guarantee is given without labels; give y_target")
         target = X_cal if X_target is None else X_target
         if self._predicts_bins():
-            self.calibration_ = self._calibrated_bins(X_cal, y_cal, target)
-        else:
-            self.calibration_ = self._calibrated_residuals(X_cal, y_cal, target)
+            if scale_cal is not None or scale_target is not None:
+                raise InvalidParameterError("scale_cal and scale_target are for residuals; a classifier over bins has none")
+            if self.method in ("auto", "calibrated"):
+                features = (features_cal, features_target)
+                self.calibration_ = self._gated_bins(X_cal, y_cal, target, features, y_target, promise)
+            else:
+                self._refuse_features(features_cal, features_target)
+                self.calibration_ = self._calibrated_bins(X_cal, y_cal, target)
+            return self
+        if self.method not in PLAIN_METHODS:
+            raise InvalidParameterError(f"method is {self.method!r}; for a regressor it must be one of {', '.join(PLAIN_METHODS)}")
+        y = _inputs.vector("y_cal", y_cal)
+        cal = self._forecast(X_cal, "X_cal", "scale_cal", scale_cal)
+        said = self._forecast(target, "X_target", "scale_target", scale_target)
+        scores = cal.scores(y)
+        plain = (cal.prediction, y) if cal.kind == "absolute" else None
+        # Kept by this name so that scikit-learn does not take it for a fitted attribute.
+        self._reference = Reference(scores, Side(cal.outputs(), self._features(X_cal, "features_cal", features_cal)), plain)
+        side = Side(said.outputs(), self._features(target, "features_target", features_target))
+        self._require_both(features_cal, features_target)
+        known = target_values("y_target", y_target, len(said.prediction))
+        labeled = said.rows(sorted(known)).scores(np.array([known[row] for row in sorted(known)])) if known else np.zeros(0)
+        self.calibration_ = self._calibrated_scores(cal, said, y, side, labeled, promise)
         return self
 
+    def check(
+        self, X_target: Any, y_target: Any = None, *, delta: float = 0.05, permutations: Optional[int] = None,
+        features_target: Any = None, scale_target: Any = None,
+    ) -> RegressionReport:
+        """Do the intervals in use still cover the target data, how much is lost, what to do; see `RegressionReport`.
+
+        The question is about the first confidence level and the threshold that `conformalize` left. `y_target` holds some known `y`, as
+        there: coverage is then measured too.
+        """
+        self._require_conformalized()
+        reference: Reference = self._reference
+        alpha, seed = self._alphas()[0], _inputs.seed(self.random_state)
+        threshold = _reach(self.calibration_, alpha)
+        beside: Dict[str, float] = {}
+        labeled: List[float] = []
+        if self._predicts_bins():
+            probs = self._bin_probabilities(X_target, "X_target")
+            outputs, m = _bin_outputs(probs, self._edges()), len(probs)
+            known = target_values("y_target", y_target, m)
+            labeled = self._bin_scores(probs, known)
+        else:
+            said = self._forecast(X_target, "X_target", "scale_target", scale_target)
+            outputs, m = said.outputs(), len(said.prediction)
+            known = target_values("y_target", y_target, m)
+            rows = sorted(known)
+            labeled = said.rows(rows).scores(np.array([known[row] for row in rows])).tolist() if rows else []
+            if reference.plain is not None:
+                bins = _inputs.count("bins", self.bins)
+                beside = plain_readings(reference.scores, *reference.plain, said.prediction, bins, threshold, alpha, seed)
+        side = Side(outputs, self._features(X_target, "features_target", features_target))
+        draws = None if permutations is None else _inputs.count("permutations", permutations)
+        failure = _inputs.number("delta", delta)
+        data = compared(reference.scores, reference.side, side)
+        return report(data, threshold, alpha, failure, draws, seed, beside, labeled)
+
     def predict(self, X: Any) -> np.ndarray:
-        """The estimator's own prediction; of a classifier over bins the mean of its bins."""
+        """The estimator's own prediction; of a classifier over bins the mean of its bins, of two quantiles their middle."""
+        if self._is_pair():
+            return self._forecast(X, "X").prediction
         if not self._predicts_bins():
             predicted = np.asarray(self._predicted(X))
             return predicted[:, 0] if predicted.ndim == 2 and predicted.shape[1] == 1 else predicted
@@ -126,27 +263,28 @@ class ShiftConformalRegressor(RegressorMixin, ShiftConformalEstimator):
         return self._bin_probabilities(X, "X") @ ((edges[:-1] + edges[1:]) / 2)
 
     def predict_interval(
-        self, X: Any, *, features: Any = None, ratios: Any = None, first_row: int = 0
+        self, X: Any, *, features: Any = None, ratios: Any = None, first_row: int = 0, scale: Any = None
     ) -> Tuple[np.ndarray, np.ndarray]:
         """Predictions and intervals, `(y_pred, (n, 2, n_levels))`.
 
         Of a classifier over bins these are the smallest intervals around its unions (`predict_union`); an empty union has
         NaN ends, and one with an edge bin that also stands for labels outside the edges has an infinite end (`open_ends_`).
-        `features`, `ratios` and `first_row` are for a classifier over bins, as in `Calibration.predict_set`.
+        `features`, `ratios` and `first_row` are for a classifier over bins, as in `Calibration.predict_set`; `scale` for residuals whose
+        scales were given to `conformalize`.
         """
         self._require_conformalized()
-        prediction = self.predict(X)
         if self._predicts_bins():
+            prediction = self.predict(X)
             edges, sets = self._outer_edges(), self._bin_sets(X, features, ratios, first_row)
             return prediction, np.stack([_hulls(one, edges) for one in sets], axis=2)
         if features is not None or ratios is not None:
             raise InvalidParameterError("features and ratios are for a classifier over bins; a plain regressor uses none")
-        calibration: Calibration = self.calibration_
-        half = [_half_width(calibration, alpha) for alpha in self._alphas()]
-        return prediction, np.stack([np.stack([prediction - one, prediction + one], axis=1) for one in half], axis=2)
+        said = self._forecast(X, "X", "scale", scale)
+        reached = [said.interval(_reach(self.calibration_, alpha)) for alpha in self._alphas()]
+        return said.prediction, np.stack(reached, axis=2)
 
     def predict_union(
-        self, X: Any, *, features: Any = None, ratios: Any = None, first_row: int = 0
+        self, X: Any, *, features: Any = None, ratios: Any = None, first_row: int = 0, scale: Any = None
     ) -> Tuple[np.ndarray, List[List[np.ndarray]]]:
         """Predictions, and for every level a list with an array `(k, 2)` of disjoint intervals per point.
 
@@ -157,10 +295,175 @@ class ShiftConformalRegressor(RegressorMixin, ShiftConformalEstimator):
         if self._predicts_bins():
             edges, levels = self._outer_edges(), self._bin_sets(X, features, ratios, first_row)
             return self.predict(X), [[_union(row, edges) for row in sets] for sets in levels]
-        prediction, intervals = self.predict_interval(X, features=features, ratios=ratios)
+        prediction, intervals = self.predict_interval(X, features=features, ratios=ratios, scale=scale)
         return prediction, [[row[np.newaxis, :] for row in intervals[:, :, level]] for level in range(intervals.shape[2])]
 
+    def _is_pair(self) -> bool:
+        """Whether the estimator is a pair of regressors for two quantiles."""
+        if not isinstance(self.estimator, (tuple, list)):
+            return False
+        if len(self.estimator) != 2:
+            raise InvalidParameterError(
+                f"estimator holds {len(self.estimator)} models; give one regressor, or two for a lower and an upper quantile"
+            )
+        return True
+
+    def _score_kind(self) -> str:
+        """The score of a regressor: what was asked for, or what the estimators ask for."""
+        given = "normalised" if self.conformity_score == "normalized" else self.conformity_score
+        natural = "quantile" if self._is_pair() else "absolute" if self.scale_estimator is None else "normalised"
+        if given is None:
+            return natural
+        if given not in ("absolute", "normalised", "quantile") or (given == "quantile") != (natural == "quantile"):
+            allowed = '"quantile"' if natural == "quantile" else '"absolute" or "normalised"'
+            raise InvalidParameterError(f"conformity_score is {self.conformity_score!r}; for this estimator say {allowed}")
+        return given
+
+    def _fitted_scale(self, X: Any, y: np.ndarray, fit_params: Dict[str, Any]) -> Any:
+        """A clone fitted to log residuals of the training data, each predicted by a model that did not see the point."""
+        if fit_params:
+            raise InvalidParameterError(
+                "fit was given parameters for the estimator, and does not know how to split them over folds for the scale; fit both "
+                "models yourself and give prefit=True"
+            )
+        if len(y) < SCALE_FOLDS:
+            raise InvalidInputError(f"{len(y)} training points are too few for a scale estimator; give at least {SCALE_FOLDS}")
+        residuals = np.abs(y - np.ravel(cross_val_predict(clone(self._inner()), X, y, cv=SCALE_FOLDS)))
+        typical = float(np.median(residuals)) or float(np.mean(residuals)) or 1.0
+        # A residual of exactly zero has no logarithm, and a nearly perfect hit would count for too much.
+        model = clone(self._inner() if self.scale_estimator is None else self.scale_estimator)
+        return model.fit(X, np.log(residuals + 0.05 * typical))
+
+    def _forecast(self, X: Any, argument: str, scale_argument: str = "scale", scale: Any = None) -> Forecast:
+        """What the models say of some points."""
+        kind = self._score_kind()
+        if kind == "quantile":
+            if scale is not None:
+                raise InvalidParameterError(f"{scale_argument} is given, and quantiles have a width of their own; leave it out")
+            low, high = (_inputs.vector(f"the predictions of {argument}", one.predict(X)) for one in self._model())
+            return Forecast.between(low, high)
+        prediction = _inputs.vector(f"the predictions of {argument}", self._predicted(X))
+        if scale is not None:
+            return Forecast.plain(prediction, checked_scale(scale_argument, scale, len(prediction)))
+        if kind == "absolute":
+            return Forecast.plain(prediction)
+        if not self.prefit:
+            logs = _inputs.vector(f"the log scales of {argument}", self.scale_estimator_.predict(X))
+            # exp overflows above 709: no scale is that far from the typical one.
+            return Forecast.plain(prediction, np.exp(np.clip(logs, -300, 300)))
+        if self.scale_estimator is None:
+            raise InvalidParameterError(
+                "conformity_score is \"normalised\" and nothing says how large residuals are: the training data of a fitted estimator are "
+                "not known. Give a fitted scale_estimator, scale_cal and scale_target, or prefit=False"
+            )
+        name = f"the scales of {argument}"
+        return Forecast.plain(prediction, checked_scale(name, self.scale_estimator.predict(X), len(prediction)))
+
+    def _features(self, X: Any, argument: str, given: Any) -> Optional[np.ndarray]:
+        if given is None:
+            return numeric_table(X)
+        rows = len(X) if hasattr(X, "__len__") else len(_inputs.array_of("X", X))
+        return given_features(argument, given, rows)
+
+    def _require_both(self, features_cal: Any, features_target: Any) -> None:
+        if (features_cal is None) != (features_target is None):
+            raise InvalidParameterError("features of one data set only; give features_cal and features_target, or neither")
+
+    def _refuse_features(self, features_cal: Any, features_target: Any) -> None:
+        if features_cal is not None or features_target is not None:
+            raise InvalidParameterError(
+                f"features are for method auto here; give those of method {self.method} in method_options"
+            )
+
+    def _gate_settings(self) -> Tuple[float, Optional[int], Dict[str, Any]]:
+        """Level and permutations of the gate, and the options that are not its own."""
+        options = self._options()
+        level = _inputs.number("shift_level", options.pop("shift_level", 0.05))
+        draws = options.pop("permutations", None)
+        return level, None if draws is None else _inputs.count("permutations", draws), options
+
+    def _calibrated_scores(
+        self, cal: Forecast, said: Forecast, y: np.ndarray, side: Side, labeled: np.ndarray, promise: Any
+    ) -> Calibration:
+        """The calibration of a regressor's scores by the method."""
+        method, alpha, seed = str(self.method), self._alphas()[0], _inputs.seed(self.random_state)
+        if method in ("ot", "label-plan") and cal.kind != "absolute":
+            raise InvalidParameterError(f"method {method} places residuals around predictions and needs absolute ones, not {cal.kind}")
+        if method == "ot" or (method == "uncorrected" and cal.kind == "absolute"):
+            return self._calibrated_residuals(cal.prediction, y, said.prediction)
+        scores = self._reference.scores
+        data = compared(scores, self._reference.side, side)
+        level, draws, others = self._gate_settings() if method == "auto" else (0.05, None, self._options())
+        if others:
+            allowed = f"only {' and '.join(GATE_OPTIONS)} are" if method == "auto" else "none is"
+            raise InvalidParameterError(f"method_options holds {', '.join(sorted(others))}; {allowed} an option of method {method} here")
+        evidence: Optional[Dict[str, Any]] = None
+        if method == "auto":
+            weights, test_mass, evidence = data.gate(level, draws, seed)
+            told = account(evidence)
+        elif method == "uncorrected":
+            weights, test_mass, told = np.full(len(scores), 1 / len(scores)), 1 / (len(scores) + 1), "Split conformal prediction."
+        elif method == "label-plan":
+            bins = _inputs.count("bins", self.bins)
+            weights, test_mass = _evenkeel.binned_plan_weights(cal.prediction, y, said.prediction, bins)
+            told = "The law of y is taken to be that of the calibration data, and target points are transported onto it."
+        else:
+            weights, test_mass = _evenkeel.reading_weights(scores, data.cal, data.target, data.outputs, method, seed)
+            told = f"The reading {method} alone, without a test: the law of the residuals is kept at what is compared."
+        notes = list(data.notes) if method in ("auto", "likelihood-ratio") else []
+        return _gated(method, cal.kind, scores, (weights, test_mass), (alpha, seed), told, evidence, notes, labeled, promise)
+
+    def _gated_bins(
+        self, X_cal: Any, y_cal: Any, X_target: Any, features: Tuple[Any, Any], y_target: Any, promise: Any
+    ) -> Calibration:
+        """A classifier over bins through the same gate: its scores are weighted as those of a regressor."""
+        values, edges = _inputs.vector("y_cal", y_cal), self._edges()
+        labels, _ = _binned(values, edges)
+        probs_cal, probs_target = self._bin_probabilities(X_cal, "X_cal"), self._bin_probabilities(X_target, "X_target")
+        alpha, seed = self._alphas()[0], _inputs.seed(self.random_state)
+        level, draws, options = self._gate_settings()
+        if y_target is not None:
+            raise InvalidParameterError(
+                "y_target with a classifier over bins: give its probabilities and the bins of y to evenkeel.calibrate, whose method "
+                "few-labels is for them"
+            )
+        options = {"score": "lac" if self.conformity_score is None else self.conformity_score, **options}
+        split = calibrate(probs_cal, labels, probs_target, method="uncorrected", alpha=alpha, random_state=seed, **options)
+        side = Side(_bin_outputs(probs_cal, edges), self._features(X_cal, "features_cal", features[0]))
+        self._require_both(*features)
+        self._reference = Reference(split.scores_, side, None)
+        target = Side(_bin_outputs(probs_target, edges), self._features(X_target, "features_target", features[1]))
+        data: Compared = compared(split.scores_, side, target)
+        if self.method == "auto":
+            weights, test_mass, evidence = data.gate(level, draws, seed)
+            told, corrected = account(evidence), evidence["decision"] == "corrected"
+        else:
+            weights, test_mass = _evenkeel.reading_weights(split.scores_, data.cal, data.target, data.outputs, "calibrated", seed)
+            told, corrected, evidence = "The reading calibrated alone, without a test.", True, None
+        self.open_ends_, said = self._open_ends(values, edges)
+        core = split._core
+        if corrected:
+            # `fixed` gives the test point the weight 1, so that the weights carry its share in their sum.
+            scaled = weights * ((1 - test_mass) / test_mass)
+            core = calibrate(
+                probs_cal, labels, probs_target, method="fixed", alpha=alpha, random_state=seed, weights_cal=scaled, **options
+            )._core
+        return BinCalibration(core, [*said, *data.notes], {"method": str(self.method), "account": told, "evidence": evidence})
+
+    def _bin_scores(self, probs: np.ndarray, known: Dict[int, float]) -> List[float]:
+        """Scores of the bins of known `y`."""
+        if not known:
+            return []
+        rows = sorted(known)
+        labels, _ = _binned(np.array([known[row] for row in rows]), self._edges())
+        options = {"score": "lac" if self.conformity_score is None else self.conformity_score}
+        seed = _inputs.seed(self.random_state)
+        scored = calibrate(probs[rows], labels, probs[rows], method="uncorrected", random_state=seed, **options)
+        return list(scored.scores_)
+
     def _predicts_bins(self) -> bool:
+        if self._is_pair():
+            return False
         model = self._model()
         return hasattr(model, "predict_proba") or _is_classifier(model)
 
@@ -249,23 +552,23 @@ class ShiftConformalRegressor(RegressorMixin, ShiftConformalEstimator):
             **{**self._paper_options(), "score": score, **self._options()},
         )
         self.open_ends_, said = self._open_ends(values, edges)
+        side = Side(_bin_outputs(self._bin_probabilities(X_cal, "X_cal"), edges), self._features(X_cal, "features_cal", None))
+        self._reference = Reference(_known_scores(calibration), _known_side(calibration, side), None)
         return Calibration(calibration._core, said)
 
     def _paper_options(self) -> Dict[str, Any]:
         """Those of `REGRESSION_OPTIONS` that the method uses."""
+        if self._options().get("objective", "wasserstein") != "wasserstein":
+            return {}  # The exact bound has a minimiser, and needs no steps.
         used = _evenkeel.options_of_method(str(self.method))
         return {name: value for name, value in REGRESSION_OPTIONS.items() if name in used}
 
-    def _calibrated_residuals(self, X_cal: Any, y_cal: Any, X_target: Any) -> Calibration:
-        if self.conformity_score not in (None, "absolute"):
-            raise InvalidParameterError(
-                f"conformity_score is {self.conformity_score!r}; a plain regressor is calibrated on absolute residuals, say "
-                "\"absolute\""
-            )
+    def _calibrated_residuals(self, predictions_cal: np.ndarray, y: np.ndarray, predictions_target: np.ndarray) -> Calibration:
+        """Absolute residuals by `ot`, whose candidates are bins of `y`, or by split conformal prediction."""
         core = _evenkeel.calibrate_residuals(
-            _inputs.vector("the predictions of X_cal", self._predicted(X_cal)),
-            _inputs.vector("y_cal", y_cal),
-            _inputs.vector("the predictions of X_target", self._predicted(X_target)),
+            predictions_cal,
+            y,
+            predictions_target,
             _inputs.count("bins", self.bins),
             str(self.method),
             self._alphas()[0],
@@ -277,42 +580,6 @@ class ShiftConformalRegressor(RegressorMixin, ShiftConformalEstimator):
     def _bin_sets(self, X: Any, features: Any, ratios: Any, first_row: int) -> List[np.ndarray]:
         probs, calibration = self._bin_probabilities(X, "X"), self.calibration_
         return calibration._sets(probs, self._alphas(), features=features, ratios=ratios, first_row=first_row)
-
-
-class ResidualCalibration(Calibration):
-    """Weighted absolute residuals of a plain regressor: thresholds are half widths of intervals, and there are no label sets."""
-
-    __slots__ = ()
-
-    @property
-    def score(self) -> str:
-        """Always "absolute"."""
-        return "absolute"
-
-    @property
-    def n_classes(self) -> int:
-        """Number of bins of `y` that served as candidate labels."""
-        return self._core.classes
-
-    def predict_set(self, *_: Any, **__: Any) -> np.ndarray:
-        """Refused: there are no labels."""
-        raise IncompatibleError("a calibration of residuals gives no sets of labels; use the regressor's predict_interval")
-
-    def _sets(self, *_: Any, **__: Any) -> List[np.ndarray]:
-        return [self.predict_set()]
-
-    def evaluate(self, *_: Any, **__: Any) -> Dict[str, Any]:
-        """Refused: there are no labels."""
-        raise IncompatibleError(
-            "a calibration of residuals gives no sets of labels; measure the regressor's intervals with evenkeel.metrics"
-        )
-
-    def save(self, path: Any) -> None:
-        """Refused: the file would be read as one of label scores."""
-        raise IncompatibleError("a calibration of residuals has no file of its own; pickle the regressor")
-
-    def _title(self) -> str:
-        return f"Calibration of absolute residuals, {self.n_classes} bins of y"
 
 
 def _is_classifier(model: Any) -> bool:
@@ -338,11 +605,106 @@ def _class_probabilities(model: Any, X: Any, argument: str) -> np.ndarray:
     return likely / likely.sum(axis=1, keepdims=True)
 
 
-def _half_width(calibration: Calibration, alpha: float) -> float:
+class BinCalibration(Calibration):
+    """A calibration of a classifier over bins by the gate: its file is that of the weights found."""
+
+    __slots__ = ("_about",)
+
+    def __init__(self, core: Any, notes: Any, about: Dict[str, Any]) -> None:
+        super().__init__(core, notes)
+        self._about = about
+
+    @property
+    def method(self) -> str:
+        """Name of the method that made it."""
+        return str(self._about["method"])
+
+    @property
+    def account_(self) -> Optional[str]:
+        """What was done and why."""
+        return str(self._about["account"])
+
+    @property
+    def evidence_(self) -> Optional[Dict[str, Any]]:
+        """What the gate found."""
+        found = self._about["evidence"]
+        return None if found is None else dict(found)
+
+    def __reduce__(self) -> Any:
+        rows = self._core.rows
+        known = rows if rows is None else rows.tolist()
+        return _restored_bins, (self._core.to_json(), known, self._core.row_count, self._notes, self._about)
+
+    def __repr__(self) -> str:
+        return f"{super().__repr__()}\n{self.account_}"
+
+
+def _restored_bins(text: str, rows: Any, row_count: int, notes: Any, about: Dict[str, Any]) -> BinCalibration:
+    return BinCalibration(_evenkeel.FittedCalibration.from_json(text, rows, row_count), notes, about)
+
+
+def _gated(
+    method: str,
+    score: str,
+    scores: np.ndarray,
+    weighted: Tuple[np.ndarray, float],
+    asked: Tuple[float, int],
+    told: str,
+    evidence: Optional[Dict[str, Any]],
+    notes: List[str],
+    labeled: np.ndarray,
+    promise: Any,
+) -> GatedCalibration:
+    """A calibration of weighted scores, pulled to labels where there are some."""
+    (weights, test_mass), (alpha, seed) = weighted, asked
+    if len(labeled):
+        scores, weights, test_mass, pull = _evenkeel.pull_to_labels(scores, weights, test_mass, labeled, alpha)
+        told = f"{told} {len(labeled)} labels of the target data pull the law of the scores by {_format.percent(pull)}."
+        notes = [*notes, f"with fewer than {int(np.ceil(1 / alpha)) - 1} labels nothing can be guaranteed"] if promise is not None and len(
+            labeled
+        ) < int(np.ceil(1 / alpha)) - 1 else notes
+        if evidence is not None:
+            evidence = {**evidence, "labels_used": len(labeled), "pull": pull}
+    elif promise is not None:
+        raise InvalidParameterError("guarantee is given and y_target holds no label; give some")
+    core = _evenkeel.calibrate_weighted(scores, weights, test_mass, "fixed", alpha, seed)
+    about = {
+        "method": method,
+        "score": score,
+        "account": told,
+        "evidence": evidence,
+        "labeled": labeled.tolist(),
+        "guarantee": promise,
+    }
+    return GatedCalibration(core, notes, about)
+
+
+def _reach(calibration: Calibration, alpha: float) -> float:
     threshold = calibration.threshold(alpha)
     if threshold is None:
-        raise InvalidParameterError(f"method {calibration.method} has no single threshold; use ot or uncorrected")
+        raise InvalidParameterError(f"method {calibration.method} has no single threshold; use auto or uncorrected")
     return threshold
+
+
+def _bin_outputs(probs: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """Mean and standard deviation of the law that a classifier over bins predicts; shape (n, 2)."""
+    centres = (edges[:-1] + edges[1:]) / 2
+    weights = probs.astype(np.float64)
+    total = weights.sum(axis=1)
+    mean = weights @ centres / total
+    spread = np.maximum((weights @ centres**2) / total - mean**2, 0.0)
+    return np.column_stack([mean, np.sqrt(spread)])
+
+
+def _known_scores(calibration: Calibration) -> np.ndarray:
+    """Scores of the calibration rows that have one; a weight function uses up the others."""
+    scores = calibration.scores_
+    return np.ascontiguousarray(scores[~np.isnan(scores)])
+
+
+def _known_side(calibration: Calibration, side: Side) -> Side:
+    kept = ~np.isnan(calibration.scores_)
+    return Side(side.outputs[kept], None if side.features is None else side.features[kept])
 
 
 def _checked_edges(edges: Any) -> np.ndarray:

@@ -30,18 +30,21 @@ X_test, y_test = draw(1000, 3, SHIFT)
 # %% [markdown]
 # ## A plain regressor, fitted before
 #
-# Its absolute residuals are reweighted. Calibration residuals around each prediction for the target data stand for what
-# the model believes.
+# Its absolute residuals are reweighted. `auto` asks first whether predictions and features changed, and whether the residuals feel it.
+# For `ot`, calibration residuals around each prediction for the target data stand for what the model believes.
 
 # %%
 tree = DecisionTreeRegressor(max_depth=5, random_state=0).fit(X_train, y_train)
-for method in ("uncorrected", "ot"):
+for method in ("uncorrected", "auto", "ot"):
     conformal = ek.ShiftConformalRegressor(tree, confidence_level=0.9, method=method)
     predicted, intervals = conformal.conformalize(X_cal, y_cal, X_target).predict_interval(X_test)
     print(
         f"tree, {method:12}: covers {ek.metrics.interval_coverage(intervals[:, :, 0], y_test):.1%} with intervals "
         f"of length {ek.metrics.interval_length(intervals).mean():.1f}"
     )
+
+print()
+print(conformal.check(X_target))
 
 # %% [markdown]
 # ## A classifier over bins, fitted here
@@ -53,7 +56,7 @@ for method in ("uncorrected", "ot"):
 print()
 classifier = make_pipeline(StandardScaler(), LogisticRegression(max_iter=200))
 conformal = ek.ShiftConformalRegressor(classifier, confidence_level=0.9, prefit=False, bins=30).fit(X_train, y_train)
-for method in ("uncorrected", "ot"):
+for method in ("uncorrected", "auto", "ot"):
     conformal.set_params(method=method).conformalize(X_cal, y_cal, X_target)
     _, (unions,) = conformal.predict_union(X_test)
     print(

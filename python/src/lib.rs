@@ -12,7 +12,7 @@
 //! check         is there a shift, what is at risk
 //! compare       methods side by side
 //! metrics       measured on labeled points
-//! regression    bins and residuals
+//! regression    scores, the gate and its readings; bins and residuals
 //! errors        failures -> exceptions, in the words of Python's arguments
 //! ```
 //! Everything here is thin: what a Python user sees is `python/evenkeel/*.py`.
@@ -61,7 +61,10 @@ mod _evenkeel {
     #[pymodule_export]
     use crate::metrics::{coverage, total_coverage_gap};
     #[pymodule_export]
-    use crate::regression::{bin_labels, calibrate_residuals};
+    use crate::regression::{
+        bin_labels, binned_plan_weights, calibrate_residuals, calibrate_weighted, gate_regression,
+        guaranteed_threshold, interval_scores, pull_to_labels, reading_weights,
+    };
 
     #[pymodule_export]
     #[allow(non_upper_case_globals, reason = "a Python module attribute")]

@@ -32,7 +32,7 @@ def coverages(text, method, target=""):
 
 def test_every_example_is_tested():
     assert {path.name for path in FOLDER.glob("*.py")} == {
-        "classifier_under_corruption.py", "regression_under_covariate_shift.py", "stored_logits.py"
+        "classifier_under_corruption.py", "regression_on_real_data.py", "regression_under_covariate_shift.py", "stored_logits.py"
     }  # fmt: skip
 
 
@@ -53,5 +53,19 @@ def test_stored_logits(tmp_path):
 
 def test_regression_under_covariate_shift(tmp_path):
     text = ran("regression_under_covariate_shift.py", folder=tmp_path)
-    assert len(coverages(text, "tree")) == len(coverages(text, "bins")) == 2
+    assert len(coverages(text, "tree, ")) == len(coverages(text, "bins, ")) == 3
     assert coverages(text, "tree, ot")[0] > coverages(text, "tree, uncorrected")[0]
+
+
+def test_regression_on_real_data(tmp_path):
+    text = ran(
+        "regression_on_real_data.py", "--repeats", "2", "--data-sets", "diabetes", "cancer, concavity", "cancer, texture",
+        folder=tmp_path,
+    )  # fmt: skip
+    rows = {tuple(line.strip("| ").split(" | ")[:2]): line.strip("| ").split(" | ")[2:] for line in text.splitlines() if "|" in line}
+    for shift in ("tilt", "none"):
+        uncorrected, auto, *_ = (float(cell.strip("*")) for cell in rows["**mean**", shift][:-1])
+        assert auto < uncorrected + 0.5
+    # The noise of concavity grows with it, and that is what tilts change.
+    uncorrected, auto = (float(cell) for cell in rows["cancer, concavity", "tilt"][:2])
+    assert auto < uncorrected - 1

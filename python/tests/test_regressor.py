@@ -35,7 +35,7 @@ def test_residuals_of_a_plain_regressor(data):
     (X, y), (X_cal, y_cal), (X_target, _), (X_test, y_test) = data
     model = DecisionTreeRegressor(max_depth=5, random_state=0).fit(X, y)
     coverages = {}
-    for method in ("uncorrected", "ot"):
+    for method in ("uncorrected", "auto", "ot"):
         ours = ek.ShiftConformalRegressor(model, confidence_level=[0.8, 0.9], method=method)
         predicted, intervals = ours.conformalize(X_cal, y_cal, X_target).predict_interval(X_test)
         assert np.array_equal(predicted, model.predict(X_test)) and intervals.shape == (1000, 2, 2)
@@ -46,6 +46,7 @@ def test_residuals_of_a_plain_regressor(data):
         coverages[method] = ek.metrics.interval_coverage(intervals[:, :, 1], y_test)
     assert coverages["uncorrected"] < 0.9  # The tree extrapolates badly: coverage is lost,
     assert coverages["ot"] > coverages["uncorrected"]  # and some of it regained.
+    assert abs(coverages["auto"] - 0.9) < abs(coverages["uncorrected"] - 0.9)
 
 
 def test_without_shift_intervals_cover(data):
@@ -238,7 +239,7 @@ def test_predictions_in_a_column(data):
 
 def test_a_calibration_of_residuals_claims_no_classes(data, tmp_path):
     (X, y), (X_cal, y_cal), (X_target, _), _ = data
-    ours = ek.ShiftConformalRegressor(LinearRegression().fit(X, y)).conformalize(X_cal, y_cal, X_target)
+    ours = ek.ShiftConformalRegressor(LinearRegression().fit(X, y), method="ot").conformalize(X_cal, y_cal, X_target)
     cal, probs = ours.calibration_, np.full((2, 50), 0.02)
     assert cal.score == "absolute" and "absolute residuals, 50 bins" in repr(cal) and "classes" not in repr(cal)
     assert "absolute residuals" in cal._repr_html_()

@@ -43,6 +43,7 @@
 //!  9 calibration  its result                 -> thresholds, sets, file, warnings
 //! 10 evaluation   sets, labels               -> coverage, set sizes, coverage gap
 //! 11 check        both data sets             -> is there a shift, what is at risk, what to do
+//! 12 regression   scores of a regressor      -> gate, readings, weights; what is at risk
 //! ```
 //! The core computes and does nothing else: no files, clock, environment or printing.
 
@@ -65,6 +66,7 @@ pub mod method;
 mod numeric;
 pub mod prelude;
 pub mod reading;
+pub mod regression;
 pub mod rows;
 pub mod sandwich;
 pub mod score;

@@ -14,14 +14,15 @@ use crate::error::{Error, Result, require_finite, require_same_length, require_s
 use crate::interval::Interval;
 use crate::learning::optimise::TracePoint;
 use crate::level::{FailureProbability, Miscoverage};
-use crate::measure::WeightedEmpirical;
+use crate::measure::{WeightedEmpirical, Weights};
 use crate::method::auto::AutoSettings;
 use crate::method::fit::Context;
-use crate::method::{Concluded, Method, MethodName, Sorted, oracle};
+use crate::method::{Concluded, Method, MethodName, Rule, Sorted, oracle};
 use crate::rows::{Real, RowKeys};
 use crate::score::{Labels, Probabilities, Score};
 use crate::seed::Seed;
 use crate::side_inputs::{Labeled, SideInputs};
+use crate::threshold::TestMass;
 
 mod fit;
 mod part;
@@ -194,6 +195,27 @@ impl ShiftCalibrator {
     /// As [`oracle`](Self::oracle).
     pub fn fit_oracle(&self, scores: &[f64], classes: usize) -> Result<Fitted> {
         self.finish(MethodName::Oracle, oracle::from_scores(scores)?, classes)
+    }
+
+    /// A calibration of scores whose weights were found elsewhere; `method` must cut sets by the plain quantile, as `uncorrected` and
+    /// `fixed` do. Weights are in the order of the scores, shapes `(n,)`.
+    ///
+    /// # Errors
+    /// If there are no scores, one is not finite, weights and scores differ in number, or the method has another rule.
+    pub fn fit_weighted(
+        &self,
+        method: MethodName,
+        scores: &[f64],
+        (weights, test_mass): (&Weights, TestMass),
+        classes: usize,
+    ) -> Result<Fitted> {
+        require_some("calibration scores", scores)?;
+        require_finite("calibration scores", scores)?;
+        require_same_length("weights", weights.len(), "calibration scores", scores.len())?;
+        let sorted = Sorted::new(scores);
+        let weights = Weights::already_normalised(sorted.arrange(weights.as_slice()))?;
+        let concluded = Concluded::given(sorted, weights, test_mass, Rule::Quantile);
+        self.finish(method, concluded, classes)
     }
 
     /// The calibration that `auto` makes of the data of a check, which found a shift: the bits of a fit of its own, without two

@@ -4,12 +4,16 @@
 //! ```text
 //! p = (1 + #{b : T_b >= T}) / (1 + B)      T the larger of two standardised distances, of confidences and of predicted classes
 //! ```
+//! [`covariate_test`] asks the same of any table of numbers: what a regressor predicts, and what it was given.
 
+mod covariates;
 mod lanes;
 mod predictions;
 mod random_draw;
 mod shift_test;
 
+pub(crate) use covariates::sampled_rows;
+pub use covariates::{CovariateTest, covariate_test};
 pub use predictions::predictions;
 pub(crate) use predictions::{KEPT_PREDICTIONS, KeptPredictions, prediction, sampled};
 pub(crate) use random_draw::random_draw_test;

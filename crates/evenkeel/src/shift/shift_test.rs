@@ -122,7 +122,7 @@ pub fn shift_test(
 
 /// Which data set a point belongs to, in truth or by relabeling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Side {
+pub(super) enum Side {
     Calibration,
     Target,
 }
@@ -202,7 +202,8 @@ impl Pooled {
         // A seed for each relabeling, by its number: threads may draw them in any order.
         let stream = |index: u64| seed.child("shift-test", index).stream("relabeling");
         let one = |index: u64| {
-            let mut draws = Relabeling::new(self, stream(index));
+            let (n, points) = (self.n as usize, self.points.len());
+            let mut draws = Relabeling::new(n, points, seed.child("shift-test", index));
             self.distances(|| draws.next_side())
         };
         let walk = Walk { sizes: (self.n, self.m), points: &self.points, totals: &self.totals };
@@ -245,7 +246,7 @@ impl Pooled {
 ///
 /// Each of the `n + m` choose `n` labelings is equally likely, which is what makes the p-value
 /// exact.
-struct Relabeling {
+pub(super) struct Relabeling {
     /// Random numbers of this relabeling alone.
     stream: Stream,
     /// Calibration points not yet placed.
@@ -256,13 +257,13 @@ struct Relabeling {
 
 impl Relabeling {
     /// A relabeling with as many calibration points as there are.
-    fn new(pooled: &Pooled, stream: Stream) -> Self {
-        Self { stream, left: pooled.n as usize, of: pooled.points.len() }
+    pub(super) fn new(calibration: usize, points: usize, seed: Seed) -> Self {
+        Self { stream: seed.stream("relabeling"), left: calibration, of: points }
     }
 
     /// The side of the next point. No list is shuffled: a relabeling takes no memory.
     #[inline]
-    fn next_side(&mut self) -> Side {
+    pub(super) fn next_side(&mut self) -> Side {
         let labeled = self.stream.below(self.of) < self.left;
         self.of -= 1;
         self.left -= usize::from(labeled);
@@ -340,8 +341,7 @@ mod tests {
             let pooled = Pooled::new(&sample(n), &sample(m)).unwrap();
             let seed = Seed::new(n as u64);
             let one_by_one = (0..29).map(|index| {
-                let stream = seed.child("shift-test", index).stream("relabeling");
-                let mut draws = Relabeling::new(&pooled, stream);
+                let mut draws = Relabeling::new(n, n + m, seed.child("shift-test", index));
                 pooled.distances(|| draws.next_side())
             });
             assert_eq!(pooled.relabeled(29, seed), one_by_one.collect::<Vec<_>>());

@@ -131,7 +131,7 @@ pub const OPTIONS: &[OptionSpec] = &[
     },
     row(
         "guarantee",
-        Owners::Methods(&[MethodName::Auto, MethodName::FewLabels]),
+        Owners::Methods(&[MethodName::FewLabels, MethodName::Auto]),
         OptionKind::NumberOrWord(
             NumberRange {
                 words: "a probability between 0 and 1, both excluded",
