@@ -33,6 +33,7 @@ from evenkeel.certify import (
     coverage_interval,
     label_budget,
 )
+from evenkeel.grouped import GroupedCalibration
 from evenkeel.comparison import Comparison, ComparisonRow, compare
 from evenkeel.shift import ShiftReport, check
 
@@ -50,6 +51,7 @@ __all__ = [
     "CoverageSequence",
     "EvenkeelError",
     "FileError",
+    "GroupedCalibration",
     "IncompatibleError",
     "InvalidInputError",
     "InvalidParameterError",

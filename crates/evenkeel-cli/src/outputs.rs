@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use evenkeel_io::MatrixSource;
 use evenkeel_io::write::{FileIdentity, identity};
+use evenkeel_io::{GroupFile, MatrixSource};
 
 use crate::args::{BesideArgs, CalibrateArgs, CheckArgs, Command, CompareArgs, Deferred};
 use crate::args::{EvaluateArgs, Labeled, PredictArgs, Reading};
 use crate::failure::Failure;
 use crate::label_args::LabelArgs;
+use crate::per_args::PerArgs;
 
 /// A flag and the file it names.
 type Named = (&'static str, PathBuf);
@@ -58,6 +59,7 @@ fn of_check(args: &CheckArgs) -> Files {
     inputs.extend(plain("--calibration", args.reference.calibration.as_deref()));
     inputs.extend(matrix("--unlabeled", &args.unlabeled));
     inputs.extend(optional("--target-labels", args.target_labels.as_deref()));
+    inputs.extend(groups(&args.per));
     inputs.extend(names(&args.reading));
     (inputs, plain("--html", args.page.html.as_deref()))
 }
@@ -69,6 +71,7 @@ fn of_calibrate(args: &CalibrateArgs) -> Files {
     inputs.extend(plain("--calibration", args.made_of.calibration.as_deref()));
     inputs.extend(matrix("--unlabeled", &args.unlabeled));
     inputs.extend(beside(&args.beside));
+    inputs.extend(groups(&args.per));
     inputs.extend(names(&args.reading));
     (inputs, plain("--out", Some(&args.out)))
 }
@@ -78,6 +81,7 @@ fn of_predict(args: &PredictArgs) -> Files {
     inputs.extend(matrix("--probs", &args.probs));
     inputs.extend(optional("--features", args.features.as_deref()));
     inputs.extend(optional("--ratios", args.ratios.as_deref()));
+    inputs.extend(group_file("--groups", args.groups.groups.as_deref()));
     inputs.extend(names(&args.reading));
     (inputs, plain("--out", Some(&args.out)))
 }
@@ -88,6 +92,7 @@ fn of_evaluate(args: &EvaluateArgs) -> Files {
     inputs.extend(matrix("--labels", &args.labels));
     inputs.extend(optional("--features", args.features.as_deref()));
     inputs.extend(optional("--ratios", args.ratios.as_deref()));
+    inputs.extend(group_file("--groups", args.groups.groups.as_deref()));
     inputs.extend(names(&args.reading));
     (inputs, plain("--html", args.page.html.as_deref()))
 }
@@ -129,6 +134,17 @@ fn beside(beside: &BesideArgs) -> Vec<Named> {
     files.extend(optional("--weights-file", beside.weights_file.as_deref()));
     files.extend(optional("--target-labels", beside.target_labels.as_deref()));
     files
+}
+
+fn groups(per: &PerArgs) -> Vec<Named> {
+    let mut files = group_file("--cal-groups", per.cal_groups.as_deref());
+    files.extend(group_file("--unlabeled-groups", per.unlabeled_groups.as_deref()));
+    files
+}
+
+/// The file of a column of groups, without the column.
+fn group_file(flag: &'static str, argument: Option<&str>) -> Vec<Named> {
+    argument.and_then(GroupFile::path_of).map(|path| (flag, path)).into_iter().collect()
 }
 
 fn names(reading: &Reading) -> Vec<Named> {

@@ -252,7 +252,7 @@ impl Companion {
 fn opened(what: PerRow, source: &MatrixSource) -> Result<RowAligned, IoError> {
     match what {
         PerRow::Features => RowAligned::open(source),
-        PerRow::Label | PerRow::Ratio | PerRow::Weight => {
+        PerRow::Label | PerRow::Ratio | PerRow::Weight | PerRow::Group => {
             RowAligned::open_column(source, what.many())
         }
     }

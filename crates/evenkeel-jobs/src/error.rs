@@ -142,6 +142,30 @@ pub enum JobError {
         /// The input at fault, as the shell names it: a path, or an argument.
         input: String,
     },
+    /// What went wrong with the rows of one group.
+    #[error("group {group}: {error}")]
+    Group {
+        /// Its name, or those of the groups it is merged with.
+        group: String,
+        /// What.
+        error: Box<Self>,
+    },
+    /// A calibration per group, and rows without groups.
+    #[error(
+        "{input}: its rows have no groups, and the calibration is one for each group; give the group of each row"
+    )]
+    NoGroups {
+        /// The rows, as the shell names them.
+        input: String,
+    },
+    /// Groups for a calibration that does not know any.
+    #[error(
+        "{input}: groups have no use here: the calibration has one for all groups; leave them out, or calibrate per group"
+    )]
+    GroupsNotUsed {
+        /// The groups, as the shell names them.
+        input: String,
+    },
     /// A calibration with which this cannot be done: a check, or adding labels.
     #[error("{input}: {why}")]
     NotCheckable {
@@ -204,8 +228,12 @@ impl JobError {
             | Self::NoSuchRow { .. }
             | Self::OtherNumberOfRows { .. }
             | Self::NoneFilledIn { .. }
+            | Self::NoGroups { .. }
             | Self::NoLabels { .. } => Some(Category::InvalidInput),
-            Self::Calibration(_) | Self::NotCheckable { .. } => Some(Category::Incompatible),
+            Self::Group { error, .. } => error.category(),
+            Self::Calibration(_) | Self::NotCheckable { .. } | Self::GroupsNotUsed { .. } => {
+                Some(Category::Incompatible)
+            }
             // Nobody's mistake, or one that the source explains itself.
             Self::Stopped | Self::Source(_) => None,
         }
@@ -216,6 +244,7 @@ impl JobError {
         match self {
             Self::Core(error) => row_of(error),
             Self::In { error, .. } => row_of(error),
+            Self::Group { error, .. } => error.row(),
             _ => None,
         }
     }
@@ -225,6 +254,7 @@ impl JobError {
         match self {
             Self::Core(error) => spell(error),
             Self::In { input, error } => format!("{input}: {}", spell(error)),
+            Self::Group { group, error } => format!("group {group}: {}", error.spelled(spell)),
             other => other.to_string(),
         }
     }
@@ -241,6 +271,8 @@ pub enum PerRow {
     Ratio,
     /// A weight of the user, zero or positive.
     Weight,
+    /// The name of a group.
+    Group,
 }
 
 impl PerRow {
@@ -251,6 +283,7 @@ impl PerRow {
             Self::Features => "row of features",
             Self::Ratio => "ratio",
             Self::Weight => "weight",
+            Self::Group => "group",
         }
     }
 
@@ -261,6 +294,7 @@ impl PerRow {
             Self::Features => "rows of features",
             Self::Ratio => "ratios",
             Self::Weight => "weights",
+            Self::Group => "groups",
         }
     }
 }

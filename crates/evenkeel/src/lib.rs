@@ -43,6 +43,7 @@
 //!  9 calibration  its result                 -> thresholds, sets, file, warnings
 //! 10 evaluation   sets, labels               -> coverage, set sizes, coverage gap
 //! 11 check        both data sets             -> is there a shift, what is at risk, what to do
+//! 12 per_group    a fitted method, groups    -> coverage for each class or each group
 //! ```
 //! The core computes and does nothing else: no files, clock, environment or printing.
 
@@ -63,6 +64,7 @@ pub mod level;
 pub mod measure;
 pub mod method;
 mod numeric;
+pub mod per_group;
 pub mod prelude;
 pub mod reading;
 pub mod rows;

@@ -63,7 +63,8 @@ impl LabelPlanner {
             corrected: None,
         };
         let thresholds = PlanThresholds::new(sorted, projected.cumulative, reached, tail)?;
-        Ok(LabelPlan { thresholds, order, weights: projected.weights, laws, evidence, label_law })
+        let (weights, fitted_law) = (projected.weights, prepared.fitted_law());
+        Ok(LabelPlan { thresholds, order, weights, laws, evidence, label_law, fitted_law })
     }
 
     /// The bound over the hull of the readings.

@@ -100,13 +100,23 @@ pub(super) fn label_law_of(
     laws: &[PlanMixture; LAWS],
     aim: ReadingName,
 ) -> Option<LabelLawMap> {
-    (score == Some(&Score::Plan)).then(|| LabelLawMap::of_mixture(&laws[aim.index()]))
+    (score == Some(&Score::Plan)).then(|| fitted_law_of(laws, aim))
+}
+
+/// The law that the weights aim at, as a function of a row.
+fn fitted_law_of(laws: &[PlanMixture; LAWS], aim: ReadingName) -> LabelLawMap {
+    LabelLawMap::of_mixture(&laws[aim.index()])
 }
 
 impl PreparedPlan {
     /// What scores labels under the plan score; none under any other.
     pub(super) fn label_law(&self) -> Option<LabelLawMap> {
         label_law_of(self.score.as_ref(), &self.laws, self.aim)
+    }
+
+    /// The law that the weights aim at, whatever the score.
+    pub(super) fn fitted_law(&self) -> LabelLawMap {
+        fitted_law_of(&self.laws, self.aim)
     }
 
     /// An empty second pass, with places for the laws at every distinct calibration score.
