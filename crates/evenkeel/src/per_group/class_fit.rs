@@ -9,7 +9,8 @@
 //! few-labels                          the same, pulled by the labels of class y
 //! ```
 
-use super::class_rows::{ClassCoverages, ClassRows};
+use super::class_coverages::ClassCoverages;
+use super::class_rows::ClassRows;
 use super::class_sums::ClassReading;
 use super::group_law::GroupLaw;
 use super::parts::{SmallGroups, parts};

@@ -13,12 +13,14 @@
 //! group_law        scores of one class -> t_y at any level
 //! class_sums       scores of every class on the target rows, as whole numbers: mergeable
 //! class_rows       F_y(t) = sum_j h_j(y) 1{s_jy <= t} / sum_j h_j(y) over the target rows
+//! class_coverages  the same at one threshold, for a check
 //! class_fit        a fitted method -> a law for each class, or the pass it takes to find them
 //! per_class        thresholds for each label: sets, file
 //! per_group        a calibration for each group: sets, file
 //! undercovered     classes that one threshold for all covers far below the level
 //! ```
 
+mod class_coverages;
 mod class_fit;
 mod class_rows;
 mod class_sums;
@@ -30,8 +32,9 @@ mod per_group;
 mod rank;
 mod undercovered;
 
+pub use class_coverages::ClassCoverages;
 pub use class_fit::{ClassFit, ClassFitOf, class_coverage_rows, per_class};
-pub use class_rows::{ClassCoverages, ClassRows, ClassRowsEnded};
+pub use class_rows::{ClassRows, ClassRowsEnded};
 pub use group_law::GroupLaw;
 pub use group_name::{GroupName, group_name};
 pub use parts::{Part, SmallGroups, Standing, parts};
