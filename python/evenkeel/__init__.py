@@ -33,6 +33,7 @@ from evenkeel.certify import (
     coverage_interval,
     label_budget,
 )
+from evenkeel.grouped import GroupedCalibration
 from evenkeel.comparison import Comparison, ComparisonRow, compare
 from evenkeel.regression import RegressionReport, check_regression
 from evenkeel.shift import ShiftReport, check
@@ -51,6 +52,7 @@ __all__ = [
     "CoverageSequence",
     "EvenkeelError",
     "FileError",
+    "GroupedCalibration",
     "IncompatibleError",
     "InvalidInputError",
     "InvalidParameterError",

@@ -6,6 +6,7 @@ import numpy as np
 
 __all__ = [
     "FittedCalibration",
+    "GroupedCalibration",
     "RunningAlarm",
     "RunningSequence",
     "__version__",
@@ -13,6 +14,7 @@ __all__ = [
     "bin_labels",
     "binned_plan_weights",
     "calibrate",
+    "calibrate_grouped",
     "calibrate_residuals",
     "calibrate_weighted",
     "CheckPage",
@@ -52,6 +54,69 @@ def calibrate(
     logits: bool,
     options: Dict[str, Any],
 ) -> FittedCalibration: ...
+def calibrate_grouped(
+    probs_cal: np.ndarray,
+    y_cal: np.ndarray,
+    probs_target: np.ndarray,
+    target_labels: List[Tuple[int, int]],
+    side_cal: Dict[str, Any],
+    side_target: Dict[str, Any],
+    groups: Optional[Tuple[List[str], List[str]]],
+    by: Optional[str],
+    small: str,
+    pooled_others: bool,
+    method: str,
+    alpha: float,
+    seed: int,
+    logits: bool,
+    options: Dict[str, Any],
+) -> GroupedCalibration: ...
+@final
+class GroupedCalibration:
+    @staticmethod
+    def from_json(text: str) -> GroupedCalibration: ...
+    def to_json(self) -> str: ...
+    @property
+    def per(self) -> str: ...
+    @property
+    def method(self) -> str: ...
+    @property
+    def score(self) -> str: ...
+    @property
+    def classes(self) -> int: ...
+    @property
+    def alpha(self) -> float: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def randomised(self) -> bool: ...
+    @property
+    def document(self) -> str: ...
+    @property
+    def sentences(self) -> List[str]: ...
+    @property
+    def warnings(self) -> List[str]: ...
+    def thresholds(self, alpha: Optional[float]) -> List[Tuple[str, Optional[float]]]: ...
+    def predict(
+        self,
+        probs: np.ndarray,
+        side: Dict[str, Any],
+        groups: Optional[List[str]],
+        alpha: Optional[float],
+        logits: bool,
+        first_row: int,
+    ) -> np.ndarray: ...
+    def evaluate(
+        self,
+        probs: np.ndarray,
+        y: np.ndarray,
+        side: Dict[str, Any],
+        groups: Optional[List[str]],
+        alpha: Optional[float],
+        logits: bool,
+        first_row: int,
+    ) -> str: ...
+
 @final
 class CheckPage:
     def html(self, title: Optional[str], date: Optional[str], class_names: Optional[List[str]]) -> str: ...
@@ -193,6 +258,8 @@ class FittedCalibration:
     def stopped(self) -> str: ...
     @property
     def warnings(self) -> List[str]: ...
+    @property
+    def class_warning(self) -> Optional[str]: ...
     @property
     def account(self) -> Optional[str]: ...
     @property

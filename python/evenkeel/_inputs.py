@@ -87,6 +87,28 @@ def target_labels(argument: str, values: Any, rows: int) -> List[Tuple[int, int]
     return found
 
 
+def groups(argument: str, values: Any) -> List[str]:
+    """Names of groups, one per row: texts, categories, booleans or integers."""
+    array = _as_numpy(argument, values)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise InvalidInputError(f"{argument}: it has shape {_shape(array)}; groups are one per row")
+    if array.dtype.kind == "f":
+        gaps = np.flatnonzero(np.isnan(array))
+        if gaps.size:
+            raise InvalidInputError(f"{argument}: row {gaps[0]} has no group (NaN); give every row one")
+        raise InvalidInputError(f"{argument}: it holds floats; groups are texts or integers (array.astype(int))")
+    names = []
+    for row, value in enumerate(array.tolist()):
+        if value is None or value != value:
+            raise InvalidInputError(f"{argument}: row {row} has no group ({value}); give every row one")
+        if not isinstance(value, (str, int)):
+            raise InvalidInputError(f"{argument}: row {row} is {_short(value)}; groups are texts or integers")
+        names.append(str(value))
+    return names
+
+
 def array_of(argument: str, values: Any) -> np.ndarray:
     """Any array as NumPy's, whatever it holds."""
     return _as_numpy(argument, values)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from typing import TYPE_CHECKING, Any, Dict, Final, List, NamedTuple, Optional, Sequence, Type, Union
+from typing import TYPE_CHECKING, Any, Dict, Final, List, NamedTuple, Optional, Sequence, Tuple, Type, Union, overload
 
 import numpy as np
 
 from evenkeel import _evenkeel, _files, _format, _inputs
-from evenkeel._errors import EvenkeelError
+from evenkeel._errors import EvenkeelError, InvalidParameterError
+from evenkeel.grouped import GroupedCalibration
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -30,6 +31,48 @@ class Trace(NamedTuple):
     threshold: np.ndarray
 
 
+@overload
+def calibrate(
+    probs_cal: Any,
+    y_cal: Any,
+    probs_target: Any,
+    method: MethodName = ...,
+    alpha: float = ...,
+    random_state: Any = ...,
+    *,
+    logits: bool = ...,
+    features_cal: Any = ...,
+    features_target: Any = ...,
+    ratios_cal: Any = ...,
+    weights_cal: Any = ...,
+    y_target: Any = ...,
+    per: None = ...,
+    groups_cal: None = ...,
+    groups_target: None = ...,
+    **options: Unpack[MethodOptions],
+) -> "Calibration": ...
+@overload
+def calibrate(
+    probs_cal: Any,
+    y_cal: Any,
+    probs_target: Any,
+    method: MethodName = ...,
+    alpha: float = ...,
+    random_state: Any = ...,
+    *,
+    logits: bool = ...,
+    features_cal: Any = ...,
+    features_target: Any = ...,
+    ratios_cal: Any = ...,
+    weights_cal: Any = ...,
+    y_target: Any = ...,
+    per: Optional[str] = ...,
+    groups_cal: Any = ...,
+    groups_target: Any = ...,
+    small_groups: str = ...,
+    other_groups: str = ...,
+    **options: Unpack[MethodOptions],
+) -> "GroupedCalibration": ...
 def calibrate(
     probs_cal: Any,
     y_cal: Any,
@@ -45,8 +88,13 @@ def calibrate(
     weights_cal: Any = None,
     y_target: Any = None,
     second: Any = None,
+    per: Optional[str] = None,
+    groups_cal: Any = None,
+    groups_target: Any = None,
+    small_groups: str = "merge",
+    other_groups: str = "refuse",
     **options: Unpack[MethodOptions],
-) -> "Calibration":
+) -> Any:
     """Learns weights or thresholds once; they serve every alpha.
 
     Parameters
@@ -77,32 +125,79 @@ def calibrate(
     second : sequence of pairs of arrays (n, C), (m, C)
         What other models say of the same rows: `[(probs_cal_B, probs_target_B), ...]`, for methods "auto" and "label-plan". They
         are asked how often the model is right on the target data.
+    per : str, optional
+        Whose coverage is to hold: "class" for that of each class, or a name for the groups of `groups_cal`. With it a
+        `GroupedCalibration` is returned, without it a `Calibration`.
+    groups_cal, groups_target : array (n,), (m,)
+        The group of each point, texts or integers: the method is fitted for each of them by itself.
+    small_groups : str
+        Classes or groups with too few points for a threshold at the level: "merge" them, "refuse" them, or "all-labels".
+    other_groups : str
+        Rows to predict whose group has no calibration points: "refuse" them, or use the "pooled" threshold of all groups.
     **options
         Options of the method and the score, named as in `docs/options.md` and typed in `evenkeel._options`. An option
         that neither uses is an error.
     """
+    groups = _groups(per, groups_cal, groups_target, small_groups, other_groups)
     target = _inputs.matrix("probs_target", probs_target)
     second_cal, second_target = _inputs.second_models(second)
-    core = _evenkeel.calibrate(
+    data = (
         _inputs.matrix("probs_cal", probs_cal),
         _inputs.labels("y_cal", y_cal, "probs_cal"),
         target,
         _inputs.target_labels("y_target", y_target, len(target)),
         _inputs.side_inputs("_cal", features_cal, ratios_cal, weights_cal, second=second_cal),
         _inputs.side_inputs("_target", features_target, second=second_target),
+    )
+    settings = (
         str(method),
         _inputs.number("alpha", alpha),
         _inputs.seed(random_state),
         _inputs.flag("logits", logits),
         dict(options),
     )
-    return Calibration(core)
+    if per is None and groups is None:
+        core = _evenkeel.calibrate(*data, *settings)
+        said = core.class_warning
+        return Calibration(core, [] if said is None else [said])
+    by = None if groups is None else per
+    grouped = _evenkeel.calibrate_grouped(*data, groups, by, small_groups, other_groups == "pooled", *settings)
+    return GroupedCalibration(grouped)
+
+
+def _groups(
+    per: Optional[str], groups_cal: Any, groups_target: Any, small_groups: str, other_groups: str
+) -> Optional[Tuple[List[str], List[str]]]:
+    """The groups of both data sets, or None where there are none."""
+    if other_groups not in ("refuse", "pooled"):
+        raise InvalidParameterError(f"other_groups is {other_groups!r}; it must be one of refuse, pooled")
+    if (groups_cal is None) != (groups_target is None):
+        missing = "groups_cal" if groups_cal is None else "groups_target"
+        raise InvalidParameterError(f"{missing} is missing; give the groups of both data sets or of neither")
+    if per is not None and not isinstance(per, str):
+        raise InvalidParameterError(f"per is {per!r}; it must be \"class\" or a name for the groups")
+    if groups_cal is None:
+        if per not in (None, "class"):
+            raise InvalidParameterError(f"per is {per!r}, which needs groups_cal and groups_target; give them, or per=\"class\"")
+        if per is None and small_groups != "merge":
+            raise InvalidParameterError("small_groups has no use without per; leave it out")
+        if other_groups != "refuse":
+            raise InvalidParameterError("other_groups has no use without groups_cal; leave it out")
+        return None
+    if per == "class":
+        raise InvalidParameterError('per="class" takes no groups: the labels are its groups; leave groups_cal and groups_target out')
+    return _inputs.groups("groups_cal", groups_cal), _inputs.groups("groups_target", groups_target)
 
 
 def load(path: Union[str, "os.PathLike[str]"]) -> "Calibration":
-    """Reads a calibration written by `Calibration.save` or by `evenkeel calibrate`."""
+    """Reads a calibration written by `Calibration.save` or by `evenkeel calibrate`.
+
+    A file with a threshold for each class or group gives a `GroupedCalibration`, as `GroupedCalibration.load` does with its own type.
+    """
     text = _files.read(path)
     try:
+        if '"format":"evenkeel/calibration-per-' in text[:200]:
+            return GroupedCalibration(_evenkeel.GroupedCalibration.from_json(text))  # type: ignore[return-value]
         return Calibration(_evenkeel.FittedCalibration.from_json(text))
     except EvenkeelError as error:
         raise type(error)(f"{os.fspath(path)}: {error}") from None

@@ -10,7 +10,8 @@ from sklearn.base import ClassifierMixin
 from evenkeel import _inputs
 from evenkeel._errors import InvalidInputError, InvalidParameterError
 from evenkeel._estimator import ShiftConformalEstimator
-from evenkeel.calibration import DEFAULT_METHOD, Calibration, calibrate
+from evenkeel.calibration import DEFAULT_METHOD, calibrate
+from evenkeel.grouped import GroupedCalibration
 from evenkeel.shift import ShiftReport, check
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
         Share of right predictions on the target data, where it is known.
     second_estimators : list of estimators
         Other fitted classifiers of the same classes. They are asked how often `estimator` is right on the target data.
+    per : str, optional
+        "class" for coverage of each class; a name for the groups given to `conformalize`.
 
     Attributes
     ----------
@@ -74,6 +77,7 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
         assume: Optional[str] = None,
         accuracy: Optional[float] = None,
         second_estimators: Optional[Sequence[Any]] = None,
+        per: Optional[str] = None,
     ) -> None:
         self.estimator = estimator
         self.confidence_level = confidence_level
@@ -86,6 +90,7 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
         self.assume = assume
         self.accuracy = accuracy
         self.second_estimators = second_estimators
+        self.per = per
 
     def fit(self, X: Any, y: Any, **fit_params: Any) -> "ShiftConformalClassifier":
         """Fits a clone of the estimator; needs prefit=False."""
@@ -97,12 +102,20 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
         return self
 
     def conformalize(
-        self, X_cal: Any, y_cal: Any, X_target: Any = None, y_target: Any = None
+        self,
+        X_cal: Any,
+        y_cal: Any,
+        X_target: Any = None,
+        y_target: Any = None,
+        *,
+        groups_cal: Any = None,
+        groups_target: Any = None,
     ) -> "ShiftConformalClassifier":
         """Learns from labeled calibration data and unlabeled target data; may be called again at any time.
 
         Without `X_target` only the method "uncorrected" can be used. `y_target` holds labels of some target rows, drawn at random:
-        a dict from row to label, or one for each row with None, NaN or -1 where unknown.
+        a dict from row to label, or one for each row with None, NaN or -1 where unknown. `groups_cal` and `groups_target` hold the
+        group of each point: every group is calibrated by itself, and `predict_set` takes the groups of its rows.
         """
         alphas = self._alphas()
         probs, logits = self._outputs(X_cal, "X_cal")
@@ -115,6 +128,7 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
             if y_target is not None:
                 raise InvalidParameterError("y_target labels rows of X_target, which is missing; give both")
             target = probs
+            groups_target = groups_cal if groups_target is None else groups_target
         else:
             target, _ = self._outputs(X_target, "X_target")
         known = self._encoded_target(y_target, "y_target", len(target))
@@ -128,6 +142,9 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
             logits=logits,
             y_target=known,
             second=self._second(X_cal, X_target, logits),
+            per=self.per,
+            groups_cal=groups_cal,
+            groups_target=groups_target,
             **{"score": self.conformity_score, **self._assumed(), **self._options()},
         )
         # Labels may come later, and a calibration does not keep the target rows.
@@ -143,6 +160,10 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
         kept = getattr(self, "_target", None)
         if kept is None:
             raise InvalidParameterError("there are no target rows to label; call conformalize with X_target first")
+        if isinstance(self.calibration_, GroupedCalibration):
+            raise InvalidParameterError(
+                "labels cannot be added to a calibration with a threshold for each class or group; call conformalize with all labels"
+            )
         target, logits = kept
         known = self._encoded_target(y_target_new, "y_target_new", len(target))
         self.calibration_ = self.calibration_.update(target, known, logits=logits)
@@ -189,17 +210,22 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
         return shifted / shifted.sum(axis=1, keepdims=True)
 
     def predict_set(
-        self, X: Any, *, features: Any = None, ratios: Any = None, first_row: int = 0
+        self, X: Any, *, groups: Any = None, features: Any = None, ratios: Any = None, first_row: int = 0
     ) -> Tuple[np.ndarray, np.ndarray]:
         """Labels, and which labels are in the sets: `(y_pred, bool (n, C, n_levels))`.
 
         `features` or `ratios` of the rows are needed where `method_options` held those of the calibration data; `first_row` is the
-        position of the first row in a stream, by which randomised scores draw. See `Calibration.predict_set`.
+        position of the first row in a stream, by which randomised scores draw. See `Calibration.predict_set`. `groups` holds the group of
+        each row where `conformalize` was given groups.
         """
         self._require_conformalized()
         outputs, logits = self._outputs(X, "X")
-        calibration: Calibration = self.calibration_
+        calibration: Any = self.calibration_
         side = {"features": features, "ratios": ratios, "first_row": first_row}
+        if isinstance(calibration, GroupedCalibration):
+            side["groups"] = groups
+        elif groups is not None:
+            raise InvalidParameterError("groups have no use here: conformalize was not given any; leave them out")
         sets = calibration._sets(outputs, self._alphas(), logits=logits, **side)
         return self.predict(X), np.stack(sets, axis=2)
 

@@ -74,6 +74,8 @@ pub(crate) fn calibrate(
         };
         let fitted =
             evenkeel_jobs::calibrate(&calibrator, &labeled, &mut target.source()?, watcher)?;
-        Ok(FittedCalibration::new(fitted.calibration, fitted.order, cal.count()))
+        let said = fitted.class_warning(None);
+        Ok(FittedCalibration::new(fitted.calibration, fitted.order, cal.count())
+            .with_class_warning(said))
     })
 }

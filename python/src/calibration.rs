@@ -24,6 +24,8 @@ use crate::points::{Points, SideArrays};
 pub(crate) struct FittedCalibration {
     calibration: Calibration,
     rows: Option<ScoredRows>,
+    /// Classes that one threshold covers far below the level; not part of the file.
+    class_warning: Option<String>,
 }
 
 /// Which of the caller's rows the stored scores belong to.
@@ -37,7 +39,13 @@ struct ScoredRows {
 impl FittedCalibration {
     /// `order` are the caller's rows of the stored scores, out of `count`.
     pub(crate) fn new(calibration: Calibration, order: Vec<usize>, count: usize) -> Self {
-        Self { calibration, rows: Some(ScoredRows { of_score: order, count }) }
+        let rows = Some(ScoredRows { of_score: order, count });
+        Self { calibration, rows, class_warning: None }
+    }
+
+    /// With what to know about its classes.
+    pub(crate) fn with_class_warning(self, class_warning: Option<String>) -> Self {
+        Self { class_warning, ..self }
     }
 
     /// What it holds.
@@ -64,7 +72,7 @@ impl FittedCalibration {
         // Rows that do not fit are dropped, not refused: the calibration itself is sound without
         // them.
         let rows = rows.map(|of_score| ScoredRows { of_score, count: row_count }).filter(fits);
-        Ok(Self { calibration, rows })
+        Ok(Self { calibration, rows, class_warning: None })
     }
 
     /// The calibration with these labels of target rows added to those it was made with.
@@ -177,6 +185,12 @@ impl FittedCalibration {
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.calibration.warnings()
+    }
+
+    /// Which classes one threshold covers far below the level, by the calibration labels; known after a fit.
+    #[getter]
+    fn class_warning(&self) -> Option<String> {
+        self.class_warning.clone()
     }
 
     /// What was done and why, for the methods that decide something themselves.
@@ -327,7 +341,7 @@ impl FittedCalibration {
 const SHARE_ROWS: usize = 2048;
 
 /// Row-major membership of every label in every set.
-fn fill(members: &mut [bool], sets: &LabelSets) {
+pub(crate) fn fill(members: &mut [bool], sets: &LabelSets) {
     let classes = sets.classes();
     let shares = members.par_chunks_mut(SHARE_ROWS * classes).enumerate();
     shares.for_each(|(share, members)| {

@@ -3,6 +3,7 @@
 //! ```text
 //! arrays        NumPy arrays -> rows and labels, without a copy; results -> NumPy arrays
 //! points        rows with labels and side inputs -> what a job reads
+//! grouped       a threshold for each class or each group
 //! methods       keyword arguments -> the core's settings, by its option table
 //! spelling      options and inputs of the core as they are called here
 //! detached      runs a job without the interpreter, and listens to Ctrl-C
@@ -27,6 +28,7 @@ mod check;
 mod compare;
 mod detached;
 mod errors;
+mod grouped;
 mod methods;
 mod metrics;
 mod points;
@@ -56,6 +58,8 @@ mod _evenkeel {
     use crate::check::{CheckPage, check};
     #[pymodule_export]
     use crate::compare::compare;
+    #[pymodule_export]
+    use crate::grouped::{GroupedCalibration, calibrate_grouped};
     #[pymodule_export]
     use crate::methods::{method_names, option_names, options_of_method};
     #[pymodule_export]

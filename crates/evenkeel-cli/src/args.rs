@@ -9,6 +9,7 @@ use evenkeel::side_inputs::SideInput;
 use evenkeel_io::text_of_path;
 
 pub(crate) use crate::method_args::*;
+use crate::per_args::{GroupsOfPoints, PerArgs, SmallArgs};
 
 /// Inputs that some methods take beside the probabilities.
 // A heading of its own: most users need none of these, and should not have to read past them.
@@ -284,6 +285,8 @@ pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub second: SecondArgs,
     #[command(flatten)]
+    pub per: PerArgs,
+    #[command(flatten)]
     pub bound_grid: BoundGrid,
     /// Relabelings of the shift test [default: 999, or 2 / delta if that is more].
     #[arg(long, value_name = "N")]
@@ -353,6 +356,7 @@ pub(crate) struct CheckCommon {
 Example:
   evenkeel calibrate --cal-probs cal.npy --cal-labels labels.npy --unlabeled target.npy --out cal.json
   evenkeel calibrate --update cal.json --unlabeled target.npy --target-labels more.csv --out new.json
+  evenkeel calibrate --cal-probs cal.npy --cal-labels labels.npy --unlabeled target.npy --per class --out cal.json
 
 --update gives the bytes of a calibration with all labels at once.")]
 pub(crate) struct CalibrateArgs {
@@ -369,6 +373,10 @@ pub(crate) struct CalibrateArgs {
     pub out: PathBuf,
     #[command(flatten)]
     pub beside: BesideArgs,
+    #[command(flatten)]
+    pub per: PerArgs,
+    #[command(flatten)]
+    pub small: SmallArgs,
     #[command(flatten)]
     pub settings: MethodArgs,
     #[command(flatten)]
@@ -401,6 +409,8 @@ pub(crate) struct PredictArgs {
     /// File to write the sets to: .npy, .csv, .jsonl or .parquet.
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
+    #[command(flatten)]
+    pub groups: GroupsOfPoints,
     #[command(flatten)]
     pub reading: Reading,
     #[command(flatten)]
@@ -451,6 +461,8 @@ pub(crate) struct EvaluateArgs {
     /// Exit with 1 if the measured coverage is below this.
     #[arg(long, value_name = "COVERAGE")]
     pub fail_below: Option<f64>,
+    #[command(flatten)]
+    pub groups: GroupsOfPoints,
     #[command(flatten)]
     pub page: PageArgs,
     #[command(flatten)]

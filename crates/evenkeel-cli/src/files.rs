@@ -9,7 +9,8 @@ use evenkeel_io::{
     FileSource, LabeledFiles, MatrixReader, MatrixSource, PointFiles, SideFiles, ValueKind,
     read_class_names, read_labels_of_rows, read_second,
 };
-use evenkeel_jobs::{LabeledData, SeenRows, parse_calibration};
+use evenkeel_jobs::grouped::{AnyCalibration, parse_any_calibration};
+use evenkeel_jobs::{LabeledData, SeenRows};
 
 use crate::args::{BesideArgs, Labeled, Reading, SecondArgs};
 use crate::failure::{Failure, system_words};
@@ -107,6 +108,11 @@ impl BesideArgs {
 
 /// Reads and checks a file written by `calibrate`.
 pub(crate) fn load_calibration(path: &Path) -> Result<Calibration, Failure> {
+    Ok(load_any_calibration(path)?.into_one(&path.display().to_string())?)
+}
+
+/// The same for calibrations with a threshold for each class or group.
+pub(crate) fn load_any_calibration(path: &Path) -> Result<AnyCalibration, Failure> {
     let failed = |reason: String| Failure::Calibration { path: path.to_owned(), reason };
     let metadata = std::fs::metadata(path).map_err(|error| failed(unreadable(&error)))?;
     // A pipe has no length to compare, and a directory gives an error that names neither.
@@ -118,7 +124,7 @@ pub(crate) fn load_calibration(path: &Path) -> Result<Calibration, Failure> {
         return Err(failed(format!("is {} bytes, too large for a calibration", metadata.len())));
     }
     let text = std::fs::read_to_string(path).map_err(|error| failed(unreadable(&error)))?;
-    parse_calibration(&text).map_err(|error| failed(error.to_string()))
+    parse_any_calibration(&text).map_err(|error| failed(error.to_string()))
 }
 
 /// A calibration of ten million points is about 400 MB.

@@ -13,6 +13,7 @@ mod method_args;
 mod output;
 mod outputs;
 mod page;
+mod per_args;
 mod progress;
 mod reproduce_args;
 mod settings;

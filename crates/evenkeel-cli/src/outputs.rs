@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use evenkeel_io::MatrixSource;
 use evenkeel_io::write::{FileIdentity, identity};
+use evenkeel_io::{GroupFile, MatrixSource};
 
 use crate::args::{
     BesideArgs, CalibrateArgs, CheckArgs, Command, CompareArgs, Deferred, SecondArgs,
@@ -11,6 +11,7 @@ use crate::args::{
 use crate::args::{EvaluateArgs, Labeled, PredictArgs, Reading};
 use crate::failure::Failure;
 use crate::label_args::LabelArgs;
+use crate::per_args::PerArgs;
 
 /// A flag and the file it names.
 type Named = (&'static str, PathBuf);
@@ -61,6 +62,7 @@ fn of_check(args: &CheckArgs) -> Files {
     inputs.extend(matrix("--unlabeled", &args.unlabeled));
     inputs.extend(optional("--target-labels", args.target_labels.as_deref()));
     inputs.extend(second(&args.second));
+    inputs.extend(groups(&args.per));
     inputs.extend(names(&args.reading));
     (inputs, plain("--html", args.page.html.as_deref()))
 }
@@ -72,6 +74,7 @@ fn of_calibrate(args: &CalibrateArgs) -> Files {
     inputs.extend(plain("--calibration", args.made_of.calibration.as_deref()));
     inputs.extend(matrix("--unlabeled", &args.unlabeled));
     inputs.extend(beside(&args.beside));
+    inputs.extend(groups(&args.per));
     inputs.extend(names(&args.reading));
     (inputs, plain("--out", Some(&args.out)))
 }
@@ -81,6 +84,7 @@ fn of_predict(args: &PredictArgs) -> Files {
     inputs.extend(matrix("--probs", &args.probs));
     inputs.extend(optional("--features", args.features.as_deref()));
     inputs.extend(optional("--ratios", args.ratios.as_deref()));
+    inputs.extend(group_file("--groups", args.groups.groups.as_deref()));
     inputs.extend(names(&args.reading));
     (inputs, plain("--out", Some(&args.out)))
 }
@@ -91,6 +95,7 @@ fn of_evaluate(args: &EvaluateArgs) -> Files {
     inputs.extend(matrix("--labels", &args.labels));
     inputs.extend(optional("--features", args.features.as_deref()));
     inputs.extend(optional("--ratios", args.ratios.as_deref()));
+    inputs.extend(group_file("--groups", args.groups.groups.as_deref()));
     inputs.extend(names(&args.reading));
     (inputs, plain("--html", args.page.html.as_deref()))
 }
@@ -142,6 +147,17 @@ fn second(second: &SecondArgs) -> Vec<Named> {
     let mut files = of("--second-cal-probs", &second.second_cal_probs);
     files.extend(of("--second-probs", &second.second_probs));
     files
+}
+
+fn groups(per: &PerArgs) -> Vec<Named> {
+    let mut files = group_file("--cal-groups", per.cal_groups.as_deref());
+    files.extend(group_file("--unlabeled-groups", per.unlabeled_groups.as_deref()));
+    files
+}
+
+/// The file of a column of groups, without the column.
+fn group_file(flag: &'static str, argument: Option<&str>) -> Vec<Named> {
+    argument.and_then(GroupFile::path_of).map(|path| (flag, path)).into_iter().collect()
 }
 
 fn names(reading: &Reading) -> Vec<Named> {

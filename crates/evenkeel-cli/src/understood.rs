@@ -56,6 +56,8 @@ fn resolved(command: &Command) -> Result<(), Failure> {
 }
 
 fn of_calibrate(args: &CalibrateArgs) -> Result<(), Failure> {
+    args.per.check()?;
+    args.small.check(&args.per)?;
     let rates = Rates::of(&args.common)?;
     let score = score(&args.scoring, rates.seed)?;
     let ratios = KnownRatios::of(args.beside.cal_ratios.as_ref());
@@ -66,6 +68,7 @@ fn of_calibrate(args: &CalibrateArgs) -> Result<(), Failure> {
 
 fn of_check(args: &CheckArgs) -> Result<(), Failure> {
     FailureProbability::new(args.delta)?;
+    args.per.check()?;
     of_rate(args.common.alpha)?;
     args.bound_grid.values()?;
     score(&args.scoring, Seed::new(args.common.seed.unwrap_or(0))).map(drop)

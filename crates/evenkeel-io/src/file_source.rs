@@ -292,7 +292,7 @@ impl Companion {
 fn opened(what: PerRow, source: &MatrixSource) -> Result<RowAligned, IoError> {
     match what {
         PerRow::Features | PerRow::Second => RowAligned::open(source),
-        PerRow::Label | PerRow::Ratio | PerRow::Weight => {
+        PerRow::Label | PerRow::Ratio | PerRow::Weight | PerRow::Group => {
             RowAligned::open_column(source, what.many())
         }
     }

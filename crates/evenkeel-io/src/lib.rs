@@ -6,6 +6,7 @@
 //! FileSource     probabilities or logits    all files of some points  -> blocks for a job (a RowSource)
 //! LabeledFiles   probabilities and labels   whole in memory           -> the calibration data of a job
 //! read_*         small inputs               whole in memory           -> matrix, labels, weights, class names
+//! GroupFile      .csv or whole numbers     the group of every row    -> read beside the rows of a job
 //! LabelSheet     .csv                      rows to label             -> filled in by people, read as target labels
 //! SetWriter      .npy .csv .jsonl .parquet  the core's LabelSets      -> a file, written atomically
 //! ```
@@ -33,6 +34,7 @@ mod companion;
 mod csv;
 mod error;
 mod file_source;
+mod group_file;
 mod input;
 mod label_sheet;
 mod labeled_files;
@@ -53,6 +55,7 @@ pub use csv::{CsvProblem, MAX_RECORD_BYTES};
 pub use error::{Category, IoError, Result};
 pub use evenkeel_jobs::{AnyRows, ValueKind};
 pub use file_source::{FileSource, PointFiles};
+pub use group_file::GroupFile;
 pub use label_sheet::{IdColumns, LABEL, LabelSheet, ROW, read_id_columns};
 pub use labeled_files::{LabeledFiles, SideFiles, read_second};
 pub use matrix::{Matrix, read_matrix};

@@ -2,10 +2,13 @@
 
 use evenkeel::calibration::Calibration;
 use evenkeel::calibrator::{Fitted, ShiftCalibrator};
+use evenkeel::evaluation::ClassCoverage;
 
+use crate::check::split_coverage_by_class;
 use crate::documents::CalibrateDocument;
 use crate::error::Result;
 use crate::fit::fit;
+use crate::grouped::undercovered_classes;
 use crate::labeled::LabeledData;
 use crate::observer::Observer;
 use crate::source::RowSource;
@@ -19,12 +22,24 @@ pub struct Calibrated {
     pub order: Vec<usize>,
     /// Seconds of the fit, without reading.
     pub seconds: f64,
+    /// Coverage of the calibration points at one threshold of split conformal prediction, class by class.
+    pub per_class: Vec<ClassCoverage>,
 }
 
 impl Calibrated {
     /// What people see of it.
     pub fn document<'a>(&'a self, class_names: Option<&'a [String]>) -> CalibrateDocument<'a> {
-        CalibrateDocument::new(&self.calibration, self.seconds, class_names)
+        let mut document = CalibrateDocument::new(&self.calibration, self.seconds, class_names);
+        document.warnings.extend(self.class_warning(class_names));
+        document
+    }
+
+    /// What to know about classes that one threshold covers far below the level; it is not stored with the calibration.
+    pub fn class_warning(&self, class_names: Option<&[String]>) -> Option<String> {
+        // Where every label or point has a threshold of its own, one for all says nothing of coverage.
+        self.calibration.threshold(None)?;
+        let alpha = self.calibration.provenance().alpha;
+        undercovered_classes(&self.per_class, alpha, class_names)
     }
 }
 
@@ -38,7 +53,8 @@ pub fn calibrate(
     target: &mut dyn RowSource,
     observer: &mut dyn Observer,
 ) -> Result<Calibrated> {
-    let (Fitted { calibration, order }, seconds) = fit(calibrator, labeled, target, observer)?;
+    let (Fitted { calibration, order, .. }, seconds) = fit(calibrator, labeled, target, observer)?;
     let calibration = calibration.with_reference(labeled.reference(calibrator.seed)?)?;
-    Ok(Calibrated { calibration, order, seconds })
+    let per_class = split_coverage_by_class(labeled, &calibrator.score, calibrator.alpha)?;
+    Ok(Calibrated { calibration, order, seconds, per_class })
 }

@@ -173,7 +173,7 @@ pub fn compare(
     }
     let measured: Vec<(Evaluated, f64)> = measured.into_iter().collect::<Result<_>>()?;
     let compared = fitted.into_iter().zip(measured).map(|((fitted, _), (found, seconds))| {
-        let Fitted { calibration, order } = fitted;
+        let Fitted { calibration, order, .. } = fitted;
         let gap_curve = found.gap_curve(&calibration);
         let Evaluated { evaluation, label_law } = found;
         Compared { calibration, order, evaluation, label_law, gap_curve, seconds }

@@ -15,6 +15,7 @@ use crate::check::{
 };
 use crate::compare::{Compared, Comparison};
 use crate::error::Spell;
+use crate::grouped::documents::{CheckedGroupRow, GroupEvaluationRow};
 use crate::label::{LabelsFor, LabelsWorth, RowToLabel};
 use crate::predict::Predicted;
 use crate::sentences;
@@ -51,6 +52,9 @@ pub struct CheckDocument<'a> {
     pub warnings: Vec<String>,
     /// Coverage of the calibration data at the threshold in question, class by class.
     pub per_class: Vec<ClassRow<'a>>,
+    /// What the threshold is worth for each group; absent without groups.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub per_group: Vec<CheckedGroupRow>,
     /// Mean number of labels in the sets of the target data at that threshold.
     pub mean_size: f64,
     /// A few target rows with their sets.
@@ -81,8 +85,9 @@ impl<'a> CheckDocument<'a> {
             failed: failed.to_vec(),
             advice: sentences::check::advice(checked),
             command: None,
-            warnings: warnings_of(checked),
+            warnings: warnings_of(checked, class_names),
             per_class: class_rows(&checked.per_class, class_names),
+            per_group: Vec::new(),
             mean_size: checked.mean_size,
             examples: &checked.examples,
             recommended: checked.recommended.as_ref(),
@@ -90,9 +95,20 @@ impl<'a> CheckDocument<'a> {
     }
 }
 
+impl CheckDocument<'_> {
+    /// With the coverage expected of the target rows of each class, and how many rows it is expected to have.
+    pub fn with_class_estimates(&mut self, estimates: Option<&[(f64, f64)]>) {
+        for row in &mut self.per_class {
+            let found = estimates.and_then(|estimates| estimates.get(row.label));
+            row.coverage_estimate = found.map(|(_, coverage)| *coverage);
+        }
+    }
+}
+
 /// Everything a user should know: of the data, of an advised repair, of the evidence; each once.
-fn warnings_of(checked: &Checked) -> Vec<String> {
+fn warnings_of(checked: &Checked, class_names: Option<&[String]>) -> Vec<String> {
     let mut said = sentences::check::warnings(checked);
+    said.extend(checked.class_warning(class_names));
     for warning in checked.repair().into_iter().flat_map(|found| &found.warnings) {
         if !said.contains(warning) {
             said.push(warning.clone());
@@ -329,6 +345,9 @@ pub struct EvaluateDocument<'a> {
     pub n: u64,
     /// Coverage of every class that occurs.
     pub per_class: Vec<ClassRow<'a>>,
+    /// Coverage of every group that occurs; absent without groups.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub per_group: Vec<GroupEvaluationRow<'a>>,
     /// Measured total coverage gap; null where points have thresholds of their own.
     pub total_coverage_gap: Option<f64>,
 }
@@ -345,6 +364,12 @@ pub struct ClassRow<'a> {
     /// Its name, if one was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<&'a str>,
+    /// Its own threshold, null if infinite; absent where one serves all classes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<Option<f64>>,
+    /// Coverage of its target rows at the threshold in question, by the reading of the estimate; absent where it was not asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coverage_estimate: Option<f64>,
 }
 
 /// Classes with their names.
@@ -354,7 +379,14 @@ fn class_rows<'a>(
 ) -> Vec<ClassRow<'a>> {
     let row = |class: &ClassCoverage| {
         let name = class_names.and_then(|names| names.get(class.label)).map(String::as_str);
-        ClassRow { coverage: class.coverage, label: class.label, n: class.n, name }
+        ClassRow {
+            coverage: class.coverage,
+            label: class.label,
+            n: class.n,
+            name,
+            threshold: None,
+            coverage_estimate: None,
+        }
     };
     classes.iter().map(row).collect()
 }
@@ -385,6 +417,7 @@ impl<'a> EvaluateDocument<'a> {
             median_size: evaluation.median_size,
             n: evaluation.n,
             per_class: class_rows(&evaluation.per_class, class_names),
+            per_group: Vec::new(),
             total_coverage_gap: evaluation.total_coverage_gap,
         }
     }

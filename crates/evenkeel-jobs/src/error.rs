@@ -155,6 +155,30 @@ pub enum JobError {
         /// The input at fault, as the shell names it: a path, or an argument.
         input: String,
     },
+    /// What went wrong with the rows of one group.
+    #[error("group {group}: {error}")]
+    Group {
+        /// Its name, or those of the groups it is merged with.
+        group: String,
+        /// What.
+        error: Box<Self>,
+    },
+    /// A calibration per group, and rows without groups.
+    #[error(
+        "{input}: its rows have no groups, and the calibration is one for each group; give the group of each row"
+    )]
+    NoGroups {
+        /// The rows, as the shell names them.
+        input: String,
+    },
+    /// Groups for a calibration that does not know any.
+    #[error(
+        "{input}: groups have no use here: the calibration has one for all groups; leave them out, or calibrate per group"
+    )]
+    GroupsNotUsed {
+        /// The groups, as the shell names them.
+        input: String,
+    },
     /// A calibration with which this cannot be done: a check, or adding labels.
     #[error("{input}: {why}")]
     NotCheckable {
@@ -218,8 +242,12 @@ impl JobError {
             | Self::NoSuchRow { .. }
             | Self::OtherNumberOfRows { .. }
             | Self::NoneFilledIn { .. }
+            | Self::NoGroups { .. }
             | Self::NoLabels { .. } => Some(Category::InvalidInput),
-            Self::Calibration(_) | Self::NotCheckable { .. } => Some(Category::Incompatible),
+            Self::Group { error, .. } => error.category(),
+            Self::Calibration(_) | Self::NotCheckable { .. } | Self::GroupsNotUsed { .. } => {
+                Some(Category::Incompatible)
+            }
             // Nobody's mistake, or one that the source explains itself.
             Self::Stopped | Self::Source(_) => None,
         }
@@ -230,6 +258,7 @@ impl JobError {
         match self {
             Self::Core(error) => row_of(error),
             Self::In { error, .. } => row_of(error),
+            Self::Group { error, .. } => error.row(),
             _ => None,
         }
     }
@@ -239,6 +268,7 @@ impl JobError {
         match self {
             Self::Core(error) => spell(error),
             Self::In { input, error } => format!("{input}: {}", spell(error)),
+            Self::Group { group, error } => format!("group {group}: {}", error.spelled(spell)),
             other => other.to_string(),
         }
     }
@@ -257,6 +287,8 @@ pub enum PerRow {
     Weight,
     /// A row of a second model's probabilities.
     Second,
+    /// The name of a group.
+    Group,
 }
 
 impl PerRow {
@@ -268,6 +300,7 @@ impl PerRow {
             Self::Ratio => "ratio",
             Self::Weight => "weight",
             Self::Second => "row of probabilities",
+            Self::Group => "group",
         }
     }
 
@@ -279,6 +312,7 @@ impl PerRow {
             Self::Ratio => "ratios",
             Self::Weight => "weights",
             Self::Second => "rows",
+            Self::Group => "groups",
         }
     }
 }

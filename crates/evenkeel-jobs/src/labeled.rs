@@ -92,6 +92,8 @@ macro_rules! with_probabilities {
 pub struct LabeledData<'a> {
     name: String,
     probabilities: AnyProbabilities<'a>,
+    /// As they were given, neither checked nor normalised.
+    given: AnyRows<'a>,
     labels: Labels,
     side: SideInputs<'a>,
     /// Where labels of the target rows come from, and how many rows they have an entry for.
@@ -133,6 +135,7 @@ impl<'a> LabeledData<'a> {
         let probabilities = probabilities.map_err(|error| JobError::found_in(name, error))?;
         // Counted before labels are judged: a missing row is the likelier mistake, and explains the
         // rest.
+        let given = rows;
         let (found, rows) = (labels.len(), rows.rows());
         if found != rows {
             return Err(JobError::Count {
@@ -147,7 +150,7 @@ impl<'a> LabeledData<'a> {
         let labels =
             Labels::new(labels, classes).map_err(|error| JobError::found_in(labels_name, error))?;
         let (name, side) = (name.to_owned(), SideInputs::default());
-        Ok(Self { name, probabilities, labels, side, target_entries: None })
+        Ok(Self { name, probabilities, given, labels, side, target_entries: None })
     }
 
     /// The calibration data that a stored calibration keeps; `name` is the caller's for it.
@@ -228,6 +231,11 @@ impl<'a> LabeledData<'a> {
     /// True class of each row, shape `(n,)`, below `C`.
     pub fn labels(&self) -> &Labels {
         &self.labels
+    }
+
+    /// The rows as they were given.
+    pub(crate) fn rows_as_given(&self) -> AnyRows<'a> {
+        self.given
     }
 
     /// What stands beside the probabilities.

@@ -10,6 +10,7 @@
 //! evaluate       coverage, sizes and gap on labeled rows                      -> Evaluated   -> EvaluateDocument
 //! compare        methods side by side on labeled rows                         -> Comparison  -> CompareDocument
 //! label          rows to label, drawn at random, and what they are worth     -> Drawn       -> LabelDocument
+//! grouped        the same with coverage for each class or each group
 //! Observer       hears of progress, may stop a job
 //! documents      every JSON document            sentences      every sentence about a result
 //! ```
@@ -50,6 +51,7 @@ mod error;
 mod evaluate;
 mod evaluation_pass;
 mod fit;
+pub mod grouped;
 mod label;
 mod labeled;
 mod memory;

@@ -406,6 +406,57 @@ pub enum Error {
         /// What to do instead, as a command.
         instead: &'static str,
     },
+    /// Groups or classes with too few points for a threshold at the level, alone or together.
+    #[error("{}", groups_too_small(small, points, *together, (*least, *level), *merged))]
+    GroupsTooSmall {
+        /// Name and size of each.
+        small: Vec<(String, f64)>,
+        /// What a size counts, in the plural.
+        points: &'static str,
+        /// Size of all of them.
+        together: f64,
+        /// The size that is needed.
+        least: usize,
+        /// The level asked for.
+        level: f64,
+        /// Whether they were to be merged.
+        merged: bool,
+    },
+    /// A row that belongs to no group.
+    #[error(
+        "row {row} has no group{}; give every row one, a text or a whole number",
+        no_group(found)
+    )]
+    NoGroup {
+        /// Number of the row, from 0.
+        row: usize,
+        /// What stands there in place of a name.
+        found: String,
+    },
+    /// A row of a group that the calibration does not know.
+    #[error(
+        "row {row} is of the group \"{name}\", which has no calibration points ({known} groups have); \
+         calibrate with points of it, or with a pooled threshold for other groups"
+    )]
+    UnknownGroup {
+        /// Its name.
+        name: String,
+        /// Number of the row, from 0.
+        row: usize,
+        /// Number of groups that are known.
+        known: usize,
+    },
+    /// A method whose weights say nothing about one class.
+    #[error(
+        "{method} has no thresholds for each class: {why}; take uncorrected, fixed, label-shift, label-plan, few-labels or auto, \
+         or calibrate per group"
+    )]
+    NotPerClass {
+        /// Its name.
+        method: &'static str,
+        /// Why not.
+        why: &'static str,
+    },
     /// Data that should be a calibration say they are something else.
     #[error("this is not a calibration: its format is not \"{expected}\"; calibrate to make one")]
     NotACalibration {
@@ -700,6 +751,9 @@ impl Error {
             | Self::LabelWithoutRow { .. }
             | Self::OtherRows { .. }
             | Self::Damaged { .. }
+            | Self::GroupsTooSmall { .. }
+            | Self::NoGroup { .. }
+            | Self::UnknownGroup { .. }
             | Self::OutsideRange { .. } => Category::InvalidInput,
             Self::OutOfRange { .. }
             | Self::TooFew { .. }
@@ -717,6 +771,7 @@ impl Error {
             | Self::OneSided { .. }
             | Self::WrongScore { .. }
             | Self::Unsupported { .. }
+            | Self::NotPerClass { .. }
             | Self::NotACalibration { .. }
             | Self::UnsupportedVersion { .. }
             | Self::IncompatibleSketches { .. }
@@ -727,6 +782,49 @@ impl Error {
             | Self::NotSketched { .. } => Category::Incompatible,
         }
     }
+}
+
+/// Small groups named in an error; the rest are counted.
+const GROUPS_NAMED: usize = 5;
+
+/// Which groups are too small, what they would need, and what else can be done.
+fn groups_too_small(
+    small: &[(String, f64)],
+    points: &str,
+    together: f64,
+    (least, level): (usize, f64),
+    merged: bool,
+) -> String {
+    let named: Vec<String> = small
+        .iter()
+        .take(GROUPS_NAMED)
+        .map(|(name, size)| format!("{name} has {}", round_size(*size)))
+        .collect();
+    let more = match small.len().saturating_sub(GROUPS_NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more have too few"),
+    };
+    let together = match (merged, small.len()) {
+        (true, 2..) => format!(", {} together", round_size(together)),
+        (true, _) => ", and there is no other small one to merge it with".to_owned(),
+        (false, _) => String::new(),
+    };
+    format!(
+        "a threshold at {} % needs at least {least} {points}, but {}{more}{together}; give more of them, ask for a lower level, \
+         or take every label where there are too few (all-labels)",
+        (1000.0 * level).round() / 10.0,
+        named.join(", "),
+    )
+}
+
+/// A size as people write it: counts are whole, expected rows are not.
+fn round_size(size: f64) -> f64 {
+    (10.0 * size).round() / 10.0
+}
+
+/// What stands in place of a group's name.
+fn no_group(found: &str) -> String {
+    if found.is_empty() { " (the entry is empty)".to_owned() } else { format!(" (\"{found}\")") }
 }
 
 /// The first entry of `values` that is not finite, as an error; `what` names them.

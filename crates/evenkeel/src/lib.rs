@@ -44,6 +44,7 @@
 //! 10 evaluation   sets, labels               -> coverage, set sizes, coverage gap
 //! 11 check        both data sets             -> is there a shift, what is at risk, what to do
 //! 12 regression   scores of a regressor      -> gate, readings, weights; what is at risk
+//! 13 per_group    a fitted method, groups    -> coverage for each class or each group
 //! ```
 //! The core computes and does nothing else: no files, clock, environment or printing.
 
@@ -64,6 +65,7 @@ pub mod level;
 pub mod measure;
 pub mod method;
 mod numeric;
+pub mod per_group;
 pub mod prelude;
 pub mod reading;
 pub mod regression;

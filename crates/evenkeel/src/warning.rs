@@ -195,6 +195,19 @@ pub enum Warning {
         /// Miscoverage rate asked for.
         alpha: f64,
     },
+    /// One threshold for all classes covers some of them far below the level, by the calibration labels.
+    ClassUndercovered {
+        /// The worst covered.
+        label: usize,
+        /// Its calibration points.
+        points: u64,
+        /// Share of them that are covered.
+        coverage: f64,
+        /// The level asked for.
+        level: f64,
+        /// How many classes are covered far below it.
+        classes: usize,
+    },
 }
 
 impl Warning {
@@ -224,6 +237,7 @@ impl Warning {
             Self::ImpossibleLabels { .. } => "impossible-labels",
             Self::LabelsNotRandom { .. } => "labels-not-random",
             Self::TooFewLabels { .. } => "too-few-labels",
+            Self::ClassUndercovered { .. } => "class-undercovered",
         }
     }
 }
@@ -375,6 +389,24 @@ impl fmt::Display for Warning {
                 "every set holds every label: the guarantee takes {needed} labels at alpha = {alpha}, and there are {labels}; label \
                  more rows, use a larger alpha or ask for less"
             ),
+            Self::ClassUndercovered { label, points, coverage, level, classes } => {
+                write!(
+                    f,
+                    "class {label} is covered {:.1} % of the time at a level of {} % (its {points} calibration points at one \
+                     threshold for all classes)",
+                    100.0 * coverage,
+                    (1000.0 * level).round() / 10.0,
+                )?;
+                match classes.saturating_sub(1) {
+                    0 => {}
+                    1 => write!(f, ", and 1 other class is far below it too")?,
+                    more => write!(f, ", and {more} other classes are far below it too")?,
+                }
+                write!(
+                    f,
+                    "; the level holds on average over classes: calibrate per class to hold it for each"
+                )
+            }
         }
     }
 }

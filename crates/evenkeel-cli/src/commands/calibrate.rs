@@ -3,6 +3,10 @@
 use std::path::Path;
 
 use evenkeel_io::{AtomicFile, FileSource, PointFiles, read_labels_of_rows};
+use evenkeel_jobs::grouped::{
+    CalibratedPerClass, CalibratedPerGroup, calibrate_per_class, calibrate_per_group,
+    calibrated_per_class, calibrated_per_group, merged_classes, merged_groups,
+};
 use evenkeel_jobs::{
     Calibrated, JobError, LabeledData, Observer, TargetLabels, calibrate, sentences, update,
 };
@@ -17,6 +21,7 @@ use crate::exit::Outcome;
 use crate::failure::Failure;
 use crate::files::load_calibration;
 use crate::output::{print, print_json, to_json};
+use crate::per_args::Per;
 use crate::progress::Verbosity;
 use crate::settings::{Rates, calibrator, on_threads, score};
 
@@ -25,6 +30,8 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Outcome, Failure> {
 }
 
 fn run_on_pool(args: &CalibrateArgs) -> Result<Outcome, Failure> {
+    args.per.check()?;
+    args.small.check(&args.per)?;
     match (args.made_of.labeled(), &args.made_of.calibration, &args.made_of.update) {
         (Some(labeled), ..) => of_files(args, &labeled),
         (None, Some(path), _) => of_kept_data(args, path),
@@ -100,9 +107,29 @@ fn of_data(
         }
         None => labeled,
     };
-    store(args, names.as_deref(), |target, progress| {
-        calibrate(calibrator, &labeled, target, progress)
+    let per = args.per.resolve()?;
+    let small = args.small.small()?;
+    store(args, names.as_deref(), |target, progress| match per {
+        Per::All => Ok(Made::One(Box::new(calibrate(calibrator, &labeled, target, progress)?))),
+        Per::Class => {
+            let made = calibrate_per_class(calibrator, &labeled, target, small, progress)?;
+            Ok(Made::PerClass(Box::new(made)))
+        }
+        Per::Group { by, mut cal, mut unlabeled } => {
+            let job = args.small.job(by)?;
+            let (cal, unlabeled) =
+                ((&labeled, &mut *cal as _), (target as _, &mut *unlabeled as _));
+            let made = calibrate_per_group(calibrator, &job, cal, unlabeled, progress)?;
+            Ok(Made::PerGroup(Box::new(made)))
+        }
     })
+}
+
+/// What a job gives: one threshold for all, one for each class, or one for each group.
+enum Made {
+    One(Box<Calibrated>),
+    PerClass(Box<CalibratedPerClass>),
+    PerGroup(Box<CalibratedPerGroup>),
 }
 
 /// From a calibration, target data and more labels of them.
@@ -113,6 +140,11 @@ fn of_calibration(args: &CalibrateArgs, path: &Path) -> Result<Outcome, Failure>
             "--{name} has no use with --update: the calibration's own is kept; leave it out, or calibrate anew"
         )));
     }
+    if args.per.is_given() {
+        return Err(Failure::Argument(
+            "--per has no use with --update, which keeps the thresholds of the calibration; calibrate anew with all labels".into(),
+        ));
+    }
     let calibration = load_calibration(path)?;
     let classes = calibration.provenance().classes;
     let names = args.reading.names(classes)?;
@@ -121,7 +153,7 @@ fn of_calibration(args: &CalibrateArgs, path: &Path) -> Result<Outcome, Failure>
     let new = TargetLabels::new(new, found.pairs, classes)?.or_refuse()?.for_rows(found.entries);
     let name = path.display().to_string();
     store(args, names.as_deref(), |target, progress| {
-        update((&name, &calibration), &new, target, progress)
+        Ok(Made::One(Box::new(update((&name, &calibration), &new, target, progress)?)))
     })
 }
 
@@ -129,7 +161,7 @@ fn of_calibration(args: &CalibrateArgs, path: &Path) -> Result<Outcome, Failure>
 fn store(
     args: &CalibrateArgs,
     names: Option<&[String]>,
-    job: impl FnOnce(&mut FileSource, &mut dyn Observer) -> Result<Calibrated, JobError>,
+    job: impl FnOnce(&mut FileSource, &mut dyn Observer) -> Result<Made, Failure>,
 ) -> Result<Outcome, Failure> {
     // Started before the fit: a place that cannot be written to should not cost one.
     let out = AtomicFile::create(&args.out)?;
@@ -139,26 +171,46 @@ fn store(
         ..PointFiles::probs(&args.unlabeled)
     })?;
     let mut progress = Verbosity::of(args.common.quiet).progress();
-    let calibrated = job(&mut target, &mut progress)?;
+    let made = job(&mut target, &mut progress)?;
     // Stored before anything is printed: a reader of stdout that goes away must not cost the
     // result.
-    out.write_whole(format!("{}\n", to_json(&calibrated.calibration)?))?;
-    if args.common.json {
-        print_json(&calibrated.document(names))?;
-    } else {
-        print(&text(&calibrated, args))?;
+    let stored = match &made {
+        Made::One(made) => to_json(&made.calibration)?,
+        Made::PerClass(made) => to_json(&made.calibration)?,
+        Made::PerGroup(made) => to_json(&made.calibration)?,
+    };
+    out.write_whole(format!("{stored}\n"))?;
+    match (&made, args.common.json) {
+        (Made::One(made), true) => print_json(&made.document(names))?,
+        (Made::PerClass(made), true) => print_json(&made.document(names))?,
+        (Made::PerGroup(made), true) => print_json(&made.document())?,
+        (made, false) => print(&text(made, args, names))?,
     }
     Ok(Outcome::Done)
 }
 
 /// What a person reads, and what to type next.
-fn text(calibrated: &Calibrated, args: &CalibrateArgs) -> String {
-    let Calibrated { calibration, seconds, .. } = calibrated;
-    let mut said = sentences::calibrated(calibration, Some(*seconds));
+fn text(made: &Made, args: &CalibrateArgs, names: Option<&[String]>) -> String {
+    let (mut said, warnings) = match made {
+        Made::One(made) => {
+            let mut warnings = made.calibration.warnings();
+            warnings.extend(made.class_warning(names));
+            (sentences::calibrated(&made.calibration, Some(made.seconds)), warnings)
+        }
+        Made::PerClass(made) => {
+            let mut warnings = made.calibration.pooled().warnings();
+            warnings.extend(merged_classes(&made.calibration, names));
+            (calibrated_per_class(&made.calibration, names), warnings)
+        }
+        Made::PerGroup(made) => {
+            (calibrated_per_group(&made.calibration), merged_groups(&made.calibration))
+        }
+    };
+    let groups = if matches!(made, Made::PerGroup(_)) { " --groups FILE" } else { "" };
     said.push(format!(
-        "Stored in {0}. Next: evenkeel predict --calibration {0} --probs FILE --out FILE",
+        "Stored in {0}. Next: evenkeel predict --calibration {0} --probs FILE{groups} --out FILE",
         args.out.display()
     ));
-    said.extend(calibration.warnings().iter().map(|warning| format!("Warning: {warning}.")));
+    said.extend(warnings.iter().map(|warning| format!("Warning: {warning}.")));
     said.join("\n") + "\n"
 }

@@ -6,12 +6,13 @@ use evenkeel::method::label_plan::PlanAssumptions;
 use evenkeel::score::Score;
 use evenkeel::seed::Seed;
 use evenkeel_io::{AtomicFile, LabeledFiles, PointFiles, read_labels_of_rows};
+use evenkeel_jobs::grouped::{CheckedGroup, check_classes, check_groups};
 use evenkeel_jobs::sentences::check::NextStep;
 use evenkeel_jobs::{
     AlarmConditions, CheckJob, Checked, FailedCondition, JobError, LabeledData, TargetLabels,
     check, sentences,
 };
-use evenkeel_report::job_pages::{AboutRun, check_page};
+use evenkeel_report::job_pages::{AboutRun, add_checked_groups, check_page};
 
 use crate::args::CheckArgs;
 use crate::exit::Outcome;
@@ -19,6 +20,7 @@ use crate::failure::Failure;
 use crate::files::load_calibration;
 use crate::output::{print, print_json};
 use crate::page::{date, in_words, provenance, quoted};
+use crate::per_args::Per;
 use crate::progress::Verbosity;
 use crate::settings::{on_threads, score};
 use crate::table::{Align, Table, colour_on_stdout, percent};
@@ -124,23 +126,102 @@ fn run_on_pool(args: &CheckArgs) -> Result<Outcome, Failure> {
         PointFiles { second: &args.second.second_probs, ..PointFiles::probs(&args.unlabeled) };
     let mut target = args.reading.open(files)?;
     let verbosity = Verbosity::of(args.common.quiet);
+    let per = args.per.resolve()?;
     let checked = check(&job, &labeled, &mut target, &mut verbosity.progress())?;
+    let mut of_classes = None;
+    let mut of_groups: Vec<CheckedGroup> = Vec::new();
+    match per {
+        Per::All => {}
+        Per::Class => {
+            let mut progress = verbosity.progress();
+            of_classes = Some(check_classes(&checked, job.score, &mut target, &mut progress)?);
+        }
+        Per::Group { mut cal, mut unlabeled, .. } => {
+            let calibration = (&labeled, &mut *cal as _);
+            let target = (&mut target as _, &mut *unlabeled as _);
+            let mut progress = verbosity.progress();
+            of_groups =
+                check_groups(&job, checked.threshold(), calibration, target, &mut progress)?;
+        }
+    }
     let failed = conditions.failed(&checked);
     let command = command(args, &job, &checked);
     if let Some((file, path)) = html.zip(args.page.html.as_ref()) {
         let about = about_run(args, &job, &reference, names.as_deref(), command.as_deref());
-        let page = check_page(&checked, job.score.name(), &about)?;
+        let mut page = check_page(&checked, job.score.name(), &about)?;
+        add_checked_groups(&mut page, &of_groups);
         file.write_whole(evenkeel_report::render(&page))?;
         verbosity.note(&format!("wrote {}", path.display()));
     }
     if args.common.json {
         let mut document = checked.document(names.as_deref(), &failed);
         document.command = command;
+        document.with_class_estimates(of_classes.as_deref());
+        document.per_group = of_groups.iter().map(Into::into).collect();
         print_json(&document)?;
     } else {
-        print(&text(&checked, names.as_deref(), command.as_deref(), args.explain))?;
+        let mut said = text(&checked, names.as_deref(), command.as_deref(), args.explain);
+        said += &class_lines(&checked, of_classes.as_deref(), names.as_deref());
+        said += &group_lines(&of_groups);
+        print(&said)?;
     }
     Ok(outcome(&failed))
+}
+
+/// Coverage of each class: of its calibration points, and what is expected of its target rows.
+fn class_lines(
+    checked: &Checked,
+    estimates: Option<&[(f64, f64)]>,
+    names: Option<&[String]>,
+) -> String {
+    let Some(estimates) = estimates else { return String::new() };
+    let mut table = Table::new(&[
+        ("class", Align::Left),
+        ("calibration points", Align::Right),
+        ("covered", Align::Right),
+        ("expected target rows", Align::Right),
+        ("estimated coverage", Align::Right),
+    ]);
+    for class in &checked.per_class {
+        let (rows, coverage) = estimates.get(class.label).copied().unwrap_or((0.0, 0.0));
+        table.push(vec![
+            sentences::class_name(class.label, names),
+            class.n.to_string(),
+            percent(class.coverage),
+            format!("{rows:.1}"),
+            percent(coverage),
+        ]);
+    }
+    format!("\n{}", table.render(colour_on_stdout()))
+}
+
+/// What the threshold is worth for each group.
+fn group_lines(groups: &[CheckedGroup]) -> String {
+    if groups.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new(&[
+        ("group", Align::Left),
+        ("calibration points", Align::Right),
+        ("covered", Align::Right),
+        ("target rows", Align::Right),
+        ("estimated coverage", Align::Right),
+        ("verdict", Align::Left),
+    ]);
+    let share = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), percent);
+    for group in groups {
+        table.push(vec![
+            group.groups.join(", "),
+            group.n.to_string(),
+            share(group.coverage),
+            group.m.to_string(),
+            share(group.estimate.as_ref().map(|found| found.value)),
+            group
+                .verdict
+                .map_or_else(|| "too few points".to_owned(), |found| found.as_str().to_owned()),
+        ]);
+    }
+    format!("\n{}", table.render(colour_on_stdout()))
 }
 
 /// Says on stderr which conditions hold: whoever is woken by an exit code should know why.
@@ -182,6 +263,8 @@ fn about_run<'a>(
         ("calibration", calibration.as_ref()),
         ("probabilities of the target data", Some(&args.unlabeled)),
         ("labels of target rows", args.target_labels.as_ref()),
+        ("calibration groups", args.per.cal_groups.as_ref()),
+        ("target groups", args.per.unlabeled_groups.as_ref()),
     ];
     let mut inputs: Vec<(&str, &String)> =
         inputs.into_iter().filter_map(|(role, file)| Some((role, file?))).collect();
@@ -317,6 +400,7 @@ pub(crate) fn text(
         text += &format!("\n  {command}\n");
     }
     let mut warnings = sentences::check::warnings(checked);
+    warnings.extend(checked.class_warning(names));
     let recommended = checked.repair().into_iter().flat_map(|found| &found.warnings);
     // What a fit with labels warns of may be said of the labels already.
     let new: Vec<String> = recommended.filter(|said| !warnings.contains(said)).cloned().collect();

@@ -1,17 +1,18 @@
 //! `evenkeel evaluate`: coverage, sizes and gap on labeled data, in one streaming pass.
 
-use evenkeel::calibration::Calibration;
 use evenkeel::level::Miscoverage;
 use evenkeel_io::{AtomicFile, PointFiles};
 use evenkeel_jobs::documents::EvaluateDocument;
-use evenkeel_jobs::{evaluate, refuse_unused, sentences};
-use evenkeel_report::job_pages::{AboutRun, evaluate_page};
+use evenkeel_jobs::grouped::{AnyCalibration, GroupColumn, evaluate_any};
+use evenkeel_jobs::sentences;
+use evenkeel_report::job_pages::{AboutRun, add_evaluated_groups, evaluate_page};
 
 use super::check::require_share;
+use super::predict::group_name;
 use crate::args::EvaluateArgs;
 use crate::exit::Outcome;
 use crate::failure::Failure;
-use crate::files::load_calibration;
+use crate::files::load_any_calibration;
 use crate::output::{print, print_json};
 use crate::page::{date, provenance, quoted};
 use crate::progress::Verbosity;
@@ -27,10 +28,10 @@ fn run_on_pool(args: &EvaluateArgs) -> Result<Outcome, Failure> {
     if let Some(floor) = args.fail_below {
         require_share("--fail-below", floor)?;
     }
-    let calibration = load_calibration(&args.calibration)?;
+    let calibration = load_any_calibration(&args.calibration)?;
     // Before the rows are opened: a file that the calibration has no use for is likely the wrong
     // calibration.
-    refuse_unused(&calibration, args.features.is_some(), args.ratios.is_some())?;
+    calibration.refuse_unused(args.features.is_some(), args.ratios.is_some())?;
     let names = args.reading.names(calibration.provenance().classes)?;
     let html = args.page.html.as_deref().map(AtomicFile::create).transpose()?;
     let mut rows = args.reading.open(PointFiles {
@@ -41,12 +42,16 @@ fn run_on_pool(args: &EvaluateArgs) -> Result<Outcome, Failure> {
         second: &[],
     })?;
     let verbosity = Verbosity::of(args.common.quiet);
-    let evaluated = evaluate(&calibration, alpha, &mut rows, &mut verbosity.progress())?;
+    let mut groups = args.groups.open(group_name(&calibration))?;
+    let groups = groups.as_mut().map(|groups| groups as &mut dyn GroupColumn);
+    let evaluated =
+        evaluate_any(&calibration, alpha, &mut rows, groups, &mut verbosity.progress())?;
     let document = evaluated.document(names.as_deref());
     if let Some((file, path)) = html.zip(args.page.html.as_ref()) {
         let about = about_run(args, &calibration, names.as_deref());
-        let points = calibration.scores().len();
-        let page = evaluate_page(&evaluated.evaluation, points, &about)?;
+        let points = calibration.points() as usize;
+        let mut page = evaluate_page(&evaluated.evaluation, points, &about)?;
+        add_evaluated_groups(&mut page, &evaluated.per_group);
         file.write_whole(evenkeel_report::render(&page))?;
         verbosity.note(&format!("wrote {}", path.display()));
     }
@@ -80,7 +85,7 @@ fn recalibrate(args: &EvaluateArgs) -> String {
 /// What stands at the head and the foot of the page.
 fn about_run<'a>(
     args: &EvaluateArgs,
-    calibration: &Calibration,
+    calibration: &AnyCalibration,
     class_names: Option<&'a [String]>,
 ) -> AboutRun<'a> {
     let path = args.calibration.display().to_string();
@@ -90,6 +95,7 @@ fn about_run<'a>(
         ("labels", Some(&args.labels)),
         ("features", args.features.as_ref()),
         ("likelihood ratios", args.ratios.as_ref()),
+        ("groups", args.groups.groups.as_ref()),
     ];
     let inputs: Vec<(&str, &String)> =
         inputs.into_iter().filter_map(|(role, file)| Some((role, file?))).collect();
@@ -108,11 +114,33 @@ fn about_run<'a>(
 
 /// Coverage by class and by set size.
 fn tables(document: &EvaluateDocument<'_>) -> String {
-    let mut classes =
-        Table::new(&[("class", Align::Left), ("points", Align::Right), ("coverage", Align::Right)]);
+    // Thresholds of their own stand beside the coverage they give.
+    let own = document.per_class.iter().any(|class| class.threshold.is_some());
+    let mut columns =
+        vec![("class", Align::Left), ("points", Align::Right), ("coverage", Align::Right)];
+    columns.extend(own.then_some(("threshold", Align::Right)));
+    let mut classes = Table::new(&columns);
     for class in &document.per_class {
         let name = class.name.map_or_else(|| class.label.to_string(), str::to_owned);
-        classes.push(vec![name, class.n.to_string(), percent(class.coverage)]);
+        let mut cells = vec![name, class.n.to_string(), percent(class.coverage)];
+        cells.extend(class.threshold.map(threshold_cell));
+        classes.push(cells);
+    }
+    let mut groups = Table::new(&[
+        ("group", Align::Left),
+        ("points", Align::Right),
+        ("coverage", Align::Right),
+        ("mean size", Align::Right),
+        ("threshold", Align::Right),
+    ]);
+    for group in &document.per_group {
+        groups.push(vec![
+            group.group.to_owned(),
+            group.n.to_string(),
+            percent(group.coverage),
+            format!("{:.2}", group.mean_size),
+            threshold_cell(group.threshold),
+        ]);
     }
     let mut sizes = Table::new(&[
         ("set size", Align::Left),
@@ -123,5 +151,14 @@ fn tables(document: &EvaluateDocument<'_>) -> String {
         sizes.push(vec![size.size.to_string(), size.n.to_string(), percent(size.coverage)]);
     }
     let coloured = colour_on_stdout();
-    format!("{}\n{}", classes.render(coloured), sizes.render(coloured))
+    let groups = match document.per_group.is_empty() {
+        true => String::new(),
+        false => format!("{}\n", groups.render(coloured)),
+    };
+    format!("{groups}{}\n{}", classes.render(coloured), sizes.render(coloured))
+}
+
+/// A threshold as a cell; none is infinite, or more than one.
+fn threshold_cell(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| format!("{value:.4}"))
 }

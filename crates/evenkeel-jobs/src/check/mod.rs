@@ -21,6 +21,7 @@ use evenkeel::evaluation::ClassCoverage;
 use evenkeel::level::{FailureProbability, Miscoverage};
 use evenkeel::method::Method;
 use evenkeel::method::auto::AutoSettings;
+use evenkeel::method::label_plan::LabelPlan;
 use evenkeel::reading::Verdict;
 use evenkeel::rows::RowKeys;
 use evenkeel::score::Score;
@@ -33,6 +34,7 @@ use crate::blocks::each_block;
 use crate::calibrate::calibrate;
 use crate::documents::CheckDocument;
 use crate::error::{JobError, Result};
+use crate::grouped::undercovered_classes;
 use crate::labeled::LabeledData;
 use crate::observer::{Observer, Stage};
 use crate::source::RowSource;
@@ -123,6 +125,8 @@ pub struct Checked {
     pub mean_size: f64,
     /// A few target rows with their sets.
     pub examples: Vec<ExampleRow>,
+    /// The label plan of the same passes.
+    pub(crate) plan: LabelPlan,
 }
 
 impl Checked {
@@ -133,6 +137,12 @@ impl Checked {
         failed: &[FailedCondition],
     ) -> CheckDocument<'a> {
         CheckDocument::new(self, class_names, failed)
+    }
+
+    /// What to know about classes that the threshold in question covers far below the level, by the calibration labels.
+    pub fn class_warning(&self, class_names: Option<&[String]>) -> Option<String> {
+        let alpha = Miscoverage::new(self.report.alpha).ok()?;
+        undercovered_classes(&self.per_class, alpha, class_names)
     }
 
     /// The level asked for.
@@ -244,6 +254,7 @@ pub fn check(
         recommended,
         mean_size,
         examples,
+        plan: found.plan,
     })
 }
 
@@ -267,6 +278,20 @@ fn mean_size(laws: &TargetLaws, classes: usize, threshold: Threshold) -> f64 {
         Threshold::Finite(score) => classes as f64 * laws.f_u.upper().cdf(score),
         Threshold::AllLabels => classes as f64,
     }
+}
+
+/// Coverage of the calibration points at the threshold of split conformal prediction, class by class.
+pub(crate) fn split_coverage_by_class(
+    labeled: &LabeledData<'_>,
+    score: &Score,
+    alpha: Miscoverage,
+) -> Result<Vec<ClassCoverage>> {
+    let scores = labeled.scores(score)?;
+    let mut sorted = scores.clone();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let rank = evenkeel::per_group::conformal_rank(sorted.len(), alpha);
+    let threshold = rank.map(|rank| sorted[rank - 1]);
+    Ok(coverage_by_class(&scores, labeled, threshold))
 }
 
 /// How often a threshold covers the calibration points of each class that occurs; none is infinite.

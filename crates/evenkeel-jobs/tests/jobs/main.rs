@@ -5,5 +5,6 @@ mod blocks;
 mod documents;
 mod failures;
 mod few_labels;
+mod grouped;
 mod recommendation;
 mod world;

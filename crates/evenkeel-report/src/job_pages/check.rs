@@ -186,6 +186,7 @@ pub fn add_check(
         thresholds,
     });
     page.warnings.extend(ended(sentences::check::warnings(checked)));
+    page.warnings.extend(ended(checked.class_warning(names).into_iter().collect()));
     page.account.extend(ended(sentences::evidence::remarks(checked)));
     if let Some(recommended) = checked.repair() {
         let said = sentences::check::warnings(checked);

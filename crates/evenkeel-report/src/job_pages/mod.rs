@@ -3,6 +3,7 @@
 //! ```text
 //! Checked     -> check_page        verdict, tiles, examples, classes; readings, bounds and laws folded
 //! Evaluated   -> evaluate_page     the same, measured on labels
+//! groups      -> add_..._groups    a line for each group
 //! Comparison  -> compare_page      methods side by side, without a verdict
 //! ```
 //! Every shell has the same page because there is one of each.
@@ -10,10 +11,12 @@
 mod check;
 mod compare;
 mod evaluate;
+mod groups;
 
 pub use check::{add_check, check_answer, check_page, page_verdict};
 pub use compare::{add_comparison, compare_page};
 pub use evaluate::evaluate_page;
+pub use groups::{add_checked_groups, add_evaluated_groups};
 
 use evenkeel::evaluation::ClassCoverage;
 use evenkeel_jobs::sentences::class_name;

@@ -100,14 +100,29 @@ impl CalibrationHeader {
     /// # Errors
     /// If `format` names something else than a calibration, or `version` is not one that this library reads.
     pub fn check(&self) -> Result<()> {
+        self.check_as(FORMAT, VERSION)
+    }
+
+    /// The same for another format.
+    pub(crate) fn check_as(&self, expected: &'static str, supported: u32) -> Result<()> {
         // The format first: the version of something else means nothing.
-        if self.format != FORMAT {
-            return Err(Error::NotACalibration { expected: FORMAT });
+        if self.format != expected {
+            return Err(Error::NotACalibration { expected });
         }
-        if self.version != VERSION {
-            return Err(Error::UnsupportedVersion { found: self.version, supported: VERSION });
+        if self.version != supported {
+            return Err(Error::UnsupportedVersion { found: self.version, supported });
         }
         Ok(())
+    }
+
+    /// Whether it is the header of a calibration with a threshold for each class.
+    pub fn is_per_class(&self) -> bool {
+        self.format == "evenkeel/calibration-per-class"
+    }
+
+    /// Whether it is the header of calibrations for each group.
+    pub fn is_per_group(&self) -> bool {
+        self.format == "evenkeel/calibration-per-group"
     }
 }
 

@@ -22,7 +22,7 @@ pub use reference::{Reference, ReferenceRows};
 
 use serde::{Deserialize, Serialize};
 
-use crate::conformal::{LabelSets, Scoring, label_scores_by, predict_scored};
+use crate::conformal::{LabelSets, Scoring, Thresholds, label_scores_by, predict_scored};
 use crate::error::{Error, Result, require_same_length};
 use crate::label_law::LabelLawMap;
 use crate::level::Miscoverage;
@@ -240,6 +240,16 @@ impl Calibration {
         beside: SideInputs<'_>,
         alpha: Option<Miscoverage>,
     ) -> Result<Cutoffs> {
+        self.keyed_cutoffs(RowKeys::From(first_row as u64), block, beside, alpha)
+    }
+
+    fn keyed_cutoffs<T: Real>(
+        &self,
+        keys: RowKeys<'_>,
+        block: Rows<'_, T>,
+        beside: SideInputs<'_>,
+        alpha: Option<Miscoverage>,
+    ) -> Result<Cutoffs> {
         beside.check(block.rows())?;
         if let Some(threshold) = self.threshold(alpha) {
             return Ok(Cutoffs::Shared(threshold));
@@ -247,7 +257,6 @@ impl Calibration {
         let alpha = alpha.unwrap_or(self.provenance.alpha);
         // Draws of their own: a test row that shared the draw of the calibration row with its index would not be exchangeable.
         let score = self.provenance.score.with_draws_for("test");
-        let keys = RowKeys::From(first_row as u64);
         // None means one threshold for all, which was taken above; no label is left out should it
         // happen.
         let own = self.rule.own_cutoffs(keys, block, &beside, &score, alpha)?;
@@ -288,13 +297,40 @@ impl Calibration {
         beside: SideInputs<'_>,
         alpha: Option<Miscoverage>,
     ) -> Result<LabelSets> {
-        let classes = self.provenance.classes;
-        require_same_length("columns", block.columns(), "the calibration's classes", classes)?;
+        self.predict_keyed(RowKeys::From(first_row as u64), block, beside, alpha)
+    }
+
+    /// The same for rows with any keys: rows of a group do not follow each other in their input.
+    pub(crate) fn predict_keyed<T: Real>(
+        &self,
+        keys: RowKeys<'_>,
+        block: Rows<'_, T>,
+        beside: SideInputs<'_>,
+        alpha: Option<Miscoverage>,
+    ) -> Result<LabelSets> {
+        self.require_columns(block.columns())?;
         // The classes are checked before: a threshold for each label would be asked of other
         // labels.
-        let cutoffs = self.cutoffs(first_row, block, beside, alpha)?;
+        let cutoffs = self.keyed_cutoffs(keys, block, beside, alpha)?;
+        self.predict_cut(keys, block, cutoffs.as_thresholds())
+    }
+
+    /// The sets of a block by its scores, at thresholds from elsewhere.
+    pub(crate) fn predict_cut<T: Real>(
+        &self,
+        keys: RowKeys<'_>,
+        block: Rows<'_, T>,
+        thresholds: Thresholds<'_>,
+    ) -> Result<LabelSets> {
+        self.require_columns(block.columns())?;
         let score = self.provenance.score.with_draws_for("test");
-        predict_scored(first_row, block, self.scoring(&score), cutoffs.as_thresholds())
+        predict_scored(keys, block, self.scoring(&score), thresholds)
+    }
+
+    /// An error unless there is a column for each class.
+    fn require_columns(&self, columns: usize) -> Result<()> {
+        let classes = self.provenance.classes;
+        require_same_length("columns", columns, "the calibration's classes", classes)
     }
 
     /// `s(x_i, y_i)` of a block of labeled rows, as its sets are cut; shape `(rows,)`.
@@ -307,8 +343,7 @@ impl Calibration {
         block: Rows<'_, T>,
         labels: &[usize],
     ) -> Result<Vec<f64>> {
-        let classes = self.provenance.classes;
-        require_same_length("columns", block.columns(), "the calibration's classes", classes)?;
+        self.require_columns(block.columns())?;
         let score = self.provenance.score.with_draws_for("test");
         label_scores_by(first_row, block, self.scoring(&score), labels)
     }

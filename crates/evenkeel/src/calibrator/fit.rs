@@ -28,6 +28,7 @@ use std::ops::ControlFlow;
 use super::ShiftCalibrator;
 use crate::calibration::Calibration;
 use crate::error::{Error, PointSet, Result};
+use crate::label_law::LabelLawMap;
 use crate::learning::optimise::TracePoint;
 use crate::method::fit::{Next, Scored};
 use crate::method::ot::Learning;
@@ -165,6 +166,8 @@ pub struct Fitted {
     /// `order[k]` is the input position of the point with the `k`-th smallest score; points that were used up in fitting a
     /// weight function are not among them.
     pub order: Vec<usize>,
+    /// The label law of the target data; none where the method fits none. Coverage for each class rests on it.
+    pub(crate) fitted_law: Option<LabelLawMap>,
 }
 
 impl ShiftCalibrator {

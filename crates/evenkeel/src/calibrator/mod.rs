@@ -241,8 +241,16 @@ impl ShiftCalibrator {
     /// # Errors
     /// If the rule does not belong to the weighted scores, which no method's does.
     fn finish(&self, method: MethodName, concluded: Concluded, classes: usize) -> Result<Fitted> {
-        let Concluded { sorted, weights, test_mass, rule, mut learned, sandwich, label_law } =
-            concluded;
+        let Concluded {
+            sorted,
+            weights,
+            test_mass,
+            rule,
+            mut learned,
+            sandwich,
+            label_law,
+            fitted_law,
+        } = concluded;
         let law = WeightedEmpirical::new(&sorted.scores, &weights)?;
         // Whatever its weight: the law drops points without any, and the support is about the
         // scores.
@@ -262,6 +270,6 @@ impl ShiftCalibrator {
         let Sorted { order, scores } = sorted;
         let calibration = Calibration::new(provenance, scores, weights, test_mass, rule, learned)?;
         let calibration = calibration.with_label_law(label_law)?;
-        Ok(Fitted { calibration, order })
+        Ok(Fitted { calibration, order, fitted_law })
     }
 }

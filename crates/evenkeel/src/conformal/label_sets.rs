@@ -91,6 +91,25 @@ impl LabelSets {
         &mut self.words[filled..]
     }
 
+    /// The sets of rows that were predicted in parts: row `k` of a part goes to row `rows[k]` of the whole. Rows of no part
+    /// hold every label.
+    ///
+    /// # Panics
+    /// If a part has not as many sets as rows, or a row is not below `rows`.
+    pub(crate) fn scattered(rows: usize, classes: usize, parts: &[(&[usize], Self)]) -> Self {
+        let mut whole = Self::with_capacity(rows, classes);
+        for _ in 0..rows {
+            whole.push_row(|_| true);
+        }
+        let width = whole.words_per_row();
+        for (places, sets) in parts {
+            for (row, place) in places.iter().enumerate() {
+                whole.words[place * width..][..width].copy_from_slice(sets.row_words(row));
+            }
+        }
+        whole
+    }
+
     /// Words of a row, at least 1.
     fn words_per_row(&self) -> usize {
         self.classes.div_ceil(WORD)

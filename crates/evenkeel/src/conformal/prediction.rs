@@ -5,7 +5,7 @@ use super::lac_rows::{RowThresholds, lac_sets};
 use super::thresholds::Thresholds;
 use crate::error::{Error, Result, require_same_length};
 use crate::label_law::LabelLawMap;
-use crate::rows::{Real, Rows};
+use crate::rows::{Real, RowKeys, Rows, row_number};
 use crate::score::{RowScratch, Score, row_scale, widen_scaled};
 
 /// `C(x) = {y : s(x, y) <= threshold}` for every row of a block of probabilities, which is read once and not copied.
@@ -23,7 +23,8 @@ pub fn predict_rows<'a, T: Real>(
     score: &Score,
     thresholds: impl Into<Thresholds<'a>>,
 ) -> Result<LabelSets> {
-    predict_scored(first_row, block, Scoring::Function(score), thresholds.into())
+    let keys = RowKeys::From(first_row as u64);
+    predict_scored(keys, block, Scoring::Function(score), thresholds.into())
 }
 
 /// What scores the rows of a block.
@@ -44,39 +45,55 @@ impl Scoring<'_> {
 
 /// [`predict_rows`] by a score function or a label law.
 pub(crate) fn predict_scored<T: Real>(
-    first_row: usize,
+    keys: RowKeys<'_>,
     block: Rows<'_, T>,
     scoring: Scoring<'_>,
     thresholds: Thresholds<'_>,
 ) -> Result<LabelSets> {
     thresholds.require_shape(block.rows(), block.columns())?;
+    keys.check(block.rows())?;
     // lac is the default score, and its sets follow from comparisons: scoring every entry would take many times as
     // long.
     match thresholds {
         Thresholds::Shared(threshold) if scoring.is_lac() => {
-            return lac_sets(first_row, block, RowThresholds::Shared(threshold));
+            return keyed_lac_sets(keys, block, RowThresholds::Shared(threshold));
         }
         Thresholds::PerRow(each) if scoring.is_lac() => {
-            return lac_sets(first_row, block, RowThresholds::PerRow(each));
+            return keyed_lac_sets(keys, block, RowThresholds::PerRow(each));
         }
         _ => {}
     }
     let mut sets = LabelSets::with_capacity(block.rows(), block.columns());
     if let Scoring::LabelLaw(law) = scoring {
-        push_law_sets(first_row, block, law, thresholds, &mut sets)?;
+        push_law_sets(keys, block, law, thresholds, &mut sets)?;
         return Ok(sets);
     }
     let mut rows = RowScorer::new(scoring, block.columns());
     for (offset, values) in block.iter().enumerate() {
-        let scores = rows.score(block.what(), first_row.saturating_add(offset), values)?;
+        let scores = rows.score(block.what(), keys.key(offset), values)?;
         sets.push_row(|label| thresholds.admit(offset, label, scores[label]));
     }
     Ok(sets)
 }
 
+/// [`lac_sets`] of rows with any keys, which that path needs for errors only.
+fn keyed_lac_sets<T: Real>(
+    keys: RowKeys<'_>,
+    block: Rows<'_, T>,
+    thresholds: RowThresholds<'_>,
+) -> Result<LabelSets> {
+    let RowKeys::Each(_) = keys else {
+        return lac_sets(row_number(keys.key(0)), block, thresholds);
+    };
+    // The path counts rows from its first; the row that it refuses is found again under its own key.
+    let refused = |(offset, values)| row_scale(block.what(), keys.key(offset), values).err();
+    lac_sets(0, block, thresholds)
+        .map_err(|error| block.iter().enumerate().find_map(refused).unwrap_or(error))
+}
+
 /// The sets of a label law, several rows at a time: one row of a few classes leaves most of a register empty.
 fn push_law_sets<T: Real>(
-    first_row: usize,
+    keys: RowKeys<'_>,
     block: Rows<'_, T>,
     law: &LabelLawMap,
     thresholds: Thresholds<'_>,
@@ -91,7 +108,7 @@ fn push_law_sets<T: Real>(
         let (probabilities, scores) =
             (&mut probabilities[..rows * classes], &mut scores[..rows * classes]);
         for (offset, out) in (first..).zip(probabilities.chunks_exact_mut(classes)) {
-            let (key, values) = (first_row.saturating_add(offset) as u64, block.row(offset));
+            let (key, values) = (keys.key(offset), block.row(offset));
             widen_scaled(values, row_scale(block.what(), key, values)?, out);
         }
         law.scores(classes, probabilities, &mut room, scores);
@@ -131,7 +148,7 @@ pub(crate) fn label_scores_by<T: Real>(
     let mut rows = RowScorer::new(scoring, classes);
     let score_of = |(offset, (values, label)): (usize, (&[T], &usize))| {
         let index = first_row.saturating_add(offset);
-        let scores = rows.score(block.what(), index, values)?;
+        let scores = rows.score(block.what(), index as u64, values)?;
         let out_of_range = Error::LabelOutOfRange { what: "labels", index, label: *label, classes };
         scores.get(*label).copied().ok_or(out_of_range)
     };
@@ -163,8 +180,7 @@ impl<'a> RowScorer<'a> {
     ///
     /// # Errors
     /// `NotFinite`, `Negative` or `NotNormalised` unless it is a probability vector.
-    fn score<T: Real>(&mut self, what: &'static str, row: usize, values: &[T]) -> Result<&[f64]> {
-        let row = row as u64;
+    fn score<T: Real>(&mut self, what: &'static str, row: u64, values: &[T]) -> Result<&[f64]> {
         widen_scaled(values, row_scale(what, row, values)?, &mut self.probabilities);
         match self.scoring {
             Scoring::Function(score) => {

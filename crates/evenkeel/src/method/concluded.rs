@@ -156,13 +156,16 @@ pub(crate) struct Concluded {
     pub sandwich: Option<Sandwich>,
     /// What scored the points under the plan score; none where that is the model's own law.
     pub label_law: Option<LabelLawMap>,
+    /// The label law of the target data, whatever scored the points; none where no such law was fitted.
+    pub fitted_law: Option<LabelLawMap>,
 }
 
 impl Concluded {
     /// Weights that were not learned, and a rule.
     pub(crate) fn given(sorted: Sorted, weights: Weights, test_mass: TestMass, rule: Rule) -> Self {
         let learned = Learned::not_iterative();
-        Self { sorted, weights, test_mass, rule, learned, sandwich: None, label_law: None }
+        let (sandwich, label_law, fitted_law) = (None, None, None);
+        Self { sorted, weights, test_mass, rule, learned, sandwich, label_law, fitted_law }
     }
 
     /// Equal weights, as in split conformal prediction, and a rule.
@@ -182,6 +185,12 @@ impl Concluded {
     /// The same with the label law that scored the points.
     pub(crate) fn with_label_law(mut self, label_law: Option<LabelLawMap>) -> Self {
         self.label_law = label_law;
+        self
+    }
+
+    /// The same with the label law that was fitted to the target data.
+    pub(crate) fn with_fitted_law(mut self, fitted_law: LabelLawMap) -> Self {
+        self.fitted_law = Some(fitted_law);
         self
     }
 

@@ -431,7 +431,8 @@ fn conclude(
     let weights = Weights::uniform(calibration.len())?;
     let sorted = Sorted::new(calibration);
     let concluded = Concluded::given(sorted, weights, TestMass::NONE, rule)
-        .with_label_law(reader.label_law().cloned());
+        .with_label_law(reader.label_law().cloned())
+        .with_fitted_law(reader.fitted_law());
     Next::done(concluded.with_evidence(Evidence::FewLabels(Box::new(evidence))))
 }
 

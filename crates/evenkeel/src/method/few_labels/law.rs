@@ -91,6 +91,11 @@ impl<'a> TableReader<'a> {
         self.label_law.as_ref()
     }
 
+    /// The posterior's mean label law, whatever the score.
+    pub(super) fn fitted_law(&self) -> LabelLawMap {
+        self.tables.law_map(&self.weights)
+    }
+
     /// The same and `h_j`.
     pub(super) fn read_mean(&mut self, key: u64, probabilities: &[f64]) {
         self.read(key, probabilities);

@@ -71,7 +71,7 @@ pub struct PosteriorCoverage {
 }
 
 impl LabelThresholds {
-    pub(super) fn new(
+    pub(crate) fn new(
         (scores, cdf, spread): (Vec<f64>, Vec<f64>, Vec<f64>),
         (labeled, shares): (Vec<f64>, Vec<f64>),
         guarantee: Guarantee,

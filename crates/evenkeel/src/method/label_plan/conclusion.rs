@@ -14,6 +14,7 @@ use crate::learning::projection::project;
 use crate::level::Miscoverage;
 use crate::method::Sorted;
 use crate::reading::{ReadingName, ScoreLaw, ScoreLaws, Standing};
+use crate::sketch::contradiction;
 use crate::threshold::{TestMass, Threshold, threshold_of_sorted};
 
 /// The laws of target scores under every reading, and the calibration scores: all that thresholds follow from.
@@ -123,6 +124,9 @@ impl LabelPlanner {
             laws: laws.clone(),
             evidence,
             label_law: label_law.clone(),
+            fitted_law: prepared
+                .fitted_law(aim)
+                .ok_or_else(|| contradiction("it lacks the law that thresholds are made of"))?,
         })
     }
 

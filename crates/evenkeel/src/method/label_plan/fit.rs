@@ -118,7 +118,8 @@ pub(crate) fn concluded(plan: &LabelPlan) -> Concluded {
     // No share for the test point: the weights stand for a law of the target data itself, which has
     // no n + 1 exchangeable points to be one of.
     let mut concluded = Concluded::given(sorted, plan.weights().clone(), TestMass::NONE, rule)
-        .with_label_law(plan.label_law().cloned());
+        .with_label_law(plan.label_law().cloned())
+        .with_fitted_law(plan.fitted_law().clone());
     // Before has no meaning here: nothing was minimised step by step.
     concluded.learned.bound_after = Some(plan.evidence().certificate.value);
     concluded

@@ -26,6 +26,8 @@ pub struct LabelPlan {
     pub(super) evidence: PlanEvidence,
     /// What scores labels under the plan score.
     pub(super) label_law: Option<LabelLawMap>,
+    /// The law that the weights aim at.
+    pub(super) fitted_law: LabelLawMap,
 }
 
 impl LabelPlan {
@@ -66,6 +68,11 @@ impl LabelPlan {
     /// The label law that scored both data sets, under the plan score.
     pub(crate) fn label_law(&self) -> Option<&LabelLawMap> {
         self.label_law.as_ref()
+    }
+
+    /// The label law that the weights aim at, whatever the score.
+    pub(crate) fn fitted_law(&self) -> &LabelLawMap {
+        &self.fitted_law
     }
 
     /// The laws of target scores under every reading.

@@ -139,8 +139,13 @@ pub(super) fn label_law_of(
     if score != Some(&Score::Plan) {
         return None;
     }
+    law_aimed_at(laws, *aims.first()?)
+}
+
+/// A reading as a function of a row; none if its law was not made.
+fn law_aimed_at(laws: &[ReadingLaw], aim: ReadingName) -> Option<LabelLawMap> {
     let of = |place: u8| laws.get(usize::from(place)).map(|law| &law.law);
-    match PreparedPlan::aim_of(laws, *aims.first()?)? {
+    match PreparedPlan::aim_of(laws, aim)? {
         Aim::Law(law) => of(law).map(LabelLawMap::of_mixture),
         Aim::Mean(one, other) => Some(LabelLawMap::of_mean(of(one)?, of(other)?)),
     }
@@ -177,6 +182,11 @@ impl PreparedPlan {
     /// The reading to be preferred: what was assumed, or what explains the outputs.
     pub(crate) fn preferred(&self) -> ReadingName {
         self.aims.first().copied().unwrap_or(ReadingName::ClassShares)
+    }
+
+    /// The law that the weights aim at, whatever the score.
+    pub(super) fn fitted_law(&self, aim: ReadingName) -> Option<LabelLawMap> {
+        law_aimed_at(&self.laws, aim)
     }
 
     /// An empty second pass, with places for the laws at every distinct calibration score.

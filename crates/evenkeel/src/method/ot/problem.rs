@@ -158,6 +158,7 @@ impl Problem {
             learned,
             sandwich: Some(sandwich),
             label_law: None,
+            fitted_law: None,
         })
     }
 
@@ -196,8 +197,8 @@ impl Problem {
             self.learned(bounds, &sandwich, bandwidth, (fit.steps, fit.stopped, fit.trace));
         let test_mass = free_form_test_mass(&fit.log_weights)?;
         let rule = Rule::Quantile;
-        let (sandwich, label_law) = (Some(sandwich), None);
-        Ok(Concluded { sorted, weights, test_mass, rule, learned, sandwich, label_law })
+        let (sandwich, label_law, fitted_law) = (Some(sandwich), None, None);
+        Ok(Concluded { sorted, weights, test_mass, rule, learned, sandwich, label_law, fitted_law })
     }
 
     /// A function of the score, fitted on one half of the points; the threshold is the other
@@ -243,6 +244,7 @@ impl Problem {
             learned,
             sandwich: Some(sandwich),
             label_law: None,
+            fitted_law: None,
         })
     }
 

@@ -1,0 +1,192 @@
+//! The groups of rows from a file: a column of texts or whole numbers.
+//!
+//! ```text
+//! segments.csv           one column under a header, or the column that the grouping is called by
+//! customers.csv:segment  the column segment
+//! segments.npy           whole numbers, as are columns of npz and parquet files
+//! ```
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use evenkeel_jobs::JobError;
+use evenkeel_jobs::grouped::GroupColumn;
+
+use crate::companion::RowAligned;
+use crate::csv::{CsvProblem, Records};
+use crate::error::{IoError, Result, some_of};
+use crate::input::open_file;
+use crate::source::MatrixSource;
+
+/// Groups in a file, read in order, in bounded memory.
+pub struct GroupFile {
+    argument: String,
+    /// What the grouping is called, which may be the name of a column.
+    by: Option<String>,
+    cells: Cells,
+}
+
+enum Cells {
+    Texts { records: Records, place: usize, origin: Arc<str> },
+    Numbers(RowAligned),
+}
+
+impl std::fmt::Debug for GroupFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("GroupFile").field("argument", &self.argument).finish_non_exhaustive()
+    }
+}
+
+impl GroupFile {
+    /// The file that an argument names, without the column; none where it names none that can be read.
+    pub fn path_of(argument: &str) -> Option<PathBuf> {
+        match csv_parts(argument) {
+            Some((path, _)) => Some(PathBuf::from(path)),
+            None => MatrixSource::parse(argument).ok().map(|source| source.path().to_path_buf()),
+        }
+    }
+
+    /// Opens a file with the group of every row; `by` is what the grouping is called.
+    ///
+    /// # Errors
+    /// If it cannot be read, there is no such column, or there are several and none is selected.
+    pub fn open(argument: &str, by: Option<&str>) -> Result<Self> {
+        let cells = Cells::open(argument, by)?;
+        Ok(Self { argument: argument.to_owned(), by: by.map(str::to_owned), cells })
+    }
+}
+
+/// A path to a csv file, and the column selected in it.
+fn csv_parts(argument: &str) -> Option<(&str, Option<&str>)> {
+    let is_csv = |path: &str| {
+        Path::new(path).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"))
+    };
+    // A file whose own name holds the colon wins over a column.
+    if is_csv(argument) {
+        return Some((argument, None));
+    }
+    let (path, column) = argument.rsplit_once(':')?;
+    is_csv(path).then_some((path, Some(column)))
+}
+
+impl Cells {
+    fn open(argument: &str, by: Option<&str>) -> Result<Self> {
+        let Some((path, column)) = csv_parts(argument) else {
+            let source = MatrixSource::parse(argument)?;
+            return Ok(Self::Numbers(RowAligned::open_column(&source, "groups")?));
+        };
+        let origin: Arc<str> = Arc::from(argument);
+        let (file, _) = open_file(Path::new(path))?;
+        let mut records = Records::new(file, &origin)?;
+        // The first line is always a header: names and groups are both texts, and guessing would lose a row.
+        let Some(line) = records.next()? else {
+            return Err(IoError::NoRows { origin });
+        };
+        let header: Vec<String> = records
+            .cells()
+            .map(|cell| text(cell, &origin, line).map(|name| name.trim().to_owned()))
+            .collect::<Result<_>>()?;
+        let find = |name: &str| header.iter().position(|column| column == name);
+        let place = match (column, by.and_then(find)) {
+            (Some(name), _) => find(name).ok_or_else(|| IoError::NoColumn {
+                origin: Arc::clone(&origin),
+                name: name.to_owned(),
+                found: some_of(&header),
+            })?,
+            (None, Some(place)) => place,
+            (None, None) if header.len() == 1 => 0,
+            (None, None) => {
+                let (what, columns) = ("groups", header.len());
+                return Err(IoError::NotOneColumn { origin, what, columns });
+            }
+        };
+        Ok(Self::Texts { records, place, origin })
+    }
+}
+
+fn text<'a>(cell: &'a [u8], origin: &Arc<str>, line: u64) -> Result<&'a str> {
+    let problem = CsvProblem::NotText;
+    std::str::from_utf8(cell).map_err(|_| IoError::Csv {
+        origin: Arc::clone(origin),
+        line,
+        problem,
+    })
+}
+
+impl GroupColumn for GroupFile {
+    fn name(&self) -> &str {
+        &self.argument
+    }
+
+    fn rewind(&mut self) -> evenkeel_jobs::Result<()> {
+        self.cells = Cells::open(&self.argument, self.by.as_deref()).map_err(JobError::from)?;
+        Ok(())
+    }
+
+    fn next_cells(
+        &mut self,
+        rows: usize,
+        take: &mut dyn FnMut(&str) -> evenkeel_jobs::Result<()>,
+    ) -> evenkeel_jobs::Result<usize> {
+        match &mut self.cells {
+            Cells::Numbers(numbers) => {
+                let found = numbers.next_labels(rows).map_err(JobError::from)?;
+                found.iter().try_for_each(|number| take(&number.to_string()))?;
+                Ok(found.len())
+            }
+            Cells::Texts { records, place, origin } => {
+                let mut found = 0;
+                while found < rows
+                    && let Some(line) = records.next().map_err(JobError::from)?
+                {
+                    // A line that ends early has nothing there.
+                    let cell = records.cells().nth(*place).unwrap_or_default();
+                    take(text(cell, origin, line).map_err(JobError::from)?)?;
+                    found += 1;
+                }
+                Ok(found)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cells(argument: &str, by: Option<&str>) -> Result<Vec<String>, String> {
+        let mut file = GroupFile::open(argument, by).map_err(|error| error.to_string())?;
+        let mut found = Vec::new();
+        for _ in 0..2 {
+            found.clear();
+            file.rewind().map_err(|error| error.to_string())?;
+            while file
+                .next_cells(2, &mut |cell| {
+                    found.push(cell.to_owned());
+                    Ok(())
+                })
+                .map_err(|error| error.to_string())?
+                > 0
+            {}
+        }
+        Ok(found)
+    }
+
+    #[test]
+    fn columns_are_found_by_name_and_read_again() {
+        let folder = std::env::temp_dir().join(format!("evenkeel-groups-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("rows.csv");
+        std::fs::write(&path, "id,segment\n1,north\n2,\"a, b\"\n3,south\n").unwrap();
+        let name = path.display().to_string();
+        let expected = ["north", "a, b", "south"];
+        assert_eq!(cells(&format!("{name}:segment"), None).unwrap(), expected);
+        assert_eq!(cells(&name, Some("segment")).unwrap(), expected);
+        assert!(cells(&name, None).unwrap_err().contains("groups need one column, found 2"));
+        assert!(cells(&format!("{name}:x"), None).unwrap_err().contains("id, segment"));
+        let one = folder.join("one.csv");
+        std::fs::write(&one, "segment\nx\n7\n").unwrap();
+        assert_eq!(cells(&one.display().to_string(), None).unwrap(), ["x", "7"]);
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+}

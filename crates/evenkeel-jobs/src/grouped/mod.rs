@@ -1,0 +1,30 @@
+//! The jobs with coverage for each class or each group.
+//!
+//! ```text
+//! group_column   the groups of rows, read beside them            gathered   rows of one group, copied together
+//! classes        calibrate, a threshold for each class           groups     calibrate, a fit for each group, one reading for all
+//! any            a stored calibration of either kind, or plain   sets       predict and evaluate with any of them
+//! check          what a threshold is worth for each of them      documents, sentences
+//! ```
+//! Every group is fitted on its rows as if there were no others, under the keys that its rows have among all: what comes out
+//! does not depend on blocks, threads or the order of groups.
+
+mod any;
+mod check;
+mod classes;
+pub mod documents;
+mod gathered;
+mod group_column;
+mod groups;
+mod sentences;
+mod sets;
+
+pub use any::{AnyCalibration, parse_any_calibration};
+pub use check::{CheckedGroup, check_classes, check_groups};
+pub use classes::{CalibratedPerClass, calibrate_per_class};
+pub use group_column::{GroupColumn, MemoryGroups};
+pub use groups::{CalibratedPerGroup, GroupJob, OtherGroups, calibrate_per_group};
+pub use sentences::{
+    calibrated_per_class, calibrated_per_group, merged_classes, merged_groups, undercovered_classes,
+};
+pub use sets::{EvaluatedGroup, EvaluatedGroups, evaluate_any, predict_any};

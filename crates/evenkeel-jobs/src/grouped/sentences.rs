@@ -1,0 +1,163 @@
+//! What people read about classes and groups.
+
+use evenkeel::evaluation::ClassCoverage;
+use evenkeel::level::Miscoverage;
+use evenkeel::per_group::{PerClassCalibration, PerGroupCalibration, Standing, undercovered};
+use evenkeel::warning::Warning;
+
+use crate::sentences::{class_name, percent, threshold};
+
+/// Names listed in a sentence; the rest are counted.
+const NAMED: usize = 5;
+
+/// Names as a list, the first few of them.
+fn listed(names: &[String]) -> String {
+    match names.len().checked_sub(NAMED) {
+        None | Some(0) => names.join(", "),
+        Some(more) => format!("{} and {more} more", names[..NAMED].join(", ")),
+    }
+}
+
+/// Which classes one threshold for all covers far below the level, by the calibration labels; none where it covers all about as it
+/// should.
+pub fn undercovered_classes(
+    per_class: &[ClassCoverage],
+    alpha: Miscoverage,
+    class_names: Option<&[String]>,
+) -> Option<String> {
+    let found = undercovered(per_class, alpha);
+    let warning = Warning::of_undercovered(&found, alpha)?;
+    let Warning::ClassUndercovered { level, .. } = warning else { return None };
+    let named = |class: &ClassCoverage| {
+        let name = class_name(class.label, class_names);
+        format!("{name} {} of {} points", percent(class.coverage), class.n)
+    };
+    let names: Vec<String> = found.iter().map(named).collect();
+    let more = match found.len().checked_sub(NAMED) {
+        None | Some(0) => String::new(),
+        Some(more) => format!(", and {more} more classes"),
+    };
+    Some(format!(
+        "one threshold for all classes covers some far below the level of {}, by the calibration labels: {}{more}; it holds on average \
+         over classes, and `evenkeel calibrate --per class` (in Python per=\"class\") holds it for each",
+        percent(level),
+        names[..names.len().min(NAMED)].join(", "),
+    ))
+}
+
+/// Which classes share a threshold because they are too small, as a warning; none where none are.
+pub fn merged_classes(
+    calibration: &PerClassCalibration,
+    class_names: Option<&[String]>,
+) -> Vec<String> {
+    let level = percent(calibration.pooled().provenance().alpha.level().get());
+    let of = |wanted: Standing| -> Vec<String> {
+        let parts = calibration.parts().iter().filter(|part| part.standing == wanted);
+        parts.flat_map(|part| &part.classes).map(|class| class_name(*class, class_names)).collect()
+    };
+    merged("classes", &level, &of(Standing::Rest), &of(Standing::AllLabels))
+}
+
+/// Which groups share a calibration because they are too small, as a warning.
+pub fn merged_groups(calibration: &PerGroupCalibration) -> Vec<String> {
+    let level = percent(calibration.provenance().alpha.level().get());
+    let of = |wanted: Standing| -> Vec<String> {
+        let parts = calibration.parts().iter().filter(|part| part.standing == wanted);
+        parts.flat_map(|part| part.groups.iter().cloned()).collect()
+    };
+    merged("groups", &level, &of(Standing::Rest), &of(Standing::AllLabels))
+}
+
+fn merged(what: &str, level: &str, rest: &[String], all_labels: &[String]) -> Vec<String> {
+    let mut said = Vec::new();
+    if !rest.is_empty() {
+        said.push(format!(
+            "{} of the {what} have too few points for a threshold of their own at {level} and share one ({}): the level holds for \
+             them together, not for each",
+            rest.len(),
+            listed(rest)
+        ));
+    }
+    if !all_labels.is_empty() {
+        said.push(format!(
+            "{} of the {what} have too few points for a threshold at {level} and keep every label ({})",
+            all_labels.len(),
+            listed(all_labels)
+        ));
+    }
+    said
+}
+
+/// What a calibration with a threshold for each class came to.
+pub fn calibrated_per_class(
+    calibration: &PerClassCalibration,
+    class_names: Option<&[String]>,
+) -> Vec<String> {
+    let pooled = calibration.pooled();
+    let provenance = pooled.provenance();
+    let own = calibration.parts().iter().filter(|part| part.standing == Standing::Own);
+    let mut said = vec![format!(
+        "A threshold for each class at alpha = {} by {}: {} of {} classes have their own.",
+        provenance.alpha.get(),
+        provenance.method.as_str(),
+        own.count(),
+        provenance.classes,
+    )];
+    said.extend(pooled.account());
+    let thresholds = calibration.thresholds(None);
+    let lines = thresholds.iter().enumerate().take(SHOWN).map(|(class, found)| {
+        let value = found.get();
+        let standing = calibration.part_of(class).map_or("", |part| match part.standing {
+            Standing::Own => "",
+            Standing::Rest => " (with the other small classes)",
+            Standing::AllLabels => " (too few points)",
+        });
+        format!(
+            "  {}: {} calibration points, threshold {}{standing}",
+            class_name(class, class_names),
+            calibration.points_of(class),
+            threshold(value.is_finite().then_some(value)),
+        )
+    });
+    said.extend(lines);
+    if thresholds.len() > SHOWN {
+        said.push(format!("  and {} more", thresholds.len() - SHOWN));
+    }
+    said
+}
+
+/// Lines of a list; the JSON document has all.
+const SHOWN: usize = 30;
+
+/// What a calibration for each group came to.
+pub fn calibrated_per_group(calibration: &PerGroupCalibration) -> Vec<String> {
+    let provenance = calibration.provenance();
+    let own = calibration.parts().iter().filter(|part| part.standing == Standing::Own);
+    let groups: usize = calibration.parts().iter().map(|part| part.groups.len()).sum();
+    let by = calibration.by().map_or_else(String::new, |by| format!(" of {by}"));
+    let mut said = vec![format!(
+        "A calibration for each group{by} at alpha = {} by {}: {} of {groups} groups have their own.",
+        provenance.alpha.get(),
+        provenance.method.as_str(),
+        own.count(),
+    )];
+    for part in calibration.parts().iter().take(SHOWN) {
+        let found = match &part.calibration {
+            None => "every label".to_owned(),
+            Some(one) => crate::sentences::threshold_of(one, None),
+        };
+        said.push(format!(
+            "  {}: {} calibration points, {} target rows, {found}",
+            listed(&part.groups),
+            part.points,
+            part.rows,
+        ));
+    }
+    if calibration.parts().len() > SHOWN {
+        said.push(format!("  and {} more", calibration.parts().len() - SHOWN));
+    }
+    if calibration.others().is_some() {
+        said.push("  any other group: the threshold of all groups together".to_owned());
+    }
+    said
+}

@@ -1,0 +1,200 @@
+//! From a fitted method to a law of scores for each class.
+//!
+//! ```text
+//! uncorrected, auto without a shift   scores of the calibration points of class y
+//! label-shift                         the same: w_i = w(y) for all of them and for a test point of class y, so that
+//!                                     sum_{i: s_i <= t} w(y) / (n_y w(y) + w(y)) = #{i : s_i <= t} / (n_y + 1)
+//! fixed                               the same with the user's weights, and 1 for the test point
+//! label-plan, auto after a shift      F_y of the label law on the target rows
+//! few-labels                          the same, pulled by the labels of class y
+//! ```
+
+use super::class_coverages::ClassCoverages;
+use super::class_rows::ClassRows;
+use super::class_sums::ClassReading;
+use super::group_law::GroupLaw;
+use super::parts::{SmallGroups, parts};
+use super::per_class::{ClassPart, PerClassCalibration};
+use crate::calibration::{Calibration, Rule};
+use crate::calibrator::Fitted;
+use crate::error::{Error, Result, require_same_length};
+use crate::method::MethodName;
+use crate::method::few_labels::Guarantee;
+use crate::method::label_plan::LabelPlan;
+use crate::score::{Labels, Score};
+use crate::side_inputs::TargetLabels;
+use crate::threshold::Threshold;
+
+/// What thresholds for each class are found from, beside the fitted method.
+#[derive(Debug, Clone, Copy)]
+pub struct ClassFitOf<'a> {
+    /// Labels of the calibration points, in the caller's order.
+    pub labels: &'a Labels,
+    /// Their weights, for `fixed`.
+    pub weights: Option<&'a [f64]>,
+    /// Labels of target rows, for `few-labels`.
+    pub target_labels: Option<&'a TargetLabels>,
+    /// What becomes of classes with too few points.
+    pub small: SmallGroups,
+}
+
+/// Thresholds for each class, or the pass over the target rows that it takes to find them.
+#[derive(Debug)]
+pub enum ClassFit {
+    /// The calibration points were enough.
+    Done(Box<PerClassCalibration>),
+    /// The target rows are needed, once or twice.
+    Rows(ClassRows),
+}
+
+/// What the pass over the target rows needs to know.
+#[derive(Debug)]
+pub(super) struct ClassJob {
+    pub pooled: Calibration,
+    pub reading: ClassReading,
+    /// Calibration points of each class.
+    pub points: Vec<u64>,
+    pub small: SmallGroups,
+    /// What labels are to guarantee; none where the method has none.
+    pub guarantee: Option<Guarantee>,
+    target_labels: Option<TargetLabels>,
+}
+
+impl ClassJob {
+    /// The label of a target row, where it has one.
+    pub(super) fn label_of(&self, key: u64) -> Option<usize> {
+        let labels = self.target_labels.as_ref()?;
+        labels.place_of(key).map(|place| labels.as_slice()[place])
+    }
+
+    /// An error unless every label was met once.
+    pub(super) fn require_labels(&self, labeled: &[(u64, usize, f64)]) -> Result<()> {
+        let Some(labels) = &self.target_labels else { return Ok(()) };
+        if let Some(pair) = labeled.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            return Err(Error::DuplicateKey { key: pair[0].0 });
+        }
+        let mut missing = labels
+            .keys()
+            .iter()
+            .filter(|key| labeled.binary_search_by_key(*key, |(key, ..)| *key).is_err());
+        match missing.next() {
+            None => Ok(()),
+            Some(key) => Err(Error::LabelWithoutRow { key: *key, missing: 1 + missing.count() }),
+        }
+    }
+}
+
+/// Thresholds for each class, by the method that made `fitted`.
+///
+/// # Errors
+/// If the method has none, the labels are not those of its points, or classes have too few points and that is refused.
+pub fn per_class(fitted: Fitted, of: &ClassFitOf<'_>) -> Result<ClassFit> {
+    let Fitted { calibration: pooled, order, fitted_law } = fitted;
+    let classes = pooled.provenance().classes;
+    let labels = of.labels.as_slice();
+    // First: a method without thresholds for classes may have used some of its points up.
+    let weights = match fitted_law {
+        Some(_) => None,
+        None => weights_of(&pooled, of)?,
+    };
+    require_same_length("labels", labels.len(), "calibration points", order.len())?;
+    let mut points = vec![0_u64; classes];
+    labels.iter().for_each(|label| points[*label] += 1);
+    if let Some(law) = fitted_law {
+        let target_labels = of.target_labels.filter(|labels| !labels.is_empty());
+        if target_labels.is_some_and(|labels| !labels.shares().is_empty()) {
+            return Err(Error::Unsupported {
+                what: "a threshold for each class from labels drawn with unequal probabilities",
+                instead: "draw rows to label with equal probabilities, or calibrate without classes",
+            });
+        }
+        let guarantee = match pooled.rule() {
+            Rule::FewLabels { thresholds } => Some(thresholds.guarantee()),
+            _ => None,
+        };
+        let reading = reading(law, pooled.provenance().score, classes);
+        return Ok(ClassFit::Rows(ClassRows::new(ClassJob {
+            pooled,
+            reading,
+            points,
+            small: of.small,
+            guarantee,
+            target_labels: target_labels.cloned(),
+        })));
+    }
+    let mut scores: Vec<Vec<f64>> = vec![Vec::new(); classes];
+    let mut masses: Vec<Vec<f64>> = vec![Vec::new(); classes];
+    // By increasing score, so that every list increases.
+    for (score, index) in pooled.scores().iter().zip(&order) {
+        scores[labels[*index]].push(*score);
+        masses[labels[*index]].push(weights.map_or(1.0, |weights| weights[*index]));
+    }
+    let sizes: Vec<f64> = masses.iter().map(|masses| masses.iter().sum()).collect();
+    let counted = if weights.is_some() { "of weight in the class" } else { "calibration points" };
+    let name = |class: usize| format!("class {class}");
+    let divided = parts(&sizes, pooled.provenance().alpha, of.small, (&name, counted))?;
+    let made = divided.into_iter().map(|part| {
+        let members = part.members.iter();
+        let mut pairs: Vec<(f64, f64)> = members
+            .flat_map(|class| scores[*class].iter().copied().zip(masses[*class].iter().copied()))
+            .collect();
+        // Stable: weights of equal scores keep the order of their classes.
+        pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let (scores, masses): (Vec<f64>, Vec<f64>) = pairs.into_iter().unzip();
+        let size = masses.iter().sum();
+        let law = match weights {
+            Some(_) => GroupLaw::Weighted { scores, weights: masses },
+            None => GroupLaw::Points { scores },
+        };
+        ClassPart {
+            points: part.members.iter().map(|class| points[*class]).collect(),
+            classes: part.members,
+            standing: part.standing,
+            size,
+            law: Some(law),
+        }
+    });
+    let parts = made.collect();
+    Ok(ClassFit::Done(Box::new(PerClassCalibration::new(pooled, parts)?)))
+}
+
+/// The pass that says how a threshold covers each class under the plan of a check.
+pub fn class_coverage_rows(plan: &LabelPlan, score: Score, threshold: Threshold) -> ClassCoverages {
+    let classes = plan.evidence().classes;
+    let reading = reading(plan.fitted_law().clone(), score, classes);
+    ClassCoverages::new(reading, threshold.get())
+}
+
+fn reading(law: crate::label_law::LabelLawMap, score: Score, classes: usize) -> ClassReading {
+    // The word is part of the draws: target rows are scored as they were when the method was fitted.
+    let score = (score != Score::Plan).then(|| score.with_draws_for("today"));
+    ClassReading { law, score, classes }
+}
+
+/// The user's weights for `fixed`, none for methods whose points of a class count alike; an error for all others.
+fn weights_of<'a>(pooled: &Calibration, of: &ClassFitOf<'a>) -> Result<Option<&'a [f64]>> {
+    let method = pooled.provenance().method;
+    let why = match method {
+        MethodName::Uncorrected
+        | MethodName::LabelShift
+        | MethodName::Auto
+        | MethodName::Oracle => {
+            return Ok(None);
+        }
+        MethodName::Fixed => {
+            let weights = of.weights.unwrap_or_default();
+            require_same_length("weights", weights.len(), "labels", of.labels.len())?;
+            return Ok(Some(weights));
+        }
+        MethodName::Ot => "its weights are learned for the scores of all classes together",
+        MethodName::Ecp | MethodName::Qtc => {
+            "it moves the threshold by what all target points have in common"
+        }
+        MethodName::LikelihoodRatio | MethodName::Conditional => {
+            "every point has a threshold of its own already"
+        }
+        // They fit a label law, which was taken before.
+        MethodName::LabelPlan | MethodName::FewLabels => "it fitted no label law",
+    };
+    Err(Error::NotPerClass { method: method.as_str(), why })
+}
