@@ -386,8 +386,9 @@ pub enum Error {
     /// The smallest p-value of `B` relabelings is `1 / (B + 1)`.
     #[error(
         "the shift test cannot reach a false-alarm rate of {delta:?}: the smallest p-value of {found} permutations is \
-         1/{}, so it could never reject; ask for a rate of 1/{found} or more, or for at least {least} permutations where their number \
+         1/{}, so it could never reject; ask for a rate of 1/{} or more, or for at least {least} permutations where their number \
          can be chosen",
+        found.saturating_add(1),
         found.saturating_add(1)
     )]
     TooFewPermutations {

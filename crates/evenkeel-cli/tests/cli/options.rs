@@ -58,13 +58,13 @@ fn values_out_of_range() {
     }
     let ran = FOG.check(&["--permutations", "5"]);
     let words = "the shift test cannot reach a false-alarm rate of 0.05: the smallest p-value of 5 permutations is 1/6, so it could \
-                 never reject; ask for a rate of 1/5 or more, or for at least 19 permutations where their number can be chosen";
+                 never reject; ask for a rate of 1/6 or more, or for at least 19 permutations where their number can be chosen";
     assert_eq!((ran.code, ran.stderr), (2, format!("error: {words}\n")));
     // No option sets the permutations of `auto`: the rate is what can be changed.
     let out = scratch.at("cal.json");
     let ran = FOG.calibrate(&out, &["--method", "auto", "--shift-level", "1e-9"]);
     let words = "the shift test cannot reach a false-alarm rate of 1e-9: the smallest p-value of 1000000 permutations is 1/1000001, so \
-                 it could never reject; ask for a rate of 1/1000000 or more, or for at least 999999999 permutations where their \
+                 it could never reject; ask for a rate of 1/1000001 or more, or for at least 999999999 permutations where their \
                  number can be chosen";
     assert_eq!((ran.code, ran.stderr), (2, format!("error: {words}\n")));
     assert!(!std::fs::exists(&out).unwrap());
