@@ -7,9 +7,7 @@ use evenkeel::measure::WeightedEmpirical;
 use evenkeel::method::OptionValue;
 use evenkeel::method::label_plan::PlanAssumptions;
 use evenkeel_jobs::sentences::check::NextStep;
-use evenkeel_jobs::{
-    CheckJob, Checked, JobError, LabeledData, SeenRows, TargetLabels, sentences,
-};
+use evenkeel_jobs::{CheckJob, Checked, JobError, LabeledData, SeenRows, TargetLabels, sentences};
 use evenkeel_report::Provenance;
 use evenkeel_report::job_pages::{AboutRun, check_page};
 use numpy::PyArray1;
@@ -113,10 +111,10 @@ pub(crate) fn check<'py>(
     checked.assumptions =
         PlanAssumptions::from_options(&settings.options).map_err(Failure::from)?;
     let (side_cal, side_target) = (SideArrays::of(side_cal)?, SideArrays::of(side_target)?);
-    let second_target =
-        side_target.second(logits, seen("probs_target", &probs_target)?)?;
-    let target = Points::new(("probs_target", PointSet::Target), &probs_target, &side_target, logits)?
-        .with_second(&second_target);
+    let second_target = side_target.second(logits, seen("probs_target", &probs_target)?)?;
+    let target =
+        Points::new(("probs_target", PointSet::Target), &probs_target, &side_target, logits)?
+            .with_second(&second_target);
     let classes = target.classes();
     job.labels = TargetLabels::new("y_target", target_labels, classes).map_err(Failure::from)?;
     let cal = match &probs_cal {
@@ -126,7 +124,8 @@ pub(crate) fn check<'py>(
         None => None,
     };
     let labels = y_cal.map(|labels| labels.whole("y_cal")).transpose()?;
-    let rows_of_cal = match (&probs_cal, stored.and_then(|found| Some((found, found.reference()?)))) {
+    let rows_of_cal = match (&probs_cal, stored.and_then(|found| Some((found, found.reference()?))))
+    {
         (Some(probs), _) => seen("probs_cal", probs)?,
         (None, Some((found, kept))) => SeenRows {
             name: "calibration",

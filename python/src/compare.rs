@@ -54,8 +54,7 @@ pub(crate) fn compare<'py>(
     let entrants = methods.iter().map(entrant).collect::<Result<_, _>>()?;
     let job = CompareJob { entrants, if_inapplicable };
     let second_cal = side_cal.second(logits, seen("probs_cal", &probs_cal)?)?;
-    let second_target =
-        side_target.second(logits, seen("probs_target", &probs_target)?)?;
+    let second_target = side_target.second(logits, seen("probs_target", &probs_target)?)?;
     let cal = Points::new(("probs_cal", PointSet::Calibration), &probs_cal, &side_cal, logits)?
         .with_second(&second_cal);
     let labels = y_cal.whole("y_cal")?;

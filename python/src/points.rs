@@ -49,11 +49,7 @@ impl<'py> SideArrays<'py> {
     }
 
     /// What second models say of some rows, beside each other; empty without a model.
-    pub(crate) fn second(
-        &self,
-        logits: bool,
-        seen: SeenRows<'_>,
-    ) -> Result<Vec<f64>, Failure> {
+    pub(crate) fn second(&self, logits: bool, seen: SeenRows<'_>) -> Result<Vec<f64>, Failure> {
         let mut tables = Vec::new();
         for (name, array) in &self.second {
             let empty = || JobError::NoRows { input: name.clone() };

@@ -58,7 +58,8 @@ pub fn read_second(
     }
     let mut tables = Vec::new();
     for (file, values, columns) in &blocks {
-        let rows = AnyRows::f64(values, *columns).map_err(|error| JobError::found_in(file, error))?;
+        let rows =
+            AnyRows::f64(values, *columns).map_err(|error| JobError::found_in(file, error))?;
         tables.push(SecondTable { name: file, rows, first_row: 0 });
     }
     beside_each_other(&tables, kind, seen)

@@ -8,9 +8,7 @@ use evenkeel_jobs::{
 };
 
 use evenkeel::calibrator::ShiftCalibrator;
-use evenkeel::method::{
-    FewLabelsSettings, KnownRatios, Method, MethodName, require_and_refuse,
-};
+use evenkeel::method::{FewLabelsSettings, KnownRatios, Method, MethodName, require_and_refuse};
 use evenkeel::score::Score;
 use evenkeel::side_inputs::PointSet;
 

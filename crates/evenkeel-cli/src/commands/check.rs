@@ -120,7 +120,8 @@ fn run_on_pool(args: &CheckArgs) -> Result<Outcome, Failure> {
         job.labels = labels.for_rows(found.entries);
     }
     let html = args.page.html.as_deref().map(AtomicFile::create).transpose()?;
-    let files = PointFiles { second: &args.second.second_probs, ..PointFiles::probs(&args.unlabeled) };
+    let files =
+        PointFiles { second: &args.second.second_probs, ..PointFiles::probs(&args.unlabeled) };
     let mut target = args.reading.open(files)?;
     let verbosity = Verbosity::of(args.common.quiet);
     let checked = check(&job, &labeled, &mut target, &mut verbosity.progress())?;

@@ -81,7 +81,10 @@ fn what_cannot_be_meant_is_refused() {
         }
     }
     let refused = FOG.check(&["--accuracy", "0.05"]);
-    assert!(refused.code == 2 && refused.stderr.contains("a guess among 10 classes"), "{refused:?}");
+    assert!(
+        refused.code == 2 && refused.stderr.contains("a guess among 10 classes"),
+        "{refused:?}"
+    );
     let refused = FOG.calibrate(&out, &["--assume", "matched"]);
     assert!(refused.code == 2 && refused.stderr.contains("auto and label-plan do"), "{refused:?}");
     let [flag, cal, other_flag, target] = second();

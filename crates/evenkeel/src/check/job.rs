@@ -14,12 +14,12 @@ use super::target_laws::{TargetLaws, TargetLawsRecipe};
 use crate::error::{Error, Result, User};
 use crate::label_law::LabeledLogits;
 use crate::measure::WeightedEmpirical;
+use crate::method::Concluded;
 use crate::method::auto;
 use crate::method::label_plan::{
     Aiming, FirstPass, LabelPlan, LabelPlanner, PlanFirstPass, PlanQuestion, PreparedPlan,
     SecondPass,
 };
-use crate::method::Concluded;
 use crate::reading::{Belief, belief};
 use crate::rows::{Real, RowKeys, Rows};
 use crate::score::{Labels, Probabilities, Score};

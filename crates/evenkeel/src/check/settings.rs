@@ -2,9 +2,9 @@
 
 use crate::error::{Error, Result, require_finite};
 use crate::level::{FailureProbability, Miscoverage};
+use crate::measure::{BANDWIDTH_FACTOR_CLASSIFICATION, Grid};
 use crate::method::auto::AutoSettings;
 use crate::method::label_plan::{LabelPlanSettings, PlanAssumptions};
-use crate::measure::{BANDWIDTH_FACTOR_CLASSIFICATION, Grid};
 use crate::seed::Seed;
 use crate::shift::{least_permutations, permutations_for};
 use crate::threshold::Threshold;

@@ -94,7 +94,8 @@ impl Predicted<'_> {
             histogram[*group] += n * weight / sum;
         }
         let counts: Vec<f64> = self.target_counts.iter().map(|count| *count as f64).collect();
-        let GroupDistance { tv, expected, deviation } = GroupDistance::of((&histogram, n), (&counts, m));
+        let GroupDistance { tv, expected, deviation } =
+            GroupDistance::of((&histogram, n), (&counts, m));
         let ks_noise = CONFIDENCES_MOVED * (1.0 / n + 1.0 / m).sqrt();
         [ks.min(1.0), ks_noise, tv, expected + HISTOGRAMS_MOVED * deviation]
     }
@@ -116,7 +117,8 @@ pub(crate) fn label_shares(
     for _ in 0..MOST_ITERATIONS {
         let scalings: Vec<f64> = shares.iter().zip(&groups.prior).map(|(q, pi)| q / pi).collect();
         let next = table.marginal(&scalings);
-        let change = next.iter().zip(&shares).map(|(new, old)| (new - old).abs()).fold(0.0, f64::max);
+        let change =
+            next.iter().zip(&shares).map(|(new, old)| (new - old).abs()).fold(0.0, f64::max);
         shares = next.into_iter().map(|share| share.clamp(SMALLEST_SHARE, 1.0)).collect();
         if change < TOLERANCE {
             break;

@@ -68,14 +68,12 @@ impl Method {
                 let Needs { features, second, .. } = self.needs();
                 Needs { features, second, ..Needs::NOTHING }
             }
-            PointSet::Predicted | PointSet::Test => {
-                Needs {
-                    weights: Need::Unused,
-                    labels: Need::Unused,
-                    second: Need::Unused,
-                    ..self.needs()
-                }
-            }
+            PointSet::Predicted | PointSet::Test => Needs {
+                weights: Need::Unused,
+                labels: Need::Unused,
+                second: Need::Unused,
+                ..self.needs()
+            },
         }
     }
 

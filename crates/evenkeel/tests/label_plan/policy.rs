@@ -9,9 +9,7 @@ use evenkeel::error::Error;
 use evenkeel::level::FailureProbability;
 use evenkeel::method::Method;
 use evenkeel::method::auto::{AutoSettings, Chosen, Decision};
-use evenkeel::method::label_plan::{
-    Assumption, KnownAccuracy, LabelPlanSettings, PlanAssumptions,
-};
+use evenkeel::method::label_plan::{Assumption, KnownAccuracy, LabelPlanSettings, PlanAssumptions};
 use evenkeel::reading::{ReadingName, Verdict};
 use evenkeel::rows::Rows;
 use evenkeel::score::{Labels, Probabilities, Score};
@@ -166,7 +164,10 @@ fn impossible_accuracies_are_refused() {
     assert_eq!(refused, Error::AccuracyBelowChance { accuracy: 0.05, classes: 10 });
     assert!(refused.to_string().contains("from 0.1000 to 1"), "{refused}");
     let refused = begin(auto(Assumption::Calibrated, Some(0.5)), None).unwrap_err();
-    assert!(refused.to_string().contains("assume calibrated does not go with accuracy"), "{refused}");
+    assert!(
+        refused.to_string().contains("assume calibrated does not go with accuracy"),
+        "{refused}"
+    );
     let labels = TargetLabels::new(&[(3, 1)], 10).unwrap();
     let refused = begin(auto(Assumption::ClassShares, Some(0.5)), Some(&labels)).unwrap_err();
     assert!(refused.to_string().contains("labels of target rows"), "{refused}");

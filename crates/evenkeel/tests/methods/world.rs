@@ -7,9 +7,7 @@ use evenkeel::learning::optimise::StoppingRule;
 use evenkeel::level::{FailureProbability, Miscoverage};
 use evenkeel::method::auto::AutoSettings;
 use evenkeel::method::entropy_scaling::EntropyPower;
-use evenkeel::method::label_plan::{
-    Assumption, KnownAccuracy, LabelPlanSettings, PlanAssumptions,
-};
+use evenkeel::method::label_plan::{Assumption, KnownAccuracy, LabelPlanSettings, PlanAssumptions};
 use evenkeel::method::label_shift::EmSettings;
 use evenkeel::method::likelihood_ratio::{NetworkSettings, RatioEstimator, TelescopingSettings};
 use evenkeel::method::quantile_transfer::TransferRule;

@@ -163,8 +163,7 @@ from typing import Literal, Optional, TypedDict, Union
     .unwrap();
     writeln!(text, "ScoreName = {}", python_type(score)).unwrap();
     let all: Vec<&OptionSpec> = OPTIONS.iter().collect();
-    let of_check: Vec<&OptionSpec> =
-        OPTIONS.iter().filter(|spec| of_check_too(spec)).collect();
+    let of_check: Vec<&OptionSpec> = OPTIONS.iter().filter(|spec| of_check_too(spec)).collect();
     text += &typed_dict(
         "MethodOptions",
         "Options of `calibrate` and `compare`; None is the default.",

@@ -60,11 +60,9 @@ pub use crate::label_law::{
 };
 pub use crate::reading::Standing;
 pub use certificate::Certificate;
-pub use evidence::{FixedPoint, MatchedEvidence, PlanEvidence};
 pub(crate) use conclusion::ReadLaws;
-pub(crate) use fit::{
-    ABOUT, PlanFirst, PlanFirstPass, PlanSecond, begin, concluded, planner,
-};
+pub use evidence::{FixedPoint, MatchedEvidence, PlanEvidence};
+pub(crate) use fit::{ABOUT, PlanFirst, PlanFirstPass, PlanSecond, begin, concluded, planner};
 pub use settings::{Assumption, KnownAccuracy, LabelPlanSettings, PlanAssumptions};
 pub use thresholds::{PlanThreshold, PlanThresholds, ThresholdSource};
 

@@ -125,7 +125,11 @@ impl LabelPlanner {
     ///
     /// # Errors
     /// If they are not probabilities of as many classes.
-    pub(crate) fn with_second(self, second: Option<Rows<'_, f64>>, labels: &Labels) -> Result<Self> {
+    pub(crate) fn with_second(
+        self,
+        second: Option<Rows<'_, f64>>,
+        labels: &Labels,
+    ) -> Result<Self> {
         let Some(table) = second else { return Ok(self) };
         let classes = self.labeled.classes();
         if table.columns() % classes != 0 {
@@ -142,7 +146,8 @@ impl LabelPlanner {
                 .iter()
                 .flat_map(|row| row[model * classes..][..classes].iter().copied())
                 .collect();
-            let probabilities = Probabilities::from_rows(Rows::new(table.what(), &values, classes)?)?;
+            let probabilities =
+                Probabilities::from_rows(Rows::new(table.what(), &values, classes)?)?;
             // Only its logits count; no score of theirs is ever used.
             let labeled = LabeledLogits::of_probabilities(&probabilities, labels, &Score::Lac)?;
             others.push(Self::new(labeled, Score::Lac, self.settings, self.seed)?);

@@ -127,8 +127,7 @@ impl LabelPlanner {
     /// The readings that thresholds may be made of, the one to be preferred first.
     fn aims(&self, aiming: Aiming, opinions: bool, label_shift: bool) -> Vec<ReadingName> {
         let assumptions = self.settings.assumptions;
-        let assumed =
-            assumptions.aim(if opinions { Opinions::Several } else { Opinions::Own });
+        let assumed = assumptions.aim(if opinions { Opinions::Several } else { Opinions::Own });
         match aiming {
             Aiming::Reading(reading) => vec![reading],
             Aiming::Assumed => vec![assumed],
@@ -208,9 +207,8 @@ impl LabelPlanner {
 
     /// An error unless there is a pass of each of the other models, over the rows of this one's.
     fn require_same_rows(&self, first: &FirstPass, others: &[FirstPass]) -> Result<()> {
-        let same = |other: &FirstPass| {
-            first.kept.same_keys(&other.kept) && first.rows == other.rows
-        };
+        let same =
+            |other: &FirstPass| first.kept.same_keys(&other.kept) && first.rows == other.rows;
         if others.len() == self.others.len() && others.iter().all(same) {
             return Ok(());
         }

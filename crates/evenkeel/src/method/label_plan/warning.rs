@@ -66,7 +66,9 @@ pub(super) fn warnings(
     // if the model had become sure.
     if confidences_moved && target >= labeled {
         found.push(Warning::ConfidentButShifted { ks, labeled, target, carried: None });
-    } else if let Some(carried) = hidden_fall(evidence).filter(|_| confidences_moved || histograms_moved) {
+    } else if let Some(carried) =
+        hidden_fall(evidence).filter(|_| confidences_moved || histograms_moved)
+    {
         found.push(Warning::ConfidentButShifted { ks, labeled, target, carried: Some(carried) });
     }
     found

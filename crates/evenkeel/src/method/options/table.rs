@@ -108,8 +108,14 @@ pub const OPTIONS: &[OptionSpec] = &[
         PLANS,
         OptionKind::Choice(&[
             choice("class-shares", "classes are about as frequent as in the calibration data"),
-            choice("calibrated", "the model's probabilities are as right as on the calibration data"),
-            choice("matched", "the model is right as often as its outputs, and those of second models, suggest"),
+            choice(
+                "calibrated",
+                "the model's probabilities are as right as on the calibration data",
+            ),
+            choice(
+                "matched",
+                "the model is right as often as its outputs, and those of second models, suggest",
+            ),
             choice("blend", "as likely class-shares as matched: the mean of both laws"),
         ]),
         "What unlabeled rows are taken to mean",
