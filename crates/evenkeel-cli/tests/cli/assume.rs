@@ -63,7 +63,7 @@ fn second_models_are_heard() {
     given.extend(["--method", "auto"]);
     let made = FOG.calibrate(&out, &given).json();
     assert_eq!(made["reading"], "second-opinion");
-    let compared = FOG.compare(&[&given[..9], &["--methods", "label-plan", "--json"]].concat());
+    let compared = FOG.compare(&[&given[..10], &["--methods", "label-plan", "--json"]].concat());
     assert_eq!(compared.json()["rows"][0]["method"], "label-plan");
 }
 

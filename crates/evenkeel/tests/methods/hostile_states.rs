@@ -81,9 +81,9 @@ fn both_passes_must_read_the_same_rows() {
     let plan = methods().into_iter().find(|method| matches!(method, Method::LabelPlan(_)));
     let fit = begin(&calibrator(plan.unwrap()), &labeled);
     let rows = Rows::new("probabilities", &target.probabilities, CLASSES).unwrap();
-    let first = fit.add(RowKeys::From(0), rows, SideInputs::default()).unwrap();
+    let first = fit.add(RowKeys::From(0), rows, target.beside()).unwrap();
     let Ended::Again(second) = first.end_pass().unwrap() else { panic!("two passes are needed") };
-    let second = second.add(RowKeys::From(1), rows, SideInputs::default()).unwrap();
+    let second = second.add(RowKeys::From(1), rows, target.beside()).unwrap();
     assert!(matches!(second.end_pass().unwrap_err(), Error::OtherRows { before: 30, now: 30 }));
 }
 

@@ -88,7 +88,10 @@ fn bad_rows_of_target_are_counted_from_the_start() {
         let labeled = Labeled {
             probabilities: &probabilities,
             labels: &labeled.labels,
-            beside: with_labels(&method, SideInputs { features: None, ..labeled.beside() }),
+            beside: with_labels(
+                &method,
+                SideInputs { features: None, second: None, ..labeled.beside() },
+            ),
         };
         let mut fit = Ok(calibrator(method).begin(&labeled).unwrap());
         for (index, block) in bad.chunks(20 * CLASSES).enumerate() {

@@ -6,7 +6,7 @@ use super::evidence::{FixedPoint, MatchedEvidence};
 use super::planner::LabelPlanner;
 use super::prepared::{PlanSummary, PreparedPlan, ReadingLaw, label_law_of};
 use super::question::{Aiming, PlanQuestion};
-use super::settings::Opinions;
+use super::settings::{KnownAccuracy, Opinions};
 use crate::error::{Error, Result, require_finite};
 use crate::label_law::{
     ClassGroups, FirstPass, GroupTable, KeptRows, LabelShares, Marginal, MatchedPlan, Matching,
@@ -165,7 +165,7 @@ impl LabelPlanner {
         let (temperature, iterating) = (self.temperature, self.iterating());
         let (found, balanced) =
             accuracy_statistics(self.model(), groups, statistics, target, iterating);
-        let known = self.settings.assumptions.accuracy.map(|accuracy| accuracy.get());
+        let known = self.settings.assumptions.accuracy.map(KnownAccuracy::get);
         // What knows more comes later.
         let mut wanted = vec![(ReadingName::Matched, found.estimate)];
         wanted.extend(opinions.map(|found| (ReadingName::SecondOpinion, found.accuracy)));
