@@ -266,11 +266,12 @@ class GatedCalibration(ResidualCalibration):
     def threshold(self, alpha: Optional[float] = None) -> float:
         """How far intervals reach; infinite if too few points are left to say."""
         rate = self.alpha if alpha is None else _inputs.number("alpha", alpha)
-        own = self._core.threshold(rate)
+        found = self._core.threshold(rate)
+        own = np.inf if found is None else float(found)
         if self._about["guarantee"] is None:
-            return float(own)
+            return own
         probability = None if self._about["guarantee"] == "average" else self._about["guarantee"]
-        return max(float(own), _evenkeel.guaranteed_threshold(np.array(self._about["labeled"]), rate, probability))
+        return max(own, _evenkeel.guaranteed_threshold(np.array(self._about["labeled"]), rate, probability))
 
     def __reduce__(self) -> Any:
         rows = self._core.rows
