@@ -385,8 +385,12 @@ def report(
     seed: int,
     beside: Dict[str, float],
     labeled: Sequence[float],
+    chosen_with_labels: bool = False,
 ) -> RegressionReport:
-    """What is at risk at a threshold; `beside` holds the coverage under readings that do not count, `labeled` scores of labels."""
+    """What is at risk at a threshold; `beside` holds the coverage under readings that do not count, `labeled` scores of labels.
+
+    A threshold that was chosen with labels, perhaps these, needs the wider interval that holds at every threshold.
+    """
     level = 1.0 - alpha
     _, _, found = data.gate(delta, permutations, seed, (threshold, level))
     assessment = found.pop("assessment")
@@ -398,7 +402,7 @@ def report(
     verdict, measured = assessment["verdict"], None
     if len(labeled):
         covered = int(np.sum(np.asarray(labeled) <= threshold))
-        low, high = _evenkeel.coverage_interval(covered, len(labeled), delta, False)
+        low, high = _evenkeel.coverage_interval(covered, len(labeled), delta, chosen_with_labels)
         measured = {
             "k": len(labeled),
             "covered": covered,

@@ -250,7 +250,8 @@ class ShiftConformalRegressor(RegressorMixin, ShiftConformalEstimator):
         draws = None if permutations is None else _inputs.count("permutations", permutations)
         failure = _inputs.number("delta", delta)
         data = compared(reference.scores, reference.side, side)
-        return report(data, threshold, alpha, failure, draws, seed, beside, labeled)
+        pulled = getattr(self.calibration_, "labels_used_", 0) > 0
+        return report(data, threshold, alpha, failure, draws, seed, beside, labeled, chosen_with_labels=pulled)
 
     def predict(self, X: Any) -> np.ndarray:
         """The estimator's own prediction; of a classifier over bins the mean of its bins, of two quantiles their middle."""

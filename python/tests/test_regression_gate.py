@@ -187,6 +187,10 @@ def test_check_with_labels_measures():
     low, high = ek.coverage_interval(report.coverage_measured.covered, 60)
     assert (report.coverage_measured.low, report.coverage_measured.high) == (low, high) and high < 0.9
     assert "Measured on 60 labels" in repr(report)
+    # A threshold that these labels helped to choose needs the interval that holds at every threshold.
+    labels = {int(row): trebled[row] for row in rows}
+    again = ours.conformalize(X_cal, y_cal, X_target, labels).check(X_target, labels).coverage_measured
+    assert (again.low, again.high) == ek.coverage_interval(again.covered, 60, chosen_with_labels=True)
 
 
 def test_labels_pull_the_threshold_and_may_guarantee():
