@@ -266,11 +266,12 @@ class GatedCalibration(ResidualCalibration):
     def threshold(self, alpha: Optional[float] = None) -> float:
         """How far intervals reach; infinite if too few points are left to say."""
         rate = self.alpha if alpha is None else _inputs.number("alpha", alpha)
-        own = self._core.threshold(rate)
+        found = self._core.threshold(rate)
+        own = np.inf if found is None else float(found)
         if self._about["guarantee"] is None:
-            return float(own)
+            return own
         probability = None if self._about["guarantee"] == "average" else self._about["guarantee"]
-        return max(float(own), _evenkeel.guaranteed_threshold(np.array(self._about["labeled"]), rate, probability))
+        return max(own, _evenkeel.guaranteed_threshold(np.array(self._about["labeled"]), rate, probability))
 
     def __reduce__(self) -> Any:
         rows = self._core.rows
@@ -384,8 +385,12 @@ def report(
     seed: int,
     beside: Dict[str, float],
     labeled: Sequence[float],
+    chosen_with_labels: bool = False,
 ) -> RegressionReport:
-    """What is at risk at a threshold; `beside` holds the coverage under readings that do not count, `labeled` scores of labels."""
+    """What is at risk at a threshold; `beside` holds the coverage under readings that do not count, `labeled` scores of labels.
+
+    A threshold that was chosen with labels, perhaps these, needs the wider interval that holds at every threshold.
+    """
     level = 1.0 - alpha
     _, _, found = data.gate(delta, permutations, seed, (threshold, level))
     assessment = found.pop("assessment")
@@ -397,7 +402,7 @@ def report(
     verdict, measured = assessment["verdict"], None
     if len(labeled):
         covered = int(np.sum(np.asarray(labeled) <= threshold))
-        low, high = _evenkeel.coverage_interval(covered, len(labeled), delta, False)
+        low, high = _evenkeel.coverage_interval(covered, len(labeled), delta, chosen_with_labels)
         measured = {
             "k": len(labeled),
             "covered": covered,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Tuple, Union, cast
 
 import numpy as np
 from sklearn.base import RegressorMixin, clone, is_classifier
@@ -250,7 +250,8 @@ class ShiftConformalRegressor(RegressorMixin, ShiftConformalEstimator):
         draws = None if permutations is None else _inputs.count("permutations", permutations)
         failure = _inputs.number("delta", delta)
         data = compared(reference.scores, reference.side, side)
-        return report(data, threshold, alpha, failure, draws, seed, beside, labeled)
+        pulled = getattr(self.calibration_, "labels_used_", 0) > 0
+        return report(data, threshold, alpha, failure, draws, seed, beside, labeled, chosen_with_labels=pulled)
 
     def predict(self, X: Any) -> np.ndarray:
         """The estimator's own prediction; of a classifier over bins the mean of its bins, of two quantiles their middle."""
@@ -456,7 +457,10 @@ class ShiftConformalRegressor(RegressorMixin, ShiftConformalEstimator):
             return []
         rows = sorted(known)
         labels, _ = _binned(np.array([known[row] for row in rows]), self._edges())
-        options = {"score": "lac" if self.conformity_score is None else self.conformity_score}
+        options: Dict[str, Any] = {"score": "lac" if self.conformity_score is None else self.conformity_score}
+        # Of the score, not of a method: `uncorrected` has no others.
+        own = _evenkeel.options_of_method("uncorrected")
+        options.update({name: value for name, value in self._options().items() if name in own})
         seed = _inputs.seed(self.random_state)
         scored = calibrate(probs[rows], labels, probs[rows], method="uncorrected", random_state=seed, **options)
         return list(scored.scores_)
@@ -546,7 +550,7 @@ class ShiftConformalRegressor(RegressorMixin, ShiftConformalEstimator):
             self._bin_probabilities(X_cal, "X_cal"),
             labels,
             self._bin_probabilities(X_target, "X_target"),
-            method=self.method,
+            method=cast("MethodName", self.method),
             alpha=self._alphas()[0],
             random_state=self.random_state,
             **{**self._paper_options(), "score": score, **self._options()},
@@ -660,9 +664,8 @@ def _gated(
     if len(labeled):
         scores, weights, test_mass, pull = _evenkeel.pull_to_labels(scores, weights, test_mass, labeled, alpha)
         told = f"{told} {len(labeled)} labels of the target data pull the law of the scores by {_format.percent(pull)}."
-        notes = [*notes, f"with fewer than {int(np.ceil(1 / alpha)) - 1} labels nothing can be guaranteed"] if promise is not None and len(
-            labeled
-        ) < int(np.ceil(1 / alpha)) - 1 else notes
+        if promise is not None and np.isinf(_evenkeel.guaranteed_threshold(labeled, alpha, None if promise == "average" else promise)):
+            notes = [*notes, f"{len(labeled)} labels are too few for this guarantee, so intervals are infinite; label more rows"]
         if evidence is not None:
             evidence = {**evidence, "labels_used": len(labeled), "pull": pull}
     elif promise is not None:

@@ -70,7 +70,8 @@ pub fn neighbour_weights(
 fn doubled_rank(sorted: &[f64], value: f64) -> i64 {
     let below = sorted.partition_point(|other| *other < value);
     let through = sorted.partition_point(|other| *other <= value);
-    (below + through) as i64
+    // At most 2^29: there are no more points.
+    i64::try_from(below + through).unwrap_or(i64::MAX)
 }
 
 /// One output: neighbours are a run of the sorted ranks, found by bisection.

@@ -159,7 +159,8 @@ impl Pooled {
 
     /// The distance of each column times `n m`, a whole number, so that equal ones compare as equal.
     fn distances(&self, sides: &[Side]) -> Vec<u64> {
-        let (up, down) = ((self.rows - self.n) as i64, self.n as i64);
+        let whole = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+        let (up, down) = (whole(self.rows - self.n), whole(self.n));
         let distance = |column: &Column| {
             let (mut difference, mut largest) = (0i64, 0u64);
             for (row, end) in &column.0 {
