@@ -6,6 +6,7 @@
 mod agreement;
 mod commands;
 mod formats;
+mod grouped;
 mod json;
 mod label;
 #[cfg(unix)]
