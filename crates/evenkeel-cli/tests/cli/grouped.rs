@@ -90,12 +90,14 @@ fn groups_go_from_calibration_to_page() {
     assert_eq!(fs::read(&cal).unwrap(), fs::read(&again).unwrap());
     let rows = rows_of(&evaluate_plain(&scratch), "n");
     let of_test = groups(&scratch, "test.csv", rows, quoted);
-    let found = evaluate(&cal, &["--groups", &of_test, "--html", &page, "--json"]).json();
+    let found =
+        evaluate(&cal, &["--groups", &of_test, "--html", &page, "--json", "--quiet"]).json();
     assert_eq!(found["per_group"].as_array().unwrap().len(), 2);
     let text = fs::read_to_string(&page).unwrap();
     assert!(text.contains("Each group") && text.contains("south, far"));
     // A check has a line for each, and its page too.
-    let checked = FOG.check(&[&given[2..], &["--html", &page, "--json"]].concat()).json();
+    let checked =
+        FOG.check(&[&given[2..], &["--html", &page, "--json", "--quiet"]].concat()).json();
     let lines = checked["per_group"].as_array().unwrap();
     assert!(lines.iter().all(|line| line["coverage_estimate"]["value"].is_number()), "{checked}");
     assert!(fs::read_to_string(&page).unwrap().contains("Each group"));
@@ -144,8 +146,8 @@ fn words_that_do_not_go_together_are_refused() {
     );
     let one = format!("{file}:site");
     refused(&["--cal-groups", &one, "--unlabeled-groups", &one], "has 3 groups but");
-    let alpha = ["--per", "class", "--method", "uncorrected", "--alpha", "0.001"];
-    refused(&alpha, "needs at least 999 calibration points");
+    let alpha = ["--per", "class", "--method", "uncorrected", "--alpha", "0.0005"];
+    refused(&alpha, "needs at least 1999 calibration points");
     // An input must not be replaced.
     let out = FOG.calibrate(&file, &["--cal-groups", &one, "--unlabeled-groups", &one]);
     assert!(out.code == 2 && out.stderr.contains("--cal-groups"), "{out:?}");
