@@ -285,12 +285,12 @@ pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub second: SecondArgs,
     #[command(flatten)]
-    pub per: PerArgs,
-    #[command(flatten)]
     pub bound_grid: BoundGrid,
     /// Relabelings of the shift test [default: 999, or 2 / delta if that is more].
     #[arg(long, value_name = "N")]
     pub permutations: Option<usize>,
+    #[command(flatten)]
+    pub per: PerArgs,
     #[command(flatten)]
     pub scoring: Scoring,
     #[command(flatten)]
@@ -462,9 +462,9 @@ pub(crate) struct EvaluateArgs {
     #[arg(long, value_name = "COVERAGE")]
     pub fail_below: Option<f64>,
     #[command(flatten)]
-    pub groups: GroupsOfPoints,
-    #[command(flatten)]
     pub page: PageArgs,
+    #[command(flatten)]
+    pub groups: GroupsOfPoints,
     #[command(flatten)]
     pub reading: Reading,
     #[command(flatten)]

@@ -7,6 +7,7 @@ mod agreement;
 mod assume;
 mod commands;
 mod formats;
+mod grouped;
 mod json;
 mod label;
 #[cfg(unix)]

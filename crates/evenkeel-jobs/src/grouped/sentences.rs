@@ -30,18 +30,18 @@ pub fn undercovered_classes(
     let Warning::ClassUndercovered { level, .. } = warning else { return None };
     let named = |class: &ClassCoverage| {
         let name = class_name(class.label, class_names);
-        format!("{name} {} of {} points", percent(class.coverage), class.n)
+        format!("{name} {} of the time ({} calibration points)", percent(class.coverage), class.n)
     };
-    let names: Vec<String> = found.iter().map(named).collect();
+    let names: Vec<String> = found.iter().take(NAMED).map(named).collect();
     let more = match found.len().checked_sub(NAMED) {
         None | Some(0) => String::new(),
-        Some(more) => format!(", and {more} more classes"),
+        Some(more) => format!(" and {more} more classes"),
     };
     Some(format!(
-        "one threshold for all classes covers some far below the level of {}, by the calibration labels: {}{more}; it holds on average \
-         over classes, and `evenkeel calibrate --per class` (in Python per=\"class\") holds it for each",
+        "one threshold for all classes covers {}{more}, far below the level of {}: the level holds on average over classes, and \
+         `evenkeel calibrate --per class` (in Python per=\"class\") holds it for each",
+        names.join(", "),
         percent(level),
-        names[..names.len().min(NAMED)].join(", "),
     ))
 }
 
