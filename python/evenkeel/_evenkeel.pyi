@@ -42,7 +42,7 @@ def calibrate(
     method: str,
     alpha: float,
     seed: int,
-    logits: bool,
+    logits: str,
     options: Dict[str, Any],
 ) -> FittedCalibration: ...
 @final
@@ -59,7 +59,7 @@ def check(
     delta: float,
     permutations: Optional[int],
     seed: Optional[int],
-    logits: bool,
+    logits: str,
     options: Dict[str, Any],
 ) -> Tuple[str, List[List[str]], List[Tuple[np.ndarray, np.ndarray]], CheckPage]: ...
 def compare(
@@ -74,7 +74,7 @@ def compare(
     methods: Optional[List[str]],
     alpha: float,
     seed: int,
-    logits: bool,
+    logits: str,
     options: Dict[str, Any],
 ) -> Tuple[str, List[Dict[str, Any]], List[List[str]], List[str]]: ...
 def rows_to_label(rows: int, budget: int, seed: int) -> np.ndarray: ...
@@ -120,8 +120,13 @@ class FittedCalibration:
     @staticmethod
     def from_json(text: str, rows: Optional[List[int]] = None, row_count: int = 0) -> FittedCalibration: ...
     def to_json(self) -> str: ...
+    def named(self, columns: Optional[List[str]], classes: Optional[List[str]]) -> FittedCalibration: ...
+    @property
+    def columns(self) -> Optional[List[str]]: ...
+    @property
+    def class_names(self) -> Optional[List[str]]: ...
     def update(
-        self, probs_target: np.ndarray, target_labels: List[Tuple[int, int]], logits: bool
+        self, probs_target: np.ndarray, target_labels: List[Tuple[int, int]], logits: str
     ) -> FittedCalibration: ...
     @property
     def method(self) -> str: ...
@@ -169,7 +174,7 @@ class FittedCalibration:
     def trace(self) -> Tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]: ...
     def threshold(self, alpha: Optional[float] = None) -> Optional[float]: ...
     def predict(
-        self, probs: np.ndarray, side: Dict[str, Any], alpha: Optional[float], logits: bool, first_row: int
+        self, probs: np.ndarray, side: Dict[str, Any], alpha: Optional[float], logits: str, first_row: int
     ) -> np.ndarray: ...
     def evaluate(
         self,
@@ -177,6 +182,6 @@ class FittedCalibration:
         y: np.ndarray,
         side: Dict[str, Any],
         alpha: Optional[float],
-        logits: bool,
+        logits: str,
         first_row: int,
     ) -> str: ...

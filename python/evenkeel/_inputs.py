@@ -225,6 +225,15 @@ def flag(argument: str, value: Any) -> bool:
     raise InvalidParameterError(f"{argument} is {_short(value)}; it must be True or False")
 
 
+def kind(logits: Any) -> str:
+    """What the numbers of matrices are, in a word of the compiled part."""
+    if isinstance(logits, str) and logits == "force":
+        return "force"
+    if isinstance(logits, (bool, np.bool_)):
+        return "logits" if logits else "probabilities"
+    raise InvalidParameterError(f"logits is {_short(logits)}; it must be True, False or 'force'")
+
+
 def _short(value: Any) -> str:
     """A value in a message; Python refuses to spell integers of thousands of digits."""
     try:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from typing import TYPE_CHECKING, Any, Dict, Final, List, NamedTuple, Optional, Sequence, Type, Union
+from typing import TYPE_CHECKING, Any, Dict, Final, List, Literal, NamedTuple, Optional, Sequence, Type, Union
 
 import numpy as np
 
-from evenkeel import _evenkeel, _files, _format, _inputs
-from evenkeel._errors import EvenkeelError
+from evenkeel import _errors, _evenkeel, _files, _format, _inputs, _tables
+from evenkeel._errors import EvenkeelError, InvalidParameterError
+from evenkeel._sets import LabelSets
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -33,17 +34,18 @@ class Trace(NamedTuple):
 def calibrate(
     probs_cal: Any,
     y_cal: Any,
-    probs_target: Any,
+    probs_target: Any = None,
     method: MethodName = DEFAULT_METHOD,
     alpha: float = 0.1,
     random_state: Any = 0,
     *,
-    logits: bool = False,
+    logits: Union[bool, Literal["force"]] = False,
     features_cal: Any = None,
     features_target: Any = None,
     ratios_cal: Any = None,
     weights_cal: Any = None,
     y_target: Any = None,
+    classes: Any = None,
     **options: Unpack[MethodOptions],
 ) -> "Calibration":
     """Learns weights or thresholds once; they serve every alpha.
@@ -51,19 +53,23 @@ def calibrate(
     Parameters
     ----------
     probs_cal : array (n, C)
-        Class probabilities of the calibration data. Rows sum to one.
+        Class probabilities of the calibration data. Rows sum to one. Where tables (pandas, polars, pyarrow) name their columns,
+        all later rows are matched by these names.
     y_cal : array (n,)
-        Their labels, integers from 0.
+        Their labels: integers from 0, or names of the classes out of `classes`, else of the columns, else as many different words
+        as there are columns, which then name these in sorted order.
     probs_target : array (m, C)
-        Class probabilities of the target data: unlabeled points of the world the model now works in.
+        Class probabilities of the target data: unlabeled points of the world the model now works in. Method "uncorrected"
+        needs none.
     method : str
         See `evenkeel.method_names()`.
     alpha : float
         Miscoverage rate; any other can be asked for later.
     random_state : int
         Root of all randomness: the same seed and inputs give the same bits as the command line.
-    logits : bool
-        Every matrix of probabilities given holds logits; a stable softmax is applied.
+    logits : bool or "force"
+        Every matrix of probabilities given holds logits; a stable softmax is applied. Rows that are probabilities already are an
+        error, unless "force" says that they are logits all the same.
     features_cal, features_target : array (n, d), (m, d)
         Features that some methods work on; without them they work on the vector of scores.
     ratios_cal : array (n,)
@@ -73,25 +79,37 @@ def calibrate(
     y_target : array (m,) or dict
         Labels of some target rows, drawn at random: one for each row with -1 or NaN where unknown, or a dict from row to
         label. With them method "auto" is "few-labels".
+    classes : sequence of C names
+        Names of the classes in the order of the columns.
     **options
         Options of the method and the score, named as in `docs/options.md` and typed in `evenkeel._options`. An option
         that neither uses is an error.
     """
-    target = _inputs.matrix("probs_target", probs_target)
+    cal = _tables.table("probs_cal", probs_cal)
+    if probs_target is None and str(method) != "uncorrected":
+        raise InvalidParameterError(
+            f"probs_target is missing; method {method} learns from unlabeled target data, or use uncorrected"
+        )
+    # Rows that nothing is learned from: any will do.
+    given = cal if probs_target is None else _tables.table("probs_target", probs_target)
+    target = _tables.aligned("probs_target", given, cal.columns, "probs_cal")
+    labels, names = _tables.encoded("y_cal", y_cal, "probs_cal", cal.values.shape[1], classes, cal.columns)
     core = _evenkeel.calibrate(
-        _inputs.matrix("probs_cal", probs_cal),
-        _inputs.labels("y_cal", y_cal, "probs_cal"),
+        cal.values,
+        labels,
         target,
-        _inputs.target_labels("y_target", y_target, len(target)),
+        _tables.encoded_target("y_target", y_target, len(target), names),
         _inputs.side_inputs("_cal", features_cal, ratios_cal, weights_cal),
         _inputs.side_inputs("_target", features_target),
         str(method),
         _inputs.number("alpha", alpha),
         _inputs.seed(random_state),
-        _inputs.flag("logits", logits),
+        _inputs.kind(logits),
         dict(options),
     )
-    return Calibration(core)
+    calibration = Calibration(core.named(cal.columns, names))
+    _errors.warn_of(calibration.warnings_)
+    return calibration
 
 
 def load(path: Union[str, "os.PathLike[str]"]) -> "Calibration":
@@ -130,6 +148,16 @@ class Calibration:
     def n_classes(self) -> int:
         """Number of classes."""
         return self._core.classes
+
+    @property
+    def classes_(self) -> Optional[List[str]]:
+        """Names of the classes, in the order of the columns; None where they have none."""
+        return self._core.class_names
+
+    @property
+    def columns_(self) -> Optional[List[str]]:
+        """Columns of the tables it was made of, by which later rows are matched; None where they had no names."""
+        return self._core.columns
 
     @property
     def alpha(self) -> float:
@@ -227,32 +255,33 @@ class Calibration:
         probs: Any,
         alpha: Optional[float] = None,
         *,
-        logits: bool = False,
+        logits: Union[bool, Literal["force"]] = False,
         features: Any = None,
         ratios: Any = None,
         first_row: int = 0,
-    ) -> np.ndarray:
-        """Which labels are in the sets of rows of probabilities; bool (n, C).
+    ) -> LabelSets:
+        """Which labels are in the sets of rows of probabilities; bool (n, C), with `to_labels()`.
 
         `features` or `ratios` of the rows are needed where the calibration was made with them. `first_row` is the position
         of the first row in the stream the rows are part of: randomised scores draw by position, so a caller who predicts
         piece by piece counts the rows of earlier calls. Errors count rows from it too.
         """
-        return self._sets(probs, [alpha], logits=logits, features=features, ratios=ratios, first_row=first_row)[0]
+        sets = self._sets(probs, [alpha], logits=logits, features=features, ratios=ratios, first_row=first_row)[0]
+        return LabelSets(sets, self.classes_)
 
     def _sets(
         self,
         probs: Any,
         alphas: Sequence[Optional[float]],
         *,
-        logits: bool = False,
+        logits: Union[bool, Literal["force"]] = False,
         features: Any = None,
         ratios: Any = None,
         first_row: int = 0,
     ) -> List[np.ndarray]:
         """The sets of the same rows at several miscoverage rates."""
-        matrix, first = _inputs.matrix("probs", probs), _inputs.count("first_row", first_row)
-        side, are_logits = _inputs.side_inputs("", features, ratios), _inputs.flag("logits", logits)
+        matrix, first = self._rows("probs", probs), _inputs.count("first_row", first_row)
+        side, are_logits = _inputs.side_inputs("", features, ratios), _inputs.kind(logits)
         rates = [_inputs.optional_number("alpha", alpha) for alpha in alphas]
         sets = [self._core.predict(matrix, side, rate, are_logits, first) for rate in rates]
         if len(matrix) == 1 and first == 0 and self._core.randomised:
@@ -272,7 +301,7 @@ class Calibration:
         y: Any,
         alpha: Optional[float] = None,
         *,
-        logits: bool = False,
+        logits: Union[bool, Literal["force"]] = False,
         features: Any = None,
         ratios: Any = None,
         first_row: int = 0,
@@ -282,24 +311,31 @@ class Calibration:
         `features`, `ratios` and `first_row` are as in `predict_set`.
         """
         document = self._core.evaluate(
-            _inputs.matrix("probs", probs),
-            _inputs.labels("y", y, "probs"),
+            self._rows("probs", probs),
+            self._labels("y", y),
             _inputs.side_inputs("", features, ratios),
             _inputs.optional_number("alpha", alpha),
-            _inputs.flag("logits", logits),
+            _inputs.kind(logits),
             _inputs.count("first_row", first_row),
         )
         return json.loads(document)
 
-    def update(self, probs_target: Any, y_target: Any, *, logits: bool = False) -> "Calibration":
+    def update(self, probs_target: Any, y_target: Any, *, logits: Union[bool, Literal["force"]] = False) -> "Calibration":
         """A calibration with more labels: bit for bit that of `calibrate` with all labels at once.
 
         For methods "auto" and "few-labels". `probs_target` are the target rows it was made with, which it does not keep;
         `y_target` holds the new labels of some of them, as in `calibrate`. This calibration does not change.
         """
-        target = _inputs.matrix("probs_target", probs_target)
-        labels = _inputs.target_labels("y_target", y_target, len(target))
-        return Calibration(self._core.update(target, labels, _inputs.flag("logits", logits)))
+        target = self._rows("probs_target", probs_target)
+        labels = _tables.encoded_target("y_target", y_target, len(target), self.classes_)
+        return Calibration(self._core.update(target, labels, _inputs.kind(logits)))
+
+    def _rows(self, argument: str, probs: Any) -> np.ndarray:
+        """Rows with their columns in the order of the classes."""
+        return _tables.aligned(argument, _tables.table(argument, probs), self.columns_, "the calibration")
+
+    def _labels(self, argument: str, y: Any) -> np.ndarray:
+        return _tables.encoded(argument, y, "probs", self.n_classes, self.classes_, self.columns_)[0]
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """Writes a file that `evenkeel.load` and `evenkeel predict` read."""

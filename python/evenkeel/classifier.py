@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, Mapping, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Literal, Mapping, Optional, Tuple, Union
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -38,7 +38,7 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
         Whether `estimator` is fitted already; otherwise `fit` fits a clone of it.
     random_state : int
         Root of all randomness.
-    logits : bool
+    logits : bool or "force"
         The outputs of the estimator are logits even if they come from `predict_proba`.
     method_options : dict
         Options of `evenkeel.calibrate`.
@@ -52,7 +52,7 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
     """
 
     #: Outputs for the target rows of `conformalize`, and whether they are logits.
-    _target: Optional[Tuple[np.ndarray, bool]]
+    _target: Optional[Tuple[np.ndarray, Union[bool, Literal["force"]]]]
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
         conformity_score: str = "lac",
         prefit: bool = True,
         random_state: Any = 0,
-        logits: bool = False,
+        logits: Union[bool, Literal["force"]] = False,
         method_options: Optional[Dict[str, Any]] = None,
     ) -> None:
         self.estimator = estimator
@@ -188,13 +188,12 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
         sets = calibration._sets(outputs, self._alphas(), logits=logits, **side)
         return self.predict(X), np.stack(sets, axis=2)
 
-    def _outputs(self, X: Any, argument: str) -> Tuple[np.ndarray, bool]:
-        """What the model says about `X`, and whether it speaks in logits."""
+    def _outputs(self, X: Any, argument: str) -> Tuple[np.ndarray, Union[bool, Literal["force"]]]:
+        """What the model says about `X`, and whether it speaks in logits. Those of a `decision_function` are, whatever they are."""
         model = self._model()
         if hasattr(model, "predict_proba"):
-            return _inputs.matrix(f"the probabilities of {argument}", model.predict_proba(X)), _inputs.flag(
-                "logits", self.logits
-            )
+            _inputs.kind(self.logits)
+            return _inputs.matrix(f"the probabilities of {argument}", model.predict_proba(X)), self.logits
         if not hasattr(model, "decision_function"):
             raise InvalidParameterError(
                 f"estimator {type(model).__name__} has neither predict_proba nor decision_function; give a classifier"
@@ -202,7 +201,7 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
         decisions = _inputs.matrix(f"the logits of {argument}", model.decision_function(X))
         if decisions.shape[1] == 1:  # Two classes: the one number is the second class's logit against the first's.
             decisions = np.hstack([np.zeros_like(decisions), decisions])
-        return decisions, True
+        return decisions, "force"
 
     def _encoded(self, y: Any, argument: str) -> np.ndarray:
         """Positions of labels in `classes_`."""

@@ -73,7 +73,7 @@ impl<'a> Points<'a> {
         (name, set): (&'static str, PointSet),
         matrix: &'a Matrix<'_>,
         side: &'a SideArrays<'_>,
-        logits: bool,
+        logits: &str,
     ) -> Result<Self, Failure> {
         // Borrowed now, while the interpreter is held; the job then runs without it.
         let side = side.inputs(side_names(set))?;

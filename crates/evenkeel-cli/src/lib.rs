@@ -4,6 +4,7 @@
 
 mod args;
 mod commands;
+mod error_document;
 mod exit;
 mod failure;
 mod files;
@@ -19,6 +20,7 @@ mod settings;
 mod signals;
 mod spelling;
 mod table;
+mod table_args;
 mod understood;
 
 use std::process::ExitCode;

@@ -54,6 +54,7 @@ type Files = (Vec<Named>, Vec<Named>);
 
 fn of_check(args: &CheckArgs) -> Files {
     let mut inputs = optional("--cal-probs", args.reference.cal_probs.as_deref());
+    inputs.extend(optional("--cal", args.reference.cal.as_deref()));
     inputs.extend(optional("--cal-labels", args.reference.cal_labels.as_deref()));
     inputs.extend(plain("--calibration", args.reference.calibration.as_deref()));
     inputs.extend(matrix("--unlabeled", &args.unlabeled));
@@ -64,6 +65,7 @@ fn of_check(args: &CheckArgs) -> Files {
 
 fn of_calibrate(args: &CalibrateArgs) -> Files {
     let mut inputs = optional("--cal-probs", args.made_of.cal_probs.as_deref());
+    inputs.extend(optional("--cal", args.made_of.cal.as_deref()));
     inputs.extend(optional("--cal-labels", args.made_of.cal_labels.as_deref()));
     inputs.extend(plain("--update", args.made_of.update.as_deref()));
     inputs.extend(plain("--calibration", args.made_of.calibration.as_deref()));
@@ -85,7 +87,7 @@ fn of_predict(args: &PredictArgs) -> Files {
 fn of_evaluate(args: &EvaluateArgs) -> Files {
     let mut inputs = plain("--calibration", Some(&args.calibration));
     inputs.extend(matrix("--probs", &args.probs));
-    inputs.extend(matrix("--labels", &args.labels));
+    inputs.extend(optional("--labels", args.labels.as_deref()));
     inputs.extend(optional("--features", args.features.as_deref()));
     inputs.extend(optional("--ratios", args.ratios.as_deref()));
     inputs.extend(names(&args.reading));
@@ -96,7 +98,7 @@ fn of_compare(args: &CompareArgs) -> Files {
     let mut inputs = labeled(&args.labeled);
     inputs.extend(matrix("--unlabeled", &args.unlabeled));
     inputs.extend(matrix("--test-probs", &args.test_probs));
-    inputs.extend(matrix("--test-labels", &args.test_labels));
+    inputs.extend(optional("--test-labels", args.test_labels.as_deref()));
     inputs.extend(beside(&args.beside));
     inputs.extend(optional("--test-features", args.test_features.as_deref()));
     inputs.extend(optional("--test-ratios", args.test_ratios.as_deref()));
@@ -117,8 +119,9 @@ fn of_label(args: &LabelArgs) -> Files {
 }
 
 fn labeled(labeled: &Labeled) -> Vec<Named> {
-    let mut files = matrix("--cal-probs", &labeled.cal_probs);
-    files.extend(matrix("--cal-labels", &labeled.cal_labels));
+    let mut files = optional("--cal-probs", labeled.cal_probs.as_deref());
+    files.extend(optional("--cal-labels", labeled.cal_labels.as_deref()));
+    files.extend(optional("--cal", labeled.cal.as_deref()));
     files
 }
 

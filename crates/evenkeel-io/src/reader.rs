@@ -1,9 +1,11 @@
 //! `MatrixSource -> Block, Block, ...`: one reader for all formats, in the memory of one block.
 
 use crate::block::{Block, Precision, Values};
+use crate::column_choice::ColumnChoice;
 use crate::error::{IoError, Result};
 use crate::input::file_length;
 use crate::source::{Format, MatrixSource};
+use std::collections::BTreeSet;
 use crate::{csv, npy, npz, parquet};
 use std::sync::Arc;
 
@@ -17,6 +19,10 @@ pub(crate) trait RowStream: Send {
     fn columns(&self) -> usize;
     /// Number of rows in the file, where the format tells.
     fn rows(&self) -> Option<u64>;
+    /// Names of the columns, where they have any.
+    fn names(&self) -> Option<&[String]> {
+        None
+    }
     /// Precision of the numbers.
     fn precision(&self) -> Precision;
     /// Replaces `values` by the next rows, at most `rows` of them; returns how many there are, 0 only at the end.
@@ -40,13 +46,28 @@ impl MatrixReader {
     /// [`IoError::TooWide`] for rows of more than [`MAX_COLUMNS`] entries, and the format's own variant for a file that
     /// is not what its name says or that claims more than its bytes can hold.
     pub fn open(source: &MatrixSource) -> Result<Self> {
+        Self::open_choosing(source, &ColumnChoice::default())
+    }
+
+    /// The same with a choice of the columns of a table.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), [`IoError::NoColumn`] for a column that is not there, [`IoError::NoNames`] where columns
+    /// have no names to choose by, [`IoError::OtherColumns`] where they are not the ones expected.
+    pub fn open_choosing(source: &MatrixSource, choice: &ColumnChoice) -> Result<Self> {
         let origin: Arc<str> = source.to_string().into();
         let stored = file_length(source.path())?;
         let stream = match source.format() {
             Format::Npy => npy::open(source.path(), &origin)?,
             Format::Npz => npz::open(source.path(), source.selector(), &origin)?,
-            Format::Csv => csv::open(source.path(), &origin)?,
-            Format::Parquet => parquet::open(source.path(), source.selector(), &origin)?,
+            Format::Csv => match source.selector() {
+                Some(column) => {
+                    let one = ColumnChoice::Named(vec![column.to_owned()]);
+                    csv::open(source.path(), &one, &origin)?
+                }
+                None => csv::open(source.path(), choice, &origin)?,
+            },
+            Format::Parquet => parquet::open(source.path(), source.selector(), choice, &origin)?,
         };
         let block = Block {
             origin,
@@ -65,6 +86,11 @@ impl MatrixReader {
     /// Number of columns, from 1 to [`MAX_COLUMNS`].
     pub fn columns(&self) -> usize {
         self.block.columns
+    }
+
+    /// Names of the columns, where each has one of its own.
+    pub fn names(&self) -> Option<&[String]> {
+        self.stream.names().filter(|names| are_names(names))
     }
 
     /// Number of rows in the file, where that is known without reading it: always but for csv.
@@ -133,6 +159,13 @@ impl std::fmt::Debug for MatrixReader {
             .field("next_row", &self.next_row)
             .finish()
     }
+}
+
+/// Whether every column has a name of its own, and not just its number.
+pub(crate) fn are_names(names: &[String]) -> bool {
+    let distinct: BTreeSet<&String> = names.iter().collect();
+    let numbered = names.iter().enumerate().all(|(place, name)| *name == place.to_string());
+    distinct.len() == names.len() && !numbered && names.iter().all(|name| !name.is_empty())
 }
 
 /// Checks a width that a file claims.

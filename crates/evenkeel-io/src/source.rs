@@ -32,7 +32,7 @@ impl Format {
 
     /// Whether a part of the file can be selected.
     fn has_parts(self) -> bool {
-        matches!(self, Self::Npz | Self::Parquet)
+        matches!(self, Self::Npz | Self::Csv | Self::Parquet)
     }
 
     /// What a selector names, in words.
@@ -52,7 +52,7 @@ impl fmt::Display for Format {
     }
 }
 
-/// A matrix argument: `file.npy`, `file.npz`, `file.npz:key`, `file.csv`, `file.parquet`, `file.parquet:column`.
+/// A matrix argument: `file.npy`, `file.npz`, `file.npz:key`, `file.csv`, `file.csv:column`, `file.parquet`, `file.parquet:column`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MatrixSource {
     path: PathBuf,
@@ -99,6 +99,11 @@ impl MatrixSource {
             return Err(IoError::UnexpectedSelector { path, selector, format });
         }
         Ok(Self { path, selector: Some(selector), format })
+    }
+
+    /// Whether it is a table, whose columns may have names and hold words.
+    pub(crate) fn is_table(&self) -> bool {
+        matches!(self.format, Format::Csv | Format::Parquet)
     }
 
     /// Path of the file, without the selector.

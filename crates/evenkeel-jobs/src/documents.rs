@@ -228,7 +228,7 @@ impl<'a> CalibrateDocument<'a> {
             certificate: plan.map(|plan| plan.certificate),
             account: sentences::account(calibration),
             evidence: learned.evidence.as_ref(),
-            warnings: calibration.warnings(),
+            warnings: sentences::warnings_of(calibration),
             class_names,
         }
     }
@@ -265,7 +265,7 @@ pub struct LabelDocument<'a> {
 }
 
 /// What `predict` says.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PredictDocument {
     /// Number of points, each with one set.
     pub n: u64,
@@ -279,6 +279,9 @@ pub struct PredictDocument {
     pub empty: u64,
     /// Sets with every label.
     pub full: u64,
+    /// What a user should know; absent where there is nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 impl PredictDocument {
@@ -291,6 +294,7 @@ impl PredictDocument {
             mean_size: predicted.labels as f64 / predicted.n as f64,
             empty: predicted.empty,
             full: predicted.full,
+            warnings: sentences::low_level(predicted.alpha.get()).into_iter().collect(),
         }
     }
 }
@@ -319,6 +323,9 @@ pub struct EvaluateDocument<'a> {
     pub per_class: Vec<ClassRow<'a>>,
     /// Measured total coverage gap; null where points have thresholds of their own.
     pub total_coverage_gap: Option<f64>,
+    /// What a user should know; absent where there is nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// Coverage of one class.
@@ -374,6 +381,7 @@ impl<'a> EvaluateDocument<'a> {
             n: evaluation.n,
             per_class: class_rows(&evaluation.per_class, class_names),
             total_coverage_gap: evaluation.total_coverage_gap,
+            warnings: sentences::low_level(evaluation.alpha.get()).into_iter().collect(),
         }
     }
 }
@@ -400,7 +408,11 @@ impl CompareDocument {
             // All methods saw the same rows; with none left, none were.
             n: compared.first().map_or(0, |first| first.evaluation.n),
             rows: compared.iter().map(Compared::row).collect(),
-            warnings: sentences::method_warnings(compared).into_iter().chain(reasons).collect(),
+            warnings: sentences::low_level(alpha)
+                .into_iter()
+                .chain(sentences::method_warnings(compared))
+                .chain(reasons)
+                .collect(),
         }
     }
 }

@@ -42,7 +42,12 @@ pub fn update(
         .with_target_entries(new.name(), new.entries());
     let (score, alpha, seed) = (provenance.score, provenance.alpha, provenance.seed);
     let calibrator = ShiftCalibrator { method: method?, score, alpha, seed };
-    calibrate(&calibrator, &labeled.with_target_labels(&labels), target, observer)
+    let mut calibrated =
+        calibrate(&calibrator, &labeled.with_target_labels(&labels), target, observer)?;
+    if let Some(names) = calibration.class_names() {
+        calibrated.calibration = calibrated.calibration.with_class_names(names.clone())?;
+    }
+    Ok(calibrated)
 }
 
 /// The method with its settings, and the labels so far; none where it takes no labels.

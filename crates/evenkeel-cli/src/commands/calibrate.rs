@@ -7,40 +7,58 @@ use evenkeel_jobs::{
     Calibrated, JobError, LabeledData, Observer, TargetLabels, calibrate, sentences, update,
 };
 
+use evenkeel::calibration::ClassNames;
 use evenkeel::calibrator::ShiftCalibrator;
 use evenkeel::method::{KnownRatios, require_and_refuse};
 use evenkeel::score::Score;
 use evenkeel::side_inputs::PointSet;
 
-use crate::args::{CalibrateArgs, Labeled};
+use crate::args::CalibrateArgs;
 use crate::exit::Outcome;
 use crate::failure::Failure;
-use crate::files::load_calibration;
+use crate::files::{load_calibration, named_by};
 use crate::output::{print, print_json, to_json};
 use crate::progress::Verbosity;
 use crate::settings::{Rates, calibrator, on_threads, score};
+use crate::table_args::LabeledPaths;
 
 pub(crate) fn run(args: &CalibrateArgs) -> Result<Outcome, Failure> {
     on_threads(args.common.threads, || run_on_pool(args))
 }
 
 fn run_on_pool(args: &CalibrateArgs) -> Result<Outcome, Failure> {
-    match (args.made_of.labeled(), &args.made_of.calibration, &args.made_of.update) {
+    require_json(&args.out)?;
+    let paths = args.made_of.paths(&args.reading.columns)?;
+    match (paths, &args.made_of.calibration, &args.made_of.update) {
         (Some(labeled), ..) => of_files(args, &labeled),
         (None, Some(path), _) => of_kept_data(args, path),
         (None, None, Some(path)) => of_calibration(args, path),
         (None, None, None) => Err(Failure::Argument(
-            "give --cal-probs and --cal-labels, or --calibration or --update with a file written by calibrate".into(),
+            "give --cal-probs and --cal-labels, or --cal, or --calibration or --update with a file written by calibrate".into(),
         )),
     }
 }
 
+/// An error unless a calibration is to be stored under a name of its kind: `--out cal.npy` is nearly always a slip that
+/// would replace data. A pipe or device has no such name, and nothing in it is replaced.
+fn require_json(out: &Path) -> Result<(), Failure> {
+    let named = out.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
+    let other = std::fs::metadata(out).is_ok_and(|found| !found.is_file() && !found.is_dir());
+    if named || other {
+        return Ok(());
+    }
+    Err(Failure::Argument(format!(
+        "--out {}: a calibration is a .json file; choose such a name",
+        out.display()
+    )))
+}
+
 /// From files of calibration and target data.
-fn of_files(args: &CalibrateArgs, labeled: &Labeled) -> Result<Outcome, Failure> {
+fn of_files(args: &CalibrateArgs, labeled: &LabeledPaths) -> Result<Outcome, Failure> {
     let rates = Rates::of(&args.common)?;
     let calibrator = planned(args, score(&args.scoring, rates.seed)?, rates)?;
     let files = args.reading.read(labeled, &args.beside)?;
-    of_data(args, &calibrator, files.data()?)
+    of_data(args, &calibrator, files.data()?, files.class_names())
 }
 
 /// From the calibration data that a calibration keeps.
@@ -61,7 +79,8 @@ fn of_kept_data(args: &CalibrateArgs, path: &Path) -> Result<Outcome, Failure> {
             why: "it does not keep all of its calibration data; give --cal-probs and --cal-labels",
         }));
     };
-    of_data(args, &calibrator, LabeledData::of_reference(&name, kept, provenance.classes)?)
+    let labeled = LabeledData::of_reference(&name, kept, provenance.classes)?;
+    of_data(args, &calibrator, labeled, named_by(&calibration))
 }
 
 /// The fit to be made, with all that its method needs.
@@ -82,8 +101,10 @@ fn of_data(
     args: &CalibrateArgs,
     calibrator: &ShiftCalibrator,
     labeled: LabeledData<'_>,
+    known: ClassNames,
 ) -> Result<Outcome, Failure> {
-    let names = args.reading.names(labeled.classes())?;
+    let names = args.reading.names(labeled.classes(), &known)?;
+    let known = ClassNames { classes: names.clone(), ..known };
     let target_labels = args.beside.labels(labeled.classes(), names.as_deref())?;
     let labeled = match &target_labels {
         Some((labels, entries)) => {
@@ -92,7 +113,7 @@ fn of_data(
         }
         None => labeled,
     };
-    store(args, names.as_deref(), |target, progress| {
+    store(args, &known, |target, progress| {
         calibrate(calibrator, &labeled, target, progress)
     })
 }
@@ -107,12 +128,14 @@ fn of_calibration(args: &CalibrateArgs, path: &Path) -> Result<Outcome, Failure>
     }
     let calibration = load_calibration(path)?;
     let classes = calibration.provenance().classes;
-    let names = args.reading.names(classes)?;
+    let known = named_by(&calibration);
+    let names = args.reading.names(classes, &known)?;
+    let known = ClassNames { classes: names.clone(), ..known };
     let new = args.beside.target_labels.as_deref().unwrap_or_default();
     let found = read_labels_of_rows(new, names.as_deref())?;
     let new = TargetLabels::new(new, found.pairs, classes)?.or_refuse()?.for_rows(found.entries);
     let name = path.display().to_string();
-    store(args, names.as_deref(), |target, progress| {
+    store(args, &known, |target, progress| {
         update((&name, &calibration), &new, target, progress)
     })
 }
@@ -120,7 +143,7 @@ fn of_calibration(args: &CalibrateArgs, path: &Path) -> Result<Outcome, Failure>
 /// Runs the job, stores what it gives and says what that is.
 fn store(
     args: &CalibrateArgs,
-    names: Option<&[String]>,
+    known: &ClassNames,
     job: impl FnOnce(&mut FileSource, &mut dyn Observer) -> Result<Calibrated, JobError>,
 ) -> Result<Outcome, Failure> {
     // Started before the fit: a place that cannot be written to should not cost one.
@@ -128,14 +151,15 @@ fn store(
     let mut target = args.reading.open(PointFiles {
         features: args.beside.unlabeled_features.as_deref(),
         ..PointFiles::probs(&args.unlabeled)
-    })?;
+    }, known)?;
     let mut progress = Verbosity::of(args.common.quiet).progress();
-    let calibrated = job(&mut target, &mut progress)?;
+    let mut calibrated = job(&mut target, &mut progress)?;
+    calibrated.calibration = calibrated.calibration.with_class_names(known.clone())?;
     // Stored before anything is printed: a reader of stdout that goes away must not cost the
     // result.
     out.write_whole(format!("{}\n", to_json(&calibrated.calibration)?))?;
     if args.common.json {
-        print_json(&calibrated.document(names))?;
+        print_json(&calibrated.document(known.classes.as_deref()))?;
     } else {
         print(&text(&calibrated, args))?;
     }
@@ -150,6 +174,7 @@ fn text(calibrated: &Calibrated, args: &CalibrateArgs) -> String {
         "Stored in {0}. Next: evenkeel predict --calibration {0} --probs FILE --out FILE",
         args.out.display()
     ));
-    said.extend(calibration.warnings().iter().map(|warning| format!("Warning: {warning}.")));
+    let warnings = sentences::warnings_of(calibration);
+    said.extend(warnings.iter().map(|warning| format!("Warning: {warning}.")));
     said.join("\n") + "\n"
 }

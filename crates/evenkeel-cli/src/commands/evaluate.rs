@@ -11,7 +11,7 @@ use super::check::require_share;
 use crate::args::EvaluateArgs;
 use crate::exit::Outcome;
 use crate::failure::Failure;
-use crate::files::load_calibration;
+use crate::files::{load_calibration, named_by};
 use crate::output::{print, print_json};
 use crate::page::{date, provenance, quoted};
 use crate::progress::Verbosity;
@@ -31,19 +31,21 @@ fn run_on_pool(args: &EvaluateArgs) -> Result<Outcome, Failure> {
     // Before the rows are opened: a file that the calibration has no use for is likely the wrong
     // calibration.
     refuse_unused(&calibration, args.features.is_some(), args.ratios.is_some())?;
-    let names = args.reading.names(calibration.provenance().classes)?;
+    let known = named_by(&calibration);
+    let names = args.reading.names(calibration.provenance().classes, &known)?;
+    let labels = labels(args)?;
     let html = args.page.html.as_deref().map(AtomicFile::create).transpose()?;
     let mut rows = args.reading.open(PointFiles {
         probs: &args.probs,
-        labels: Some(&args.labels),
+        labels: Some(&labels),
         features: args.features.as_deref(),
         ratios: args.ratios.as_deref(),
-    })?;
+    }, &known)?;
     let verbosity = Verbosity::of(args.common.quiet);
     let evaluated = evaluate(&calibration, alpha, &mut rows, &mut verbosity.progress())?;
     let document = evaluated.document(names.as_deref());
     if let Some((file, path)) = html.zip(args.page.html.as_ref()) {
-        let about = about_run(args, &calibration, names.as_deref());
+        let about = about_run(args, &labels, &calibration, names.as_deref());
         let points = calibration.scores().len();
         let page = evaluate_page(&evaluated.evaluation, points, &about)?;
         file.write_whole(evenkeel_report::render(&page))?;
@@ -53,7 +55,9 @@ fn run_on_pool(args: &EvaluateArgs) -> Result<Outcome, Failure> {
         print_json(&document)?;
     } else {
         let said = sentences::evaluated(&evaluated.evaluation).join("\n");
-        print(&format!("{said}\n\n{}", tables(&document)))?;
+        let warnings: String =
+            document.warnings.iter().map(|said| format!("\nWarning: {said}.\n")).collect();
+        print(&format!("{said}\n\n{}{warnings}", tables(&document)))?;
     }
     // After everything was printed: a script that fails on it still has the numbers.
     match args.fail_below.filter(|floor| document.coverage < *floor) {
@@ -65,20 +69,30 @@ fn run_on_pool(args: &EvaluateArgs) -> Result<Outcome, Failure> {
     }
 }
 
+/// The file of the labels, or the column of the table that holds them.
+fn labels(args: &EvaluateArgs) -> Result<String, Failure> {
+    match &args.labels {
+        Some(labels) => Ok(labels.clone()),
+        None => args.reading.columns.labels_of(&args.probs, "--probs"),
+    }
+}
+
 /// The command that gives these rows and their labels to a new calibration.
-fn recalibrate(args: &EvaluateArgs) -> String {
+fn recalibrate(args: &EvaluateArgs, labels: &str) -> String {
     let calibration = args.calibration.display().to_string();
-    let words = [&calibration, &args.probs, &args.labels].map(|word| quoted(word));
+    let words = [&calibration, args.probs.as_str(), labels].map(quoted);
     let [calibration, probs, labels] = words;
-    let logits = if args.reading.logits { " --logits" } else { "" };
+    let columns: String = args.reading.words().iter().map(|word| format!(" {word}")).collect();
+    let logits = args.reading.flag().map_or_else(String::new, |flag| format!(" {flag}"));
     format!(
-        "evenkeel calibrate --calibration {calibration} --unlabeled {probs} --target-labels {labels} --out new.json{logits}"
+        "evenkeel calibrate --calibration {calibration} --unlabeled {probs} --target-labels {labels} --out new.json{columns}{logits}"
     )
 }
 
 /// What stands at the head and the foot of the page.
 fn about_run<'a>(
     args: &EvaluateArgs,
+    labels: &String,
     calibration: &Calibration,
     class_names: Option<&'a [String]>,
 ) -> AboutRun<'a> {
@@ -86,7 +100,7 @@ fn about_run<'a>(
     let inputs = [
         ("calibration", Some(&path)),
         ("probabilities", Some(&args.probs)),
-        ("labels", Some(&args.labels)),
+        ("labels", Some(labels)),
         ("features", args.features.as_ref()),
         ("likelihood ratios", args.ratios.as_ref()),
     ];
@@ -100,7 +114,7 @@ fn about_run<'a>(
         calibration: path.clone(),
         rows: args.probs.clone(),
         class_names,
-        commands: vec![recalibrate(args)],
+        commands: vec![recalibrate(args, labels)],
         provenance: provenance(&inputs, options, provenance_of_run.seed.get()),
     }
 }

@@ -1,16 +1,17 @@
 //! `evenkeel predict`: prediction sets from a stored calibration, in one streaming pass.
 
 use evenkeel::level::Miscoverage;
-use evenkeel_io::{PointFiles, SetWriter};
+use evenkeel_io::{MatrixSource, PointFiles, SetWriter, TextRows};
 use evenkeel_jobs::{JobError, predict, refuse_unused, sentences};
 
 use crate::args::PredictArgs;
 use crate::exit::Outcome;
 use crate::failure::Failure;
-use crate::files::load_calibration;
+use crate::files::{load_calibration, named_by};
 use crate::output::{print, print_json};
 use crate::progress::Verbosity;
 use crate::settings::on_threads;
+use crate::table_args::listed;
 
 pub(crate) fn run(args: &PredictArgs) -> Result<Outcome, Failure> {
     on_threads(args.common.threads, || run_on_pool(args))
@@ -21,15 +22,27 @@ fn run_on_pool(args: &PredictArgs) -> Result<Outcome, Failure> {
     let calibration = load_calibration(&args.calibration)?;
     refuse_unused(&calibration, args.features.is_some(), args.ratios.is_some())?;
     let classes = calibration.provenance().classes;
-    let names = args.reading.names(classes)?;
+    let known = named_by(&calibration);
+    let names = args.reading.names(classes, &known)?;
+    let ids = args.id_cols.as_deref().map(listed).unwrap_or_default();
     // Started before the rows are read; it appears under its name only when it is whole.
-    let mut writer = SetWriter::create(&args.out, classes, names.as_deref())?;
-    let mut rows = args.reading.open(PointFiles {
+    let mut writer = SetWriter::create_beside(&args.out, classes, names.as_deref(), &ids)?;
+    let mut rows = args.reading.open_beside(PointFiles {
         features: args.features.as_deref(),
         ratios: args.ratios.as_deref(),
         ..PointFiles::probs(&args.probs)
-    })?;
-    let mut write = |sets: &_| writer.write(sets).map_err(JobError::from);
+    }, &known, &ids)?;
+    let mut passed = match ids.is_empty() {
+        true => None,
+        false => Some(TextRows::open(&MatrixSource::parse(&args.probs)?, Some(&ids))?),
+    };
+    let mut write = |sets: &evenkeel::conformal::LabelSets| {
+        let beside = match &mut passed {
+            Some(passed) => passed.next_rows(sets.rows())?,
+            None => Vec::new(),
+        };
+        writer.write_beside(sets, &beside).map_err(JobError::from)
+    };
     let mut progress = Verbosity::of(args.common.quiet).progress();
     let predicted = predict(&calibration, alpha, &mut rows, &mut write, &mut progress)?;
     // Before the summary: what is said to be written must be there.
@@ -38,7 +51,9 @@ fn run_on_pool(args: &PredictArgs) -> Result<Outcome, Failure> {
         print_json(&predicted.document())?;
     } else {
         let said = sentences::predicted(&predicted);
-        print(&format!("{said}\nWritten to {}.\n", args.out.display()))?;
+        let warnings: String =
+            predicted.document().warnings.iter().map(|said| format!("Warning: {said}.\n")).collect();
+        print(&format!("{said}\nWritten to {}.\n{warnings}", args.out.display()))?;
     }
     Ok(Outcome::Done)
 }

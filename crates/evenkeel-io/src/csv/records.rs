@@ -96,6 +96,12 @@ impl Records {
         self.cells
     }
 
+    /// One cell of the current record, unquoted; empty beyond the last.
+    pub(crate) fn cell(&self, place: usize) -> &[u8] {
+        let start = place.checked_sub(1).map_or(0, |before| self.ends[before]);
+        if place < self.cells { &self.bytes[start..self.ends[place]] } else { &[] }
+    }
+
     /// The cells of the current record, unquoted.
     pub(crate) fn cells(&self) -> impl Iterator<Item = &[u8]> + Clone {
         let starts = std::iter::once(&0).chain(&self.ends);

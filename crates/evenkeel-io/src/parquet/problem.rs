@@ -40,6 +40,14 @@ pub enum ParquetProblem {
         /// What the column holds, in words.
         found: String,
     },
+    /// A column whose cells have no plain text.
+    #[error("column {column:?} holds {found}, which cannot be written as text; choose another")]
+    NotText {
+        /// Name of the column.
+        column: String,
+        /// What the column holds, in words.
+        found: String,
+    },
     /// A table without numbers.
     #[error("the table has no numeric column; it has {}", some_of(columns))]
     NoNumericColumn {
