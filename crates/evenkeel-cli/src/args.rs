@@ -107,9 +107,9 @@ pub(crate) fn file_parser() -> impl TypedValueParser<Value = String> {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Everywhere")]
 pub(crate) struct Common {
-    /// Miscoverage rate: sets may miss the label this often.
-    #[arg(long, default_value_t = 0.1)]
-    pub alpha: f64,
+    /// Miscoverage rate: sets may miss the label this often; calibrate takes several, separated by commas.
+    #[arg(long, default_values_t = [0.1], value_delimiter = ',')]
+    pub alpha: Vec<f64>,
     /// Root of all randomness: the same seed and inputs give the same bytes.
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
@@ -397,9 +397,9 @@ Example:
 pub(crate) struct CalibrateArgs {
     #[command(flatten)]
     pub made_of: MadeOf,
-    /// Class probabilities of the target points, without labels.
+    /// Class probabilities of the target points, without labels; uncorrected needs none.
     #[arg(long, value_name = "MATRIX", value_parser = file_parser(), visible_alias = "target")]
-    pub unlabeled: String,
+    pub unlabeled: Option<String>,
     /// How weights or thresholds are found.
     #[arg(long, value_parser = method_parser(), default_value = MethodName::default().as_str())]
     pub method: MethodName,
@@ -453,9 +453,9 @@ pub(crate) struct PredictArgs {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Everywhere")]
 pub(crate) struct StoredCommon {
-    /// Miscoverage rate [default: the calibration's].
-    #[arg(long)]
-    pub alpha: Option<f64>,
+    /// Miscoverage rate; evaluate takes several, separated by commas [default: the calibration's].
+    #[arg(long, value_delimiter = ',')]
+    pub alpha: Vec<f64>,
     /// Accepted for symmetry; sets take their randomness from the calibration's seed.
     #[arg(long, default_value_t = 0)]
     pub seed: u64,

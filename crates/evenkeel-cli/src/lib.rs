@@ -39,5 +39,7 @@ pub fn main() -> ExitCode {
     memory::watch();
     signals::watch();
     let outcome = commands::run(&cli.command);
+    // What came on stdin was kept in a file; the process ends.
+    evenkeel_io::write::remove_unfinished();
     exit::of_outcome(outcome)
 }

@@ -28,6 +28,7 @@ pub(crate) fn require_apart(command: &Command) -> Result<(), Failure> {
             return Ok(());
         }
     };
+    refuse_two_stdins(&inputs)?;
     let identified = |files: Vec<Named>| -> Vec<(Named, FileIdentity)> {
         files.into_iter().filter_map(|file| Some((file.clone(), identity(&file.1)?))).collect()
     };
@@ -49,6 +50,22 @@ pub(crate) fn require_apart(command: &Command) -> Result<(), Failure> {
     Ok(())
 }
 
+/// An error if calibration data and other rows are both to come on stdin, which is one table.
+fn refuse_two_stdins(inputs: &[Named]) -> Result<(), Failure> {
+    let typed = |(_, path): &&Named| path.as_os_str() == STDIN;
+    let cal = inputs.iter().filter(typed).find(|(flag, _)| flag.starts_with("--cal"));
+    let other = inputs.iter().filter(typed).find(|(flag, _)| !flag.starts_with("--cal"));
+    match (cal, other) {
+        (Some((one, _)), Some((two, _))) => Err(Failure::Argument(format!(
+            "{one} and {two} are both stdin, which holds one table; give one of them as a file"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// What stands for stdin.
+const STDIN: &str = "-";
+
 /// Inputs and outputs.
 type Files = (Vec<Named>, Vec<Named>);
 
@@ -69,7 +86,7 @@ fn of_calibrate(args: &CalibrateArgs) -> Files {
     inputs.extend(optional("--cal-labels", args.made_of.cal_labels.as_deref()));
     inputs.extend(plain("--update", args.made_of.update.as_deref()));
     inputs.extend(plain("--calibration", args.made_of.calibration.as_deref()));
-    inputs.extend(matrix("--unlabeled", &args.unlabeled));
+    inputs.extend(optional("--unlabeled", args.unlabeled.as_deref()));
     inputs.extend(beside(&args.beside));
     inputs.extend(names(&args.reading));
     (inputs, plain("--out", Some(&args.out)))
@@ -144,6 +161,10 @@ fn optional(flag: &'static str, argument: Option<&str>) -> Vec<Named> {
 
 /// The file of a matrix argument, without its selector. What names no matrix is refused where it is read, in better words.
 fn matrix(flag: &'static str, argument: &str) -> Vec<Named> {
+    // Not read here: it is no file, and nothing written can replace it.
+    if argument == STDIN || argument.starts_with("-:") {
+        return vec![(flag, PathBuf::from(STDIN))];
+    }
     let source = MatrixSource::parse(argument).ok();
     source.map(|source| (flag, source.path().to_path_buf())).into_iter().collect()
 }

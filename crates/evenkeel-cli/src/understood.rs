@@ -10,7 +10,7 @@ use evenkeel::side_inputs::PointSet;
 
 use crate::args::{CalibrateArgs, CheckArgs, Cli, Command, Deferred};
 use crate::failure::Failure;
-use crate::settings::{Rates, calibrator, score};
+use crate::settings::{Rates, calibrator, levels, one_level, score};
 
 /// Why arguments are no command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,8 +45,8 @@ fn resolved(command: &Command) -> Result<(), Failure> {
             score(&args.scoring, rates.seed)?;
             args.settings.values().map(drop)
         }
-        Command::Predict(Deferred(args)) => of_rate(args.common.alpha),
-        Command::Evaluate(Deferred(args)) => of_rate(args.common.alpha),
+        Command::Predict(Deferred(args)) => one_level(&args.common.alpha).map(drop),
+        Command::Evaluate(Deferred(args)) => levels(&args.common.alpha).map(drop),
         Command::Label(Deferred(args)) => {
             FailureProbability::new(args.delta)?;
             of_rate(args.common.alpha)
@@ -56,7 +56,7 @@ fn resolved(command: &Command) -> Result<(), Failure> {
 }
 
 fn of_calibrate(args: &CalibrateArgs) -> Result<(), Failure> {
-    let rates = Rates::of(&args.common)?;
+    let (rates, _) = Rates::several(&args.common)?;
     let score = score(&args.scoring, rates.seed)?;
     let ratios = KnownRatios::of(args.beside.cal_ratios.as_ref());
     let calibrator = calibrator(args.method, args.settings.values()?, ratios, score, rates)?;

@@ -150,6 +150,24 @@ impl ColumnChoice {
         names: &[String],
         is_number: impl Fn(usize) -> bool,
     ) -> Result<Vec<usize>> {
+        let places = self.fitting_places(origin, names, is_number)?;
+        // What is chosen by name must have a name of its own.
+        let twice = |place: &&usize| names.iter().filter(|name| **name == names[**place]).count() > 1;
+        match places.iter().find(twice).filter(|_| self.needs_names()) {
+            Some(place) => Err(IoError::SameNames {
+                origin: Arc::clone(origin),
+                name: names[*place].clone(),
+            }),
+            None => Ok(places),
+        }
+    }
+
+    fn fitting_places(
+        &self,
+        origin: &Arc<str>,
+        names: &[String],
+        is_number: impl Fn(usize) -> bool,
+    ) -> Result<Vec<usize>> {
         let of = |wanted: &String| {
             let place = names.iter().position(|name| name == wanted);
             place.ok_or_else(|| no_column(origin, wanted, names))

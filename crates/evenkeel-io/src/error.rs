@@ -96,6 +96,14 @@ pub enum IoError {
         /// The input as the user typed it.
         origin: Arc<str>,
     },
+    /// Two columns of one name, of which one is chosen.
+    #[error("{origin}: two columns are called '{name}'; give each a name of its own")]
+    SameNames {
+        /// The input as the user typed it.
+        origin: Arc<str>,
+        /// The name.
+        name: String,
+    },
     /// Columns whose names are not those of the calibration data.
     #[error("{}", other_columns_words(origin, missing.as_deref(), surplus.as_deref()))]
     OtherColumns {
@@ -374,6 +382,7 @@ impl IoError {
             | Self::TargetLabels { .. }
             | Self::NoColumn { .. }
             | Self::NoNames { .. }
+            | Self::SameNames { .. }
             | Self::NotAClass { .. }
             | Self::AmbiguousLabel { .. }
             | Self::TooWide { .. }

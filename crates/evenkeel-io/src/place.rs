@@ -39,7 +39,7 @@ impl IoError {
             | Self::OtherClasses { origin, .. }
             | Self::Inflated { origin, .. }
             | Self::OutOfMemory { origin, .. } => file(origin),
-            Self::NoColumn { origin, name, .. } => {
+            Self::NoColumn { origin, name, .. } | Self::SameNames { origin, name } => {
                 ErrorPlace { column: Some(name.clone()), ..file(origin) }
             }
             Self::TargetLabels { origin, line, .. } | Self::AmbiguousLabel { origin, line, .. } => {

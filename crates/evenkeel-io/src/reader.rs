@@ -4,6 +4,7 @@ use crate::block::{Block, Precision, Values};
 use crate::column_choice::ColumnChoice;
 use crate::error::{IoError, Result};
 use crate::input::file_length;
+use crate::parts::PartRows;
 use crate::source::{Format, MatrixSource};
 use std::collections::BTreeSet;
 use crate::{csv, npy, npz, parquet};
@@ -56,18 +57,13 @@ impl MatrixReader {
     /// have no names to choose by, [`IoError::OtherColumns`] where they are not the ones expected.
     pub fn open_choosing(source: &MatrixSource, choice: &ColumnChoice) -> Result<Self> {
         let origin: Arc<str> = source.to_string().into();
-        let stored = file_length(source.path())?;
-        let stream = match source.format() {
-            Format::Npy => npy::open(source.path(), &origin)?,
-            Format::Npz => npz::open(source.path(), source.selector(), &origin)?,
-            Format::Csv => match source.selector() {
-                Some(column) => {
-                    let one = ColumnChoice::Named(vec![column.to_owned()]);
-                    csv::open(source.path(), &one, &origin)?
-                }
-                None => csv::open(source.path(), choice, &origin)?,
-            },
-            Format::Parquet => parquet::open(source.path(), source.selector(), choice, &origin)?,
+        let mut stored = 0_u64;
+        for part in source.parts() {
+            stored = stored.saturating_add(file_length(part.path())?);
+        }
+        let stream = match source.is_whole() {
+            true => open_stream(source, choice)?,
+            false => Box::new(PartRows::open(source, choice)?),
         };
         let block = Block {
             origin,
@@ -137,6 +133,23 @@ impl MatrixReader {
     }
 }
 
+/// Opens one file and reads what it says about itself.
+pub(crate) fn open_stream(source: &MatrixSource, choice: &ColumnChoice) -> Result<Box<dyn RowStream>> {
+    let origin: Arc<str> = source.to_string().into();
+    Ok(match source.format() {
+        Format::Npy => npy::open(source.path(), &origin)?,
+        Format::Npz => npz::open(source.path(), source.selector(), &origin)?,
+        Format::Csv => match source.selector() {
+            Some(column) => {
+                let one = ColumnChoice::Named(vec![column.to_owned()]);
+                csv::open(source.path(), &one, &origin)?
+            }
+            None => csv::open(source.path(), choice, &origin)?,
+        },
+        Format::Parquet => parquet::open(source.path(), source.selector(), choice, &origin)?,
+    })
+}
+
 fn fill_from(
     stream: &mut dyn RowStream,
     next_row: &mut usize,
@@ -164,8 +177,12 @@ impl std::fmt::Debug for MatrixReader {
 /// Whether every column has a name of its own, and not just its number.
 pub(crate) fn are_names(names: &[String]) -> bool {
     let distinct: BTreeSet<&String> = names.iter().collect();
-    let numbered = names.iter().enumerate().all(|(place, name)| *name == place.to_string());
-    distinct.len() == names.len() && !numbered && names.iter().all(|name| !name.is_empty())
+    distinct.len() == names.len() && !are_numbers(names) && names.iter().all(|name| !name.is_empty())
+}
+
+/// Whether the columns are called `0, 1, 2, ...`, as programs call columns without names.
+pub(crate) fn are_numbers(names: &[String]) -> bool {
+    names.iter().enumerate().all(|(place, name)| *name == place.to_string())
 }
 
 /// Checks a width that a file claims.

@@ -1,6 +1,7 @@
 //! `"file.npz:key" -> path, selector, format`: what the user typed, taken apart.
 
 use crate::error::{IoError, Result};
+use crate::parts::expand;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -21,6 +22,10 @@ impl Format {
     /// The format a file name stands for, by its extension in any case.
     pub fn of(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+        if matches!(extension.as_str(), "gz" | "zst") {
+            // Of compressed files only text: the others are compressed inside.
+            return Self::of(&path.with_extension("")).filter(|format| *format == Self::Csv);
+        }
         match extension.as_str() {
             "npy" => Some(Self::Npy),
             "npz" => Some(Self::Npz),
@@ -58,6 +63,8 @@ pub struct MatrixSource {
     path: PathBuf,
     selector: Option<String>,
     format: Format,
+    /// Files of a directory or a pattern; none for a file.
+    files: Vec<PathBuf>,
 }
 
 impl MatrixSource {
@@ -69,9 +76,27 @@ impl MatrixSource {
     /// nothing after it, [`IoError::UnexpectedSelector`] for a selector after a format that holds one matrix. Whether
     /// the file exists is found out when it is opened.
     pub fn parse(argument: &str) -> Result<Self> {
+        if let Some(selector) = argument.strip_prefix('-').filter(|rest| rest.is_empty() || rest.starts_with(':')) {
+            let (path, format) = crate::stdin::spooled()?;
+            let selector = selector.strip_prefix(':').map(str::to_owned);
+            return Ok(Self { path: path.to_path_buf(), selector, format, files: Vec::new() });
+        }
         let whole = path_of_text(argument);
+        // A directory, or a pattern, with or without a column of its tables.
+        let several = std::iter::once((argument, None)).chain(
+            argument.rmatch_indices(':').map(|(at, _)| (&argument[..at], Some(&argument[at + 1..]))),
+        );
+        for (text, selector) in several.filter(|_| whole.is_dir() || argument.contains(['*', ':'])) {
+            let path = path_of_text(text);
+            if !path.is_file()
+                && let Some((files, format)) = expand(&path)
+            {
+                let selector = selector.map(str::to_owned);
+                return Ok(Self { path, selector, format, files });
+            }
+        }
         if let (Some(format), Ok(true)) = (Format::of(&whole), whole.try_exists()) {
-            return Ok(Self { path: whole, selector: None, format });
+            return Ok(Self { path: whole, selector: None, format, files: Vec::new() });
         }
         let cuts: Vec<(PathBuf, &str, Format)> = argument
             .match_indices(':')
@@ -85,7 +110,7 @@ impl MatrixSource {
         let there = cuts.iter().position(|(path, ..)| path.try_exists().unwrap_or(false));
         match (cuts.into_iter().nth(there.unwrap_or(0)), Format::of(&whole)) {
             (Some((path, selector, format)), _) => Self::select(path, selector, format),
-            (None, Some(format)) => Ok(Self { path: whole, selector: None, format }),
+            (None, Some(format)) => Ok(Self { path: whole, selector: None, format, files: Vec::new() }),
             (None, None) => Err(IoError::UnknownFormat { origin: argument.to_owned() }),
         }
     }
@@ -98,12 +123,28 @@ impl MatrixSource {
         if !format.has_parts() {
             return Err(IoError::UnexpectedSelector { path, selector, format });
         }
-        Ok(Self { path, selector: Some(selector), format })
+        Ok(Self { path, selector: Some(selector), format, files: Vec::new() })
     }
 
     /// Whether it is a table, whose columns may have names and hold words.
     pub(crate) fn is_table(&self) -> bool {
         matches!(self.format, Format::Csv | Format::Parquet)
+    }
+
+    /// Whether it is one file.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// The files it stands for, in their order.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = Self> {
+        let paths = if self.files.is_empty() { std::slice::from_ref(&self.path) } else { &self.files[..] };
+        paths.iter().map(|path| Self {
+            path: path.clone(),
+            selector: self.selector.clone(),
+            format: Format::of(path).unwrap_or(self.format),
+            files: Vec::new(),
+        })
     }
 
     /// Path of the file, without the selector.

@@ -10,7 +10,7 @@
 use crate::class_of_label::LabelNames;
 use crate::column_choice::{ColumnChoice, ColumnPatterns, other_columns};
 use crate::error::Result;
-use crate::reader::{MatrixReader, are_names};
+use crate::reader::{MatrixReader, are_numbers};
 use crate::source::{Format, MatrixSource};
 use crate::{csv, parquet};
 use std::sync::Arc;
@@ -77,17 +77,19 @@ impl TableReading {
     }
 }
 
-/// Names of the columns that may be classes, where each has one of its own.
+/// Names of the columns that may be classes, where they have any.
 fn names_of(source: &MatrixSource, origin: &Arc<str>) -> Result<Option<Vec<String>>> {
     if source.selector().is_some() {
         return Ok(None);
     }
+    let Some(first) = source.parts().next() else { return Ok(None) };
     let names = match source.format() {
         Format::Npy | Format::Npz => None,
-        Format::Csv => csv::column_names(source.path(), origin)?,
-        Format::Parquet => Some(parquet::number_columns(source.path(), origin)?),
+        Format::Csv => csv::column_names(first.path(), origin)?,
+        Format::Parquet => Some(parquet::number_columns(first.path(), origin)?),
     };
-    Ok(names.filter(|names| !names.is_empty() && are_names(names)))
+    // Two columns of one name are names all the same: they are not the ones expected.
+    Ok(names.filter(|names| !names.is_empty() && !are_numbers(names)))
 }
 
 /// The numbers of the classes in their order, if the names are these numbers in another.

@@ -2,7 +2,7 @@
 
 use crate::csv::{Records, header_names};
 use crate::error::{IoError, Result, some_of};
-use crate::input::open_file;
+use crate::input::open_text;
 use crate::parquet::ParquetText;
 use crate::source::{Format, MatrixSource};
 use std::collections::VecDeque;
@@ -12,6 +12,9 @@ use std::sync::Arc;
 pub struct TextRows {
     cells: Cells,
     columns: usize,
+    /// Files that follow, and what is read of them.
+    later: VecDeque<MatrixSource>,
+    names: Option<Vec<String>>,
     origin: Arc<str>,
 }
 
@@ -27,6 +30,10 @@ impl TextRows {
     /// [`IoError::NoColumn`] for a name that is not there, [`IoError::NotOneColumn`] for several columns and no name,
     /// [`IoError::NoNames`] for a file whose columns have none, and the errors of reading it.
     pub fn open(source: &MatrixSource, names: Option<&[String]>) -> Result<Self> {
+        let mut parts: VecDeque<MatrixSource> = source.parts().collect();
+        let Some(source) = &parts.pop_front() else {
+            return Err(IoError::NoRows { origin: source.to_string().into() });
+        };
         let origin: Arc<str> = source.to_string().into();
         let selected: Option<Vec<String>> = match (names, source.selector()) {
             (Some(names), _) => Some(names.to_vec()),
@@ -42,8 +49,8 @@ impl TextRows {
             )?)),
             Format::Npy | Format::Npz => return Err(IoError::NoNames { origin }),
         };
-        let columns = selected.map_or(1, |names| names.len());
-        Ok(Self { cells, columns, origin })
+        let columns = selected.as_ref().map_or(1, Vec::len);
+        Ok(Self { cells, columns, later: parts, names: selected, origin })
     }
 
     /// The input as the user typed it.
@@ -59,8 +66,8 @@ impl TextRows {
     /// Number of rows, where the format tells.
     pub fn rows(&self) -> Option<u64> {
         match &self.cells {
-            Cells::Csv { .. } => None,
-            Cells::Parquet(rows) => Some(rows.rows()),
+            Cells::Parquet(rows) if self.later.is_empty() => Some(rows.rows()),
+            Cells::Csv { .. } | Cells::Parquet(_) => None,
         }
     }
 
@@ -81,6 +88,18 @@ impl TextRows {
     /// # Errors
     /// If they cannot be read.
     pub fn next_rows(&mut self, rows: usize) -> Result<Vec<Vec<String>>> {
+        let mut found = self.next_of_part(rows)?;
+        while found.len() < rows
+            && let Some(part) = self.later.pop_front()
+        {
+            let next = Self::open(&part, self.names.as_deref())?;
+            (self.cells, self.origin) = (next.cells, next.origin);
+            found.extend(self.next_of_part(rows - found.len())?);
+        }
+        Ok(found)
+    }
+
+    fn next_of_part(&mut self, rows: usize) -> Result<Vec<Vec<String>>> {
         match &mut self.cells {
             Cells::Parquet(text) => text.next_rows(rows),
             Cells::Csv { records, places, ahead, width } => {
@@ -111,8 +130,7 @@ fn csv_cells(
     origin: &Arc<str>,
     selected: Option<&[String]>,
 ) -> Result<Cells> {
-    let (file, _) = open_file(source.path())?;
-    let mut records = Box::new(Records::new(file, origin)?);
+    let mut records = Box::new(Records::new(open_text(source.path())?, origin)?);
     if records.next()?.is_none() {
         return Err(IoError::NoRows { origin: Arc::clone(origin) });
     }

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use evenkeel::calibration::{Calibration, Evidence, Rule};
 use evenkeel::check::ShiftReport;
 use evenkeel::evaluation::{ClassCoverage, Evaluation, SizeCoverage};
+use evenkeel::level::Miscoverage;
 use evenkeel::method::label_plan::Certificate;
 use evenkeel::reading::{CoverageEstimate, CoverageLoss};
 use evenkeel::threshold::Threshold;
@@ -189,6 +190,25 @@ pub struct CalibrateDocument<'a> {
     /// Names of the classes, if they were given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class_names: Option<&'a [String]>,
+    /// Every rate asked for, with its threshold; absent for one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub levels: Vec<CalibratedLevel>,
+}
+
+/// One of several rates of a calibration.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct CalibratedLevel {
+    /// Miscoverage rate.
+    pub alpha: f64,
+    /// Null is infinite, or a threshold for each point or label.
+    pub threshold: Option<f64>,
+}
+
+impl CalibratedLevel {
+    /// The threshold of a calibration at a rate.
+    pub fn new(calibration: &Calibration, alpha: Miscoverage) -> Self {
+        Self { alpha: alpha.get(), threshold: finite(calibration.threshold(Some(alpha))) }
+    }
 }
 
 impl<'a> CalibrateDocument<'a> {
@@ -230,6 +250,7 @@ impl<'a> CalibrateDocument<'a> {
             evidence: learned.evidence.as_ref(),
             warnings: sentences::warnings_of(calibration),
             class_names,
+            levels: Vec::new(),
         }
     }
 }
@@ -326,6 +347,40 @@ pub struct EvaluateDocument<'a> {
     /// What a user should know; absent where there is nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+    /// Every rate asked for; absent for one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub levels: Vec<EvaluatedLevel>,
+}
+
+/// One of several rates of an evaluation.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct EvaluatedLevel {
+    /// Miscoverage rate the sets were made for.
+    pub alpha: f64,
+    /// Share of the points whose label is in their set.
+    pub coverage: f64,
+    /// Mean number of labels in a set, in `[0, C]`.
+    pub mean_size: f64,
+    /// Median number of labels in a set.
+    pub median_size: f64,
+    /// Sets without a label.
+    pub empty: u64,
+    /// Sets with every label.
+    pub full: u64,
+}
+
+impl EvaluatedLevel {
+    /// Of an evaluation at one rate.
+    pub fn new(evaluation: &Evaluation) -> Self {
+        Self {
+            alpha: evaluation.alpha.get(),
+            coverage: evaluation.coverage,
+            mean_size: evaluation.mean_size,
+            median_size: evaluation.median_size,
+            empty: evaluation.empty,
+            full: evaluation.full,
+        }
+    }
 }
 
 /// Coverage of one class.
@@ -382,6 +437,7 @@ impl<'a> EvaluateDocument<'a> {
             per_class: class_rows(&evaluation.per_class, class_names),
             total_coverage_gap: evaluation.total_coverage_gap,
             warnings: sentences::low_level(evaluation.alpha.get()).into_iter().collect(),
+            levels: Vec::new(),
         }
     }
 }

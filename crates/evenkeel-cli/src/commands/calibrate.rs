@@ -3,13 +3,15 @@
 use std::path::Path;
 
 use evenkeel_io::{AtomicFile, FileSource, PointFiles, read_labels_of_rows};
+use evenkeel_jobs::documents::CalibratedLevel;
 use evenkeel_jobs::{
     Calibrated, JobError, LabeledData, Observer, TargetLabels, calibrate, sentences, update,
 };
 
 use evenkeel::calibration::ClassNames;
 use evenkeel::calibrator::ShiftCalibrator;
-use evenkeel::method::{KnownRatios, require_and_refuse};
+use evenkeel::level::Miscoverage;
+use evenkeel::method::{KnownRatios, MethodName, require_and_refuse};
 use evenkeel::score::Score;
 use evenkeel::side_inputs::PointSet;
 
@@ -28,6 +30,8 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Outcome, Failure> {
 
 fn run_on_pool(args: &CalibrateArgs) -> Result<Outcome, Failure> {
     require_json(&args.out)?;
+    // Before any file is read: a missing flag should not cost the reading of gigabytes.
+    unlabeled(args)?;
     let paths = args.made_of.paths(&args.reading.columns)?;
     match (paths, &args.made_of.calibration, &args.made_of.update) {
         (Some(labeled), ..) => of_files(args, &labeled),
@@ -55,7 +59,7 @@ fn require_json(out: &Path) -> Result<(), Failure> {
 
 /// From files of calibration and target data.
 fn of_files(args: &CalibrateArgs, labeled: &LabeledPaths) -> Result<Outcome, Failure> {
-    let rates = Rates::of(&args.common)?;
+    let (rates, _) = Rates::several(&args.common)?;
     let calibrator = planned(args, score(&args.scoring, rates.seed)?, rates)?;
     let files = args.reading.read(labeled, &args.beside)?;
     of_data(args, &calibrator, files.data()?, files.class_names())
@@ -70,7 +74,7 @@ fn of_kept_data(args: &CalibrateArgs, path: &Path) -> Result<Outcome, Failure> {
     }
     let calibration = load_calibration(path)?;
     let provenance = calibration.provenance();
-    let calibrator = planned(args, provenance.score, Rates::of(&args.common)?)?;
+    let calibrator = planned(args, provenance.score, Rates::several(&args.common)?.0)?;
     let name = path.display().to_string();
     let kept = calibration.reference().filter(|kept| kept.labels().len() == kept.of_rows());
     let Some(kept) = kept else {
@@ -140,6 +144,19 @@ fn of_calibration(args: &CalibrateArgs, path: &Path) -> Result<Outcome, Failure>
     })
 }
 
+/// The target data, or the calibration data where nothing is learned from the target.
+fn unlabeled(args: &CalibrateArgs) -> Result<String, Failure> {
+    let paths = args.made_of.paths(&args.reading.columns)?;
+    match (&args.unlabeled, args.method, paths) {
+        (Some(unlabeled), ..) => Ok(unlabeled.clone()),
+        (None, MethodName::Uncorrected, Some(paths)) => Ok(paths.probs),
+        (None, method, _) => Err(Failure::Argument(format!(
+            "--unlabeled is missing: {} learns from the target data; give them, or use --method uncorrected on files",
+            method.as_str()
+        ))),
+    }
+}
+
 /// Runs the job, stores what it gives and says what that is.
 fn store(
     args: &CalibrateArgs,
@@ -148,9 +165,11 @@ fn store(
 ) -> Result<Outcome, Failure> {
     // Started before the fit: a place that cannot be written to should not cost one.
     let out = AtomicFile::create(&args.out)?;
+    let (_, rates) = Rates::several(&args.common)?;
+    let unlabeled = unlabeled(args)?;
     let mut target = args.reading.open(PointFiles {
         features: args.beside.unlabeled_features.as_deref(),
-        ..PointFiles::probs(&args.unlabeled)
+        ..PointFiles::probs(&unlabeled)
     }, known)?;
     let mut progress = Verbosity::of(args.common.quiet).progress();
     let mut calibrated = job(&mut target, &mut progress)?;
@@ -159,17 +178,26 @@ fn store(
     // result.
     out.write_whole(format!("{}\n", to_json(&calibrated.calibration)?))?;
     if args.common.json {
-        print_json(&calibrated.document(known.classes.as_deref()))?;
+        let mut document = calibrated.document(known.classes.as_deref());
+        if rates.len() > 1 {
+            let level = |alpha| CalibratedLevel::new(&calibrated.calibration, alpha);
+            document.levels = rates.iter().copied().map(level).collect();
+        }
+        print_json(&document)?;
     } else {
-        print(&text(&calibrated, args))?;
+        print(&text(&calibrated, &rates, args))?;
     }
     Ok(Outcome::Done)
 }
 
 /// What a person reads, and what to type next.
-fn text(calibrated: &Calibrated, args: &CalibrateArgs) -> String {
+fn text(calibrated: &Calibrated, rates: &[Miscoverage], args: &CalibrateArgs) -> String {
     let Calibrated { calibration, seconds, .. } = calibrated;
     let mut said = sentences::calibrated(calibration, Some(*seconds));
+    for alpha in rates.iter().skip(1) {
+        let cut = sentences::threshold_of(calibration, Some(*alpha));
+        said.push(format!("At alpha = {}: {cut}.", alpha.get()));
+    }
     said.push(format!(
         "Stored in {0}. Next: evenkeel predict --calibration {0} --probs FILE --out FILE",
         args.out.display()

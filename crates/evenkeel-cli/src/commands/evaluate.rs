@@ -1,9 +1,8 @@
 //! `evenkeel evaluate`: coverage, sizes and gap on labeled data, in one streaming pass.
 
 use evenkeel::calibration::Calibration;
-use evenkeel::level::Miscoverage;
 use evenkeel_io::{AtomicFile, PointFiles};
-use evenkeel_jobs::documents::EvaluateDocument;
+use evenkeel_jobs::documents::{EvaluateDocument, EvaluatedLevel};
 use evenkeel_jobs::{evaluate, refuse_unused, sentences};
 use evenkeel_report::job_pages::{AboutRun, evaluate_page};
 
@@ -15,7 +14,7 @@ use crate::files::{load_calibration, named_by};
 use crate::output::{print, print_json};
 use crate::page::{date, provenance, quoted};
 use crate::progress::Verbosity;
-use crate::settings::on_threads;
+use crate::settings::{levels, on_threads};
 use crate::table::{Align, Table, colour_on_stdout, percent};
 
 pub(crate) fn run(args: &EvaluateArgs) -> Result<Outcome, Failure> {
@@ -23,7 +22,8 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<Outcome, Failure> {
 }
 
 fn run_on_pool(args: &EvaluateArgs) -> Result<Outcome, Failure> {
-    let alpha = args.common.alpha.map(Miscoverage::new).transpose()?;
+    let rates = levels(&args.common.alpha)?;
+    let alpha = rates.first().copied();
     if let Some(floor) = args.fail_below {
         require_share("--fail-below", floor)?;
     }
@@ -43,7 +43,15 @@ fn run_on_pool(args: &EvaluateArgs) -> Result<Outcome, Failure> {
     }, &known)?;
     let verbosity = Verbosity::of(args.common.quiet);
     let evaluated = evaluate(&calibration, alpha, &mut rows, &mut verbosity.progress())?;
-    let document = evaluated.document(names.as_deref());
+    let mut further = Vec::new();
+    for alpha in rates.iter().skip(1) {
+        further.push(evaluate(&calibration, Some(*alpha), &mut rows, &mut verbosity.progress())?);
+    }
+    let mut document = evaluated.document(names.as_deref());
+    if !further.is_empty() {
+        let all = std::iter::once(&evaluated).chain(&further);
+        document.levels = all.map(|one| EvaluatedLevel::new(&one.evaluation)).collect();
+    }
     if let Some((file, path)) = html.zip(args.page.html.as_ref()) {
         let about = about_run(args, &labels, &calibration, names.as_deref());
         let points = calibration.scores().len();
@@ -57,7 +65,8 @@ fn run_on_pool(args: &EvaluateArgs) -> Result<Outcome, Failure> {
         let said = sentences::evaluated(&evaluated.evaluation).join("\n");
         let warnings: String =
             document.warnings.iter().map(|said| format!("\nWarning: {said}.\n")).collect();
-        print(&format!("{said}\n\n{}{warnings}", tables(&document)))?;
+        let levels = levels_table(&document);
+        print(&format!("{said}\n\n{levels}{}{warnings}", tables(&document)))?;
     }
     // After everything was printed: a script that fails on it still has the numbers.
     match args.fail_below.filter(|floor| document.coverage < *floor) {
@@ -117,6 +126,23 @@ fn about_run<'a>(
         commands: vec![recalibrate(args, labels)],
         provenance: provenance(&inputs, options, provenance_of_run.seed.get()),
     }
+}
+
+/// Coverage at every rate asked for; nothing for one.
+fn levels_table(document: &EvaluateDocument<'_>) -> String {
+    if document.levels.is_empty() {
+        return String::new();
+    }
+    let mut levels = Table::new(&[
+        ("level", Align::Left),
+        ("coverage", Align::Right),
+        ("mean size", Align::Right),
+    ]);
+    for level in &document.levels {
+        let size = format!("{:.2}", level.mean_size);
+        levels.push(vec![percent(1.0 - level.alpha), percent(level.coverage), size]);
+    }
+    format!("{}\n", levels.render(colour_on_stdout()))
 }
 
 /// Coverage by class and by set size.

@@ -1,7 +1,6 @@
 //! `evenkeel predict`: prediction sets from a stored calibration, in one streaming pass.
 
-use evenkeel::level::Miscoverage;
-use evenkeel_io::{MatrixSource, PointFiles, SetWriter, TextRows};
+use evenkeel_io::{MatrixSource, PointFiles, STDOUT, SetWriter, TextRows};
 use evenkeel_jobs::{JobError, predict, refuse_unused, sentences};
 
 use crate::args::PredictArgs;
@@ -10,7 +9,7 @@ use crate::failure::Failure;
 use crate::files::{load_calibration, named_by};
 use crate::output::{print, print_json};
 use crate::progress::Verbosity;
-use crate::settings::on_threads;
+use crate::settings::{on_threads, one_level};
 use crate::table_args::listed;
 
 pub(crate) fn run(args: &PredictArgs) -> Result<Outcome, Failure> {
@@ -18,7 +17,13 @@ pub(crate) fn run(args: &PredictArgs) -> Result<Outcome, Failure> {
 }
 
 fn run_on_pool(args: &PredictArgs) -> Result<Outcome, Failure> {
-    let alpha = args.common.alpha.map(Miscoverage::new).transpose()?;
+    let alpha = one_level(&args.common.alpha)?;
+    let to_stdout = args.out.as_os_str() == STDOUT;
+    if to_stdout && args.common.json {
+        return Err(Failure::Argument(
+            "--out - and --json both write to stdout; name a file, or leave --json out".into(),
+        ));
+    }
     let calibration = load_calibration(&args.calibration)?;
     refuse_unused(&calibration, args.features.is_some(), args.ratios.is_some())?;
     let classes = calibration.provenance().classes;
@@ -47,7 +52,10 @@ fn run_on_pool(args: &PredictArgs) -> Result<Outcome, Failure> {
     let predicted = predict(&calibration, alpha, &mut rows, &mut write, &mut progress)?;
     // Before the summary: what is said to be written must be there.
     writer.finish()?;
-    if args.common.json {
+    if to_stdout {
+        // The sets are there; a summary among them would be read as one.
+        Verbosity::of(args.common.quiet).note(&sentences::predicted(&predicted));
+    } else if args.common.json {
         print_json(&predicted.document())?;
     } else {
         let said = sentences::predicted(&predicted);

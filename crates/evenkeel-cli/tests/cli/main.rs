@@ -18,6 +18,7 @@ mod packaging;
 mod replacing;
 #[path = "../running/mod.rs"]
 mod running;
+mod sources;
 mod tables;
 mod tutorial;
 

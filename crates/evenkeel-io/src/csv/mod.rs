@@ -8,7 +8,7 @@ pub use records::MAX_RECORD_BYTES;
 use crate::block::{Precision, Values};
 use crate::column_choice::ColumnChoice;
 use crate::error::{IoError, Result};
-use crate::input::open_file;
+use crate::input::open_text;
 use crate::reader::{RowStream, check_columns};
 use dialect::{is_default_header, may_be_header, number};
 pub(crate) use records::Records;
@@ -73,8 +73,7 @@ pub(crate) fn open(
     choice: &ColumnChoice,
     origin: &Arc<str>,
 ) -> Result<Box<dyn RowStream>> {
-    let (file, _) = open_file(path)?;
-    let mut records = Records::new(file, origin)?;
+    let mut records = Records::new(open_text(path)?, origin)?;
     let Some(line) = records.next()? else {
         return Err(IoError::NoRows { origin: Arc::clone(origin) });
     };
@@ -124,8 +123,7 @@ pub(crate) fn header_names(records: &Records) -> Vec<String> {
 
 /// Names of the columns of a csv file, if its first line holds names.
 pub(crate) fn column_names(path: &Path, origin: &Arc<str>) -> Result<Option<Vec<String>>> {
-    let (file, _) = open_file(path)?;
-    let mut records = Records::new(file, origin)?;
+    let mut records = Records::new(open_text(path)?, origin)?;
     if records.next()?.is_none() {
         return Ok(None);
     }

@@ -18,7 +18,7 @@ pub enum ParquetProblem {
     },
     /// The decoder gave up.
     #[error(
-        "the file cannot be decoded ({reason}); copy it again, or write it with snappy, zstd, gzip or no compression"
+        "the file cannot be decoded ({reason}); copy it again, or write it with snappy, zstd, gzip, lz4, brotli or no compression"
     )]
     Undecodable {
         /// What the decoder said.

@@ -9,6 +9,9 @@ use evenkeel::conformal::LabelSets;
 use std::path::Path;
 use std::sync::Arc;
 
+/// Stands for stdout, which takes csv.
+pub const STDOUT: &str = "-";
+
 /// The formats prediction sets can be written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SetFormat {
@@ -23,11 +26,14 @@ pub enum SetFormat {
 }
 
 impl SetFormat {
-    /// The format a file name asks for, by its extension in any case.
+    /// The format a file name asks for, by its extension in any case; `-` is stdout and takes csv.
     ///
     /// # Errors
     /// [`IoError::UnknownOutputFormat`] unless the extension is one of the four.
     pub fn of(path: &Path) -> Result<Self> {
+        if path.as_os_str() == STDOUT {
+            return Ok(Self::Csv);
+        }
         let extension = path.extension().and_then(|extension| extension.to_str());
         match extension.map(str::to_ascii_lowercase).as_deref() {
             Some("npy") => Ok(Self::Npy),
@@ -92,7 +98,8 @@ impl SetWriter {
                 expected: classes,
             });
         }
-        let path: Arc<Path> = path.into();
+        // A pipe or device is written to directly; see `AtomicFile`.
+        let path: Arc<Path> = if path.as_os_str() == STDOUT { Path::new("/dev/stdout") } else { path }.into();
         let failed = |error| IoError::Write { path: path.to_path_buf(), error };
         let sink: Box<dyn SetSink> = match format {
             SetFormat::Npy => {
