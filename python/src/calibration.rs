@@ -89,17 +89,14 @@ impl FittedCalibration {
     }
 
     /// The same with names of the columns and the classes.
-    fn named(
-        &self,
-        columns: Option<Vec<String>>,
-        classes: Option<Vec<String>>,
-    ) -> PyResult<Self> {
+    fn named(&self, columns: Option<Vec<String>>, classes: Option<Vec<String>>) -> PyResult<Self> {
         let names = ClassNames { columns, classes };
-        let calibration = self.calibration.clone().with_class_names(names).map_err(Failure::from)?;
-        let rows = self.rows.as_ref().map(|rows| ScoredRows {
-            of_score: rows.of_score.clone(),
-            count: rows.count,
-        });
+        let calibration =
+            self.calibration.clone().with_class_names(names).map_err(Failure::from)?;
+        let rows = self
+            .rows
+            .as_ref()
+            .map(|rows| ScoredRows { of_score: rows.of_score.clone(), count: rows.count });
         Ok(Self { calibration, rows })
     }
 

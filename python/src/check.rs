@@ -6,9 +6,7 @@ use evenkeel::level::FailureProbability;
 use evenkeel::measure::WeightedEmpirical;
 use evenkeel::method::OptionValue;
 use evenkeel_jobs::sentences::check::NextStep;
-use evenkeel_jobs::{
-    CheckJob, Checked, JobError, LabeledData, TargetLabels, ValueKind, sentences,
-};
+use evenkeel_jobs::{CheckJob, Checked, JobError, LabeledData, TargetLabels, ValueKind, sentences};
 use evenkeel_report::Provenance;
 use evenkeel_report::job_pages::{AboutRun, check_page};
 use numpy::PyArray1;

@@ -12,8 +12,8 @@ use evenkeel_io::{
 use evenkeel_jobs::parse_calibration;
 
 use crate::args::{BesideArgs, Reading};
-use crate::table_args::LabeledPaths;
 use crate::failure::{Failure, system_words};
+use crate::table_args::LabeledPaths;
 
 impl Reading {
     /// What the numbers are.

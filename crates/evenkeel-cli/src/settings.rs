@@ -42,7 +42,9 @@ pub(crate) fn levels(rates: &[f64]) -> Result<Vec<Miscoverage>, Failure> {
     for (place, rate) in rates.iter().enumerate() {
         // A second row of the same numbers is surely a slip.
         if rates[..place].iter().any(|earlier| earlier.total_cmp(rate).is_eq()) {
-            return Err(Failure::Argument(format!("--alpha names {rate} twice; name each rate once")));
+            return Err(Failure::Argument(format!(
+                "--alpha names {rate} twice; name each rate once"
+            )));
         }
     }
     Ok(rates.iter().map(|rate| Miscoverage::new(*rate)).collect::<evenkeel::Result<_>>()?)

@@ -85,8 +85,7 @@ mod tests {
 
     #[test]
     fn settings_are_judged_without_a_file() {
-        let calibrate =
-            "evenkeel calibrate --cal-probs no.npy --cal-labels no.npy --unlabeled no.npy --out no.json";
+        let calibrate = "evenkeel calibrate --cal-probs no.npy --cal-labels no.npy --unlabeled no.npy --out no.json";
         assert_eq!(code(calibrate), None);
         assert_eq!(code(&format!("{calibrate} --method ot --steps 10")), None);
         for wrong in ["--alpha 2", "--alpha nan", "--method fixed", "--steps 10", "--nonsense"] {

@@ -30,7 +30,10 @@ impl LabelNames {
     /// Whether a name looks like the number of another class.
     pub(crate) fn contradict_numbers(&self) -> bool {
         let Self::Own(names) = self else { return false };
-        names.iter().enumerate().any(|(place, name)| whole(name).is_some_and(|number| number != place))
+        names
+            .iter()
+            .enumerate()
+            .any(|(place, name)| whole(name).is_some_and(|number| number != place))
     }
 }
 
@@ -96,8 +99,11 @@ pub(crate) fn worded_labels(
     let mut text = TextRows::open(source, None)?;
     let origin = Arc::clone(text.origin());
     // One more tells that there are more.
-    let mut words: Vec<String> =
-        text.next_rows(rows.saturating_add(2))?.into_iter().filter_map(|mut row| row.pop()).collect();
+    let mut words: Vec<String> = text
+        .next_rows(rows.saturating_add(2))?
+        .into_iter()
+        .filter_map(|mut row| row.pop())
+        .collect();
     words.iter_mut().for_each(|word| *word = word.trim().to_owned());
     // A column alone may have its name above it.
     if words.len() == rows + 1 && source.selector().is_none() && text.rows().is_none() {
@@ -139,8 +145,11 @@ mod tests {
 
     #[test]
     fn a_label_is_a_name_or_a_number_and_never_both() {
-        let own = |names: &[&str]| LabelNames::Own(names.iter().map(|name| (*name).to_owned()).collect());
-        let listed = |names: &[&str]| LabelNames::Listed(names.iter().map(|name| (*name).to_owned()).collect());
+        let own =
+            |names: &[&str]| LabelNames::Own(names.iter().map(|name| (*name).to_owned()).collect());
+        let listed = |names: &[&str]| {
+            LabelNames::Listed(names.iter().map(|name| (*name).to_owned()).collect())
+        };
         assert_eq!(class(own(&["cat", "dog"]), " dog "), Ok(1));
         assert_eq!(class(own(&["cat", "dog"]), "0"), Ok(0));
         assert_eq!(class(LabelNames::None, "2.0"), Ok(2));
@@ -149,7 +158,9 @@ mod tests {
         assert!(class(own(&["1", "2"]), "0").unwrap_err().contains("the classes are 1, 2"));
         assert!(class(listed(&["1", "2"]), "1").unwrap_err().contains("the number of one class"));
         assert_eq!(class(listed(&["1", "2"]), "0"), Ok(0));
-        assert!(class(own(&["cat", "dog"]), "cow").unwrap_err().contains("row 3 has the label 'cow'"));
+        assert!(
+            class(own(&["cat", "dog"]), "cow").unwrap_err().contains("row 3 has the label 'cow'")
+        );
         assert!(class(LabelNames::None, "-1").is_err());
     }
 }

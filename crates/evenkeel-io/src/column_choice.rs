@@ -82,7 +82,9 @@ impl ColumnPatterns {
                 return Err(no_column(origin, &pattern.text(), names));
             }
             // A column that two patterns fit is one class.
-            places.extend(found.into_iter().filter(|place| !places.contains(place)).collect::<Vec<_>>());
+            places.extend(
+                found.into_iter().filter(|place| !places.contains(place)).collect::<Vec<_>>(),
+            );
         }
         Ok(places)
     }
@@ -90,9 +92,13 @@ impl ColumnPatterns {
 
 fn pattern(text: &str) -> Result<Pattern, String> {
     if text.is_empty() {
-        return Err("an empty name; give names, a pattern such as p_*, or a range such as p_0..p_9".into());
+        return Err(
+            "an empty name; give names, a pattern such as p_*, or a range such as p_0..p_9".into(),
+        );
     }
-    if let Some((from, to)) = text.split_once("..").filter(|(from, to)| !from.is_empty() && !to.is_empty()) {
+    if let Some((from, to)) =
+        text.split_once("..").filter(|(from, to)| !from.is_empty() && !to.is_empty())
+    {
         return Ok(Pattern::Range(from.to_owned(), to.to_owned()));
     }
     match text.split_once('*') {
@@ -152,12 +158,12 @@ impl ColumnChoice {
     ) -> Result<Vec<usize>> {
         let places = self.fitting_places(origin, names, is_number)?;
         // What is chosen by name must have a name of its own.
-        let twice = |place: &&usize| names.iter().filter(|name| **name == names[**place]).count() > 1;
+        let twice =
+            |place: &&usize| names.iter().filter(|name| **name == names[**place]).count() > 1;
         match places.iter().find(twice).filter(|_| self.needs_names()) {
-            Some(place) => Err(IoError::SameNames {
-                origin: Arc::clone(origin),
-                name: names[*place].clone(),
-            }),
+            Some(place) => {
+                Err(IoError::SameNames { origin: Arc::clone(origin), name: names[*place].clone() })
+            }
             None => Ok(places),
         }
     }

@@ -91,7 +91,9 @@ pub enum IoError {
         found: String,
     },
     /// Columns are chosen by name, and have none.
-    #[error("{origin}: its columns have no names to choose by; add a header, or give a table that has one")]
+    #[error(
+        "{origin}: its columns have no names to choose by; add a header, or give a table that has one"
+    )]
     NoNames {
         /// The input as the user typed it.
         origin: Arc<str>,
@@ -451,14 +453,23 @@ fn remedy(error: &io::Error) -> &'static str {
 fn other_columns_words(origin: &str, missing: Option<&str>, surplus: Option<&str>) -> String {
     let finding = match (missing, surplus) {
         (Some(missing), Some(surplus)) => {
-            format!("it has no column for {missing}, and {surplus} are not among the columns of the calibration data")
+            format!(
+                "it has no column for {missing}, and {surplus} are not among the columns of the calibration data"
+            )
         }
-        (Some(missing), None) => format!("it has no column for {missing}, which the calibration data have"),
+        (Some(missing), None) => {
+            format!("it has no column for {missing}, which the calibration data have")
+        }
         (None, surplus) => {
-            format!("{} are not among the columns of the calibration data", surplus.unwrap_or_default())
+            format!(
+                "{} are not among the columns of the calibration data",
+                surplus.unwrap_or_default()
+            )
         }
     };
-    format!("{origin}: {finding}; give the outputs of the same model, and say which columns they are (--prob-cols)")
+    format!(
+        "{origin}: {finding}; give the outputs of the same model, and say which columns they are (--prob-cols)"
+    )
 }
 
 /// A few names in words; files may hold thousands.

@@ -37,7 +37,9 @@ mod tests {
 
     #[test]
     fn days_and_instants_are_written_as_people_do() {
-        for (day, text) in [(0, "1970-01-01"), (-1, "1969-12-31"), (11_016, "2000-02-29"), (47_541, "2100-03-01")] {
+        for (day, text) in
+            [(0, "1970-01-01"), (-1, "1969-12-31"), (11_016, "2000-02-29"), (47_541, "2100-03-01")]
+        {
             assert_eq!(date(day), text);
         }
         assert_eq!(instant(0, 1_000), "1970-01-01T00:00:00");

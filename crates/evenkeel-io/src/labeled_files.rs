@@ -217,7 +217,10 @@ fn is_about_words(error: &IoError) -> bool {
     match error {
         IoError::Csv { problem, .. } => matches!(problem, CsvProblem::NotANumber { .. }),
         IoError::Parquet { problem, .. } => {
-            matches!(problem, ParquetProblem::NotNumeric { .. } | ParquetProblem::NoNumericColumn { .. })
+            matches!(
+                problem,
+                ParquetProblem::NotNumeric { .. } | ParquetProblem::NoNumericColumn { .. }
+            )
         }
         // A word alone above numbers was taken for the name of their column.
         _ => false,

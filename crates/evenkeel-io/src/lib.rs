@@ -75,4 +75,4 @@ pub use table_reading::TableReading;
 pub use target_labels::{LabelsOfRows, read_labels_of_rows, read_target_labels};
 pub use text_rows::TextRows;
 pub use vectors::{read_labels, read_weights};
-pub use write::{STDOUT, AtomicFile, SetFormat, SetWriter, write_file};
+pub use write::{AtomicFile, STDOUT, SetFormat, SetWriter, write_file};

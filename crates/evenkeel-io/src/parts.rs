@@ -21,7 +21,9 @@ pub(crate) fn expand(path: &Path) -> Option<(Vec<PathBuf>, Format)> {
         let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         for entry in std::fs::read_dir(directory.unwrap_or(Path::new("."))).ok()?.flatten() {
             let fits = entry.file_name().to_str().is_some_and(|name| {
-                name.len() >= before.len() + after.len() && name.starts_with(before) && name.ends_with(after)
+                name.len() >= before.len() + after.len()
+                    && name.starts_with(before)
+                    && name.ends_with(after)
             });
             if fits && Format::of(&entry.path()).is_some() && entry.path().is_file() {
                 found.push(entry.path());
@@ -43,7 +45,8 @@ fn collect(directory: &Path, depth: usize, found: &mut Vec<PathBuf>) {
         }
         if path.is_dir() && depth < DEEPEST {
             collect(&path, depth + 1, found);
-        } else if matches!(Format::of(&path), Some(Format::Csv | Format::Parquet)) && path.is_file() {
+        } else if matches!(Format::of(&path), Some(Format::Csv | Format::Parquet)) && path.is_file()
+        {
             found.push(path);
         }
     }

@@ -9,7 +9,8 @@ use std::path::Path;
 impl IoError {
     /// File, row, line and column of the error, as far as it has them.
     pub fn place(&self) -> ErrorPlace {
-        let file = |origin: &str| ErrorPlace { file: Some(origin.to_owned()), ..ErrorPlace::default() };
+        let file =
+            |origin: &str| ErrorPlace { file: Some(origin.to_owned()), ..ErrorPlace::default() };
         let named = |path: &Path| file(&crate::text_of_path(path));
         match self {
             Self::UnknownFormat { origin } => file(origin),
@@ -57,17 +58,21 @@ impl IoError {
                 ..file(origin)
             },
             Self::Parquet { origin, problem } => match problem {
-                ParquetProblem::Null { row, column } | ParquetProblem::Ragged { row, column, .. } => {
+                ParquetProblem::Null { row, column }
+                | ParquetProblem::Ragged { row, column, .. } => {
                     ErrorPlace { row: Some(*row), column: Some(column.clone()), ..file(origin) }
                 }
                 ParquetProblem::NoSuchColumn { column, .. }
                 | ParquetProblem::NotText { column, .. }
+                | ParquetProblem::LongCell { column, .. }
                 | ParquetProblem::NotNumeric { column, .. } => {
                     ErrorPlace { column: Some(column.clone()), ..file(origin) }
                 }
                 _ => file(origin),
             },
-            Self::Core { origin, error } => ErrorPlace { file: Some(origin.to_string()), ..ErrorPlace::of_core(error) },
+            Self::Core { origin, error } => {
+                ErrorPlace { file: Some(origin.to_string()), ..ErrorPlace::of_core(error) }
+            }
         }
     }
 }

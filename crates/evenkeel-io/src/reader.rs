@@ -6,8 +6,8 @@ use crate::error::{IoError, Result};
 use crate::input::file_length;
 use crate::parts::PartRows;
 use crate::source::{Format, MatrixSource};
-use std::collections::BTreeSet;
 use crate::{csv, npy, npz, parquet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Widest row that is read: 32 MB of `f64`. Extreme classification has a few million labels; a wider "row" is a
@@ -134,7 +134,10 @@ impl MatrixReader {
 }
 
 /// Opens one file and reads what it says about itself.
-pub(crate) fn open_stream(source: &MatrixSource, choice: &ColumnChoice) -> Result<Box<dyn RowStream>> {
+pub(crate) fn open_stream(
+    source: &MatrixSource,
+    choice: &ColumnChoice,
+) -> Result<Box<dyn RowStream>> {
     let origin: Arc<str> = source.to_string().into();
     Ok(match source.format() {
         Format::Npy => npy::open(source.path(), &origin)?,
@@ -177,7 +180,9 @@ impl std::fmt::Debug for MatrixReader {
 /// Whether every column has a name of its own, and not just its number.
 pub(crate) fn are_names(names: &[String]) -> bool {
     let distinct: BTreeSet<&String> = names.iter().collect();
-    distinct.len() == names.len() && !are_numbers(names) && names.iter().all(|name| !name.is_empty())
+    distinct.len() == names.len()
+        && !are_numbers(names)
+        && names.iter().all(|name| !name.is_empty())
 }
 
 /// Whether the columns are called `0, 1, 2, ...`, as programs call columns without names.

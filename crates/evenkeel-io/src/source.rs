@@ -76,26 +76,17 @@ impl MatrixSource {
     /// nothing after it, [`IoError::UnexpectedSelector`] for a selector after a format that holds one matrix. Whether
     /// the file exists is found out when it is opened.
     pub fn parse(argument: &str) -> Result<Self> {
-        if let Some(selector) = argument.strip_prefix('-').filter(|rest| rest.is_empty() || rest.starts_with(':')) {
+        if let Some(selector) =
+            argument.strip_prefix('-').filter(|rest| rest.is_empty() || rest.starts_with(':'))
+        {
             let (path, format) = crate::stdin::spooled()?;
             let selector = selector.strip_prefix(':').map(str::to_owned);
             return Ok(Self { path: path.to_path_buf(), selector, format, files: Vec::new() });
         }
         let whole = path_of_text(argument);
-        // A directory, or a pattern, with or without a column of its tables.
-        let several = std::iter::once((argument, None)).chain(
-            argument.rmatch_indices(':').map(|(at, _)| (&argument[..at], Some(&argument[at + 1..]))),
-        );
-        for (text, selector) in several.filter(|_| whole.is_dir() || argument.contains(['*', ':'])) {
-            let path = path_of_text(text);
-            if !path.is_file()
-                && let Some((files, format)) = expand(&path)
-            {
-                let selector = selector.map(str::to_owned);
-                return Ok(Self { path, selector, format, files });
-            }
-        }
-        if let (Some(format), Ok(true)) = (Format::of(&whole), whole.try_exists()) {
+        // A folder may be named like a table: programs write `table.parquet/part-0.parquet`.
+        let is_there = |path: &Path| path.try_exists().unwrap_or(false) && !path.is_dir();
+        if let (Some(format), true) = (Format::of(&whole), is_there(&whole)) {
             return Ok(Self { path: whole, selector: None, format, files: Vec::new() });
         }
         let cuts: Vec<(PathBuf, &str, Format)> = argument
@@ -107,12 +98,31 @@ impl MatrixSource {
             })
             .collect();
         // Keys and directories may hold colons too: the cut after a file that exists is the one that was meant.
-        let there = cuts.iter().position(|(path, ..)| path.try_exists().unwrap_or(false));
+        let there = cuts.iter().position(|(path, ..)| is_there(path));
+        if there.is_none()
+            && let Some(several) = Self::several(argument)
+        {
+            return Ok(several);
+        }
         match (cuts.into_iter().nth(there.unwrap_or(0)), Format::of(&whole)) {
             (Some((path, selector, format)), _) => Self::select(path, selector, format),
-            (None, Some(format)) => Ok(Self { path: whole, selector: None, format, files: Vec::new() }),
+            (None, Some(format)) => {
+                Ok(Self { path: whole, selector: None, format, files: Vec::new() })
+            }
             (None, None) => Err(IoError::UnknownFormat { origin: argument.to_owned() }),
         }
+    }
+
+    /// A directory, or a pattern, with or without a column of its tables.
+    fn several(argument: &str) -> Option<Self> {
+        let cuts = argument
+            .rmatch_indices(':')
+            .map(|(at, _)| (&argument[..at], Some(&argument[at + 1..])));
+        std::iter::once((argument, None)).chain(cuts).find_map(|(text, selector)| {
+            let path = path_of_text(text);
+            let (files, format) = expand(&path)?;
+            Some(Self { path, selector: selector.map(str::to_owned), format, files })
+        })
     }
 
     fn select(path: PathBuf, selector: &str, format: Format) -> Result<Self> {
@@ -138,7 +148,8 @@ impl MatrixSource {
 
     /// The files it stands for, in their order.
     pub(crate) fn parts(&self) -> impl Iterator<Item = Self> {
-        let paths = if self.files.is_empty() { std::slice::from_ref(&self.path) } else { &self.files[..] };
+        let paths =
+            if self.files.is_empty() { std::slice::from_ref(&self.path) } else { &self.files[..] };
         paths.iter().map(|path| Self {
             path: path.clone(),
             selector: self.selector.clone(),

@@ -115,7 +115,11 @@ impl TextRows {
                             found: records.cell_count(),
                             expected: *width,
                         };
-                        return Err(IoError::Csv { origin: Arc::clone(&self.origin), line, problem });
+                        return Err(IoError::Csv {
+                            origin: Arc::clone(&self.origin),
+                            line,
+                            problem,
+                        });
                     }
                     found.push(picked(records, places));
                 }
@@ -165,7 +169,9 @@ fn csv_cells(
 fn picked(records: &Records, places: &[usize]) -> Vec<String> {
     let cells: Vec<&[u8]> = records.cells().collect();
     let text = |place: &usize| {
-        cells.get(*place).map_or_else(String::new, |cell| String::from_utf8_lossy(cell).into_owned())
+        cells
+            .get(*place)
+            .map_or_else(String::new, |cell| String::from_utf8_lossy(cell).into_owned())
     };
     places.iter().map(text).collect()
 }

@@ -34,7 +34,8 @@ impl ErrorPlace {
 impl JobError {
     /// Input, row and column of the error; a source explains itself.
     pub fn place(&self) -> ErrorPlace {
-        let input = |input: &String| ErrorPlace { file: Some(input.clone()), ..ErrorPlace::default() };
+        let input =
+            |input: &String| ErrorPlace { file: Some(input.clone()), ..ErrorPlace::default() };
         match self {
             Self::Core(error) => ErrorPlace::of_core(error),
             Self::In { input, error } => {

@@ -81,7 +81,9 @@ fn refuse_probabilities<T: Real>(rows: Rows<'_, T>) -> Result<()> {
             && (sum - 1.0).abs() <= NORMALISATION_TOLERANCE
     };
     // One class has the probability 1 in every row, and any logit.
-    if rows.columns() > 1 && rows.values().chunks_exact(rows.columns()).take(LOOKED_AT).all(is_simplex) {
+    if rows.columns() > 1
+        && rows.values().chunks_exact(rows.columns()).take(LOOKED_AT).all(is_simplex)
+    {
         return Err(Error::ProbabilitiesAsLogits { rows: looked_at });
     }
     Ok(())
@@ -98,7 +100,8 @@ mod tests {
 
     #[test]
     fn probabilities_are_no_logits_unless_forced() {
-        let probabilities: Vec<f64> = (0..12).flat_map(|row| [0.05 * f64::from(row), 1.0 - 0.05 * f64::from(row)]).collect();
+        let probabilities: Vec<f64> =
+            (0..12).flat_map(|row| [0.05 * f64::from(row), 1.0 - 0.05 * f64::from(row)]).collect();
         let refused = |rows| Err(Error::ProbabilitiesAsLogits { rows });
         assert_eq!(outcome(ValueKind::Logits, 0, &probabilities), refused(10));
         assert_eq!(outcome(ValueKind::Logits, 0, &probabilities[..2]), refused(1));

@@ -117,9 +117,7 @@ fn of_data(
         }
         None => labeled,
     };
-    store(args, &known, |target, progress| {
-        calibrate(calibrator, &labeled, target, progress)
-    })
+    store(args, &known, |target, progress| calibrate(calibrator, &labeled, target, progress))
 }
 
 /// From a calibration, target data and more labels of them.
@@ -139,9 +137,7 @@ fn of_calibration(args: &CalibrateArgs, path: &Path) -> Result<Outcome, Failure>
     let found = read_labels_of_rows(new, names.as_deref())?;
     let new = TargetLabels::new(new, found.pairs, classes)?.or_refuse()?.for_rows(found.entries);
     let name = path.display().to_string();
-    store(args, &known, |target, progress| {
-        update((&name, &calibration), &new, target, progress)
-    })
+    store(args, &known, |target, progress| update((&name, &calibration), &new, target, progress))
 }
 
 /// The target data, or the calibration data where nothing is learned from the target.
@@ -167,10 +163,13 @@ fn store(
     let out = AtomicFile::create(&args.out)?;
     let (_, rates) = Rates::several(&args.common)?;
     let unlabeled = unlabeled(args)?;
-    let mut target = args.reading.open(PointFiles {
-        features: args.beside.unlabeled_features.as_deref(),
-        ..PointFiles::probs(&unlabeled)
-    }, known)?;
+    let mut target = args.reading.open(
+        PointFiles {
+            features: args.beside.unlabeled_features.as_deref(),
+            ..PointFiles::probs(&unlabeled)
+        },
+        known,
+    )?;
     let mut progress = Verbosity::of(args.common.quiet).progress();
     let mut calibrated = job(&mut target, &mut progress)?;
     calibrated.calibration = calibrated.calibration.with_class_names(known.clone())?;

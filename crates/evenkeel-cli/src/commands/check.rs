@@ -20,8 +20,8 @@ use crate::output::{print, print_json};
 use crate::page::{date, in_words, provenance, quoted};
 use crate::progress::Verbosity;
 use crate::settings::{on_threads, score};
-use crate::table_args::LabeledPaths;
 use crate::table::{Align, Table, colour_on_stdout, percent};
+use crate::table_args::LabeledPaths;
 
 /// Miscoverage rate where neither the user nor a calibration names one.
 pub(super) const DEFAULT_ALPHA: f64 = 0.1;
@@ -237,8 +237,7 @@ fn recalibrate(args: &CheckArgs, job: &CheckJob) -> String {
     if let Some(calibration) = stored {
         option("--calibration", &calibration.display().to_string());
     }
-    for (name, files) in
-        [
+    for (name, files) in [
         ("--cal-probs", &args.reference.cal_probs),
         ("--cal-labels", &args.reference.cal_labels),
         ("--cal", &args.reference.cal),

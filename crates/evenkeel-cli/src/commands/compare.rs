@@ -16,8 +16,8 @@ use crate::output::{print, print_json};
 use crate::page::{date, in_words, provenance};
 use crate::progress::Verbosity;
 use crate::settings::{Rates, calibrator, on_threads, score};
-use crate::table_args::LabeledPaths;
 use crate::table::{Align, Table, colour_on_stdout, percent, threshold};
+use crate::table_args::LabeledPaths;
 
 pub(crate) fn run(args: &CompareArgs) -> Result<Outcome, Failure> {
     on_threads(args.common.threads, || run_on_pool(args))
@@ -72,16 +72,22 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
     };
     let html = args.page.html.as_deref().map(AtomicFile::create).transpose()?;
     let table_file = args.csv.as_deref().map(AtomicFile::create).transpose()?;
-    let mut target = args.reading.open(PointFiles {
-        features: args.beside.unlabeled_features.as_deref(),
-        ..PointFiles::probs(&args.unlabeled)
-    }, &known)?;
-    let mut test = args.reading.open(PointFiles {
-        probs: &args.test_probs,
-        labels: Some(&test_labels),
-        features: args.test_features.as_deref(),
-        ratios: args.test_ratios.as_deref(),
-    }, &known)?;
+    let mut target = args.reading.open(
+        PointFiles {
+            features: args.beside.unlabeled_features.as_deref(),
+            ..PointFiles::probs(&args.unlabeled)
+        },
+        &known,
+    )?;
+    let mut test = args.reading.open(
+        PointFiles {
+            probs: &args.test_probs,
+            labels: Some(&test_labels),
+            features: args.test_features.as_deref(),
+            ratios: args.test_ratios.as_deref(),
+        },
+        &known,
+    )?;
     let verbosity = Verbosity::of(args.common.quiet);
     let comparison = compare(&job, &labeled, &mut target, &mut test, &mut verbosity.progress())?;
     let document = comparison.document(rates.alpha.get(), &spelled);
@@ -90,7 +96,13 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
         verbosity.note(&format!("wrote {}", path.display()));
     }
     if let Some((file, path)) = html.zip(args.page.html.as_ref()) {
-        let about = about_run(args, (&paths, &test_labels), &comparison.compared, &score, names.as_deref())?;
+        let about = about_run(
+            args,
+            (&paths, &test_labels),
+            &comparison.compared,
+            &score,
+            names.as_deref(),
+        )?;
         let page = compare_page(&comparison, (rates.alpha, labeled.rows()), &spelled, &about)?;
         file.write_whole(evenkeel_report::render(&page))?;
         verbosity.note(&format!("wrote {}", path.display()));

@@ -35,12 +35,15 @@ fn run_on_pool(args: &EvaluateArgs) -> Result<Outcome, Failure> {
     let names = args.reading.names(calibration.provenance().classes, &known)?;
     let labels = labels(args)?;
     let html = args.page.html.as_deref().map(AtomicFile::create).transpose()?;
-    let mut rows = args.reading.open(PointFiles {
-        probs: &args.probs,
-        labels: Some(&labels),
-        features: args.features.as_deref(),
-        ratios: args.ratios.as_deref(),
-    }, &known)?;
+    let mut rows = args.reading.open(
+        PointFiles {
+            probs: &args.probs,
+            labels: Some(&labels),
+            features: args.features.as_deref(),
+            ratios: args.ratios.as_deref(),
+        },
+        &known,
+    )?;
     let verbosity = Verbosity::of(args.common.quiet);
     let evaluated = evaluate(&calibration, alpha, &mut rows, &mut verbosity.progress())?;
     let mut further = Vec::new();

@@ -32,11 +32,15 @@ fn run_on_pool(args: &PredictArgs) -> Result<Outcome, Failure> {
     let ids = args.id_cols.as_deref().map(listed).unwrap_or_default();
     // Started before the rows are read; it appears under its name only when it is whole.
     let mut writer = SetWriter::create_beside(&args.out, classes, names.as_deref(), &ids)?;
-    let mut rows = args.reading.open_beside(PointFiles {
-        features: args.features.as_deref(),
-        ratios: args.ratios.as_deref(),
-        ..PointFiles::probs(&args.probs)
-    }, &known, &ids)?;
+    let mut rows = args.reading.open_beside(
+        PointFiles {
+            features: args.features.as_deref(),
+            ratios: args.ratios.as_deref(),
+            ..PointFiles::probs(&args.probs)
+        },
+        &known,
+        &ids,
+    )?;
     let mut passed = match ids.is_empty() {
         true => None,
         false => Some(TextRows::open(&MatrixSource::parse(&args.probs)?, Some(&ids))?),
@@ -59,8 +63,12 @@ fn run_on_pool(args: &PredictArgs) -> Result<Outcome, Failure> {
         print_json(&predicted.document())?;
     } else {
         let said = sentences::predicted(&predicted);
-        let warnings: String =
-            predicted.document().warnings.iter().map(|said| format!("Warning: {said}.\n")).collect();
+        let warnings: String = predicted
+            .document()
+            .warnings
+            .iter()
+            .map(|said| format!("Warning: {said}.\n"))
+            .collect();
         print(&format!("{said}\nWritten to {}.\n{warnings}", args.out.display()))?;
     }
     Ok(Outcome::Done)

@@ -50,12 +50,16 @@ fn the_same_rows_from_anywhere_give_the_same_bytes() {
         assert!(expected == stored(), "{from}");
     }
     let mut child = program()
-        .args(call("calibrate", options(&[
-            ("--cal-probs", demo("calibration_probs")),
-            ("--cal-labels", demo("calibration_labels")),
-            ("--unlabeled", "-".to_owned()),
-            ("--out", scratch.at("cal.json")),
-        ]), &["--method", "ot"]))
+        .args(call(
+            "calibrate",
+            options(&[
+                ("--cal-probs", demo("calibration_probs")),
+                ("--cal-labels", demo("calibration_labels")),
+                ("--unlabeled", "-".to_owned()),
+                ("--out", scratch.at("cal.json")),
+            ]),
+            &["--method", "ot"],
+        ))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .env("TMPDIR", scratch.folder("temporary"))
@@ -77,7 +81,10 @@ fn parts_must_fit_each_other() {
     scratch.file("mixed/a.csv", &good);
     scratch.file("mixed/b.csv", good.replace("c3", "c33"));
     let ran = calibrate(&scratch, &scratch.at("mixed"), &[]);
-    assert!(ran.code == 2 && ran.stderr.contains("b.csv: it has no column for c3, and c33"), "{ran:?}");
+    assert!(
+        ran.code == 2 && ran.stderr.contains("b.csv: it has no column for c3, and c33"),
+        "{ran:?}"
+    );
     scratch.folder("narrow");
     scratch.file("narrow/a.csv", format!("{row}\n{row}\n"));
     scratch.file("narrow/b.csv", "0.5,0.5\n");
@@ -121,7 +128,8 @@ fn several_levels_at_once() {
     let found = FOG.calibrate(&cal, &several).done().json();
     let single = |alpha: &str| {
         let other = scratch.at("single.json");
-        let ran = FOG.calibrate(&other, &["--method", "ot", "--alpha", alpha, "--json"]).done().json();
+        let ran =
+            FOG.calibrate(&other, &["--method", "ot", "--alpha", alpha, "--json"]).done().json();
         (ran["threshold"].clone(), FOG.evaluate(&other, &["--json"]).done().json())
     };
     let evaluated = FOG.evaluate(&cal, &["--json", "--alpha", "0.1,0.05,0.2"]).done().json();
@@ -133,7 +141,10 @@ fn several_levels_at_once() {
             assert_eq!(evaluated["levels"][place][field], alone[field], "{alpha} {field}");
         }
         if place == 0 {
-            assert_eq!((&found["threshold"], &evaluated["coverage"]), (&threshold, &alone["coverage"]));
+            assert_eq!(
+                (&found["threshold"], &evaluated["coverage"]),
+                (&threshold, &alone["coverage"])
+            );
             assert_eq!(evaluated["per_class"], alone["per_class"]);
         }
     }
@@ -157,11 +168,20 @@ fn uncorrected_needs_no_target_data() {
         ("--cal-labels", demo("calibration_labels")),
         ("--out", scratch.at("cal.json")),
     ]);
-    let alone = run(&call("calibrate", files.clone(), &["--method", "uncorrected", "--json"])).done().json();
-    let with = FOG.calibrate(&scratch.at("with.json"), &["--method", "uncorrected", "--json"]).done().json();
+    let alone = run(&call("calibrate", files.clone(), &["--method", "uncorrected", "--json"]))
+        .done()
+        .json();
+    let with = FOG
+        .calibrate(&scratch.at("with.json"), &["--method", "uncorrected", "--json"])
+        .done()
+        .json();
     assert_eq!(alone["threshold"], with["threshold"]);
     let ran = run(&call("calibrate", files, &[]));
-    assert!(ran.code == 2 && ran.stderr.contains("--unlabeled is missing: auto learns from the target data"), "{ran:?}");
+    assert!(
+        ran.code == 2
+            && ran.stderr.contains("--unlabeled is missing: auto learns from the target data"),
+        "{ran:?}"
+    );
 }
 
 /// Every codec a writer of parquet may have used.
@@ -171,7 +191,8 @@ fn parquet_of_every_codec_is_read() {
         let file = fixture(&format!("codec_{codec}.parquet"));
         let labels = Scratch::new();
         let cal = labels.at("cal.json");
-        let files = options(&[("--cal", file.clone()), ("--label-col", "label".into()), ("--out", cal)]);
+        let files =
+            options(&[("--cal", file.clone()), ("--label-col", "label".into()), ("--out", cal)]);
         let more = ["--prob-cols", "p_*", "--method", "uncorrected", "--json"];
         let found = run(&call("calibrate", files, &more)).done().json();
         (found["threshold"].clone(), found["class_names"].clone())

@@ -20,8 +20,10 @@ impl Table {
         let array = Array::read(file);
         let values = array.floats();
         let column = |class: usize| values.iter().skip(class).step_by(10).map(|p| format!("{p:?}"));
-        let columns =
-            NAMES.iter().enumerate().map(|(class, name)| (format!("p_{name}"), column(class).collect()));
+        let columns = NAMES
+            .iter()
+            .enumerate()
+            .map(|(class, name)| (format!("p_{name}"), column(class).collect()));
         Self { columns: columns.collect() }
     }
 
@@ -66,7 +68,8 @@ impl Table {
 /// Well-mixed numbers, different for every seed.
 fn mixed(seed: u64) -> impl Fn(usize) -> u64 {
     move |place| {
-        let mut x = (place as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ seed.wrapping_mul(0xd6e8_feb8_6659_fd93);
+        let mut x = (place as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            ^ seed.wrapping_mul(0xd6e8_feb8_6659_fd93);
         x = (x ^ (x >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
         x ^ (x >> 29)
     }
@@ -143,8 +146,11 @@ fn one_table_holds_everything() {
         .columns_by(mixed(5));
     let test = scratch.file("test.csv", test.csv());
     let evaluate = |labels: &[&str]| {
-        let files = options(&[("--calibration", scratch.at("cal.json")), ("--probs", test.clone())]);
-        run(&call("evaluate", files, &[&["--json", "--prob-cols", "p_*"], labels].concat())).done().json()
+        let files =
+            options(&[("--calibration", scratch.at("cal.json")), ("--probs", test.clone())]);
+        run(&call("evaluate", files, &[&["--json", "--prob-cols", "p_*"], labels].concat()))
+            .done()
+            .json()
     };
     let found = evaluate(&["--label-col", "truth"]);
     let direct = FOG.evaluate(&scratch.at("plain.json"), &["--json"]);
@@ -153,9 +159,12 @@ fn one_table_holds_everything() {
     assert_eq!(found, evaluate(&["--labels", &format!("{test}:truth")]));
     // A check of the stored calibration on the shuffled table, and one of the tables themselves.
     let files = [("--calibration", scratch.at("cal.json")), ("--unlabeled", test.clone())];
-    let stored = run(&call("check", options(&files), &["--json", "--prob-cols", "p_*"])).done().json();
-    let files = [("--cal", cal), ("--label-col", "label".to_owned()), ("--unlabeled", test.clone())];
-    let direct = run(&call("check", options(&files), &["--json", "--prob-cols", "p_*"])).done().json();
+    let stored =
+        run(&call("check", options(&files), &["--json", "--prob-cols", "p_*"])).done().json();
+    let files =
+        [("--cal", cal), ("--label-col", "label".to_owned()), ("--unlabeled", test.clone())];
+    let direct =
+        run(&call("check", options(&files), &["--json", "--prob-cols", "p_*"])).done().json();
     assert_eq!(stored["shift"], direct["shift"]);
     assert_eq!(direct["per_class"][9]["name"], Value::from("boot"));
 }
@@ -287,21 +296,29 @@ fn labels_are_words() {
     };
     let names = scratch.file("names.txt", NAMES.join("\n"));
     let worded = scratch.file("words.csv", words(&|label| NAMES[label].to_owned()));
-    let headed = scratch.file("headed.csv", format!("label\n{}", words(&|label| NAMES[label].to_owned())));
+    let headed =
+        scratch.file("headed.csv", format!("label\n{}", words(&|label| NAMES[label].to_owned())));
     for file in [&worded, &headed] {
         assert_eq!(threshold(calibrate(file, &["--class-names", &names])), expected);
     }
     // From the data, sorted; and said so.
-    let sorted = scratch.file("sorted.csv", words(&|label| format!("{}{}", char::from(b'a' + label as u8), NAMES[label])));
+    let sorted = scratch.file(
+        "sorted.csv",
+        words(&|label| format!("{}{}", char::from(b'a' + label as u8), NAMES[label])),
+    );
     let ran = calibrate(&sorted, &[]).done().json();
     assert_eq!(ran["threshold"], expected);
     assert_eq!(ran["class_names"][9], Value::from("jboot"));
     FOG.predict(&scratch.at("cal.json"), &scratch.at("sets.csv"), &[]).done();
     assert!(std::fs::read_to_string(scratch.at("sets.csv")).unwrap().contains("jboot"));
     // A word that is no class, or one word too few; a slip among numbers stays what it is.
-    let cow = scratch.file("cow.csv", words(&|label| NAMES[label].to_owned()).replacen("coat", "cow", 1));
+    let cow =
+        scratch.file("cow.csv", words(&|label| NAMES[label].to_owned()).replacen("coat", "cow", 1));
     let ran = calibrate(&cow, &["--class-names", &names]);
-    assert!(ran.code == 2 && ran.stderr.contains("has the label 'cow', which names no class"), "{ran:?}");
+    assert!(
+        ran.code == 2 && ran.stderr.contains("has the label 'cow', which names no class"),
+        "{ran:?}"
+    );
     let few = scratch.file("few.csv", words(&|label| NAMES[label % 9].to_owned()));
     let ran = calibrate(&few, &[]);
     assert!(ran.code == 2 && ran.stderr.contains("9 words"), "{ran:?}");

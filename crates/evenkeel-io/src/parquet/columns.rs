@@ -143,16 +143,19 @@ impl Layout {
         if choice.needs_names() {
             return Ok(match &chosen[..] {
                 [field] => layout_of(*field),
-                several => several.iter().try_fold(Vec::new(), |mut leaves, field| {
-                    match layout_of(*field)? {
-                        Self::Columns(mut leaf) => leaves.append(&mut leaf),
-                        Self::Lists(leaf) => {
-                            let (column, found) = (leaf.name, "lists, not numbers".into());
-                            return Err(ParquetProblem::NotNumeric { column, found });
+                several => several
+                    .iter()
+                    .try_fold(Vec::new(), |mut leaves, field| {
+                        match layout_of(*field)? {
+                            Self::Columns(mut leaf) => leaves.append(&mut leaf),
+                            Self::Lists(leaf) => {
+                                let (column, found) = (leaf.name, "lists, not numbers".into());
+                                return Err(ParquetProblem::NotNumeric { column, found });
+                            }
                         }
-                    }
-                    Ok(leaves)
-                }).map(Self::Columns),
+                        Ok(leaves)
+                    })
+                    .map(Self::Columns),
             });
         }
         let (mut plain, mut lists) = (Vec::new(), Vec::new());

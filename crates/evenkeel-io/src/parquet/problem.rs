@@ -48,6 +48,16 @@ pub enum ParquetProblem {
         /// What the column holds, in words.
         found: String,
     },
+    /// A cell longer than a label or an id is.
+    #[error(
+        "column {column:?} has a cell of more than {limit} bytes; choose a column of labels or ids"
+    )]
+    LongCell {
+        /// Name of the column.
+        column: String,
+        /// Bytes that are read at most.
+        limit: usize,
+    },
     /// A table without numbers.
     #[error("the table has no numeric column; it has {}", some_of(columns))]
     NoNumericColumn {

@@ -173,7 +173,9 @@ pub(super) fn open_column(
 
 /// A net under the decoder: it has panicked on damaged pages in a few ways, which [`super::guard`] now refuses, and a
 /// way not yet known must not end the program. A reader is not used again after an error.
-pub(super) fn no_panic<T>(decode: impl FnOnce() -> Result<T, ParquetProblem>) -> Result<T, ParquetProblem> {
+pub(super) fn no_panic<T>(
+    decode: impl FnOnce() -> Result<T, ParquetProblem>,
+) -> Result<T, ParquetProblem> {
     let undecodable = ParquetProblem::Damaged { what: "a page cannot be decoded" };
     catch_unwind(AssertUnwindSafe(decode)).unwrap_or(Err(undecodable))
 }

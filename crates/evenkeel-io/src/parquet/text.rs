@@ -9,7 +9,7 @@ use crate::error::{IoError, Result, some_of};
 use crate::reader::check_columns;
 use ::parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type as Physical};
 use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use ::parquet::data_type::DataType;
+use ::parquet::data_type::{AsBytes, DataType};
 use ::parquet::file::metadata::ParquetMetaData;
 use ::parquet::schema::types::{ColumnDescPtr, ColumnDescriptor};
 use std::path::Path;
@@ -33,11 +33,13 @@ impl Written {
             (Physical::BYTE_ARRAY, Some(LogicalType::Decimal(_))) => None,
             (Physical::BYTE_ARRAY, _) => Some(Self::Text),
             (_, Some(LogicalType::Date)) => Some(Self::Date),
-            (_, Some(LogicalType::Timestamp(timestamp))) => Some(Self::Instant(match timestamp.unit {
-                TimeUnit::MILLIS => 1_000,
-                TimeUnit::MICROS => 1_000_000,
-                TimeUnit::NANOS => 1_000_000_000,
-            })),
+            (_, Some(LogicalType::Timestamp(timestamp))) => {
+                Some(Self::Instant(match timestamp.unit {
+                    TimeUnit::MILLIS => 1_000,
+                    TimeUnit::MICROS => 1_000_000,
+                    TimeUnit::NANOS => 1_000_000_000,
+                }))
+            }
             (_, Some(LogicalType::Integer(integer))) if !integer.is_signed => Some(Self::Unsigned),
             (_, Some(LogicalType::Decimal(_) | LogicalType::Time(_))) => None,
             (Physical::INT96 | Physical::FIXED_LEN_BYTE_ARRAY, _) => None,
@@ -45,7 +47,9 @@ impl Written {
                 ConvertedType::DATE => Some(Self::Date),
                 ConvertedType::TIMESTAMP_MILLIS => Some(Self::Instant(1_000)),
                 ConvertedType::TIMESTAMP_MICROS => Some(Self::Instant(1_000_000)),
-                ConvertedType::DECIMAL | ConvertedType::TIME_MILLIS | ConvertedType::TIME_MICROS => None,
+                ConvertedType::DECIMAL
+                | ConvertedType::TIME_MILLIS
+                | ConvertedType::TIME_MICROS => None,
                 _ => Some(Self::Plain),
             },
         }
@@ -72,6 +76,9 @@ pub(crate) struct ParquetText {
     origin: Arc<str>,
 }
 
+/// Longest cell that is read: one entry of a dictionary can stand in every row, so that a small file could fill any machine.
+const MOST_CELL_BYTES: usize = 4096;
+
 /// Rows read from a column at a time: a group may claim billions.
 const STEP_ROWS: usize = 1 << 14;
 
@@ -85,17 +92,29 @@ impl ParquetText {
             schema.root_schema().get_fields().iter().map(|field| field.name().to_owned()).collect();
         check_columns(origin, fields.len() as u64)?;
         let leaf_of = |name: &String| {
-            let no_such =
-                || IoError::NoColumn { origin: Arc::clone(origin), name: name.clone(), found: some_of(&fields) };
-            let plain = |column: &&(usize, &ColumnDescPtr)| column.1.path().parts() == [name.clone()];
-            let columns: Vec<(usize, &ColumnDescPtr)> = schema.columns().iter().enumerate().collect();
+            let no_such = || IoError::NoColumn {
+                origin: Arc::clone(origin),
+                name: name.clone(),
+                found: some_of(&fields),
+            };
+            let plain =
+                |column: &&(usize, &ColumnDescPtr)| column.1.path().parts() == [name.clone()];
+            let columns: Vec<(usize, &ColumnDescPtr)> =
+                schema.columns().iter().enumerate().collect();
             match columns.iter().find(plain) {
                 None if !fields.contains(name) => Err(no_such()),
-                None => Err(fail(ParquetProblem::NotText { column: name.clone(), found: "records or lists".into() })),
+                None => Err(fail(ParquetProblem::NotText {
+                    column: name.clone(),
+                    found: "records or lists".into(),
+                })),
                 Some((index, descriptor)) => {
-                    let written = Written::of(descriptor).filter(|_| descriptor.max_rep_level() == 0);
+                    let written =
+                        Written::of(descriptor).filter(|_| descriptor.max_rep_level() == 0);
                     let written = written.ok_or_else(|| {
-                        fail(ParquetProblem::NotText { column: name.clone(), found: type_words(descriptor) })
+                        fail(ParquetProblem::NotText {
+                            column: name.clone(),
+                            found: type_words(descriptor),
+                        })
                     })?;
                     let (name, descriptor) = (name.clone(), (*descriptor).clone());
                     Ok(TextLeaf { index: *index, name, written, descriptor })
@@ -107,14 +126,19 @@ impl ParquetText {
             (None, [name]) => vec![leaf_of(name)?],
             (None, _) => {
                 let origin = Arc::clone(origin);
-                return Err(IoError::NotOneColumn { origin, what: "labels", columns: fields.len() });
+                return Err(IoError::NotOneColumn {
+                    origin,
+                    what: "labels",
+                    columns: fields.len(),
+                });
             }
         };
         let counts = metadata.row_groups().iter().map(|group| u64::try_from(group.num_rows()).ok());
         // Checked: the counts of row groups are claims.
         let rows = counts.fold(Some(0_u64), |sum, count| sum?.checked_add(count?));
-        let rows = rows
-            .ok_or_else(|| fail(ParquetProblem::Damaged { what: "its row counts make no sense" }))?;
+        let rows = rows.ok_or_else(|| {
+            fail(ParquetProblem::Damaged { what: "its row counts make no sense" })
+        })?;
         let (file, origin) = (Arc::new(GuardedFile::new(file, length)), Arc::clone(origin));
         let (next_group, readers, group_left) = (0, Vec::new(), 0);
         Ok(Self { file, metadata, leaves, rows, next_group, readers, group_left, origin })
@@ -149,7 +173,8 @@ impl ParquetText {
             let group = self.metadata.row_group(self.next_group);
             self.next_group += 1;
             self.group_left = group.num_rows().unsigned_abs();
-            let open = |leaf: &TextLeaf| open_column(&self.file, group, leaf.index, &leaf.descriptor);
+            let open =
+                |leaf: &TextLeaf| open_column(&self.file, group, leaf.index, &leaf.descriptor);
             self.readers = self.leaves.iter().map(open).collect::<Result<_, _>>()?;
         }
         let left = usize::try_from(self.group_left).unwrap_or(usize::MAX);
@@ -165,7 +190,11 @@ impl ParquetText {
 }
 
 /// The next `count` cells of a column; those that are missing are empty.
-fn cells(reader: &mut ColumnReader, leaf: &TextLeaf, count: usize) -> Result<Vec<String>, ParquetProblem> {
+fn cells(
+    reader: &mut ColumnReader,
+    leaf: &TextLeaf,
+    count: usize,
+) -> Result<Vec<String>, ParquetProblem> {
     let written = leaf.written;
     let whole = move |value: i64| match written {
         Written::Date => crate::instant::date(value),
@@ -173,17 +202,27 @@ fn cells(reader: &mut ColumnReader, leaf: &TextLeaf, count: usize) -> Result<Vec
         _ => value.to_string(),
     };
     match reader {
-        ColumnReader::BoolColumnReader(reader) => typed(reader, leaf, count, |value| value.to_string()),
-        ColumnReader::Int32ColumnReader(reader) => typed(reader, leaf, count, |value| match written {
-            Written::Unsigned => value.cast_unsigned().to_string(),
-            _ => whole(i64::from(*value)),
-        }),
-        ColumnReader::Int64ColumnReader(reader) => typed(reader, leaf, count, |value| match written {
-            Written::Unsigned => value.cast_unsigned().to_string(),
-            _ => whole(*value),
-        }),
-        ColumnReader::FloatColumnReader(reader) => typed(reader, leaf, count, |value| value.to_string()),
-        ColumnReader::DoubleColumnReader(reader) => typed(reader, leaf, count, |value| value.to_string()),
+        ColumnReader::BoolColumnReader(reader) => {
+            typed(reader, leaf, count, |value| value.to_string())
+        }
+        ColumnReader::Int32ColumnReader(reader) => {
+            typed(reader, leaf, count, |value| match written {
+                Written::Unsigned => value.cast_unsigned().to_string(),
+                _ => whole(i64::from(*value)),
+            })
+        }
+        ColumnReader::Int64ColumnReader(reader) => {
+            typed(reader, leaf, count, |value| match written {
+                Written::Unsigned => value.cast_unsigned().to_string(),
+                _ => whole(*value),
+            })
+        }
+        ColumnReader::FloatColumnReader(reader) => {
+            typed(reader, leaf, count, |value| value.to_string())
+        }
+        ColumnReader::DoubleColumnReader(reader) => {
+            typed(reader, leaf, count, |value| value.to_string())
+        }
         ColumnReader::ByteArrayColumnReader(reader) => {
             typed(reader, leaf, count, |value| String::from_utf8_lossy(value.data()).into_owned())
         }
@@ -209,13 +248,18 @@ fn typed<T: DataType>(
             return Err(ParquetProblem::Damaged { what: "a column is shorter than the table" });
         }
     }
+    if values.iter().any(|value| std::mem::size_of_val(value.as_bytes()) > MOST_CELL_BYTES) {
+        return Err(ParquetProblem::LongCell { column: leaf.name.clone(), limit: MOST_CELL_BYTES });
+    }
     let most = leaf.descriptor.max_def_level();
     if most == 0 {
         return Ok(values.iter().map(text).collect());
     }
     let mut values = values.iter();
     let cell = |level: &i16| match *level == most {
-        true => values.next().map(&text).ok_or(ParquetProblem::Damaged { what: "a column lost values" }),
+        true => {
+            values.next().map(&text).ok_or(ParquetProblem::Damaged { what: "a column lost values" })
+        }
         false => Ok(String::new()),
     };
     definitions.iter().map(cell).collect()

@@ -99,7 +99,8 @@ impl SetWriter {
             });
         }
         // A pipe or device is written to directly; see `AtomicFile`.
-        let path: Arc<Path> = if path.as_os_str() == STDOUT { Path::new("/dev/stdout") } else { path }.into();
+        let path: Arc<Path> =
+            if path.as_os_str() == STDOUT { Path::new("/dev/stdout") } else { path }.into();
         let failed = |error| IoError::Write { path: path.to_path_buf(), error };
         let sink: Box<dyn SetSink> = match format {
             SetFormat::Npy => {
@@ -180,7 +181,10 @@ fn check_ids(path: &Path, format: SetFormat, ids: &[String]) -> Result<()> {
         SetFormat::Jsonl | SetFormat::Parquet => &["labels"],
     };
     let twice = |(place, name): (usize, &String)| ids[..place].contains(name);
-    let clash = ids.iter().enumerate().find(|(place, name)| own.contains(&name.as_str()) || twice((*place, name)));
+    let clash = ids
+        .iter()
+        .enumerate()
+        .find(|(place, name)| own.contains(&name.as_str()) || twice((*place, name)));
     match clash {
         None => Ok(()),
         Some((_, name)) => Err(IoError::IdColumn { path: path.to_path_buf(), name: name.clone() }),

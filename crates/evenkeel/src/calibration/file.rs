@@ -9,7 +9,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Calibration, ClassNames, Evidence, Learned, Provenance, RecordedOptions, Reference, Rule, Warning,
+    Calibration, ClassNames, Evidence, Learned, Provenance, RecordedOptions, Reference, Rule,
+    Warning,
 };
 use crate::error::{Error, Result, require_increasing};
 use crate::label_law::LabelLawMap;

@@ -11,12 +11,12 @@ mod file;
 mod gap;
 mod reference;
 
-pub use class_names::ClassNames;
 pub use crate::conformal::{Cutoffs, ThresholdsDifferBy};
 pub use crate::method::{
     Basis, ConditionalRule, Evidence, Learned, RatioRule, RatioSource, RecordedOptions, Rule,
 };
 pub use crate::warning::Warning;
+pub use class_names::ClassNames;
 pub(crate) use diagnosis::diagnose;
 use file::CalibrationFile;
 pub use file::CalibrationHeader;
