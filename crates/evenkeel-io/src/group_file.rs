@@ -3,7 +3,8 @@
 //! ```text
 //! segments.csv           one column under a header, or the column that the grouping is called by
 //! customers.csv:segment  the column segment
-//! segments.npy           whole numbers, as are columns of npz and parquet files
+//! customers.parquet      likewise, as are folders, compressed text and stdin
+//! segments.npy           whole numbers, as are columns of npz files
 //! ```
 
 use std::path::{Path, PathBuf};
@@ -15,8 +16,9 @@ use evenkeel_jobs::grouped::GroupColumn;
 use crate::companion::RowAligned;
 use crate::csv::{CsvProblem, Records};
 use crate::error::{IoError, Result, some_of};
-use crate::input::open_file;
+use crate::input::open_text;
 use crate::source::MatrixSource;
+use crate::text_rows::TextRows;
 
 /// Groups in a file, read in order, in bounded memory.
 pub struct GroupFile {
@@ -27,7 +29,13 @@ pub struct GroupFile {
 }
 
 enum Cells {
-    Texts { records: Records, place: usize, origin: Arc<str> },
+    /// A column of a table by its name.
+    Table(TextRows),
+    Texts {
+        records: Records,
+        place: usize,
+        origin: Arc<str>,
+    },
     Numbers(RowAligned),
 }
 
@@ -43,6 +51,22 @@ impl GroupFile {
         match csv_parts(argument) {
             Some((path, _)) => Some(PathBuf::from(path)),
             None => MatrixSource::parse(argument).ok().map(|source| source.path().to_path_buf()),
+        }
+    }
+
+    /// Opens the column `by` of the table that holds the rows; none where it has no such column, or is no table.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn beside(matrix: &str, by: &str) -> Result<Option<Self>> {
+        let source = MatrixSource::parse(matrix)?;
+        if !source.is_table() || source.selector().is_some() {
+            return Ok(None);
+        }
+        match Self::open(&format!("{matrix}:{by}"), Some(by)) {
+            Ok(found) => Ok(Some(found)),
+            Err(IoError::NoColumn { .. } | IoError::NoNames { .. }) => Ok(None),
+            Err(error) => Err(error),
         }
     }
 
@@ -73,11 +97,16 @@ impl Cells {
     fn open(argument: &str, by: Option<&str>) -> Result<Self> {
         let Some((path, column)) = csv_parts(argument) else {
             let source = MatrixSource::parse(argument)?;
+            let column = source.selector().or(by).map(str::to_owned);
+            if source.is_table()
+                && let Some(column) = column
+            {
+                return Ok(Self::Table(TextRows::open(&source, Some(&[column]))?));
+            }
             return Ok(Self::Numbers(RowAligned::open_column(&source, "groups")?));
         };
         let origin: Arc<str> = Arc::from(argument);
-        let (file, _) = open_file(Path::new(path))?;
-        let mut records = Records::new(file, &origin)?;
+        let mut records = Records::new(open_text(Path::new(path))?, &origin)?;
         // The first line is always a header: names and groups are both texts, and guessing would lose a row.
         let Some(line) = records.next()? else {
             return Err(IoError::NoRows { origin });
@@ -129,6 +158,12 @@ impl GroupColumn for GroupFile {
         take: &mut dyn FnMut(&str) -> evenkeel_jobs::Result<()>,
     ) -> evenkeel_jobs::Result<usize> {
         match &mut self.cells {
+            Cells::Table(text) => {
+                let found = text.next_rows(rows).map_err(JobError::from)?;
+                let cell = |row: &Vec<String>| take(row.first().map_or("", String::as_str));
+                found.iter().try_for_each(cell)?;
+                Ok(found.len())
+            }
             Cells::Numbers(numbers) => {
                 let found = numbers.next_labels(rows).map_err(JobError::from)?;
                 found.iter().try_for_each(|number| take(&number.to_string()))?;
