@@ -8,8 +8,7 @@ import pickle
 
 import numpy as np
 import pytest
-from crepes import ConformalClassifier
-from crepes.extras import hinge
+from crepes import WrapClassifier
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
@@ -36,21 +35,22 @@ def imbalanced(rows, seed):
 
 @pytest.mark.parametrize("level", [0.8, 0.9])
 def test_crepes_gives_the_same_sets_per_class(digits, level):
-    """Class-conditional p-values of crepes: (1 + scores of the class at or above) / (n_y + 1)."""
+    """crepes keeps a label whose p-value, (1 + scores of the class at or above) / (n_y + 1), equals the significance level.
+
+    That is one rank more than ceil((n_y + 1)(1 - alpha)) where (n_y + 1) alpha is whole, and the same everywhere else.
+    """
     model, X_cal, y_cal, X_test, _ = digits
     probs_cal, probs_test = model.predict_proba(X_cal), model.predict_proba(X_test)
-    theirs = ConformalClassifier().fit(hinge(probs_cal, model.classes_, y_cal), bins=y_cal)
-    bins = np.tile(model.classes_, (len(X_test), 1))
-    alphas = hinge(probs_test)
-    expected = np.column_stack(
-        [
-            theirs.predict_p(alphas[:, [label]], bins=bins[:, label], all_classes=True, smoothing=False)[:, 0] > 1 - level
-            for label in range(10)
-        ]
-    )
+    theirs = WrapClassifier(model)
+    theirs.calibrate(X_cal, y_cal, class_cond=True)
+    expected = theirs.predict_set(X_test, labels=False, confidence=level, smoothing=False).astype(bool)
     ours = ek.calibrate(probs_cal, y_cal, probs_test, method="uncorrected", alpha=1 - level, per="class")
     sets = ours.predict_set(probs_test)
-    assert np.array_equal(sets, expected)
+    whole = np.array([round((n + 1) * (1 - level), 6) % 1 == 0 for n in np.bincount(y_cal)])
+    assert whole.any() and not whole.all()
+    assert np.array_equal(sets[:, ~whole], expected[:, ~whole])
+    assert not (sets & ~expected).any()
+    assert np.array_equal(ours.predict_set(probs_test, (1 - level) * (1 - 1e-9)), expected)
     assert len(np.unique(sets.sum(axis=1))) >= 3
     one = ek.calibrate(probs_cal, y_cal, probs_test, method="uncorrected", alpha=1 - level)
     assert not np.array_equal(sets, one.predict_set(probs_test))

@@ -250,14 +250,14 @@ pub(crate) struct BesideArgs {
 }
 
 /// What other models say of the same rows.
+// A heading for each of the two: one for the struct would be that of whatever follows it.
 #[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = EXTRA_INPUTS)]
 pub(crate) struct SecondArgs {
     /// Class probabilities of the calibration points by a second model; repeat both for more models.
-    #[arg(long, value_name = "MATRIX", value_parser = file_parser())]
+    #[arg(long, value_name = "MATRIX", value_parser = file_parser(), help_heading = EXTRA_INPUTS)]
     pub second_cal_probs: Vec<String>,
     /// Class probabilities of the target points by the same second model, in the same order.
-    #[arg(long, value_name = "MATRIX", value_parser = file_parser())]
+    #[arg(long, value_name = "MATRIX", value_parser = file_parser(), help_heading = EXTRA_INPUTS)]
     pub second_probs: Vec<String>,
 }
 

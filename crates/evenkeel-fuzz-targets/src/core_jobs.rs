@@ -99,6 +99,7 @@ fn beside<'a>(table: &'a Table, labels: Option<&'a TargetLabels>) -> SideInputs<
         ratios: Some(&table.ratios),
         weights: Some(&table.ratios),
         labels,
+        second: None,
     }
 }
 

@@ -135,7 +135,7 @@ pub fn check_groups(
             n: rows.len() as u64,
             m: divided.target_rows[index],
             coverage: (!rows.is_empty()).then(|| covered as f64 / rows.len() as f64),
-            estimate: report.as_ref().map(|report| report.coverage_estimate.clone()),
+            estimate: report.as_ref().map(|report| report.coverage_estimate),
             verdict: report.as_ref().map(|report| report.verdict),
         }
     });

@@ -236,7 +236,7 @@ impl From<&CheckedGroup> for CheckedGroupRow {
             n: found.n,
             m: found.m,
             coverage: found.coverage,
-            coverage_estimate: found.estimate.clone(),
+            coverage_estimate: found.estimate,
             verdict: found.verdict,
             standing: found.standing.as_str(),
         }

@@ -149,9 +149,8 @@ pub fn predict_any(
         predicted.n += sets.rows() as u64;
         sink(&sets)
     })?;
-    match groups {
-        Some(groups) => require_end(groups, &name, rows)?,
-        None => {}
+    if let Some(groups) = groups {
+        require_end(groups, &name, rows)?;
     }
     Ok(predicted)
 }

@@ -129,7 +129,7 @@ pub fn per_class(fitted: Fitted, of: &ClassFitOf<'_>) -> Result<ClassFit> {
         scores[labels[*index]].push(*score);
         masses[labels[*index]].push(weights.map_or(1.0, |weights| weights[*index]));
     }
-    let sizes: Vec<f64> = masses.iter().map(|masses| masses.iter().sum()).collect();
+    let sizes: Vec<f64> = masses.iter().map(|masses| total(masses)).collect();
     let counted = if weights.is_some() { "of weight in the class" } else { "calibration points" };
     let name = |class: usize| format!("class {class}");
     let divided = parts(&sizes, pooled.provenance().alpha, of.small, (&name, counted))?;
@@ -141,7 +141,7 @@ pub fn per_class(fitted: Fitted, of: &ClassFitOf<'_>) -> Result<ClassFit> {
         // Stable: weights of equal scores keep the order of their classes.
         pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
         let (scores, masses): (Vec<f64>, Vec<f64>) = pairs.into_iter().unzip();
-        let size = masses.iter().sum();
+        let size = total(&masses);
         let law = match weights {
             Some(_) => GroupLaw::Weighted { scores, weights: masses },
             None => GroupLaw::Points { scores },
@@ -156,6 +156,11 @@ pub fn per_class(fitted: Fitted, of: &ClassFitOf<'_>) -> Result<ClassFit> {
     });
     let parts = made.collect();
     Ok(ClassFit::Done(Box::new(PerClassCalibration::new(pooled, parts)?)))
+}
+
+/// The weight of some points. From zero: the sum of nothing is written as -0 otherwise.
+fn total(masses: &[f64]) -> f64 {
+    masses.iter().fold(0.0, |sum, mass| sum + mass)
 }
 
 /// The pass that says how a threshold covers each class under the plan of a check.

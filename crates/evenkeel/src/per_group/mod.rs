@@ -16,7 +16,7 @@
 //! class_coverages  the same at one threshold, for a check
 //! class_fit        a fitted method -> a law for each class, or the pass it takes to find them
 //! per_class        thresholds for each label: sets, file
-//! per_group        a calibration for each group: sets, file
+//! group_calibrations  a calibration for each group: sets, file
 //! undercovered     classes that one threshold for all covers far below the level
 //! ```
 
@@ -24,21 +24,21 @@ mod class_coverages;
 mod class_fit;
 mod class_rows;
 mod class_sums;
+mod group_calibrations;
 mod group_law;
 mod group_name;
 mod parts;
 mod per_class;
-mod per_group;
 mod rank;
 mod undercovered;
 
 pub use class_coverages::ClassCoverages;
 pub use class_fit::{ClassFit, ClassFitOf, class_coverage_rows, per_class};
 pub use class_rows::{ClassRows, ClassRowsEnded};
+pub use group_calibrations::{GroupPart, PerGroupCalibration};
 pub use group_law::GroupLaw;
 pub use group_name::{GroupName, group_name};
 pub use parts::{Part, SmallGroups, Standing, parts};
 pub use per_class::{ClassPart, PerClassCalibration};
-pub use per_group::{GroupPart, PerGroupCalibration};
 pub use rank::{conformal_rank, least_points};
 pub use undercovered::undercovered;
