@@ -129,9 +129,9 @@ def test_a_logit_that_is_no_number(world, run, tmp_path):
     bad[5000, 3] = np.nan
     np.save(tmp_path / "bad.npy", bad)
     ran = run("predict", "--calibration", folder / "cal.json", "--probs", tmp_path / "bad.npy", "--out",
-              tmp_path / "x.npy", "--logits")  # fmt: skip
+              tmp_path / "x.npy", "--force-logits")  # fmt: skip
     cal = ek.load(folder / "cal.json")
-    assert refused(cal.predict_set, bad, logits=True) == words(ran, {tmp_path / "bad.npy": "probs"})
+    assert refused(cal.predict_set, bad, logits="force") == words(ran, {tmp_path / "bad.npy": "probs"})
 
 
 @pytest.mark.parametrize("label", [10, -1, 2.5, np.nan, 1e300, -np.inf])

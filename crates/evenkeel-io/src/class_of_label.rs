@@ -118,7 +118,7 @@ pub(crate) fn worded_labels(
             let distinct: BTreeSet<&String> = words.iter().collect();
             // Numbers with a slip among them are better called that.
             let a_number = |word: &&String| word.is_empty() || word.parse::<f64>().is_ok();
-            match (distinct.iter().any(|word| a_number(word)), as_numbers) {
+            match (distinct.iter().any(a_number), as_numbers) {
                 (true, Some(error)) => return Err(error),
                 _ if distinct.len() != classes => {
                     let listed: Vec<String> = distinct.iter().map(|word| (*word).clone()).collect();

@@ -146,7 +146,7 @@ impl RowStream for PartRows {
     }
 
     fn fill(&mut self, rows: usize, values: &mut Values) -> Result<usize> {
-        *values = Values::none(self.precision);
+        values.restart(self.precision);
         let mut filled = 0;
         while filled < rows {
             if self.current.is_none() {
@@ -156,7 +156,7 @@ impl RowStream for PartRows {
             }
             let Some(stream) = &mut self.current else { break };
             // A stream fills values of its own precision.
-            self.scratch = Values::none(stream.precision());
+            self.scratch.restart(stream.precision());
             match stream.fill(rows - filled, &mut self.scratch)? {
                 0 => self.current = None,
                 found => {

@@ -55,7 +55,8 @@ fn run_on_pool(args: &CalibrateArgs) -> Result<Outcome, Failure> {
 /// would replace data. A pipe or device has no such name, and nothing in it is replaced.
 fn require_json(out: &Path) -> Result<(), Failure> {
     let named = out.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
-    let other = std::fs::metadata(out).is_ok_and(|found| !found.is_file() && !found.is_dir());
+    // A folder is refused in better words where the file is started.
+    let other = std::fs::metadata(out).is_ok_and(|found| !found.is_file());
     if named || other {
         return Ok(());
     }

@@ -35,7 +35,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, Failure> {
 
 /// What target data are compared with.
 enum Reference<'a> {
-    Files(LabeledFiles<'a>),
+    Files(Box<LabeledFiles<'a>>),
     Calibration { path: String, calibration: Box<Calibration> },
 }
 
@@ -49,7 +49,10 @@ impl Reference<'_> {
                 let calibration = Box::new(load_calibration(path)?);
                 Ok(Reference::Calibration { path: path.display().to_string(), calibration })
             }
-            (None, Some(paths)) => Ok(Reference::Files(args.reading.read_labeled(paths, &args.per.columns())?)),
+            (None, Some(paths)) => {
+                let files = args.reading.read_labeled(paths, &args.per.columns())?;
+                Ok(Reference::Files(Box::new(files)))
+            }
             (None, None) => Err(Failure::Argument(
                 "give --cal-probs and --cal-labels, or --cal, or --calibration with a file written by calibrate".into(),
             )),

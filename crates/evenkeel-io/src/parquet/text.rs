@@ -133,9 +133,10 @@ impl ParquetText {
                 });
             }
         };
-        let counts = metadata.row_groups().iter().map(|group| u64::try_from(group.num_rows()).ok());
+        let mut counts =
+            metadata.row_groups().iter().map(|group| u64::try_from(group.num_rows()).ok());
         // Checked: the counts of row groups are claims.
-        let rows = counts.fold(Some(0_u64), |sum, count| sum?.checked_add(count?));
+        let rows = counts.try_fold(0_u64, |sum, count| sum.checked_add(count?));
         let rows = rows.ok_or_else(|| {
             fail(ParquetProblem::Damaged { what: "its row counts make no sense" })
         })?;
@@ -202,9 +203,7 @@ fn cells(
         _ => value.to_string(),
     };
     match reader {
-        ColumnReader::BoolColumnReader(reader) => {
-            typed(reader, leaf, count, |value| value.to_string())
-        }
+        ColumnReader::BoolColumnReader(reader) => typed(reader, leaf, count, ToString::to_string),
         ColumnReader::Int32ColumnReader(reader) => {
             typed(reader, leaf, count, |value| match written {
                 Written::Unsigned => value.cast_unsigned().to_string(),
@@ -217,12 +216,8 @@ fn cells(
                 _ => whole(*value),
             })
         }
-        ColumnReader::FloatColumnReader(reader) => {
-            typed(reader, leaf, count, |value| value.to_string())
-        }
-        ColumnReader::DoubleColumnReader(reader) => {
-            typed(reader, leaf, count, |value| value.to_string())
-        }
+        ColumnReader::FloatColumnReader(reader) => typed(reader, leaf, count, ToString::to_string),
+        ColumnReader::DoubleColumnReader(reader) => typed(reader, leaf, count, ToString::to_string),
         ColumnReader::ByteArrayColumnReader(reader) => {
             typed(reader, leaf, count, |value| String::from_utf8_lossy(value.data()).into_owned())
         }
