@@ -82,8 +82,11 @@ impl GroupFile {
 
 /// A path to a csv file, and the column selected in it.
 fn csv_parts(argument: &str) -> Option<(&str, Option<&str>)> {
+    // A folder may be named like a table; its files are read one after the other.
     let is_csv = |path: &str| {
-        Path::new(path).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"))
+        let path = Path::new(path);
+        let named = path.extension().is_some_and(|found| found.eq_ignore_ascii_case("csv"));
+        named && !path.is_dir()
     };
     // A file whose own name holds the colon wins over a column.
     if is_csv(argument) {
@@ -222,6 +225,31 @@ mod tests {
         let one = folder.join("one.csv");
         std::fs::write(&one, "segment\nx\n7\n").unwrap();
         assert_eq!(cells(&one.display().to_string(), None).unwrap(), ["x", "7"]);
+        // Two files of a folder are one column, the rows of the first before those of the second.
+        let parts = folder.join("parts.csv");
+        std::fs::create_dir_all(&parts).unwrap();
+        std::fs::copy(&path, parts.join("1.csv")).unwrap();
+        std::fs::copy(&one, parts.join("0.csv")).unwrap();
+        let both = ["x", "7", "north", "a, b", "south"];
+        assert_eq!(cells(&format!("{}:segment", parts.display()), None).unwrap(), both);
         std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn words_of_parquet_are_groups_in_every_codec() {
+        let fixture = |codec: &str| {
+            let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures");
+            format!("{folder}/codec_{codec}.parquet")
+        };
+        let plain = cells(&fixture("none"), Some("label")).unwrap();
+        assert_eq!(plain.len(), 60);
+        assert!(plain.iter().all(|word| ["cat", "dog", "eel"].contains(&word.as_str())));
+        for codec in ["snappy", "gzip", "zstd", "lz4", "brotli"] {
+            assert_eq!(cells(&format!("{}:label", fixture(codec)), None).unwrap(), plain);
+        }
+        // The table that holds the rows has the column, or it has not.
+        assert!(GroupFile::beside(&fixture("zstd"), "label").unwrap().is_some());
+        assert!(GroupFile::beside(&fixture("zstd"), "segment").unwrap().is_none());
+        assert!(cells(&fixture("zstd"), Some("segment")).unwrap_err().contains("p_cat"));
     }
 }

@@ -170,6 +170,79 @@ fn one_table_holds_everything() {
 }
 
 #[test]
+fn groups_stand_in_the_same_table() {
+    let scratch = Scratch::new();
+    // A number: it must not be taken for a class.
+    let site = |row: usize| (row % 3).to_string();
+    let cal = scratch.file("cal.csv", calibration().with(2, "site", site).csv());
+    let unlabeled = scratch.file("target.csv", target().with(5, "site", site).csv());
+    let per = ["--prob-cols", "p_*", "--per", "site", "--method", "uncorrected", "--json"];
+    let of_tables = of_table(&scratch, &cal, &unlabeled, &per).done().json();
+    let groups = [format!("{cal}:site"), format!("{unlabeled}:site"), scratch.at("plain.json")];
+    let more = [
+        &["--cal-groups", &groups[0], "--unlabeled-groups", &groups[1], "--out", &groups[2]],
+        &per[2..],
+    ];
+    let of_files = run(&call("calibrate", FOG.labeled_and_unlabeled(), &more.concat()));
+    assert_eq!(of_tables["per_group"], of_files.done().json()["per_group"]);
+    assert_eq!(of_tables["per_group"].as_array().unwrap().len(), 3);
+    // Rows to predict bring their groups along, and the sets have the names of the classes.
+    let known = test_labels();
+    let test = Table::of(&FOG.test_probs())
+        .with(1, "site", site)
+        .with(0, "label", |row| NAMES[known[row]].to_owned())
+        .columns_by(mixed(9));
+    let test = scratch.file("test.csv", test.csv());
+    let files = |calibration: &str, probs: &str| {
+        options(&[("--calibration", scratch.at(calibration)), ("--probs", probs.to_owned())])
+    };
+    let labeled = ["--label-col", "label", "--prob-cols", "p_*", "--json", "--alpha", "0.1,0.2"];
+    let found = run(&call("evaluate", files("cal.json", &test), &labeled)).done().json();
+    let groups = format!("{test}:site");
+    let beside = ["--labels", &FOG.test_labels(), "--groups", &groups, "--json"];
+    let plain = run(&call("evaluate", files("plain.json", &FOG.test_probs()), &beside));
+    assert_eq!(found["per_group"], plain.done().json()["per_group"]);
+    assert_eq!(found["levels"].as_array().unwrap().len(), 2);
+    let out = scratch.at("sets.csv");
+    let more = ["--prob-cols", "p_*", "--out", &out];
+    run(&call("predict", files("cal.json", &test), &more)).done();
+    assert!(std::fs::read_to_string(&out).unwrap().contains("boot"));
+    let checked = [("--cal", cal.clone()), ("--unlabeled", unlabeled.clone())];
+    let more = ["--label-col", "label", "--prob-cols", "p_*", "--per", "site", "--json"];
+    let checked = run(&call("check", options(&checked), &more)).done().json();
+    assert_eq!(checked["per_group"].as_array().unwrap().len(), 3);
+    // What cannot be done is said.
+    for (option, value, words) in
+        [("--per", "nowhere", "no column 'nowhere'"), ("--alpha", "0.1,0.2", "--per takes one")]
+    {
+        let mut more = per.to_vec();
+        match option {
+            "--per" => more[3] = value,
+            _ => more.extend([option, value]),
+        }
+        let refused = of_table(&scratch, &cal, &unlabeled, &more);
+        assert!(refused.code == 2 && refused.stderr.contains(words), "{refused:?}");
+    }
+}
+
+#[test]
+fn second_models_are_matched_by_name() {
+    let scratch = Scratch::new();
+    let cal = scratch.file("cal.csv", calibration().csv());
+    let unlabeled = scratch.file("target.csv", target().csv());
+    let reordered = [
+        scratch.file("b_cal.csv", Table::of(&demo("calibration_probs")).columns_by(mixed(3)).csv()),
+        scratch.file("b_target.csv", target().columns_by(mixed(4)).csv()),
+    ];
+    let thresholds = [&[cal.clone(), unlabeled.clone()], &reordered].map(|[of_cal, of_target]| {
+        let pair = ["--second-cal-probs", of_cal, "--second-probs", of_target];
+        let more = [&pair[..], &["--prob-cols", "p_*", "--method", "label-plan", "--json"]];
+        threshold(of_table(&scratch, &cal, &unlabeled, &more.concat()))
+    });
+    assert_eq!(thresholds[0], thresholds[1]);
+}
+
+#[test]
 fn ids_are_passed_through() {
     let scratch = Scratch::new();
     let cal = scratch.file("cal.csv", calibration().csv());
