@@ -20,6 +20,7 @@ from evenkeel._errors import (
     IncompatibleError,
     InvalidInputError,
     InvalidParameterError,
+    ShiftWarning,
 )
 from evenkeel._evenkeel import __version__, method_names
 from evenkeel import metrics
@@ -61,6 +62,7 @@ __all__ = [
     "ShiftConformalClassifier",
     "ShiftConformalRegressor",
     "ShiftReport",
+    "ShiftWarning",
     "Trace",
     "__version__",
     "calibrate",
@@ -94,4 +96,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> List[str]:
-    return sorted(set(globals()) | set(__all__))
+    return sorted(__all__)

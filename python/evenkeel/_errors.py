@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
+from typing import Iterable
+
 __all__ = [
     "EvenkeelError",
     "FileError",
     "IncompatibleError",
     "InvalidInputError",
     "InvalidParameterError",
+    "ShiftWarning",
 ]
 
 
@@ -31,5 +35,15 @@ class FileError(EvenkeelError, OSError, ValueError):
     """A calibration file that cannot be read or written."""
 
 
-for _error in (EvenkeelError, InvalidInputError, InvalidParameterError, IncompatibleError, FileError):
+class ShiftWarning(UserWarning):
+    """What to know before trusting a result; the same sentences stand in its `warnings_`."""
+
+
+def warn_of(sentences: Iterable[str]) -> None:
+    """Warns of each, at the line that called the package."""
+    for sentence in sentences:
+        warnings.warn(sentence, ShiftWarning, stacklevel=3)
+
+
+for _error in (EvenkeelError, InvalidInputError, InvalidParameterError, IncompatibleError, FileError, ShiftWarning):
     _error.__module__ = "evenkeel"

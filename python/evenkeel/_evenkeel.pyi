@@ -51,7 +51,7 @@ def calibrate(
     method: str,
     alpha: float,
     seed: int,
-    logits: bool,
+    logits: str,
     options: Dict[str, Any],
 ) -> FittedCalibration: ...
 def calibrate_grouped(
@@ -68,13 +68,18 @@ def calibrate_grouped(
     method: str,
     alpha: float,
     seed: int,
-    logits: bool,
+    logits: str,
     options: Dict[str, Any],
 ) -> GroupedCalibration: ...
 @final
 class GroupedCalibration:
     @staticmethod
     def from_json(text: str) -> GroupedCalibration: ...
+    def named(self, columns: Optional[List[str]], classes: Optional[List[str]]) -> GroupedCalibration: ...
+    @property
+    def columns(self) -> Optional[List[str]]: ...
+    @property
+    def class_names(self) -> Optional[List[str]]: ...
     def to_json(self) -> str: ...
     @property
     def per(self) -> str: ...
@@ -103,7 +108,7 @@ class GroupedCalibration:
         side: Dict[str, Any],
         groups: Optional[List[str]],
         alpha: Optional[float],
-        logits: bool,
+        logits: str,
         first_row: int,
     ) -> np.ndarray: ...
     def evaluate(
@@ -113,7 +118,7 @@ class GroupedCalibration:
         side: Dict[str, Any],
         groups: Optional[List[str]],
         alpha: Optional[float],
-        logits: bool,
+        logits: str,
         first_row: int,
     ) -> str: ...
 
@@ -133,7 +138,7 @@ def check(
     delta: float,
     permutations: Optional[int],
     seed: Optional[int],
-    logits: bool,
+    logits: str,
     options: Dict[str, Any],
 ) -> Tuple[str, List[List[str]], List[Tuple[np.ndarray, np.ndarray]], CheckPage]: ...
 def compare(
@@ -148,7 +153,7 @@ def compare(
     methods: Optional[List[str]],
     alpha: float,
     seed: int,
-    logits: bool,
+    logits: str,
     options: Dict[str, Any],
 ) -> Tuple[str, List[Dict[str, Any]], List[List[str]], List[str]]: ...
 def rows_to_label(rows: int, budget: int, seed: int) -> np.ndarray: ...
@@ -223,8 +228,13 @@ class FittedCalibration:
     @staticmethod
     def from_json(text: str, rows: Optional[List[int]] = None, row_count: int = 0) -> FittedCalibration: ...
     def to_json(self) -> str: ...
+    def named(self, columns: Optional[List[str]], classes: Optional[List[str]]) -> FittedCalibration: ...
+    @property
+    def columns(self) -> Optional[List[str]]: ...
+    @property
+    def class_names(self) -> Optional[List[str]]: ...
     def update(
-        self, probs_target: np.ndarray, target_labels: List[Tuple[int, int]], logits: bool
+        self, probs_target: np.ndarray, target_labels: List[Tuple[int, int]], logits: str
     ) -> FittedCalibration: ...
     @property
     def method(self) -> str: ...
@@ -278,7 +288,7 @@ class FittedCalibration:
     def trace(self) -> Tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]: ...
     def threshold(self, alpha: Optional[float] = None) -> Optional[float]: ...
     def predict(
-        self, probs: np.ndarray, side: Dict[str, Any], alpha: Optional[float], logits: bool, first_row: int
+        self, probs: np.ndarray, side: Dict[str, Any], alpha: Optional[float], logits: str, first_row: int
     ) -> np.ndarray: ...
     def evaluate(
         self,
@@ -286,6 +296,6 @@ class FittedCalibration:
         y: np.ndarray,
         side: Dict[str, Any],
         alpha: Optional[float],
-        logits: bool,
+        logits: str,
         first_row: int,
     ) -> str: ...

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
-from typing import Any, List, Tuple
+from typing import Any, Callable, List, Tuple
 
 import numpy as np
 
@@ -247,6 +247,15 @@ def flag(argument: str, value: Any) -> bool:
     raise InvalidParameterError(f"{argument} is {_short(value)}; it must be True or False")
 
 
+def kind(logits: Any) -> str:
+    """What the numbers of matrices are, in a word of the compiled part."""
+    if isinstance(logits, str) and logits == "force":
+        return "force"
+    if isinstance(logits, (bool, np.bool_)):
+        return "logits" if logits else "probabilities"
+    raise InvalidParameterError(f"logits is {_short(logits)}; it must be True, False or 'force'")
+
+
 def _short(value: Any) -> str:
     """A value in a message; Python refuses to spell integers of thousands of digits."""
     try:
@@ -285,10 +294,10 @@ def side_inputs(where: str, features: Any = None, ratios: Any = None, weights: A
     }
 
 
-def second_models(second: Any) -> Tuple[list, list]:
+def second_models(second: Any, read: Callable[[str, Any], np.ndarray]) -> Tuple[list, list]:
     """Outputs of second models for the calibration rows and for the target rows, each with its name.
 
-    `second` is a sequence of pairs, one for each model; None is none.
+    `second` is a sequence of pairs, one for each model; None is none. `read` makes a matrix of each.
     """
     if second is None:
         return [], []
@@ -304,7 +313,7 @@ def second_models(second: Any) -> Tuple[list, list]:
             )
         for place, (values, into) in enumerate(zip(pair, (cal, target))):
             name = f"second[{index}][{place}]"
-            into.append((name, _in_order(matrix(name, values).astype(np.float64, copy=False))))
+            into.append((name, _in_order(read(name, values).astype(np.float64, copy=False))))
     return cal, target
 
 

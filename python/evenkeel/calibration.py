@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from typing import TYPE_CHECKING, Any, Dict, Final, List, NamedTuple, Optional, Sequence, Tuple, Type, Union, overload
+from typing import TYPE_CHECKING, Any, Dict, Final, List, Literal, NamedTuple, Optional, Sequence, Tuple, Type, Union, overload
 
 import numpy as np
 
-from evenkeel import _evenkeel, _files, _format, _inputs
+from evenkeel import _errors, _evenkeel, _files, _format, _inputs, _tables
 from evenkeel._errors import EvenkeelError, InvalidParameterError
+from evenkeel._sets import LabelSets
 from evenkeel.grouped import GroupedCalibration
 
 if TYPE_CHECKING:
@@ -35,17 +36,19 @@ class Trace(NamedTuple):
 def calibrate(
     probs_cal: Any,
     y_cal: Any,
-    probs_target: Any,
+    probs_target: Any = ...,
     method: MethodName = ...,
     alpha: float = ...,
     random_state: Any = ...,
     *,
-    logits: bool = ...,
+    logits: Union[bool, Literal["force"]] = ...,
     features_cal: Any = ...,
     features_target: Any = ...,
     ratios_cal: Any = ...,
     weights_cal: Any = ...,
     y_target: Any = ...,
+    second: Any = ...,
+    classes: Any = ...,
     per: None = ...,
     groups_cal: None = ...,
     groups_target: None = ...,
@@ -55,17 +58,19 @@ def calibrate(
 def calibrate(
     probs_cal: Any,
     y_cal: Any,
-    probs_target: Any,
+    probs_target: Any = ...,
     method: MethodName = ...,
     alpha: float = ...,
     random_state: Any = ...,
     *,
-    logits: bool = ...,
+    logits: Union[bool, Literal["force"]] = ...,
     features_cal: Any = ...,
     features_target: Any = ...,
     ratios_cal: Any = ...,
     weights_cal: Any = ...,
     y_target: Any = ...,
+    second: Any = ...,
+    classes: Any = ...,
     per: Optional[str] = ...,
     groups_cal: Any = ...,
     groups_target: Any = ...,
@@ -76,12 +81,12 @@ def calibrate(
 def calibrate(
     probs_cal: Any,
     y_cal: Any,
-    probs_target: Any,
+    probs_target: Any = None,
     method: MethodName = DEFAULT_METHOD,
     alpha: float = 0.1,
     random_state: Any = 0,
     *,
-    logits: bool = False,
+    logits: Union[bool, Literal["force"]] = False,
     features_cal: Any = None,
     features_target: Any = None,
     ratios_cal: Any = None,
@@ -93,6 +98,7 @@ def calibrate(
     groups_target: Any = None,
     small_groups: str = "merge",
     other_groups: str = "refuse",
+    classes: Any = None,
     **options: Unpack[MethodOptions],
 ) -> Any:
     """Learns weights or thresholds once; they serve every alpha.
@@ -100,19 +106,23 @@ def calibrate(
     Parameters
     ----------
     probs_cal : array (n, C)
-        Class probabilities of the calibration data. Rows sum to one.
+        Class probabilities of the calibration data. Rows sum to one. Where tables (pandas, polars, pyarrow) name their columns,
+        all later rows are matched by these names.
     y_cal : array (n,)
-        Their labels, integers from 0.
+        Their labels: integers from 0, or names of the classes out of `classes`, else of the columns, else as many different words
+        as there are columns, which then name these in sorted order.
     probs_target : array (m, C)
-        Class probabilities of the target data: unlabeled points of the world the model now works in.
+        Class probabilities of the target data: unlabeled points of the world the model now works in. Method "uncorrected"
+        needs none.
     method : str
         See `evenkeel.method_names()`.
     alpha : float
         Miscoverage rate; any other can be asked for later.
     random_state : int
         Root of all randomness: the same seed and inputs give the same bits as the command line.
-    logits : bool
-        Every matrix of probabilities given holds logits; a stable softmax is applied.
+    logits : bool or "force"
+        Every matrix of probabilities given holds logits; a stable softmax is applied. Rows that are probabilities already are an
+        error, unless "force" says that they are logits all the same.
     features_cal, features_target : array (n, d), (m, d)
         Features that some methods work on; without them they work on the vector of scores.
     ratios_cal : array (n,)
@@ -134,18 +144,28 @@ def calibrate(
         Classes or groups with too few points for a threshold at the level: "merge" them, "refuse" them, or "all-labels".
     other_groups : str
         Rows to predict whose group has no calibration points: "refuse" them, or use the "pooled" threshold of all groups.
+    classes : sequence of C names
+        Names of the classes in the order of the columns.
     **options
         Options of the method and the score, named as in `docs/options.md` and typed in `evenkeel._options`. An option
         that neither uses is an error.
     """
     groups = _groups(per, groups_cal, groups_target, small_groups, other_groups)
-    target = _inputs.matrix("probs_target", probs_target)
-    second_cal, second_target = _inputs.second_models(second)
+    cal = _tables.table("probs_cal", probs_cal)
+    if probs_target is None and str(method) != "uncorrected":
+        raise InvalidParameterError(
+            f"probs_target is missing; method {method} learns from unlabeled target data, or use uncorrected"
+        )
+    # Rows that nothing is learned from: any will do.
+    given = cal if probs_target is None else _tables.table("probs_target", probs_target)
+    target = _tables.aligned("probs_target", given, cal.columns, "probs_cal")
+    labels, names = _tables.encoded("y_cal", y_cal, "probs_cal", cal.values.shape[1], classes, cal.columns)
+    second_cal, second_target = _tables.second_models(second, cal.columns, "probs_cal")
     data = (
-        _inputs.matrix("probs_cal", probs_cal),
-        _inputs.labels("y_cal", y_cal, "probs_cal"),
+        cal.values,
+        labels,
         target,
-        _inputs.target_labels("y_target", y_target, len(target)),
+        _tables.encoded_target("y_target", y_target, len(target), names),
         _inputs.side_inputs("_cal", features_cal, ratios_cal, weights_cal, second=second_cal),
         _inputs.side_inputs("_target", features_target, second=second_target),
     )
@@ -153,16 +173,20 @@ def calibrate(
         str(method),
         _inputs.number("alpha", alpha),
         _inputs.seed(random_state),
-        _inputs.flag("logits", logits),
+        _inputs.kind(logits),
         dict(options),
     )
+    made: Any
     if per is None and groups is None:
         core = _evenkeel.calibrate(*data, *settings)
         said = core.class_warning
-        return Calibration(core, [] if said is None else [said])
-    by = None if groups is None else per
-    grouped = _evenkeel.calibrate_grouped(*data, groups, by, small_groups, other_groups == "pooled", *settings)
-    return GroupedCalibration(grouped)
+        made = Calibration(core.named(cal.columns, names), [] if said is None else [said])
+    else:
+        by = None if groups is None else per
+        grouped = _evenkeel.calibrate_grouped(*data, groups, by, small_groups, other_groups == "pooled", *settings)
+        made = GroupedCalibration(grouped.named(cal.columns, names))
+    _errors.warn_of(made.warnings_)
+    return made
 
 
 def _groups(
@@ -230,6 +254,16 @@ class Calibration:
     def n_classes(self) -> int:
         """Number of classes."""
         return self._core.classes
+
+    @property
+    def classes_(self) -> Optional[List[str]]:
+        """Names of the classes, in the order of the columns; None where they have none."""
+        return self._core.class_names
+
+    @property
+    def columns_(self) -> Optional[List[str]]:
+        """Columns of the tables it was made of, by which later rows are matched; None where they had no names."""
+        return self._core.columns
 
     @property
     def alpha(self) -> float:
@@ -338,32 +372,33 @@ class Calibration:
         probs: Any,
         alpha: Optional[float] = None,
         *,
-        logits: bool = False,
+        logits: Union[bool, Literal["force"]] = False,
         features: Any = None,
         ratios: Any = None,
         first_row: int = 0,
-    ) -> np.ndarray:
-        """Which labels are in the sets of rows of probabilities; bool (n, C).
+    ) -> LabelSets:
+        """Which labels are in the sets of rows of probabilities; bool (n, C), with `to_labels()`.
 
         `features` or `ratios` of the rows are needed where the calibration was made with them. `first_row` is the position
         of the first row in the stream the rows are part of: randomised scores draw by position, so a caller who predicts
         piece by piece counts the rows of earlier calls. Errors count rows from it too.
         """
-        return self._sets(probs, [alpha], logits=logits, features=features, ratios=ratios, first_row=first_row)[0]
+        sets = self._sets(probs, [alpha], logits=logits, features=features, ratios=ratios, first_row=first_row)[0]
+        return LabelSets(sets, self.classes_)
 
     def _sets(
         self,
         probs: Any,
         alphas: Sequence[Optional[float]],
         *,
-        logits: bool = False,
+        logits: Union[bool, Literal["force"]] = False,
         features: Any = None,
         ratios: Any = None,
         first_row: int = 0,
     ) -> List[np.ndarray]:
         """The sets of the same rows at several miscoverage rates."""
-        matrix, first = _inputs.matrix("probs", probs), _inputs.count("first_row", first_row)
-        side, are_logits = _inputs.side_inputs("", features, ratios), _inputs.flag("logits", logits)
+        matrix, first = self._rows("probs", probs), _inputs.count("first_row", first_row)
+        side, are_logits = _inputs.side_inputs("", features, ratios), _inputs.kind(logits)
         rates = [_inputs.optional_number("alpha", alpha) for alpha in alphas]
         sets = [self._core.predict(matrix, side, rate, are_logits, first) for rate in rates]
         if len(matrix) == 1 and first == 0 and self._core.randomised:
@@ -383,7 +418,7 @@ class Calibration:
         y: Any,
         alpha: Optional[float] = None,
         *,
-        logits: bool = False,
+        logits: Union[bool, Literal["force"]] = False,
         features: Any = None,
         ratios: Any = None,
         first_row: int = 0,
@@ -393,24 +428,31 @@ class Calibration:
         `features`, `ratios` and `first_row` are as in `predict_set`.
         """
         document = self._core.evaluate(
-            _inputs.matrix("probs", probs),
-            _inputs.labels("y", y, "probs"),
+            self._rows("probs", probs),
+            self._labels("y", y),
             _inputs.side_inputs("", features, ratios),
             _inputs.optional_number("alpha", alpha),
-            _inputs.flag("logits", logits),
+            _inputs.kind(logits),
             _inputs.count("first_row", first_row),
         )
         return json.loads(document)
 
-    def update(self, probs_target: Any, y_target: Any, *, logits: bool = False) -> "Calibration":
+    def update(self, probs_target: Any, y_target: Any, *, logits: Union[bool, Literal["force"]] = False) -> "Calibration":
         """A calibration with more labels: bit for bit that of `calibrate` with all labels at once.
 
         For methods "auto" and "few-labels". `probs_target` are the target rows it was made with, which it does not keep;
         `y_target` holds the new labels of some of them, as in `calibrate`. This calibration does not change.
         """
-        target = _inputs.matrix("probs_target", probs_target)
-        labels = _inputs.target_labels("y_target", y_target, len(target))
-        return Calibration(self._core.update(target, labels, _inputs.flag("logits", logits)))
+        target = self._rows("probs_target", probs_target)
+        labels = _tables.encoded_target("y_target", y_target, len(target), self.classes_)
+        return Calibration(self._core.update(target, labels, _inputs.kind(logits)))
+
+    def _rows(self, argument: str, probs: Any) -> np.ndarray:
+        """Rows with their columns in the order of the classes."""
+        return _tables.aligned(argument, _tables.table(argument, probs), self.columns_, "the calibration")
+
+    def _labels(self, argument: str, y: Any) -> np.ndarray:
+        return _tables.encoded(argument, y, "probs", self.n_classes, self.classes_, self.columns_)[0]
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """Writes a file that `evenkeel.load` and `evenkeel predict` read."""

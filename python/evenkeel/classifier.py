@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Literal, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -39,7 +39,7 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
         Whether `estimator` is fitted already; otherwise `fit` fits a clone of it.
     random_state : int
         Root of all randomness.
-    logits : bool
+    logits : bool or "force"
         The outputs of the estimator are logits even if they come from `predict_proba`.
     method_options : dict
         Options of `evenkeel.calibrate`.
@@ -62,7 +62,7 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
     """
 
     #: Outputs for the target rows of `conformalize`, and whether they are logits.
-    _target: Optional[Tuple[np.ndarray, bool]]
+    _target: Optional[Tuple[np.ndarray, Union[bool, Literal["force"]]]]
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
         conformity_score: str = "lac",
         prefit: bool = True,
         random_state: Any = 0,
-        logits: bool = False,
+        logits: Union[bool, Literal["force"]] = False,
         method_options: Optional[Dict[str, Any]] = None,
         assume: Optional[str] = None,
         accuracy: Optional[float] = None,
@@ -229,16 +229,15 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
         sets = calibration._sets(outputs, self._alphas(), logits=logits, **side)
         return self.predict(X), np.stack(sets, axis=2)
 
-    def _outputs(self, X: Any, argument: str) -> Tuple[np.ndarray, bool]:
-        """What the model says about `X`, and whether it speaks in logits."""
+    def _outputs(self, X: Any, argument: str) -> Tuple[np.ndarray, Union[bool, Literal["force"]]]:
+        """What the model says about `X`, and whether it speaks in logits. Those of a `decision_function` are, whatever they are."""
         return self._said(self._model(), X, argument)
 
-    def _said(self, model: Any, X: Any, argument: str) -> Tuple[np.ndarray, bool]:
+    def _said(self, model: Any, X: Any, argument: str) -> Tuple[np.ndarray, Union[bool, Literal["force"]]]:
         """The same of any model."""
         if hasattr(model, "predict_proba"):
-            return _inputs.matrix(f"the probabilities of {argument}", model.predict_proba(X)), _inputs.flag(
-                "logits", self.logits
-            )
+            _inputs.kind(self.logits)
+            return _inputs.matrix(f"the probabilities of {argument}", model.predict_proba(X)), self.logits
         if not hasattr(model, "decision_function"):
             raise InvalidParameterError(
                 f"estimator {type(model).__name__} has neither predict_proba nor decision_function; give a classifier"
@@ -246,13 +245,13 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
         decisions = _inputs.matrix(f"the logits of {argument}", model.decision_function(X))
         if decisions.shape[1] == 1:  # Two classes: the one number is the second class's logit against the first's.
             decisions = np.hstack([np.zeros_like(decisions), decisions])
-        return decisions, True
+        return decisions, "force"
 
     def _assumed(self) -> Dict[str, Any]:
         """What is assumed of the target data, and known of them."""
         return {"assume": self.assume, "accuracy": self.accuracy}
 
-    def _second(self, X_cal: Any, X_target: Any, logits: bool) -> Optional[List[Tuple[np.ndarray, np.ndarray]]]:
+    def _second(self, X_cal: Any, X_target: Any, logits: Union[bool, Literal["force"]]) -> Optional[List[Tuple[np.ndarray, np.ndarray]]]:
         """What the second estimators say of the rows, with their columns in the order of `classes_`."""
         models = self.second_estimators
         if models is None or len(models) == 0:
@@ -264,7 +263,7 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
             for index, model in enumerate(models)
         ]
 
-    def _aligned(self, model: Any, index: int, X: Any, logits: bool) -> np.ndarray:
+    def _aligned(self, model: Any, index: int, X: Any, logits: Union[bool, Literal["force"]]) -> np.ndarray:
         name = f"second_estimators[{index}]"
         outputs, speaks_logits = self._said(model, X, name)
         classes = _classes(model, outputs.shape[1]).tolist()
@@ -274,7 +273,7 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
                 f"{name} has the classes {classes} and the estimator {wanted}; give a classifier of the same classes"
             )
         outputs = outputs[:, [classes.index(label) for label in wanted]].astype(np.float64)
-        if speaks_logits == logits:
+        if bool(speaks_logits) == bool(logits):
             return outputs
         if logits:  # Their logarithms have these probabilities.
             return np.log(np.maximum(outputs, np.finfo(np.float32).smallest_subnormal))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Literal, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 
-from evenkeel import _evenkeel, _format, _inputs
+from evenkeel import _evenkeel, _format, _inputs, _tables
 from evenkeel._documents import Record
 from evenkeel._errors import InvalidParameterError
 from evenkeel.calibration import Calibration
@@ -121,7 +121,7 @@ def compare(
     alpha: float = 0.1,
     random_state: Any = 0,
     *,
-    logits: bool = False,
+    logits: Union[bool, Literal["force"]] = False,
     features_cal: Any = None,
     features_target: Any = None,
     features_test: Any = None,
@@ -129,33 +129,37 @@ def compare(
     ratios_test: Any = None,
     weights_cal: Any = None,
     second: Any = None,
+    classes: Any = None,
     **options: Unpack[MethodOptions],
 ) -> Comparison:
     """Fits every method and measures all of them on labeled test points.
 
     `methods` is "all" that can be applied, names separated by commas, or a sequence of names ("oracle" is split conformal prediction on
-    the test labels themselves). `second` and the options are those of `evenkeel.calibrate`.
+    the test labels themselves). `classes`, `second` and the options are those of `evenkeel.calibrate`.
     """
-    second_cal, second_target = _inputs.second_models(second)
+    cal = _tables.table("probs_cal", probs_cal)
+    labels, names = _tables.encoded("y_cal", y_cal, "probs_cal", cal.values.shape[1], classes, cal.columns)
+    test = _tables.aligned("probs_test", _tables.table("probs_test", probs_test), cal.columns, "probs_cal")
+    second_cal, second_target = _tables.second_models(second, cal.columns, "probs_cal")
     document, compared, sentences, left_out = _evenkeel.compare(
-        _inputs.matrix("probs_cal", probs_cal),
-        _inputs.labels("y_cal", y_cal, "probs_cal"),
-        _inputs.matrix("probs_target", probs_target),
-        _inputs.matrix("probs_test", probs_test),
-        _inputs.labels("y_test", y_test, "probs_test"),
+        cal.values,
+        labels,
+        _tables.aligned("probs_target", _tables.table("probs_target", probs_target), cal.columns, "probs_cal"),
+        test,
+        _tables.encoded("y_test", y_test, "probs_test", test.shape[1], names, cal.columns)[0],
         _inputs.side_inputs("_cal", features_cal, ratios_cal, weights_cal, second=second_cal),
         _inputs.side_inputs("_target", features_target, second=second_target),
         _inputs.side_inputs("_test", features_test, ratios_test),
         _names(methods),
         _inputs.number("alpha", alpha),
         _inputs.seed(random_state),
-        _inputs.flag("logits", logits),
+        _inputs.kind(logits),
         dict(options),
     )
     by_name = {one["calibration"].method: one for one in compared}
     return Comparison(
         json.loads(document),
-        calibrations={name: Calibration(one["calibration"]) for name, one in by_name.items()},
+        calibrations={name: Calibration(one["calibration"].named(cal.columns, names)) for name, one in by_name.items()},
         evaluations={name: json.loads(one["evaluation"]) for name, one in by_name.items()},
         gap_curves={name: GapCurve(one["alphas"], one["coverages"]) for name, one in by_name.items()},
         sentences=sentences,

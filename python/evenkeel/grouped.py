@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Dict, List, Optional, Sequence, Union
+from typing import Any, Dict, List, Literal, Optional, Sequence, Union
 
 import numpy as np
 
-from evenkeel import _evenkeel, _files, _format, _inputs
+from evenkeel import _evenkeel, _files, _format, _inputs, _tables
 from evenkeel._errors import EvenkeelError, IncompatibleError
+from evenkeel._sets import LabelSets
 
 
 class GroupedCalibration:
@@ -43,6 +44,16 @@ class GroupedCalibration:
     def n_classes(self) -> int:
         """Number of classes."""
         return self._core.classes
+
+    @property
+    def classes_(self) -> Optional[List[str]]:
+        """Names of the classes, in the order of the columns; None where they have none."""
+        return self._core.class_names
+
+    @property
+    def columns_(self) -> Optional[List[str]]:
+        """Columns of the tables it was made of, by which later rows are matched; None where they had no names."""
+        return self._core.columns
 
     @property
     def alpha(self) -> float:
@@ -86,19 +97,19 @@ class GroupedCalibration:
         alpha: Optional[float] = None,
         *,
         groups: Any = None,
-        logits: bool = False,
+        logits: Union[bool, Literal["force"]] = False,
         features: Any = None,
         ratios: Any = None,
         first_row: int = 0,
-    ) -> np.ndarray:
-        """Which labels are in the sets of rows of probabilities; bool (n, C).
+    ) -> LabelSets:
+        """Which labels are in the sets of rows of probabilities; bool (n, C), with `to_labels()`.
 
         `groups` holds the group of each row, for a calibration per group. The rest is as in `Calibration.predict_set`.
         """
         sets = self._sets(
             probs, [alpha], groups=groups, logits=logits, features=features, ratios=ratios, first_row=first_row
         )
-        return sets[0]
+        return LabelSets(sets[0], self.classes_)
 
     def _sets(
         self,
@@ -106,14 +117,14 @@ class GroupedCalibration:
         alphas: Sequence[Optional[float]],
         *,
         groups: Any = None,
-        logits: bool = False,
+        logits: Union[bool, Literal["force"]] = False,
         features: Any = None,
         ratios: Any = None,
         first_row: int = 0,
     ) -> List[np.ndarray]:
         """The sets of the same rows at several miscoverage rates."""
-        matrix, first = _inputs.matrix("probs", probs), _inputs.count("first_row", first_row)
-        side, are_logits = _inputs.side_inputs("", features, ratios), _inputs.flag("logits", logits)
+        matrix, first = self._rows(probs), _inputs.count("first_row", first_row)
+        side, are_logits = _inputs.side_inputs("", features, ratios), _inputs.kind(logits)
         names = None if groups is None else _inputs.groups("groups", groups)
         rates = [_inputs.optional_number("alpha", alpha) for alpha in alphas]
         return [self._core.predict(matrix, side, names, rate, are_logits, first) for rate in rates]
@@ -125,22 +136,26 @@ class GroupedCalibration:
         alpha: Optional[float] = None,
         *,
         groups: Any = None,
-        logits: bool = False,
+        logits: Union[bool, Literal["force"]] = False,
         features: Any = None,
         ratios: Any = None,
         first_row: int = 0,
     ) -> Dict[str, Any]:
         """Coverage and sizes on labeled rows, under the names of `evenkeel evaluate --json`, with a line for each group."""
         document = self._core.evaluate(
-            _inputs.matrix("probs", probs),
-            _inputs.labels("y", y, "probs"),
+            self._rows(probs),
+            _tables.encoded("y", y, "probs", self.n_classes, self.classes_, self.columns_)[0],
             _inputs.side_inputs("", features, ratios),
             None if groups is None else _inputs.groups("groups", groups),
             _inputs.optional_number("alpha", alpha),
-            _inputs.flag("logits", logits),
+            _inputs.kind(logits),
             _inputs.count("first_row", first_row),
         )
         return json.loads(document)
+
+    def _rows(self, probs: Any) -> np.ndarray:
+        """Rows with their columns in the order of the classes."""
+        return _tables.aligned("probs", _tables.table("probs", probs), self.columns_, "the calibration")
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """Writes a file that `evenkeel.load` and `evenkeel predict` read."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, List, Optional, Sequence
+from typing import Any, List, Literal, Optional, Sequence, Union
 
 import numpy as np
 
-from evenkeel import _evenkeel, _inputs
+from evenkeel import _evenkeel, _inputs, _tables
 from evenkeel._errors import InvalidInputError
 from evenkeel.calibration import Calibration
 
@@ -21,18 +21,23 @@ __all__ = [
 ]
 
 
-def coverage(sets: Any, y: Any) -> float:
-    """Share of the points whose label is in their set; `sets` bool (n, C), `y` (n,) integers from 0."""
-    members = _members(sets)
-    return _evenkeel.coverage(members, _inputs.labels("y", y, "sets"))
+def coverage(sets: Any, y: Any, classes: Any = None) -> Any:
+    """Share of the points whose label is in their set; `sets` bool (n, C), or (n, C, levels) for an array of shares.
+
+    `y` (n,) are integers from 0, or names of the classes: those of `classes`, or of the sets where a calibration made them.
+    """
+    names = getattr(sets, "classes", None) if classes is None else classes
+    levels = _levels(sets)
+    labels = _tables.encoded("y", y, "sets", levels[0].shape[1], names)[0]
+    return _of_levels(sets, [_evenkeel.coverage(members, labels) for members in levels])
 
 
-def mean_set_size(sets: Any) -> float:
-    """Mean number of labels in the sets; `sets` bool (n, C)."""
-    return float(_members(sets).sum(axis=1).mean())
+def mean_set_size(sets: Any) -> Any:
+    """Mean number of labels in the sets; `sets` bool (n, C), or (n, C, levels) for an array of means."""
+    return _of_levels(sets, [float(members.sum(axis=1).mean()) for members in _levels(sets)])
 
 
-def total_coverage_gap(calibration: Any, probs: Any, y: Any = None, *, logits: bool = False, weights: Any = None) -> float:
+def total_coverage_gap(calibration: Any, probs: Any, y: Any = None, *, logits: Union[bool, Literal["force"]] = False, weights: Any = None) -> float:
     """Distance of coverage from the level, averaged over all miscoverage rates.
 
     Either of a `Calibration` on labeled rows, `total_coverage_gap(calibration, probs, y)`, or of labeled scores,
@@ -102,6 +107,19 @@ def _numbers(argument: str, values: Any) -> np.ndarray:
         if isinstance(error, InvalidInputError):
             raise
         raise InvalidInputError(f"{argument}: it holds something that is not a number; give ends of intervals") from None
+
+
+def _levels(sets: Any) -> List[np.ndarray]:
+    """The sets of every level."""
+    members = np.asarray(sets)
+    if members.ndim != 3 or members.shape[2] < 2:
+        return [_members(sets)]
+    return [_members(members[:, :, level]) for level in range(members.shape[2])]
+
+
+def _of_levels(sets: Any, found: List[float]) -> Any:
+    """One number, or an array of one for each level."""
+    return np.array(found) if len(found) > 1 else found[0]
 
 
 def _members(sets: Any) -> np.ndarray:

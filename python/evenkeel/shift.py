@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import datetime
 import json
-from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Dict, List, Literal, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 
-from evenkeel import _evenkeel, _files, _format, _inputs
+from evenkeel import _evenkeel, _files, _format, _inputs, _tables
 from evenkeel._documents import Record
 from evenkeel._errors import EvenkeelError, InvalidInputError
 
@@ -122,7 +122,8 @@ def check(
     *,
     calibration: Optional[Calibration] = None,
     y_target: Any = None,
-    logits: bool = False,
+    classes: Any = None,
+    logits: Union[bool, Literal["force"]] = False,
     permutations: Optional[int] = None,
     second: Any = None,
     **options: Unpack[CheckOptions],
@@ -134,6 +135,8 @@ def check(
     `random_state` (0) are then its own unless they are given.
     `y_target` holds labels of some target rows: one for each row with -1 or NaN where unknown, or a dict from row to label.
     With labels the verdict is theirs.
+    `classes` are names of the classes in the order of the columns; labels may be words, and tables are matched by the names of their
+    columns, as in `evenkeel.calibrate`.
     `delta` is the failure probability of each confidence statement and the level of the shift test, which draws
     `permutations` relabelings (999 by default, or `2 / delta` if that is more). `second` holds what other models say of the same
     rows: `[(probs_cal_B, probs_target_B), ...]`. Options are those of the score, `assume`, `accuracy` and `bound_grid`.
@@ -144,21 +147,29 @@ def check(
         raise InvalidInputError("calibration keeps its own data; give it, or probs_cal and y_cal, not both")
     if calibration is None and (probs_cal is None or y_cal is None):
         raise InvalidInputError("give probs_cal and y_cal, or calibration")
-    target = _inputs.matrix("probs_target", probs_target)
-    second_cal, second_target = _inputs.second_models(second)
+    given = _tables.table("probs_target", probs_target)
+    if calibration is None:
+        cal = _tables.table("probs_cal", probs_cal)
+        columns, of = cal.columns, "probs_cal"
+        labels, names = _tables.encoded("y_cal", y_cal, "probs_cal", cal.values.shape[1], classes, cal.columns)
+    else:
+        cal, labels = None, None
+        columns, of, names = calibration.columns_, "the calibration", calibration.classes_
+    target = _tables.aligned("probs_target", given, columns, of)
+    second_cal, second_target = _tables.second_models(second, columns, of)
     text, said, curves, page = _evenkeel.check(
-        None if probs_cal is None else _inputs.matrix("probs_cal", probs_cal),
-        None if y_cal is None else _inputs.labels("y_cal", y_cal, "probs_cal"),
+        None if cal is None else cal.values,
+        labels,
         None if calibration is None else calibration._core,
         target,
-        _inputs.target_labels("y_target", y_target, len(target)),
+        _tables.encoded_target("y_target", y_target, len(target), names),
         _inputs.side_inputs("_cal", second=second_cal),
         _inputs.side_inputs("_target", second=second_target),
         None if alpha is None else _inputs.number("alpha", alpha),
         _inputs.number("delta", delta),
         None if permutations is None else _inputs.count("permutations", permutations),
         None if random_state is _inputs.UNSET else _inputs.seed(random_state),
-        _inputs.flag("logits", logits),
+        _inputs.kind(logits),
         dict(options),
     )
     names = ("calibration", "min_max_lower", "min_max_upper", "f_u_lower", "f_u_upper")

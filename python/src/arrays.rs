@@ -50,9 +50,13 @@ pub(crate) fn slice<'a, T: Element>(
     array.as_slice().map_err(|_| Failure::not_contiguous(argument))
 }
 
-/// What the numbers of all matrices of a call are.
-pub(crate) fn kind(logits: bool) -> ValueKind {
-    if logits { ValueKind::Logits } else { ValueKind::Probabilities }
+/// What the numbers of all matrices of a call are, in the words of `_inputs.kind`.
+pub(crate) fn kind(logits: &str) -> ValueKind {
+    match logits {
+        "force" => ValueKind::ForcedLogits,
+        "logits" => ValueKind::Logits,
+        _ => ValueKind::Probabilities,
+    }
 }
 
 /// Labels as they come from Python.

@@ -30,7 +30,7 @@ pub(crate) fn calibrate(
     method: &str,
     alpha: f64,
     seed: u64,
-    logits: bool,
+    logits: &str,
     options: &Bound<'_, PyDict>,
 ) -> PyResult<FittedCalibration> {
     let (side_cal, side_target) = (SideArrays::of(side_cal)?, SideArrays::of(side_target)?);

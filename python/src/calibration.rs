@@ -1,6 +1,6 @@
 //! A calibration: thresholds, sets, evaluation, file.
 
-use evenkeel::calibration::Calibration;
+use evenkeel::calibration::{Calibration, ClassNames};
 use evenkeel::conformal::LabelSets;
 use evenkeel::error::PointSet;
 use evenkeel::level::Miscoverage;
@@ -81,7 +81,7 @@ impl FittedCalibration {
         py: Python<'_>,
         probs_target: Matrix<'_>,
         target_labels: Vec<(usize, usize)>,
-        logits: bool,
+        logits: &str,
     ) -> PyResult<Self> {
         let none = SideArrays::default();
         let target = Points::new(("probs_target", PointSet::Target), &probs_target, &none, logits)?;
@@ -94,6 +94,30 @@ impl FittedCalibration {
             let count = fitted.calibration.scores().len();
             Ok(Self::new(fitted.calibration, fitted.order, count))
         })
+    }
+
+    /// The same with names of the columns and the classes.
+    fn named(&self, columns: Option<Vec<String>>, classes: Option<Vec<String>>) -> PyResult<Self> {
+        let names = ClassNames { columns, classes };
+        let calibration =
+            self.calibration.clone().with_class_names(names).map_err(Failure::from)?;
+        let rows = self
+            .rows
+            .as_ref()
+            .map(|rows| ScoredRows { of_score: rows.of_score.clone(), count: rows.count });
+        Ok(Self { calibration, rows, class_warning: self.class_warning.clone() })
+    }
+
+    /// Columns of the tables it was made of.
+    #[getter]
+    fn columns(&self) -> Option<Vec<String>> {
+        self.calibration.class_names().and_then(|names| names.columns.clone())
+    }
+
+    /// Names of the classes.
+    #[getter]
+    fn class_names(&self) -> Option<Vec<String>> {
+        self.calibration.class_names().and_then(|names| names.classes.clone())
     }
 
     /// The text of a calibration file.
@@ -184,7 +208,7 @@ impl FittedCalibration {
 
     #[getter]
     fn warnings(&self) -> Vec<String> {
-        self.calibration.warnings()
+        evenkeel_jobs::sentences::warnings_of(&self.calibration)
     }
 
     /// Which classes one threshold covers far below the level, by the calibration labels; known after a fit.
@@ -273,7 +297,7 @@ impl FittedCalibration {
         probs: Matrix<'_>,
         side: &Bound<'py, PyDict>,
         alpha: Option<f64>,
-        logits: bool,
+        logits: &str,
         first_row: usize,
     ) -> PyResult<Bound<'py, PyArray2<bool>>> {
         let alpha = rate(alpha)?;
@@ -308,7 +332,7 @@ impl FittedCalibration {
         y: LabelArray<'_>,
         side: &Bound<'_, PyDict>,
         alpha: Option<f64>,
-        logits: bool,
+        logits: &str,
         first_row: usize,
     ) -> PyResult<String> {
         let alpha = rate(alpha)?;

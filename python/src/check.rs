@@ -7,14 +7,16 @@ use evenkeel::measure::WeightedEmpirical;
 use evenkeel::method::OptionValue;
 use evenkeel::method::label_plan::PlanAssumptions;
 use evenkeel_jobs::sentences::check::NextStep;
-use evenkeel_jobs::{CheckJob, Checked, JobError, LabeledData, SeenRows, TargetLabels, sentences};
+use evenkeel_jobs::{
+    CheckJob, Checked, JobError, LabeledData, SeenRows, TargetLabels, ValueKind, sentences,
+};
 use evenkeel_report::Provenance;
 use evenkeel_report::job_pages::{AboutRun, check_page};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::arrays::{LabelArray, Matrix, vector};
+use crate::arrays::{LabelArray, Matrix, kind, vector};
 use crate::calibration::FittedCalibration;
 use crate::detached::detached;
 use crate::errors::Failure;
@@ -86,7 +88,7 @@ pub(crate) fn check<'py>(
     delta: f64,
     permutations: Option<usize>,
     seed: Option<u64>,
-    logits: bool,
+    logits: &str,
     options: &Bound<'py, PyDict>,
 ) -> PyResult<CheckAnswer<'py>> {
     let settings = Settings::new(alpha.unwrap_or(0.1), seed.unwrap_or(0), options)?;
@@ -233,7 +235,7 @@ fn curves(checked: &Checked) -> Result<Vec<Steps>, Failure> {
 fn recalibrate(
     settings: &Settings,
     delta: FailureProbability,
-    logits: bool,
+    logits: &str,
     (labeled, second): (bool, bool),
 ) -> String {
     let mut call = "evenkeel.calibrate(probs_cal, y_cal, probs_target".to_owned();
@@ -253,8 +255,10 @@ fn recalibrate(
     if settings.seed.get() != 0 {
         set("random_state", settings.seed.get().to_string());
     }
-    if logits {
-        set("logits", "True".to_owned());
+    match kind(logits) {
+        ValueKind::Probabilities => {}
+        ValueKind::Logits => set("logits", "True".to_owned()),
+        ValueKind::ForcedLogits => set("logits", "'force'".to_owned()),
     }
     // The grid is the check's own; `calibrate` would refuse it.
     let used = |name: &str| match name {

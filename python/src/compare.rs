@@ -40,7 +40,7 @@ pub(crate) fn compare<'py>(
     methods: Option<Vec<String>>,
     alpha: f64,
     seed: u64,
-    logits: bool,
+    logits: &str,
     options: &Bound<'py, PyDict>,
 ) -> PyResult<CompareAnswer<'py>> {
     let settings = Settings::new(alpha, seed, options)?;

@@ -1,5 +1,6 @@
 //! Probabilities -> a calibration with a threshold for each class or each group.
 
+use evenkeel::calibration::ClassNames;
 use evenkeel::conformal::LabelSets;
 use evenkeel::error::{PointSet, SideInput};
 use evenkeel::level::Miscoverage;
@@ -10,8 +11,8 @@ use evenkeel_jobs::TargetLabels;
 use evenkeel_jobs::grouped::documents::{CalibratePerClassDocument, CalibratePerGroupDocument};
 use evenkeel_jobs::grouped::{
     AnyCalibration, GroupColumn, GroupJob, MemoryGroups, OtherGroups, calibrate_per_class,
-    calibrate_per_group, calibrated_per_class, calibrated_per_group, evaluate_any, merged_classes,
-    merged_groups, parse_any_calibration, predict_any,
+    calibrate_per_group, calibrated_per_class, calibrated_per_group, evaluate_any, group_warnings,
+    merged_classes, parse_any_calibration, predict_any,
 };
 use numpy::PyArray2;
 use pyo3::prelude::*;
@@ -23,7 +24,7 @@ use crate::detached::detached;
 use crate::errors::Failure;
 use crate::json;
 use crate::methods::Settings;
-use crate::points::{Points, SideArrays};
+use crate::points::{Points, SideArrays, seen};
 
 /// Thresholds for each class or each group.
 #[pyclass(frozen, module = "evenkeel._evenkeel")]
@@ -57,7 +58,7 @@ pub(crate) fn calibrate_grouped(
     method: &str,
     alpha: f64,
     seed: u64,
-    logits: bool,
+    logits: &str,
     options: &Bound<'_, PyDict>,
 ) -> PyResult<GroupedCalibration> {
     let (side_cal, side_target) = (SideArrays::of(side_cal)?, SideArrays::of(side_target)?);
@@ -73,10 +74,14 @@ pub(crate) fn calibrate_grouped(
     }
     let small = SmallGroups::of_name(small).map_err(Failure::from)?;
     let others = if pooled_others { OtherGroups::Pooled } else { OtherGroups::Refuse };
-    let cal = Points::new(("probs_cal", PointSet::Calibration), &probs_cal, &side_cal, logits)?;
+    let second_cal = side_cal.second(logits, seen("probs_cal", &probs_cal)?)?;
+    let second_target = side_target.second(logits, seen("probs_target", &probs_target)?)?;
+    let cal = Points::new(("probs_cal", PointSet::Calibration), &probs_cal, &side_cal, logits)?
+        .with_second(&second_cal);
     let labels = y_cal.whole("y_cal")?;
     let target =
-        Points::new(("probs_target", PointSet::Target), &probs_target, &side_target, logits)?;
+        Points::new(("probs_target", PointSet::Target), &probs_target, &side_target, logits)?
+            .with_second(&second_target);
     let classes = target.classes();
     let target_labels = TargetLabels::new("y_target", target_labels, classes)
         .and_then(|labels| labels.of_rows(classes))
@@ -115,6 +120,33 @@ impl GroupedCalibration {
     fn from_json(text: &str) -> PyResult<Self> {
         let calibration = parse_any_calibration(text).map_err(Failure::from)?;
         Ok(Self { calibration })
+    }
+
+    /// The same with names of the columns and the classes.
+    fn named(&self, columns: Option<Vec<String>>, classes: Option<Vec<String>>) -> PyResult<Self> {
+        let names = ClassNames { columns, classes };
+        let named = match self.calibration.clone() {
+            AnyCalibration::One(made) => made.with_class_names(names).map(AnyCalibration::One),
+            AnyCalibration::PerClass(made) => {
+                made.with_class_names(names).map(AnyCalibration::PerClass)
+            }
+            AnyCalibration::PerGroup(made) => {
+                made.with_class_names(names).map(AnyCalibration::PerGroup)
+            }
+        };
+        Ok(Self { calibration: named.map_err(Failure::from)? })
+    }
+
+    /// Columns of the tables it was made of.
+    #[getter]
+    fn columns(&self) -> Option<Vec<String>> {
+        self.calibration.class_names().and_then(|names| names.columns.clone())
+    }
+
+    /// Names of the classes.
+    #[getter]
+    fn class_names(&self) -> Option<Vec<String>> {
+        self.names().map(<[String]>::to_vec)
     }
 
     /// The text of a calibration file.
@@ -172,10 +204,10 @@ impl GroupedCalibration {
     fn document(&self) -> PyResult<String> {
         match &self.calibration {
             AnyCalibration::One(one) => {
-                json(&evenkeel_jobs::documents::CalibrateDocument::new(one, 0.0, None))
+                json(&evenkeel_jobs::documents::CalibrateDocument::new(one, 0.0, self.names()))
             }
             AnyCalibration::PerClass(made) => {
-                json(&CalibratePerClassDocument::new(made, 0.0, None))
+                json(&CalibratePerClassDocument::new(made, 0.0, self.names()))
             }
             AnyCalibration::PerGroup(made) => json(&CalibratePerGroupDocument::new(made, 0.0)),
         }
@@ -186,7 +218,7 @@ impl GroupedCalibration {
     fn sentences(&self) -> Vec<String> {
         match &self.calibration {
             AnyCalibration::One(one) => evenkeel_jobs::sentences::calibrated(one, None),
-            AnyCalibration::PerClass(made) => calibrated_per_class(made, None),
+            AnyCalibration::PerClass(made) => calibrated_per_class(made, self.names()),
             AnyCalibration::PerGroup(made) => calibrated_per_group(made),
         }
     }
@@ -195,13 +227,13 @@ impl GroupedCalibration {
     #[getter]
     fn warnings(&self) -> Vec<String> {
         match &self.calibration {
-            AnyCalibration::One(one) => one.warnings(),
+            AnyCalibration::One(one) => evenkeel_jobs::sentences::warnings_of(one),
             AnyCalibration::PerClass(made) => {
-                let mut said = made.pooled().warnings();
-                said.extend(merged_classes(made, None));
+                let mut said = evenkeel_jobs::sentences::warnings_of(made.pooled());
+                said.extend(merged_classes(made, self.names()));
                 said
             }
-            AnyCalibration::PerGroup(made) => merged_groups(made),
+            AnyCalibration::PerGroup(made) => group_warnings(made),
         }
     }
 
@@ -242,7 +274,7 @@ impl GroupedCalibration {
         side: &Bound<'py, PyDict>,
         groups: Option<Vec<String>>,
         alpha: Option<f64>,
-        logits: bool,
+        logits: &str,
         first_row: usize,
     ) -> PyResult<Bound<'py, PyArray2<bool>>> {
         let alpha = rate(alpha)?;
@@ -278,7 +310,7 @@ impl GroupedCalibration {
         side: &Bound<'_, PyDict>,
         groups: Option<Vec<String>>,
         alpha: Option<f64>,
-        logits: bool,
+        logits: &str,
         first_row: usize,
     ) -> PyResult<String> {
         let alpha = rate(alpha)?;
@@ -292,11 +324,16 @@ impl GroupedCalibration {
             let column = column.as_mut().map(|column| column as &mut dyn GroupColumn);
             Ok(evaluate_any(&self.calibration, alpha, &mut source, column, watcher)?)
         })?;
-        json(&evaluated.document(None))
+        json(&evaluated.document(self.names()))
     }
 }
 
 impl GroupedCalibration {
+    /// What the classes are called.
+    fn names(&self) -> Option<&[String]> {
+        self.calibration.class_names()?.classes.as_deref()
+    }
+
     /// What stands beside the rows, all of which the calibration must have a use for.
     fn used<'py>(&self, side: &Bound<'py, PyDict>) -> PyResult<SideArrays<'py>> {
         let side = SideArrays::of(side)?;

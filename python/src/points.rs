@@ -49,7 +49,7 @@ impl<'py> SideArrays<'py> {
     }
 
     /// What second models say of some rows, beside each other; empty without a model.
-    pub(crate) fn second(&self, logits: bool, seen: SeenRows<'_>) -> Result<Vec<f64>, Failure> {
+    pub(crate) fn second(&self, logits: &str, seen: SeenRows<'_>) -> Result<Vec<f64>, Failure> {
         let mut tables = Vec::new();
         for (name, array) in &self.second {
             let empty = || JobError::NoRows { input: name.clone() };
@@ -100,7 +100,7 @@ impl<'a> Points<'a> {
         (name, set): (&'static str, PointSet),
         matrix: &'a Matrix<'_>,
         side: &'a SideArrays<'_>,
-        logits: bool,
+        logits: &str,
     ) -> Result<Self, Failure> {
         // Borrowed now, while the interpreter is held; the job then runs without it.
         let side = side.inputs(side_names(set))?;

@@ -12,6 +12,7 @@ impl Spelling for PythonSpelling {
         match input {
             Input::Option(name) => keyword(name),
             Input::Side(side, points) => argument(side, points).to_owned(),
+            Input::ForcedLogits => "logits='force'".to_owned(),
             // What is left is the kind of the numbers, which is a flag in Python.
             _ => "logits=True".to_owned(),
         }

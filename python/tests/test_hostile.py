@@ -129,9 +129,9 @@ def test_a_logit_that_is_no_number(world, run, tmp_path):
     bad[5000, 3] = np.nan
     np.save(tmp_path / "bad.npy", bad)
     ran = run("predict", "--calibration", folder / "cal.json", "--probs", tmp_path / "bad.npy", "--out",
-              tmp_path / "x.npy", "--logits")  # fmt: skip
+              tmp_path / "x.npy", "--force-logits")  # fmt: skip
     cal = ek.load(folder / "cal.json")
-    assert refused(cal.predict_set, bad, logits=True) == words(ran, {tmp_path / "bad.npy": "probs"})
+    assert refused(cal.predict_set, bad, logits="force") == words(ran, {tmp_path / "bad.npy": "probs"})
 
 
 @pytest.mark.parametrize("label", [10, -1, 2.5, np.nan, 1e300, -np.inf])
@@ -255,8 +255,8 @@ def test_settings_out_of_their_range(world, run, tmp_path, command, options):
         ({"alpha": [0.1]}, "alpha is [0.1]; it must be a number"),
         ({"alpha": 10**400}, "; it must be a number"),
         ({"alpha": 10**5000}, "alpha is an int of too many digits; it must be a number"),
-        ({"logits": "False"}, "logits is 'False'; it must be True or False"),
-        ({"logits": 1}, "logits is 1; it must be True or False"),
+        ({"logits": "False"}, "logits is 'False'; it must be True, False or 'force'"),
+        ({"logits": 1}, "logits is 1; it must be True, False or 'force'"),
         ({"randomised": "no"}, "randomised is 'no'; it must be True or False"),
         ({"randomised": np.array([1, 2])}, "it must be True or False"),
         ({"random_state": -1}, "random_state is -1; it must be a whole number"),

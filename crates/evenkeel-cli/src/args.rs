@@ -8,8 +8,10 @@ use evenkeel::method::MethodName;
 use evenkeel::side_inputs::SideInput;
 use evenkeel_io::text_of_path;
 
+use crate::failure::Failure;
 pub(crate) use crate::method_args::*;
 use crate::per_args::{GroupsOfPoints, PerArgs, SmallArgs};
+use crate::table_args::{ColumnArgs, LabeledPaths};
 
 /// Inputs that some methods take beside the probabilities.
 // A heading of its own: most users need none of these, and should not have to read past them.
@@ -23,7 +25,8 @@ Start with:
   evenkeel demo
   evenkeel check --cal-probs cal.npy --cal-labels labels.npy --unlabeled target.npy
 
-A matrix is a path to .npy, .npz, .csv or .parquet; FILE.npz:KEY and FILE.parquet:COLUMN select an array or a list column.
+A matrix is a path to .npy, .npz, .csv or .parquet; FILE.npz:KEY, FILE.csv:COLUMN and FILE.parquet:COLUMN select an array or a column.
+Columns with names are matched by name, whatever their order.
 Exit codes: 0 done; 1 done, and a condition you asked to fail on holds; 2 could not run.")]
 pub(crate) struct Cli {
     /// What to do.
@@ -105,9 +108,9 @@ pub(crate) fn file_parser() -> impl TypedValueParser<Value = String> {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Everywhere")]
 pub(crate) struct Common {
-    /// Miscoverage rate: sets may miss the label this often.
-    #[arg(long, default_value_t = 0.1)]
-    pub alpha: f64,
+    /// Miscoverage rate: sets may miss the label this often; calibrate takes several, separated by commas.
+    #[arg(long, default_values_t = [0.1], value_delimiter = ',')]
+    pub alpha: Vec<f64>,
     /// Root of all randomness: the same seed and inputs give the same bytes.
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
@@ -129,20 +132,49 @@ pub(crate) struct Reading {
     /// Every matrix given holds logits; a softmax is applied.
     #[arg(long)]
     pub logits: bool,
+    /// As --logits, also where the rows look like probabilities.
+    #[arg(long)]
+    pub force_logits: bool,
     /// File with one class name per line, used in every output.
     #[arg(long, value_name = "FILE")]
     pub class_names: Option<PathBuf>,
+    #[command(flatten)]
+    pub columns: ColumnArgs,
 }
 
 /// Labeled data of the world the model was calibrated on.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Labeled {
     /// Class probabilities of the calibration points, one row each.
-    #[arg(long, value_name = "MATRIX", value_parser = file_parser())]
-    pub cal_probs: String,
-    /// Their labels, integers from 0.
-    #[arg(long, value_name = "LABELS", value_parser = file_parser())]
-    pub cal_labels: String,
+    #[arg(
+        long,
+        value_name = "MATRIX",
+        value_parser = file_parser(),
+        required_unless_present = "cal",
+        requires = "cal_labels"
+    )]
+    pub cal_probs: Option<String>,
+    /// Their labels: integers from 0, or names of the classes.
+    #[arg(long, value_name = "LABELS", value_parser = file_parser(), requires = "cal_probs")]
+    pub cal_labels: Option<String>,
+    /// One table with both, in place of --cal-probs and --cal-labels; --label-col names its labels.
+    #[arg(
+        long,
+        value_name = "TABLE",
+        value_parser = file_parser(),
+        requires = "label_col",
+        conflicts_with_all = ["cal_probs", "cal_labels"]
+    )]
+    pub cal: Option<String>,
+}
+
+impl Labeled {
+    /// The files.
+    pub(crate) fn paths(&self, columns: &ColumnArgs) -> Result<LabeledPaths, Failure> {
+        let (probs, labels) = (self.cal_probs.as_ref(), self.cal_labels.as_ref());
+        let found = LabeledPaths::of(("--cal", self.cal.as_ref()), probs, labels, columns)?;
+        found.ok_or_else(|| Failure::Argument("give --cal-probs and --cal-labels, or --cal".into()))
+    }
 }
 
 /// What a calibration is made of: calibration data, or those that a calibration keeps.
@@ -153,13 +185,22 @@ pub(crate) struct MadeOf {
         long,
         value_name = "MATRIX",
         value_parser = file_parser(),
-        required_unless_present_any = ["update", "calibration"],
+        required_unless_present_any = ["cal", "update", "calibration"],
         requires = "cal_labels"
     )]
     pub cal_probs: Option<String>,
-    /// Their labels, integers from 0.
+    /// Their labels: integers from 0, or names of the classes.
     #[arg(long, value_name = "LABELS", value_parser = file_parser(), requires = "cal_probs")]
     pub cal_labels: Option<String>,
+    /// One table with both, in place of --cal-probs and --cal-labels; --label-col names its labels.
+    #[arg(
+        long,
+        value_name = "TABLE",
+        value_parser = file_parser(),
+        requires = "label_col",
+        conflicts_with_all = ["cal_probs", "cal_labels", "update", "calibration"]
+    )]
+    pub cal: Option<String>,
     /// A calibration that keeps its calibration data, in place of --cal-probs and --cal-labels; its score is kept too.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["cal_probs", "cal_labels", "update"])]
     pub calibration: Option<PathBuf>,
@@ -179,9 +220,9 @@ pub(crate) struct MadeOf {
 
 impl MadeOf {
     /// The calibration data, where they were given.
-    pub(crate) fn labeled(&self) -> Option<Labeled> {
-        let (cal_probs, cal_labels) = (self.cal_probs.clone()?, self.cal_labels.clone()?);
-        Some(Labeled { cal_probs, cal_labels })
+    pub(crate) fn paths(&self, columns: &ColumnArgs) -> Result<Option<LabeledPaths>, Failure> {
+        let (probs, labels) = (self.cal_probs.as_ref(), self.cal_labels.as_ref());
+        LabeledPaths::of(("--cal", self.cal.as_ref()), probs, labels, columns)
     }
 }
 
@@ -255,7 +296,7 @@ pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub reference: ReferenceArgs,
     /// Class probabilities of the target points.
-    #[arg(long, value_name = "MATRIX", value_parser = file_parser())]
+    #[arg(long, value_name = "MATRIX", value_parser = file_parser(), visible_alias = "target")]
     pub unlabeled: String,
     /// Labels of some target rows: a sheet with columns row and label, or one label for each row with gaps.
     #[arg(long, value_name = "LABELS", value_parser = file_parser())]
@@ -307,16 +348,33 @@ pub(crate) struct ReferenceArgs {
         long,
         value_name = "MATRIX",
         value_parser = file_parser(),
-        required_unless_present = "calibration",
+        required_unless_present_any = ["cal", "calibration"],
         requires = "cal_labels"
     )]
     pub cal_probs: Option<String>,
-    /// Their labels, integers from 0.
+    /// Their labels: integers from 0, or names of the classes.
     #[arg(long, value_name = "LABELS", value_parser = file_parser(), requires = "cal_probs")]
     pub cal_labels: Option<String>,
+    /// One table with both, in place of --cal-probs and --cal-labels; --label-col names its labels.
+    #[arg(
+        long,
+        value_name = "TABLE",
+        value_parser = file_parser(),
+        requires = "label_col",
+        conflicts_with_all = ["cal_probs", "cal_labels", "calibration"]
+    )]
+    pub cal: Option<String>,
     /// A calibration in use, in place of the calibration data: does it still hold?
     #[arg(long, value_name = "FILE", conflicts_with_all = ["cal_probs", "cal_labels"])]
     pub calibration: Option<PathBuf>,
+}
+
+impl ReferenceArgs {
+    /// The calibration data, where they were given as files.
+    pub(crate) fn paths(&self, columns: &ColumnArgs) -> Result<Option<LabeledPaths>, Failure> {
+        let (probs, labels) = (self.cal_probs.as_ref(), self.cal_labels.as_ref());
+        LabeledPaths::of(("--cal", self.cal.as_ref()), probs, labels, columns)
+    }
 }
 
 /// A page, and what stands at its head.
@@ -362,9 +420,9 @@ Example:
 pub(crate) struct CalibrateArgs {
     #[command(flatten)]
     pub made_of: MadeOf,
-    /// Class probabilities of the target points, without labels.
-    #[arg(long, value_name = "MATRIX", value_parser = file_parser())]
-    pub unlabeled: String,
+    /// Class probabilities of the target points, without labels; uncorrected needs none.
+    #[arg(long, value_name = "MATRIX", value_parser = file_parser(), visible_alias = "target")]
+    pub unlabeled: Option<String>,
     /// How weights or thresholds are found.
     #[arg(long, value_parser = method_parser(), default_value = MethodName::default().as_str())]
     pub method: MethodName,
@@ -406,6 +464,9 @@ pub(crate) struct PredictArgs {
     /// Known likelihood ratios of these points, if the calibration was made with known ratios.
     #[arg(long, value_name = "VECTOR", value_parser = file_parser(), help_heading = EXTRA_INPUTS)]
     pub ratios: Option<String>,
+    /// Columns of --probs to pass through to --out, separated by commas.
+    #[arg(long, value_name = "NAMES")]
+    pub id_cols: Option<String>,
     /// File to write the sets to: .npy, .csv, .jsonl or .parquet.
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
@@ -421,9 +482,9 @@ pub(crate) struct PredictArgs {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Everywhere")]
 pub(crate) struct StoredCommon {
-    /// Miscoverage rate [default: the calibration's].
-    #[arg(long)]
-    pub alpha: Option<f64>,
+    /// Miscoverage rate; evaluate takes several, separated by commas [default: the calibration's].
+    #[arg(long, value_delimiter = ',')]
+    pub alpha: Vec<f64>,
     /// Accepted for symmetry; sets take their randomness from the calibration's seed.
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
@@ -449,9 +510,14 @@ pub(crate) struct EvaluateArgs {
     /// Class probabilities of labeled points.
     #[arg(long, value_name = "MATRIX", value_parser = file_parser())]
     pub probs: String,
-    /// Their labels.
-    #[arg(long, value_name = "LABELS", value_parser = file_parser())]
-    pub labels: String,
+    /// Their labels [default: the column --label-col of the same table].
+    #[arg(
+        long,
+        value_name = "LABELS",
+        value_parser = file_parser(),
+        required_unless_present = "label_col"
+    )]
+    pub labels: Option<String>,
     /// Features of these points, if the calibration was made with features.
     #[arg(long, value_name = "MATRIX", value_parser = file_parser(), help_heading = EXTRA_INPUTS)]
     pub features: Option<String>,
@@ -480,14 +546,19 @@ pub(crate) struct CompareArgs {
     #[command(flatten)]
     pub labeled: Labeled,
     /// Class probabilities of the target points, without labels.
-    #[arg(long, value_name = "MATRIX", value_parser = file_parser())]
+    #[arg(long, value_name = "MATRIX", value_parser = file_parser(), visible_alias = "target")]
     pub unlabeled: String,
     /// Class probabilities of labeled target points.
     #[arg(long, value_name = "MATRIX", value_parser = file_parser())]
     pub test_probs: String,
-    /// Their labels.
-    #[arg(long, value_name = "LABELS", value_parser = file_parser())]
-    pub test_labels: String,
+    /// Their labels [default: the column --label-col of the same table].
+    #[arg(
+        long,
+        value_name = "LABELS",
+        value_parser = file_parser(),
+        required_unless_present = "label_col"
+    )]
+    pub test_labels: Option<String>,
     /// Methods, separated by commas, or all.
     #[arg(long, default_value = "all", value_name = "NAMES")]
     pub methods: String,

@@ -3,7 +3,9 @@
 use std::io::Write;
 use std::process::ExitCode;
 
+use crate::error_document::ErrorDocument;
 use crate::failure::Failure;
+use crate::output::print_json;
 
 /// Added to the number of the signal that ended a run, as shells count it: 130 for Ctrl-C, 143 for a request to
 /// terminate, 129 for a terminal that was closed.
@@ -31,8 +33,18 @@ pub(crate) fn of_outcome(outcome: Result<Outcome, Failure>) -> ExitCode {
             // One line, on stderr: stdout may be a JSON document that someone parses.
             // Not `eprintln!`, which panics when stderr is gone; the code still tells.
             let _ = writeln!(std::io::stderr(), "error: {failure}");
+            tell_program(|| ErrorDocument::of_failure(&failure));
             ExitCode::from(COULD_NOT_RUN)
         }
+    }
+}
+
+/// Prints what went wrong as JSON where results were asked for as JSON: a program must not find an empty document.
+fn tell_program(document: impl FnOnce() -> ErrorDocument) {
+    // Of the arguments as typed: those that are no command are not understood in any other way.
+    if std::env::args_os().any(|word| word == "--json") {
+        // The code still tells if stdout is gone.
+        let _ = print_json(&document());
     }
 }
 
@@ -40,5 +52,8 @@ pub(crate) fn of_outcome(outcome: Result<Outcome, Failure>) -> ExitCode {
 pub(crate) fn of_usage(error: &clap::Error) -> ExitCode {
     // Printing can only fail when the terminal is gone.
     let _ = error.print();
+    if error.use_stderr() {
+        tell_program(|| ErrorDocument::of_usage(error));
+    }
     ExitCode::from(if error.use_stderr() { COULD_NOT_RUN } else { 0 })
 }

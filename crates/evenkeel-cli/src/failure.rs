@@ -14,7 +14,7 @@ pub(crate) enum Failure {
     #[error("{}", spelled(.0))]
     Core(#[from] evenkeel::Error),
     /// Something a job found, with the file it found it in.
-    #[error("{}", .0.spelled(&spelled))]
+    #[error("{}", job_words(.0))]
     Job(#[from] JobError),
     /// Something about a file.
     #[error("{}", io_words(.0))]
@@ -45,6 +45,17 @@ pub(crate) enum Failure {
     /// stdout cannot be written.
     #[error("could not write to stdout: {}; send the output elsewhere", system_words(.0))]
     Stdout(std::io::Error),
+}
+
+/// What a job found. A file that was read for it speaks for itself, with flags spelled.
+fn job_words(error: &JobError) -> String {
+    match error {
+        JobError::Source(source) => match source.downcast_ref::<IoError>() {
+            Some(io) => io_words(io),
+            None => error.to_string(),
+        },
+        other => other.spelled(&spelled),
+    }
 }
 
 /// What is wrong with a file; where the core found it, flags are spelled.

@@ -2,43 +2,122 @@
 
 use std::path::Path;
 
-use evenkeel::calibration::Calibration;
+use evenkeel::calibration::{Calibration, ClassNames};
 use evenkeel::method::MethodName;
 use evenkeel::side_inputs::{SideInput, TargetLabels};
 use evenkeel_io::{
-    FileSource, LabeledFiles, MatrixReader, MatrixSource, PointFiles, SideFiles, ValueKind,
-    read_class_names, read_labels_of_rows, read_second,
+    FileSource, LabelNames, LabeledFiles, MatrixReader, MatrixSource, PointFiles, SideFiles,
+    TableReading, ValueKind, read_class_names, read_labels_of_rows, read_second,
 };
 use evenkeel_jobs::grouped::{AnyCalibration, parse_any_calibration};
 use evenkeel_jobs::{LabeledData, SeenRows};
 
-use crate::args::{BesideArgs, Labeled, Reading, SecondArgs};
+use crate::args::{BesideArgs, Reading, SecondArgs};
 use crate::failure::{Failure, system_words};
+use crate::table_args::LabeledPaths;
 
 impl Reading {
     /// What the numbers are.
     pub(crate) fn kind(&self) -> ValueKind {
-        if self.logits { ValueKind::Logits } else { ValueKind::Probabilities }
+        match (self.logits, self.force_logits) {
+            (_, true) => ValueKind::ForcedLogits,
+            (true, false) => ValueKind::Logits,
+            (false, false) => ValueKind::Probabilities,
+        }
     }
 
-    /// Class names, if a file was given; there must be one for each class.
-    pub(crate) fn names(&self, classes: usize) -> Result<Option<Vec<String>>, Failure> {
+    /// What says so on a command line; none for probabilities.
+    pub(crate) fn flag(&self) -> Option<&'static str> {
+        match self.kind() {
+            ValueKind::Probabilities => None,
+            ValueKind::Logits => Some("--logits"),
+            ValueKind::ForcedLogits => Some("--force-logits"),
+        }
+    }
+
+    /// Class names, if a file was given, or those of the calibration data; there must be one for each class.
+    pub(crate) fn names(
+        &self,
+        classes: usize,
+        known: &ClassNames,
+    ) -> Result<Option<Vec<String>>, Failure> {
         let read = |path: &std::path::PathBuf| read_class_names(path, Some(classes));
-        Ok(self.class_names.as_ref().map(read).transpose()?)
+        let given = self.class_names.as_ref().map(read).transpose()?;
+        Ok(given.or_else(|| known.classes.clone()))
     }
 
-    /// Opens the files of some points.
-    pub(crate) fn open(&self, files: PointFiles<'_>) -> Result<FileSource, Failure> {
-        Ok(FileSource::open(files, self.kind())?)
+    /// How columns are understood, before or after those of the calibration data are known.
+    pub(crate) fn table(
+        &self,
+        known: &ClassNames,
+        beside: &[String],
+    ) -> Result<TableReading, Failure> {
+        let given = self.class_names.as_deref().map(|path| read_class_names(path, None));
+        let names = match (given.transpose()?, known) {
+            (Some(names), _) => LabelNames::Listed(names),
+            (None, ClassNames { classes: None, .. }) => LabelNames::None,
+            (None, ClassNames { columns: Some(columns), classes: Some(names) })
+                if columns.iter().zip(names).all(|(column, name)| column.contains(name)) =>
+            {
+                LabelNames::Own(names.clone())
+            }
+            // A list in the order of the numbers.
+            (None, ClassNames { classes: Some(names), .. }) => LabelNames::Listed(names.clone()),
+        };
+        let beside = self.columns.label_col.iter().chain(beside).cloned().collect();
+        let (patterns, columns) = (self.columns.patterns()?, known.columns.clone());
+        Ok(TableReading { patterns, columns, beside, names })
+    }
+
+    /// Opens the files of some points, whose columns are those of the calibration data where both have names.
+    pub(crate) fn open(
+        &self,
+        files: PointFiles<'_>,
+        known: &ClassNames,
+    ) -> Result<FileSource, Failure> {
+        self.open_beside(files, known, &[])
+    }
+
+    /// The same with columns that are no classes.
+    pub(crate) fn open_beside(
+        &self,
+        files: PointFiles<'_>,
+        known: &ClassNames,
+        beside: &[String],
+    ) -> Result<FileSource, Failure> {
+        Ok(FileSource::open_table(files, self.kind(), self.table(known, beside)?)?)
+    }
+
+    /// Reads the files of the calibration data.
+    pub(crate) fn read_labeled<'a>(
+        &self,
+        paths: &'a LabeledPaths,
+        beside: &[String],
+    ) -> Result<LabeledFiles<'a>, Failure> {
+        let reading = self.table(&ClassNames::default(), beside)?;
+        Ok(LabeledFiles::read_table(&paths.probs, &paths.labels, self.kind(), &reading)?)
+    }
+
+    /// What says the same of columns and names on another command line.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let names = self.class_names.as_ref().map(|path| path.display().to_string());
+        let given = [
+            ("--class-names", names.as_ref()),
+            ("--prob-cols", self.columns.prob_cols.as_ref()),
+            ("--label-col", self.columns.label_col.as_ref()),
+        ];
+        let given = given.into_iter().filter_map(|(option, value)| Some((option, value?)));
+        given.flat_map(|(option, value)| [option.to_owned(), crate::page::quoted(value)]).collect()
     }
 
     /// Reads the files of the calibration data.
     pub(crate) fn read<'a>(
         &self,
-        labeled: &'a Labeled,
+        paths: &'a LabeledPaths,
         beside: &'a BesideArgs,
+        columns: &[String],
     ) -> Result<LabeledFiles<'a>, Failure> {
-        let files = LabeledFiles::read(&labeled.cal_probs, &labeled.cal_labels, self.kind())?;
+        let files = self.read_labeled(paths, columns)?;
         Ok(files.with_side_files(SideFiles {
             features: beside.cal_features.as_deref(),
             ratios: beside.cal_ratios.as_deref(),
@@ -67,10 +146,11 @@ impl SecondArgs {
         &self,
         labeled: &LabeledData<'_>,
         kind: ValueKind,
+        reading: &TableReading,
     ) -> Result<Vec<f64>, Failure> {
         let (name, rows, classes) = (labeled.name(), labeled.rows(), labeled.classes());
         let seen = SeenRows { name, rows, classes };
-        Ok(read_second(&self.paired()?.second_cal_probs, kind, seen)?)
+        Ok(read_second(&self.paired()?.second_cal_probs, kind, reading, seen)?)
     }
 }
 
@@ -104,6 +184,11 @@ impl BesideArgs {
         let labels = evenkeel_jobs::TargetLabels::new(input, found.pairs, classes)?.or_refuse()?;
         Ok(Some((labels.of_rows(classes)?, found.entries)))
     }
+}
+
+/// What a calibration says that the user calls the classes.
+pub(crate) fn named_by(calibration: &Calibration) -> ClassNames {
+    calibration.class_names().cloned().unwrap_or_default()
 }
 
 /// Reads and checks a file written by `calibrate`.

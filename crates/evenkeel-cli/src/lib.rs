@@ -4,6 +4,7 @@
 
 mod args;
 mod commands;
+mod error_document;
 mod exit;
 mod failure;
 mod files;
@@ -20,6 +21,7 @@ mod settings;
 mod signals;
 mod spelling;
 mod table;
+mod table_args;
 mod understood;
 
 use std::process::ExitCode;
@@ -38,5 +40,7 @@ pub fn main() -> ExitCode {
     memory::watch();
     signals::watch();
     let outcome = commands::run(&cli.command);
+    // What came on stdin was kept in a file; the process ends.
+    evenkeel_io::write::remove_unfinished();
     exit::of_outcome(outcome)
 }

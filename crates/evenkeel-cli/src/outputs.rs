@@ -31,6 +31,7 @@ pub(crate) fn require_apart(command: &Command) -> Result<(), Failure> {
             return Ok(());
         }
     };
+    refuse_two_stdins(&inputs)?;
     let identified = |files: Vec<Named>| -> Vec<(Named, FileIdentity)> {
         files.into_iter().filter_map(|file| Some((file.clone(), identity(&file.1)?))).collect()
     };
@@ -52,11 +53,28 @@ pub(crate) fn require_apart(command: &Command) -> Result<(), Failure> {
     Ok(())
 }
 
+/// An error if calibration data and other rows are both to come on stdin, which is one table.
+fn refuse_two_stdins(inputs: &[Named]) -> Result<(), Failure> {
+    let typed = |(_, path): &&Named| path.as_os_str() == STDIN;
+    let cal = inputs.iter().filter(typed).find(|(flag, _)| flag.starts_with("--cal"));
+    let other = inputs.iter().filter(typed).find(|(flag, _)| !flag.starts_with("--cal"));
+    match (cal, other) {
+        (Some((one, _)), Some((two, _))) => Err(Failure::Argument(format!(
+            "{one} and {two} are both stdin, which holds one table; give one of them as a file"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// What stands for stdin.
+const STDIN: &str = "-";
+
 /// Inputs and outputs.
 type Files = (Vec<Named>, Vec<Named>);
 
 fn of_check(args: &CheckArgs) -> Files {
     let mut inputs = optional("--cal-probs", args.reference.cal_probs.as_deref());
+    inputs.extend(optional("--cal", args.reference.cal.as_deref()));
     inputs.extend(optional("--cal-labels", args.reference.cal_labels.as_deref()));
     inputs.extend(plain("--calibration", args.reference.calibration.as_deref()));
     inputs.extend(matrix("--unlabeled", &args.unlabeled));
@@ -69,10 +87,11 @@ fn of_check(args: &CheckArgs) -> Files {
 
 fn of_calibrate(args: &CalibrateArgs) -> Files {
     let mut inputs = optional("--cal-probs", args.made_of.cal_probs.as_deref());
+    inputs.extend(optional("--cal", args.made_of.cal.as_deref()));
     inputs.extend(optional("--cal-labels", args.made_of.cal_labels.as_deref()));
     inputs.extend(plain("--update", args.made_of.update.as_deref()));
     inputs.extend(plain("--calibration", args.made_of.calibration.as_deref()));
-    inputs.extend(matrix("--unlabeled", &args.unlabeled));
+    inputs.extend(optional("--unlabeled", args.unlabeled.as_deref()));
     inputs.extend(beside(&args.beside));
     inputs.extend(groups(&args.per));
     inputs.extend(names(&args.reading));
@@ -92,7 +111,7 @@ fn of_predict(args: &PredictArgs) -> Files {
 fn of_evaluate(args: &EvaluateArgs) -> Files {
     let mut inputs = plain("--calibration", Some(&args.calibration));
     inputs.extend(matrix("--probs", &args.probs));
-    inputs.extend(matrix("--labels", &args.labels));
+    inputs.extend(optional("--labels", args.labels.as_deref()));
     inputs.extend(optional("--features", args.features.as_deref()));
     inputs.extend(optional("--ratios", args.ratios.as_deref()));
     inputs.extend(group_file("--groups", args.groups.groups.as_deref()));
@@ -104,7 +123,7 @@ fn of_compare(args: &CompareArgs) -> Files {
     let mut inputs = labeled(&args.labeled);
     inputs.extend(matrix("--unlabeled", &args.unlabeled));
     inputs.extend(matrix("--test-probs", &args.test_probs));
-    inputs.extend(matrix("--test-labels", &args.test_labels));
+    inputs.extend(optional("--test-labels", args.test_labels.as_deref()));
     inputs.extend(beside(&args.beside));
     inputs.extend(optional("--test-features", args.test_features.as_deref()));
     inputs.extend(optional("--test-ratios", args.test_ratios.as_deref()));
@@ -125,8 +144,9 @@ fn of_label(args: &LabelArgs) -> Files {
 }
 
 fn labeled(labeled: &Labeled) -> Vec<Named> {
-    let mut files = matrix("--cal-probs", &labeled.cal_probs);
-    files.extend(matrix("--cal-labels", &labeled.cal_labels));
+    let mut files = optional("--cal-probs", labeled.cal_probs.as_deref());
+    files.extend(optional("--cal-labels", labeled.cal_labels.as_deref()));
+    files.extend(optional("--cal", labeled.cal.as_deref()));
     files
 }
 
@@ -170,6 +190,10 @@ fn optional(flag: &'static str, argument: Option<&str>) -> Vec<Named> {
 
 /// The file of a matrix argument, without its selector. What names no matrix is refused where it is read, in better words.
 fn matrix(flag: &'static str, argument: &str) -> Vec<Named> {
+    // Not read here: it is no file, and nothing written can replace it.
+    if argument == STDIN || argument.starts_with("-:") {
+        return vec![(flag, PathBuf::from(STDIN))];
+    }
     let source = MatrixSource::parse(argument).ok();
     source.map(|source| (flag, source.path().to_path_buf())).into_iter().collect()
 }

@@ -1,6 +1,7 @@
 //! Arguments about coverage for each class or group, as typed -> as resolved.
 
 use clap::Args;
+use evenkeel::level::Miscoverage;
 use evenkeel::per_group::SmallGroups;
 use evenkeel_io::GroupFile;
 use evenkeel_jobs::grouped::{GroupJob, OtherGroups};
@@ -14,7 +15,7 @@ const PER_GROUP: &str = "Coverage for each class or group";
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = PER_GROUP)]
 pub(crate) struct PerArgs {
-    /// Coverage for each class (class), or for each group of a column, which --cal-groups and --unlabeled-groups hold.
+    /// Coverage for each class (class), or for each group of a column: of the tables, or of --cal-groups and --unlabeled-groups.
     #[arg(long, value_name = "class|COLUMN")]
     pub per: Option<String>,
     /// The group of each calibration point: a csv file with a header, FILE.csv:COLUMN, or whole numbers.
@@ -47,9 +48,14 @@ pub(crate) struct GroupsOfPoints {
 }
 
 impl GroupsOfPoints {
-    /// Opens the file, if one was given; `by` is what the calibration calls its groups.
-    pub(crate) fn open(&self, by: Option<&str>) -> Result<Option<GroupFile>, Failure> {
-        Ok(self.groups.as_deref().map(|file| GroupFile::open(file, by)).transpose()?)
+    /// Opens the file, if one was given, or the column of the table that has the name of the groups; `by` is what the calibration
+    /// calls them.
+    pub(crate) fn open(&self, by: Option<&str>, table: &str) -> Result<Option<GroupFile>, Failure> {
+        match (&self.groups, by) {
+            (Some(file), _) => Ok(Some(GroupFile::open(file, by)?)),
+            (None, Some(by)) => Ok(GroupFile::beside(table, by)?),
+            (None, None) => Ok(None),
+        }
     }
 }
 
@@ -65,34 +71,63 @@ pub(crate) enum Per {
 }
 
 impl PerArgs {
-    /// An error for words that do not go together; opens no file.
-    pub(crate) fn check(&self) -> Result<(), Failure> {
+    /// An error for words that do not go together; opens no file. Tables have columns to take groups from.
+    pub(crate) fn check(&self, table: Option<&String>) -> Result<(), Failure> {
         match (self.per.as_deref(), &self.cal_groups) {
             (Some("class"), Some(_)) => Err(Failure::Argument(
                 "--per class takes no groups: the labels are its groups; leave out --cal-groups and --unlabeled-groups, or give the \
                  column another name"
                     .into(),
             )),
-            (Some(column), None) if column != "class" => Err(Failure::Argument(format!(
-                "--per {column} needs the group of each point; give --cal-groups and --unlabeled-groups, or --per class"
+            (Some(column), None) if column != "class" && table.is_none() => Err(Failure::Argument(format!(
+                "--per {column} needs the group of each point; give --cal-groups and --unlabeled-groups, or a table that holds the \
+                 column (--cal TABLE), or --per class"
             ))),
             _ => Ok(()),
         }
     }
 
-    /// Opens the files, where there are groups.
-    pub(crate) fn resolve(&self) -> Result<Per, Failure> {
-        self.check()?;
+    /// Columns of tables that are groups and no classes.
+    pub(crate) fn columns(&self) -> Vec<String> {
+        self.per.iter().filter(|per| *per != "class").cloned().collect()
+    }
+
+    /// An error for several rates: groups are merged until one is served.
+    pub(crate) fn require_one(&self, rates: &[Miscoverage]) -> Result<(), Failure> {
+        if !self.is_given() || rates.len() <= 1 {
+            return Ok(());
+        }
+        Err(Failure::Argument(format!(
+            "--alpha names {} rates, and --per takes one: small groups are merged for it; give one, and others to predict and evaluate",
+            rates.len()
+        )))
+    }
+
+    /// Opens the files, where there are groups; `tables` of calibration and target data may hold them in a column.
+    pub(crate) fn resolve(&self, tables: Option<(&String, &String)>) -> Result<Per, Failure> {
+        self.check(tables.map(|(cal, _)| cal))?;
         let by = self.per.clone();
-        match (by.as_deref(), &self.cal_groups, &self.unlabeled_groups) {
-            (_, Some(cal), Some(unlabeled)) => Ok(Per::Group {
+        match (by.as_deref(), self.cal_groups.as_ref().zip(self.unlabeled_groups.as_ref()), tables)
+        {
+            (_, Some((cal, unlabeled)), _) => Ok(Per::Group {
                 cal: Box::new(GroupFile::open(cal, by.as_deref())?),
                 unlabeled: Box::new(GroupFile::open(unlabeled, by.as_deref())?),
                 by,
             }),
+            (Some(column), None, Some((cal, unlabeled))) if column != "class" => {
+                let open =
+                    |table: &str| GroupFile::open(&format!("{table}:{column}"), Some(column));
+                let (cal, unlabeled) = (Box::new(open(cal)?), Box::new(open(unlabeled)?));
+                Ok(Per::Group { by, cal, unlabeled })
+            }
             (Some(_), ..) => Ok(Per::Class),
             _ => Ok(Per::All),
         }
+    }
+
+    /// Whether groups are asked for, and not classes.
+    fn has_groups(&self) -> bool {
+        self.cal_groups.is_some() || self.per.as_deref().is_some_and(|per| per != "class")
     }
 
     pub(crate) fn is_given(&self) -> bool {
@@ -105,13 +140,17 @@ impl SmallArgs {
     pub(crate) fn check(&self, per: &PerArgs) -> Result<(), Failure> {
         let unused = [
             ("--small-groups", self.small_groups.is_some() && !per.is_given()),
-            ("--other-groups", self.other_groups.is_some() && per.cal_groups.is_none()),
+            ("--other-groups", self.other_groups.is_some() && !per.has_groups()),
         ];
         match unused.into_iter().find(|(_, unused)| *unused) {
             None => Ok(()),
             Some((option, _)) => Err(Failure::Argument(format!(
                 "{option} has no use without {}; leave it out",
-                if option == "--small-groups" { "--per" } else { "--cal-groups" }
+                if option == "--small-groups" {
+                    "--per"
+                } else {
+                    "groups (--per COLUMN, or --cal-groups)"
+                }
             ))),
         }
     }

@@ -18,7 +18,44 @@ pub(crate) struct Rates {
 
 impl Rates {
     pub(crate) fn of(common: &Common) -> Result<Self, Failure> {
-        Ok(Self { alpha: Miscoverage::new(common.alpha)?, seed: Seed::new(common.seed) })
+        let [alpha] = levels(&common.alpha)?[..] else {
+            return Err(Failure::Argument(format!(
+                "--alpha names {} rates; give one here",
+                common.alpha.len()
+            )));
+        };
+        Ok(Self { alpha, seed: Seed::new(common.seed) })
+    }
+
+    /// The first of several rates, and all of them.
+    pub(crate) fn several(common: &Common) -> Result<(Self, Vec<Miscoverage>), Failure> {
+        let all = levels(&common.alpha)?;
+        let Some(alpha) = all.first().copied() else {
+            return Err(Failure::Argument("--alpha is empty; give a rate".into()));
+        };
+        Ok((Self { alpha, seed: Seed::new(common.seed) }, all))
+    }
+}
+
+/// Rates as typed, each once.
+pub(crate) fn levels(rates: &[f64]) -> Result<Vec<Miscoverage>, Failure> {
+    for (place, rate) in rates.iter().enumerate() {
+        // A second row of the same numbers is surely a slip.
+        if rates[..place].iter().any(|earlier| earlier.total_cmp(rate).is_eq()) {
+            return Err(Failure::Argument(format!(
+                "--alpha names {rate} twice; name each rate once"
+            )));
+        }
+    }
+    Ok(rates.iter().map(|rate| Miscoverage::new(*rate)).collect::<evenkeel::Result<_>>()?)
+}
+
+/// The one rate that was typed, or none.
+pub(crate) fn one_level(rates: &[f64]) -> Result<Option<Miscoverage>, Failure> {
+    match levels(rates)?[..] {
+        [] => Ok(None),
+        [alpha] => Ok(Some(alpha)),
+        _ => Err(Failure::Argument(format!("--alpha names {} rates; give one here", rates.len()))),
     }
 }
 

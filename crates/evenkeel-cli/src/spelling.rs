@@ -11,6 +11,7 @@ impl Spelling for CliSpelling {
         let flag = match input {
             Input::Option(name) => return format!("--{name}"),
             Input::Logits => "--logits",
+            Input::ForcedLogits => "--force-logits",
             Input::Side(SideInput::Features, PointSet::Calibration) => "--cal-features",
             Input::Side(SideInput::Features, PointSet::Target) => "--unlabeled-features",
             Input::Side(SideInput::Features, PointSet::Predicted) => "--features",

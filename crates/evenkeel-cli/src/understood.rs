@@ -10,7 +10,7 @@ use evenkeel::side_inputs::PointSet;
 
 use crate::args::{CalibrateArgs, CheckArgs, Cli, Command, Deferred};
 use crate::failure::Failure;
-use crate::settings::{Rates, calibrator, score};
+use crate::settings::{Rates, calibrator, levels, one_level, score};
 
 /// Why arguments are no command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,8 +45,8 @@ fn resolved(command: &Command) -> Result<(), Failure> {
             score(&args.scoring, rates.seed)?;
             args.settings.values().map(drop)
         }
-        Command::Predict(Deferred(args)) => of_rate(args.common.alpha),
-        Command::Evaluate(Deferred(args)) => of_rate(args.common.alpha),
+        Command::Predict(Deferred(args)) => one_level(&args.common.alpha).map(drop),
+        Command::Evaluate(Deferred(args)) => levels(&args.common.alpha).map(drop),
         Command::Label(Deferred(args)) => {
             FailureProbability::new(args.delta)?;
             of_rate(args.common.alpha)
@@ -56,9 +56,10 @@ fn resolved(command: &Command) -> Result<(), Failure> {
 }
 
 fn of_calibrate(args: &CalibrateArgs) -> Result<(), Failure> {
-    args.per.check()?;
+    args.per.check(args.made_of.cal.as_ref())?;
     args.small.check(&args.per)?;
-    let rates = Rates::of(&args.common)?;
+    let (rates, all) = Rates::several(&args.common)?;
+    args.per.require_one(&all)?;
     let score = score(&args.scoring, rates.seed)?;
     let ratios = KnownRatios::of(args.beside.cal_ratios.as_ref());
     let calibrator = calibrator(args.method, args.settings.values()?, ratios, score, rates)?;
@@ -68,7 +69,7 @@ fn of_calibrate(args: &CalibrateArgs) -> Result<(), Failure> {
 
 fn of_check(args: &CheckArgs) -> Result<(), Failure> {
     FailureProbability::new(args.delta)?;
-    args.per.check()?;
+    args.per.check(args.reference.cal.as_ref())?;
     of_rate(args.common.alpha)?;
     args.bound_grid.values()?;
     score(&args.scoring, Seed::new(args.common.seed.unwrap_or(0))).map(drop)
@@ -88,8 +89,7 @@ mod tests {
 
     #[test]
     fn settings_are_judged_without_a_file() {
-        let calibrate =
-            "evenkeel calibrate --cal-probs no.npy --cal-labels no.npy --unlabeled no.npy --out no";
+        let calibrate = "evenkeel calibrate --cal-probs no.npy --cal-labels no.npy --unlabeled no.npy --out no.json";
         assert_eq!(code(calibrate), None);
         assert_eq!(code(&format!("{calibrate} --method ot --steps 10")), None);
         for wrong in ["--alpha 2", "--alpha nan", "--method fixed", "--steps 10", "--nonsense"] {

@@ -24,6 +24,15 @@ impl Values {
         }
     }
 
+    /// No values any more, of the given precision; the memory is kept where it can be.
+    pub(crate) fn restart(&mut self, precision: Precision) {
+        match (&mut *self, precision) {
+            (Self::F32(values), Precision::Single) => values.clear(),
+            (Self::F64(values), Precision::Double) => values.clear(),
+            (other, precision) => *other = Self::none(precision),
+        }
+    }
+
     /// How many numbers there are: rows times columns.
     pub fn len(&self) -> usize {
         match self {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::error::Result;
 use crate::reader::MatrixReader;
 use crate::source::MatrixSource;
+use crate::table_reading::TableReading;
 use crate::vectors::{labels_of, open_column};
 
 /// Reads exactly as many rows at a time as another file's blocks have: labels, features or ratios beside probabilities.
@@ -25,6 +26,14 @@ impl RowAligned {
     /// As for [`MatrixReader::open`].
     pub fn open(source: &MatrixSource) -> Result<Self> {
         Ok(Self { reader: MatrixReader::open(source)?, values: Vec::new(), taken: 0, next_row: 0 })
+    }
+
+    /// The same with a reading of the columns.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), and if columns are not the ones expected.
+    pub fn open_table(source: &MatrixSource, reading: &TableReading) -> Result<Self> {
+        Ok(Self { reader: reading.open(source)?, values: Vec::new(), taken: 0, next_row: 0 })
     }
 
     /// Opens a file with one number per row; `what` names the numbers in errors.

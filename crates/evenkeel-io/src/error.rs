@@ -90,6 +90,62 @@ pub enum IoError {
         /// Columns that are there.
         found: String,
     },
+    /// Columns are chosen by name, and have none.
+    #[error(
+        "{origin}: its columns have no names to choose by; add a header, or give a table that has one"
+    )]
+    NoNames {
+        /// The input as the user typed it.
+        origin: Arc<str>,
+    },
+    /// Two columns of one name, of which one is chosen.
+    #[error("{origin}: two columns are called '{name}'; give each a name of its own")]
+    SameNames {
+        /// The input as the user typed it.
+        origin: Arc<str>,
+        /// The name.
+        name: String,
+    },
+    /// Columns whose names are not those of the calibration data.
+    #[error("{}", other_columns_words(origin, missing.as_deref(), surplus.as_deref()))]
+    OtherColumns {
+        /// The input as the user typed it.
+        origin: Arc<str>,
+        /// Classes that have no column.
+        missing: Option<String>,
+        /// Columns that are no class.
+        surplus: Option<String>,
+    },
+    /// A label that names no class.
+    #[error(
+        "{origin}: row {row} has the label '{found}', which names no class; the classes are {classes}; give them names (--class-names), or \
+         choose their columns with a star for the names (--prob-cols 'p_*')"
+    )]
+    NotAClass {
+        /// The input as the user typed it.
+        origin: Arc<str>,
+        /// Row of the file, counted from 0.
+        row: usize,
+        /// What stands there, cut short.
+        found: String,
+        /// The names of the classes.
+        classes: String,
+    },
+    /// Labels that name other classes than there are columns.
+    #[error(
+        "{origin}: its labels are {found} words ({names}), but there are {classes} classes; name the classes with --class-names, or \
+         give them columns of their names"
+    )]
+    OtherClasses {
+        /// The input as the user typed it.
+        origin: Arc<str>,
+        /// Different labels found.
+        found: usize,
+        /// Some of them.
+        names: String,
+        /// Number of classes.
+        classes: usize,
+    },
     /// A label that is one class by its number and another by its name.
     #[error(
         "{origin}: line {line}: '{found}' is the number of one class and the name of another; write the number of the class and leave \
@@ -157,7 +213,7 @@ pub enum IoError {
     },
     /// Several columns where one is needed.
     #[error(
-        "{origin}: {what} need one column, found {columns}; select one (file.npz:key, file.parquet:column), \
+        "{origin}: {what} need one column, found {columns}; select one (file.npz:key, file.csv:column, file.parquet:column), \
          and check that this is not the matrix of probabilities"
     )]
     NotOneColumn {
@@ -225,6 +281,20 @@ pub enum IoError {
     UnknownOutputFormat {
         /// The path as it was given.
         path: PathBuf,
+    },
+    /// Columns to pass through to a matrix.
+    #[error("{}: an npy file holds sets and nothing else; write .csv, .jsonl or .parquet to pass columns through", path.display())]
+    IdsNeedATable {
+        /// The path as it was given.
+        path: PathBuf,
+    },
+    /// A column to pass through whose name is taken.
+    #[error("{}: column '{name}' cannot be passed through, the file has one of this name; rename it", path.display())]
+    IdColumn {
+        /// The path as it was given.
+        path: PathBuf,
+        /// The column.
+        name: String,
     },
     /// A pipe or device where the format needs a file.
     #[error(
@@ -305,12 +375,17 @@ impl IoError {
             | Self::NotAFile { .. }
             | Self::UnknownOutputFormat { .. }
             | Self::NeedsAFile { .. }
+            | Self::IdsNeedATable { .. }
+            | Self::IdColumn { .. }
             | Self::NameWithSeparator { .. } => Category::Argument,
             Self::Open { .. } | Self::Write { .. } | Self::OutOfMemory { .. } => Category::System,
             Self::Read { .. }
             | Self::NoRows { .. }
             | Self::TargetLabels { .. }
             | Self::NoColumn { .. }
+            | Self::NoNames { .. }
+            | Self::SameNames { .. }
+            | Self::NotAClass { .. }
             | Self::AmbiguousLabel { .. }
             | Self::TooWide { .. }
             | Self::Inflated { .. }
@@ -321,7 +396,10 @@ impl IoError {
             | Self::NotOneColumn { .. }
             | Self::NotALabel { .. }
             | Self::ClassName { .. } => Category::Content,
-            Self::WrongCount { .. } | Self::Swapped { .. } => Category::Incompatible,
+            Self::WrongCount { .. }
+            | Self::OtherColumns { .. }
+            | Self::OtherClasses { .. }
+            | Self::Swapped { .. } => Category::Incompatible,
             Self::Core { error, .. } => Category::Core(error.category()),
         }
     }
@@ -369,6 +447,29 @@ fn remedy(error: &io::Error) -> &'static str {
         }
         _ => "check the path and its permissions",
     }
+}
+
+/// What is wrong with the columns of a table, and what to do.
+fn other_columns_words(origin: &str, missing: Option<&str>, surplus: Option<&str>) -> String {
+    let finding = match (missing, surplus) {
+        (Some(missing), Some(surplus)) => {
+            format!(
+                "it has no column for {missing}, and {surplus} are not among the columns of the calibration data"
+            )
+        }
+        (Some(missing), None) => {
+            format!("it has no column for {missing}, which the calibration data have")
+        }
+        (None, surplus) => {
+            format!(
+                "{} are not among the columns of the calibration data",
+                surplus.unwrap_or_default()
+            )
+        }
+    };
+    format!(
+        "{origin}: {finding}; give the outputs of the same model, and say which columns they are (--prob-cols)"
+    )
 }
 
 /// A few names in words; files may hold thousands.

@@ -8,10 +8,13 @@ use evenkeel_jobs::{
     beside_each_other, counted_from,
 };
 
+use crate::class_of_label::ClassOfLabel;
 use crate::companion::RowAligned;
 use crate::error::IoError;
 use crate::reader::MatrixReader;
 use crate::source::MatrixSource;
+use crate::table_reading::TableReading;
+use crate::text_rows::TextRows;
 
 /// The files that describe one set of points, as typed.
 #[derive(Debug, Clone, Copy)]
@@ -41,6 +44,7 @@ pub struct FileSource {
     name: String,
     kind: ValueKind,
     source: MatrixSource,
+    reading: TableReading,
     reader: MatrixReader,
     block: crate::Block,
     softmax: Vec<f64>,
@@ -61,8 +65,20 @@ impl FileSource {
     /// # Errors
     /// If one cannot be opened or is not what it is given as.
     pub fn open(files: PointFiles<'_>, kind: ValueKind) -> Result<Self, JobError> {
+        Self::open_table(files, kind, TableReading::default())
+    }
+
+    /// The same with a reading of the columns.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), and if columns are not the ones expected.
+    pub fn open_table(
+        files: PointFiles<'_>,
+        kind: ValueKind,
+        reading: TableReading,
+    ) -> Result<Self, JobError> {
         let companion = |what, file: Option<&str>| {
-            file.map(|file| Companion::open(what, file, files.probs)).transpose()
+            file.map(|file| Companion::open(what, file, files.probs, &reading)).transpose()
         };
         // Companions first: where files were swapped, their error can say which belongs where.
         let labels = companion(PerRow::Label, files.labels)?;
@@ -71,10 +87,10 @@ impl FileSource {
         let second: Vec<Companion> = files
             .second
             .iter()
-            .map(|file| Companion::open(PerRow::Second, file, files.probs))
+            .map(|file| Companion::open(PerRow::Second, file, files.probs, &reading))
             .collect::<Result<_, _>>()?;
         let source = MatrixSource::parse(files.probs)?;
-        let reader = MatrixReader::open(&source)?;
+        let reader = reading.open(&source)?;
         // Before a row is read, where the headers tell.
         let others = [&labels, &features, &ratios].into_iter().flatten();
         for companion in others.chain(&second) {
@@ -85,6 +101,7 @@ impl FileSource {
             kind,
             block: reader.empty_block(),
             reader,
+            reading,
             source,
             softmax: Vec::new(),
             labels,
@@ -124,7 +141,7 @@ impl RowSource for FileSource {
         // A source that was just opened stands at its first row; opening every file twice would be
         // waste.
         if self.seen > 0 {
-            self.reader = MatrixReader::open(&self.source)?;
+            self.reader = self.reading.open(&self.source)?;
             self.seen = 0;
             for companion in self.companions() {
                 companion.rewind()?;
@@ -183,18 +200,33 @@ struct Companion {
     what: PerRow,
     file: String,
     source: MatrixSource,
-    rows: RowAligned,
+    rows: Beside,
+    /// What the classes are called, for labels; where they stand, for second models.
+    reading: TableReading,
+}
+
+/// What stands beside the rows: numbers, or labels that are words.
+#[derive(Debug)]
+enum Beside {
+    Numbers(RowAligned),
+    Words { text: TextRows, class: ClassOfLabel, next_row: usize },
 }
 
 impl Companion {
-    fn open(what: PerRow, file: &str, matrix: &str) -> Result<Self, JobError> {
+    fn open(
+        what: PerRow,
+        file: &str,
+        matrix: &str,
+        reading: &TableReading,
+    ) -> Result<Self, JobError> {
         let source = MatrixSource::parse(file)?;
-        let rows = opened(what, &source).map_err(|error| error.or_swapped(what, matrix))?;
-        Ok(Self { what, file: file.to_owned(), source, rows })
+        let rows =
+            opened(what, &source, reading).map_err(|error| error.or_swapped(what, matrix))?;
+        Ok(Self { what, file: file.to_owned(), source, rows, reading: reading.clone() })
     }
 
     fn rewind(&mut self) -> Result<(), JobError> {
-        self.rows = opened(self.what, &self.source)?;
+        self.rows = opened(self.what, &self.source, &self.reading)?;
         Ok(())
     }
 
@@ -206,7 +238,20 @@ impl Companion {
         classes: usize,
         matrix: &str,
     ) -> Result<Vec<usize>, JobError> {
-        let labels = self.rows.next_labels(rows)?;
+        let labels = match &mut self.rows {
+            Beside::Numbers(numbers) => numbers.next_labels(rows)?,
+            Beside::Words { text, class, next_row } => {
+                let words = text.next_rows(rows)?;
+                let origin = text.origin();
+                let found = words.iter().enumerate().map(|(offset, row)| {
+                    let word = row.first().map_or("", String::as_str);
+                    class.of(origin, *next_row + offset, word)
+                });
+                let found = found.collect::<Result<Vec<usize>, IoError>>()?;
+                *next_row += found.len();
+                found
+            }
+        };
         self.require(labels.len(), (rows, first_row), matrix)?;
         match labels.iter().position(|label| *label >= classes) {
             None => Ok(labels),
@@ -220,14 +265,22 @@ impl Companion {
 
     /// Reads the next rows; there must be one for each.
     fn advance(&mut self, rows: usize, first_row: usize, matrix: &str) -> Result<(), JobError> {
-        let columns = self.rows.columns();
-        let found = self.rows.next_rows(rows)?.len() / columns;
+        let found = match &mut self.rows {
+            Beside::Numbers(numbers) => numbers.next_rows(rows)?.len() / numbers.columns(),
+            Beside::Words { .. } => return Err(self.words()),
+        };
         self.require(found, (rows, first_row), matrix)
+    }
+
+    /// Words where numbers are asked for; they are opened for labels alone.
+    fn words(&self) -> JobError {
+        JobError::NoLabels { input: self.file.clone() }
     }
 
     /// The rows that were read last, as a second model's.
     fn table(&self, first_row: usize) -> Result<SecondTable<'_>, JobError> {
-        let rows = AnyRows::f64(self.rows.last_rows(), self.rows.columns())?;
+        let Beside::Numbers(numbers) = &self.rows else { return Err(self.words()) };
+        let rows = AnyRows::f64(numbers.last_rows(), numbers.columns())?;
         Ok(SecondTable { name: &self.file, rows, first_row })
     }
 
@@ -239,7 +292,8 @@ impl Companion {
         matrix: &str,
     ) -> Result<(&[f64], usize), JobError> {
         self.advance(rows, first_row, matrix)?;
-        let (values, columns) = (self.rows.last_rows(), self.rows.columns());
+        let Beside::Numbers(numbers) = &self.rows else { return Err(self.words()) };
+        let (values, columns) = (numbers.last_rows(), numbers.columns());
         // Checked alone, so that the error names this file and not the one beside it.
         let alone = match self.what {
             PerRow::Features => SideInputs::features(Rows::new("features", values, columns)?),
@@ -254,7 +308,11 @@ impl Companion {
     /// An error if the headers of both files are enough to know that they do not belong together.
     fn require_rows(&self, matrix: &str, rows: Option<u64>) -> Result<(), JobError> {
         let whole = |rows: u64| usize::try_from(rows).unwrap_or(usize::MAX);
-        match (self.rows.rows(), rows) {
+        let own = match &self.rows {
+            Beside::Numbers(numbers) => numbers.rows(),
+            Beside::Words { text, .. } => text.rows(),
+        };
+        match (own, rows) {
             (Some(found), Some(rows)) if found != rows => {
                 Err(self.miscounted(whole(found), matrix, whole(rows), false))
             }
@@ -277,7 +335,19 @@ impl Companion {
 
     /// An error unless `rows` rows were all there are. It tells the file's whole length, whatever of it was needed.
     fn require_end(&mut self, matrix: &str, rows: usize) -> Result<(), JobError> {
-        match self.rows.count_rows()? {
+        let found = match &mut self.rows {
+            Beside::Numbers(numbers) => numbers.count_rows()?,
+            Beside::Words { text, next_row, .. } => {
+                // In pieces: what goes on for gigabytes is counted in the memory of one.
+                loop {
+                    match text.next_rows(1 << 14)?.len() {
+                        0 => break *next_row,
+                        more => *next_row += more,
+                    }
+                }
+            }
+        };
+        match found {
             found if found == rows => Ok(()),
             found => Err(self.miscounted(found, matrix, rows, false)),
         }
@@ -289,11 +359,21 @@ impl Companion {
     }
 }
 
-fn opened(what: PerRow, source: &MatrixSource) -> Result<RowAligned, IoError> {
+fn opened(what: PerRow, source: &MatrixSource, reading: &TableReading) -> Result<Beside, IoError> {
+    let names = &reading.names;
     match what {
-        PerRow::Features | PerRow::Second => RowAligned::open(source),
+        PerRow::Features => RowAligned::open(source).map(Beside::Numbers),
+        // Another model of the same classes: columns with names are matched as those of the model itself.
+        PerRow::Second => RowAligned::open_table(source, reading).map(Beside::Numbers),
+        // Tables may hold words wherever the classes have names to find them by.
+        PerRow::Label if names.names().is_some() && source.is_table() => {
+            let mut text = TextRows::open(source, None)?;
+            text.skip_header(names.names().unwrap_or_default());
+            let class = ClassOfLabel::new(names.clone());
+            Ok(Beside::Words { text, class, next_row: 0 })
+        }
         PerRow::Label | PerRow::Ratio | PerRow::Weight | PerRow::Group => {
-            RowAligned::open_column(source, what.many())
+            RowAligned::open_column(source, what.many()).map(Beside::Numbers)
         }
     }
 }

@@ -3,7 +3,8 @@
 //! ```text
 //! segments.csv           one column under a header, or the column that the grouping is called by
 //! customers.csv:segment  the column segment
-//! segments.npy           whole numbers, as are columns of npz and parquet files
+//! customers.parquet      likewise, as are folders, compressed text and stdin
+//! segments.npy           whole numbers, as are columns of npz files
 //! ```
 
 use std::path::{Path, PathBuf};
@@ -15,8 +16,9 @@ use evenkeel_jobs::grouped::GroupColumn;
 use crate::companion::RowAligned;
 use crate::csv::{CsvProblem, Records};
 use crate::error::{IoError, Result, some_of};
-use crate::input::open_file;
+use crate::input::open_text;
 use crate::source::MatrixSource;
+use crate::text_rows::TextRows;
 
 /// Groups in a file, read in order, in bounded memory.
 pub struct GroupFile {
@@ -27,7 +29,13 @@ pub struct GroupFile {
 }
 
 enum Cells {
-    Texts { records: Records, place: usize, origin: Arc<str> },
+    /// A column of a table by its name.
+    Table(TextRows),
+    Texts {
+        records: Records,
+        place: usize,
+        origin: Arc<str>,
+    },
     Numbers(RowAligned),
 }
 
@@ -46,6 +54,22 @@ impl GroupFile {
         }
     }
 
+    /// Opens the column `by` of the table that holds the rows; none where it has no such column, or is no table.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn beside(matrix: &str, by: &str) -> Result<Option<Self>> {
+        let source = MatrixSource::parse(matrix)?;
+        if !source.is_table() || source.selector().is_some() {
+            return Ok(None);
+        }
+        match Self::open(&format!("{matrix}:{by}"), Some(by)) {
+            Ok(found) => Ok(Some(found)),
+            Err(IoError::NoColumn { .. } | IoError::NoNames { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Opens a file with the group of every row; `by` is what the grouping is called.
     ///
     /// # Errors
@@ -58,8 +82,11 @@ impl GroupFile {
 
 /// A path to a csv file, and the column selected in it.
 fn csv_parts(argument: &str) -> Option<(&str, Option<&str>)> {
+    // A folder may be named like a table; its files are read one after the other.
     let is_csv = |path: &str| {
-        Path::new(path).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"))
+        let path = Path::new(path);
+        let named = path.extension().is_some_and(|found| found.eq_ignore_ascii_case("csv"));
+        named && !path.is_dir()
     };
     // A file whose own name holds the colon wins over a column.
     if is_csv(argument) {
@@ -73,11 +100,16 @@ impl Cells {
     fn open(argument: &str, by: Option<&str>) -> Result<Self> {
         let Some((path, column)) = csv_parts(argument) else {
             let source = MatrixSource::parse(argument)?;
+            let column = source.selector().or(by).map(str::to_owned);
+            if source.is_table()
+                && let Some(column) = column
+            {
+                return Ok(Self::Table(TextRows::open(&source, Some(&[column]))?));
+            }
             return Ok(Self::Numbers(RowAligned::open_column(&source, "groups")?));
         };
         let origin: Arc<str> = Arc::from(argument);
-        let (file, _) = open_file(Path::new(path))?;
-        let mut records = Records::new(file, &origin)?;
+        let mut records = Records::new(open_text(Path::new(path))?, &origin)?;
         // The first line is always a header: names and groups are both texts, and guessing would lose a row.
         let Some(line) = records.next()? else {
             return Err(IoError::NoRows { origin });
@@ -129,6 +161,12 @@ impl GroupColumn for GroupFile {
         take: &mut dyn FnMut(&str) -> evenkeel_jobs::Result<()>,
     ) -> evenkeel_jobs::Result<usize> {
         match &mut self.cells {
+            Cells::Table(text) => {
+                let found = text.next_rows(rows).map_err(JobError::from)?;
+                let cell = |row: &Vec<String>| take(row.first().map_or("", String::as_str));
+                found.iter().try_for_each(cell)?;
+                Ok(found.len())
+            }
             Cells::Numbers(numbers) => {
                 let found = numbers.next_labels(rows).map_err(JobError::from)?;
                 found.iter().try_for_each(|number| take(&number.to_string()))?;
@@ -187,6 +225,31 @@ mod tests {
         let one = folder.join("one.csv");
         std::fs::write(&one, "segment\nx\n7\n").unwrap();
         assert_eq!(cells(&one.display().to_string(), None).unwrap(), ["x", "7"]);
+        // Two files of a folder are one column, the rows of the first before those of the second.
+        let parts = folder.join("parts.csv");
+        std::fs::create_dir_all(&parts).unwrap();
+        std::fs::copy(&path, parts.join("1.csv")).unwrap();
+        std::fs::copy(&one, parts.join("0.csv")).unwrap();
+        let both = ["x", "7", "north", "a, b", "south"];
+        assert_eq!(cells(&format!("{}:segment", parts.display()), None).unwrap(), both);
         std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn words_of_parquet_are_groups_in_every_codec() {
+        let fixture = |codec: &str| {
+            let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures");
+            format!("{folder}/codec_{codec}.parquet")
+        };
+        let plain = cells(&fixture("none"), Some("label")).unwrap();
+        assert_eq!(plain.len(), 60);
+        assert!(plain.iter().all(|word| ["cat", "dog", "eel"].contains(&word.as_str())));
+        for codec in ["snappy", "gzip", "zstd", "lz4", "brotli"] {
+            assert_eq!(cells(&format!("{}:label", fixture(codec)), None).unwrap(), plain);
+        }
+        // The table that holds the rows has the column, or it has not.
+        assert!(GroupFile::beside(&fixture("zstd"), "label").unwrap().is_some());
+        assert!(GroupFile::beside(&fixture("zstd"), "segment").unwrap().is_none());
+        assert!(cells(&fixture("zstd"), Some("segment")).unwrap_err().contains("p_cat"));
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::error::{IoError, Result};
 use std::fs::File;
-use std::io;
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 /// An open file and its length in bytes. Directories, pipes and devices are refused: their length
@@ -14,6 +14,21 @@ pub(crate) fn open_file(path: &Path) -> Result<(File, u64)> {
     let file = File::open(path).map_err(failed)?;
     let length = file.metadata().map_err(failed)?.len();
     Ok((file, length))
+}
+
+/// Text, inflated where its first bytes say that it was compressed: gzip or zstd.
+pub(crate) fn open_text(path: &Path) -> Result<Box<dyn Read + Send>> {
+    let (file, _) = open_file(path)?;
+    let mut input = BufReader::new(file);
+    let failed = |error: io::Error| IoError::Open { path: path.to_path_buf(), error };
+    // By the bytes and not by the name: a name may be wrong, and stdin has none.
+    Ok(match input.fill_buf().map_err(failed)? {
+        [0x1f, 0x8b, ..] => Box::new(flate2::bufread::MultiGzDecoder::new(input)),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => {
+            Box::new(zstd::stream::read::Decoder::with_buffer(input).map_err(failed)?)
+        }
+        _ => Box::new(input),
+    })
 }
 
 /// Length in bytes of what must be a file.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use crate::csv::Records;
 use crate::error::{IoError, Result, some_of};
-use crate::input::open_file;
+use crate::input::{open_file, open_text};
 use crate::write::csv_cell;
 
 /// Name of the column of row numbers.
@@ -53,7 +53,8 @@ impl LabelSheet {
         if length > MOST_BYTES {
             return Err(problem(1, "more than 512 MB", "a sheet of labels"));
         }
-        let mut records = Records::new(file, &origin)?;
+        drop(file);
+        let mut records = Records::new(open_text(path)?, &origin)?;
         if records.next()?.is_none() {
             return Err(IoError::NoRows { origin });
         }
@@ -181,8 +182,7 @@ pub fn read_id_columns(
     rows: &BTreeSet<u64>,
 ) -> Result<IdColumns> {
     let origin: Arc<str> = Arc::from(path.display().to_string());
-    let (file, _) = open_file(path)?;
-    let mut records = Records::new(file, &origin)?;
+    let mut records = Records::new(open_text(path)?, &origin)?;
     if records.next()?.is_none() {
         return Err(IoError::NoRows { origin });
     }

@@ -1,5 +1,6 @@
 //! The files of the calibration data, whole in memory.
 
+use evenkeel::calibration::ClassNames;
 use evenkeel::rows::Rows;
 use evenkeel::side_inputs::SideInputs;
 use evenkeel_jobs::{
@@ -7,10 +8,14 @@ use evenkeel_jobs::{
     beside_each_other,
 };
 
+use crate::class_of_label::{LabelNames, worded_labels};
+use crate::csv::CsvProblem;
 use crate::error::IoError;
 use crate::matrix::read_all;
+use crate::parquet::ParquetProblem;
 use crate::reader::MatrixReader;
 use crate::source::MatrixSource;
+use crate::table_reading::TableReading;
 use crate::vectors::{open_column, read_labels, read_weights, require_count};
 
 /// The files of what stands beside the probabilities, as typed.
@@ -33,11 +38,12 @@ pub struct SideFiles<'a> {
 pub fn read_second(
     files: &[String],
     kind: ValueKind,
+    reading: &TableReading,
     seen: SeenRows<'_>,
 ) -> Result<Vec<f64>, JobError> {
     let mut blocks = Vec::new();
     for file in files {
-        let mut reader = MatrixReader::open(&MatrixSource::parse(file)?)?;
+        let mut reader = reading.open(&MatrixSource::parse(file)?)?;
         // Before a row is read, where the headers tell.
         match reader.rows() {
             Some(found) if found != seen.rows as u64 => {
@@ -73,11 +79,15 @@ pub struct LabeledFiles<'a> {
     classes: usize,
     labels_file: &'a str,
     labels: Vec<usize>,
+    columns: Option<Vec<String>>,
+    names: LabelNames,
     files: SideFiles<'a>,
     features: Option<(Vec<f64>, usize)>,
     ratios: Option<Vec<f64>>,
     weights: Option<Vec<f64>>,
     kind: ValueKind,
+    /// How columns of second models are found: as those of the model.
+    reading: TableReading,
     second: Vec<f64>,
 }
 
@@ -87,32 +97,83 @@ impl<'a> LabeledFiles<'a> {
     /// # Errors
     /// If a file cannot be read, or there are not as many labels as rows.
     pub fn read(probs: &'a str, labels: &'a str, kind: ValueKind) -> Result<Self, JobError> {
-        let mut matrix = MatrixReader::open(&MatrixSource::parse(probs)?)?;
+        Self::read_table(probs, labels, kind, &TableReading::default())
+    }
+
+    /// The same with a reading of the columns. Labels may be words: names of the classes, of their columns, or, where
+    /// nothing is named, as many words as there are classes, which then name these in sorted order.
+    ///
+    /// # Errors
+    /// If a file cannot be read, a column is missing, a label names no class, or there are not as many labels as rows.
+    pub fn read_table(
+        probs: &'a str,
+        labels: &'a str,
+        kind: ValueKind,
+        reading: &TableReading,
+    ) -> Result<Self, JobError> {
+        let mut matrix = reading.open(&MatrixSource::parse(probs)?)?;
+        let columns = matrix.names().map(<[String]>::to_vec);
         let labels_source = MatrixSource::parse(labels)?;
         // A matrix where labels are expected is nearly always the other file.
         let swapped = |error: IoError| error.or_swapped(PerRow::Label, probs);
         // Before a row is read, where the headers tell: a few compressed bytes can hold a billion rows.
         if let Some(rows) = matrix.rows().and_then(|rows| usize::try_from(rows).ok()) {
-            let column = open_column(&labels_source, PerRow::Label.many()).map_err(swapped)?;
-            require_count(&column, PerRow::Label.many(), rows)?;
+            match open_column(&labels_source, PerRow::Label.many()) {
+                Ok(column) => require_count(&column, PerRow::Label.many(), rows)?,
+                // Words are counted when they are read.
+                Err(error) if is_about_words(&error) => {}
+                Err(error) => return Err(swapped(error).into()),
+            }
         }
         let block = read_all(&mut matrix)?;
         let mut softmax = Vec::new();
         // Widened once: the calibration data are small and are read several times.
         let values = block.probabilities(kind, &mut softmax)?.widened().into_owned();
         let (labels_file, expected) = (labels, Some(block.row_count()));
-        let labels = read_labels(&labels_source, expected).map_err(swapped)?;
+        let shape = (block.row_count(), block.columns());
+        let star = reading.patterns.as_ref().zip(columns.as_ref());
+        let starred = star.and_then(|(patterns, columns)| patterns.class_names(columns));
+        // Columns named 1, 2, 3: the label 1 is the class of the column 1.
+        let is_number = |name: &String| name.bytes().all(|byte| byte.is_ascii_digit());
+        let numbered = columns.clone().filter(|columns| columns.iter().all(is_number));
+        // What is typed comes before what the columns say.
+        let names = match (&reading.names, starred.or(numbered)) {
+            (LabelNames::None, Some(starred)) => LabelNames::Own(starred),
+            (given, _) => given.clone(),
+        };
+        let by_name_only = names.contradict_numbers() && labels_source.is_table();
+        let numbers = match by_name_only {
+            true => None,
+            false => Some(read_labels(&labels_source, expected)),
+        };
+        let (labels, names) = match numbers {
+            Some(Ok(labels)) => (labels, names),
+            Some(Err(error)) if !is_about_words(&error) => return Err(swapped(error).into()),
+            as_numbers => {
+                let as_numbers = as_numbers.and_then(Result::err);
+                let names = match (&names, &columns) {
+                    (LabelNames::None, Some(columns)) => LabelNames::Own(columns.clone()),
+                    _ => names,
+                };
+                let found = worded_labels(&labels_source, &names, shape, as_numbers)?;
+                (found.labels, found.names)
+            }
+        };
+        let reading = TableReading { columns: columns.clone(), ..reading.clone() };
         Ok(Self {
             probs,
             values,
             classes: block.columns(),
             labels_file,
             labels,
+            columns,
+            names,
             files: SideFiles::default(),
             features: None,
             ratios: None,
             weights: None,
             kind,
+            reading,
             second: Vec::new(),
         })
     }
@@ -153,9 +214,20 @@ impl<'a> LabeledFiles<'a> {
         self.ratios = vector(PerRow::Ratio, files.ratios)?;
         self.weights = vector(PerRow::Weight, files.weights)?;
         let seen = SeenRows { name: self.probs, rows, classes: self.classes };
-        self.second = read_second(files.second, self.kind, seen)?;
+        self.second = read_second(files.second, self.kind, &self.reading, seen)?;
         self.files = files;
         Ok(self)
+    }
+
+    /// Columns and names of the classes.
+    pub fn class_names(&self) -> ClassNames {
+        let classes = self.names.names().map(<[String]>::to_vec);
+        ClassNames { columns: self.columns.clone(), classes }
+    }
+
+    /// What the classes are called, for labels that come later.
+    pub fn label_names(&self) -> &LabelNames {
+        &self.names
     }
 
     /// The file of the probabilities, as the user typed it.
@@ -192,5 +264,20 @@ impl<'a> LabeledFiles<'a> {
             weights: weights.unwrap_or_default(),
         };
         labeled.with_side_inputs(names, side)?.with_second(&self.second)
+    }
+}
+
+/// Whether labels may be words: what was found is no number.
+fn is_about_words(error: &IoError) -> bool {
+    match error {
+        IoError::Csv { problem, .. } => matches!(problem, CsvProblem::NotANumber { .. }),
+        IoError::Parquet { problem, .. } => {
+            matches!(
+                problem,
+                ParquetProblem::NotNumeric { .. } | ParquetProblem::NoNumericColumn { .. }
+            )
+        }
+        // A word alone above numbers was taken for the name of their column.
+        _ => false,
     }
 }

@@ -1,10 +1,13 @@
 //! `MatrixSource -> Block, Block, ...`: one reader for all formats, in the memory of one block.
 
 use crate::block::{Block, Precision, Values};
+use crate::column_choice::ColumnChoice;
 use crate::error::{IoError, Result};
 use crate::input::file_length;
+use crate::parts::PartRows;
 use crate::source::{Format, MatrixSource};
 use crate::{csv, npy, npz, parquet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Widest row that is read: 32 MB of `f64`. Extreme classification has a few million labels; a wider "row" is a
@@ -17,6 +20,10 @@ pub(crate) trait RowStream: Send {
     fn columns(&self) -> usize;
     /// Number of rows in the file, where the format tells.
     fn rows(&self) -> Option<u64>;
+    /// Names of the columns, where they have any.
+    fn names(&self) -> Option<&[String]> {
+        None
+    }
     /// Precision of the numbers.
     fn precision(&self) -> Precision;
     /// Replaces `values` by the next rows, at most `rows` of them; returns how many there are, 0 only at the end.
@@ -40,13 +47,23 @@ impl MatrixReader {
     /// [`IoError::TooWide`] for rows of more than [`MAX_COLUMNS`] entries, and the format's own variant for a file that
     /// is not what its name says or that claims more than its bytes can hold.
     pub fn open(source: &MatrixSource) -> Result<Self> {
+        Self::open_choosing(source, &ColumnChoice::default())
+    }
+
+    /// The same with a choice of the columns of a table.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), [`IoError::NoColumn`] for a column that is not there, [`IoError::NoNames`] where columns
+    /// have no names to choose by, [`IoError::OtherColumns`] where they are not the ones expected.
+    pub fn open_choosing(source: &MatrixSource, choice: &ColumnChoice) -> Result<Self> {
         let origin: Arc<str> = source.to_string().into();
-        let stored = file_length(source.path())?;
-        let stream = match source.format() {
-            Format::Npy => npy::open(source.path(), &origin)?,
-            Format::Npz => npz::open(source.path(), source.selector(), &origin)?,
-            Format::Csv => csv::open(source.path(), &origin)?,
-            Format::Parquet => parquet::open(source, &origin)?,
+        let mut stored = 0_u64;
+        for part in source.parts() {
+            stored = stored.saturating_add(file_length(part.path())?);
+        }
+        let stream = match source.is_whole() {
+            true => open_stream(source, choice)?,
+            false => Box::new(PartRows::open(source, choice)?),
         };
         let block = Block {
             origin,
@@ -65,6 +82,11 @@ impl MatrixReader {
     /// Number of columns, from 1 to [`MAX_COLUMNS`].
     pub fn columns(&self) -> usize {
         self.block.columns
+    }
+
+    /// Names of the columns, where each has one of its own.
+    pub fn names(&self) -> Option<&[String]> {
+        self.stream.names().filter(|names| are_names(names))
     }
 
     /// Number of rows in the file, where that is known without reading it: always but for csv.
@@ -111,6 +133,26 @@ impl MatrixReader {
     }
 }
 
+/// Opens one file and reads what it says about itself.
+pub(crate) fn open_stream(
+    source: &MatrixSource,
+    choice: &ColumnChoice,
+) -> Result<Box<dyn RowStream>> {
+    let origin: Arc<str> = source.to_string().into();
+    Ok(match source.format() {
+        Format::Npy => npy::open(source.path(), &origin)?,
+        Format::Npz => npz::open(source.path(), source.selector(), &origin)?,
+        Format::Csv => match source.selector() {
+            Some(column) => {
+                let one = ColumnChoice::Named(vec![column.to_owned()]);
+                csv::open(source.path(), &one, &origin)?
+            }
+            None => csv::open(source.path(), choice, &origin)?,
+        },
+        Format::Parquet => parquet::open(source, choice, &origin)?,
+    })
+}
+
 fn fill_from(
     stream: &mut dyn RowStream,
     next_row: &mut usize,
@@ -133,6 +175,19 @@ impl std::fmt::Debug for MatrixReader {
             .field("next_row", &self.next_row)
             .finish()
     }
+}
+
+/// Whether every column has a name of its own, and not just its number.
+pub(crate) fn are_names(names: &[String]) -> bool {
+    let distinct: BTreeSet<&String> = names.iter().collect();
+    distinct.len() == names.len()
+        && !are_numbers(names)
+        && names.iter().all(|name| !name.is_empty())
+}
+
+/// Whether the columns are called `0, 1, 2, ...`, as programs call columns without names.
+pub(crate) fn are_numbers(names: &[String]) -> bool {
+    names.iter().enumerate().all(|(place, name)| *name == place.to_string())
 }
 
 /// Checks a width that a file claims.

@@ -1,6 +1,7 @@
 //! `"file.npz:key" -> path, selector, format`: what the user typed, taken apart.
 
 use crate::error::{IoError, Result};
+use crate::parts::expand;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -21,6 +22,10 @@ impl Format {
     /// The format a file name stands for, by its extension in any case.
     pub fn of(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+        if matches!(extension.as_str(), "gz" | "zst") {
+            // Of compressed files only text: the others are compressed inside.
+            return Self::of(&path.with_extension("")).filter(|format| *format == Self::Csv);
+        }
         match extension.as_str() {
             "npy" => Some(Self::Npy),
             "npz" => Some(Self::Npz),
@@ -32,7 +37,7 @@ impl Format {
 
     /// Whether a part of the file can be selected.
     fn has_parts(self) -> bool {
-        matches!(self, Self::Npz | Self::Parquet)
+        matches!(self, Self::Npz | Self::Csv | Self::Parquet)
     }
 
     /// What a selector names, in words.
@@ -52,13 +57,15 @@ impl fmt::Display for Format {
     }
 }
 
-/// A matrix argument: `file.npy`, `file.npz`, `file.npz:key`, `file.csv`, `file.parquet`, `file.parquet:column`.
+/// A matrix argument: `file.npy`, `file.npz`, `file.npz:key`, `file.csv`, `file.csv:column`, `file.parquet`, `file.parquet:column`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MatrixSource {
     path: PathBuf,
     selector: Option<String>,
     format: Format,
     gaps: Gaps,
+    /// Files of a directory or a pattern; none for a file.
+    files: Vec<PathBuf>,
 }
 
 /// What a missing number in a table is.
@@ -80,8 +87,17 @@ impl MatrixSource {
     /// nothing after it, [`IoError::UnexpectedSelector`] for a selector after a format that holds one matrix. Whether
     /// the file exists is found out when it is opened.
     pub fn parse(argument: &str) -> Result<Self> {
+        if let Some(selector) =
+            argument.strip_prefix('-').filter(|rest| rest.is_empty() || rest.starts_with(':'))
+        {
+            let (path, format) = crate::stdin::spooled()?;
+            let selector = selector.strip_prefix(':').map(str::to_owned);
+            return Ok(Self { selector, ..Self::whole(path.to_path_buf(), format) });
+        }
         let whole = path_of_text(argument);
-        if let (Some(format), Ok(true)) = (Format::of(&whole), whole.try_exists()) {
+        // A folder may be named like a table: programs write `table.parquet/part-0.parquet`.
+        let is_there = |path: &Path| path.try_exists().unwrap_or(false) && !path.is_dir();
+        if let (Some(format), true) = (Format::of(&whole), is_there(&whole)) {
             return Ok(Self::whole(whole, format));
         }
         let cuts: Vec<(PathBuf, &str, Format)> = argument
@@ -93,12 +109,30 @@ impl MatrixSource {
             })
             .collect();
         // Keys and directories may hold colons too: the cut after a file that exists is the one that was meant.
-        let there = cuts.iter().position(|(path, ..)| path.try_exists().unwrap_or(false));
+        let there = cuts.iter().position(|(path, ..)| is_there(path));
+        if there.is_none()
+            && let Some(several) = Self::several(argument)
+        {
+            return Ok(several);
+        }
         match (cuts.into_iter().nth(there.unwrap_or(0)), Format::of(&whole)) {
             (Some((path, selector, format)), _) => Self::select(path, selector, format),
             (None, Some(format)) => Ok(Self::whole(whole, format)),
             (None, None) => Err(IoError::UnknownFormat { origin: argument.to_owned() }),
         }
+    }
+
+    /// A directory, or a pattern, with or without a column of its tables.
+    fn several(argument: &str) -> Option<Self> {
+        let cuts = argument
+            .rmatch_indices(':')
+            .map(|(at, _)| (&argument[..at], Some(&argument[at + 1..])));
+        std::iter::once((argument, None)).chain(cuts).find_map(|(text, selector)| {
+            let path = path_of_text(text);
+            let (files, format) = expand(&path)?;
+            let selector = selector.map(str::to_owned);
+            Some(Self { selector, files, ..Self::whole(path, format) })
+        })
     }
 
     fn select(path: PathBuf, selector: &str, format: Format) -> Result<Self> {
@@ -113,7 +147,7 @@ impl MatrixSource {
     }
 
     fn whole(path: PathBuf, format: Format) -> Self {
-        Self { path, selector: None, format, gaps: Gaps::default() }
+        Self { path, selector: None, format, gaps: Gaps::default(), files: Vec::new() }
     }
 
     /// The same with gaps in its plain columns.
@@ -125,6 +159,29 @@ impl MatrixSource {
     /// What a missing number is.
     pub fn gaps(&self) -> Gaps {
         self.gaps
+    }
+
+    /// Whether it is a table, whose columns may have names and hold words.
+    pub(crate) fn is_table(&self) -> bool {
+        matches!(self.format, Format::Csv | Format::Parquet)
+    }
+
+    /// Whether it is one file.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// The files it stands for, in their order.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = Self> {
+        let paths =
+            if self.files.is_empty() { std::slice::from_ref(&self.path) } else { &self.files[..] };
+        paths.iter().map(|path| Self {
+            path: path.clone(),
+            selector: self.selector.clone(),
+            format: Format::of(path).unwrap_or(self.format),
+            gaps: self.gaps,
+            files: Vec::new(),
+        })
     }
 
     /// Path of the file, without the selector.

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use crate::csv::Records;
 use crate::error::{IoError, Result};
-use crate::input::open_file;
+use crate::input::{open_file, open_text};
 use crate::matrix::read_matrix;
 use crate::parquet;
 use crate::source::{Format, Gaps, MatrixSource};
@@ -163,7 +163,8 @@ fn of_text(source: &MatrixSource, cells: &Cells<'_>) -> Result<LabelsOfRows> {
     if length > MOST_BYTES {
         return Err(cells.problem(1, "more than 256 MB", "a sheet of labels"));
     }
-    let mut records = Records::new(file, &cells.origin)?;
+    drop(file);
+    let mut records = Records::new(open_text(source.path())?, &cells.origin)?;
     if records.next()?.is_none() {
         return Ok(LabelsOfRows { pairs: Vec::new(), entries: Some(0) });
     }
@@ -186,9 +187,8 @@ fn of_text(source: &MatrixSource, cells: &Cells<'_>) -> Result<LabelsOfRows> {
 
 /// One label a line, where an empty line counts: the reader of records would skip it.
 fn of_column(source: &MatrixSource, cells: &Cells<'_>) -> Result<LabelsOfRows> {
-    let (file, _) = open_file(source.path())?;
     let mut text = String::new();
-    let read = file.take(MOST_BYTES).read_to_string(&mut text);
+    let read = open_text(source.path())?.take(MOST_BYTES).read_to_string(&mut text);
     read.map_err(|error| IoError::Read { origin: Arc::clone(&cells.origin), error })?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let cell = |line: &str| line.trim().trim_matches('"').trim().to_owned();

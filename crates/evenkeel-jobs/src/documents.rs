@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use evenkeel::calibration::{Calibration, Evidence, Rule};
 use evenkeel::check::ShiftReport;
 use evenkeel::evaluation::{ClassCoverage, Evaluation, SizeCoverage};
+use evenkeel::level::Miscoverage;
 use evenkeel::method::label_plan::Certificate;
 use evenkeel::reading::{CoverageEstimate, CoverageLoss};
 use evenkeel::threshold::Threshold;
@@ -210,6 +211,25 @@ pub struct CalibrateDocument<'a> {
     /// Names of the classes, if they were given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class_names: Option<&'a [String]>,
+    /// Every rate asked for, with its threshold; absent for one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub levels: Vec<CalibratedLevel>,
+}
+
+/// One of several rates of a calibration.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct CalibratedLevel {
+    /// Miscoverage rate.
+    pub alpha: f64,
+    /// Null is infinite, or a threshold for each point or label.
+    pub threshold: Option<f64>,
+}
+
+impl CalibratedLevel {
+    /// The threshold of a calibration at a rate.
+    pub fn new(calibration: &Calibration, alpha: Miscoverage) -> Self {
+        Self { alpha: alpha.get(), threshold: finite(calibration.threshold(Some(alpha))) }
+    }
 }
 
 impl<'a> CalibrateDocument<'a> {
@@ -256,8 +276,9 @@ impl<'a> CalibrateDocument<'a> {
             certificate: plan.map(|plan| plan.certificate),
             account: sentences::account(calibration),
             evidence: learned.evidence.as_ref(),
-            warnings: calibration.warnings(),
+            warnings: sentences::warnings_of(calibration),
             class_names,
+            levels: Vec::new(),
         }
     }
 }
@@ -293,7 +314,7 @@ pub struct LabelDocument<'a> {
 }
 
 /// What `predict` says.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PredictDocument {
     /// Number of points, each with one set.
     pub n: u64,
@@ -307,6 +328,9 @@ pub struct PredictDocument {
     pub empty: u64,
     /// Sets with every label.
     pub full: u64,
+    /// What a user should know; absent where there is nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 impl PredictDocument {
@@ -319,6 +343,7 @@ impl PredictDocument {
             mean_size: predicted.labels as f64 / predicted.n as f64,
             empty: predicted.empty,
             full: predicted.full,
+            warnings: sentences::low_level(predicted.alpha.get()).into_iter().collect(),
         }
     }
 }
@@ -350,6 +375,43 @@ pub struct EvaluateDocument<'a> {
     pub per_group: Vec<GroupEvaluationRow<'a>>,
     /// Measured total coverage gap; null where points have thresholds of their own.
     pub total_coverage_gap: Option<f64>,
+    /// What a user should know; absent where there is nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    /// Every rate asked for; absent for one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub levels: Vec<EvaluatedLevel>,
+}
+
+/// One of several rates of an evaluation.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct EvaluatedLevel {
+    /// Miscoverage rate the sets were made for.
+    pub alpha: f64,
+    /// Share of the points whose label is in their set.
+    pub coverage: f64,
+    /// Mean number of labels in a set, in `[0, C]`.
+    pub mean_size: f64,
+    /// Median number of labels in a set.
+    pub median_size: f64,
+    /// Sets without a label.
+    pub empty: u64,
+    /// Sets with every label.
+    pub full: u64,
+}
+
+impl EvaluatedLevel {
+    /// Of an evaluation at one rate.
+    pub fn new(evaluation: &Evaluation) -> Self {
+        Self {
+            alpha: evaluation.alpha.get(),
+            coverage: evaluation.coverage,
+            mean_size: evaluation.mean_size,
+            median_size: evaluation.median_size,
+            empty: evaluation.empty,
+            full: evaluation.full,
+        }
+    }
 }
 
 /// Coverage of one class.
@@ -419,6 +481,8 @@ impl<'a> EvaluateDocument<'a> {
             per_class: class_rows(&evaluation.per_class, class_names),
             per_group: Vec::new(),
             total_coverage_gap: evaluation.total_coverage_gap,
+            warnings: sentences::low_level(evaluation.alpha.get()).into_iter().collect(),
+            levels: Vec::new(),
         }
     }
 }
@@ -445,7 +509,11 @@ impl CompareDocument {
             // All methods saw the same rows; with none left, none were.
             n: compared.first().map_or(0, |first| first.evaluation.n),
             rows: compared.iter().map(Compared::row).collect(),
-            warnings: sentences::method_warnings(compared).into_iter().chain(reasons).collect(),
+            warnings: sentences::low_level(alpha)
+                .into_iter()
+                .chain(sentences::method_warnings(compared))
+                .chain(reasons)
+                .collect(),
         }
     }
 }

@@ -48,6 +48,7 @@ mod check;
 mod compare;
 pub mod documents;
 mod error;
+mod error_place;
 mod evaluate;
 mod evaluation_pass;
 mod fit;
@@ -74,6 +75,7 @@ pub use check::{
 };
 pub use compare::{CompareJob, Compared, Comparison, Entrant, IfInapplicable, LeftOut, compare};
 pub use error::{JobError, PerRow, Result, Spell, counted_from, plainly};
+pub use error_place::ErrorPlace;
 pub use evaluate::{Evaluated, evaluate};
 pub use label::{Drawn, LabelJob, LabelsFor, LabelsWorth, RowToLabel, Shown, label};
 pub use labeled::{LabeledData, SideNames};

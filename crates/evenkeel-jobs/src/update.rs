@@ -44,7 +44,10 @@ pub fn update(
         .with_target_entries(new.name(), new.entries());
     let (score, alpha, seed) = (provenance.score, provenance.alpha, provenance.seed);
     let calibrator = ShiftCalibrator { method: method?, score, alpha, seed };
-    let made = calibrate(&calibrator, &labeled.with_target_labels(&labels), target, observer)?;
+    let mut made = calibrate(&calibrator, &labeled.with_target_labels(&labels), target, observer)?;
+    if let Some(names) = calibration.class_names() {
+        made.calibration = made.calibration.with_class_names(names.clone())?;
+    }
     match other_row(calibration, &made.calibration) {
         None => Ok(made),
         Some(row) => Err(JobError::OtherRow {

@@ -145,6 +145,14 @@ pub enum Error {
         /// Largest deviation from one that is accepted.
         tolerance: f64,
     },
+    /// Rows that were called logits are probabilities already.
+    ///
+    /// Their softmax would be nearly uniform, and every set would hold every label.
+    #[error("{}", probabilities_as_logits(*rows, &Neutral))]
+    ProbabilitiesAsLogits {
+        /// How many rows were looked at, from the first on; all of them look so.
+        rows: usize,
+    },
     /// All weights are zero, so they cannot be normalised.
     ///
     /// Weights of this kind say that no point counts, which no threshold can follow from.
@@ -617,6 +625,23 @@ fn logits_hint(what: &str, spelling: &dyn Spelling) -> String {
     }
 }
 
+/// "the first 10 rows are probabilities already; leave --logits out, or give --force-logits if they are logits all the same".
+fn probabilities_as_logits(rows: usize, spelling: &dyn Spelling) -> String {
+    let (found, verb) = match rows {
+        1 => ("the first row is".to_owned(), "it lies in [0, 1] and sums"),
+        rows => (format!("the first {rows} rows are"), "they lie in [0, 1] and sum"),
+    };
+    let instead = match spelling.spell(Input::Logits).as_str() {
+        // Without a shell there is nothing to type, only something to do.
+        "logits" => "take no softmax of them".to_owned(),
+        typed => format!(
+            "leave {typed} out, or give {} if they are logits all the same",
+            spelling.spell(Input::ForcedLogits)
+        ),
+    };
+    format!("{found} probabilities already: {verb} to 1; {instead}")
+}
+
 /// "method fixed needs calibration weights: one weight per calibration point".
 fn missing(what: Input, whose: User, spelling: &dyn Spelling) -> String {
     let needs = format!("{} needs {}", whose.subject(spelling), spelling.spell(what));
@@ -628,7 +653,7 @@ fn missing(what: Input, whose: User, spelling: &dyn Spelling) -> String {
             )
         }
         Input::Side(side, points) => format!("{needs}: one {} per {}", side.one(), points.point()),
-        Input::Option(_) | Input::Logits => needs,
+        Input::Option(_) | Input::Logits | Input::ForcedLogits => needs,
     }
 }
 
@@ -717,6 +742,7 @@ impl Error {
             Self::OptionConflict { option, other, why } => conflict(*option, *other, why, spelling),
             Self::OptionsExclude { option, other, why } => excludes(*option, other, why, spelling),
             Self::WrongScore { whose, scores } => wrong_score(*whose, scores, spelling),
+            Self::ProbabilitiesAsLogits { rows } => probabilities_as_logits(*rows, spelling),
             Self::Negative { what, .. } | Self::NotNormalised { what, .. } => {
                 // Only what follows from the mistake is spelled; the finding itself has no names.
                 let said = self.to_string();
@@ -737,6 +763,7 @@ impl Error {
             | Self::NotFinite { .. }
             | Self::Negative { .. }
             | Self::NotNormalised { .. }
+            | Self::ProbabilitiesAsLogits { .. }
             | Self::ZeroTotal { .. }
             | Self::LabelOutOfRange { .. }
             | Self::NoAllowedLabel { .. }

@@ -3,51 +3,75 @@
 use std::path::Path;
 
 use evenkeel_io::{AtomicFile, FileSource, PointFiles, read_labels_of_rows};
+use evenkeel_jobs::documents::CalibratedLevel;
 use evenkeel_jobs::grouped::{
     CalibratedPerClass, CalibratedPerGroup, calibrate_per_class, calibrate_per_group,
-    calibrated_per_class, calibrated_per_group, merged_classes, merged_groups,
+    calibrated_per_class, calibrated_per_group, group_warnings, merged_classes,
 };
 use evenkeel_jobs::{
     Calibrated, JobError, LabeledData, Observer, TargetLabels, calibrate, sentences, update,
 };
 
+use evenkeel::calibration::ClassNames;
 use evenkeel::calibrator::ShiftCalibrator;
+use evenkeel::level::Miscoverage;
 use evenkeel::method::{FewLabelsSettings, KnownRatios, Method, MethodName, require_and_refuse};
 use evenkeel::score::Score;
 use evenkeel::side_inputs::PointSet;
 
-use crate::args::{CalibrateArgs, Labeled};
+use crate::args::CalibrateArgs;
 use crate::exit::Outcome;
 use crate::failure::Failure;
-use crate::files::load_calibration;
+use crate::files::{load_calibration, named_by};
 use crate::output::{print, print_json, to_json};
 use crate::per_args::Per;
 use crate::progress::Verbosity;
 use crate::settings::{Rates, calibrator, on_threads, score};
+use crate::table_args::LabeledPaths;
 
 pub(crate) fn run(args: &CalibrateArgs) -> Result<Outcome, Failure> {
     on_threads(args.common.threads, || run_on_pool(args))
 }
 
 fn run_on_pool(args: &CalibrateArgs) -> Result<Outcome, Failure> {
-    args.per.check()?;
+    require_json(&args.out)?;
+    args.per.check(args.made_of.cal.as_ref())?;
     args.small.check(&args.per)?;
-    match (args.made_of.labeled(), &args.made_of.calibration, &args.made_of.update) {
+    args.per.require_one(&Rates::several(&args.common)?.1)?;
+    // Before any file is read: a missing flag should not cost the reading of gigabytes.
+    unlabeled(args)?;
+    let paths = args.made_of.paths(&args.reading.columns)?;
+    match (paths, &args.made_of.calibration, &args.made_of.update) {
         (Some(labeled), ..) => of_files(args, &labeled),
         (None, Some(path), _) => of_kept_data(args, path),
         (None, None, Some(path)) => of_calibration(args, path),
         (None, None, None) => Err(Failure::Argument(
-            "give --cal-probs and --cal-labels, or --calibration or --update with a file written by calibrate".into(),
+            "give --cal-probs and --cal-labels, or --cal, or --calibration or --update with a file written by calibrate".into(),
         )),
     }
 }
 
+/// An error unless a calibration is to be stored under a name of its kind: `--out cal.npy` is nearly always a slip that
+/// would replace data. A pipe or device has no such name, and nothing in it is replaced.
+fn require_json(out: &Path) -> Result<(), Failure> {
+    let named = out.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
+    // A folder is refused in better words where the file is started.
+    let other = std::fs::metadata(out).is_ok_and(|found| !found.is_file());
+    if named || other {
+        return Ok(());
+    }
+    Err(Failure::Argument(format!(
+        "--out {}: a calibration is a .json file; choose such a name",
+        out.display()
+    )))
+}
+
 /// From files of calibration and target data.
-fn of_files(args: &CalibrateArgs, labeled: &Labeled) -> Result<Outcome, Failure> {
-    let rates = Rates::of(&args.common)?;
+fn of_files(args: &CalibrateArgs, labeled: &LabeledPaths) -> Result<Outcome, Failure> {
+    let (rates, _) = Rates::several(&args.common)?;
     let calibrator = planned(args, score(&args.scoring, rates.seed)?, rates)?;
-    let files = args.reading.read(labeled, &args.beside)?;
-    of_data(args, &calibrator, files.data()?)
+    let files = args.reading.read(labeled, &args.beside, &args.per.columns())?;
+    of_data(args, &calibrator, files.data()?, files.class_names())
 }
 
 /// From the calibration data that a calibration keeps.
@@ -59,7 +83,7 @@ fn of_kept_data(args: &CalibrateArgs, path: &Path) -> Result<Outcome, Failure> {
     }
     let calibration = load_calibration(path)?;
     let provenance = calibration.provenance();
-    let calibrator = planned(args, provenance.score, Rates::of(&args.common)?)?;
+    let calibrator = planned(args, provenance.score, Rates::several(&args.common)?.0)?;
     let name = path.display().to_string();
     let kept = calibration.reference().filter(|kept| kept.labels().len() == kept.of_rows());
     let Some(kept) = kept else {
@@ -69,8 +93,10 @@ fn of_kept_data(args: &CalibrateArgs, path: &Path) -> Result<Outcome, Failure> {
         }));
     };
     let labeled = LabeledData::of_reference(&name, kept, provenance.classes)?;
-    let second = args.beside.second.read(&labeled, args.reading.kind())?;
-    of_data(args, &calibrator, labeled.with_second(&second)?)
+    let known = named_by(&calibration);
+    let reading = args.reading.table(&known, &[])?;
+    let second = args.beside.second.read(&labeled, args.reading.kind(), &reading)?;
+    of_data(args, &calibrator, labeled.with_second(&second)?, known)
 }
 
 /// The fit to be made, with all that its method needs.
@@ -97,8 +123,10 @@ fn of_data(
     args: &CalibrateArgs,
     calibrator: &ShiftCalibrator,
     labeled: LabeledData<'_>,
+    known: ClassNames,
 ) -> Result<Outcome, Failure> {
-    let names = args.reading.names(labeled.classes())?;
+    let names = args.reading.names(labeled.classes(), &known)?;
+    let known = ClassNames { classes: names.clone(), ..known };
     let target_labels = args.beside.labels(labeled.classes(), names.as_deref())?;
     let labeled = match &target_labels {
         Some((labels, entries)) => {
@@ -107,9 +135,12 @@ fn of_data(
         }
         None => labeled,
     };
-    let per = args.per.resolve()?;
+    let per = match &args.made_of.cal {
+        Some(table) => args.per.resolve(Some((table, &unlabeled(args)?)))?,
+        None => args.per.resolve(None)?,
+    };
     let small = args.small.small()?;
-    store(args, names.as_deref(), |target, progress| match per {
+    store(args, &known, |target, progress| match per {
         Per::All => Ok(Made::One(Box::new(calibrate(calibrator, &labeled, target, progress)?))),
         Per::Class => {
             let made = calibrate_per_class(calibrator, &labeled, target, small, progress)?;
@@ -132,6 +163,30 @@ enum Made {
     PerGroup(Box<CalibratedPerGroup>),
 }
 
+impl Made {
+    /// With what the user calls the classes.
+    fn named(self, known: &ClassNames) -> Result<Self, Failure> {
+        let names = known.clone();
+        Ok(match self {
+            Self::One(made) => {
+                let mut made = *made;
+                made.calibration = made.calibration.with_class_names(names)?;
+                Self::One(Box::new(made))
+            }
+            Self::PerClass(made) => {
+                let mut made = *made;
+                made.calibration = made.calibration.with_class_names(names)?;
+                Self::PerClass(Box::new(made))
+            }
+            Self::PerGroup(made) => {
+                let mut made = *made;
+                made.calibration = made.calibration.with_class_names(names)?;
+                Self::PerGroup(Box::new(made))
+            }
+        })
+    }
+}
+
 /// From a calibration, target data and more labels of them.
 fn of_calibration(args: &CalibrateArgs, path: &Path) -> Result<Outcome, Failure> {
     let given = args.settings.values()?.iter().chain(args.scoring.values()?.iter());
@@ -147,31 +202,52 @@ fn of_calibration(args: &CalibrateArgs, path: &Path) -> Result<Outcome, Failure>
     }
     let calibration = load_calibration(path)?;
     let classes = calibration.provenance().classes;
-    let names = args.reading.names(classes)?;
+    let known = named_by(&calibration);
+    let names = args.reading.names(classes, &known)?;
+    let known = ClassNames { classes: names.clone(), ..known };
     let new = args.beside.target_labels.as_deref().unwrap_or_default();
     let found = read_labels_of_rows(new, names.as_deref())?;
     let new = TargetLabels::new(new, found.pairs, classes)?.or_refuse()?.for_rows(found.entries);
     let name = path.display().to_string();
-    store(args, names.as_deref(), |target, progress| {
+    store(args, &known, |target, progress| {
         Ok(Made::One(Box::new(update((&name, &calibration), &new, target, progress)?)))
     })
+}
+
+/// The target data, or the calibration data where nothing is learned from the target.
+fn unlabeled(args: &CalibrateArgs) -> Result<String, Failure> {
+    let paths = args.made_of.paths(&args.reading.columns)?;
+    match (&args.unlabeled, args.method, paths) {
+        (Some(unlabeled), ..) => Ok(unlabeled.clone()),
+        (None, MethodName::Uncorrected, Some(paths)) => Ok(paths.probs),
+        (None, method, _) => Err(Failure::Argument(format!(
+            "--unlabeled is missing: {} learns from the target data; give them, or use --method uncorrected on files",
+            method.as_str()
+        ))),
+    }
 }
 
 /// Runs the job, stores what it gives and says what that is.
 fn store(
     args: &CalibrateArgs,
-    names: Option<&[String]>,
+    known: &ClassNames,
     job: impl FnOnce(&mut FileSource, &mut dyn Observer) -> Result<Made, Failure>,
 ) -> Result<Outcome, Failure> {
     // Started before the fit: a place that cannot be written to should not cost one.
     let out = AtomicFile::create(&args.out)?;
-    let mut target = args.reading.open(PointFiles {
-        features: args.beside.unlabeled_features.as_deref(),
-        second: &args.beside.second.second_probs,
-        ..PointFiles::probs(&args.unlabeled)
-    })?;
+    let (_, rates) = Rates::several(&args.common)?;
+    let unlabeled = unlabeled(args)?;
+    let mut target = args.reading.open_beside(
+        PointFiles {
+            features: args.beside.unlabeled_features.as_deref(),
+            second: &args.beside.second.second_probs,
+            ..PointFiles::probs(&unlabeled)
+        },
+        known,
+        &args.per.columns(),
+    )?;
     let mut progress = Verbosity::of(args.common.quiet).progress();
-    let made = job(&mut target, &mut progress)?;
+    let made = job(&mut target, &mut progress)?.named(known)?;
     // Stored before anything is printed: a reader of stdout that goes away must not cost the
     // result.
     let stored = match &made {
@@ -180,33 +256,54 @@ fn store(
         Made::PerGroup(made) => to_json(&made.calibration)?,
     };
     out.write_whole(format!("{stored}\n"))?;
+    let names = known.classes.as_deref();
     match (&made, args.common.json) {
-        (Made::One(made), true) => print_json(&made.document(names))?,
+        (Made::One(made), true) => {
+            let mut document = made.document(names);
+            if rates.len() > 1 {
+                let level = |alpha| CalibratedLevel::new(&made.calibration, alpha);
+                document.levels = rates.iter().copied().map(level).collect();
+            }
+            print_json(&document)?;
+        }
         (Made::PerClass(made), true) => print_json(&made.document(names))?,
         (Made::PerGroup(made), true) => print_json(&made.document())?,
-        (made, false) => print(&text(made, args, names))?,
+        (made, false) => print(&text(made, &rates, args, names))?,
     }
     Ok(Outcome::Done)
 }
 
 /// What a person reads, and what to type next.
-fn text(made: &Made, args: &CalibrateArgs, names: Option<&[String]>) -> String {
+fn text(
+    made: &Made,
+    rates: &[Miscoverage],
+    args: &CalibrateArgs,
+    names: Option<&[String]>,
+) -> String {
     let (mut said, warnings) = match made {
         Made::One(made) => {
-            let mut warnings = made.calibration.warnings();
+            let calibration = &made.calibration;
+            let mut said = sentences::calibrated(calibration, Some(made.seconds));
+            for alpha in rates.iter().skip(1) {
+                let cut = sentences::threshold_of(calibration, Some(*alpha));
+                said.push(format!("At alpha = {}: {cut}.", alpha.get()));
+            }
+            let mut warnings = sentences::warnings_of(calibration);
             warnings.extend(made.class_warning(names));
-            (sentences::calibrated(&made.calibration, Some(made.seconds)), warnings)
+            (said, warnings)
         }
         Made::PerClass(made) => {
-            let mut warnings = made.calibration.pooled().warnings();
+            let mut warnings = sentences::warnings_of(made.calibration.pooled());
             warnings.extend(merged_classes(&made.calibration, names));
             (calibrated_per_class(&made.calibration, names), warnings)
         }
         Made::PerGroup(made) => {
-            (calibrated_per_group(&made.calibration), merged_groups(&made.calibration))
+            (calibrated_per_group(&made.calibration), group_warnings(&made.calibration))
         }
     };
-    let groups = if matches!(made, Made::PerGroup(_)) { " --groups FILE" } else { "" };
+    // Of groups that stand in the table, the table is enough.
+    let of_file = matches!(made, Made::PerGroup(_)) && args.per.cal_groups.is_some();
+    let groups = if of_file { " --groups FILE" } else { "" };
     said.push(format!(
         "Stored in {0}. Next: evenkeel predict --calibration {0} --probs FILE{groups} --out FILE",
         args.out.display()

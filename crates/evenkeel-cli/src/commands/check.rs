@@ -1,6 +1,6 @@
 //! `evenkeel check`: is there a shift, how much coverage is at risk, what to do.
 
-use evenkeel::calibration::Calibration;
+use evenkeel::calibration::{Calibration, ClassNames};
 use evenkeel::level::{FailureProbability, Miscoverage};
 use evenkeel::method::label_plan::PlanAssumptions;
 use evenkeel::score::Score;
@@ -17,13 +17,14 @@ use evenkeel_report::job_pages::{AboutRun, add_checked_groups, check_page};
 use crate::args::CheckArgs;
 use crate::exit::Outcome;
 use crate::failure::Failure;
-use crate::files::load_calibration;
+use crate::files::{load_calibration, named_by};
 use crate::output::{print, print_json};
 use crate::page::{date, in_words, provenance, quoted};
 use crate::per_args::Per;
 use crate::progress::Verbosity;
 use crate::settings::{on_threads, score};
 use crate::table::{Align, Table, colour_on_stdout, percent};
+use crate::table_args::LabeledPaths;
 
 /// Miscoverage rate where neither the user nor a calibration names one.
 pub(super) const DEFAULT_ALPHA: f64 = 0.1;
@@ -34,22 +35,26 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, Failure> {
 
 /// What target data are compared with.
 enum Reference<'a> {
-    Files(LabeledFiles<'a>),
+    Files(Box<LabeledFiles<'a>>),
     Calibration { path: String, calibration: Box<Calibration> },
 }
 
 impl Reference<'_> {
-    fn read(args: &CheckArgs) -> Result<Reference<'_>, Failure> {
-        match (&args.reference.calibration, &args.reference.cal_probs, &args.reference.cal_labels) {
-            (Some(path), ..) => {
+    fn read<'a>(
+        args: &'a CheckArgs,
+        paths: Option<&'a LabeledPaths>,
+    ) -> Result<Reference<'a>, Failure> {
+        match (&args.reference.calibration, paths) {
+            (Some(path), _) => {
                 let calibration = Box::new(load_calibration(path)?);
                 Ok(Reference::Calibration { path: path.display().to_string(), calibration })
             }
-            (None, Some(probs), Some(labels)) => {
-                Ok(Reference::Files(LabeledFiles::read(probs, labels, args.reading.kind())?))
+            (None, Some(paths)) => {
+                let files = args.reading.read_labeled(paths, &args.per.columns())?;
+                Ok(Reference::Files(Box::new(files)))
             }
-            _ => Err(Failure::Argument(
-                "give --cal-probs and --cal-labels, or --calibration with a file written by calibrate".into(),
+            (None, None) => Err(Failure::Argument(
+                "give --cal-probs and --cal-labels, or --cal, or --calibration with a file written by calibrate".into(),
             )),
         }
     }
@@ -98,6 +103,14 @@ impl Reference<'_> {
         Ok(job)
     }
 
+    /// What the user calls the classes.
+    fn class_names(&self) -> ClassNames {
+        match self {
+            Self::Files(files) => files.class_names(),
+            Self::Calibration { calibration, .. } => named_by(calibration),
+        }
+    }
+
     /// What the page calls the calibration data.
     fn name(&self) -> String {
         match self {
@@ -109,13 +122,16 @@ impl Reference<'_> {
 
 fn run_on_pool(args: &CheckArgs) -> Result<Outcome, Failure> {
     let conditions = conditions(args)?;
-    let reference = Reference::read(args)?;
+    let paths = args.reference.paths(&args.reading.columns)?;
+    let reference = Reference::read(args, paths.as_ref())?;
     let mut job = reference.job(args)?;
     args.second.paired()?;
     let labeled = reference.data()?;
-    let second = args.second.read(&labeled, args.reading.kind())?;
+    let known = reference.class_names();
+    let reading = args.reading.table(&known, &args.per.columns())?;
+    let second = args.second.read(&labeled, args.reading.kind(), &reading)?;
     let labeled = labeled.with_second(&second)?;
-    let names = args.reading.names(labeled.classes())?;
+    let names = args.reading.names(labeled.classes(), &known)?;
     if let Some(input) = &args.target_labels {
         let found = read_labels_of_rows(input, names.as_deref())?;
         let labels = TargetLabels::new(input, found.pairs, labeled.classes())?.or_refuse()?;
@@ -124,9 +140,10 @@ fn run_on_pool(args: &CheckArgs) -> Result<Outcome, Failure> {
     let html = args.page.html.as_deref().map(AtomicFile::create).transpose()?;
     let files =
         PointFiles { second: &args.second.second_probs, ..PointFiles::probs(&args.unlabeled) };
-    let mut target = args.reading.open(files)?;
+    let mut target = args.reading.open_beside(files, &known, &args.per.columns())?;
     let verbosity = Verbosity::of(args.common.quiet);
-    let per = args.per.resolve()?;
+    let tables = args.reference.cal.as_ref().map(|table| (table, &args.unlabeled));
+    let per = args.per.resolve(tables)?;
     let checked = check(&job, &labeled, &mut target, &mut verbosity.progress())?;
     let mut of_classes = None;
     let mut of_groups: Vec<CheckedGroup> = Vec::new();
@@ -260,6 +277,7 @@ fn about_run<'a>(
     let inputs = [
         ("calibration probabilities", args.reference.cal_probs.as_ref()),
         ("calibration labels", args.reference.cal_labels.as_ref()),
+        ("calibration table", args.reference.cal.as_ref()),
         ("calibration", calibration.as_ref()),
         ("probabilities of the target data", Some(&args.unlabeled)),
         ("labels of target rows", args.target_labels.as_ref()),
@@ -307,13 +325,9 @@ fn label(args: &CheckArgs, rows: u64) -> String {
     let mut option = |name: &str, value: &str| words.extend([name.to_owned(), quoted(value)]);
     option("--unlabeled", &args.unlabeled);
     option("--budget", &rows.to_string());
-    if let Some(names) = &args.reading.class_names {
-        option("--class-names", &names.display().to_string());
-    }
     option("--out", "rows.csv");
-    if args.reading.logits {
-        words.push("--logits".to_owned());
-    }
+    words.extend(args.reading.words());
+    words.extend(args.reading.flag().map(str::to_owned));
     words.join(" ")
 }
 
@@ -325,9 +339,11 @@ fn recalibrate(args: &CheckArgs, job: &CheckJob) -> String {
     if let Some(calibration) = stored {
         option("--calibration", &calibration.display().to_string());
     }
-    for (name, files) in
-        [("--cal-probs", &args.reference.cal_probs), ("--cal-labels", &args.reference.cal_labels)]
-    {
+    for (name, files) in [
+        ("--cal-probs", &args.reference.cal_probs),
+        ("--cal-labels", &args.reference.cal_labels),
+        ("--cal", &args.reference.cal),
+    ] {
         if let Some(file) = files {
             option(name, file);
         }
@@ -358,10 +374,8 @@ fn recalibrate(args: &CheckArgs, job: &CheckJob) -> String {
     for (name, value, _) in set.iter().filter(|(_, value, default)| value != default) {
         option(name, value);
     }
-    if let Some(names) = &args.reading.class_names {
-        option("--class-names", &names.display().to_string());
-    }
     option("--out", "cal.json");
+    words.extend(args.reading.words());
     // A calibration brings its score along.
     for (name, value) in
         job.score.options().iter().filter(|_| stored.is_none() && job.score != Score::Lac)
@@ -372,9 +386,7 @@ fn recalibrate(args: &CheckArgs, job: &CheckJob) -> String {
             value => words.extend([format!("--{name}"), quoted(value)]),
         }
     }
-    if args.reading.logits {
-        words.push("--logits".to_owned());
-    }
+    words.extend(args.reading.flag().map(str::to_owned));
     words.join(" ")
 }
 

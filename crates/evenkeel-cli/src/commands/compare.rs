@@ -17,6 +17,7 @@ use crate::page::{date, in_words, provenance};
 use crate::progress::Verbosity;
 use crate::settings::{Rates, calibrator, on_threads, score};
 use crate::table::{Align, Table, colour_on_stdout, percent, threshold};
+use crate::table_args::LabeledPaths;
 
 pub(crate) fn run(args: &CompareArgs) -> Result<Outcome, Failure> {
     on_threads(args.common.threads, || run_on_pool(args))
@@ -53,9 +54,15 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
     let ratios = KnownRatios::of(args.beside.cal_ratios.as_ref());
     let entrants = entrants(&methods, settings, ratios, score, rates)?;
     let job = CompareJob { entrants, if_inapplicable };
-    let files = args.reading.read(&args.labeled, &args.beside)?;
+    let paths = args.labeled.paths(&args.reading.columns)?;
+    let test_labels = match &args.test_labels {
+        Some(labels) => labels.clone(),
+        None => args.reading.columns.labels_of(&args.test_probs, "--test-probs")?,
+    };
+    let files = args.reading.read(&paths, &args.beside, &[])?;
     let labeled = files.data()?;
-    let names = args.reading.names(labeled.classes())?;
+    let known = files.class_names();
+    let names = args.reading.names(labeled.classes(), &known)?;
     let target_labels = args.beside.labels(labeled.classes(), names.as_deref())?;
     let labeled = match &target_labels {
         Some((labels, entries)) => {
@@ -66,18 +73,24 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
     };
     let html = args.page.html.as_deref().map(AtomicFile::create).transpose()?;
     let table_file = args.csv.as_deref().map(AtomicFile::create).transpose()?;
-    let mut target = args.reading.open(PointFiles {
-        features: args.beside.unlabeled_features.as_deref(),
-        second: &args.beside.second.second_probs,
-        ..PointFiles::probs(&args.unlabeled)
-    })?;
-    let mut test = args.reading.open(PointFiles {
-        probs: &args.test_probs,
-        labels: Some(&args.test_labels),
-        features: args.test_features.as_deref(),
-        ratios: args.test_ratios.as_deref(),
-        second: &[],
-    })?;
+    let mut target = args.reading.open(
+        PointFiles {
+            features: args.beside.unlabeled_features.as_deref(),
+            second: &args.beside.second.second_probs,
+            ..PointFiles::probs(&args.unlabeled)
+        },
+        &known,
+    )?;
+    let mut test = args.reading.open(
+        PointFiles {
+            probs: &args.test_probs,
+            labels: Some(&test_labels),
+            features: args.test_features.as_deref(),
+            ratios: args.test_ratios.as_deref(),
+            second: &[],
+        },
+        &known,
+    )?;
     let verbosity = Verbosity::of(args.common.quiet);
     let comparison = compare(&job, &labeled, &mut target, &mut test, &mut verbosity.progress())?;
     let document = comparison.document(rates.alpha.get(), &spelled);
@@ -86,7 +99,13 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
         verbosity.note(&format!("wrote {}", path.display()));
     }
     if let Some((file, path)) = html.zip(args.page.html.as_ref()) {
-        let about = about_run(args, &comparison.compared, &score, names.as_deref())?;
+        let about = about_run(
+            args,
+            (&paths, &test_labels),
+            &comparison.compared,
+            &score,
+            names.as_deref(),
+        )?;
         let page = compare_page(&comparison, (rates.alpha, labeled.rows()), &spelled, &about)?;
         file.write_whole(evenkeel_report::render(&page))?;
         verbosity.note(&format!("wrote {}", path.display()));
@@ -110,16 +129,17 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
 /// What stands at the head and the foot of the page.
 fn about_run<'a>(
     args: &CompareArgs,
+    (paths, test_labels): (&LabeledPaths, &String),
     compared: &[Compared],
     score: &Score,
     class_names: Option<&'a [String]>,
 ) -> Result<AboutRun<'a>, Failure> {
     let mut inputs = vec![
-        ("calibration probabilities", &args.labeled.cal_probs),
-        ("calibration labels", &args.labeled.cal_labels),
+        ("calibration probabilities", &paths.probs),
+        ("calibration labels", &paths.labels),
         ("unlabeled probabilities of the target data", &args.unlabeled),
         ("test probabilities", &args.test_probs),
-        ("test labels", &args.test_labels),
+        ("test labels", test_labels),
     ];
     let beside = [
         ("calibration features", &args.beside.cal_features),
@@ -141,7 +161,7 @@ fn about_run<'a>(
     Ok(AboutRun {
         run: args.page.title.clone(),
         date: date(),
-        calibration: args.labeled.cal_probs.clone(),
+        calibration: paths.probs.clone(),
         rows: args.test_probs.clone(),
         class_names,
         commands: Vec::new(),

@@ -1,8 +1,7 @@
 //! `evenkeel evaluate`: coverage, sizes and gap on labeled data, in one streaming pass.
 
-use evenkeel::level::Miscoverage;
 use evenkeel_io::{AtomicFile, PointFiles};
-use evenkeel_jobs::documents::EvaluateDocument;
+use evenkeel_jobs::documents::{EvaluateDocument, EvaluatedLevel};
 use evenkeel_jobs::grouped::{AnyCalibration, GroupColumn, evaluate_any};
 use evenkeel_jobs::sentences;
 use evenkeel_report::job_pages::{AboutRun, add_evaluated_groups, evaluate_page};
@@ -16,7 +15,7 @@ use crate::files::load_any_calibration;
 use crate::output::{print, print_json};
 use crate::page::{date, provenance, quoted};
 use crate::progress::Verbosity;
-use crate::settings::on_threads;
+use crate::settings::{levels, on_threads};
 use crate::table::{Align, Table, colour_on_stdout, percent};
 
 pub(crate) fn run(args: &EvaluateArgs) -> Result<Outcome, Failure> {
@@ -24,7 +23,8 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<Outcome, Failure> {
 }
 
 fn run_on_pool(args: &EvaluateArgs) -> Result<Outcome, Failure> {
-    let alpha = args.common.alpha.map(Miscoverage::new).transpose()?;
+    let rates = levels(&args.common.alpha)?;
+    let alpha = rates.first().copied();
     if let Some(floor) = args.fail_below {
         require_share("--fail-below", floor)?;
     }
@@ -32,23 +32,41 @@ fn run_on_pool(args: &EvaluateArgs) -> Result<Outcome, Failure> {
     // Before the rows are opened: a file that the calibration has no use for is likely the wrong
     // calibration.
     calibration.refuse_unused(args.features.is_some(), args.ratios.is_some())?;
-    let names = args.reading.names(calibration.provenance().classes)?;
+    let known = calibration.class_names().cloned().unwrap_or_default();
+    let names = args.reading.names(calibration.provenance().classes, &known)?;
+    let labels = labels(args)?;
     let html = args.page.html.as_deref().map(AtomicFile::create).transpose()?;
-    let mut rows = args.reading.open(PointFiles {
-        probs: &args.probs,
-        labels: Some(&args.labels),
-        features: args.features.as_deref(),
-        ratios: args.ratios.as_deref(),
-        second: &[],
-    })?;
+    let by = group_name(&calibration);
+    let no_classes: Vec<String> = by.map(str::to_owned).into_iter().collect();
+    let mut rows = args.reading.open_beside(
+        PointFiles {
+            probs: &args.probs,
+            labels: Some(&labels),
+            features: args.features.as_deref(),
+            ratios: args.ratios.as_deref(),
+            second: &[],
+        },
+        &known,
+        &no_classes,
+    )?;
     let verbosity = Verbosity::of(args.common.quiet);
-    let mut groups = args.groups.open(group_name(&calibration))?;
-    let groups = groups.as_mut().map(|groups| groups as &mut dyn GroupColumn);
-    let evaluated =
-        evaluate_any(&calibration, alpha, &mut rows, groups, &mut verbosity.progress())?;
-    let document = evaluated.document(names.as_deref());
+    let mut groups = args.groups.open(by, &args.probs)?;
+    let mut evaluate = |alpha| {
+        let groups = groups.as_mut().map(|groups| groups as &mut dyn GroupColumn);
+        evaluate_any(&calibration, alpha, &mut rows, groups, &mut verbosity.progress())
+    };
+    let evaluated = evaluate(alpha)?;
+    let mut further = Vec::new();
+    for alpha in rates.iter().skip(1) {
+        further.push(evaluate(Some(*alpha))?);
+    }
+    let mut document = evaluated.document(names.as_deref());
+    if !further.is_empty() {
+        let all = std::iter::once(&evaluated).chain(&further);
+        document.levels = all.map(|one| EvaluatedLevel::new(&one.evaluation)).collect();
+    }
     if let Some((file, path)) = html.zip(args.page.html.as_ref()) {
-        let about = about_run(args, &calibration, names.as_deref());
+        let about = about_run(args, &labels, &calibration, names.as_deref());
         let points = calibration.points() as usize;
         let mut page = evaluate_page(&evaluated.evaluation, points, &about)?;
         add_evaluated_groups(&mut page, &evaluated.per_group);
@@ -59,7 +77,10 @@ fn run_on_pool(args: &EvaluateArgs) -> Result<Outcome, Failure> {
         print_json(&document)?;
     } else {
         let said = sentences::evaluated(&evaluated.evaluation).join("\n");
-        print(&format!("{said}\n\n{}", tables(&document)))?;
+        let warnings: String =
+            document.warnings.iter().map(|said| format!("\nWarning: {said}.\n")).collect();
+        let levels = levels_table(&document);
+        print(&format!("{said}\n\n{levels}{}{warnings}", tables(&document)))?;
     }
     // After everything was printed: a script that fails on it still has the numbers.
     match args.fail_below.filter(|floor| document.coverage < *floor) {
@@ -71,20 +92,30 @@ fn run_on_pool(args: &EvaluateArgs) -> Result<Outcome, Failure> {
     }
 }
 
+/// The file of the labels, or the column of the table that holds them.
+fn labels(args: &EvaluateArgs) -> Result<String, Failure> {
+    match &args.labels {
+        Some(labels) => Ok(labels.clone()),
+        None => args.reading.columns.labels_of(&args.probs, "--probs"),
+    }
+}
+
 /// The command that gives these rows and their labels to a new calibration.
-fn recalibrate(args: &EvaluateArgs) -> String {
+fn recalibrate(args: &EvaluateArgs, labels: &str) -> String {
     let calibration = args.calibration.display().to_string();
-    let words = [&calibration, &args.probs, &args.labels].map(|word| quoted(word));
+    let words = [&calibration, args.probs.as_str(), labels].map(quoted);
     let [calibration, probs, labels] = words;
-    let logits = if args.reading.logits { " --logits" } else { "" };
+    let columns: String = args.reading.words().iter().map(|word| format!(" {word}")).collect();
+    let logits = args.reading.flag().map_or_else(String::new, |flag| format!(" {flag}"));
     format!(
-        "evenkeel calibrate --calibration {calibration} --unlabeled {probs} --target-labels {labels} --out new.json{logits}"
+        "evenkeel calibrate --calibration {calibration} --unlabeled {probs} --target-labels {labels} --out new.json{columns}{logits}"
     )
 }
 
 /// What stands at the head and the foot of the page.
 fn about_run<'a>(
     args: &EvaluateArgs,
+    labels: &String,
     calibration: &AnyCalibration,
     class_names: Option<&'a [String]>,
 ) -> AboutRun<'a> {
@@ -92,7 +123,7 @@ fn about_run<'a>(
     let inputs = [
         ("calibration", Some(&path)),
         ("probabilities", Some(&args.probs)),
-        ("labels", Some(&args.labels)),
+        ("labels", Some(labels)),
         ("features", args.features.as_ref()),
         ("likelihood ratios", args.ratios.as_ref()),
         ("groups", args.groups.groups.as_ref()),
@@ -107,9 +138,26 @@ fn about_run<'a>(
         calibration: path.clone(),
         rows: args.probs.clone(),
         class_names,
-        commands: vec![recalibrate(args)],
+        commands: vec![recalibrate(args, labels)],
         provenance: provenance(&inputs, options, provenance_of_run.seed.get()),
     }
+}
+
+/// Coverage at every rate asked for; nothing for one.
+fn levels_table(document: &EvaluateDocument<'_>) -> String {
+    if document.levels.is_empty() {
+        return String::new();
+    }
+    let mut levels = Table::new(&[
+        ("level", Align::Left),
+        ("coverage", Align::Right),
+        ("mean size", Align::Right),
+    ]);
+    for level in &document.levels {
+        let size = format!("{:.2}", level.mean_size);
+        levels.push(vec![percent(1.0 - level.alpha), percent(level.coverage), size]);
+    }
+    format!("{}\n", levels.render(colour_on_stdout()))
 }
 
 /// Coverage by class and by set size.

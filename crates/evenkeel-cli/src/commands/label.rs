@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use evenkeel::calibration::Calibration;
+use evenkeel::calibration::{Calibration, ClassNames};
 use evenkeel::certify::HalfWidth;
 use evenkeel::level::{FailureProbability, Miscoverage};
 use evenkeel::seed::Seed;
@@ -16,7 +16,7 @@ use evenkeel_jobs::{Drawn, LabelJob, LabelsFor, LabelsWorth, RowToLabel, Shown, 
 use super::check::DEFAULT_ALPHA;
 use crate::exit::Outcome;
 use crate::failure::Failure;
-use crate::files::load_calibration;
+use crate::files::{load_calibration, named_by};
 use crate::label_args::LabelArgs;
 use crate::output::{print, print_json};
 use crate::progress::Verbosity;
@@ -54,7 +54,8 @@ fn run_on_pool(args: &LabelArgs) -> Result<Outcome, Failure> {
                     Shown::Sets(calibration, given)
                 }
             };
-            Some(write_sheet(args, (unlabeled, budget, out), shown, seed)?)
+            let known = calibration.as_ref().map(named_by).unwrap_or_default();
+            Some(write_sheet(args, (unlabeled, budget, out), &known, shown, seed)?)
         }
         _ => None,
     };
@@ -111,6 +112,7 @@ struct Written {
 fn write_sheet(
     args: &LabelArgs,
     (unlabeled, budget, out): (&str, u64, &Path),
+    known: &ClassNames,
     shown: Shown<'_>,
     seed: Seed,
 ) -> Result<Written, Failure> {
@@ -122,8 +124,8 @@ fn write_sheet(
     }
     let old = args.resume.as_deref().map(LabelSheet::read).transpose()?;
     let sheet_name = args.resume.as_ref().map(|path| path.display().to_string());
-    let mut target = args.reading.open(PointFiles::probs(unlabeled))?;
-    let names = args.reading.names(evenkeel_jobs::RowSource::columns(&target))?;
+    let mut target = args.reading.open(PointFiles::probs(unlabeled), known)?;
+    let names = args.reading.names(evenkeel_jobs::RowSource::columns(&target), known)?;
     // Started before the rows are read: a place that cannot be written to should not cost a pass.
     let file = AtomicFile::create(out)?;
     let taken = old.as_ref().map_or(&[][..], LabelSheet::rows);

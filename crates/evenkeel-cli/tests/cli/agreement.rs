@@ -260,7 +260,9 @@ fn class_names_are_used_where_classes_are_shown() {
     assert!(std::fs::read_to_string(page).unwrap().contains("kind-4"));
     let calibrated = FOG.calibrate(&out, &json).done().json();
     assert_eq!(calibrated["class_names"][4], "kind-4");
-    assert!(!std::fs::read_to_string(&out).unwrap().contains("kind-4"));
+    assert!(std::fs::read_to_string(&out).unwrap().contains("kind-4"));
+    let kept = FOG.evaluate(&out, &["--json"]).done().json();
+    assert_eq!(kept["per_class"][4]["name"], "kind-4");
     let evaluated = FOG.evaluate(&out, &json).done().json();
     assert_eq!(evaluated["per_class"][4]["name"], "kind-4");
 }

@@ -13,12 +13,15 @@ mod label;
 #[cfg(unix)]
 mod limits;
 mod manners;
+mod no_harm;
 mod options;
 mod packaging;
 #[cfg(unix)]
 mod replacing;
 #[path = "../running/mod.rs"]
 mod running;
+mod sources;
+mod tables;
 mod tutorial;
 
 use running::{Ran, Scratch, demo, run};

@@ -119,12 +119,13 @@ fn failed_runs_leave_earlier_files_alone_and_nothing_behind() {
         call("calibrate", vec![], &labeled),
         call("predict", vec![], &["--calibration", &calibration, "--probs", &broken]),
     ];
-    for name in ["sets.npy", "sets.csv", "sets.jsonl", "sets.parquet"] {
+    for name in ["sets.npy", "sets.csv", "sets.jsonl", "sets.parquet", "sets.json"] {
         earlier(name);
     }
+    let sets = ["sets.npy", "sets.csv", "sets.jsonl", "sets.parquet", "new.npy", "new.csv"];
     let before = scratch.contents();
-    for arguments in calls {
-        for name in ["sets.npy", "sets.csv", "sets.jsonl", "sets.parquet", "new.npy", "new.csv"] {
+    for (arguments, names) in calls.into_iter().zip([&["sets.json", "new.json"][..], &sets]) {
+        for name in names {
             let out = scratch.at(name);
             let mut arguments = arguments.clone();
             arguments.extend(["--out".into(), out]);

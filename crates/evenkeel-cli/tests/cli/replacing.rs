@@ -97,7 +97,7 @@ fn an_output_that_is_also_an_input_is_refused() {
     }
     assert_eq!(refused, 4 * (5 + 4 + 9 + 4 + 4 + 5 + 6 + 13 + 13 + 5));
     // A key of an archive is not another file.
-    let ran = run(&call("calibrate", options(&fit), &["--out", &format!("{probs}:key")]));
+    let ran = run(&call("calibrate", options(&fit), &["--out", &format!("{probs}:key.json")]));
     assert!(ran.code == 0, "a name of its own: {ran:?}");
 }
 

@@ -344,7 +344,7 @@ fn numbers(world: &World) -> Vec<Row> {
     let nan = world.scratch.at("numbers-0.npy");
     rows.push(row(
         "NaN among logits",
-        world.predict(&[("--probs", &nan)], &["--logits"]),
+        world.predict(&[("--probs", &nan)], &["--force-logits"]),
         &["numbers-0.npy", "row 12", "NaN"],
     ));
     for (index, (title, label, words)) in [

@@ -78,7 +78,9 @@ impl SoftmaxTable {
             AnyRows::F64(rows) => check(path, kind, rows)?,
         }
         let probabilities = match (kind, matrix.into_values()) {
-            (ValueKind::Logits, _) => softmax.into_iter().map(|value| value as f32).collect(),
+            (ValueKind::Logits | ValueKind::ForcedLogits, _) => {
+                softmax.into_iter().map(|value| value as f32).collect()
+            }
             (ValueKind::Probabilities, Values::F32(values)) => values,
             (ValueKind::Probabilities, Values::F64(values)) => {
                 values.into_iter().map(|value| value as f32).collect()

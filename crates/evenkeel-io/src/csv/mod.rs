@@ -6,8 +6,9 @@ mod records;
 pub use records::MAX_RECORD_BYTES;
 
 use crate::block::{Precision, Values};
+use crate::column_choice::ColumnChoice;
 use crate::error::{IoError, Result};
-use crate::input::open_file;
+use crate::input::open_text;
 use crate::reader::{RowStream, check_columns};
 use dialect::{is_default_header, may_be_header, number};
 pub(crate) use records::Records;
@@ -67,16 +68,33 @@ fn hint(found: &str) -> &'static str {
 }
 
 /// Opens a csv file: finds delimiter, header and width from its first lines.
-pub(crate) fn open(path: &Path, origin: &Arc<str>) -> Result<Box<dyn RowStream>> {
-    let (file, _) = open_file(path)?;
-    let mut records = Records::new(file, origin)?;
+pub(crate) fn open(
+    path: &Path,
+    choice: &ColumnChoice,
+    origin: &Arc<str>,
+) -> Result<Box<dyn RowStream>> {
+    let mut records = Records::new(open_text(path)?, origin)?;
     let Some(line) = records.next()? else {
         return Err(IoError::NoRows { origin: Arc::clone(origin) });
     };
-    let columns = check_columns(origin, records.cell_count() as u64)?;
-    let mut rows = CsvRows { records, columns, ahead: Vec::new(), origin: Arc::clone(origin) };
-    let (named, numbered) =
-        (may_be_header(rows.records.cells()), is_default_header(rows.records.cells()));
+    let width = check_columns(origin, records.cell_count() as u64)?;
+    let (named, numbered) = (may_be_header(records.cells()), is_default_header(records.cells()));
+    let header = header_names(&records);
+    if choice.needs_names() && !(named || numbered) {
+        return Err(IoError::NoNames { origin: Arc::clone(origin) });
+    }
+    let places = match named || choice.needs_names() {
+        true => choice.places(origin, &header, |_| true)?,
+        false => (0..width).collect(),
+    };
+    let columns = check_columns(origin, places.len() as u64)?;
+    let chosen: Vec<String> = places.iter().map(|place| header[*place].clone()).collect();
+    let names = (named || choice.needs_names()).then_some(chosen);
+    let numbered = numbered && !choice.needs_names();
+    let named = named || choice.needs_names();
+    let origin = Arc::clone(origin);
+    let mut rows = CsvRows { records, width, places, columns, names, ahead: Vec::new(), origin };
+    let origin = &Arc::clone(&rows.origin);
     let mut ahead = Vec::new();
     // A first row that may be data is kept until the second one decides.
     if !named {
@@ -98,10 +116,28 @@ pub(crate) fn open(path: &Path, origin: &Arc<str>) -> Result<Box<dyn RowStream>>
     Ok(Box::new(rows))
 }
 
+/// The cells of the current record as names.
+pub(crate) fn header_names(records: &Records) -> Vec<String> {
+    records.cells().map(|cell| String::from_utf8_lossy(cell.trim_ascii()).into_owned()).collect()
+}
+
+/// Names of the columns of a csv file, if its first line holds names.
+pub(crate) fn column_names(path: &Path, origin: &Arc<str>) -> Result<Option<Vec<String>>> {
+    let mut records = Records::new(open_text(path)?, origin)?;
+    if records.next()?.is_none() {
+        return Ok(None);
+    }
+    Ok(may_be_header(records.cells()).then(|| header_names(&records)))
+}
+
 /// Rows of a csv file.
 struct CsvRows {
     records: Records,
+    /// Cells of a line, and those of them that are read.
+    width: usize,
+    places: Vec<usize>,
     columns: usize,
+    names: Option<Vec<String>>,
     /// Rows already read to understand the file.
     ahead: Vec<f64>,
     origin: Arc<str>,
@@ -111,11 +147,12 @@ impl CsvRows {
     /// Adds the numbers of the current record.
     fn push_row(&self, line: u64, values: &mut Vec<f64>) -> Result<()> {
         let fail = |problem| IoError::Csv { origin: Arc::clone(&self.origin), line, problem };
-        let (found, expected) = (self.records.cell_count(), self.columns);
+        let (found, expected) = (self.records.cell_count(), self.width);
         if found != expected {
             return Err(fail(CsvProblem::Ragged { found, expected }));
         }
-        for (column, cell) in self.records.cells().enumerate() {
+        for column in self.places.iter().copied() {
+            let cell = self.records.cell(column);
             let value = number(cell).ok_or_else(|| {
                 let text = String::from_utf8_lossy(cell.trim_ascii());
                 // The start of it: a cell of megabytes would fill the terminal.
@@ -131,6 +168,10 @@ impl CsvRows {
 impl RowStream for CsvRows {
     fn columns(&self) -> usize {
         self.columns
+    }
+
+    fn names(&self) -> Option<&[String]> {
+        self.names.as_deref()
     }
 
     // Lines are not rows: quotes may hold line feeds, and counting means reading it all.

@@ -8,8 +8,7 @@ use super::dialect::delimiter;
 use crate::error::{IoError, Result};
 use crate::reader::MAX_COLUMNS;
 use csv_core::ReadRecordResult;
-use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::sync::Arc;
 
 /// Longest row that is read, in bytes: a quote that is never closed makes one row of the rest of the file.
@@ -19,7 +18,7 @@ const INPUT_BYTES: usize = 1 << 18;
 
 /// Reads records one after the other; blank lines do not count.
 pub(crate) struct Records {
-    input: BufReader<File>,
+    input: BufReader<Box<dyn Read + Send>>,
     parser: csv_core::Reader,
     /// Bytes of the current record's cells.
     bytes: Vec<u8>,
@@ -31,8 +30,8 @@ pub(crate) struct Records {
 }
 
 impl Records {
-    pub(crate) fn new(file: File, origin: &Arc<str>) -> Result<Self> {
-        let mut input = BufReader::with_capacity(INPUT_BYTES, file);
+    pub(crate) fn new(text: Box<dyn Read + Send>, origin: &Arc<str>) -> Result<Self> {
+        let mut input = BufReader::with_capacity(INPUT_BYTES, text);
         let origin = Arc::clone(origin);
         let start = match input.fill_buf() {
             Ok(start) => start,
@@ -94,6 +93,12 @@ impl Records {
     /// Cells of the current record.
     pub(crate) fn cell_count(&self) -> usize {
         self.cells
+    }
+
+    /// One cell of the current record, unquoted; empty beyond the last.
+    pub(crate) fn cell(&self, place: usize) -> &[u8] {
+        let start = place.checked_sub(1).map_or(0, |before| self.ends[before]);
+        if place < self.cells { &self.bytes[start..self.ends[place]] } else { &[] }
     }
 
     /// The cells of the current record, unquoted.

@@ -2,9 +2,12 @@
 
 use super::problem::ParquetProblem;
 use crate::block::Precision;
+use crate::column_choice::ColumnChoice;
+use crate::error::{IoError, Result};
 use ::parquet::basic::{ConvertedType, LogicalType, Type as Physical};
 use ::parquet::file::metadata::ParquetMetaData;
 use ::parquet::schema::types::{ColumnDescPtr, ColumnDescriptor};
+use std::sync::Arc;
 
 /// How the bits of a numeric column are to be understood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,11 +87,25 @@ pub(super) enum Layout {
 }
 
 impl Layout {
-    /// The column of this name, or without one: all numeric columns in order, or else the one list column.
+    /// The column of this name, or without one: the columns chosen, all numeric columns in order, or else the one list
+    /// column.
     pub(super) fn choose(
         metadata: &ParquetMetaData,
         selector: Option<&str>,
-    ) -> Result<Self, ParquetProblem> {
+        choice: &ColumnChoice,
+        origin: &Arc<str>,
+    ) -> Result<Self> {
+        Self::of(metadata, selector, choice, origin)?
+            .map_err(|problem| IoError::Parquet { origin: Arc::clone(origin), problem })
+    }
+
+    /// What is chosen, or what the file lacks; the outer error is about names.
+    fn of(
+        metadata: &ParquetMetaData,
+        selector: Option<&str>,
+        choice: &ColumnChoice,
+        origin: &Arc<str>,
+    ) -> Result<Result<Self, ParquetProblem>> {
         let schema = metadata.file_metadata().schema_descr();
         let fields = schema.root_schema().get_fields();
         let columns = || fields.iter().map(|field| field.name().to_owned()).collect();
@@ -109,28 +126,49 @@ impl Layout {
             }
         };
         if let Some(name) = selector {
-            return match fields.iter().position(|field| field.name() == name) {
+            return Ok(match fields.iter().position(|field| field.name() == name) {
                 Some(field) => layout_of(field),
                 None => {
                     Err(ParquetProblem::NoSuchColumn { column: name.into(), columns: columns() })
                 }
-            };
+            });
+        }
+        let is_number = |field: usize| {
+            // The index that pandas adds to a table it did not number itself.
+            !fields[field].name().starts_with("__index_level_")
+                && matches!(layout_of(field), Ok(Self::Columns(_)))
+        };
+        let names: Vec<String> = columns();
+        let chosen = choice.places(origin, &names, is_number)?;
+        if choice.needs_names() {
+            return Ok(match &chosen[..] {
+                [field] => layout_of(*field),
+                several => several
+                    .iter()
+                    .try_fold(Vec::new(), |mut leaves, field| {
+                        match layout_of(*field)? {
+                            Self::Columns(mut leaf) => leaves.append(&mut leaf),
+                            Self::Lists(leaf) => {
+                                let (column, found) = (leaf.name, "lists, not numbers".into());
+                                return Err(ParquetProblem::NotNumeric { column, found });
+                            }
+                        }
+                        Ok(leaves)
+                    })
+                    .map(Self::Columns),
+            });
         }
         let (mut plain, mut lists) = (Vec::new(), Vec::new());
-        for (field, kind) in fields.iter().enumerate() {
-            // The index that pandas adds to a table it did not number itself.
-            if kind.name().starts_with("__index_level_") {
-                continue;
-            }
+        for (field, name) in names.iter().enumerate() {
             match layout_of(field) {
-                Ok(Self::Columns(mut leaf)) => plain.append(&mut leaf),
-                Ok(Self::Lists(leaf)) => lists.push(leaf),
-                Err(_) => {}
+                Ok(Self::Columns(mut leaf)) if chosen.contains(&field) => plain.append(&mut leaf),
+                Ok(Self::Lists(leaf)) if !name.starts_with("__index_level_") => lists.push(leaf),
+                _ => {}
             }
         }
         // Numeric columns win over a list: a table with features and an embedding means its
         // columns.
-        match (plain.is_empty(), lists.len()) {
+        Ok(match (plain.is_empty(), lists.len()) {
             (false, _) => Ok(Self::Columns(plain)),
             (true, 1) => Ok(Self::Lists(lists.remove(0))),
             (true, 0) => Err(ParquetProblem::NoNumericColumn { columns: columns() }),
@@ -138,6 +176,14 @@ impl Layout {
                 let columns = lists.into_iter().map(|leaf| leaf.name).collect();
                 Err(ParquetProblem::SeveralLists { columns })
             }
+        })
+    }
+
+    /// Names of the columns of the matrix; entries of lists have none.
+    pub(super) fn names(&self) -> Option<Vec<String>> {
+        match self {
+            Self::Columns(leaves) => Some(leaves.iter().map(|leaf| leaf.name.clone()).collect()),
+            Self::Lists(_) => None,
         }
     }
 
@@ -174,8 +220,18 @@ impl Layout {
     }
 }
 
+/// Names of the plain columns of numbers.
+pub(super) fn number_columns(metadata: &ParquetMetaData) -> Vec<String> {
+    let schema = metadata.file_metadata().schema_descr();
+    let plain = schema.columns().iter().filter(|leaf| {
+        leaf.max_rep_level() == 0 && leaf.path().parts().len() == 1 && Number::of(leaf).is_some()
+    });
+    let names = plain.map(|leaf| leaf.name().to_owned());
+    names.filter(|name| !name.starts_with("__index_level_")).collect()
+}
+
 /// What a column holds, for the error.
-fn type_words(column: &ColumnDescriptor) -> String {
+pub(super) fn type_words(column: &ColumnDescriptor) -> String {
     match (column.logical_type_ref(), column.converted_type()) {
         (Some(LogicalType::String), _) | (None, ConvertedType::UTF8) => "text".into(),
         (Some(logical), _) => format!("{logical:?}").to_lowercase(),

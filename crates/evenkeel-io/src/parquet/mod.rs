@@ -10,10 +10,13 @@ mod leaf_reader;
 mod number;
 mod problem;
 mod rows;
+mod text;
 
 pub use guard::MAX_PAGE_BYTES;
 pub use problem::ParquetProblem;
+pub(crate) use text::ParquetText;
 
+use crate::column_choice::ColumnChoice;
 use crate::error::{IoError, Result};
 use crate::input::open_file;
 use crate::reader::RowStream;
@@ -44,14 +47,23 @@ pub(crate) fn column_names(path: &Path, origin: &Arc<str>) -> Result<Vec<String>
     Ok(fields.iter().map(|field| field.name().to_owned()).collect())
 }
 
-/// Opens a parquet file: the column or list column that is selected, or without a selector all numeric columns.
-pub(crate) fn open(source: &MatrixSource, origin: &Arc<str>) -> Result<Box<dyn RowStream>> {
+/// Names of the plain columns of numbers; a list column has no names for its entries.
+pub(crate) fn number_columns(path: &Path, origin: &Arc<str>) -> Result<Vec<String>> {
+    let (_, _, metadata) = read_footer(path, origin)?;
+    Ok(columns::number_columns(&metadata))
+}
+
+/// Opens a parquet file: the column or list column that is selected, or without a selector the columns of `choice`.
+pub(crate) fn open(
+    source: &MatrixSource,
+    choice: &ColumnChoice,
+    origin: &Arc<str>,
+) -> Result<Box<dyn RowStream>> {
     let (file, length, metadata) = read_footer(source.path(), origin)?;
     if metadata.row_groups().iter().all(|group| group.num_rows() == 0) {
         return Err(IoError::NoRows { origin: Arc::clone(origin) });
     }
-    let layout = Layout::choose(&metadata, source.selector())
-        .map_err(|problem| IoError::Parquet { origin: Arc::clone(origin), problem })?;
+    let layout = Layout::choose(&metadata, source.selector(), choice, origin)?;
     let file = GuardedFile::new(file, length);
     let rows = ParquetRows::new(file, metadata, (layout, source.gaps()), origin)?;
     Ok(Box::new(rows))

@@ -18,7 +18,7 @@ pub enum ParquetProblem {
     },
     /// The decoder gave up.
     #[error(
-        "the file cannot be decoded ({reason}); copy it again, or write it with snappy, zstd, gzip or no compression"
+        "the file cannot be decoded ({reason}); copy it again, or write it with snappy, zstd, gzip, lz4, brotli or no compression"
     )]
     Undecodable {
         /// What the decoder said.
@@ -39,6 +39,24 @@ pub enum ParquetProblem {
         column: String,
         /// What the column holds, in words.
         found: String,
+    },
+    /// A column whose cells have no plain text.
+    #[error("column {column:?} holds {found}, which cannot be written as text; choose another")]
+    NotText {
+        /// Name of the column.
+        column: String,
+        /// What the column holds, in words.
+        found: String,
+    },
+    /// A cell longer than a label or an id is.
+    #[error(
+        "column {column:?} has a cell of more than {limit} bytes; choose a column of labels or ids"
+    )]
+    LongCell {
+        /// Name of the column.
+        column: String,
+        /// Bytes that are read at most.
+        limit: usize,
     },
     /// A table without numbers.
     #[error("the table has no numeric column; it has {}", some_of(columns))]

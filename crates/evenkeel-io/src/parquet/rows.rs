@@ -8,9 +8,10 @@ use crate::block::{Precision, Values};
 use crate::error::{IoError, Result};
 use crate::reader::{RowStream, check_columns};
 use crate::source::Gaps;
-use ::parquet::column::reader::get_column_reader;
+use ::parquet::column::reader::{ColumnReader, get_column_reader};
 use ::parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use ::parquet::file::serialized_reader::SerializedPageReader;
+use ::parquet::schema::types::ColumnDescPtr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -24,6 +25,7 @@ pub(super) struct ParquetRows {
     layout: Layout,
     gaps: Gaps,
     columns: usize,
+    names: Option<Vec<String>>,
     rows: u64,
     next_row: u64,
     next_group: usize,
@@ -57,13 +59,14 @@ impl ParquetRows {
         };
         let columns = check_columns(origin, width)?;
         let (readers, origin) = (Vec::new(), Arc::clone(origin));
-        let (next_row, next_group, group_left) = (0, 0, 0);
+        let (next_row, next_group, group_left, names) = (0, 0, 0, layout.names());
         Ok(Self {
             file,
             metadata,
             layout,
             gaps,
             columns,
+            names,
             rows,
             next_row,
             next_group,
@@ -144,8 +147,18 @@ fn open_leaf(
     group: &RowGroupMetaData,
     leaf: &Leaf,
 ) -> Result<LeafReader, ParquetProblem> {
+    Ok(LeafReader::new(open_column(file, group, leaf.index, &leaf.descriptor)?, leaf))
+}
+
+/// The same for a column of any type.
+pub(super) fn open_column(
+    file: &Arc<GuardedFile>,
+    group: &RowGroupMetaData,
+    index: usize,
+    descriptor: &ColumnDescPtr,
+) -> Result<ColumnReader, ParquetProblem> {
     let damaged = ParquetProblem::Damaged { what: "a column lies outside the file" };
-    let Some(chunk) = group.columns().get(leaf.index) else { return Err(damaged) };
+    let Some(chunk) = group.columns().get(index) else { return Err(damaged) };
     // Signed claims, which the decoder takes for granted not to be negative.
     let start = chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset());
     let (Ok(_), Ok(_), Ok(values)) = (
@@ -157,14 +170,15 @@ fn open_leaf(
     };
     let rows = usize::try_from(group.num_rows()).map_err(|_| damaged)?;
     let pages = SerializedPageReader::new(Arc::clone(file), chunk, rows, None)?;
-    let pages = GuardedPages::new(pages, values, &leaf.descriptor);
-    let reader = get_column_reader(leaf.descriptor.clone(), Box::new(pages));
-    Ok(LeafReader::new(reader, leaf))
+    let pages = GuardedPages::new(pages, values, descriptor);
+    Ok(get_column_reader(descriptor.clone(), Box::new(pages)))
 }
 
 /// A net under the decoder: it has panicked on damaged pages in a few ways, which [`super::guard`] now refuses, and a
 /// way not yet known must not end the program. A reader is not used again after an error.
-fn no_panic<T>(decode: impl FnOnce() -> Result<T, ParquetProblem>) -> Result<T, ParquetProblem> {
+pub(super) fn no_panic<T>(
+    decode: impl FnOnce() -> Result<T, ParquetProblem>,
+) -> Result<T, ParquetProblem> {
     let undecodable = ParquetProblem::Damaged { what: "a page cannot be decoded" };
     catch_unwind(AssertUnwindSafe(decode)).unwrap_or(Err(undecodable))
 }
@@ -176,6 +190,10 @@ impl RowStream for ParquetRows {
 
     fn rows(&self) -> Option<u64> {
         Some(self.rows)
+    }
+
+    fn names(&self) -> Option<&[String]> {
+        self.names.as_deref()
     }
 
     fn precision(&self) -> Precision {

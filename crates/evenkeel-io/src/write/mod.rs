@@ -11,6 +11,7 @@ mod text_sets;
 
 pub use atomic::{AtomicFile, write_file};
 pub use identity::{FileIdentity, identity};
-pub use sets::{SetFormat, SetWriter};
+pub use sets::{STDOUT, SetFormat, SetWriter};
+pub(crate) use temporary::create_temporary;
 pub use temporary::{remove_unfinished, try_remove_unfinished};
 pub(crate) use text_sets::csv_cell;

@@ -26,7 +26,7 @@ impl NpySets {
 }
 
 impl SetSink for NpySets {
-    fn write(&mut self, sets: &LabelSets) -> io::Result<()> {
+    fn write(&mut self, sets: &LabelSets, _: &[Vec<String>]) -> io::Result<()> {
         for labels in sets.iter() {
             // A whole row of bytes at a time: writing label by label would be a call for each of a
             // thousand classes.

@@ -25,21 +25,28 @@ const GROUP_LABELS: usize = 1 << 20;
 pub(super) struct ParquetSets {
     writer: SerializedFileWriter<AtomicFile>,
     names: Option<Vec<ByteArray>>,
+    /// Cells that are passed through, column by column.
+    ids: Vec<Vec<ByteArray>>,
     labels: Vec<i32>,
     definitions: Vec<i16>,
     repetitions: Vec<i16>,
 }
 
 impl ParquetSets {
-    pub(super) fn new(file: AtomicFile, names: Option<&[String]>) -> io::Result<Self> {
+    pub(super) fn new(
+        file: AtomicFile,
+        names: Option<&[String]>,
+        ids: &[String],
+    ) -> io::Result<Self> {
         let start = || {
-            let schema = Arc::new(schema(names.is_some())?);
+            let schema = Arc::new(schema(names.is_some(), ids)?);
             let properties = WriterProperties::builder().set_compression(Compression::SNAPPY);
             SerializedFileWriter::new(file, schema, Arc::new(properties.build()))
         };
         Ok(Self {
             writer: start().map_err(io_error)?,
             names: names.map(|names| names.iter().map(|name| name.as_str().into()).collect()),
+            ids: vec![Vec::new(); ids.len()],
             labels: Vec::new(),
             definitions: Vec::new(),
             repetitions: Vec::new(),
@@ -52,6 +59,13 @@ impl ParquetSets {
         }
         let levels = (Some(&self.definitions[..]), Some(&self.repetitions[..]));
         let mut group = self.writer.next_row_group()?;
+        for cells in &mut self.ids {
+            if let Some(mut column) = group.next_column()? {
+                column.typed::<ByteArrayType>().write_batch(cells, None, None)?;
+                column.close()?;
+            }
+            cells.clear();
+        }
         if let Some(mut column) = group.next_column()? {
             match &self.names {
                 None => {
@@ -75,8 +89,11 @@ impl ParquetSets {
 }
 
 impl SetSink for ParquetSets {
-    fn write(&mut self, sets: &LabelSets) -> io::Result<()> {
-        for labels in sets.iter() {
+    fn write(&mut self, sets: &LabelSets, beside: &[Vec<String>]) -> io::Result<()> {
+        for (row, labels) in sets.iter().enumerate() {
+            for (column, cell) in self.ids.iter_mut().zip(beside.get(row).into_iter().flatten()) {
+                column.push(cell.as_str().into());
+            }
             if labels.len() == 0 {
                 self.definitions.push(0);
                 self.repetitions.push(0);
@@ -99,7 +116,7 @@ impl SetSink for ParquetSets {
     }
 }
 
-fn schema(named: bool) -> Result<Type> {
+fn schema(named: bool, ids: &[String]) -> Result<Type> {
     // Names are told from bytes by the logical type alone; without it readers show them as binary.
     let (physical, logical) = match named {
         true => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
@@ -120,7 +137,14 @@ fn schema(named: bool) -> Result<Type> {
         .with_converted_type(ConvertedType::LIST)
         .with_fields(vec![Arc::new(list)])
         .build()?;
-    Type::group_type_builder("sets").with_fields(vec![Arc::new(labels)]).build()
+    let text = |name: &String| {
+        let column = Type::primitive_type_builder(name, Physical::BYTE_ARRAY);
+        let column = column.with_repetition(Repetition::REQUIRED);
+        column.with_logical_type(Some(LogicalType::String)).build().map(Arc::new)
+    };
+    let mut fields = ids.iter().map(text).collect::<Result<Vec<_>>>()?;
+    fields.push(Arc::new(labels));
+    Type::group_type_builder("sets").with_fields(fields).build()
 }
 
 /// The system's error where the parquet writer wraps one.

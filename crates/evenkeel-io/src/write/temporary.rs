@@ -89,6 +89,17 @@ pub(super) fn create_beside(target: &Path) -> io::Result<(File, PathBuf)> {
     }
 }
 
+/// A new, locked file in a directory that only its owner can read; removed when the process says that it ends.
+pub(crate) fn create_temporary(directory: &Path) -> io::Result<(File, PathBuf)> {
+    let (file, path) = create_beside(&directory.join("stdin"))?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        file.set_permissions(fs::Permissions::from_mode(0o600))?;
+    }
+    Ok((file, path))
+}
+
 /// Locks a new file. False if another process looked through the directory just before, took the file for abandoned and
 /// removes it.
 fn is_ours(file: &File, path: &Path) -> bool {

@@ -30,16 +30,25 @@ impl CsvSets {
         }
     }
 
-    pub(super) fn new(mut file: AtomicFile, names: Option<&[String]>) -> io::Result<Self> {
-        file.write_all(b"row,size,labels\n")?;
+    pub(super) fn new(
+        mut file: AtomicFile,
+        names: Option<&[String]>,
+        ids: &[String],
+    ) -> io::Result<Self> {
+        let ids: String = ids.iter().map(|name| csv_cell(name) + ",").collect();
+        file.write_all(format!("row,{ids}size,labels\n").as_bytes())?;
         Ok(Self { file, names: names.map(<[String]>::to_vec), rows: 0 })
     }
 }
 
 impl SetSink for CsvSets {
-    fn write(&mut self, sets: &LabelSets) -> io::Result<()> {
-        for labels in sets.iter() {
-            write!(self.file, "{},{},", self.rows, labels.len())?;
+    fn write(&mut self, sets: &LabelSets, beside: &[Vec<String>]) -> io::Result<()> {
+        for (row, labels) in sets.iter().enumerate() {
+            write!(self.file, "{},", self.rows)?;
+            for cell in beside.get(row).into_iter().flatten() {
+                write!(self.file, "{},", csv_cell(cell))?;
+            }
+            write!(self.file, "{},", labels.len())?;
             match &self.names {
                 None => {
                     for (position, label) in labels.enumerate() {
@@ -78,19 +87,31 @@ pub(super) struct JsonlSets {
     file: AtomicFile,
     /// What stands for each label, as JSON.
     names: Option<Vec<String>>,
+    /// Names of the columns that are passed through, as JSON.
+    ids: Vec<String>,
 }
 
 impl JsonlSets {
-    pub(super) fn new(file: AtomicFile, names: Option<&[String]>) -> Self {
+    pub(super) fn new(file: AtomicFile, names: Option<&[String]>, ids: &[String]) -> Self {
         // Escaped once for all rows, not once for every set they stand in.
         let names = names.map(|names| names.iter().map(|name| json_string(name)).collect());
-        Self { file, names }
+        let ids = ids.iter().map(|name| json_string(name)).collect();
+        Self { file, names, ids }
     }
 }
 
 impl SetSink for JsonlSets {
-    fn write(&mut self, sets: &LabelSets) -> io::Result<()> {
-        for labels in sets.iter() {
+    fn write(&mut self, sets: &LabelSets, beside: &[Vec<String>]) -> io::Result<()> {
+        for (row, labels) in sets.iter().enumerate() {
+            // A list alone, or an object where there is more than the list.
+            if !self.ids.is_empty() {
+                self.file.write_all(b"{")?;
+                let cells = self.ids.iter().zip(beside.get(row).into_iter().flatten());
+                for (name, cell) in cells {
+                    write!(self.file, "{name}:{},", json_string(cell))?;
+                }
+                self.file.write_all(b"\"labels\":")?;
+            }
             self.file.write_all(b"[")?;
             for (position, label) in labels.enumerate() {
                 let between = if position == 0 { "" } else { "," };
@@ -99,7 +120,7 @@ impl SetSink for JsonlSets {
                     Some(names) => write!(self.file, "{between}{}", names[label])?,
                 }
             }
-            self.file.write_all(b"]\n")?;
+            self.file.write_all(if self.ids.is_empty() { b"]\n" } else { b"]}\n" })?;
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! A stored calibration: one threshold for all, one for each class, or one for each group.
 
-use evenkeel::calibration::{Calibration, CalibrationHeader, Provenance};
+use evenkeel::calibration::{Calibration, CalibrationHeader, ClassNames, Provenance};
 use evenkeel::error::{Error, Input, PointSet, SideInput, User};
 use evenkeel::per_group::{PerClassCalibration, PerGroupCalibration};
 use serde::Serialize;
@@ -29,6 +29,15 @@ impl AnyCalibration {
             Self::One(calibration) => calibration.provenance(),
             Self::PerClass(calibration) => calibration.pooled().provenance(),
             Self::PerGroup(calibration) => calibration.provenance(),
+        }
+    }
+
+    /// What the user calls the classes; none in files that do not say.
+    pub fn class_names(&self) -> Option<&ClassNames> {
+        match self {
+            Self::One(calibration) => calibration.class_names(),
+            Self::PerClass(calibration) => calibration.pooled().class_names(),
+            Self::PerGroup(calibration) => calibration.class_names(),
         }
     }
 

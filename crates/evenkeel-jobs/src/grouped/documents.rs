@@ -7,7 +7,7 @@ use evenkeel::threshold::Threshold;
 use serde::Serialize;
 
 use super::check::CheckedGroup;
-use super::sentences::{merged_classes, merged_groups};
+use super::sentences::{group_warnings, merged_classes};
 use super::sets::{EvaluatedGroup, EvaluatedGroups};
 use crate::documents::{CalibrateDocument, EvaluateDocument};
 
@@ -160,7 +160,7 @@ impl<'a> CalibratePerGroupDocument<'a> {
             assumption: provenance.method.assumption(),
             others_pooled: calibration.others().is_some(),
             per_group: rows,
-            warnings: merged_groups(calibration),
+            warnings: group_warnings(calibration),
         }
     }
 }

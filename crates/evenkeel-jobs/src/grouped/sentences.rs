@@ -5,7 +5,7 @@ use evenkeel::level::Miscoverage;
 use evenkeel::per_group::{PerClassCalibration, PerGroupCalibration, Standing, undercovered};
 use evenkeel::warning::Warning;
 
-use crate::sentences::{class_name, percent, threshold};
+use crate::sentences::{class_name, low_level, percent, threshold};
 
 /// Names listed in a sentence; the rest are counted.
 const NAMED: usize = 5;
@@ -58,8 +58,15 @@ pub fn merged_classes(
     merged("classes", &level, &of(Standing::Rest), &of(Standing::AllLabels))
 }
 
+/// What to know about a calibration for each group.
+pub fn group_warnings(calibration: &PerGroupCalibration) -> Vec<String> {
+    let mut said = merged_groups(calibration);
+    said.extend(low_level(calibration.provenance().alpha.get()));
+    said
+}
+
 /// Which groups share a calibration because they are too small, as a warning.
-pub fn merged_groups(calibration: &PerGroupCalibration) -> Vec<String> {
+fn merged_groups(calibration: &PerGroupCalibration) -> Vec<String> {
     let level = percent(calibration.provenance().alpha.level().get());
     let of = |wanted: Standing| -> Vec<String> {
         let parts = calibration.parts().iter().filter(|part| part.standing == wanted);

@@ -296,6 +296,7 @@ pub fn warnings(checked: &Checked) -> Vec<String> {
             percent(beyond)
         ));
     }
+    said.extend(super::low_level(report.alpha));
     // Silence is no evidence: a test on a few points finds only the largest shifts.
     if !report.shift.detected && report.m < 100 {
         said.push(format!("a shift could go unseen: {} are few", counted(report.m, "target row")));

@@ -34,6 +34,30 @@ pub fn threshold(value: Option<f64>) -> String {
     value.map_or_else(|| "infinite".to_owned(), |value| format!("{value:.4}"))
 }
 
+/// Above this rate more sets miss their label than hold it, which is rarely what was meant.
+const RARELY_MEANT: f64 = 0.5;
+
+/// What to know about a rate so high that it was likely meant as the level.
+pub fn low_level(alpha: f64) -> Option<String> {
+    (alpha > RARELY_MEANT).then(|| {
+        format!(
+            "alpha = {alpha} lets {} of the sets miss their label, a level of {}; for a level of {} give alpha = {}",
+            percent(alpha),
+            percent(1.0 - alpha),
+            percent(alpha),
+            // Shortest digits that are near enough: 1 - 0.9 is 0.09999999999999998.
+            ((1.0 - alpha) * 1e6).round() / 1e6
+        )
+    })
+}
+
+/// What a user should know about a calibration.
+pub fn warnings_of(calibration: &Calibration) -> Vec<String> {
+    let mut said = calibration.warnings();
+    said.extend(low_level(calibration.provenance().alpha.get()));
+    said
+}
+
 /// The threshold of a calibration as a person would say it.
 pub fn threshold_of(calibration: &Calibration, alpha: Option<Miscoverage>) -> String {
     match calibration.threshold(alpha) {

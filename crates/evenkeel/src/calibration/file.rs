@@ -9,7 +9,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Calibration, Evidence, Learned, Provenance, RecordedOptions, Reference, Rule, Warning,
+    Calibration, ClassNames, Evidence, Learned, Provenance, RecordedOptions, Reference, Rule,
+    Warning,
 };
 use crate::error::{Error, Result, require_increasing};
 use crate::label_law::LabelLawMap;
@@ -83,6 +84,9 @@ pub(crate) struct CalibrationFile {
     /// What scores labels under the score `plan`. Readers of before refuse the name of the score.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label_law: Option<LabelLawMap>,
+    /// What the user calls the classes. Files of before have no names, and stay as they are when written again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class_names: Option<ClassNames>,
 }
 
 /// What stands first in every calibration: read it alone to say what a file is before reading the rest.
@@ -194,6 +198,7 @@ impl From<Calibration> for CalibrationFile {
             evidence: learned.evidence.clone(),
             reference: calibration.reference().cloned(),
             label_law: calibration.label_law().cloned(),
+            class_names: calibration.class_names().cloned(),
         }
     }
 }
@@ -240,6 +245,10 @@ impl TryFrom<CalibrationFile> for Calibration {
         let test_mass = TestMass::new(file.test_mass)?;
         let read = Self::new(provenance, file.scores, weights, test_mass, file.rule, learned)?;
         let read = read.with_label_law(file.label_law)?;
+        let read = match file.class_names {
+            Some(names) => read.with_class_names(names)?,
+            None => read,
+        };
         match file.reference {
             Some(reference) => read.with_reference(reference),
             None => Ok(read),

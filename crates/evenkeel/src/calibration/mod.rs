@@ -5,6 +5,7 @@
 //! ```
 //! That is the rule of plain weights; other rules scale or move the quantile, or take one per label or per point.
 
+mod class_names;
 mod diagnosis;
 mod file;
 mod gap;
@@ -15,6 +16,7 @@ pub use crate::method::{
     Basis, ConditionalRule, Evidence, Learned, RatioRule, RatioSource, RecordedOptions, Rule,
 };
 pub use crate::warning::Warning;
+pub use class_names::ClassNames;
 pub(crate) use diagnosis::diagnose;
 use file::CalibrationFile;
 pub use file::CalibrationHeader;
@@ -75,6 +77,8 @@ pub struct Calibration {
     reference: Option<Reference>,
     /// What scores labels under the plan score; none where that is the model's own law.
     label_law: Option<LabelLawMap>,
+    /// What the user calls the classes; none where nothing is named.
+    class_names: Option<ClassNames>,
 }
 
 impl Calibration {
@@ -95,7 +99,7 @@ impl Calibration {
         // Also for rules made a moment ago: files and fits come through the same door.
         rule.check(provenance.method, &scores, weights.as_slice(), classes)?;
         let law = WeightedEmpirical::new(&scores, &weights)?;
-        let (reference, label_law) = (None, None);
+        let (reference, label_law, class_names) = (None, None, None);
         Ok(Self {
             provenance,
             scores,
@@ -106,6 +110,7 @@ impl Calibration {
             learned,
             reference,
             label_law,
+            class_names,
         })
     }
 
@@ -152,6 +157,21 @@ impl Calibration {
         reference.check(self.provenance.classes)?;
         self.reference = Some(reference);
         Ok(self)
+    }
+
+    /// With what the user calls the classes; names that are none are not kept.
+    ///
+    /// # Errors
+    /// If there is not one name for each class, or two classes have the same one.
+    pub fn with_class_names(mut self, names: ClassNames) -> Result<Self> {
+        names.check(self.provenance.classes)?;
+        self.class_names = Some(names).filter(|names| !names.is_empty());
+        Ok(self)
+    }
+
+    /// What the user calls the classes; none in files that do not say.
+    pub fn class_names(&self) -> Option<&ClassNames> {
+        self.class_names.as_ref()
     }
 
     /// The labeled rows it was made of, or a sample of them; none in files that do not keep any.

@@ -90,6 +90,8 @@ pub enum Input {
     Side(SideInput, PointSet),
     /// The statement that matrices hold logits and not probabilities.
     Logits,
+    /// The statement that they hold logits even where they look like probabilities.
+    ForcedLogits,
 }
 
 /// How a shell calls what its users give. The core asks it for names while it writes a message, so
@@ -113,6 +115,7 @@ impl Spelling for Neutral {
             Input::Side(side, PointSet::Test) => format!("test {}", side.name()),
             Input::Side(side, PointSet::Predicted) => side.name().to_owned(),
             Input::Logits => "logits".to_owned(),
+            Input::ForcedLogits => "forced logits".to_owned(),
         }
     }
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::parts::Standing;
-use crate::calibration::{Calibration, CalibrationHeader, Provenance};
+use crate::calibration::{Calibration, CalibrationHeader, ClassNames, Provenance};
 use crate::conformal::LabelSets;
 use crate::error::{Error, Result, require_same_length};
 use crate::level::Miscoverage;
@@ -48,6 +48,8 @@ pub struct PerGroupCalibration {
     provenance: Provenance,
     /// Which part a name belongs to.
     part_of: BTreeMap<String, usize>,
+    /// What the user calls the classes; none where nothing is named.
+    class_names: Option<ClassNames>,
 }
 
 impl PerGroupCalibration {
@@ -74,7 +76,7 @@ impl PerGroupCalibration {
         let Some(provenance) = first.map(|first| *first.provenance()) else {
             return damaged("no group has a calibration");
         };
-        let made = Self { by, parts, others, provenance, part_of };
+        let made = Self { by, parts, others, provenance, part_of, class_names: None };
         // The method may differ: `auto` with labels of a group is `few-labels`, without it is `auto`.
         let same = |a: &Provenance, b: &Provenance| {
             (a.score, a.classes, a.alpha, a.seed) == (b.score, b.classes, b.alpha, b.seed)
@@ -83,6 +85,21 @@ impl PerGroupCalibration {
             return damaged("its groups were calibrated with different settings");
         }
         Ok(made)
+    }
+
+    /// With what the user calls the classes; names that are none are not kept.
+    ///
+    /// # Errors
+    /// If there is not one name for each class, or two classes have the same one.
+    pub fn with_class_names(mut self, names: ClassNames) -> Result<Self> {
+        names.check(self.provenance.classes)?;
+        self.class_names = Some(names).filter(|names| !names.is_empty());
+        Ok(self)
+    }
+
+    /// What the user calls the classes; none in files that do not say.
+    pub fn class_names(&self) -> Option<&ClassNames> {
+        self.class_names.as_ref()
     }
 
     fn calibrations(&self) -> impl Iterator<Item = &Calibration> {
@@ -215,12 +232,15 @@ struct Stored {
     by: Option<String>,
     parts: Vec<GroupPart>,
     others: Option<Calibration>,
+    /// Files of before have no names, and stay as they are when written again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    class_names: Option<ClassNames>,
 }
 
 impl From<PerGroupCalibration> for Stored {
     fn from(made: PerGroupCalibration) -> Self {
-        let PerGroupCalibration { by, parts, others, .. } = made;
-        Self { format: FORMAT.to_owned(), version: VERSION, by, parts, others }
+        let PerGroupCalibration { by, parts, others, class_names, .. } = made;
+        Self { format: FORMAT.to_owned(), version: VERSION, by, parts, others, class_names }
     }
 }
 
@@ -230,6 +250,10 @@ impl TryFrom<Stored> for PerGroupCalibration {
     fn try_from(stored: Stored) -> Result<Self> {
         CalibrationHeader { format: stored.format, version: stored.version }
             .check_as(FORMAT, VERSION)?;
-        Self::new(stored.by, stored.parts, stored.others)
+        let read = Self::new(stored.by, stored.parts, stored.others)?;
+        match stored.class_names {
+            Some(names) => read.with_class_names(names),
+            None => Ok(read),
+        }
     }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::group_law::GroupLaw;
 use super::parts::Standing;
-use crate::calibration::{Calibration, CalibrationHeader};
+use crate::calibration::{Calibration, CalibrationHeader, ClassNames};
 use crate::conformal::{LabelSets, Thresholds};
 use crate::error::{Error, Result};
 use crate::level::Miscoverage;
@@ -85,6 +85,14 @@ impl PerClassCalibration {
     /// If they are not rows of as many classes.
     pub fn with_reference(self, reference: crate::calibration::Reference) -> Result<Self> {
         Ok(Self { pooled: self.pooled.with_reference(reference)?, ..self })
+    }
+
+    /// With what the user calls the classes.
+    ///
+    /// # Errors
+    /// If there is not one name for each class, or two classes have the same one.
+    pub fn with_class_names(self, names: ClassNames) -> Result<Self> {
+        Ok(Self { pooled: self.pooled.with_class_names(names)?, ..self })
     }
 
     /// The classes that share a threshold, in the order of their first.

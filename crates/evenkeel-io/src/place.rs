@@ -1,0 +1,78 @@
+//! Where in a file an error was found, as data: for shells whose readers are programs.
+
+use crate::csv::CsvProblem;
+use crate::error::IoError;
+use crate::parquet::ParquetProblem;
+use evenkeel_jobs::ErrorPlace;
+use std::path::Path;
+
+impl IoError {
+    /// File, row, line and column of the error, as far as it has them.
+    pub fn place(&self) -> ErrorPlace {
+        let file =
+            |origin: &str| ErrorPlace { file: Some(origin.to_owned()), ..ErrorPlace::default() };
+        let named = |path: &Path| file(&crate::text_of_path(path));
+        match self {
+            Self::UnknownFormat { origin } => file(origin),
+            Self::UnexpectedSelector { path, .. }
+            | Self::EmptySelector { path, .. }
+            | Self::Open { path, .. }
+            | Self::NotAFile { path, .. }
+            | Self::UnknownOutputFormat { path }
+            | Self::NeedsAFile { path }
+            | Self::IdsNeedATable { path }
+            | Self::IdColumn { path, .. }
+            | Self::NameWithSeparator { path, .. }
+            | Self::Write { path, .. } => named(path),
+            Self::ClassName { path, line, .. } => {
+                ErrorPlace { line: Some(*line as u64), ..named(path) }
+            }
+            Self::Read { origin, .. }
+            | Self::NoRows { origin }
+            | Self::TooWide { origin, .. }
+            | Self::Npy { origin, .. }
+            | Self::Npz { origin, .. }
+            | Self::NotOneColumn { origin, .. }
+            | Self::Swapped { labels: origin, .. }
+            | Self::WrongCount { origin, .. }
+            | Self::NoNames { origin }
+            | Self::OtherColumns { origin, .. }
+            | Self::OtherClasses { origin, .. }
+            | Self::Inflated { origin, .. }
+            | Self::OutOfMemory { origin, .. } => file(origin),
+            Self::NoColumn { origin, name, .. } | Self::SameNames { origin, name } => {
+                ErrorPlace { column: Some(name.clone()), ..file(origin) }
+            }
+            Self::TargetLabels { origin, line, .. } | Self::AmbiguousLabel { origin, line, .. } => {
+                ErrorPlace { line: Some(*line as u64), ..file(origin) }
+            }
+            Self::NotALabel { origin, row, .. } | Self::NotAClass { origin, row, .. } => {
+                ErrorPlace { row: Some(*row as u64), ..file(origin) }
+            }
+            Self::Csv { origin, line, problem } => ErrorPlace {
+                line: Some(*line),
+                column: match problem {
+                    CsvProblem::NotANumber { column, .. } => Some(column.to_string()),
+                    _ => None,
+                },
+                ..file(origin)
+            },
+            Self::Parquet { origin, problem } => match problem {
+                ParquetProblem::Null { row, column }
+                | ParquetProblem::Ragged { row, column, .. } => {
+                    ErrorPlace { row: Some(*row), column: Some(column.clone()), ..file(origin) }
+                }
+                ParquetProblem::NoSuchColumn { column, .. }
+                | ParquetProblem::NotText { column, .. }
+                | ParquetProblem::LongCell { column, .. }
+                | ParquetProblem::NotNumeric { column, .. } => {
+                    ErrorPlace { column: Some(column.clone()), ..file(origin) }
+                }
+                _ => file(origin),
+            },
+            Self::Core { origin, error } => {
+                ErrorPlace { file: Some(origin.to_string()), ..ErrorPlace::of_core(error) }
+            }
+        }
+    }
+}

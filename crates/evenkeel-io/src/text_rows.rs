@@ -1,0 +1,183 @@
+//! Cells of a table as text, row for row: labels by name, and columns that are passed through.
+
+use crate::csv::{Records, header_names};
+use crate::error::{IoError, Result, some_of};
+use crate::input::open_text;
+use crate::parquet::ParquetText;
+use crate::source::{Format, MatrixSource};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Reads some columns of a table as text.
+pub struct TextRows {
+    cells: Cells,
+    columns: usize,
+    /// Files that follow, and what is read of them.
+    later: VecDeque<MatrixSource>,
+    names: Option<Vec<String>>,
+    origin: Arc<str>,
+}
+
+enum Cells {
+    Csv { records: Box<Records>, places: Vec<usize>, ahead: VecDeque<Vec<String>>, width: usize },
+    Parquet(Box<ParquetText>),
+}
+
+impl TextRows {
+    /// Opens the columns of these names; without names a file of one column, with or without a header.
+    ///
+    /// # Errors
+    /// [`IoError::NoColumn`] for a name that is not there, [`IoError::NotOneColumn`] for several columns and no name,
+    /// [`IoError::NoNames`] for a file whose columns have none, and the errors of reading it.
+    pub fn open(source: &MatrixSource, names: Option<&[String]>) -> Result<Self> {
+        let mut parts: VecDeque<MatrixSource> = source.parts().collect();
+        let Some(source) = &parts.pop_front() else {
+            return Err(IoError::NoRows { origin: source.to_string().into() });
+        };
+        let origin: Arc<str> = source.to_string().into();
+        let selected: Option<Vec<String>> = match (names, source.selector()) {
+            (Some(names), _) => Some(names.to_vec()),
+            (None, Some(column)) => Some(vec![column.to_owned()]),
+            (None, None) => None,
+        };
+        let cells = match source.format() {
+            Format::Csv => csv_cells(source, &origin, selected.as_deref())?,
+            Format::Parquet => Cells::Parquet(Box::new(ParquetText::open(
+                source.path(),
+                selected.as_deref(),
+                &origin,
+            )?)),
+            Format::Npy | Format::Npz => return Err(IoError::NoNames { origin }),
+        };
+        let columns = selected.as_ref().map_or(1, Vec::len);
+        Ok(Self { cells, columns, later: parts, names: selected, origin })
+    }
+
+    /// The input as the user typed it.
+    pub fn origin(&self) -> &Arc<str> {
+        &self.origin
+    }
+
+    /// Number of columns, the cells of a row.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Number of rows, where the format tells.
+    pub fn rows(&self) -> Option<u64> {
+        match &self.cells {
+            Cells::Parquet(rows) if self.later.is_empty() => Some(rows.rows()),
+            Cells::Csv { .. } | Cells::Parquet(_) => None,
+        }
+    }
+
+    /// Takes the name of a lone column off its head: a first cell that is neither a number nor one of these names.
+    pub(crate) fn skip_header(&mut self, names: &[String]) {
+        if let Cells::Csv { ahead, .. } = &mut self.cells {
+            let is_label = |cell: &String| {
+                cell.trim().parse::<f64>().is_ok() || names.iter().any(|name| name == cell.trim())
+            };
+            if ahead.front().and_then(|row| row.first()).is_some_and(|cell| !is_label(cell)) {
+                ahead.clear();
+            }
+        }
+    }
+
+    /// The next `rows` rows, fewer only at the end. A cell that is missing is empty.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn next_rows(&mut self, rows: usize) -> Result<Vec<Vec<String>>> {
+        let mut found = self.next_of_part(rows)?;
+        while found.len() < rows
+            && let Some(part) = self.later.pop_front()
+        {
+            let next = Self::open(&part, self.names.as_deref())?;
+            (self.cells, self.origin) = (next.cells, next.origin);
+            found.extend(self.next_of_part(rows - found.len())?);
+        }
+        Ok(found)
+    }
+
+    fn next_of_part(&mut self, rows: usize) -> Result<Vec<Vec<String>>> {
+        match &mut self.cells {
+            Cells::Parquet(text) => text.next_rows(rows),
+            Cells::Csv { records, places, ahead, width } => {
+                let mut found: Vec<Vec<String>> = Vec::new();
+                while found.len() < rows {
+                    if let Some(row) = ahead.pop_front() {
+                        found.push(row);
+                        continue;
+                    }
+                    let Some(line) = records.next()? else { break };
+                    if records.cell_count() != *width {
+                        let problem = crate::CsvProblem::Ragged {
+                            found: records.cell_count(),
+                            expected: *width,
+                        };
+                        return Err(IoError::Csv {
+                            origin: Arc::clone(&self.origin),
+                            line,
+                            problem,
+                        });
+                    }
+                    found.push(picked(records, places));
+                }
+                Ok(found)
+            }
+        }
+    }
+}
+
+fn csv_cells(
+    source: &MatrixSource,
+    origin: &Arc<str>,
+    selected: Option<&[String]>,
+) -> Result<Cells> {
+    let mut records = Box::new(Records::new(open_text(source.path())?, origin)?);
+    if records.next()?.is_none() {
+        return Err(IoError::NoRows { origin: Arc::clone(origin) });
+    }
+    let width = records.cell_count();
+    let mut ahead = VecDeque::new();
+    let places = match selected {
+        Some(wanted) => {
+            let names = header_names(&records);
+            let place = |name: &String| {
+                names.iter().position(|found| found == name).ok_or_else(|| IoError::NoColumn {
+                    origin: Arc::clone(origin),
+                    name: name.clone(),
+                    found: some_of(&names),
+                })
+            };
+            wanted.iter().map(place).collect::<Result<_>>()?
+        }
+        None if width == 1 => {
+            // A word over the cells may be a name or a label; only the reader of labels can tell.
+            ahead.push_back(picked(&records, &[0]));
+            vec![0]
+        }
+        None => {
+            let origin = Arc::clone(origin);
+            return Err(IoError::NotOneColumn { origin, what: "labels", columns: width });
+        }
+    };
+    Ok(Cells::Csv { records, places, ahead, width })
+}
+
+/// Some cells of the current record, in the order of `places`.
+fn picked(records: &Records, places: &[usize]) -> Vec<String> {
+    let cells: Vec<&[u8]> = records.cells().collect();
+    let text = |place: &usize| {
+        cells
+            .get(*place)
+            .map_or_else(String::new, |cell| String::from_utf8_lossy(cell).into_owned())
+    };
+    places.iter().map(text).collect()
+}
+
+impl std::fmt::Debug for TextRows {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TextRows").field("origin", &self.origin).finish()
+    }
+}

@@ -1,0 +1,36 @@
+"""Prediction sets as an array that knows what its columns are called."""
+
+from __future__ import annotations
+
+from typing import Any, List, Optional, Sequence
+
+import numpy as np
+
+
+class LabelSets(np.ndarray):
+    """Bool (n, C): which labels are in the sets. An array like any other, with `to_labels()`."""
+
+    #: Names of the classes, in the order of the columns; None where they have none.
+    classes: Optional[List[str]]
+
+    def __new__(cls, members: np.ndarray, classes: Optional[Sequence[str]] = None) -> "LabelSets":
+        sets = np.asarray(members, dtype=bool).view(cls)
+        sets.classes = None if classes is None else list(classes)
+        return sets
+
+    def __array_finalize__(self, source: Any) -> None:
+        self.classes = getattr(source, "classes", None)
+
+    def __reduce__(self) -> Any:
+        return LabelSets, (np.asarray(self), self.classes)
+
+    def __array_wrap__(self, array: np.ndarray, context: Any = None, return_scalar: bool = False) -> Any:
+        # What is computed from sets is no set.
+        return array[()] if array.ndim == 0 else np.asarray(array)
+
+    def to_labels(self) -> List[List[Any]]:
+        """The labels of every set: names where the classes have them, else numbers from 0."""
+        if self.ndim != 2 or (self.classes is not None and self.shape[1] != len(self.classes)):
+            raise ValueError("to_labels: these are not whole sets; take rows, not columns")
+        names: Sequence[Any] = range(self.shape[1]) if self.classes is None else self.classes
+        return [[names[place] for place in np.flatnonzero(row)] for row in np.asarray(self)]

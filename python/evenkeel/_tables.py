@@ -1,0 +1,177 @@
+"""Names of columns and classes: compared, never ignored.
+
+pandas, polars and pyarrow tables name their columns. Where two tables of a call have names, they are matched by them; labels may be
+words, by the names of the classes.
+"""
+
+from __future__ import annotations
+
+from typing import Any, List, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+
+from evenkeel import _inputs
+from evenkeel._errors import InvalidInputError
+
+
+class Table(NamedTuple):
+    """A matrix, and the names of its columns where each has one of its own."""
+
+    values: np.ndarray
+    columns: Optional[List[str]]
+
+
+def table(argument: str, values: Any) -> Table:
+    """A matrix with the names of its columns; columns named 0, 1, 2, ... in any order are put in order."""
+    if type(values).__name__ == "LazyFrame" and hasattr(values, "collect"):
+        values = values.collect()
+    columns = _columns(values)
+    matrix = _inputs.matrix(argument, values)
+    if columns is None or len(columns) != matrix.shape[1] or len(columns) < 2:
+        return Table(matrix, None)
+    numbers = [str(place) for place in range(len(columns))]
+    if sorted(columns) == sorted(numbers):
+        return Table(_taken(matrix, [columns.index(number) for number in numbers]), None)
+    if len(set(columns)) != len(columns) or not all(columns):
+        return Table(matrix, None)
+    return Table(matrix, columns)
+
+
+def aligned(argument: str, given: Table, columns: Optional[Sequence[str]], other: str) -> np.ndarray:
+    """The matrix with its columns in the order of `columns`, which `other` has; an error if they are not the same."""
+    if columns is None or given.columns is None or list(columns) == given.columns:
+        return given.values
+    missing = [name for name in columns if name not in given.columns]
+    surplus = [name for name in given.columns if name not in columns]
+    if missing or surplus:
+        found = [f"it has no column for {_some(missing)}"] if missing else []
+        found += [f"{_some(surplus)} are not among the columns of {other}"] if surplus else []
+        raise InvalidInputError(f"{argument}: {', and '.join(found)}; give the outputs of the same model")
+    return _taken(given.values, [given.columns.index(name) for name in columns])
+
+
+def second_models(second: Any, columns: Optional[Sequence[str]], other: str) -> Tuple[list, list]:
+    """Outputs of second models, as `_inputs.second_models` gives them, with their columns in the order of `columns`."""
+    return _inputs.second_models(second, lambda name, values: aligned(name, table(name, values), columns, other))
+
+
+def encoded(
+    argument: str, y: Any, matrix: str, n_classes: int, classes: Any = None, columns: Optional[Sequence[str]] = None
+) -> Tuple[np.ndarray, Optional[List[str]]]:
+    """Labels as numbers of the classes, and the names of the classes where labels are words or names were given.
+
+    Words are names out of `classes`, else of the columns, else as many different words as there are classes, which name them
+    in sorted order.
+    """
+    named = _given_names(classes, n_classes)
+    given = _words(argument, y)
+    if named is None and columns is not None and all(name.isdigit() for name in columns):
+        # Columns named 1, 2, 3: the label 1 is the class of the column 1.
+        named = list(columns)
+    if given is None and (named is None or not any(name.lstrip("-").isdigit() for name in named)):
+        # Numbers: also beside names that are words, which are then for what is shown.
+        return _inputs.labels(argument, y, matrix), named
+    words = _inputs.labels(argument, y, matrix).tolist() if given is None else given
+    if named is None:
+        named = list(columns) if columns is not None else _distinct(argument, y, words, matrix, n_classes)
+    return _looked_up(argument, words, named), named
+
+
+def encoded_target(argument: str, values: Any, rows: int, names: Optional[Sequence[str]]) -> List[Tuple[int, int]]:
+    """`(row, label)` of the labels known, which may be words where the classes have names; None and "" are unknown too."""
+    if values is None or names is None:
+        return _inputs.target_labels(argument, values, rows)
+    place = {name: number for number, name in enumerate(names)}
+
+    def number(row: Any, label: Any) -> Any:
+        if label is None or (isinstance(label, str) and not label):
+            return -1
+        if isinstance(label, str):
+            if label not in place:
+                raise InvalidInputError(f"{argument}[{row}] is {label!r}, which names no class; the classes are {_some(names)}")
+            return place[label]
+        return label
+
+    if hasattr(values, "items") and hasattr(values, "keys") and not hasattr(values, "to_numpy"):
+        return _inputs.target_labels(argument, {row: number(row, label) for row, label in values.items()}, rows)
+    words = _inputs.array_of(argument, values)
+    if words.dtype.kind not in "OUST":
+        return _inputs.target_labels(argument, values, rows)
+    return _inputs.target_labels(argument, [number(row, label) for row, label in enumerate(words.tolist())], rows)
+
+
+def _columns(values: Any) -> Optional[List[str]]:
+    if isinstance(values, np.ndarray):
+        return None
+    found = getattr(values, "column_names", None)  # pyarrow
+    if found is None and getattr(values, "ndim", 2) == 2:
+        found = getattr(values, "columns", None)  # pandas, polars
+    if found is None or not hasattr(found, "__iter__") or hasattr(values, "__next__"):
+        return None
+    return [str(name) for name in found]
+
+
+def _taken(matrix: np.ndarray, places: List[int]) -> np.ndarray:
+    return matrix if places == list(range(len(places))) else np.ascontiguousarray(matrix[:, places])
+
+
+def _given_names(classes: Any, n_classes: int) -> Optional[List[str]]:
+    if classes is None:
+        return None
+    names = [_key(name) for name in _inputs.array_of("classes", classes).tolist()]
+    if len(names) != n_classes:
+        raise InvalidInputError(f"classes: {len(names)} names, but there are {n_classes} classes; give one for each column")
+    if len(set(names)) != len(names) or not all(names):
+        raise InvalidInputError("classes: every class needs a name of its own")
+    return names
+
+
+def _words(argument: str, y: Any) -> Optional[List[Any]]:
+    """The labels if they are words; None if they are numbers."""
+    array = _inputs.array_of(argument, y)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1 or array.dtype.kind not in "OUST":
+        return None
+    words = array.tolist()
+    if array.dtype.kind == "O" and not any(isinstance(word, (str, bytes)) for word in words):
+        return None
+    return words
+
+
+def _distinct(argument: str, y: Any, words: Sequence[Any], matrix: str, n_classes: int) -> List[str]:
+    categories = getattr(getattr(y, "cat", y), "categories", None)  # pandas: a class that does not occur is one all the same
+    found = sorted({_key(word) for word in (words if categories is None else categories)})
+    if len(found) != n_classes:
+        found = sorted({_key(word) for word in words})
+    if len(found) != n_classes:
+        raise InvalidInputError(
+            f"{argument} names {len(found)} classes ({_some(found)}) but {matrix} has {n_classes} columns; name the classes in the "
+            "order of the columns (classes=[...])"
+        )
+    return found
+
+
+def _looked_up(argument: str, words: Sequence[Any], names: Sequence[str]) -> np.ndarray:
+    place = {name: number for number, name in enumerate(names)}
+    found = np.empty(len(words), dtype=np.int64)
+    for row, word in enumerate(words):
+        number = place.get(_key(word))
+        if number is None:
+            raise InvalidInputError(f"{argument}[{row}] is {word!r}, which names no class; the classes are {_some(names)}")
+        found[row] = number
+    return found
+
+
+def _key(word: Any) -> str:
+    """A label as it is written: 3.0 and 3 are the same class."""
+    if isinstance(word, bytes):
+        return word.decode("utf-8", "replace")
+    if isinstance(word, float) and word.is_integer():
+        return str(int(word))
+    return str(word)
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = ", ".join(list(names)[:20])
+    return shown if len(names) <= 20 else f"{shown} and {len(names) - 20} more"
