@@ -243,7 +243,7 @@ impl GroupedCalibration {
         let alpha = rate(alpha)?;
         Ok(match &self.calibration {
             AnyCalibration::One(one) => {
-                vec![("all".to_owned(), one.threshold(alpha).map(|found| found.get()))]
+                vec![("all".to_owned(), one.threshold(alpha).map(evenkeel::threshold::Threshold::get))]
             }
             AnyCalibration::PerClass(made) => {
                 let found = made.thresholds(alpha);
@@ -255,7 +255,7 @@ impl GroupedCalibration {
                 for part in made.parts() {
                     let threshold = match &part.calibration {
                         None => Some(f64::INFINITY),
-                        Some(one) => one.threshold(alpha).map(|found| found.get()),
+                        Some(one) => one.threshold(alpha).map(evenkeel::threshold::Threshold::get),
                     };
                     found.extend(part.groups.iter().map(|group| (group.clone(), threshold)));
                 }

@@ -32,7 +32,8 @@ enum Cells {
     /// A column of a table by its name.
     Table(TextRows),
     Texts {
-        records: Records,
+        // Boxed: its buffers are large beside the others.
+        records: Box<Records>,
         place: usize,
         origin: Arc<str>,
     },
@@ -132,7 +133,7 @@ impl Cells {
                 return Err(IoError::NotOneColumn { origin, what, columns });
             }
         };
-        Ok(Self::Texts { records, place, origin })
+        Ok(Self::Texts { records: Box::new(records), place, origin })
     }
 }
 
