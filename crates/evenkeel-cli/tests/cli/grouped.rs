@@ -72,8 +72,8 @@ fn groups_go_from_calibration_to_page() {
         let document = FOG.check(&["--json"]).json();
         (rows_of(&document, "n"), rows_of(&document, "m"))
     };
-    let of = |row: usize| if row % 3 == 0 { "north" } else { "south, far" };
-    let quoted = |row: usize| if row % 3 == 0 { "north" } else { "\"south, far\"" };
+    let of = |row: usize| if row.is_multiple_of(3) { "north" } else { "south, far" };
+    let quoted = |row: usize| if row.is_multiple_of(3) { "north" } else { "\"south, far\"" };
     let of_cal = groups(&scratch, "cal.csv", n, quoted);
     let of_target = groups(&scratch, "target.csv", m, quoted) + ":site";
     let given = ["--per", "site", "--cal-groups", &of_cal, "--unlabeled-groups", &of_target];
