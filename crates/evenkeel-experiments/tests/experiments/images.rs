@@ -71,13 +71,13 @@ fn the_tables_of_a_small_world_show_the_pattern() {
     assert!(uncorrected < 0.8, "{uncorrected}");
     let oracle = coverage("Oracle (no label shift)", 3);
     assert!((oracle - 0.9).abs() < 0.05, "{oracle}");
-    for method in ["FF (f, U)", "label-plan", "auto"] {
+    for method in ["paper: FF (f, U)", "label-plan: class shares", "auto"] {
         let found = coverage(&format!("{method} (no label shift)"), 3);
         assert!(found > uncorrected + 0.05, "{method}: {found}");
     }
     // At severity 1 the steps by severity are 1000 steps.
-    let tuned = coverage("FF (f, U) (no label shift)", 1);
-    assert_eq!(tuned, coverage("FF (f, U), 1000 steps (no label shift)", 1));
+    let tuned = coverage("paper: FF (f, U) (no label shift)", 1);
+    assert_eq!(tuned, coverage("paper: FF (f, U), 1000 steps (no label shift)", 1));
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn the_wasserstein_bound_is_above_the_measured_gap() {
     let images = Images::new(data, settings).unwrap();
     let finished = run(&images, &scratch.at("run"), &Unwatched).unwrap();
     let [table] = &finished.outputs.tables[..] else { panic!() };
-    assert_eq!(table.columns[3], "FF (f, U), W1: gap");
+    assert_eq!(table.columns[3], "paper: FF (f, U), W1: gap");
     for corruption in ["fog", "snow"] {
         for pair in [1, 3] {
             let (gap, bound) = (mean(table, corruption, pair), mean(table, corruption, pair + 1));

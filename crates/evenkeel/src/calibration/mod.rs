@@ -121,8 +121,13 @@ impl Calibration {
     pub(crate) fn with_label_law(mut self, label_law: Option<LabelLawMap>) -> Result<Self> {
         let damaged = |why| Err(Error::Damaged { what: "this calibration", why });
         let planned = matches!(self.rule, Rule::Planned { .. } | Rule::FewLabels { .. });
+        // `auto` keeps split conformal prediction, on the scores of the law it has fitted, where no reading says that coverage was lost.
+        let kept =
+            matches!(self.rule, Rule::Quantile) && self.provenance.method == MethodName::Auto;
         match (&label_law, self.provenance.score) {
-            (Some(law), Score::Plan) if planned => law.require_classes(self.provenance.classes)?,
+            (Some(law), Score::Plan) if planned || kept => {
+                law.require_classes(self.provenance.classes)?;
+            }
             (Some(_), _) => return damaged("it has a label law that scores nothing"),
             // Without it thresholds of one score would cut another.
             (None, Score::Plan) if planned => {

@@ -55,7 +55,7 @@ impl Walk<'_> {
         let (up, down) = (i64::from(m), i64::from(n));
         std::array::from_fn(|lane| {
             let class = state.counts.iter().zip(self.totals).map(|(labeled, total)| {
-                let (labeled, total) = (labeled[lane] as i64, i64::from(*total));
+                let (labeled, total) = (labeled[lane].cast_signed(), i64::from(*total));
                 (labeled * up - (total - labeled) * down).unsigned_abs()
             });
             Distances { confidence: state.largest[lane], class: class.sum() }
@@ -100,7 +100,7 @@ in_widest_registers! {
                 left[lane] -= labeled[lane];
                 count[lane] += labeled[lane];
                 // Up by m or down by n, without a branch that could not be foreseen.
-                difference[lane] += (step & -(labeled[lane] as i64)) - down;
+                difference[lane] += (step & -labeled[lane].cast_signed()) - down;
             }
             // Inside a run of equal confidences the walk depends on how ties were sorted.
             if *end {

@@ -196,7 +196,7 @@ impl Stage for FewLabelsFirst {
             return Err(contradiction("its sample does not hold as many rows as were seen"));
         }
         let scoring = match (job.score, others) {
-            (Score::Plan, Some(others)) => Scoring::ByLaw(law_of_others(&job, &groups, others)?),
+            (Score::Plan, Some(others)) => Scoring::ByLaw(law_of_others(&job, &groups, *others)?),
             (Score::Plan, None) => Scoring::ByPosterior,
             (score, _) => Scoring::By(score),
         };
@@ -453,7 +453,8 @@ pub(crate) struct LabelsState {
     auto: AutoFirstState,
     rows: RowSample<Box<[f64]>>,
     labeled: LabeledRows,
-    others: Option<FirstPass>,
+    // Boxed: few fits have one, and every state would be as large.
+    others: Option<Box<FirstPass>>,
 }
 
 /// Probabilities of the labeled rows seen so far, with their keys.
@@ -494,7 +495,7 @@ impl Pass for LabelsPass {
             auto: self.auto.empty(),
             rows: self.rows.clone(),
             labeled: LabeledRows::default(),
-            others: self.others.as_ref().map(Pass::empty),
+            others: self.others.as_ref().map(|pass| Box::new(pass.empty())),
         }
     }
 
@@ -512,7 +513,7 @@ impl Pass for LabelsPass {
             (Some(pass), Some(others)) => {
                 let (keys, values) = self.without_label(keys, block);
                 let rest = Rows::new(block.what(), &values, block.columns())?;
-                Some(pass.add(others, RowKeys::Each(&keys), rest, side)?)
+                Some(Box::new(pass.add(*others, RowKeys::Each(&keys), rest, side)?))
             }
             _ => None,
         };
@@ -533,7 +534,7 @@ impl Pass for LabelsPass {
     fn merge(&self, state: LabelsState, other: LabelsState) -> Result<LabelsState> {
         let LabelsState { auto, mut rows, mut labeled, others } = state;
         let others = match (others, other.others) {
-            (Some(mine), Some(theirs)) => Some(mine.merge(theirs)?),
+            (Some(mine), Some(theirs)) => Some(Box::new(mine.merge(*theirs)?)),
             _ => None,
         };
         rows.merge(other.rows)?;
