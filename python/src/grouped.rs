@@ -7,6 +7,7 @@ use evenkeel::level::Miscoverage;
 use evenkeel::method::{MethodName, require_and_refuse};
 use evenkeel::per_group::SmallGroups;
 use evenkeel::score::{Randomisation, Score};
+use evenkeel::threshold::Threshold;
 use evenkeel_jobs::TargetLabels;
 use evenkeel_jobs::grouped::documents::{CalibratePerClassDocument, CalibratePerGroupDocument};
 use evenkeel_jobs::grouped::{
@@ -243,7 +244,7 @@ impl GroupedCalibration {
         let alpha = rate(alpha)?;
         Ok(match &self.calibration {
             AnyCalibration::One(one) => {
-                vec![("all".to_owned(), one.threshold(alpha).map(evenkeel::threshold::Threshold::get))]
+                vec![("all".to_owned(), one.threshold(alpha).map(Threshold::get))]
             }
             AnyCalibration::PerClass(made) => {
                 let found = made.thresholds(alpha);
@@ -255,7 +256,7 @@ impl GroupedCalibration {
                 for part in made.parts() {
                     let threshold = match &part.calibration {
                         None => Some(f64::INFINITY),
-                        Some(one) => one.threshold(alpha).map(evenkeel::threshold::Threshold::get),
+                        Some(one) => one.threshold(alpha).map(Threshold::get),
                     };
                     found.extend(part.groups.iter().map(|group| (group.clone(), threshold)));
                 }

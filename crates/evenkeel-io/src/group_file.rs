@@ -110,7 +110,7 @@ impl Cells {
             return Ok(Self::Numbers(RowAligned::open_column(&source, "groups")?));
         };
         let origin: Arc<str> = Arc::from(argument);
-        let mut records = Records::new(open_text(Path::new(path))?, &origin)?;
+        let mut records = Box::new(Records::new(open_text(Path::new(path))?, &origin)?);
         // The first line is always a header: names and groups are both texts, and guessing would lose a row.
         let Some(line) = records.next()? else {
             return Err(IoError::NoRows { origin });
