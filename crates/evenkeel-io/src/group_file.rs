@@ -133,7 +133,7 @@ impl Cells {
                 return Err(IoError::NotOneColumn { origin, what, columns });
             }
         };
-        Ok(Self::Texts { records: Box::new(records), place, origin })
+        Ok(Self::Texts { records, place, origin })
     }
 }
 
