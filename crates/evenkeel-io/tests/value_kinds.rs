@@ -52,6 +52,8 @@ fn errors_of_the_core_carry_the_file_and_its_row() {
     let message = check(&path, ValueKind::Probabilities).unwrap_err();
     assert!(message.contains("p.csv: probabilities[row 3, column 0] is -0.5"), "{message}");
     let path = scratch.file("p.csv", "0.5,0.5\n1,0\n0.9,0.1\n0.5,nan\n");
-    let message = check(&path, ValueKind::Logits).unwrap_err();
+    let message = check(&path, ValueKind::ForcedLogits).unwrap_err();
     assert!(message.contains("p.csv: logits[row 3, column 1] is NaN"), "{message}");
+    let message = check(&path, ValueKind::Logits).unwrap_err();
+    assert!(message.contains("p.csv: the first 2 rows are probabilities already"), "{message}");
 }
