@@ -38,7 +38,7 @@ impl CalibratedPerClass {
 /// fits a label law to them.
 ///
 /// # Errors
-/// As [`calibrate`](crate::calibrate), if the method has no thresholds for each class, or if classes have too few points and that
+/// As [`calibrate`](crate::calibrate()), if the method has no thresholds for each class, or if classes have too few points and that
 /// is refused.
 pub fn calibrate_per_class(
     calibrator: &ShiftCalibrator,

@@ -180,7 +180,7 @@ impl SizesBy {
 /// Calibrates every group by itself. The target rows are read as often as the method asks for, for all groups at once.
 ///
 /// # Errors
-/// As [`calibrate`](crate::calibrate), if there is not a group for each row, or if groups have too few points and that is refused.
+/// As [`calibrate`](crate::calibrate()), if there is not a group for each row, or if groups have too few points and that is refused.
 pub fn calibrate_per_group(
     calibrator: &ShiftCalibrator,
     job: &GroupJob,

@@ -192,7 +192,7 @@ impl EvaluatedGroups {
 /// Evaluates a calibration of any kind on labeled rows, with a line for each group where groups are given.
 ///
 /// # Errors
-/// As [`evaluate`](crate::evaluate), or if a calibration per group has no groups.
+/// As [`evaluate`](crate::evaluate()), or if a calibration per group has no groups.
 pub fn evaluate_any(
     calibration: &AnyCalibration,
     alpha: Option<Miscoverage>,

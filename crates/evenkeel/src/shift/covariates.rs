@@ -6,7 +6,7 @@
 //! p-value                (1 + b) / (1 + B): b of B relabelings have a statistic at least as large
 //! ```
 //! One relabeling of whole rows gives all distances, so that the dependence of the columns is accounted for and no correction
-//! for their number is needed. As in [`shift_test`](super::shift_test) mean and standard deviation are taken over the
+//! for their number is needed. As in [`shift_test`](super::shift_test()) mean and standard deviation are taken over the
 //! relabelings and the observed labeling together, which makes the p-value exact, ties included.
 
 use rayon::prelude::*;
