@@ -305,7 +305,8 @@ def second_models(second: Any, read: Callable[[str, Any], np.ndarray]) -> Tuple[
         pairs = [tuple(pair) for pair in second]
     except TypeError:
         pairs = [()]
-    cal, target = [], []
+    cal: List[Tuple[str, np.ndarray]] = []
+    target: List[Tuple[str, np.ndarray]] = []
     for index, pair in enumerate(pairs):
         if len(pair) != 2:
             raise InvalidInputError(

@@ -33,4 +33,4 @@ class LabelSets(np.ndarray):
         if self.ndim != 2 or (self.classes is not None and self.shape[1] != len(self.classes)):
             raise ValueError("to_labels: these are not whole sets; take rows, not columns")
         names: Sequence[Any] = range(self.shape[1]) if self.classes is None else self.classes
-        return [[names[place] for place in np.flatnonzero(row)] for row in np.asarray(self)]
+        return [[names[int(place)] for place in np.flatnonzero(row)] for row in np.asarray(self)]

@@ -11,6 +11,7 @@ import numpy as np
 from evenkeel import _evenkeel, _format, _inputs
 from evenkeel._documents import Record
 from evenkeel._errors import IncompatibleError, InvalidInputError, InvalidParameterError
+from evenkeel._sets import LabelSets
 from evenkeel.calibration import Calibration
 
 if TYPE_CHECKING:
@@ -202,7 +203,7 @@ class ResidualCalibration(Calibration):
         """Number of bins of `y` that served as candidate labels."""
         return self._core.classes
 
-    def predict_set(self, *_: Any, **__: Any) -> np.ndarray:
+    def predict_set(self, *_: Any, **__: Any) -> LabelSets:
         """Refused: there are no labels."""
         raise IncompatibleError("a calibration of residuals gives no sets of labels; use the regressor's predict_interval")
 

@@ -172,6 +172,6 @@ def check(
         _inputs.kind(logits),
         dict(options),
     )
-    names = ("calibration", "min_max_lower", "min_max_upper", "f_u_lower", "f_u_upper")
-    laws = {name: StepCurve(*curve) for name, curve in zip(names, curves)}
+    curve_names = ("calibration", "min_max_lower", "min_max_upper", "f_u_lower", "f_u_upper")
+    laws = {name: StepCurve(*curve) for name, curve in zip(curve_names, curves)}
     return ShiftReport(json.loads(text), laws_=laws, sentences_=said, page_=page)
