@@ -122,6 +122,7 @@ fn write_sheet(
             out.display()
         )));
     }
+    refuse_filled(args, out)?;
     let old = args.resume.as_deref().map(LabelSheet::read).transpose()?;
     let sheet_name = args.resume.as_ref().map(|path| path.display().to_string());
     let mut target = args.reading.open(PointFiles::probs(unlabeled), known)?;
@@ -152,6 +153,23 @@ fn write_sheet(
     }
     file.write_whole(sheet.to_csv())?;
     Ok(Written { drawn, rows: sheet.rows().len() as u64, filled: sheet.filled() as u64 })
+}
+
+/// An error if a sheet of that name holds labels already: somebody's work would be gone.
+fn refuse_filled(args: &LabelArgs, out: &Path) -> Result<(), Failure> {
+    // What is no sheet holds no labels; whether it may be replaced is asked elsewhere.
+    let filled = match LabelSheet::read(out) {
+        Ok(sheet) if args.resume.is_none() => sheet.filled(),
+        _ => 0,
+    };
+    if filled == 0 {
+        return Ok(());
+    }
+    Err(Failure::Argument(format!(
+        "--out {0}: this sheet holds {filled} labels, which would be lost; add rows to it with --resume {0} and another --out, or choose \
+         another name",
+        out.display()
+    )))
 }
 
 /// An error if the model predicts another class for a row of the sheet than when the sheet was made: labels of one table would be

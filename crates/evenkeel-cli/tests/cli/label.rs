@@ -77,6 +77,9 @@ fn a_resumed_sheet_keeps_what_was_filled_in_and_repeats_no_row() {
     let labels = column(&second, "label");
     assert!(labels[..3].iter().all(|label| label == "7"), "{labels:?}");
     assert!(labels[3..].iter().all(String::is_empty), "{labels:?}");
+    // Labels that were filled in are not written over.
+    let ran = label(&["--budget", "15", "--out", &first]);
+    assert!(ran.code == 2 && ran.stderr.contains("holds 3 labels"), "{ran:?}");
     // Blind: nothing of what the model said of the earlier rows is left either.
     let blind = scratch.at("blind.csv");
     label(&["--budget", "25", "--blind", "--resume", &first, "--out", &blind]).done();
@@ -133,6 +136,7 @@ fn columns_of_the_user_are_passed_through() {
     fs::write(&out, text.replace(",x,\n", ",x,5\n")).unwrap();
     let document = FOG.check(&["--target-labels", &out, "--json"]).json();
     assert_eq!(document["coverage_measured"]["k"], 9);
+    let out = scratch.at("other.csv");
     let short = scratch.file("short.csv", "image\na\nb\n");
     for (ids, columns, words) in [
         (&short, "image", "has 2 lines below its header but"),

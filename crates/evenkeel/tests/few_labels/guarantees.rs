@@ -144,6 +144,18 @@ fn guarantees_hold_with_the_plan_score() {
     }
 }
 
+/// Where every row is labeled no row is left to fit a law to: labels are scored by the model's own law.
+#[test]
+fn all_rows_may_be_labeled_with_the_plan_score() {
+    let mut stream = stream("all labeled");
+    let (calibration, target) =
+        (points(60, CLASSES, 4.0, 0.0, &mut stream), points(30, CLASSES, 4.0, 0.3, &mut stream));
+    let labels = target.first_labels(30);
+    let settings = settings_of(Guarantee::Average);
+    let found = fit_by(Score::Plan, settings, &calibration, &target, &labels).unwrap();
+    assert!(found.threshold(None).unwrap().get().is_finite());
+}
+
 /// The guarantee is what the labels alone give, never less; without enough labels every set holds every label, and it is said.
 #[test]
 fn the_threshold_is_at_least_that_of_the_labels_alone() {

@@ -512,8 +512,13 @@ impl Pass for LabelsPass {
         let others = match (&self.others, others) {
             (Some(pass), Some(others)) => {
                 let (keys, values) = self.without_label(keys, block);
-                let rest = Rows::new(block.what(), &values, block.columns())?;
-                Some(Box::new(pass.add(*others, RowKeys::Each(&keys), rest, side)?))
+                // A block may hold labeled rows alone.
+                if keys.is_empty() {
+                    Some(others)
+                } else {
+                    let rest = Rows::new(block.what(), &values, block.columns())?;
+                    Some(Box::new(pass.add(*others, RowKeys::Each(&keys), rest, side)?))
+                }
             }
             _ => None,
         };
