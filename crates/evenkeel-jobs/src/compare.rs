@@ -132,12 +132,12 @@ pub fn compare(
     let (mut fitted, mut left_out) = (Vec::new(), Vec::new());
     let mut tried: Vec<Entrant> = Vec::new();
     for entrant in &job.entrants {
-        let entrant = &entrant.with_labels(labeled);
         // With labels `auto` is `few-labels`: two rows of one name would say the same.
-        if tried.contains(entrant) {
+        let becomes = entrant.with_labels(labeled);
+        if tried.contains(&becomes) {
             continue;
         }
-        tried.push(*entrant);
+        tried.push(becomes);
         let result = match entrant {
             Entrant::Method(calibrator) => fit(calibrator, labeled, target, observer),
             Entrant::Oracle(calibrator) => oracle(calibrator, classes, test, observer),

@@ -3,12 +3,14 @@
 use evenkeel::certify::{CoveredLabels, clopper_pearson, same_labels_interval};
 use evenkeel::conformal::label_scores_of_rows;
 use evenkeel::level::FailureProbability;
+use evenkeel::method::few_labels::row_marks;
 use evenkeel::reading::Verdict;
 use evenkeel::rows::Rows;
 use evenkeel::score::Score;
 use evenkeel::threshold::Threshold;
 use serde::Serialize;
 
+use super::UsedLabel;
 use crate::any_rows::{AnyRows, with_rows};
 use crate::error::Result;
 use crate::target_labels::TargetLabels;
@@ -74,15 +76,24 @@ pub(super) struct Counting<'a> {
     labels: &'a TargetLabels,
     score: Score,
     threshold: Threshold,
+    /// Labels that the threshold was chosen with.
+    used: &'a [UsedLabel],
+    /// Whether one of them came by.
+    chosen_with_labels: bool,
     seen: u64,
     covered: u64,
 }
 
 impl<'a> Counting<'a> {
-    pub(super) fn new(labels: &'a TargetLabels, score: &Score, threshold: Threshold) -> Self {
+    pub(super) fn new(
+        labels: &'a TargetLabels,
+        score: &Score,
+        threshold: Threshold,
+        used: &'a [UsedLabel],
+    ) -> Self {
         // Draws as for the law of the target data: a labeled row has one score in a check.
         let score = score.with_draws_for("today");
-        Self { labels, score, threshold, seen: 0, covered: 0 }
+        Self { labels, score, threshold, used, chosen_with_labels: false, seen: 0, covered: 0 }
     }
 
     /// Looks at the labeled rows of a block.
@@ -90,11 +101,21 @@ impl<'a> Counting<'a> {
         let classes = rows.columns();
         for (row, label) in self.labels.within(first_row, rows.rows()) {
             let start = (row - first_row) * classes;
-            let scores = with_rows!(rows, |rows| {
+            let used = self.used;
+            let (scores, again) = with_rows!(rows, |rows| {
                 let values = &rows.values()[start..start + classes];
                 let one = Rows::new(rows.what(), values, classes)?;
-                label_scores_of_rows(row, one, &self.score, &[label])?
+                let marks = if used.is_empty() { Vec::new() } else { row_marks(row as u64, one)? };
+                // By what stands in the row, not by its number: rows of another table have the same numbers.
+                let again = used.iter().any(|used| {
+                    let same_row = used
+                        .mark
+                        .map_or(used.row == row as u64, |mark| marks.first() == Some(&mark));
+                    same_row && used.label == label
+                });
+                (label_scores_of_rows(row, one, &self.score, &[label])?, again)
             });
+            self.chosen_with_labels |= again;
             self.seen += 1;
             self.covered +=
                 scores.iter().filter(|score| self.threshold.admits(**score)).count() as u64;
@@ -102,21 +123,16 @@ impl<'a> Counting<'a> {
         Ok(())
     }
 
-    /// The count with its interval; none where no row was labeled. `used` are labels that the threshold was chosen with.
+    /// The count with its interval; none where no row was labeled.
     pub(super) fn finish(
         self,
         rows: usize,
         failure: FailureProbability,
-        used: &[(u64, usize)],
     ) -> Result<Option<CoverageMeasured>> {
         self.labels.require_rows(rows)?;
         self.labels.require_seen(self.seen)?;
         let counted = CoveredLabels::new(self.covered, self.seen)?;
-        let chosen_with_labels = self
-            .labels
-            .pairs()
-            .iter()
-            .any(|(row, label)| used.binary_search(&(*row as u64, *label)).is_ok());
+        let chosen_with_labels = self.chosen_with_labels;
         let interval = match chosen_with_labels {
             true => same_labels_interval(counted, failure),
             false => clopper_pearson(counted, failure),

@@ -42,6 +42,17 @@ use crate::target_labels::TargetLabels;
 use examples::FirstRows;
 use measured::Counting;
 
+/// A label that a threshold was chosen with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UsedLabel {
+    /// Number of its row then.
+    pub row: u64,
+    /// The label.
+    pub label: usize,
+    /// Mark of its row's probabilities; none in files that keep none.
+    pub mark: Option<u32>,
+}
+
 /// How a check is made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CheckJob {
@@ -51,8 +62,8 @@ pub struct CheckJob {
     pub settings: CheckSettings,
     /// Labels of a few target rows; none by default.
     pub labels: TargetLabels,
-    /// Key and label of the target rows that the threshold in question was chosen with, by increasing key.
-    pub chosen_with: Vec<(u64, usize)>,
+    /// Labels that the threshold in question was chosen with.
+    pub chosen_with: Vec<UsedLabel>,
 }
 
 impl CheckJob {
@@ -96,7 +107,12 @@ impl CheckJob {
         let mut job = Self::new(score, alpha, delta, provenance.seed);
         job.settings.threshold = ThresholdInQuestion::Given(threshold);
         if let Some(Evidence::FewLabels(found)) = &calibration.learned().evidence {
-            job.chosen_with.clone_from(&found.labeled_rows);
+            let marks = found.labeled_marks.iter().copied().map(Some);
+            let marks = marks.chain(std::iter::repeat(None));
+            let used = found.labeled_rows.iter().zip(marks);
+            job.chosen_with = used
+                .map(|((row, label), mark)| UsedLabel { row: *row, label: *label, mark })
+                .collect();
         }
         Ok(job)
     }
@@ -184,7 +200,7 @@ pub fn check(
     let scores = labeled.scores(score)?;
     let mut check = labeled.begin_check(score, settings)?;
     let threshold = check.threshold();
-    let mut counting = Some(Counting::new(labels, score, threshold));
+    let mut counting = Some(Counting::new(labels, score, threshold, chosen_with));
     let mut first_rows = FirstRows::default();
     let mut measured = None;
     let mut rows = 0;
@@ -203,7 +219,7 @@ pub fn check(
         })?;
         // Labels are counted in the first pass; the second brings the same rows.
         if let Some(counting) = counting.take() {
-            measured = counting.finish(rows, settings.delta, chosen_with)?;
+            measured = counting.finish(rows, settings.delta)?;
         }
         let read = open.ok_or_else(|| JobError::NoRows { input: target.name().to_owned() })?;
         let ended = read.end_pass();

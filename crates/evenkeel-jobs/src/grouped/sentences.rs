@@ -3,6 +3,7 @@
 use evenkeel::evaluation::ClassCoverage;
 use evenkeel::level::Miscoverage;
 use evenkeel::per_group::{PerClassCalibration, PerGroupCalibration, Standing, undercovered};
+use evenkeel::threshold::Threshold;
 use evenkeel::warning::Warning;
 
 use crate::sentences::{class_name, low_level, percent, threshold};
@@ -55,7 +56,27 @@ pub fn merged_classes(
         let parts = calibration.parts().iter().filter(|part| part.standing == wanted);
         parts.flat_map(|part| &part.classes).map(|class| class_name(*class, class_names)).collect()
     };
-    merged("classes", &level, &of(Standing::Rest), &of(Standing::AllLabels))
+    let mut said = merged("classes", &level, &of(Standing::Rest), &of(Standing::AllLabels));
+    let alpha = calibration.pooled().provenance().alpha;
+    let boundless = calibration.parts().iter().filter(|part| {
+        part.standing != Standing::AllLabels && part.threshold(alpha) == Threshold::AllLabels
+    });
+    let classes = boundless.flat_map(|part| &part.classes);
+    let names: Vec<String> = classes.map(|class| class_name(*class, class_names)).collect();
+    said.extend(without_threshold("classes", &level, &names));
+    said
+}
+
+/// Where too few points or labels leave no finite threshold, as a warning: nobody would see it in sets that hold a label always.
+fn without_threshold(what: &str, level: &str, names: &[String]) -> Option<String> {
+    (!names.is_empty()).then(|| {
+        format!(
+            "{} of the {what} have no finite threshold at {level} and are in every set ({}): their points, or their labels where a \
+             guarantee is asked for, are too few; label more rows of them, or ask for a lower level",
+            names.len(),
+            listed(names)
+        )
+    })
 }
 
 /// What to know about a calibration for each group.
@@ -72,7 +93,14 @@ fn merged_groups(calibration: &PerGroupCalibration) -> Vec<String> {
         let parts = calibration.parts().iter().filter(|part| part.standing == wanted);
         parts.flat_map(|part| part.groups.iter().cloned()).collect()
     };
-    merged("groups", &level, &of(Standing::Rest), &of(Standing::AllLabels))
+    let mut said = merged("groups", &level, &of(Standing::Rest), &of(Standing::AllLabels));
+    let boundless = calibration.parts().iter().filter(|part| {
+        let threshold = part.calibration.as_ref().and_then(|one| one.threshold(None));
+        threshold == Some(Threshold::AllLabels)
+    });
+    let names: Vec<String> = boundless.flat_map(|part| part.groups.iter().cloned()).collect();
+    said.extend(without_threshold("groups", &level, &names));
+    said
 }
 
 fn merged(what: &str, level: &str, rest: &[String], all_labels: &[String]) -> Vec<String> {

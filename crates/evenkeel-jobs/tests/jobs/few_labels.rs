@@ -273,3 +273,28 @@ fn labels_of_the_surest_rows_are_no_random_draw() {
     let draw: &RandomDrawTest = checked.with_labels.as_ref().unwrap().random_draw.as_ref().unwrap();
     assert!(draw.p_value <= 0.01 && draw.labeled_confidence > draw.other_confidence);
 }
+
+/// Labels that chose a threshold are known again by their rows, wherever these stand; labels of other rows with the same numbers are not
+/// taken for them.
+#[test]
+fn labels_that_chose_the_threshold_are_known_by_their_rows() {
+    let (cal, target) = (Points::calibration(), Points::target());
+    let rows = drawn(40);
+    let few_labels = Method::FewLabels(FewLabelsSettings::default());
+    let found = fitted(few_labels, &cal, &target, &few(&target, &rows));
+    let chosen = |target: &Points, rows: &[u64]| {
+        let mut job = CheckJob::of_calibration(&found, "cal", None, level()).unwrap();
+        job.labels = few(target, rows);
+        let source = &mut target.source("target");
+        let checked = check(&job, &cal.labeled(), source, &mut Unobserved).unwrap();
+        checked.measured.unwrap().chosen_with_labels
+    };
+    assert!(chosen(&target, &rows));
+    let mut turned = Points::target();
+    turned.values.rotate_left(CLASSES);
+    turned.labels.rotate_left(1);
+    let moved: Vec<u64> = rows.iter().map(|row| (row + 499) % 500).collect();
+    assert!(chosen(&turned, &moved));
+    let fresh = Points::new(500, 2.0, 77);
+    assert!(!chosen(&fresh, &rows));
+}

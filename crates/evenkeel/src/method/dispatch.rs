@@ -239,8 +239,8 @@ impl Method {
             Self::Auto(settings) if settings.plan.assumptions.are_chosen() => {
                 match labels.is_some_and(|labels| !labels.is_empty()) {
                     true => Err(Error::Unsupported {
-                        what: "an assumption or an accuracy beside labels of target rows, which decide",
-                        instead: "leave out the one or the other",
+                        what: "an assumption or an accuracy beside labels of target rows",
+                        instead: "the labels decide; leave out the one or the other",
                     }),
                     false => Ok(()),
                 }

@@ -306,6 +306,15 @@ fn require_all(
     }
 }
 
+/// Marks of rows of probabilities, as the evidence keeps them of labeled rows: a row is known again wherever it stands.
+///
+/// # Errors
+/// If a row does not hold probabilities.
+pub fn row_marks<T: Real>(first_row: u64, block: Rows<'_, T>) -> Result<Vec<u32>> {
+    let values = normalised(RowKeys::From(first_row), block)?;
+    Ok(values.chunks_exact(block.columns()).map(mark).collect())
+}
+
 /// 32 bits of a digest of a row: two tables that differ are told apart by the first few rows.
 fn mark(row: &[f64]) -> u32 {
     let mut digest = Sha256::new();

@@ -27,6 +27,7 @@ mod tables;
 mod thresholds;
 
 pub use evidence::{FewLabelsEvidence, GuaranteeHeld, TemperatureBelief};
+pub use fit::row_marks;
 pub(crate) use fit::{ABOUT, FewLabelsFirst, FewLabelsSecond, begin};
 pub use settings::{ChangeBelief, FewLabelsSettings, Guarantee, GuaranteeProbability};
 pub use thresholds::{LabelThresholds, PosteriorCoverage, PosteriorThreshold};
