@@ -73,6 +73,11 @@ impl<A: Args> Deferred<A> {
         // The words of the enum's variant introduce the command; those of the struct would replace them.
         let (about, long_about) = (command.get_about().cloned(), command.get_long_about().cloned());
         A::augment_args(command)
+            // `--alpha -1` is a number out of its range, not an unknown option.
+            .mut_args(|argument| match argument.get_action().takes_values() {
+                true => argument.allow_negative_numbers(true),
+                false => argument,
+            })
             .about(Resettable::from(about))
             .long_about(Resettable::from(long_about))
     }

@@ -2,11 +2,11 @@
 
 use crate::exit::BY_SIGNAL;
 
-/// Ctrl-C, a request to terminate and a closed terminal end the process without dropping anything: from here on a thread
+/// Ctrl-C, Ctrl-\, a request to terminate and a closed terminal end the process without dropping anything: from here on a thread
 /// waits for them and removes unfinished files first.
 #[cfg(unix)]
 pub(crate) fn watch() {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
     use std::sync::Arc;
     use std::sync::atomic::AtomicBool;
 
@@ -15,8 +15,8 @@ pub(crate) fn watch() {
     drop(signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false))));
     let ignored = ignored_signals();
     // What was ignored when we were started stays ignored: `nohup`, and jobs that a script put in the background.
-    let heeded = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| !ignored.contains(signal));
-    let heeded: Vec<i32> = heeded.collect();
+    let heeded = [SIGHUP, SIGINT, SIGQUIT, SIGTERM].into_iter();
+    let heeded: Vec<i32> = heeded.filter(|signal| !ignored.contains(signal)).collect();
     let (ready, wait) = std::sync::mpsc::channel();
     let watcher = std::thread::Builder::new().name("signals".into()).spawn(move || {
         // Inside the thread: where no thread can be started, signals keep their usual effect.

@@ -151,8 +151,8 @@ impl Column {
         };
         Ok(match self {
             Self::Uncorrected => Method::Uncorrected,
-            Self::Assume(assume) => plan(assume, None),
-            Self::Accuracy => plan(Assumption::default(), Some(KnownAccuracy::new(accuracy)?)),
+            Self::Assume(assume) => plan(Some(assume), None),
+            Self::Accuracy => plan(None, Some(KnownAccuracy::new(accuracy)?)),
             Self::Auto => {
                 Method::Auto(AutoSettings::new(evenkeel::level::FailureProbability::FIVE_PERCENT))
             }

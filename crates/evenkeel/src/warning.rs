@@ -150,6 +150,11 @@ pub enum Warning {
         /// The accuracy looked for.
         accuracy: f64,
     },
+    /// No shift was found, so what was assumed of the target data, or stated of their accuracy, was not used.
+    AssumptionNotUsed {
+        /// The accuracy that was stated, if one was.
+        accuracy: Option<f64>,
+    },
     /// The labels make the plan without labels unlikely.
     PlanContradicted {
         /// Its posterior weight.
@@ -232,6 +237,7 @@ impl Warning {
             Self::LabelShiftTaken { .. } => "label-shift-taken",
             Self::ReadingsDisagree { .. } => "readings-disagree",
             Self::AccuracyUnreachable { .. } => "accuracy-unreachable",
+            Self::AssumptionNotUsed { .. } => "assumption-not-used",
             Self::PlanContradicted { .. } => "plan-contradicted",
             Self::LabelsDisagree { .. } => "labels-disagree",
             Self::ImpossibleLabels { .. } => "impossible-labels",
@@ -359,6 +365,18 @@ impl fmt::Display for Warning {
                 "the model should be right on {:.1} % of the target points, and no softening or sharpening of its probabilities says \
                  so: the range of coverage rests on the nearest that does; label a sample of the target points",
                 100.0 * accuracy,
+            ),
+            Self::AssumptionNotUsed { accuracy: Some(accuracy) } => write!(
+                f,
+                "the accuracy of {} % that was stated is not used: no change of the model's outputs was found, so the threshold of the \
+                 calibration data is kept; if accuracy fell, coverage fell with it unseen, and the method label-plan follows the \
+                 stated accuracy whatever the outputs say",
+                crate::level::percentage(*accuracy)
+            ),
+            Self::AssumptionNotUsed { accuracy: None } => write!(
+                f,
+                "what was assumed of the target data is not used: no change of the model's outputs was found, so the threshold of the \
+                 calibration data is kept; the method label-plan follows the assumption whatever the outputs say"
             ),
             Self::PlanContradicted { trust, labels } => write!(
                 f,

@@ -313,8 +313,8 @@ fn about_run<'a>(
 /// What to type next, ready to copy; none where nothing is to be done.
 fn command(args: &CheckArgs, job: &CheckJob, checked: &Checked) -> Option<String> {
     match sentences::check::next_step(checked) {
-        NextStep::Calibrate => Some(recalibrate(args, job)),
-        NextStep::Label { rows } => Some(label(args, rows.min(checked.report.m))),
+        NextStep::Calibrate => Some(recalibrate(args, job, checked)),
+        NextStep::Label { rows } => Some(label(args, rows)),
         NextStep::Nothing => None,
     }
 }
@@ -332,7 +332,7 @@ fn label(args: &CheckArgs, rows: u64) -> String {
 }
 
 /// The command that does what is recommended: the files and settings of this check.
-fn recalibrate(args: &CheckArgs, job: &CheckJob) -> String {
+fn recalibrate(args: &CheckArgs, job: &CheckJob, checked: &Checked) -> String {
     let mut words: Vec<String> = vec!["evenkeel".into(), "calibrate".into()];
     let mut option = |name: &str, value: &str| words.extend([name.to_owned(), quoted(value)]);
     let stored = args.reference.calibration.as_ref();
@@ -350,15 +350,17 @@ fn recalibrate(args: &CheckArgs, job: &CheckJob) -> String {
     }
     option("--unlabeled", &args.unlabeled);
     option("--method", "auto");
-    if let Some(labels) = &args.target_labels {
+    // Labels of rows that were picked would mislead the repair.
+    if let Some(labels) = args.target_labels.as_ref().filter(|_| checked.labels_look_random()) {
         option("--target-labels", labels);
     } else {
         // Labels decide where there are any; elsewhere what was assumed here is assumed there.
-        let default = PlanAssumptions::default().options();
-        for (name, value) in
-            job.settings.assumptions.options().iter().filter(|set| !default.contains(set))
-        {
-            option(&format!("--{name}"), value);
+        let PlanAssumptions { assume, accuracy } = job.settings.assumptions;
+        if let Some(assume) = assume {
+            option("--assume", assume.as_str());
+        }
+        if let Some(accuracy) = accuracy {
+            option("--accuracy", &accuracy.get().to_string());
         }
         for (cal, target) in args.second.second_cal_probs.iter().zip(&args.second.second_probs) {
             option("--second-cal-probs", cal);

@@ -118,6 +118,9 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
         if let Some(account) = sentences::method_account(&comparison.compared) {
             text += &format!("\n{account}\n");
         }
+        if target_labels.is_some() && methods.contains(&MethodName::Auto) {
+            text += "\nWith labels of target rows, auto is few-labels: the two are one row.\n";
+        }
         for warning in &document.warnings {
             text += &format!("Warning: {warning}.\n");
         }

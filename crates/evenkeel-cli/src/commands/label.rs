@@ -8,10 +8,12 @@ use evenkeel::certify::HalfWidth;
 use evenkeel::level::{FailureProbability, Miscoverage};
 use evenkeel::seed::Seed;
 use evenkeel_io::{
-    AtomicFile, IdColumns, LABEL, LabelSheet, PointFiles, ROW, SetFormat, read_id_columns,
+    AtomicFile, IdColumns, LABEL, LabelSheet, PointFiles, ROW, STDOUT, SetFormat, read_id_columns,
 };
 use evenkeel_jobs::documents::LabelDocument;
-use evenkeel_jobs::{Drawn, LabelJob, LabelsFor, LabelsWorth, RowToLabel, Shown, label, sentences};
+use evenkeel_jobs::{
+    CheckJob, Drawn, LabelJob, LabelsFor, LabelsWorth, RowToLabel, Shown, label, sentences,
+};
 
 use super::check::DEFAULT_ALPHA;
 use crate::exit::Outcome;
@@ -32,6 +34,11 @@ pub(crate) fn run(args: &LabelArgs) -> Result<Outcome, Failure> {
 }
 
 fn run_on_pool(args: &LabelArgs) -> Result<Outcome, Failure> {
+    if to_stdout(args) && args.common.json {
+        return Err(Failure::Argument(
+            "--out - and --json both write to stdout; name a file, or leave --json out".into(),
+        ));
+    }
     let failure = FailureProbability::new(args.delta)?;
     let calibration = args.calibration.as_deref().map(load_calibration).transpose()?;
     let given = args.common.alpha.map(Miscoverage::new).transpose()?;
@@ -73,9 +80,20 @@ fn run_on_pool(args: &LabelArgs) -> Result<Outcome, Failure> {
         };
         print_json(&document)?;
     } else {
-        print(&text(args, sheet.as_ref(), worth.as_ref(), wanted.as_ref()))?;
+        let next = next_command(args, calibration.as_ref());
+        let said = text(args, sheet.as_ref(), worth.as_ref(), wanted.as_ref(), next);
+        match to_stdout(args) {
+            // The sheet is there; a sentence among its lines would be read as a row.
+            true => Verbosity::of(args.common.quiet).note(&said),
+            false => print(&said)?,
+        }
     }
     Ok(Outcome::Done)
+}
+
+/// Whether the sheet goes to stdout.
+fn to_stdout(args: &LabelArgs) -> bool {
+    args.out.as_deref().is_some_and(|out| out.as_os_str() == STDOUT)
 }
 
 /// A half-width typed in points.
@@ -122,13 +140,18 @@ fn write_sheet(
             out.display()
         )));
     }
-    refuse_filled(args, out)?;
+    if !to_stdout(args) {
+        refuse_filled(args, out)?;
+    }
     let old = args.resume.as_deref().map(LabelSheet::read).transpose()?;
     let sheet_name = args.resume.as_ref().map(|path| path.display().to_string());
     let mut target = args.reading.open(PointFiles::probs(unlabeled), known)?;
     let names = args.reading.names(evenkeel_jobs::RowSource::columns(&target), known)?;
     // Started before the rows are read: a place that cannot be written to should not cost a pass.
-    let file = AtomicFile::create(out)?;
+    let file = match to_stdout(args) {
+        true => None,
+        false => Some(AtomicFile::create(out)?),
+    };
     let taken = old.as_ref().map_or(&[][..], LabelSheet::rows);
     let taken = (sheet_name.as_deref().unwrap_or_default(), taken);
     let mut progress = Verbosity::of(args.common.quiet).progress();
@@ -151,7 +174,10 @@ fn write_sheet(
         cells.extend(id_names.iter().map(String::as_str).zip(own.into_iter().flatten().cloned()));
         sheet.push(row.row, &cells);
     }
-    file.write_whole(sheet.to_csv())?;
+    match file {
+        Some(file) => file.write_whole(sheet.to_csv())?,
+        None => print(&sheet.to_csv())?,
+    }
     Ok(Written { drawn, rows: sheet.rows().len() as u64, filled: sheet.filled() as u64 })
 }
 
@@ -265,6 +291,7 @@ fn text(
     sheet: Option<&Written>,
     worth: Option<&LabelsWorth>,
     wanted: Option<&LabelsFor>,
+    next: Option<String>,
 ) -> String {
     let mut said = Vec::new();
     if let Some((written, out)) = sheet.zip(args.out.as_ref()) {
@@ -277,25 +304,32 @@ fn text(
         said.push(format!(
             "{drawn} of {} rows, drawn at random, are written to {}{kept}. Fill in the column label, as far as you get.",
             written.drawn.m,
-            out.display()
+            if to_stdout(args) { "stdout".to_owned() } else { out.display().to_string() },
         ));
     }
     said.extend(worth.iter().flat_map(|worth| sentences::label::worth(worth)));
     said.extend(wanted.map(sentences::label::wanted));
-    if let (Some(out), Some(unlabeled)) = (&args.out, &args.unlabeled) {
-        let reference = match &args.calibration {
-            Some(path) => format!("--calibration {}", path.display()),
-            None => "--cal-probs FILE --cal-labels FILE".to_owned(),
-        };
-        let names = args
-            .reading
-            .class_names
-            .as_ref()
-            .map_or_else(String::new, |names| format!(" --class-names {}", names.display()));
-        said.push(format!(
-            "Next: evenkeel check {reference} --unlabeled {unlabeled} --target-labels {}{names}",
-            out.display()
-        ));
-    }
+    said.extend(next);
     said.join("\n") + "\n"
+}
+
+/// What to do once labels are filled in.
+fn next_command(args: &LabelArgs, calibration: Option<&Calibration>) -> Option<String> {
+    let (out, unlabeled) = args.out.as_ref().zip(args.unlabeled.as_ref())?;
+    let delta = FailureProbability::FIVE_PERCENT;
+    // What a check refuses is checked by its calibration data.
+    let checkable = |found: &&Calibration| CheckJob::of_calibration(found, "", None, delta).is_ok();
+    let reference = match (calibration.filter(checkable), &args.calibration) {
+        (Some(_), Some(path)) => format!("--calibration {}", path.display()),
+        _ => "--cal-probs FILE --cal-labels FILE".to_owned(),
+    };
+    let names = args
+        .reading
+        .class_names
+        .as_ref()
+        .map_or_else(String::new, |names| format!(" --class-names {}", names.display()));
+    let sheet = if to_stdout(args) { "SHEET.csv".to_owned() } else { out.display().to_string() };
+    Some(format!(
+        "Next: evenkeel check {reference} --unlabeled {unlabeled} --target-labels {sheet}{names}"
+    ))
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::running::{Ran, Scratch, assert_snapshot, demo, run};
+use crate::running::{Array, Ran, Scratch, assert_snapshot, demo, run};
 use crate::{FOG, call, normalise, options};
 
 fn label(more: &[&str]) -> Ran {
@@ -306,4 +306,56 @@ fn a_calibration_gives_its_data_to_the_next() {
     assert_eq!(fs::read_to_string(&new).unwrap(), fs::read_to_string(&direct).unwrap());
     let ran = run(&call("calibrate", options(&files), &["--out", &old]));
     assert!(ran.code == 2 && ran.stderr.contains("is the file of --calibration"), "{ran:?}");
+}
+
+/// The sheet for a pipe: lines on stdout, words on stderr, no file of that name.
+#[test]
+fn a_sheet_goes_to_stdout() {
+    let scratch = Scratch::new();
+    let (ran, file) = (label(&["--budget", "7", "--out", "-"]), scratch.at("rows.csv"));
+    label(&["--budget", "7", "--out", &file]).done();
+    assert_eq!((ran.code, ran.stdout), (0, fs::read_to_string(&file).unwrap()));
+    assert!(ran.stderr.contains("are written to stdout"), "{}", ran.stderr);
+    assert!(!fs::exists("-").unwrap());
+    let refused = label(&["--budget", "7", "--out", "-", "--json"]);
+    assert!(refused.code == 2 && refused.stderr.contains("both write to stdout"), "{refused:?}");
+}
+
+/// The next command is one that runs: a calibration that is scored by a law of its own rows cannot be checked.
+#[test]
+fn the_next_command_is_not_one_that_is_refused() {
+    let scratch = Scratch::new();
+    let (cal, sheet) = (scratch.at("cal.json"), scratch.at("rows.csv"));
+    FOG.calibrate(&cal, &["--method", "label-plan", "--score", "plan"]).done();
+    let said = label(&["--budget", "5", "--calibration", &cal, "--out", &sheet]).done().stdout;
+    assert!(said.contains("Next: evenkeel check --cal-probs FILE --cal-labels FILE"), "{said}");
+}
+
+/// Labels of the rows that the model is surest of flatter it: they decide neither the verdict nor the repair.
+#[test]
+fn picked_labels_decide_nothing() {
+    let scratch = Scratch::new();
+    let probs = demo("motion_blur_5_test_probs");
+    let rows = Array::read(&probs).floats();
+    let labels = Array::read(&demo("motion_blur_5_test_labels")).integers();
+    let confidence = |row: usize| rows[10 * row..10 * row + 10].iter().copied().fold(0.0, f64::max);
+    let mut order: Vec<usize> = (0..labels.len()).collect();
+    order.sort_by(|a, b| confidence(*b).total_cmp(&confidence(*a)));
+    let lines = order[..60].iter().map(|row| format!("{row},{}\n", labels[*row]));
+    let sheet = scratch.file("picked.csv", format!("row,label\n{}", lines.collect::<String>()));
+    let inputs = [
+        ("--cal-probs", demo("calibration_probs")),
+        ("--cal-labels", demo("calibration_labels")),
+        ("--unlabeled", probs),
+    ];
+    let check = |more: &[&str]| run(&call("check", options(&inputs), more)).json();
+    let (without, with) = (check(&["--json"]), check(&["--json", "--target-labels", &sheet]));
+    assert!(with["coverage_measured"]["value"].as_f64() > Some(0.5));
+    for field in ["verdict", "loss", "recommended", "command"] {
+        assert_eq!(without[field], with[field], "{field}");
+    }
+    let warned = with["warnings"].to_string();
+    assert!(warned.contains("do not look like a random draw"), "{warned}");
+    let said = run(&call("check", options(&inputs), &["--target-labels", &sheet])).stdout;
+    assert!(said.contains("do not decide: their rows do not look drawn at random"), "{said}");
 }

@@ -195,7 +195,7 @@ fn a_full_stderr_is_no_error() {
 fn endless_fit(scratch: &Scratch, limits: &str) -> std::process::Child {
     let out = scratch.file("cal.json", "earlier");
     let mut arguments = call("calibrate", FOG.labeled_and_unlabeled(), &[]);
-    arguments.extend(["--method", "ot", "--steps", "2000000000", "--out", &out].map(str::to_owned));
+    arguments.extend(["--method", "ot", "--steps", "100000000", "--out", &out].map(str::to_owned));
     let mut running = limited(limits).args(&arguments).stderr(Stdio::piped()).spawn().unwrap();
     // The file under its temporary name, which has the process in it, says that the handler is set and the fit has begun.
     let own = format!("{}-", running.id());
@@ -218,7 +218,7 @@ fn send(signal: &str, to: &std::process::Child) {
 #[cfg(unix)]
 #[test]
 fn interrupted_runs_leave_nothing_behind_and_name_their_signal() {
-    for (signal, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129)] {
+    for (signal, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129), ("-QUIT", 131)] {
         let scratch = Scratch::new();
         let mut running = endless_fit(&scratch, "true");
         send(signal, &running);

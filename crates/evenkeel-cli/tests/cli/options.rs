@@ -1,6 +1,6 @@
 //! Options as typed: where they stand in the help, which are refused, and that one command's promise is another's result.
 
-use crate::running::{Scratch, run};
+use crate::running::{Ran, Scratch, run};
 use crate::{FOG, call};
 
 /// An option that the chosen method does not use is refused, with the methods that do.
@@ -68,6 +68,28 @@ fn values_out_of_range() {
                  number can be chosen";
     assert_eq!((ran.code, ran.stderr), (2, format!("error: {words}\n")));
     assert!(!std::fs::exists(&out).unwrap());
+}
+
+/// A number with a minus is a number out of range, and a slip that adds zeros is a sentence, not a run without an end.
+#[test]
+fn numbers_out_of_range_are_told_their_range() {
+    let check = |more: &[&str]| FOG.check(more);
+    let told = |ran: Ran, words: &str| {
+        assert_eq!(ran.code, 2, "{}", ran.stderr);
+        assert!(ran.stderr.contains(words), "{}", ran.stderr);
+    };
+    told(check(&["--alpha", "-1"]), "alpha is -1.0; it must be between 0 and 1");
+    told(check(&["--seed", "-1"]), "invalid value '-1' for '--seed");
+    told(check(&["--threads", "-1"]), "invalid value '-1' for '--threads");
+    told(
+        check(&["--permutations", "1000000000000000"]),
+        "permutations is 1000000000000000.0; it must be at most 10 000 000",
+    );
+    let scratch = Scratch::new();
+    let more = ["--method", "ot", "--steps", "1000000000000", "--out", &scratch.at("cal.json")];
+    let calibrate = run(&call("calibrate", FOG.labeled_and_unlabeled(), &more));
+    told(calibrate, "from 0 to 100000000");
+    assert!(scratch.contents().is_empty());
 }
 
 /// What `check` at a delta promises is what `auto` at that level delivers: the same test, threshold and certificate.

@@ -245,7 +245,7 @@ impl ImageMethod {
                     PlanRow::SecondOpinion => Assumption::Matched,
                     PlanRow::PlanScore | PlanRow::KnownAccuracy => Assumption::default(),
                 };
-                let assumptions = PlanAssumptions { assume, accuracy };
+                let assumptions = PlanAssumptions { assume: Some(assume), accuracy };
                 Method::LabelPlan(LabelPlanSettings {
                     assumptions,
                     ..LabelPlanSettings::new(level)

@@ -166,9 +166,16 @@ impl Checked {
         1.0 - self.report.alpha
     }
 
-    /// What labels show, where they are enough to decide.
+    /// What labels show, where they are enough to decide and look like labels of rows drawn at random.
     pub fn decisive(&self) -> Option<&CoverageMeasured> {
-        self.measured.as_ref().filter(|counted| counted.decides(self.level()))
+        let counted = self.measured.as_ref().filter(|counted| counted.decides(self.level()));
+        counted.filter(|_| self.labels_look_random())
+    }
+
+    /// Whether the labeled rows look like a random draw of the target rows. Coverage counted on rows that were picked says
+    /// something about those, and nothing about the others.
+    pub fn labels_look_random(&self) -> bool {
+        look_random(self.with_labels.as_ref())
     }
 
     /// Whether the advice is to calibrate anew.
@@ -230,10 +237,6 @@ pub fn check(
     };
     let (report, laws) = (found.report.clone(), found.laws.clone());
     let level = 1.0 - report.alpha;
-    // Labels decide as soon as there are enough of them to exclude anything.
-    let verdict = measured
-        .filter(|counted| counted.decides(level))
-        .map_or(report.verdict, |counted| counted.verdict(level));
     let settled = match &measured {
         Some(measured) => {
             let fitted = with_labels(job, labeled, (target, observer))?;
@@ -242,8 +245,15 @@ pub fn check(
         }
         None => None,
     };
+    let learned = settled.as_ref().and_then(|(_, learned)| learned.as_ref());
+    // Labels decide as soon as there are enough of them to exclude anything.
+    let verdict = measured
+        .filter(|counted| counted.decides(level) && look_random(learned))
+        .map_or(report.verdict, |counted| counted.verdict(level));
     let made = (&*found, &laws);
-    let recommended = match (&settled, report.shift.detected) {
+    // Labels of rows that were picked would mislead the repair as they would the verdict.
+    let fit = settled.as_ref().filter(|(_, learned)| look_random(learned.as_ref()));
+    let recommended = match (fit, report.shift.detected) {
         // Labels find losses that the outputs do not show.
         (Some((fitted, _)), detected) if detected || verdict == Verdict::Loss => {
             Some(Recommended::with_labels(fitted, job, threshold, &laws, labeled.classes()))
@@ -272,6 +282,11 @@ pub fn check(
         examples,
         plan: found.plan,
     })
+}
+
+fn look_random(learned: Option<&WithLabels>) -> bool {
+    let draw = learned.and_then(|found| found.random_draw.as_ref());
+    draw.is_none_or(|draw| draw.warning().is_none())
 }
 
 /// What `calibrate` with `auto` makes of both data sets and the labels, at this check's rates and seed.

@@ -138,7 +138,9 @@ pub fn calibrated_per_class(
         own.count(),
         provenance.classes,
     )];
-    said.extend(pooled.account());
+    // It speaks of the fit that the thresholds of the classes start from.
+    let account = pooled.account();
+    said.extend(account.map(|account| format!("With one threshold for all classes: {account}")));
     let thresholds = calibration.thresholds(None);
     let lines = thresholds.iter().enumerate().take(SHOWN).map(|(class, found)| {
         let value = found.get();

@@ -72,7 +72,8 @@ pub fn next_step(checked: &Checked) -> NextStep {
         (Some(_), _) => NextStep::Calibrate,
         (None, Verdict::Ok) => NextStep::Nothing,
         (None, _) => match labels_wanted(checked.level()) {
-            Some(rows) => NextStep::Label { rows },
+            // Of few rows all are labeled.
+            Some(rows) => NextStep::Label { rows: rows.min(checked.report.m) },
             None => NextStep::Nothing,
         },
     }
@@ -136,7 +137,7 @@ pub(super) fn points_whole(share: f64) -> String {
 }
 
 /// A number of things.
-fn counted(number: u64, thing: &str) -> String {
+pub(super) fn counted(number: u64, thing: &str) -> String {
     if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
 }
 
@@ -144,7 +145,10 @@ fn counted(number: u64, thing: &str) -> String {
 pub fn advice(checked: &Checked) -> String {
     let more = labels_wanted(checked.level()).map_or_else(
         || "label rows drawn at random to know".to_owned(),
-        |count| format!("label {count} rows drawn at random to know coverage within 5 points"),
+        |count| match count <= checked.report.m {
+            true => format!("label {count} rows drawn at random to know coverage within 5 points"),
+            false => format!("label all {} to know", counted(checked.report.m, "row")),
+        },
     );
     match (checked.verdict, checked.repair()) {
         (Verdict::Loss, Some(recommended)) => repair(checked, recommended),
@@ -219,11 +223,12 @@ pub fn rests_on(checked: &Checked) -> String {
         );
     }
     let few = checked.measured.as_ref().map_or_else(String::new, |measured| {
-        format!(
-            " {} ({} covered) cannot decide.",
-            capitalised(&counted(measured.k, "label")),
-            measured.covered
-        )
+        let why = match checked.labels_look_random() {
+            true => "cannot decide",
+            false => "do not decide: their rows do not look drawn at random",
+        };
+        let labels = capitalised(&counted(measured.k, "label"));
+        format!(" {labels} ({} covered) {why}.", measured.covered)
     });
     let assuming = match report.coverage_estimate.reading {
         ReadingName::Calibrated => "assuming that the model's probabilities are still right",
@@ -240,10 +245,12 @@ pub fn rests_on(checked: &Checked) -> String {
         }
         _ => "assuming the class shares of the calibration data",
     };
-    format!(
-        "Estimated from {}, {assuming}; a model confident and wrong goes unnoticed.{few}",
-        counted(report.m, "unlabeled row"),
-    )
+    // Whoever knows the accuracy has noticed.
+    let unseen = match report.coverage_estimate.reading {
+        ReadingName::Accuracy => "",
+        _ => "; a model confident and wrong goes unnoticed",
+    };
+    format!("Estimated from {}, {assuming}{unseen}.{few}", counted(report.m, "unlabeled row"),)
 }
 
 /// A condition that holds, with the number and the limit.
@@ -299,7 +306,9 @@ pub fn warnings(checked: &Checked) -> Vec<String> {
     said.extend(super::low_level(report.alpha));
     // Silence is no evidence: a test on a few points finds only the largest shifts.
     if !report.shift.detected && report.m < 100 {
-        said.push(format!("a shift could go unseen: {} are few", counted(report.m, "target row")));
+        let are = if report.m == 1 { "is" } else { "are" };
+        let rows = counted(report.m, "target row");
+        said.push(format!("a shift could go unseen: {rows} {are} few"));
     }
     said
 }

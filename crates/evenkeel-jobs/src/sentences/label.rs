@@ -1,14 +1,15 @@
 //! What labels will be worth, in words.
 
-use super::check::points;
+use super::check::{counted, points};
 use crate::label::{LabelsFor, LabelsWorth};
 
 /// What so many labels will tell, and what they are enough for.
 pub fn worth(worth: &LabelsWorth) -> [String; 2] {
     let level = points(worth.level);
     let measured = format!(
-        "{} labels tell a coverage near {level} % to within {:.1} points ({:.0}-{:.0} at {:.0} % confidence).",
-        worth.labels,
+        "{} {} a coverage near {level} % to within {:.1} points ({:.0}-{:.0} at {:.0} % confidence).",
+        counted(worth.labels, "label"),
+        if worth.labels == 1 { "tells" } else { "tell" },
         100.0 * worth.half_width,
         100.0 * worth.low,
         100.0 * worth.high,

@@ -1,5 +1,6 @@
 //! From what was gathered to the answer.
 
+use super::assumed::assumed_interval;
 use super::job::CheckedCalibration;
 use super::report::{
     AssumedModel, ConfidentInterval, CoverageIntervals, DominanceReport, DominanceReports,
@@ -8,15 +9,15 @@ use super::report::{
 use super::settings::CheckSettings;
 use super::target_laws::TargetLaws;
 use crate::bound::{
-    DkwCorrection, Integrator, PopulationMargins, coverage_interval, dkw_half_width,
-    exact_gap_between, integrated_gap_between, level_gap_between, wasserstein_gap_between,
+    DkwCorrection, Integrator, PopulationMargins, coverage_interval, exact_gap_between,
+    integrated_gap_between, level_gap_between, wasserstein_gap_between,
 };
 use crate::error::Result;
 use crate::interval::Interval;
 use crate::level::FailureProbability;
 use crate::measure::{BANDWIDTH_FLOOR, Bandwidth, Grid, SmoothedLaw, Support, WeightedEmpirical};
 use crate::method::label_plan::LabelPlan;
-use crate::reading::{ReadingName, Readings};
+use crate::reading::Readings;
 use crate::sandwich::Sandwich;
 use crate::shift::{ShiftTest, shift_test};
 use crate::threshold::Threshold;
@@ -92,26 +93,13 @@ pub(super) fn answer(evidence: &Evidence<'_>) -> Result<(ShiftReport, ShiftTest)
 }
 
 fn coverage_intervals(evidence: &Evidence<'_>) -> Result<CoverageIntervals> {
-    let Evidence { calibration, laws, plan } = evidence;
-    let CheckedCalibration { belief, threshold, settings, .. } = calibration;
+    let Evidence { calibration, laws, .. } = evidence;
+    let CheckedCalibration { threshold, settings, .. } = calibration;
     let guaranteed = |confidence: Option<FailureProbability>| {
         coverage_interval(&laws.min_max, *threshold, confidence)
             .map(|found| [found.low, found.high])
     };
-    let assumed = |confidence: Option<FailureProbability>| match (belief.holds, threshold) {
-        (false, Threshold::Finite(t)) => {
-            let margin = match confidence {
-                Some(delta) => dkw_half_width(laws.rows as f64, delta)?,
-                None => 0.0,
-            };
-            // The model's own law is wrong on the calibration labels: at the fitted temperature it takes its place.
-            let ends = [laws.f_u.upper().cdf(*t), plan.laws().cdf(ReadingName::Calibrated, *t)];
-            let (low, high) = (ends[0].min(ends[1]), ends[0].max(ends[1]));
-            Ok([(low - margin).max(0.0), (high + margin).min(1.0)])
-        }
-        _ => coverage_interval(&laws.f_u, *threshold, confidence)
-            .map(|found| [found.low, found.high]),
-    };
+    let assumed = |confidence| assumed_interval(evidence, confidence);
     let delta = Some(settings.delta);
     Ok(CoverageIntervals {
         guaranteed: guaranteed(None)?,

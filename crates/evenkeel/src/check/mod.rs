@@ -32,6 +32,7 @@
 //! ```
 
 mod answer;
+mod assumed;
 mod job;
 mod part;
 mod passes;

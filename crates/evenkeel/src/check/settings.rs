@@ -4,9 +4,9 @@ use crate::error::{Error, Result, require_finite};
 use crate::level::{FailureProbability, Miscoverage};
 use crate::measure::{BANDWIDTH_FACTOR_CLASSIFICATION, Grid};
 use crate::method::auto::AutoSettings;
-use crate::method::label_plan::{LabelPlanSettings, PlanAssumptions};
+use crate::method::label_plan::{Assumption, LabelPlanSettings, PlanAssumptions};
 use crate::seed::Seed;
-use crate::shift::{least_permutations, permutations_for};
+use crate::shift::{least_permutations, permutations_for, require_drawable};
 use crate::threshold::Threshold;
 
 /// Which threshold a check asks about.
@@ -82,6 +82,7 @@ impl CheckSettings {
             let (found, delta) = (self.permutations, self.delta.get());
             return Err(Error::TooFewPermutations { found, delta, least });
         }
+        require_drawable(self.permutations)?;
         match self.threshold {
             ThresholdInQuestion::Given(Threshold::Finite(score)) => {
                 require_finite("the threshold in question", &[score])
@@ -100,7 +101,7 @@ impl CheckSettings {
             ("bandwidth_factor", self.bandwidth_factor.to_string()),
             ("seed", self.seed.get().to_string()),
             ("threshold", format!("{:?}", self.threshold)),
-            ("assume", self.assumptions.assume.as_str().to_owned()),
+            ("assume", self.assumptions.assume.map_or("unchosen", Assumption::as_str).to_owned()),
             (
                 "accuracy",
                 self.assumptions

@@ -53,7 +53,7 @@ pub use shift_statistics::ShiftStatistics;
 pub(crate) use shift_statistics::{LARGEST_INFLATION, PredictedCalibration, shift_statistics};
 pub use target_rows::TargetRows;
 pub(crate) use target_rows::{RowReader, in_blocks, predicted};
-pub(crate) use temperature::best_temperature;
+pub(crate) use temperature::{best_temperature, temperature_error};
 pub(crate) use transport_plan::{
     GroupTable, Iterating, Marginal, fit_plan, fit_plan_from, tempered_softmax,
 };

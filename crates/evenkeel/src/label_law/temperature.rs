@@ -7,6 +7,7 @@
 use rayon::prelude::*;
 
 use super::labeled_logits::LabeledLogits;
+use crate::level::FailureProbability;
 use crate::numeric::simd::in_widest_registers;
 use crate::numeric::tempered_log_sum_exp;
 
@@ -45,6 +46,51 @@ pub(crate) fn best_temperature(labeled: &LabeledLogits) -> f64 {
     }
     grid_temperature(low)
 }
+
+/// How far the true temperature may lie from the fitted one, down and up in `ln T`, if the labels follow the model at one.
+///
+/// ```text
+/// { T : L(T_fit) <= L(T) * 60 / d },   L(T) = prod_i softmax(logits_i / T)[y_i]
+/// ```
+/// At the true `T` each of the 60 likelihood ratios `L(T_k) / L(T)` has mean 1, so by Markov's inequality one of them reaches
+/// `60 / d` with probability `d` at most, for any number of labels. Infinite where the labels set no limit.
+pub(crate) fn temperature_error(
+    labeled: &LabeledLogits,
+    fitted: f64,
+    failure: FailureProbability,
+) -> [f64; 2] {
+    let n = labeled.labels().len() as f64;
+    let allowed = ((TEMPERATURES as f64).ln() - failure.get().ln()) / n;
+    let least = negative_log_likelihood(labeled, fitted);
+    let excess = |step: f64| negative_log_likelihood(labeled, fitted * step.exp()) - least;
+    [-1.0, 1.0].map(|side| {
+        let mut outside = FIRST_STEP;
+        while excess(side * outside) <= allowed {
+            outside *= 2.0;
+            if outside > LONGEST_STEP {
+                return f64::INFINITY;
+            }
+        }
+        // The loss is convex in 1/T, so the set is an interval: its end lies within the last doubling.
+        let mut inside = if outside > FIRST_STEP { 0.5 * outside } else { 0.0 };
+        for _ in 0..HALVINGS {
+            let middle = 0.5 * (inside + outside);
+            if excess(side * middle) <= allowed {
+                inside = middle;
+            } else {
+                outside = middle;
+            }
+        }
+        outside
+    })
+}
+
+/// First distance tried in `ln T`.
+const FIRST_STEP: f64 = 0.0625;
+/// Beyond a factor of e^8 on the temperature every row is flat or certain.
+const LONGEST_STEP: f64 = 8.0;
+/// Bisections of the last doubling: the end is known to a 64th of it, and rounded outward.
+const HALVINGS: usize = 6;
 
 /// `-1/n sum_i log softmax(logits_i / T)[y_i]`, at least 0.
 pub(crate) fn negative_log_likelihood(labeled: &LabeledLogits, temperature: f64) -> f64 {
@@ -110,6 +156,38 @@ mod tests {
                 );
             assert_eq!(best_temperature(&labeled), exhaustive.1);
         }
+    }
+
+    /// The ends by the likelihoods themselves; and with more labels they close in.
+    #[test]
+    fn the_error_is_where_the_likelihood_has_fallen() {
+        let d = FailureProbability::new(0.05).unwrap();
+        let mut widths = Vec::new();
+        for n in [100, 1000, 10_000] {
+            let labeled = world(n, 1.0, 7);
+            let fitted = best_temperature(&labeled);
+            let [down, up] = temperature_error(&labeled, fitted, d);
+            let fall = |log_step: f64| {
+                let at = |t: f64| n as f64 * negative_log_likelihood(&labeled, t);
+                at(fitted * log_step.exp()) - at(fitted)
+            };
+            for end in [-down, up] {
+                assert!(fall(end) >= (1200.0f64).ln() - 1e-9);
+                assert!(fall(0.95 * end) < (1200.0f64).ln());
+            }
+            widths.push(down + up);
+        }
+        assert!(widths[0] > 2.0 * widths[1] && widths[1] > 2.0 * widths[2], "{widths:?}");
+    }
+
+    #[test]
+    fn flat_rows_set_no_limit() {
+        let labels = Labels::new(vec![0, 1, 1], 2).unwrap();
+        let flat = [1.5; 6];
+        let rows = Rows::new("logits", &flat, 2).unwrap();
+        let labeled = LabeledLogits::of_logits(rows, &labels, &Score::Lac).unwrap();
+        let d = FailureProbability::new(0.05).unwrap();
+        assert_eq!(temperature_error(&labeled, 1.0, d), [f64::INFINITY; 2]);
     }
 
     #[test]

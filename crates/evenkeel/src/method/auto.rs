@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 use super::few_labels::Guarantee;
 use super::fit::{Next, Open, Pass, Scored, Stage};
 use super::label_plan::{
-    self, Aiming, FirstPass, LabelPlan, LabelPlanSettings, LabelPlanner, PlanEvidence,
-    PlanFirstPass, PlanQuestion, PreparedPlan, ReadLaws, SecondPass,
+    self, Aiming, FirstPass, KnownAccuracy, LabelPlan, LabelPlanSettings, LabelPlanner,
+    PlanEvidence, PlanFirstPass, PlanQuestion, PreparedPlan, ReadLaws, SecondPass,
 };
 use super::{About, Concluded, Evidence, Need, Needs, Rule, Sorted};
 use crate::certify::{HalfWidth, label_budget};
@@ -28,7 +28,7 @@ use crate::rows::{Real, RowKeys, Rows};
 use crate::seed::Seed;
 use crate::shift::{
     KEPT_PREDICTIONS, KeptPredictions, Prediction, ShiftTest, least_permutations, permutations_for,
-    predictions, sampled, shift_test,
+    predictions, require_drawable, sampled, shift_test,
 };
 use crate::side_inputs::SideInputs;
 use crate::warning::Warning;
@@ -259,7 +259,7 @@ pub(super) fn require_permutations(level: FailureProbability, found: usize) -> R
     if found < least {
         return Err(Error::TooFewPermutations { found, delta: level.get(), least });
     }
-    Ok(())
+    require_drawable(found)
 }
 
 impl Stage for AutoFirst {
@@ -274,7 +274,12 @@ impl Stage for AutoFirst {
             // of its own, which every rejected test would need.
             let scores = planner.labeled().scores();
             let sizes = (scores.len(), rows);
-            let decision = Decision::new(test, settings.level, sizes, alpha, None);
+            let mut decision = Decision::new(test, settings.level, sizes, alpha, None);
+            let assumptions = settings.plan.assumptions;
+            if assumptions.are_chosen() {
+                let accuracy = assumptions.accuracy.map(KnownAccuracy::get);
+                decision.warnings.push(Warning::AssumptionNotUsed { accuracy });
+            }
             let split = Concluded::split(Sorted::new(scores), Rule::Quantile)?;
             return Next::done(split.with_evidence(Evidence::Auto(Box::new(decision))));
         }

@@ -12,7 +12,7 @@
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::shift_test::{Relabeling, Side};
+use super::shift_test::{Relabeling, Side, require_drawable};
 use crate::error::{At, Error, Result, require_same_length};
 use crate::level::FailureProbability;
 use crate::rows::Rows;
@@ -58,10 +58,8 @@ pub fn covariate_test(
     permutations: usize,
     seed: Seed,
 ) -> Result<CovariateTest> {
+    require_drawable(permutations)?;
     let pooled = Pooled::new(calibration, target, seed)?;
-    if permutations == 0 {
-        return Err(Error::TooFew { what: "permutations", found: 0, least: 1 });
-    }
     let relabeled = (0..permutations as u64).into_par_iter().map(|index| {
         // A seed for each relabeling, by its number: threads may draw them in any order.
         let mut draws = Relabeling::new(pooled.n, pooled.rows, seed.child("covariate-test", index));

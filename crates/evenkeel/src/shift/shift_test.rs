@@ -36,6 +36,22 @@ pub fn permutations_for(level: FailureProbability) -> usize {
     DEFAULT_PERMUTATIONS.max(needed)
 }
 
+/// Most relabelings that can be asked for: each keeps two distances until the p-value is known.
+const ALLOWED_PERMUTATIONS: usize = 10_000_000;
+
+/// An error unless this many relabelings can be drawn and kept.
+pub(crate) fn require_drawable(permutations: usize) -> Result<()> {
+    match permutations {
+        0 => Err(Error::TooFew { what: "permutations", found: 0, least: 1 }),
+        1..=ALLOWED_PERMUTATIONS => Ok(()),
+        _ => Err(Error::OutOfRange {
+            what: "the number of permutations",
+            value: permutations as f64,
+            expected: "at most 10 000 000: beyond that a p-value hardly gets finer",
+        }),
+    }
+}
+
 /// Fewest permutations with which a p-value can be at or below this level.
 pub(crate) fn least_permutations(level: FailureProbability) -> usize {
     // 1 / (1 + B) <= level: the smallest p-value counts the observed labeling itself.
@@ -87,10 +103,8 @@ pub fn shift_test(
     permutations: usize,
     seed: Seed,
 ) -> Result<ShiftTest> {
+    require_drawable(permutations)?;
     let pooled = Pooled::new(labeled, target)?;
-    if permutations == 0 {
-        return Err(Error::TooFew { what: "permutations", found: 0, least: 1 });
-    }
     let mut observed_sides = pooled.observed.iter().copied();
     let observed = pooled.distances(|| observed_sides.next().unwrap_or(Side::Target));
     // The observed labeling first; the rest in the order of their draws, for any number of threads.

@@ -7,6 +7,7 @@ use evenkeel::bound::{
 };
 use evenkeel::check::{AssumedModel, CheckSettings, TargetLaws, TargetSketch, ThresholdInQuestion};
 use evenkeel::interval::Interval;
+use evenkeel::level::FailureProbability;
 use evenkeel::measure::{Bandwidth, Grid, SmoothedLaw, Support, WeightedEmpirical};
 use evenkeel::rows::{RowKeys, Rows};
 use evenkeel::sandwich::{Sandwich, min_max, model_uniform};
@@ -140,10 +141,12 @@ fn a_belief_that_fails_is_softened() {
     // Three times as sure is undone by a temperature of three: nothing was lost here, and so it says.
     assert!((calibrated - 0.9).abs() < 0.04, "{calibrated}");
     assert!(calibrated < found.laws.f_u.lower().cdf(t) - 0.02);
-    let margin = dkw_half_width(300.0, settings().delta).unwrap();
+    // Half of the failures for the rows, half for the temperature, which moves the end of the model both ways.
+    let half = FailureProbability::new(0.5 * settings().delta.get()).unwrap();
+    let margin = dkw_half_width(300.0, half).unwrap();
     let wide = report.coverage_interval.with_confidence.assumed;
     assert!((wide[0] - (report.coverage_interval.assumed[0] - margin).max(0.0)).abs() < 1e-15);
-    assert!((wide[1] - (calibrated + margin).min(1.0)).abs() < 1e-15);
+    assert!(wide[1] > (calibrated + margin).min(1.0) - 1e-15);
 }
 
 /// A threshold in use is asked about in place of the split one: everything is said of it.

@@ -208,7 +208,7 @@ fn the_public_route() {
         let alone = (SideInputs::default(), SideInputs::default());
         let asked = (SideInputs::second(rows(&second_cal)), SideInputs::second(rows(&second)));
         let assumptions =
-            PlanAssumptions { assume: Assumption::Matched, ..PlanAssumptions::default() };
+            PlanAssumptions { assume: Some(Assumption::Matched), ..PlanAssumptions::default() };
         let known = KnownAccuracy::new(number(&case["second_opinion"]["accuracy_used"])).ok();
         let stated = PlanAssumptions { accuracy: known, ..PlanAssumptions::default() };
         for (part, reading, assumptions, (beside, beside_target)) in [

@@ -24,7 +24,7 @@ fn decision(calibration: &Calibration) -> &Decision {
     }
 }
 
-fn auto(assume: Assumption, accuracy: Option<f64>) -> Method {
+fn auto(assume: Option<Assumption>, accuracy: Option<f64>) -> Method {
     let accuracy = accuracy.map(|share| KnownAccuracy::new(share).unwrap());
     let mut settings = AutoSettings::new(FailureProbability::FIVE_PERCENT);
     settings.plan.assumptions = PlanAssumptions { assume, accuracy };
@@ -48,7 +48,7 @@ fn the_verdict_decides() {
     for day in 0..40 {
         for strength in [1.0, 0.97, 0.93, 0.9, 0.8, 0.6] {
             let (labeled, target) = (sample(300, 1.0, day), sample(300, strength, 1000 + day));
-            let found = run(auto(Assumption::default(), None), Score::Lac, &labeled, &target);
+            let found = run(auto(None, None), Score::Lac, &labeled, &target);
             let decision = decision(&found);
             if !decision.rejected {
                 assert!(decision.kept.is_none() && decision.plan.is_none());
@@ -99,11 +99,11 @@ fn the_verdict_decides() {
 fn a_choice_is_followed() {
     let (labeled, target) = (sample(300, 1.0, 1), collapsed(&sample(300, 0.8, 2), 2.0));
     let cases = [
-        (auto(Assumption::Calibrated, None), ReadingName::Calibrated),
-        (auto(Assumption::Matched, None), ReadingName::Matched),
-        (auto(Assumption::Blend, None), ReadingName::Blend),
-        (auto(Assumption::ClassShares, Some(0.5)), ReadingName::Accuracy),
-        (auto(Assumption::Matched, Some(0.5)), ReadingName::Accuracy),
+        (auto(Some(Assumption::Calibrated), None), ReadingName::Calibrated),
+        (auto(Some(Assumption::Matched), None), ReadingName::Matched),
+        (auto(Some(Assumption::Blend), None), ReadingName::Blend),
+        (auto(Some(Assumption::ClassShares), Some(0.5)), ReadingName::Accuracy),
+        (auto(Some(Assumption::Matched), Some(0.5)), ReadingName::Accuracy),
     ];
     for score in [Score::Lac, Score::Plan] {
         let mut thresholds = Vec::new();
@@ -122,6 +122,24 @@ fn a_choice_is_followed() {
         assert_eq!(thresholds[3], thresholds[4]);
         // Laws that differ may share a calibration score; that of the blend lies between its halves.
         assert!(thresholds[0] != thresholds[1] && thresholds[1] != thresholds[3], "{thresholds:?}");
+    }
+}
+
+/// Where the test finds no shift the calibration threshold is kept, and what was assumed or stated is not dropped in silence.
+#[test]
+fn a_choice_that_is_not_used_is_named() {
+    let (labeled, target) = (sample(300, 1.0, 1), sample(300, 1.0, 2));
+    let cases = [
+        (auto(None, None), None),
+        (auto(Some(Assumption::ClassShares), None), Some(None)),
+        (auto(None, Some(0.5)), Some(Some(0.5))),
+    ];
+    for (method, expected) in cases {
+        let found = run(method, Score::Lac, &labeled, &target);
+        let decision = decision(&found);
+        assert!(!decision.rejected);
+        let expected = expected.map(|accuracy| Warning::AssumptionNotUsed { accuracy });
+        assert_eq!(decision.warnings, expected.into_iter().collect::<Vec<_>>());
     }
 }
 
@@ -160,16 +178,16 @@ fn impossible_accuracies_are_refused() {
         let labeled = Labeled { probabilities: &probabilities, labels: &own, beside };
         calibrator.calibrate_beside(&labeled, &target.probabilities(), SideInputs::default())
     };
-    let refused = begin(auto(Assumption::ClassShares, Some(0.05)), None).unwrap_err();
+    let refused = begin(auto(Some(Assumption::ClassShares), Some(0.05)), None).unwrap_err();
     assert_eq!(refused, Error::AccuracyBelowChance { accuracy: 0.05, classes: 10 });
     assert!(refused.to_string().contains("from 0.1000 to 1"), "{refused}");
-    let refused = begin(auto(Assumption::Calibrated, Some(0.5)), None).unwrap_err();
+    let refused = begin(auto(Some(Assumption::Calibrated), Some(0.5)), None).unwrap_err();
     assert!(
         refused.to_string().contains("assume calibrated does not go with accuracy"),
         "{refused}"
     );
     let labels = TargetLabels::new(&[(3, 1)], 10).unwrap();
-    let refused = begin(auto(Assumption::ClassShares, Some(0.5)), Some(&labels)).unwrap_err();
+    let refused = begin(auto(Some(Assumption::ClassShares), Some(0.5)), Some(&labels)).unwrap_err();
     assert!(refused.to_string().contains("labels of target rows"), "{refused}");
 }
 
@@ -225,7 +243,7 @@ fn corruption_is_no_label_shift() {
     let taken = (0..30).filter(|day| {
         let labeled = sample(300, 1.0, 100 + day);
         let target = collapsed(&sample(300, 0.6, 900 + day), 3.0);
-        let found = run(auto(Assumption::default(), None), Score::Lac, &labeled, &target);
+        let found = run(auto(None, None), Score::Lac, &labeled, &target);
         decision(&found).plan.as_ref().is_some_and(|plan| plan.label_shares.is_some())
     });
     assert_eq!(taken.count(), 0);
@@ -261,7 +279,7 @@ fn confidence_that_hides_a_fall_is_warned_about() {
 #[test]
 fn second_models_must_fit() {
     let (labeled, target) = (sample(60, 1.0, 1), sample(50, 0.7, 2));
-    let method = auto(Assumption::Matched, None);
+    let method = auto(Some(Assumption::Matched), None);
     let calibrator = ShiftCalibrator::new(0.1).unwrap().method(method);
     let (probabilities, labels) = (labeled.probabilities(), labeled.labels());
     let own = Rows::new("second", &labeled.probabilities, 10).unwrap();

@@ -126,7 +126,7 @@ pub fn calibrator(method: Method) -> ShiftCalibrator {
 /// The label plan of a reading, or of an accuracy.
 pub fn assuming(assume: Assumption, accuracy: Option<f64>) -> LabelPlanSettings {
     let accuracy = accuracy.map(|share| KnownAccuracy::new(share).unwrap());
-    let assumptions = PlanAssumptions { assume, accuracy };
+    let assumptions = PlanAssumptions { assume: Some(assume), accuracy };
     LabelPlanSettings { assumptions, ..LabelPlanSettings::default() }
 }
 

@@ -82,8 +82,8 @@ fn names_that_are_not_there() {
 #[test]
 fn values_out_of_their_range() {
     for (name, text, words) in [
-        ("grid", "1", "grid is 1; it must be a whole number, at least 2"),
-        ("steps", "many", "steps is \"many\"; it must be a whole number, at least 0"),
+        ("grid", "1", "grid is 1; it must be a whole number from 2 to 10000000"),
+        ("steps", "many", "steps is \"many\"; it must be a whole number from 0 to 100000000"),
         ("ecp-power", "3", "ecp-power is 3; it must be a whole number from 1 to 2"),
         ("learning-rate", "NaN", "learning-rate is NaN; it must be a positive, finite number"),
         ("sandwich", "f_u", "sandwich is \"f_u\"; it must be one of f-u, min-max"),
@@ -96,7 +96,7 @@ fn values_out_of_their_range() {
         assert_eq!(OptionValues::default().set_text(name, text).unwrap_err().to_string(), words);
     }
     let typed = OptionValues::default().set("steps", GivenValue::Number(1.5)).unwrap_err();
-    assert_eq!(typed.spelled(&Loud), "STEPS is 1.5; it must be a whole number, at least 0");
+    assert_eq!(typed.spelled(&Loud), "STEPS is 1.5; it must be a whole number from 0 to 100000000");
     // Text is no number where types tell the two apart.
     assert!(OptionValues::default().set("steps", GivenValue::Word("5")).is_err());
 }

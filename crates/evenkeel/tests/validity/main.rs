@@ -3,6 +3,7 @@
 #![allow(missing_docs, unreachable_pub)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::float_cmp)]
 
+mod assumed;
 mod corrected;
 mod populations;
 mod ranks;

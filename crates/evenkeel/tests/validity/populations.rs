@@ -96,7 +96,11 @@ fn target_rows(world: &World, stream: &mut Stream) -> Sandwich {
 /// ```text
 /// total   sum_i t_i |F_P(s_i) - F_Q(s_i)|        to the level   sum_i int_{c_(i-1)}^{c_i} |F_Q(s_i) - u| du
 /// ```
-fn gaps(thresholds: &WeightedEmpirical, p: &WeightedEmpirical, q: &WeightedEmpirical) -> [f64; 2] {
+pub(crate) fn gaps(
+    thresholds: &WeightedEmpirical,
+    p: &WeightedEmpirical,
+    q: &WeightedEmpirical,
+) -> [f64; 2] {
     let triangle = |width: f64| 0.5 * width * width.abs();
     let (mut total, mut to_level, mut before) = (0.0, 0.0, 0.0);
     let reached = thresholds.cumulative().iter();

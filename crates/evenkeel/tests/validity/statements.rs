@@ -17,7 +17,7 @@ use rayon::prelude::*;
 const CLASSES: usize = 3;
 
 /// Rows of a classifier of three classes, never very sure, with the label that `choose` takes of each.
-fn rows(
+pub(crate) fn rows(
     stream: &mut Stream,
     count: usize,
     choose: impl Fn(&[f64], &mut Stream) -> usize,
@@ -33,7 +33,7 @@ fn rows(
     (values, labels)
 }
 
-fn drawn_label(row: &[f64], stream: &mut Stream) -> usize {
+pub(crate) fn drawn_label(row: &[f64], stream: &mut Stream) -> usize {
     let mut left = stream.uniform();
     let found = row.iter().position(|p| {
         left -= p;
@@ -104,10 +104,10 @@ fn the_guaranteed_interval_of_a_check_holds_with_its_confidence() {
 }
 
 /// Three standard errors of a share of 200 000 draws: what is called the truth is known no better.
-const TRUTH_ERROR: f64 = 0.0034;
+pub(crate) const TRUTH_ERROR: f64 = 0.0034;
 
 /// Sums over all draws, whatever the number of threads.
-fn counted<const K: usize>(draw: impl Fn(u64) -> [u64; K] + Sync + Send) -> [u64; K] {
+pub(crate) fn counted<const K: usize>(draw: impl Fn(u64) -> [u64; K] + Sync + Send) -> [u64; K] {
     let draws: Vec<[u64; K]> = (0..DRAWS).into_par_iter().map(draw).collect();
     std::array::from_fn(|index| draws.iter().map(|counts| counts[index]).sum())
 }

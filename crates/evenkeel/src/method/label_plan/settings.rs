@@ -70,8 +70,9 @@ impl KnownAccuracy {
 /// What is assumed of the target data, and what is known of them.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct PlanAssumptions {
-    /// The reading whose law thresholds are made of.
-    pub assume: Assumption,
+    /// The reading whose law thresholds are made of. None leaves it to the method: class-shares for `label-plan`, what the
+    /// readings together say for `auto`.
+    pub assume: Option<Assumption>,
     /// The accuracy on the target data, where it is known: it decides that law.
     pub accuracy: Option<KnownAccuracy>,
 }
@@ -79,11 +80,16 @@ pub struct PlanAssumptions {
 impl PlanAssumptions {
     /// The reading whose law thresholds are made of; `opinions` says whether other models were asked.
     pub(crate) fn aim(self, opinions: Opinions) -> ReadingName {
-        match (self.accuracy, self.assume, opinions) {
+        match (self.accuracy, self.reading(), opinions) {
             (Some(_), ..) => ReadingName::Accuracy,
             (None, Assumption::Matched, Opinions::Several) => ReadingName::SecondOpinion,
             (None, assume, _) => assume.reading(),
         }
+    }
+
+    /// The reading in effect where one alone is asked for.
+    pub(crate) fn reading(self) -> Assumption {
+        self.assume.unwrap_or_default()
     }
 
     /// Whether the user chose, or left the choice to the method.
@@ -97,7 +103,7 @@ impl PlanAssumptions {
         if accuracy < 1.0 / classes as f64 {
             return Err(Error::AccuracyBelowChance { accuracy, classes });
         }
-        match self.assume {
+        match self.reading() {
             Assumption::ClassShares | Assumption::Matched => Ok(()),
             // Refused, not ignored: who states both would not know which of them decided.
             other => Err(Error::OptionsExclude {

@@ -207,7 +207,7 @@ impl PlanAssumptions {
     // Hidden: for the check of our shells, which is no method.
     #[doc(hidden)]
     pub fn from_options(given: &OptionValues) -> Result<Self> {
-        let assume = given.word("assume").and_then(Assumption::named).unwrap_or_default();
+        let assume = given.word("assume").and_then(Assumption::named);
         let accuracy = given.number("accuracy").map(KnownAccuracy::new).transpose()?;
         Ok(Self { assume, accuracy })
     }
@@ -221,7 +221,9 @@ impl PlanAssumptions {
 
 fn assumption_settings(assumptions: PlanAssumptions) -> Settings {
     let PlanAssumptions { assume, accuracy } = assumptions;
-    let mut found = vec![("assume", OptionValue::Word(assume.as_str()))];
+    // What was not chosen is not listed: a method made of the list would follow it as a choice.
+    let mut found: Settings =
+        assume.iter().map(|chosen| ("assume", OptionValue::Word(chosen.as_str()))).collect();
     found.extend(accuracy.map(|share| ("accuracy", OptionValue::Number(share.get()))));
     found
 }

@@ -29,6 +29,11 @@ const fn choice(word: &'static str, help: &'static str) -> Choice {
 }
 
 /// Whole numbers from `least` on, without an upper end.
+/// With an end, so that a slip of the keyboard is a sentence and not a run without one.
+const fn from_to(least: usize, most: usize) -> OptionKind {
+    OptionKind::Count(CountRange { least, most: Some(most) })
+}
+
 const fn at_least(least: usize) -> OptionKind {
     OptionKind::Count(CountRange { least, most: None })
 }
@@ -103,10 +108,9 @@ pub const OPTIONS: &[OptionSpec] = &[
         owners: Owners::Methods(&[MethodName::Auto, MethodName::FewLabels]),
         unset: None,
     },
-    row(
-        "assume",
-        PLANS,
-        OptionKind::Choice(&[
+    OptionSpec {
+        name: "assume",
+        kind: OptionKind::Choice(&[
             choice("class-shares", "classes are about as frequent as in the calibration data"),
             choice(
                 "calibrated",
@@ -118,8 +122,10 @@ pub const OPTIONS: &[OptionSpec] = &[
             ),
             choice("blend", "as likely class-shares as matched: the mean of both laws"),
         ]),
-        "What unlabeled rows are taken to mean",
-    ),
+        help: "What unlabeled rows are taken to mean",
+        owners: PLANS,
+        unset: Some("class-shares; in auto what the readings together say"),
+    },
     OptionSpec {
         name: "accuracy",
         kind: number("a share above 0 and at most 1, such as 0.83", |value| {
@@ -195,7 +201,7 @@ pub const OPTIONS: &[OptionSpec] = &[
     row(
         "steps",
         OT,
-        at_least(0),
+        from_to(0, 100_000_000),
         "Steps of Adam (the paper: 1000 for mild shift, 5000 for severe); 0: the minimiser in closed form, or 1000 steps where \
          there is none",
     ),
@@ -208,12 +214,12 @@ pub const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "grid",
-        kind: at_least(2),
+        kind: from_to(2, 10_000_000),
         help: "Grid points of paper-grid and wasserstein; the answer depends on it",
         owners: OT,
         unset: Some("spacing of at most half a bandwidth, at most 4000"),
     },
-    row("bound-grid", OT, at_least(2), "Grid points of the bounds in the paper's form"),
+    row("bound-grid", OT, from_to(2, 10_000_000), "Grid points of the bounds in the paper's form"),
     row(
         "bandwidth-factor",
         OT,
@@ -256,7 +262,7 @@ pub const OPTIONS: &[OptionSpec] = &[
     row(
         "ecp-power",
         Owners::Methods(&[MethodName::Ecp]),
-        OptionKind::Count(CountRange { least: 1, most: Some(2) }),
+        from_to(1, 2),
         "Power of the entropy: 1 as printed, or 2 as in its authors' code",
     ),
     row(
