@@ -368,12 +368,6 @@ const SHARE_ROWS: usize = 2048;
 pub(crate) fn fill(members: &mut [bool], sets: &LabelSets) {
     let classes = sets.classes();
     let shares = members.par_chunks_mut(SHARE_ROWS * classes).enumerate();
-    shares.for_each(|(share, members)| {
-        for (offset, row) in members.chunks_exact_mut(classes).enumerate() {
-            for label in sets.labels(share * SHARE_ROWS + offset) {
-                // The rest is false from the start; threads write to disjoint rows.
-                row[label] = true;
-            }
-        }
-    });
+    // Threads write to disjoint rows.
+    shares.for_each(|(share, members)| sets.write_bools(share * SHARE_ROWS, members));
 }

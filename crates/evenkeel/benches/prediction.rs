@@ -51,6 +51,28 @@ fn lac_sets(bencher: Bencher, classes: usize) {
         .bench_local(|| predict_rows(0, black_box(rows), &Score::Lac, threshold(classes)));
 }
 
+/// The same in double precision, twice the memory.
+#[divan::bench(args = CLASSES)]
+fn lac_sets_of_doubles(bencher: Bencher, classes: usize) {
+    let table: Vec<f64> = probabilities(classes).iter().map(|p| f64::from(*p)).collect();
+    let rows = Rows::new("probabilities", &table, classes).expect("a table");
+    bencher
+        .counter(BytesCount::of_slice(&table))
+        .bench_local(|| predict_rows(0, black_box(rows), &Score::Lac, threshold(classes)));
+}
+
+/// Sets as arrays of booleans, as Python hands them out.
+#[divan::bench(args = CLASSES)]
+fn lac_bools(bencher: Bencher, classes: usize) {
+    let table = probabilities(classes);
+    let rows = Rows::new("probabilities", &table, classes).expect("a table");
+    let mut members = vec![false; table.len()];
+    bencher.counter(BytesCount::of_slice(&table)).bench_local(|| {
+        let sets = predict_rows(0, black_box(rows), &Score::Lac, threshold(classes));
+        sets.expect("rows of probabilities").write_bools(0, &mut members);
+    });
+}
+
 /// The label law of a plan as score, by the calibration that keeps it.
 #[divan::bench(args = CLASSES)]
 fn plan_sets(bencher: Bencher, classes: usize) {

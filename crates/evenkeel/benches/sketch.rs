@@ -10,7 +10,7 @@ use evenkeel::interval::Interval;
 use evenkeel::measure::Grid;
 use evenkeel::rows::{RowKeys, Rows};
 use evenkeel::score::Score;
-use evenkeel::seed::Seed;
+use evenkeel::seed::{Seed, Stream};
 use evenkeel::sketch::Abscissae;
 use evenkeel::sketch::{SandwichSketch, SketchedLaws};
 
@@ -23,8 +23,10 @@ fn main() {
 
 /// Softmax-like rows: a few large entries, many small ones.
 fn table(columns: usize) -> Vec<f32> {
-    let rows = BYTES / 4 / columns;
-    let mut stream = Seed::new(1).stream("bench-table");
+    table_of(BYTES / 4 / columns, columns, &mut Seed::new(1).stream("bench-table"))
+}
+
+fn table_of(rows: usize, columns: usize, stream: &mut Stream) -> Vec<f32> {
     let mut values = Vec::with_capacity(rows * columns);
     for _ in 0..rows {
         let raw: Vec<f64> = (0..columns).map(|_| stream.uniform().powi(6)).collect();
@@ -46,10 +48,32 @@ fn plain_sum(values: &[f32]) -> f32 {
     lanes.iter().sum::<f32>() + rest.iter().sum::<f32>()
 }
 
-fn sketch(values: &[f32], columns: usize, laws: SketchedLaws) -> SandwichSketch {
+/// As `check` has them: the grid of the bounds, and the scores of a thousand labeled rows.
+fn abscissae(columns: usize) -> Abscissae {
     let grid = Grid::new(Interval::UNIT, Grid::BOUND_POINTS).unwrap();
+    let mut stream = Seed::new(2).stream("bench-scores");
+    let rows = table_of(1000, columns, &mut stream);
+    // The label of a row is drawn by its own probabilities.
+    let score = |row: &[f32]| {
+        let (mut left, mut label) = (stream.uniform(), 0);
+        while label + 1 < row.len() && left > f64::from(row[label]) {
+            left -= f64::from(row[label]);
+            label += 1;
+        }
+        1.0 - f64::from(row[label])
+    };
+    let scores: Vec<f64> = rows.chunks_exact(columns).map(score).collect();
+    Abscissae::of_grid_and_points(&grid, &scores).unwrap()
+}
+
+fn sketch(
+    values: &[f32],
+    columns: usize,
+    points: &Abscissae,
+    laws: SketchedLaws,
+) -> SandwichSketch {
     let rows = Rows::new("probabilities", values, columns).unwrap();
-    SandwichSketch::new(Abscissae::of_grid(&grid), laws)
+    SandwichSketch::new(points.clone(), laws)
         .add_probabilities(RowKeys::From(0), rows, &Score::Lac)
         .unwrap()
 }
@@ -62,16 +86,25 @@ fn a_plain_sum(bencher: Bencher, columns: usize) {
 
 #[divan::bench(args = COLUMNS)]
 fn b_min_max(bencher: Bencher, columns: usize) {
-    let values = table(columns);
+    let (values, points) = (table(columns), abscissae(columns));
     bencher
         .counter(BytesCount::new(BYTES))
-        .bench_local(|| sketch(black_box(&values), columns, SketchedLaws::Extremes));
+        .bench_local(|| sketch(black_box(&values), columns, &points, SketchedLaws::Extremes));
 }
 
 #[divan::bench(args = COLUMNS, sample_count = 10)]
 fn c_model_uniform(bencher: Bencher, columns: usize) {
-    let values = table(columns);
+    let (values, points) = (table(columns), abscissae(columns));
     bencher
         .counter(BytesCount::new(BYTES))
-        .bench_local(|| sketch(black_box(&values), columns, SketchedLaws::ModelUniform));
+        .bench_local(|| sketch(black_box(&values), columns, &points, SketchedLaws::ModelUniform));
+}
+
+/// Both pairs, as `check` keeps them.
+#[divan::bench(args = COLUMNS, sample_count = 10)]
+fn d_both(bencher: Bencher, columns: usize) {
+    let (values, points) = (table(columns), abscissae(columns));
+    bencher
+        .counter(BytesCount::new(BYTES))
+        .bench_local(|| sketch(black_box(&values), columns, &points, SketchedLaws::Both));
 }

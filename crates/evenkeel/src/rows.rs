@@ -77,6 +77,43 @@ impl<'a, T: Real> Rows<'a, T> {
         &self.values[index * self.columns..][..self.columns]
     }
 
+    /// Adds the block to a state: as it is where the pool has one thread, else in shares, whose states begin as `emptied` says
+    /// and are merged. Only for states that are the same for any cut and tree of merges.
+    ///
+    /// # Errors
+    /// Those of `add` and `merge`.
+    ///
+    /// # Panics
+    /// If keys were given one by one and there are not as many as rows.
+    pub(crate) fn add_in_shares<S: Send + Sync>(
+        self,
+        keys: RowKeys<'a>,
+        state: S,
+        emptied: impl Fn(&S) -> S + Sync,
+        add: impl Fn(S, Share<'a, T>) -> Result<S> + Sync,
+        merge: impl Fn(S, S) -> Result<S> + Sync,
+    ) -> Result<S> {
+        let threads = rayon::current_num_threads();
+        if threads == 1 {
+            return add(state, Share { first: 0, keys, rows: self });
+        }
+        let rows = (SHARE_CELLS / self.columns).max(1);
+        let shares = self.shares(keys, rows).enumerate();
+        // A state may be large beside what a share adds to it: each serves several shares, and there are still enough to keep
+        // the threads busy when one is held up.
+        let together = shares.len().div_ceil(2 * threads).max(1);
+        let added = shares
+            .with_min_len(together)
+            .try_fold(
+                || emptied(&state),
+                |filled, (index, (keys, part))| {
+                    add(filled, Share { first: index * rows, keys, rows: part })
+                },
+            )
+            .try_reduce(|| emptied(&state), &merge)?;
+        merge(state, added)
+    }
+
     /// The block and its keys cut into shares of at most `rows` rows, for the threads of the current rayon pool.
     ///
     /// # Panics
@@ -100,6 +137,18 @@ impl<'a, T: Real> Rows<'a, T> {
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &'a [T]> + use<'a, T> {
         self.values.chunks_exact(self.columns)
     }
+}
+
+/// Cells of a share that a thread takes at a time; no result depends on it.
+const SHARE_CELLS: usize = 1 << 18;
+
+/// A part of a block.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Share<'a, T> {
+    /// Place of its first row in the block.
+    pub first: usize,
+    pub keys: RowKeys<'a>,
+    pub rows: Rows<'a, T>,
 }
 
 /// The keys of the rows of a block: unique numbers that say which row is which, wherever and in whatever order rows are read.

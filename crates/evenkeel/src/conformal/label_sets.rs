@@ -7,6 +7,21 @@ use crate::score::{CandidateScores, is_allowed};
 /// Labels in one word of a row.
 pub(crate) const WORD: usize = u64::BITS as usize;
 
+/// The bits of each byte, lowest first.
+static BOOLS: [[bool; 8]; 256] = {
+    let mut bools = [[false; 8]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let mut bit = 0;
+        while bit < 8 {
+            bools[byte][bit] = byte >> bit & 1 == 1;
+            bit += 1;
+        }
+        byte += 1;
+    }
+    bools
+};
+
 /// Prediction sets over labels `0..classes`, one per row, packed into bits.
 ///
 /// Rows start at a word, so sets of later rows can be [appended](Self::append) without moving a bit. Bits at and above
@@ -164,12 +179,23 @@ impl LabelSets {
     /// Row-major membership; shape `(rows, classes)`.
     pub fn to_bools(&self) -> Vec<bool> {
         let mut members = vec![false; self.rows() * self.classes];
-        for (labels, row) in self.iter().zip(members.chunks_exact_mut(self.classes)) {
-            for label in labels {
-                row[label] = true;
+        self.write_bools(0, &mut members);
+        members
+    }
+
+    /// Row-major membership of the sets from `first` on, as many as `members` has room for; every entry of them is written.
+    ///
+    /// # Panics
+    /// If there are not as many sets.
+    pub fn write_bools(&self, first: usize, members: &mut [bool]) {
+        for (offset, row) in members.chunks_exact_mut(self.classes).enumerate() {
+            for (word, labels) in self.row_words(first + offset).iter().zip(row.chunks_mut(WORD)) {
+                // Eight labels at a time: what a set costs does not depend on how many labels it has.
+                for (byte, labels) in word.to_le_bytes().iter().zip(labels.chunks_mut(8)) {
+                    labels.copy_from_slice(&BOOLS[usize::from(*byte)][..labels.len()]);
+                }
             }
         }
-        members
     }
 
     /// Adds the sets of the rows that follow.

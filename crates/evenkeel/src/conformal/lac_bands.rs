@@ -10,6 +10,7 @@ use std::any::Any;
 use std::ops::Add;
 
 use super::label_sets::WORD;
+use crate::numeric::simd::in_widest_registers;
 use crate::rows::Real;
 use crate::threshold::Threshold;
 
@@ -152,7 +153,21 @@ pub(super) fn settle<T: Real, F: Lane>(stretch: &Stretch<'_, T, F>, words: &mut 
     }
 }
 
+in_widest_registers! {
+    /// [`settle`] in the widest registers there are: the same sums in the same lanes, and so the same sets.
+    pub(super) fn settle_in_widest_registers[T: Real, F: Lane](
+        stretch: &Stretch<'_, T, F>,
+        words: &mut [u64],
+    ) -> Stop<F> {
+        match stretch.bands {
+            Bands::Shared(band) => settle_with(stretch, band, words),
+            Bands::PerRow(each) => settle_with(stretch, each, words),
+        }
+    }
+}
+
 /// [`settle`], compiled for either form of bands.
+#[inline(always)]
 fn settle_with<T: Real, F: Lane>(
     stretch: &Stretch<'_, T, F>,
     bands: impl BandOfRow<F>,

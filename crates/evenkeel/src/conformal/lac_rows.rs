@@ -10,7 +10,7 @@ use std::any::TypeId;
 use std::ops::Range;
 
 use super::label_sets::{LabelSets, WORD};
-use super::lac_bands::{Band, Bands, Lane, Settle, Stretch, settle};
+use super::lac_bands::{Band, Bands, Lane, Settle, Stretch, settle, settle_in_widest_registers};
 #[cfg(target_arch = "x86_64")]
 use super::lac_bands_avx2;
 use crate::error::Result;
@@ -56,7 +56,7 @@ pub(super) fn lac_sets<T: Real>(
     let pass = LacPass { first_row, block, thresholds };
     // Known when compiling. Only `f32` and `f64` exist here, so what is not the one is the other.
     if TypeId::of::<T>() != TypeId::of::<f32>() {
-        return pass.sets::<f64>(settle);
+        return pass.sets::<f64>(settle_in_widest_registers);
     }
     #[cfg(target_arch = "x86_64")]
     if let Some(settle) = lac_bands_avx2::if_available() {
@@ -236,6 +236,36 @@ mod tests {
                             lac_sets(0, block, RowThresholds::Shared(threshold)).unwrap(),
                             defined
                         );
+                    }
+                }
+            }
+        }
+    }
+
+    /// Double precision goes by the same loop in wider registers; thresholds at scores, beside them, and one for each row.
+    #[test]
+    fn double_precision_has_the_sets_of_the_definition() {
+        for classes in [1, 3, 8, 10, 64, 65, 100, 130] {
+            for deviation in [0.0, 9e-4] {
+                let values: Vec<f64> =
+                    table(23, classes, deviation).iter().map(|value| f64::from(*value)).collect();
+                let block = Rows::new("probabilities", &values, classes).unwrap();
+                for (k, value) in values.iter().enumerate().step_by(5).take(30) {
+                    let row = k / classes;
+                    let scale = row_scale("probabilities", row as u64, block.row(row)).unwrap();
+                    let score = 1.0 - value * scale;
+                    for t in [score, score.next_up(), score.next_down()] {
+                        let each = vec![Threshold::Finite(t); 23];
+                        for thresholds in
+                            [RowThresholds::Shared(each[0]), RowThresholds::PerRow(&each)]
+                        {
+                            let pass = LacPass { first_row: 0, block, thresholds };
+                            let mut defined = LabelSets::with_capacity(23, classes);
+                            for row in 0..23 {
+                                pass.define(row, defined.extend(1)).unwrap();
+                            }
+                            assert_eq!(lac_sets(0, block, thresholds).unwrap(), defined);
+                        }
                     }
                 }
             }

@@ -104,6 +104,18 @@ impl FirstPass {
         self
     }
 
+    /// A pass of the same planner that has seen nothing; it copies no row that this one would drop.
+    pub(crate) fn emptied(&self) -> Self {
+        Self {
+            temperature: self.temperature,
+            predicted: vec![0; self.predicted.len()],
+            confidences: ConfidenceCounts::new(),
+            kept: self.kept.emptied(),
+            rows: 0,
+            others: self.others.iter().map(Self::emptied).collect(),
+        }
+    }
+
     /// Told that the whole input has `rows` rows, it copies no row that will not be kept in the end.
     pub(crate) fn expecting(mut self, rows: usize) -> Self {
         self.kept.expect(rows as u64);

@@ -6,6 +6,7 @@
 //! ```
 
 use crate::error::{At, Error, Result, require_finite, require_same_length};
+use crate::numeric::floored_ln;
 use crate::rows::{Real, Rows};
 use crate::score::{CandidateScores, Labels, Probabilities, Score, softmax_rows};
 
@@ -15,10 +16,10 @@ use crate::score::{CandidateScores, Labels, Probabilities, Score, softmax_rows};
 /// no more. A larger floor would flatten what the table does say, and `ln 0` would not be a number at all.
 pub(crate) const PROBABILITY_FLOOR: f64 = 1.401_298_464_324_817e-45;
 
-/// `ln max(p, floor)`.
+/// `ln max(p, floor)` of every entry; both slices have one length.
 #[inline]
-pub(crate) fn floored_log(probability: f64) -> f64 {
-    probability.max(PROBABILITY_FLOOR).ln()
+pub(crate) fn floored_logs(probabilities: &[f64], logits: &mut [f64]) {
+    floored_ln(probabilities, PROBABILITY_FLOOR, logits);
 }
 
 /// The labeled points of the calibration data: logits `(n, C)`, labels `(n,)`, and the scores `(n,)` of the labels.
@@ -55,9 +56,10 @@ impl LabeledLogits {
         let classes = probabilities.classes();
         // A probability of exactly zero has no logarithm: floored, so that a temperature above 1 can bring the label back.
         let mut logits = vec![0.0; probabilities.rows() * classes];
+        let mut given = vec![0.0; classes];
         for (index, row) in logits.chunks_exact_mut(classes).enumerate() {
-            probabilities.read_row(index, row);
-            row.iter_mut().for_each(|value| *value = floored_log(*value));
+            probabilities.read_row(index, &mut given);
+            floored_logs(&given, row);
         }
         Ok(Self { logits, classes, labels: labels.as_slice().to_vec(), scores })
     }
@@ -94,9 +96,9 @@ impl LabeledLogits {
         require_same_length("scores", scores.len(), "candidate rows", candidates.rows())?;
         labels.require_below(classes)?;
         require_finite("scores", scores)?;
-        let mut logits = Vec::with_capacity(candidates.rows() * classes);
-        for row in 0..candidates.rows() {
-            logits.extend(plausibility(candidates, row)?.iter().map(|value| floored_log(*value)));
+        let mut logits = vec![0.0; candidates.rows() * classes];
+        for (row, logits) in logits.chunks_exact_mut(classes.max(1)).enumerate() {
+            floored_logs(plausibility(candidates, row)?, logits);
         }
         let labels = labels.as_slice().to_vec();
         Ok(Self { logits, classes, labels, scores: scores.to_vec() })

@@ -8,6 +8,9 @@
 //! nearer end, and says so. Every mean takes a fixed point, so the root is found by interpolation where the function lets it
 //! be (Chandrupatla, 1997) and by bisection where it does not: a third of the evaluations as a rule.
 
+use std::sync::{Mutex, PoisonError};
+
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::class_groups::ClassGroups;
@@ -60,10 +63,35 @@ pub(crate) struct Matching<'a> {
     pub iterating: Iterating,
 }
 
+/// Means `mean_j h_e,j(top_j)` that are known, by `ln e`. Brackets of neighbouring accuracies begin with the same bisections.
+#[derive(Debug, Default)]
+struct KnownMeans(Mutex<Vec<(f64, f64)>>);
+
+impl KnownMeans {
+    /// The mean at a factor, made if it is not known. Two threads may make the same one: its bits are the same.
+    fn at(&self, ln_factor: f64, make: impl Fn() -> f64) -> f64 {
+        // A thread that panicked left whole pairs behind.
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, mean)) = known().iter().find(|(at, _)| *at == ln_factor) {
+            return *mean;
+        }
+        let mean = make();
+        known().push((ln_factor, mean));
+        mean
+    }
+}
+
 impl Matching<'_> {
+    /// The laws with these accuracies, by the threads of the current rayon pool.
+    pub(crate) fn to_each(&self, accuracies: &[f64]) -> Vec<MatchedPlan> {
+        let known = KnownMeans::default();
+        accuracies.par_iter().map(|accuracy| self.to(*accuracy, &known)).collect()
+    }
+
     /// The law with this accuracy.
-    pub(crate) fn to(&self, accuracy: f64) -> MatchedPlan {
-        let above = |ln_factor: f64| self.at(ln_factor.exp()).0 - accuracy;
+    fn to(&self, accuracy: f64, known: &KnownMeans) -> MatchedPlan {
+        let mean = |ln_factor: f64| self.at(ln_factor.exp()).0;
+        let above = |ln_factor: f64| mean(ln_factor) - accuracy;
         let (sharpest, hottest) = (FACTORS.0.ln(), FACTORS.1.ln());
         // Bisection, until both ends of the bracket are known: (ln e, mean - a), the first above and the second not.
         let (mut low, mut high) = ((sharpest, None), (hottest, None));
@@ -85,7 +113,7 @@ impl Matching<'_> {
                 }
                 ((a, _), (b, _)) => {
                     let middle = 0.5 * (a + b);
-                    let found = above(middle);
+                    let found = known.at(middle, || mean(middle)) - accuracy;
                     let side = if found > 0.0 { &mut low } else { &mut high };
                     *side = (middle, Some(found));
                     bisections += 1;
@@ -188,13 +216,27 @@ mod tests {
                 Matching { target: &target, groups: &groups, temperature: 1.0, mix, iterating };
             let mut before = 0.0;
             for accuracy in [0.65, 0.55, 0.45] {
-                let found = matching.to(accuracy);
+                let found = matching.to(accuracy, &KnownMeans::default());
                 assert_eq!(found.matched, Match::Reached);
                 let (mean, _) = matching.at(found.factor);
                 assert!((mean - accuracy).abs() < 1e-8, "{mean} for {accuracy} at {mix}");
                 assert!(found.factor > before, "{found:?}");
                 before = found.factor;
             }
+        }
+    }
+
+    /// Evaluations that several accuracies share change nothing: each law is the one it is alone, to the bit.
+    #[test]
+    fn laws_matched_together_are_those_matched_alone() {
+        let (target, groups) = (target(6.0), groups());
+        let iterating = Iterating { tolerance: 1e-9, most_iterations: 10_000 };
+        for mix in [0.0, 0.4] {
+            let matching =
+                Matching { target: &target, groups: &groups, temperature: 1.0, mix, iterating };
+            let accuracies = [0.5, 0.45, 0.55, 0.5, 1.02];
+            let alone = accuracies.map(|share| matching.to(share, &KnownMeans::default()));
+            assert_eq!(matching.to_each(&accuracies), alone);
         }
     }
 
@@ -206,7 +248,7 @@ mod tests {
             let matching =
                 Matching { target: &target, groups: &groups, temperature: 1.0, mix, iterating };
             for (accuracy, end) in [(1.02, FACTORS.0), (0.9999, FACTORS.0), (0.2, FACTORS.1)] {
-                let found = matching.to(accuracy);
+                let found = matching.to(accuracy, &KnownMeans::default());
                 assert_eq!(found.matched, Match::AccuracyUnreachable, "{found:?}");
                 assert_eq!(found.factor, end);
             }
@@ -220,7 +262,7 @@ mod tests {
         let iterating = Iterating { tolerance: 1e-4, most_iterations: 10_000 };
         let matching =
             Matching { target: &target, groups: &groups, temperature: 1.0, mix: 0.0, iterating };
-        let found = matching.to(1.0);
+        let found = matching.to(1.0, &KnownMeans::default());
         assert_eq!((found.matched, found.factor), (Match::Reached, FACTORS.0));
     }
 

@@ -42,7 +42,7 @@ pub(crate) use kept_rows::KeptRows;
 pub use label_shares::LabelShares;
 pub(crate) use label_shares::{CONFIDENCES_MOVED, HISTOGRAMS_MOVED, Predicted, label_shares};
 pub use labeled_logits::LabeledLogits;
-pub(crate) use labeled_logits::floored_log;
+pub(crate) use labeled_logits::floored_logs;
 pub(crate) use law_map::{LabelLawMap, LawPlan, LawTerm};
 pub use matched_plan::Match;
 pub(crate) use matched_plan::{FACTORS, MatchedPlan, Matching};

@@ -9,7 +9,7 @@
 
 use rayon::prelude::*;
 
-use super::labeled_logits::{floored_log, plausibility, widen_logits};
+use super::labeled_logits::{floored_logs, plausibility, widen_logits};
 use super::law_map::LabelLawMap;
 use crate::error::{Error, Result};
 use crate::numeric::simd::in_widest_registers;
@@ -90,13 +90,13 @@ impl RowReader {
                 // Both passes check their rows: they may read different copies of a file.
                 let scale = row_scale(rows.what(), row, values)?;
                 widen_scaled(values, scale, &mut self.probabilities);
-                log_of(&self.probabilities, &mut self.logits);
+                floored_logs(&self.probabilities, &mut self.logits);
             }
             TargetRows::Logits(rows) => {
                 widen_logits(rows.what(), row_number(row), rows.row(offset), &mut self.logits)?;
             }
             TargetRows::Candidates(candidates) => {
-                log_of(plausibility(candidates, offset)?, &mut self.logits);
+                floored_logs(plausibility(candidates, offset)?, &mut self.logits);
             }
         }
         Ok(())
@@ -149,24 +149,29 @@ in_widest_registers! {
     }
 }
 
-/// `ln max(p, floor)` of every entry.
-fn log_of(probabilities: &[f64], logits: &mut [f64]) {
-    for (logit, probability) in logits.iter_mut().zip(probabilities) {
-        *logit = floored_log(*probability);
-    }
-}
-
 /// The first class with the largest logit: ties must fall alike in both data sets, or they would
 /// count as a shift.
 #[inline]
 pub(crate) fn predicted(logits: &[f64]) -> usize {
-    let mut best = 0;
-    for (class, value) in logits.iter().enumerate() {
-        if *value > logits[best] {
-            best = class;
+    // Two looks, of which the first has no order and the second seldom goes far: one that keeps the place of the largest so far
+    // waits for each entry before the next.
+    let largest = largest_of(logits);
+    logits.iter().position(|value| *value == largest).unwrap_or(0)
+}
+
+in_widest_registers! {
+    /// The largest of finite numbers; minus infinity of none.
+    fn largest_of[](values: &[f64]) -> f64 {
+        let (chunks, rest) = values.as_chunks::<8>();
+        let mut lanes = [f64::NEG_INFINITY; 8];
+        for chunk in chunks {
+            for lane in 0..8 {
+                lanes[lane] = if chunk[lane] > lanes[lane] { chunk[lane] } else { lanes[lane] };
+            }
         }
+        let all = lanes.iter().chain(rest);
+        all.fold(f64::NEG_INFINITY, |largest, value| if *value > largest { *value } else { largest })
     }
-    best
 }
 
 /// Applies `add` to blocks of a table and the number of their first row, in parallel.

@@ -4,6 +4,7 @@
 //! ```text
 //! exp_of_negative         exp(x), x <= 0
 //! ln::ln_of_positive      ln(x), x > 0
+//! floored_ln              ln max(x, floor), x <= 1, with the bits of glibc
 //! softmax_into            exp(x_i - max) / sum_k exp(x_k - max)
 //! tempered_log_sum_exp    log sum_i exp((x_i - max) / T)
 //! sum_in_lanes            8 partial sums, added in a fixed tree
@@ -13,6 +14,8 @@
 
 pub(crate) mod beta;
 mod exp;
+mod fused_ln;
+mod fused_ln_table;
 pub(crate) mod gamma;
 pub(crate) mod ln;
 pub(crate) mod simd;
@@ -21,3 +24,4 @@ pub(crate) use exp::{
     add_lanes, dot_in_lanes, exp_of_negative, running_sums, softmax_into, sum_in_lanes,
     tempered_log_sum_exp, tempered_softmax_into,
 };
+pub(crate) use fused_ln::floored_ln;

@@ -4,7 +4,6 @@
 //! confidence_i = max_k p[i][k]        class_i = first k with p[i][k] = confidence_i
 //! ```
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::shift_test::Prediction;
@@ -20,9 +19,6 @@ use crate::sketch::row_sample::RowSample;
 /// A permutation costs time in proportion to the points of both sides, and ten thousand a side tell
 /// a distance of 0.02 from chance.
 pub(crate) const KEPT_PREDICTIONS: usize = 10_000;
-
-/// Rows of a block that a thread takes at a time; no result depends on it.
-const SHARE_ROWS: usize = 1 << 14;
 
 /// A uniform sample of the predictions of rows that are read in blocks: at most ten thousand of them, 32 bytes each.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -76,14 +72,13 @@ impl KeptPredictions {
         keys.check(block.rows())?;
         // Each share begins with the bound on hashes reached so far, and keeps only rows that may
         // stay.
-        let empty = Self(self.0.emptied());
-        let added = block
-            .shares(keys, SHARE_ROWS)
-            .map(|(keys, share)| empty.clone().add(keys, share))
-            .try_reduce(
-                || empty.clone(),
-                |mut merged, share| merged.merge(share).map(|()| merged),
-            )?;
+        let added = block.add_in_shares(
+            keys,
+            Self(self.0.emptied()),
+            |kept| Self(kept.0.emptied()),
+            |kept, share| kept.add(share.keys, share.rows),
+            |mut merged, share| merged.merge(share).map(|()| merged),
+        )?;
         self.merge(added)
     }
 

@@ -6,8 +6,11 @@
 //! A lookup starts at the first point of the value's bucket. On a grid that is the answer or the
 //! point before it, so that no search is needed; every candidate score of every row is looked up.
 
+use std::sync::{Arc, OnceLock};
+
 use serde::{Deserialize, Serialize};
 
+use super::distance_cells::DistanceCells;
 use super::row_count::contradiction;
 use crate::error::{At, Error, Result, require_finite};
 use crate::interval::Interval;
@@ -17,9 +20,13 @@ use crate::measure::Grid;
 ///
 /// Thresholds and grid points are put among them, because a sketch is exact at its abscissae and
 /// rounded outward between.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Stored", into = "Stored")]
-pub struct Abscissae {
+pub struct Abscissae(Arc<Points>);
+
+/// The points and their lookup tables, shared: every thread sketches with a copy of its own.
+#[derive(Debug)]
+struct Points {
     /// Contains every point.
     range: Interval,
     /// Strictly increasing, at least one.
@@ -28,6 +35,17 @@ pub struct Abscissae {
     first: Vec<usize>,
     /// Buckets per unit of score: as many buckets as points over the range.
     density: f64,
+    /// A faster lookup for many scores, made when they come.
+    cells: OnceLock<Option<DistanceCells>>,
+}
+
+/// The same points over the same range; which lookups were made so far does not count.
+impl PartialEq for Abscissae {
+    fn eq(&self, other: &Self) -> bool {
+        let (mine, theirs) = (&*self.0, &*other.0);
+        Arc::ptr_eq(&self.0, &other.0)
+            || (mine.range == theirs.range && mine.points == theirs.points)
+    }
 }
 
 /// As they are stored, 8 bytes per point; checked when read back. The lookup table is made anew:
@@ -39,8 +57,8 @@ struct Stored {
 }
 
 impl From<Abscissae> for Stored {
-    fn from(Abscissae { range, points, .. }: Abscissae) -> Self {
-        Self { range, points }
+    fn from(Abscissae(shared): Abscissae) -> Self {
+        Self { range: shared.range, points: shared.points.clone() }
     }
 }
 
@@ -59,6 +77,9 @@ impl TryFrom<Stored> for Abscissae {
 
 /// Past this many points in one bucket, bisection beats walking.
 const WALK: usize = 8;
+
+/// Scores that are looked up at once from which on the cells pay.
+const SCORES_WORTH_CELLS: usize = 1 << 16;
 
 impl Abscissae {
     /// The points of a grid, over its range.
@@ -100,33 +121,36 @@ impl Abscissae {
         let density = buckets as f64 / range.width();
         // Buckets of points are found by the same `bucket` as those of values: they then round
         // alike, and no value is sent past its point.
-        let mut abscissae = Self { range, points, first: Vec::with_capacity(buckets + 1), density };
+        let first = Vec::with_capacity(buckets + 1);
+        let mut made = Points { range, points, first, density, cells: OnceLock::new() };
         let mut next = 0;
         for bucket in 0..=buckets {
-            while next < abscissae.points.len() && abscissae.bucket(abscissae.points[next]) < bucket
-            {
+            while next < made.points.len() && made.bucket(made.points[next]) < bucket {
                 next += 1;
             }
-            abscissae.first.push(next);
+            made.first.push(next);
         }
-        abscissae
+        Self(Arc::new(made))
     }
 
     /// The points, strictly increasing.
     pub fn points(&self) -> &[f64] {
-        &self.points
+        &self.0.points
     }
 
     /// The range that the points lie in; scores beyond it fall into the first or last bin.
     pub(crate) fn range(&self) -> Interval {
-        self.range
+        self.0.range
     }
 
-    /// Increasing in `value`, which is all the lookup relies on.
-    #[inline]
-    fn bucket(&self, value: f64) -> usize {
-        // A saturating cast: what lies below the range goes to bucket 0.
-        (((value - self.range.low()) * self.density) as usize).min(self.points.len())
+    /// The lookup for as many scores as make up for its making, a tenth of a millisecond; none for fewer, or where the points
+    /// are too many for it.
+    pub(crate) fn cells_for(&self, scores: usize) -> Option<&DistanceCells> {
+        if scores < SCORES_WORTH_CELLS {
+            return None;
+        }
+        let Points { range, points, cells, .. } = &*self.0;
+        cells.get_or_init(|| DistanceCells::new(*range, points)).as_ref()
     }
 
     /// Index of the first point `>= value`; `len` if there is none.
@@ -134,6 +158,21 @@ impl Abscissae {
     /// Scores below the range go to 0 and scores above it to `len`; the value must not be a NaN.
     #[inline]
     pub(crate) fn locate(&self, value: f64) -> usize {
+        self.0.locate(value)
+    }
+}
+
+impl Points {
+    /// Increasing in `value`, which is all the lookup relies on.
+    #[inline]
+    fn bucket(&self, value: f64) -> usize {
+        // A saturating cast: what lies below the range goes to bucket 0.
+        (((value - self.range.low()) * self.density) as usize).min(self.points.len())
+    }
+
+    /// See [`Abscissae::locate`].
+    #[inline]
+    fn locate(&self, value: f64) -> usize {
         let bucket = self.bucket(value);
         // Points of lower buckets are smaller than value, because `bucket` is increasing.
         let mut index = self.first[bucket];

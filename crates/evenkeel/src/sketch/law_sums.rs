@@ -32,8 +32,8 @@ const RANGE_SLACK: f64 = 1e-9;
 ///
 /// Numbers in `[1, 2]` are `2^-52` apart and their bits count up by one, so that adding one and reading the bits rounds to a
 /// whole number of units without a conversion, which takes longer than the addition it is for.
-#[inline]
-fn fixed(mass: f64) -> u64 {
+#[inline(always)]
+pub(super) fn fixed(mass: f64) -> u64 {
     (mass + 1.0).to_bits().wrapping_sub(1f64.to_bits())
 }
 
@@ -53,6 +53,16 @@ impl Aim {
         match self {
             Self::Law(law) => laws[usize::from(law)],
             Self::Mean(one, other) => laws[usize::from(one)] + laws[usize::from(other)],
+        }
+    }
+
+    /// Its mass of a label, of the laws' plausibilities.
+    #[inline]
+    fn of_label(self, laws: &[&[f64]], label: usize) -> u64 {
+        let mass = |law: u8| fixed(laws[usize::from(law)][label]);
+        match self {
+            Self::Law(law) => mass(law),
+            Self::Mean(one, other) => mass(one) + mass(other),
         }
     }
 
@@ -108,6 +118,72 @@ impl LawSums {
         }
     }
 
+    /// Sums of the same laws that have seen no rows. Tails that were gathered stay so: more rows will not make them fewer.
+    pub(crate) fn emptied(&self) -> Self {
+        Self {
+            bins: vec![0; self.bins.len()],
+            laws: self.laws,
+            aims: self.aims.clone(),
+            largest: self.largest,
+            tails: self.tails.iter().map(Tail::emptied).collect(),
+            range: self.range,
+            rows: 0,
+        }
+    }
+
+    /// Number of laws.
+    pub(super) fn laws(&self) -> usize {
+        usize::from(self.laws)
+    }
+
+    /// The bin of the largest calibration score; scores of later bins belong to the tails.
+    pub(super) fn largest(&self) -> usize {
+        self.largest as usize
+    }
+
+    /// Adds masses of one bin, law after law.
+    pub(super) fn add_to_bin(&mut self, bin: usize, masses: impl Iterator<Item = u64>) {
+        let laws = self.laws();
+        for (sum, mass) in self.bins[bin * laws..][..laws].iter_mut().zip(masses) {
+            *sum += u128::from(mass);
+        }
+    }
+
+    /// Adds the atoms of some labels of a row to the tails: those whose scores lie beyond the largest calibration score.
+    ///
+    /// # Errors
+    /// If a score is outside the range.
+    pub(super) fn add_to_tails(
+        &mut self,
+        row: u64,
+        labels: &[u32],
+        scores: &[f64],
+        laws: &[&[f64]],
+    ) -> Result<()> {
+        let Self { aims, tails, range, .. } = self;
+        let highest = range.high() + RANGE_SLACK * range.width();
+        for label in labels {
+            let label = *label as usize;
+            let score = scores[label];
+            // Once for all aims: their tails begin at the same score.
+            let cell = tails.first().map_or(0, |tail| cell(tail.low, tail.high, score));
+            for (aim, tail) in aims.iter().zip(&mut *tails) {
+                let mass = aim.of_label(laws, label);
+                if mass == 0 {
+                    continue;
+                }
+                if score > highest {
+                    return Err(outside(row, score, *range));
+                }
+                match &mut tail.kept {
+                    TailAtoms::Gathered(cells) => cells[cell] += u128::from(mass),
+                    TailAtoms::Kept(_) => tail.add(score, u128::from(mass)),
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Adds one row: its scores, and the plausibilities of its labels under each law.
     pub(crate) fn add_row(
         &mut self,
@@ -136,13 +212,7 @@ impl LawSums {
                     continue;
                 }
                 if *score > self.range.high() + RANGE_SLACK * self.range.width() {
-                    return Err(Error::OutsideRange {
-                        what: "a candidate score",
-                        at: At::Row(row_number(row)),
-                        value: *score,
-                        low: self.range.low(),
-                        high: self.range.high(),
-                    });
+                    return Err(outside(row, *score, self.range));
                 }
                 tail.add(*score, u128::from(mass));
             }
@@ -214,6 +284,19 @@ impl LawSums {
             (at_points(&|masses| aim.of(masses)), tail)
         });
         SummedLaws { cdfs, aims: aims.collect() }
+    }
+}
+
+/// What a score that no score function of this range gives is refused with.
+#[cold]
+fn outside(row: u64, value: f64, range: Interval) -> Error {
+    let (low, high) = (range.low(), range.high());
+    Error::OutsideRange {
+        what: "a candidate score",
+        at: At::Row(row_number(row)),
+        value,
+        low,
+        high,
     }
 }
 
@@ -334,6 +417,15 @@ impl Serialize for Tail {
 }
 
 impl Tail {
+    /// A tail of the same form without atoms.
+    fn emptied(&self) -> Self {
+        let kept = match &self.kept {
+            TailAtoms::Kept(_) => TailAtoms::Kept(Vec::new()),
+            TailAtoms::Gathered(cells) => TailAtoms::Gathered(vec![0; cells.len()]),
+        };
+        Self { low: self.low, high: self.high, kept }
+    }
+
     /// Total mass of a tail that was read from bytes; none if it is too large or the tail is none that was written.
     fn mass(&self) -> Option<u128> {
         match &self.kept {

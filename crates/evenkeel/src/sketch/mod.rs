@@ -3,10 +3,13 @@
 //!
 //! ```text
 //! abscissae          t_0 < .. < t_(K-1), where a sketch is exact
+//! distance_cells     the bin of a score by the high bits of its distance from the end
 //! sketched_law       mass and first moment in (t_(k-1), t_k], whole multiples of 2^-62
 //! sandwich_sketch    two pairs of such laws, from one scan
+//! lac_sums           its f-u pair for 1 - p, many rows at once
 //! target_table       every probability while they are few, a sandwich_sketch when they are many
 //! law_sums           three laws of the label plan at the calibration scores, and a tail
+//! row_sums           the same summed over many rows before they are handed on
 //! confidence_counts  a multiset of confidences: values, then counts in log_bins
 //! quantile_counts    numbers of an interval: values, then counts in equal cells
 //! row_sample         the rows with the smallest hashes of (seed, key)
@@ -17,11 +20,14 @@
 
 mod abscissae;
 mod confidence_counts;
+mod distance_cells;
+mod lac_sums;
 mod law_sums;
 mod log_bins;
 mod quantile_counts;
 mod row_count;
 pub(crate) mod row_sample;
+mod row_sums;
 mod sandwich_sketch;
 mod sketched_law;
 pub(crate) mod state;
@@ -37,5 +43,6 @@ pub use quantile_counts::MOST_EXACT_VALUES;
 pub(crate) use quantile_counts::{QuantileCounts, Rounding};
 pub(crate) use row_count::{MOST_ROWS, contradiction, rows_of_both, sum_of_counts};
 pub(crate) use row_sample::{RowSample, hash_of_key};
+pub(crate) use row_sums::RowSums;
 pub use sandwich_sketch::{LawSummary, SandwichSketch, SketchedLaws};
 pub(crate) use target_table::{FilledTable, MOST_CANDIDATES, TargetTable, TargetTableRecipe};

@@ -13,13 +13,14 @@
 //! the wire; a few hundred kilobytes for thousands of abscissae, however many the rows. Merging is exact because masses and
 //! moments are whole numbers.
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::abscissae::Abscissae;
+use super::lac_sums::LacSums;
 use super::row_count::{MOST_ROWS, TOO_MANY_ROWS, contradiction, rows_of_both};
 use super::sketched_law::{Rounding, SketchedLaw, WHOLE, fixed};
 use crate::error::{At, Error, Result, require_same_length};
+use crate::interval::Interval;
 use crate::measure::Dominance;
 use crate::rows::{Real, RowKeys, Rows, row_number};
 use crate::sandwich::extremes::row_range;
@@ -64,9 +65,6 @@ impl Pair {
 
 /// Scores further than this many ranges from the low end are refused: their moments would not fit.
 const FARTHEST: f64 = (1u64 << 20) as f64;
-
-/// Rows a thread sketches at a time: enough for the merge to cost nothing beside them.
-const BLOCK_ROWS: usize = 1 << 14;
 
 /// What one pass over rows of candidate scores leaves behind.
 ///
@@ -158,11 +156,13 @@ impl SandwichSketch {
         score: &Score,
     ) -> Result<Self> {
         keys.check(block.rows())?;
-        block
-            .shares(keys, BLOCK_ROWS)
-            .map(|(keys, share)| self.emptied().add_probabilities(keys, share, score))
-            // Rayon merges in whatever tree it likes: sums of whole numbers do not notice.
-            .try_reduce(|| self.emptied(), |merged, share| merged.merge(&share))
+        block.add_in_shares(
+            keys,
+            self.emptied(),
+            |_| self.emptied(),
+            |sketch, share| sketch.add_probabilities(share.keys, share.rows, score),
+            |merged, share| merged.merge(&share),
+        )
     }
 
     /// A sketch of the same points and laws that has seen nothing.
@@ -209,11 +209,22 @@ impl SandwichSketch {
     ) -> Result<Self> {
         keys.check(block.rows())?;
         self.require_labels(block.columns())?;
-        // Extremes of 1 - p come from one look at a row; the general path writes every score first.
-        if *score == Score::Lac && self.model_uniform.is_none() {
-            self.add_lac_extremes(keys, block)?;
+        if *score == Score::Lac && self.add_lac(keys, block)? == Added::Yes {
             return Ok(self);
         }
+        self.add_one_by_one(keys, block, score)
+    }
+
+    /// The general path, for any score: every score of a row is written, and added by itself.
+    ///
+    /// # Errors
+    /// As [`add_probabilities`](Self::add_probabilities).
+    pub(super) fn add_one_by_one<T: Real>(
+        mut self,
+        keys: RowKeys<'_>,
+        block: Rows<'_, T>,
+        score: &Score,
+    ) -> Result<Self> {
         let mut scratch = RowScratch::default();
         let mut plausibility = vec![0.0; block.columns()];
         let mut scores = vec![0.0; block.columns()];
@@ -393,28 +404,63 @@ impl SandwichSketch {
         Err(Error::IncompatibleSketches { what: "number of labels" })
     }
 
-    /// The fast path: one pass over the row gives both extremes of `1 - p` and the check that it is a probability row.
+    /// The fast path for scores `1 - p`: one look at a row gives both extremes and the check that it holds probabilities, and
+    /// the `f-u` pair is summed over many rows at once. Nothing was added where the block or the range does not suit it.
     ///
     /// # Errors
     /// If a row does not hold probabilities.
-    fn add_lac_extremes<T: Real>(&mut self, keys: RowKeys<'_>, block: Rows<'_, T>) -> Result<()> {
-        let Some(pair) = &mut self.extremes else { return Ok(()) };
+    fn add_lac<T: Real>(&mut self, keys: RowKeys<'_>, block: Rows<'_, T>) -> Result<Added> {
+        let Self { abscissae, extremes: kept, model_uniform, .. } = self;
+        // One pair needs two lookups a row, the other one for every label.
+        let lookups = match model_uniform {
+            Some(_) => block.values().len(),
+            None => 2 * block.rows(),
+        };
+        let (cells, points) = (abscissae.cells_for(lookups), abscissae.points());
+        let mut sums = match (&model_uniform, cells) {
+            (None, _) => None,
+            // In other ranges positions are not the scores themselves.
+            (Some(_), Some(cells)) if abscissae.range() == Interval::UNIT => {
+                Some(LacSums::new(cells, points, block.columns()))
+            }
+            (Some(_), _) => return Ok(Added::No),
+        };
         for (offset, values) in block.iter().enumerate() {
             let row = keys.key(offset);
             let extremes = row_extremes(values);
             let scale = extremes.scale(block.what(), row, values)?;
-            for (law, score) in [
-                (&mut pair.lower, 1.0 - extremes.largest * scale),
-                (&mut pair.upper, 1.0 - extremes.smallest * scale),
-            ] {
-                // Scores 1 - p lie in [0, 1]; the abscissae may cover another range.
-                let position = position(&self.abscissae, row, score)?;
-                law.add(self.abscissae.locate(score), position, 1.0, WHOLE);
-                law.saw(score);
+            let (low, high) = (1.0 - extremes.largest * scale, 1.0 - extremes.smallest * scale);
+            if let Some(pair) = kept {
+                for (law, score) in [(&mut pair.lower, low), (&mut pair.upper, high)] {
+                    let bin = match cells {
+                        Some(cells) => cells.bin(cells.cell(score), score, points),
+                        None => abscissae.locate(score),
+                    };
+                    // Scores 1 - p lie in [0, 1]; the abscissae may cover another range.
+                    law.add(bin, position(abscissae, row, score)?, 1.0, WHOLE);
+                    law.saw(score);
+                }
+            }
+            if let (Some(pair), Some(sums)) = (&mut *model_uniform, &mut sums) {
+                if sums.is_full() {
+                    sums.move_to(&mut pair.lower, &mut pair.upper);
+                }
+                sums.add_row(values, scale);
+                pair.upper.saw(low);
+                pair.upper.saw(high);
+                pair.lower.saw(low);
+                // A label without mass is no atom of the lower law and must not widen its extremes.
+                pair.lower.saw(match extremes.smallest > 0.0 {
+                    true => high,
+                    false => 1.0 - smallest_positive(values) * scale,
+                });
             }
         }
+        if let (Some(pair), Some(mut sums)) = (model_uniform, sums) {
+            sums.move_to(&mut pair.lower, &mut pair.upper);
+        }
         self.rows += block.rows() as u64;
-        Ok(())
+        Ok(Added::Yes)
     }
 
     /// Adds one row to the laws kept: scores `(C,)`, and the plausibilities `(C,)` that `f-u`
@@ -469,6 +515,22 @@ impl SandwichSketch {
         self.rows += 1;
         Ok(())
     }
+}
+
+/// Whether a path took a block of rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Added {
+    Yes,
+    No,
+}
+
+/// The smallest entry above zero of a row that has one.
+fn smallest_positive<T: Real>(values: &[T]) -> f64 {
+    let smallest = values.iter().map(|value| -> f64 { (*value).into() });
+    smallest.fold(
+        f64::INFINITY,
+        |least, value| if value > 0.0 && value < least { value } else { least },
+    )
 }
 
 /// Where a score lies, from the low end in units of the range: 0 and 1 at its ends.

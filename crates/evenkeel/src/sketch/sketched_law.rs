@@ -15,7 +15,7 @@ use crate::measure::WeightedEmpirical;
 ///
 /// Whole numbers add up to the same total in any order, so a sketch does not depend on chunks, merges or threads;
 /// floating-point sums would. A mass of `f` is stored to 1e-19.
-const UNIT: f64 = (1u64 << 62) as f64;
+pub(super) const UNIT: f64 = (1u64 << 62) as f64;
 
 /// Largest sum of moments: a quarter of what fits, so that no sum of them overflows.
 const LARGEST_MOMENT: u128 = 1 << 125;
@@ -72,6 +72,13 @@ impl SketchedLaw {
         // |position| < 2^20 (checked by the sketch) and share <= 1: the sum has room for 2^45 rows.
         let moment = position * share * UNIT;
         bin.moment += if moment.abs() < UNIT { i128::from(moment as i64) } else { moment as i128 };
+    }
+
+    /// Adds what many scores of bin `index` add up to, in units of `2^-62`; their moments are not negative.
+    pub(crate) fn add_whole(&mut self, index: usize, mass: u128, moment: u128) {
+        let bin = &mut self.bins[index];
+        bin.mass += mass;
+        bin.moment += moment.cast_signed();
     }
 
     /// Widens the extremes to include `score`.

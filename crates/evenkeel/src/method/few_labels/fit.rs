@@ -14,7 +14,7 @@ use super::thresholds::LabelThresholds;
 use crate::error::{Error, Input, PointSet, Result, SideInput, User, require_same_length};
 use crate::interval::Interval;
 use crate::label_law::{
-    ClassGroups, FirstPass, Iterating, LabelLawMap, ShiftStatistics, floored_log, shift_statistics,
+    ClassGroups, FirstPass, Iterating, LabelLawMap, ShiftStatistics, floored_logs, shift_statistics,
 };
 use crate::level::Miscoverage;
 use crate::measure::Weights;
@@ -349,8 +349,12 @@ fn posterior(
         // Without labels there is nothing to weigh tables by.
         return TableWeights::label_free();
     }
-    let logits: Vec<Vec<f64>> =
-        labeled.iter().map(|(_, row)| row.iter().map(|p| floored_log(*p)).collect()).collect();
+    let logits_of = |row: &[f64]| {
+        let mut logits = vec![0.0; row.len()];
+        floored_logs(row, &mut logits);
+        logits
+    };
+    let logits: Vec<Vec<f64>> = labeled.iter().map(|(_, row)| logits_of(row)).collect();
     let rows = logits.iter().map(Vec::as_slice).zip(job.labels.as_slice().iter().copied());
     TableWeights::posterior(tables, change, groups, &shares.left_out, rows)
 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::posterior::TableWeights;
 use super::tables::{Families, LabelTables, MIDDLE, TEMPERATURES};
-use crate::label_law::{LabelLawMap, floored_log};
+use crate::label_law::{LabelLawMap, floored_logs};
 use crate::score::{RowScratch, Score};
 use crate::sketch::Abscissae;
 
@@ -75,9 +75,7 @@ impl<'a> TableReader<'a> {
 
     /// Logits and scores of a row that sums to one.
     pub(super) fn read(&mut self, key: u64, probabilities: &[f64]) {
-        for (logit, probability) in self.logits.iter_mut().zip(probabilities) {
-            *logit = floored_log(*probability);
-        }
+        floored_logs(probabilities, &mut self.logits);
         if let Some(score) = self.score {
             score.score_row(key, probabilities, &mut self.scratch, &mut self.scores);
         }

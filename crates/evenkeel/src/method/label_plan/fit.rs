@@ -5,7 +5,6 @@
 //! ```
 //! Two passes, because the laws need `b`, and `b` needs the statistics of all rows.
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -15,7 +14,7 @@ use super::{
 use crate::error::Result;
 use crate::method::fit::{Next, Open, Pass, Scored, Stage};
 use crate::method::{About, Concluded, Evidence, Need, Needs, Rule, Sorted};
-use crate::rows::{Real, RowKeys, Rows};
+use crate::rows::{Real, RowKeys, Rows, Share};
 use crate::side_inputs::SideInputs;
 use crate::threshold::TestMass;
 
@@ -26,10 +25,6 @@ pub(crate) const ABOUT: About = About {
     assumption: "label marginal nearly kept",
     needs: Needs { second: Need::Optional, ..Needs::NOTHING },
 };
-
-/// Rows of a block that a thread takes at a time. What they leave is merged exactly, so the number
-/// decides the speed and nothing else.
-const SHARE_ROWS: usize = 1 << 12;
 
 /// The calibration side, before the first pass: the temperature is fitted, nothing else is known.
 #[derive(Debug)]
@@ -152,15 +147,17 @@ impl Pass for PlanFirstPass {
     ) -> Result<FirstPass> {
         // Parts of a block are states of their own and merged like those of other processes: there
         // is one way to add rows, and it is tested for any cut.
-        let shares = block.shares(keys, SHARE_ROWS).enumerate();
         let beside = SideInputs { second: side.second, ..SideInputs::default() };
-        let add = |(index, (keys, part)): (usize, (RowKeys<'_>, Rows<'_, T>))| {
-            let first = index * SHARE_ROWS;
-            let second = beside.of_rows(first..first + part.rows())?.second;
-            self.empty.clone().add_with(keys, &TargetRows::Probabilities(part), second)
-        };
-        let added = shares.map(add).try_reduce(|| self.empty.clone(), FirstPass::merge)?;
-        state.merge(added)
+        block.add_in_shares(
+            keys,
+            state,
+            FirstPass::emptied,
+            |pass, Share { first, keys, rows }| {
+                let second = beside.of_rows(first..first + rows.rows())?.second;
+                pass.add_with(keys, &TargetRows::Probabilities(rows), second)
+            },
+            FirstPass::merge,
+        )
     }
 
     fn merge(&self, state: FirstPass, other: FirstPass) -> Result<FirstPass> {
@@ -194,13 +191,13 @@ impl Pass for PreparedPlan {
         block: Rows<'_, T>,
         _: &SideInputs<'_>,
     ) -> Result<SecondPass> {
-        // Once a block: an empty pass holds a digest of the whole plan.
-        let empty = self.second_pass();
-        let shares = block.shares(keys, SHARE_ROWS);
-        let added = shares
-            .map(|(keys, part)| empty.clone().add(self, keys, &TargetRows::Probabilities(part)))
-            .try_reduce(|| empty.clone(), SecondPass::merge)?;
-        state.merge(added)
+        block.add_in_shares(
+            keys,
+            state,
+            SecondPass::emptied,
+            |pass, Share { keys, rows, .. }| pass.add(self, keys, &TargetRows::Probabilities(rows)),
+            SecondPass::merge,
+        )
     }
 
     fn merge(&self, state: SecondPass, other: SecondPass) -> Result<SecondPass> {

@@ -1,7 +1,5 @@
 //! Stages 2 to 4: from a first pass to the label laws of all readings.
 
-use rayon::prelude::*;
-
 use super::evidence::{FixedPoint, MatchedEvidence};
 use super::planner::LabelPlanner;
 use super::prepared::{PlanSummary, PreparedPlan, ReadingLaw, label_law_of};
@@ -9,9 +7,9 @@ use super::question::{Aiming, PlanQuestion};
 use super::settings::{KnownAccuracy, Opinions};
 use crate::error::{Error, Result, require_finite};
 use crate::label_law::{
-    ClassGroups, FirstPass, GroupTable, KeptRows, LabelShares, Marginal, MatchedPlan, Matching,
-    PlanMixture, Predicted, SecondOpinion, SecondOpinions, ShiftStatistics, TransportPlan,
-    accuracy_statistics, clip_to_shares, fit_plan, label_shares, second_opinion,
+    ClassGroups, FirstPass, GroupTable, KeptRows, LabelShares, Marginal, Matching, PlanMixture,
+    Predicted, SecondOpinion, SecondOpinions, ShiftStatistics, TransportPlan, accuracy_statistics,
+    clip_to_shares, fit_plan, label_shares, second_opinion,
 };
 use crate::reading::ReadingName;
 use crate::sketch::ConfidenceCounts;
@@ -178,8 +176,8 @@ impl LabelPlanner {
         let (mix, band) = (found.mix, found.band_around(used));
         wanted.extend([(ReadingName::BandLow, used - band), (ReadingName::BandHigh, used + band)]);
         let matching = Matching { target, groups, temperature, mix, iterating };
-        let plans: Vec<MatchedPlan> =
-            wanted.par_iter().map(|(_, accuracy)| matching.to(*accuracy)).collect();
+        let accuracies: Vec<f64> = wanted.iter().map(|(_, accuracy)| *accuracy).collect();
+        let plans = matching.to_each(&accuracies);
         let laws = wanted.iter().zip(&plans).map(|((reading, _), matched)| {
             let law =
                 PlanMixture::of_plan(temperature * matched.factor, mix, &matched.plan, groups);

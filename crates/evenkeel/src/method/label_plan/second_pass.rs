@@ -8,7 +8,7 @@ use super::prepared::PreparedPlan;
 use crate::error::{Error, Result, require_same_length};
 use crate::label_law::{PlanMixture, RowLaws, RowReader, TargetRows};
 use crate::rows::{Real, RowKeys};
-use crate::sketch::LawSums;
+use crate::sketch::{LawSums, RowSums};
 
 /// What the second pass leaves. Rows are added by the [`PreparedPlan`] it was begun with, which any process may hold.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -25,6 +25,11 @@ impl SecondPass {
         let PreparedPlan { abscissae, largest, laws, .. } = prepared;
         let sums = LawSums::new(abscissae, *largest, laws.len(), &prepared.placed_aims());
         Self { plan: prepared.digest(), sums }
+    }
+
+    /// A pass of the same plan that has seen no rows.
+    pub(super) fn emptied(&self) -> Self {
+        Self { plan: self.plan, sums: self.sums.emptied() }
     }
 
     /// Adds a block of rows with these keys.
@@ -47,6 +52,8 @@ impl SecondPass {
             prepared.laws.iter().map(|named| named.law.clone()).collect();
         let mut laws = RowLaws::new(&mixtures, classes);
         let (label_law, mut room) = (prepared.label_law(), Vec::new());
+        let cells = block.rows().saturating_mul(classes);
+        let mut rows = RowSums::new(&mut self.sums, &prepared.abscissae, cells);
         for offset in 0..block.rows() {
             let row = keys.key(offset);
             reader.read(block, offset, row, prepared.score.as_ref())?;
@@ -55,8 +62,9 @@ impl SecondPass {
             }
             let plausible = laws.of_row(&reader.logits);
             let plausible = &plausible[..mixtures.len()];
-            self.sums.add_row(row, &reader.scores, &prepared.abscissae, plausible)?;
+            rows.add(row, &reader.scores, plausible)?;
         }
+        rows.end();
         Ok(self)
     }
 

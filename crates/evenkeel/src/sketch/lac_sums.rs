@@ -1,0 +1,259 @@
+//! The `f-u` pair of lac scores, summed over many rows at once.
+//!
+//! ```text
+//! s = 1 - p      unit = 2^-62
+//! lower   mass += floor(p / unit)      moment += floor(s p / unit)
+//! upper   mass += floor(1 / unit / C)  moment += floor(s (1/C) / unit)       the first from a count
+//! ```
+//! The same whole numbers as [`SketchedLaw::add`] adds one by one. The terms of a few hundred labels are made in vector
+//! registers; each label then costs one load to find its bin and one cache line of sums.
+
+use super::distance_cells::DistanceCells;
+use super::sketched_law::{SketchedLaw, UNIT, WHOLE};
+use crate::numeric::simd::in_widest_registers;
+use crate::rows::Real;
+use crate::score::scaled;
+
+/// Labels whose terms are made together: enough for vector registers, few enough for the first cache.
+const TOGETHER: usize = 256;
+
+/// What the labels of one bin add up to; one cache line. The number of stores is what a label costs.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(align(64))]
+struct Sums {
+    mass: u128,
+    moment: u128,
+    /// The uniform law's moment, and above it the number of labels: one addition serves both.
+    uniform: u128,
+}
+
+/// Where the number of labels stands. Moments of `2^32` labels, each at most `2^62`, stay below it.
+const COUNT: u32 = 96;
+/// Labels after which the sums are handed on, before their number could overflow.
+const MOST_LABELS: u32 = 1 << 30;
+
+/// Terms of labels before they are summed; each array has room for the same labels.
+struct Terms {
+    probabilities: [f64; TOGETHER],
+    scores: [f64; TOGETHER],
+    masses: [f64; TOGETHER],
+    moments: [f64; TOGETHER],
+    uniform_moments: [f64; TOGETHER],
+    cells: [u32; TOGETHER],
+}
+
+/// Sums of both laws in every bin.
+pub(super) struct LacSums<'a> {
+    cells: &'a DistanceCells,
+    points: &'a [f64],
+    /// `C` of the rows.
+    classes: u64,
+    terms: Box<Terms>,
+    /// Labels waiting in `terms`.
+    waiting: usize,
+    /// Shape `(K + 1,)`.
+    bins: Vec<Sums>,
+    /// Labels in the bins.
+    labels: u32,
+}
+
+impl<'a> LacSums<'a> {
+    /// No rows yet, of so many classes, over points with these cells.
+    pub(super) fn new(cells: &'a DistanceCells, points: &'a [f64], classes: usize) -> Self {
+        let none = [0.0; TOGETHER];
+        let terms = Terms {
+            probabilities: none,
+            scores: none,
+            masses: none,
+            moments: none,
+            uniform_moments: none,
+            cells: [0; TOGETHER],
+        };
+        Self {
+            cells,
+            points,
+            classes: classes as u64,
+            terms: Box::new(terms),
+            waiting: 0,
+            bins: vec![Sums::default(); points.len() + 1],
+            labels: 0,
+        }
+    }
+
+    /// Adds a row of probabilities, each multiplied by `scale`; the products lie in `[0, 1]`.
+    #[inline]
+    pub(super) fn add_row<T: Real>(&mut self, values: &[T], scale: f64) {
+        let mut rest = values;
+        while !rest.is_empty() {
+            let (now, later) = rest.split_at(rest.len().min(TOGETHER - self.waiting));
+            let room = &mut self.terms.probabilities[self.waiting..];
+            for (slot, probability) in room.iter_mut().zip(scaled(now, scale)) {
+                *slot = probability;
+            }
+            self.waiting += now.len();
+            rest = later;
+            if self.waiting == TOGETHER {
+                self.add_waiting();
+            }
+        }
+    }
+
+    /// Sums the labels that wait.
+    fn add_waiting(&mut self) {
+        let Self { cells, points, classes, terms, waiting, bins, labels } = self;
+        let uniform = 1.0 / *classes as f64;
+        make_terms(terms, cells, uniform);
+        sum_terms(terms, *waiting, cells, points, bins);
+        *labels += *waiting as u32;
+        *waiting = 0;
+    }
+
+    /// Whether the sums must be handed on before another row of the classes at hand.
+    #[inline]
+    pub(super) fn is_full(&self) -> bool {
+        self.labels > MOST_LABELS
+    }
+
+    /// Moves the sums to the laws of a pair.
+    pub(super) fn move_to(&mut self, lower: &mut SketchedLaw, upper: &mut SketchedLaw) {
+        self.add_waiting();
+        self.labels = 0;
+        // Whole units divide with a remainder, for each label alike.
+        let uniform_mass = u128::from(WHOLE / self.classes);
+        for (bin, sums) in self.bins.iter_mut().enumerate() {
+            let Sums { mass, moment, uniform } = std::mem::take(sums);
+            let count = uniform >> COUNT;
+            lower.add_whole(bin, mass, moment);
+            upper.add_whole(bin, count * uniform_mass, uniform - (count << COUNT));
+        }
+    }
+}
+
+in_widest_registers! {
+    /// Scores, cells and terms of all places; those where no label waits hold what an earlier one left.
+    fn make_terms[](terms: &mut Terms, cells: &DistanceCells, uniform: f64) -> () {
+        let Terms { probabilities, scores, masses, moments, uniform_moments, cells: found } = terms;
+        for place in 0..TOGETHER {
+            let probability = probabilities[place];
+            let score = 1.0 - probability;
+            scores[place] = score;
+            found[place] = cells.cell(score);
+            // In this order, which is that of a law's own `add`: another one rounds differently.
+            masses[place] = probability * UNIT;
+            moments[place] = score * probability * UNIT;
+            uniform_moments[place] = score * uniform * UNIT;
+        }
+    }
+}
+
+fn sum_terms(
+    terms: &Terms,
+    labels: usize,
+    cells: &DistanceCells,
+    points: &[f64],
+    bins: &mut [Sums],
+) {
+    for place in 0..labels.min(TOGETHER) {
+        let bin = cells.bin(terms.cells[place], terms.scores[place], points);
+        let sums = &mut bins[bin];
+        sums.mass += u128::from(whole(terms.masses[place]));
+        sums.moment += u128::from(whole(terms.moments[place]));
+        sums.uniform += u128::from(whole(terms.uniform_moments[place])) + (1 << COUNT);
+    }
+}
+
+/// The whole part of a number in `[0, 2^62]`.
+#[inline(always)]
+fn whole(number: f64) -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_mm_cvttsd_si64, _mm_set_sd};
+        #[expect(unsafe_code, reason = "every x86-64 processor has SSE2")]
+        // One instruction, where `as` takes six to treat numbers that do not fit.
+        // SAFETY: these instructions are part of SSE2, and a number that does not fit gives a number too.
+        unsafe {
+            _mm_cvttsd_si64(_mm_set_sd(number)).cast_unsigned()
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        number as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::interval::Interval;
+    use crate::measure::Grid;
+    use crate::rows::{Real, RowKeys, Rows};
+    use crate::score::Score;
+    use crate::seed::{Seed, Stream};
+    use crate::sketch::{Abscissae, SandwichSketch, SketchedLaws};
+
+    /// A row of one of several kinds: many near-zeros, one certain class, exact zeros of both signs, subnormal numbers, ties,
+    /// probabilities at abscissae, and sums that are off by what is allowed.
+    fn hostile_row(kind: usize, classes: usize, stream: &mut Stream) -> Vec<f64> {
+        let mut row: Vec<f64> = (0..classes)
+            .map(|class| match kind % 8 {
+                0 => stream.uniform().powi(6),
+                1 => f64::from(u8::from(class == kind % classes)),
+                2 => [0.0, -0.0, 1.0, 3.0][stream.below(4)] + f64::from(u8::from(class == 0)),
+                3 => (60.0 * (stream.uniform() - 1.0)).exp(),
+                4 => 1.0,
+                5 if class > 0 => [1e-310, 1e-45, 1e-17, 0.001, 0.5][stream.below(5)],
+                6 => stream.below(1001) as f64 / 1000.0 + f64::from(u8::from(class == 0)),
+                _ => -stream.uniform().ln(),
+            })
+            .collect();
+        let total: f64 = row.iter().sum();
+        let off = 1.0 + 9e-4 * (2.0 * stream.uniform() - 1.0) * f64::from(u8::from(kind % 3 == 0));
+        row.iter_mut().for_each(|value| *value *= off / total);
+        row
+    }
+
+    fn compare<T: Real + PartialEq>(values: &[T], classes: usize, points: &Abscissae) {
+        let rows = Rows::new("probabilities", values, classes).unwrap();
+        for laws in [SketchedLaws::ModelUniform, SketchedLaws::Both, SketchedLaws::Extremes] {
+            let empty = SandwichSketch::new(points.clone(), laws);
+            let keys = RowKeys::From(3);
+            // Merged with one of a row of as many columns, because only the common path notes how many they are.
+            let first = Rows::new("probabilities", &values[..classes], classes).unwrap();
+            let noted = empty.clone().add_probabilities(keys, first, &Score::Lac).unwrap();
+            let slow = empty.clone().add_one_by_one(keys, rows, &Score::Lac).unwrap();
+            let fast = empty.clone().add_probabilities(keys, rows, &Score::Lac).unwrap();
+            let shared = empty.of_block(keys, rows, &Score::Lac).unwrap();
+            assert_eq!(shared, fast);
+            let (slow, fast) = (slow.merge(&noted).unwrap(), fast.merge(&noted).unwrap());
+            assert_eq!(fast, slow, "{laws:?} of {classes} classes");
+        }
+    }
+
+    /// Every sum and both extremes, to the bit, beside the path that adds label by label.
+    #[test]
+    fn the_sums_are_those_of_one_label_after_the_other() {
+        let mut stream = Seed::new(11).stream("lac-sums");
+        for (classes, calibration) in [(1, 5), (2, 300), (3, 0), (10, 1000), (97, 3000), (1000, 40)]
+        {
+            let grid = Grid::new(Interval::UNIT, 1000).unwrap();
+            let further: Vec<f64> =
+                (0..calibration).map(|_| 1.0 - stream.uniform().powi(8)).collect();
+            let points = Abscissae::of_grid_and_points(&grid, &further).unwrap();
+            let rows = 70_000 / classes + 3;
+            let values: Vec<f64> =
+                (0..rows).flat_map(|row| hostile_row(row, classes, &mut stream)).collect();
+            compare(&values, classes, &points);
+            let narrow: Vec<f32> = values.iter().map(|value| *value as f32).collect();
+            compare(&narrow, classes, &points);
+        }
+    }
+
+    /// Ranges other than that of lac scores go the general way.
+    #[test]
+    fn other_ranges_are_sketched_all_the_same() {
+        let mut stream = Seed::new(12).stream("lac-sums");
+        let grid = Grid::new(Interval::new(-1.0, 2.0).unwrap(), 50).unwrap();
+        let values: Vec<f64> =
+            (0..7000).flat_map(|row| hostile_row(row, 10, &mut stream)).collect();
+        compare(&values, 10, &Abscissae::of_grid(&grid));
+    }
+}
