@@ -11,6 +11,7 @@ use evenkeel_jobs::{
 use crate::class_of_label::{LabelNames, worded_labels};
 use crate::csv::CsvProblem;
 use crate::error::IoError;
+use crate::json_lines::JsonLineProblem;
 use crate::matrix::read_all;
 use crate::parquet::ParquetProblem;
 use crate::reader::MatrixReader;
@@ -277,6 +278,8 @@ fn is_about_words(error: &IoError) -> bool {
                 ParquetProblem::NotNumeric { .. } | ParquetProblem::NoNumericColumn { .. }
             )
         }
+        IoError::JsonLine { problem, .. } => matches!(problem, JsonLineProblem::NotANumber { .. }),
+        IoError::Column { problem, .. } => problem.is_about_words(),
         // A word alone above numbers was taken for the name of their column.
         _ => false,
     }

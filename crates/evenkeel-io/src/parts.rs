@@ -45,8 +45,7 @@ fn collect(directory: &Path, depth: usize, found: &mut Vec<PathBuf>) {
         }
         if path.is_dir() && depth < DEEPEST {
             collect(&path, depth + 1, found);
-        } else if matches!(Format::of(&path), Some(Format::Csv | Format::Parquet)) && path.is_file()
-        {
+        } else if Format::of(&path).is_some_and(Format::is_table) && path.is_file() {
             found.push(path);
         }
     }

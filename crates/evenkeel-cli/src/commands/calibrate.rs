@@ -136,7 +136,7 @@ fn of_data(
         None => labeled,
     };
     let per = match &args.made_of.cal {
-        Some(table) => args.per.resolve(Some((table, &unlabeled(args)?)))?,
+        Some(table) => args.per.resolve(Some((table, &unlabeled(args)?[..])))?,
         None => args.per.resolve(None)?,
     };
     let small = args.small.small()?;
@@ -215,12 +215,12 @@ fn of_calibration(args: &CalibrateArgs, path: &Path) -> Result<Outcome, Failure>
 }
 
 /// The target data, or the calibration data where nothing is learned from the target.
-fn unlabeled(args: &CalibrateArgs) -> Result<String, Failure> {
+fn unlabeled(args: &CalibrateArgs) -> Result<Vec<String>, Failure> {
     let paths = args.made_of.paths(&args.reading.columns)?;
-    match (&args.unlabeled, args.method, paths) {
-        (Some(unlabeled), ..) => Ok(unlabeled.clone()),
-        (None, MethodName::Uncorrected, Some(paths)) => Ok(paths.probs),
-        (None, method, _) => Err(Failure::Argument(format!(
+    match (&args.unlabeled[..], args.method, paths) {
+        ([], MethodName::Uncorrected, Some(paths)) => Ok(vec![paths.probs]),
+        (files @ [_, ..], ..) => Ok(files.to_vec()),
+        ([], method, _) => Err(Failure::Argument(format!(
             "--unlabeled is missing: {} learns from the target data; give them, or use --method uncorrected on files",
             method.as_str()
         ))),
@@ -241,7 +241,7 @@ fn store(
         PointFiles {
             features: args.beside.unlabeled_features.as_deref(),
             second: &args.beside.second.second_probs,
-            ..PointFiles::probs(&unlabeled)
+            ..PointFiles::several(&unlabeled)
         },
         known,
         &args.per.columns(),
