@@ -585,6 +585,9 @@ pub(crate) struct CompareArgs {
     /// Methods, separated by commas, or all.
     #[arg(long, default_value = "all", value_name = "NAMES")]
     pub methods: String,
+    /// Refused, in words that say what to do instead.
+    #[arg(long, value_name = "class|COLUMN", hide = true)]
+    pub per: Option<String>,
     #[command(flatten)]
     pub page: PageArgs,
     /// Write the table.

@@ -10,6 +10,7 @@ use evenkeel_jobs::{
 
 use crate::class_of_label::{LabelNames, worded_labels};
 use crate::csv::CsvProblem;
+use crate::doubtful_columns;
 use crate::error::IoError;
 use crate::json_lines::JsonLineProblem;
 use crate::matrix::read_all;
@@ -87,6 +88,8 @@ pub struct LabeledFiles<'a> {
     ratios: Option<Vec<f64>>,
     weights: Option<Vec<f64>>,
     kind: ValueKind,
+    /// Whether the user said what the classes are called.
+    is_told: bool,
     /// How columns of second models are found: as those of the model.
     reading: TableReading,
     second: Vec<f64>,
@@ -160,8 +163,10 @@ impl<'a> LabeledFiles<'a> {
                 (found.labels, found.names)
             }
         };
+        let is_told = matches!(reading.names, LabelNames::Listed(_));
         let reading = TableReading { columns: columns.clone(), ..reading.clone() };
         Ok(Self {
+            is_told,
             probs,
             values,
             classes: block.columns(),
@@ -224,6 +229,17 @@ impl<'a> LabeledFiles<'a> {
     pub fn class_names(&self) -> ClassNames {
         let classes = self.names.names().map(<[String]>::to_vec);
         ClassNames { columns: self.columns.clone(), classes }
+    }
+
+    /// What is doubtful about columns that were taken for classes because nothing says which are, in sentences.
+    pub fn doubts(&self) -> Vec<String> {
+        let chosen = self.reading.patterns.is_some() || self.is_told;
+        match (&self.columns, self.kind) {
+            (Some(columns), ValueKind::Logits | ValueKind::ForcedLogits) if !chosen => {
+                doubtful_columns::doubts(columns, &self.labels)
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// What the classes are called, for labels that come later.

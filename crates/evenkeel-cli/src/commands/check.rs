@@ -1,5 +1,7 @@
 //! `evenkeel check`: is there a shift, how much coverage is at risk, what to do.
 
+use std::path::Path;
+
 use evenkeel::calibration::{Calibration, ClassNames};
 use evenkeel::level::{FailureProbability, Miscoverage};
 use evenkeel::method::label_plan::PlanAssumptions;
@@ -7,7 +9,7 @@ use evenkeel::score::Score;
 use evenkeel::seed::Seed;
 use evenkeel_io::{AtomicFile, LabeledFiles, PointFiles, read_labels_of_rows};
 use evenkeel_jobs::documents::CheckedLevel;
-use evenkeel_jobs::grouped::{CheckedGroup, check_classes, check_groups};
+use evenkeel_jobs::grouped::{AnyCalibration, CheckedGroup, check_classes, check_groups};
 use evenkeel_jobs::sentences::check::NextStep;
 use evenkeel_jobs::{
     AlarmConditions, CheckJob, Checked, FailedCondition, JobError, LabeledData, TargetLabels,
@@ -18,7 +20,7 @@ use evenkeel_report::job_pages::{AboutRun, add_checked_groups, check_page};
 use crate::args::CheckArgs;
 use crate::exit::Outcome;
 use crate::failure::Failure;
-use crate::files::{load_calibration, named_by};
+use crate::files::{load_any_calibration, named_by};
 use crate::output::{print, print_json};
 use crate::page::{date, in_words, provenance, quoted};
 use crate::per_args::Per;
@@ -47,7 +49,10 @@ impl Reference<'_> {
     ) -> Result<Reference<'a>, Failure> {
         match (&args.reference.calibration, paths) {
             (Some(path), _) => {
-                let calibration = Box::new(load_calibration(path)?);
+                let calibration = match load_any_calibration(path)? {
+                    AnyCalibration::One(calibration) => Box::new(calibration),
+                    grouped => return Err(refused(args, &grouped)),
+                };
                 Ok(Reference::Calibration { path: path.display().to_string(), calibration })
             }
             (None, Some(paths)) => {
@@ -108,6 +113,14 @@ impl Reference<'_> {
         match self {
             Self::Files(files) => files.class_names(),
             Self::Calibration { calibration, .. } => named_by(calibration),
+        }
+    }
+
+    /// What is doubtful about columns that were taken for classes.
+    fn doubts(&self) -> Vec<String> {
+        match self {
+            Self::Files(files) => files.doubts(),
+            Self::Calibration { .. } => Vec::new(),
         }
     }
 
@@ -183,15 +196,39 @@ fn run_on_pool(args: &CheckArgs) -> Result<Outcome, Failure> {
         document.with_class_estimates(of_classes.as_deref());
         document.per_group = of_groups.iter().map(Into::into).collect();
         document.levels = answers(&checked, &further);
+        document.warnings.extend(reference.doubts());
         print_json(&document)?;
     } else {
         let mut said = text(&checked, names.as_deref(), command.as_deref(), args.explain);
         said += &level_lines(&answers(&checked, &further));
         said += &class_lines(&checked, of_classes.as_deref(), names.as_deref());
         said += &group_lines(&of_groups);
+        said.extend(reference.doubts().iter().map(|doubt| format!("Warning: {doubt}.\n")));
         print(&said)?;
     }
     Ok(outcome(&failed))
+}
+
+/// Why a calibration with a threshold for each class or group cannot be asked about, and what to type instead.
+fn refused(args: &CheckArgs, calibration: &AnyCalibration) -> Failure {
+    let path = args.reference.calibration.as_deref().unwrap_or(Path::new(""));
+    let instead = match calibration {
+        AnyCalibration::PerGroup(made) => {
+            let by = made.by().unwrap_or("COLUMN");
+            format!(
+                "for each group, give the calibration data: --cal-probs and --cal-labels with --cal-groups and --unlabeled-groups, or \
+                 --cal TABLE with --per {by}"
+            )
+        }
+        _ => "for each class, give the calibration data: --cal-probs and --cal-labels with --per class".to_owned(),
+    };
+    Failure::Calibration {
+        path: path.to_owned(),
+        reason: format!(
+            "has a threshold for each class or group, and a check asks about one. To see the coverage to expect {instead}. Once labels are \
+             there, evaluate tells what this calibration covers"
+        ),
+    }
 }
 
 /// The answer at every rate; nothing for one.

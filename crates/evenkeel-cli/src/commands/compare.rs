@@ -24,6 +24,12 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Outcome, Failure> {
 }
 
 fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
+    if let Some(per) = &args.per {
+        return Err(Failure::Argument(format!(
+            "--per {per} has no use here: a comparison has one threshold for each method. To see what a method is worth for each class or \
+             group, run calibrate with --per {per}, then evaluate, whose lines are by class and group"
+        )));
+    }
     let (rates, all_rates) = Rates::several(&args.common)?;
     let score = score(&args.scoring, rates.seed)?;
     for (one, other, missing) in [
@@ -122,6 +128,7 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
         verbosity.note(&format!("wrote {}", path.display()));
     }
     if args.common.json {
+        document.warnings.extend(files.doubts());
         print_json(&document)?;
     } else {
         let rows = table(&document.rows).render(colour_on_stdout());
@@ -133,6 +140,7 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
         if let Some(account) = sentences::method_account(&comparison.compared) {
             text += &format!("\n{account}\n");
         }
+        document.warnings.extend(files.doubts());
         for warning in &document.warnings {
             text += &format!("Warning: {warning}.\n");
         }
