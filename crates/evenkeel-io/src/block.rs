@@ -80,6 +80,21 @@ impl Values {
         }
     }
 
+    /// Adds zeros, to be filled in, with hardly any room beyond them.
+    pub(crate) fn extend_zeros(&mut self, more: usize) {
+        let (length, room) = (self.len() + more, more.max(self.len() / 4));
+        match self {
+            Self::F32(values) => {
+                values.reserve_exact(room);
+                values.resize(length, 0.0);
+            }
+            Self::F64(values) => {
+                values.reserve_exact(room);
+                values.resize(length, 0.0);
+            }
+        }
+    }
+
     /// Adds the numbers of a block of the same precision; an error if there is no room for them.
     pub(crate) fn try_extend(&mut self, later: &Self) -> Result<(), TryReserveError> {
         match (self, later) {

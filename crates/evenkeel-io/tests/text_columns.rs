@@ -107,7 +107,10 @@ fn folders_are_columns() {
         assert_eq!(days.values, [1.0, 1.0, 1.0, 2.0, 2.0, 2.0]);
     }
     // A folder is no class: nothing chooses it but its name.
-    assert_eq!(corpus::read_in_blocks(&folder, 4).unwrap().columns, 1);
+    std::fs::create_dir_all(scratch.path().join("n/day=3")).unwrap();
+    scratch.file("n/day=3/a.csv", "p,q\n0.5,0.25\n");
+    let plain = scratch.path().join("n").to_str().unwrap().to_owned();
+    assert_eq!(corpus::read_in_blocks(&plain, 4).unwrap().values, [0.5, 0.25]);
     let error = corpus::message(&format!("{folder}:region"));
     assert!(error.contains("the folder says region=c, which is not a number"), "{error}");
 }

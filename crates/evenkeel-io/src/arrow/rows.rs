@@ -160,10 +160,7 @@ impl ArrowRows {
     fn read_rows(&mut self, count: usize, values: &mut Values) -> Result<(), Trouble> {
         let (start, columns, gaps) = (values.len(), self.columns, self.gaps);
         let is_list = self.names.is_none();
-        match values {
-            Values::F32(values) => values.resize(start + count * columns, 0.0),
-            Values::F64(values) => values.resize(start + count * columns, 0.0),
-        }
+        values.extend_zeros(count * columns);
         for (column, reader) in self.readers.iter_mut().enumerate() {
             let name = || self.messages.fields[self.chosen[column]].name.clone();
             let null = |row: usize| ColumnProblem::Null {
