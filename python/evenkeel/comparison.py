@@ -135,7 +135,8 @@ def compare(
     """Fits every method and measures all of them on labeled test points.
 
     `methods` is "all" that can be applied, names separated by commas, or a sequence of names ("oracle" is split conformal prediction on
-    the test labels themselves). `classes`, `second` and the options are those of `evenkeel.calibrate`.
+    the test labels: calibrated on one half of the test rows, measured on the other, both ways). `classes`, `second` and the options are
+    those of `evenkeel.calibrate`.
     """
     cal = _tables.table("probs_cal", probs_cal)
     labels, names = _tables.encoded("y_cal", y_cal, "probs_cal", cal.values.shape[1], classes, cal.columns)

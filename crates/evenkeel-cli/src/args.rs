@@ -25,8 +25,8 @@ Start with:
   evenkeel demo
   evenkeel check --cal-probs cal.npy --cal-labels labels.npy --unlabeled target.npy
 
-A matrix is a path to .npy, .npz, .csv or .parquet; FILE.npz:KEY, FILE.csv:COLUMN and FILE.parquet:COLUMN select an array or a column.
-Columns with names are matched by name, whatever their order.
+A matrix is a path to .npy, .npz, .csv, .jsonl, .parquet or .arrow, a folder of tables, or - for stdin; FILE.npz:KEY, FILE.csv:COLUMN and
+the like select an array or a column. Columns with names are matched by name, whatever their order.
 Exit codes: 0 done; 1 done, and a condition you asked to fail on holds; 2 could not run.")]
 pub(crate) struct Cli {
     /// What to do.
@@ -113,7 +113,7 @@ pub(crate) fn file_parser() -> impl TypedValueParser<Value = String> {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Everywhere")]
 pub(crate) struct Common {
-    /// Miscoverage rate: sets may miss the label this often; calibrate takes several, separated by commas.
+    /// Miscoverage rate: sets may miss the label this often; several are separated by commas, and the first one leads.
     #[arg(long, default_values_t = [0.1], value_delimiter = ',')]
     pub alpha: Vec<f64>,
     /// Root of all randomness: the same seed and inputs give the same bytes.
@@ -300,9 +300,16 @@ they show; --fail-below-worst-case the low end of its range; --fail-below-guaran
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub reference: ReferenceArgs,
-    /// Class probabilities of the target points.
-    #[arg(long, value_name = "MATRIX", value_parser = file_parser(), visible_alias = "target")]
-    pub unlabeled: String,
+    /// Class probabilities of the target points; of several files, the rows of one after those of another.
+    #[arg(
+        long,
+        value_name = "MATRIX",
+        value_parser = file_parser(),
+        visible_alias = "target",
+        num_args = 1..,
+        required = true
+    )]
+    pub unlabeled: Vec<String>,
     /// Labels of some target rows: a sheet with columns row and label, or one label for each row with gaps.
     #[arg(long, value_name = "LABELS", value_parser = file_parser())]
     pub target_labels: Option<String>,
@@ -397,9 +404,9 @@ pub(crate) struct PageArgs {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Everywhere")]
 pub(crate) struct CheckCommon {
-    /// Miscoverage rate [default: the calibration's, or 0.1].
-    #[arg(long)]
-    pub alpha: Option<f64>,
+    /// Miscoverage rate, or several separated by commas, of which the first one leads [default: the calibration's, or 0.1].
+    #[arg(long, value_delimiter = ',')]
+    pub alpha: Vec<f64>,
     /// Root of all randomness [default: the calibration's, or 0].
     #[arg(long)]
     pub seed: Option<u64>,
@@ -425,9 +432,15 @@ Example:
 pub(crate) struct CalibrateArgs {
     #[command(flatten)]
     pub made_of: MadeOf,
-    /// Class probabilities of the target points, without labels; uncorrected needs none.
-    #[arg(long, value_name = "MATRIX", value_parser = file_parser(), visible_alias = "target")]
-    pub unlabeled: Option<String>,
+    /// Class probabilities of the target points, without labels, in one file or several; uncorrected needs none.
+    #[arg(
+        long,
+        value_name = "MATRIX",
+        value_parser = file_parser(),
+        visible_alias = "target",
+        num_args = 1..
+    )]
+    pub unlabeled: Vec<String>,
     /// How weights or thresholds are found.
     #[arg(long, value_parser = method_parser(), default_value = MethodName::default().as_str())]
     pub method: MethodName,
@@ -472,9 +485,12 @@ pub(crate) struct PredictArgs {
     /// Columns of --probs to pass through to --out, separated by commas.
     #[arg(long, value_name = "NAMES")]
     pub id_cols: Option<String>,
-    /// File to write the sets to: .npy, .csv, .jsonl or .parquet.
+    /// File to write the sets to: .npy, .csv, .jsonl or .parquet; - is stdout. With several rates, {alpha} in the name stands for each.
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
+    /// Format of what is written to stdout [default: csv].
+    #[arg(long, value_name = "NAME", value_parser = ["csv", "jsonl", "parquet"])]
+    pub format: Option<String>,
     #[command(flatten)]
     pub groups: GroupsOfPoints,
     #[command(flatten)]
@@ -487,7 +503,7 @@ pub(crate) struct PredictArgs {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Everywhere")]
 pub(crate) struct StoredCommon {
-    /// Miscoverage rate; evaluate takes several, separated by commas [default: the calibration's].
+    /// Miscoverage rate, or several separated by commas, of which the first one leads [default: the calibration's].
     #[arg(long, value_delimiter = ',')]
     pub alpha: Vec<f64>,
     /// Accepted for symmetry; sets take their randomness from the calibration's seed.
@@ -550,9 +566,16 @@ Example:
 pub(crate) struct CompareArgs {
     #[command(flatten)]
     pub labeled: Labeled,
-    /// Class probabilities of the target points, without labels.
-    #[arg(long, value_name = "MATRIX", value_parser = file_parser(), visible_alias = "target")]
-    pub unlabeled: String,
+    /// Class probabilities of the target points, without labels, in one file or several.
+    #[arg(
+        long,
+        value_name = "MATRIX",
+        value_parser = file_parser(),
+        visible_alias = "target",
+        num_args = 1..,
+        required = true
+    )]
+    pub unlabeled: Vec<String>,
     /// Class probabilities of labeled target points.
     #[arg(long, value_name = "MATRIX", value_parser = file_parser())]
     pub test_probs: String,
@@ -567,6 +590,9 @@ pub(crate) struct CompareArgs {
     /// Methods, separated by commas, or all.
     #[arg(long, default_value = "all", value_name = "NAMES")]
     pub methods: String,
+    /// Refused, in words that say what to do instead.
+    #[arg(long, value_name = "class|COLUMN", hide = true)]
+    pub per: Option<String>,
     #[command(flatten)]
     pub page: PageArgs,
     /// Write the table.

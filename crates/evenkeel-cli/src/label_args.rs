@@ -16,15 +16,16 @@ Example:
 Fill in the column label with the numbers of the classes, or with their names if you give --class-names again, as far as you get. Then
 give the sheet to --target-labels of check, calibrate or compare.")]
 pub(crate) struct LabelArgs {
-    /// Class probabilities of the target points, of which rows are drawn.
+    /// Class probabilities of the target points, of which rows are drawn, in one file or several.
     #[arg(
         long,
         value_name = "MATRIX",
         value_parser = file_parser(),
+        num_args = 1..,
         required_unless_present = "half_width",
         requires_all = ["budget", "out"]
     )]
-    pub unlabeled: Option<String>,
+    pub unlabeled: Vec<String>,
     /// Rows to draw.
     #[arg(long, value_name = "N", requires = "unlabeled")]
     pub budget: Option<u64>,

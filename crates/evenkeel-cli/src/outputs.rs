@@ -77,7 +77,7 @@ fn of_check(args: &CheckArgs) -> Files {
     inputs.extend(optional("--cal", args.reference.cal.as_deref()));
     inputs.extend(optional("--cal-labels", args.reference.cal_labels.as_deref()));
     inputs.extend(plain("--calibration", args.reference.calibration.as_deref()));
-    inputs.extend(matrix("--unlabeled", &args.unlabeled));
+    inputs.extend(several("--unlabeled", &args.unlabeled));
     inputs.extend(optional("--target-labels", args.target_labels.as_deref()));
     inputs.extend(second(&args.second));
     inputs.extend(groups(&args.per));
@@ -91,7 +91,7 @@ fn of_calibrate(args: &CalibrateArgs) -> Files {
     inputs.extend(optional("--cal-labels", args.made_of.cal_labels.as_deref()));
     inputs.extend(plain("--update", args.made_of.update.as_deref()));
     inputs.extend(plain("--calibration", args.made_of.calibration.as_deref()));
-    inputs.extend(optional("--unlabeled", args.unlabeled.as_deref()));
+    inputs.extend(several("--unlabeled", &args.unlabeled));
     inputs.extend(beside(&args.beside));
     inputs.extend(groups(&args.per));
     inputs.extend(names(&args.reading));
@@ -105,7 +105,7 @@ fn of_predict(args: &PredictArgs) -> Files {
     inputs.extend(optional("--ratios", args.ratios.as_deref()));
     inputs.extend(group_file("--groups", args.groups.groups.as_deref()));
     inputs.extend(names(&args.reading));
-    (inputs, plain("--out", Some(&args.out)))
+    (inputs, crate::commands::outs(args).iter().flat_map(|out| plain("--out", Some(out))).collect())
 }
 
 fn of_evaluate(args: &EvaluateArgs) -> Files {
@@ -121,7 +121,7 @@ fn of_evaluate(args: &EvaluateArgs) -> Files {
 
 fn of_compare(args: &CompareArgs) -> Files {
     let mut inputs = labeled(&args.labeled);
-    inputs.extend(matrix("--unlabeled", &args.unlabeled));
+    inputs.extend(several("--unlabeled", &args.unlabeled));
     inputs.extend(matrix("--test-probs", &args.test_probs));
     inputs.extend(optional("--test-labels", args.test_labels.as_deref()));
     inputs.extend(beside(&args.beside));
@@ -134,7 +134,7 @@ fn of_compare(args: &CompareArgs) -> Files {
 }
 
 fn of_label(args: &LabelArgs) -> Files {
-    let mut inputs = optional("--unlabeled", args.unlabeled.as_deref());
+    let mut inputs = several("--unlabeled", &args.unlabeled);
     inputs.extend(plain("--calibration", args.calibration.as_deref()));
     inputs.extend(plain("--ids", args.ids.as_deref()));
     // A sheet of before stays: what is half filled in must not be lost to a slip.
@@ -161,11 +161,8 @@ fn beside(beside: &BesideArgs) -> Vec<Named> {
 }
 
 fn second(second: &SecondArgs) -> Vec<Named> {
-    let of = |flag, files: &[String]| -> Vec<Named> {
-        files.iter().flat_map(|file| matrix(flag, file)).collect()
-    };
-    let mut files = of("--second-cal-probs", &second.second_cal_probs);
-    files.extend(of("--second-probs", &second.second_probs));
+    let mut files = several("--second-cal-probs", &second.second_cal_probs);
+    files.extend(several("--second-probs", &second.second_probs));
     files
 }
 
@@ -186,6 +183,10 @@ fn names(reading: &Reading) -> Vec<Named> {
 
 fn optional(flag: &'static str, argument: Option<&str>) -> Vec<Named> {
     argument.map(|argument| matrix(flag, argument)).unwrap_or_default()
+}
+
+fn several(flag: &'static str, arguments: &[String]) -> Vec<Named> {
+    arguments.iter().flat_map(|argument| matrix(flag, argument)).collect()
 }
 
 /// The file of a matrix argument, without its selector. What names no matrix is refused where it is read, in better words.

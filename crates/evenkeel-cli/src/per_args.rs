@@ -104,7 +104,7 @@ impl PerArgs {
     }
 
     /// Opens the files, where there are groups; `tables` of calibration and target data may hold them in a column.
-    pub(crate) fn resolve(&self, tables: Option<(&String, &String)>) -> Result<Per, Failure> {
+    pub(crate) fn resolve(&self, tables: Option<(&String, &[String])>) -> Result<Per, Failure> {
         self.check(tables.map(|(cal, _)| cal))?;
         let by = self.per.clone();
         match (by.as_deref(), self.cal_groups.as_ref().zip(self.unlabeled_groups.as_ref()), tables)
@@ -115,9 +115,9 @@ impl PerArgs {
                 by,
             }),
             (Some(column), None, Some((cal, unlabeled))) if column != "class" => {
-                let open =
-                    |table: &str| GroupFile::open(&format!("{table}:{column}"), Some(column));
-                let (cal, unlabeled) = (Box::new(open(cal)?), Box::new(open(unlabeled)?));
+                let open = |tables: &[String]| GroupFile::of_tables(tables, column);
+                let cal = Box::new(open(std::slice::from_ref(cal))?);
+                let unlabeled = Box::new(open(unlabeled)?);
                 Ok(Per::Group { by, cal, unlabeled })
             }
             (Some(_), ..) => Ok(Per::Class),

@@ -50,15 +50,6 @@ pub(crate) fn levels(rates: &[f64]) -> Result<Vec<Miscoverage>, Failure> {
     Ok(rates.iter().map(|rate| Miscoverage::new(*rate)).collect::<evenkeel::Result<_>>()?)
 }
 
-/// The one rate that was typed, or none.
-pub(crate) fn one_level(rates: &[f64]) -> Result<Option<Miscoverage>, Failure> {
-    match levels(rates)?[..] {
-        [] => Ok(None),
-        [alpha] => Ok(Some(alpha)),
-        _ => Err(Failure::Argument(format!("--alpha names {} rates; give one here", rates.len()))),
-    }
-}
-
 /// Most threads that are started. More than cores make nothing faster, and starting thousands takes longer than most jobs.
 const MOST_THREADS: usize = 512;
 

@@ -36,6 +36,21 @@ impl ColumnArgs {
     }
 }
 
+/// Several files as one name: the first, and how many follow.
+pub(crate) fn named_together(files: &[String]) -> String {
+    match files {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first, more @ ..] => format!("{first} and {} more", more.len()),
+    }
+}
+
+/// An option with several files, as a shell takes it.
+pub(crate) fn option_words(option: &str, files: &[String]) -> Vec<String> {
+    let files = files.iter().map(|file| crate::page::quoted(file));
+    std::iter::once(option.to_owned()).chain(files).collect()
+}
+
 /// Names typed with commas between them.
 pub(crate) fn listed(names: &str) -> Vec<String> {
     names.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()

@@ -3,14 +3,14 @@
 use std::ffi::OsString;
 
 use clap::Parser;
-use evenkeel::level::{FailureProbability, Miscoverage};
+use evenkeel::level::FailureProbability;
 use evenkeel::method::{KnownRatios, require_and_refuse};
 use evenkeel::seed::Seed;
 use evenkeel::side_inputs::PointSet;
 
 use crate::args::{CalibrateArgs, CheckArgs, Cli, Command, Deferred};
 use crate::failure::Failure;
-use crate::settings::{Rates, calibrator, levels, one_level, score};
+use crate::settings::{Rates, calibrator, levels, score};
 
 /// Why arguments are no command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,15 +41,15 @@ fn resolved(command: &Command) -> Result<(), Failure> {
         Command::Check(Deferred(args)) => of_check(args),
         Command::Demo(Deferred(args)) => Rates::of(&args.common).map(drop),
         Command::Compare(Deferred(args)) => {
-            let rates = Rates::of(&args.common)?;
+            let (rates, _) = Rates::several(&args.common)?;
             score(&args.scoring, rates.seed)?;
             args.settings.values().map(drop)
         }
-        Command::Predict(Deferred(args)) => one_level(&args.common.alpha).map(drop),
+        Command::Predict(Deferred(args)) => levels(&args.common.alpha).map(drop),
         Command::Evaluate(Deferred(args)) => levels(&args.common.alpha).map(drop),
         Command::Label(Deferred(args)) => {
             FailureProbability::new(args.delta)?;
-            of_rate(args.common.alpha)
+            levels(&args.common.alpha).map(drop)
         }
         Command::Reproduce(_) | Command::Completions(_) | Command::Manual => Ok(()),
     }
@@ -70,13 +70,9 @@ fn of_calibrate(args: &CalibrateArgs) -> Result<(), Failure> {
 fn of_check(args: &CheckArgs) -> Result<(), Failure> {
     FailureProbability::new(args.delta)?;
     args.per.check(args.reference.cal.as_ref())?;
-    of_rate(args.common.alpha)?;
+    levels(&args.common.alpha)?;
     args.bound_grid.values()?;
     score(&args.scoring, Seed::new(args.common.seed.unwrap_or(0))).map(drop)
-}
-
-fn of_rate(alpha: Option<f64>) -> Result<(), Failure> {
-    Ok(alpha.map(Miscoverage::new).transpose().map(drop)?)
 }
 
 #[cfg(test)]

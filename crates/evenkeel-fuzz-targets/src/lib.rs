@@ -6,6 +6,7 @@
 //!
 //! ```text
 //! npy npz csv parquet   a matrix: the same numbers for any block size, as many rows as claimed
+//! jsonl arrow           the same, and the same cells as text
 //! calibration           read, written and read again: the same; sets are what the threshold says
 //! state                 plans and states of every method under a fitting checksum: decode, encode, the same bytes
 //! class_names           read, written and read again: the same
@@ -30,7 +31,7 @@ pub use arguments::arguments;
 pub use calibration_file::calibration;
 pub use class_names::class_names;
 pub use core_jobs::core;
-pub use matrix_files::{csv, npy, npz, parquet};
+pub use matrix_files::{arrow, csv, jsonl, npy, npz, parquet};
 pub use target_labels::target_labels;
 pub use wire_state::{sealed_seeds, state};
 
@@ -38,11 +39,13 @@ pub use wire_state::{sealed_seeds, state};
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 10] = [
+pub const TARGETS: [Target; 12] = [
     ("npy", npy),
     ("npz", npz),
     ("csv", csv),
+    ("jsonl", jsonl),
     ("parquet", parquet),
+    ("arrow", arrow),
     ("calibration", calibration),
     ("state", state),
     ("class_names", class_names),

@@ -1,11 +1,14 @@
 //! Matrices in files: refused, or the same numbers however they are read.
 
-use evenkeel_io::{IoError, MatrixReader, MatrixSource, read_labels, read_weights};
+use evenkeel_io::{IoError, MatrixReader, MatrixSource, TextRows, read_labels, read_weights};
 
 use crate::scratch::written;
 
 /// Numbers read of one file at most: a few bytes can hold a billion zeros, and the first of them say it all.
 const MOST_VALUES: usize = 4096;
+
+/// Cells read of one column at most.
+const MOST_CELLS: usize = 512;
 
 /// Blocks of few rows, and more rows than most inputs have.
 const BLOCKS: [usize; 2] = [3, 1000];
@@ -32,6 +35,49 @@ pub fn parquet(data: &[u8]) {
     let path = written("x.parquet", data);
     matrix(&path);
     matrix(&format!("{path}:probs"));
+}
+
+/// Lines of JSON: all their numbers, one list, and the cells of one field.
+pub fn jsonl(data: &[u8]) {
+    let path = written("x.jsonl", data);
+    matrix(&path);
+    matrix(&format!("{path}:probs"));
+    cells(&path);
+    cells(&format!("{path}:id"));
+}
+
+/// An Arrow file or stream, all its columns and one list column, and the cells of a column.
+pub fn arrow(data: &[u8]) {
+    let path = written("x.arrow", data);
+    matrix(&path);
+    matrix(&format!("{path}:probs"));
+    cells(&format!("{path}:label"));
+    cells(&format!("{path}:view"));
+}
+
+/// The first cells of a column as text: refused, or the same however they are read.
+fn cells(argument: &str) {
+    let read = |rows: usize| -> Result<Vec<Vec<String>>, IoError> {
+        let mut text = TextRows::open(&MatrixSource::parse(argument)?, None)?;
+        let mut found = Vec::new();
+        while found.len() < MOST_CELLS {
+            let more = text.next_rows(rows.min(MOST_CELLS - found.len()))?;
+            if more.is_empty() {
+                break;
+            }
+            assert!(more.len() <= rows && more.iter().all(|row| row.len() == 1));
+            found.extend(more);
+        }
+        Ok(found)
+    };
+    let [few, many] = BLOCKS.map(read);
+    match (few, many) {
+        (Ok(few), Ok(many)) => assert_eq!(few, many, "cells depend on the size of blocks"),
+        (Err(few), Err(many)) => {
+            assert!(!few.to_string().is_empty() && !many.to_string().is_empty());
+        }
+        (few, many) => assert_eq!(few.is_ok(), many.is_ok(), "{few:?}, but {many:?}"),
+    }
 }
 
 /// What was read of a file.

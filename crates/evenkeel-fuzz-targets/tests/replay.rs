@@ -54,7 +54,7 @@ fn every_fixture_is_refused_or_consistent() {
     };
     for (name, run) in TARGETS {
         let paths = match name {
-            "npy" | "npz" | "csv" | "parquet" => of("evenkeel-io/tests/fixtures", name),
+            "npy" | "npz" | "csv" | "parquet" | "arrow" => of("evenkeel-io/tests/fixtures", name),
             "calibration" => of("evenkeel/tests/files_v1/cases", "json"),
             _ => continue,
         };

@@ -70,6 +70,31 @@ impl Values {
         }
     }
 
+    /// Room for so many more numbers, and for hardly any beyond: what grows by doubling holds twice what it needs.
+    pub(crate) fn try_reserve_close(&mut self, more: usize) -> Result<(), TryReserveError> {
+        // A quarter at least: many small parts of a block must not each copy all that came before.
+        let more = more.max(self.len() / 4);
+        match self {
+            Self::F32(values) => values.try_reserve_exact(more),
+            Self::F64(values) => values.try_reserve_exact(more),
+        }
+    }
+
+    /// Adds zeros, to be filled in, with hardly any room beyond them.
+    pub(crate) fn extend_zeros(&mut self, more: usize) {
+        let (length, room) = (self.len() + more, more.max(self.len() / 4));
+        match self {
+            Self::F32(values) => {
+                values.reserve_exact(room);
+                values.resize(length, 0.0);
+            }
+            Self::F64(values) => {
+                values.reserve_exact(room);
+                values.resize(length, 0.0);
+            }
+        }
+    }
+
     /// Adds the numbers of a block of the same precision; an error if there is no room for them.
     pub(crate) fn try_extend(&mut self, later: &Self) -> Result<(), TryReserveError> {
         match (self, later) {

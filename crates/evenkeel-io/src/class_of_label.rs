@@ -93,7 +93,7 @@ pub(crate) fn worded_labels(
     (rows, classes): (usize, usize),
     as_numbers: Option<IoError>,
 ) -> Result<Worded> {
-    if matches!(source.format(), Format::Npy | Format::Npz) {
+    if !source.is_table() {
         return Err(as_numbers.unwrap_or(IoError::NoNames { origin: source.to_string().into() }));
     }
     let mut text = TextRows::open(source, None)?;
@@ -106,7 +106,7 @@ pub(crate) fn worded_labels(
         .collect();
     words.iter_mut().for_each(|word| *word = word.trim().to_owned());
     // A column alone may have its name above it.
-    if words.len() == rows + 1 && source.selector().is_none() && text.rows().is_none() {
+    if words.len() == rows + 1 && source.selector().is_none() && source.format() == Format::Csv {
         words.remove(0);
     }
     if words.len() != rows {

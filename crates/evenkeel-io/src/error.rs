@@ -1,7 +1,10 @@
 //! The one error type of reading and writing: which file, where in it, what was found, what to do.
 
+use crate::arrow::ArrowProblem;
 use crate::class_names::ClassNameProblem;
+use crate::column_problem::ColumnProblem;
 use crate::csv::CsvProblem;
+use crate::json_lines::JsonLineProblem;
 use crate::npy::NpyProblem;
 use crate::npz::NpzProblem;
 use crate::parquet::ParquetProblem;
@@ -21,7 +24,7 @@ pub type Result<T, E = IoError> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum IoError {
     /// The name of an input does not say what it is.
-    #[error("{origin}: unknown file type; expected .npy, .npz, .csv or .parquet")]
+    #[error("{origin}: unknown file type; expected .npy, .npz, .csv, .jsonl, .parquet or .arrow")]
     UnknownFormat {
         /// The argument as the user typed it.
         origin: String,
@@ -211,6 +214,32 @@ pub enum IoError {
         /// What was found, and what to do about it.
         problem: ParquetProblem,
     },
+    /// Something is wrong in a line of a file of JSON lines.
+    #[error("{origin}, line {line}: {problem}")]
+    JsonLine {
+        /// The input as the user typed it.
+        origin: Arc<str>,
+        /// The line, counted from 1.
+        line: u64,
+        /// What was found, and what to do about it.
+        problem: JsonLineProblem,
+    },
+    /// Something is wrong in an Arrow file or stream.
+    #[error("{origin}: {problem}")]
+    Arrow {
+        /// The input as the user typed it.
+        origin: Arc<str>,
+        /// What was found, and what to do about it.
+        problem: ArrowProblem,
+    },
+    /// Something is wrong with a column of a table.
+    #[error("{origin}: {problem}")]
+    Column {
+        /// The input as the user typed it.
+        origin: Arc<str>,
+        /// What was found, and what to do about it.
+        problem: ColumnProblem,
+    },
     /// Several columns where one is needed.
     #[error(
         "{origin}: {what} need one column, found {columns}; select one (file.npz:key, file.csv:column, file.parquet:column), \
@@ -393,6 +422,9 @@ impl IoError {
             | Self::Npz { .. }
             | Self::Csv { .. }
             | Self::Parquet { .. }
+            | Self::JsonLine { .. }
+            | Self::Arrow { .. }
+            | Self::Column { .. }
             | Self::NotOneColumn { .. }
             | Self::NotALabel { .. }
             | Self::ClassName { .. } => Category::Content,

@@ -21,6 +21,8 @@ use crate::text_rows::TextRows;
 pub struct PointFiles<'a> {
     /// Class probabilities, or logits.
     pub probs: &'a str,
+    /// Files whose rows follow those of the first, in their order.
+    pub more: &'a [String],
     /// One label per row.
     pub labels: Option<&'a str>,
     /// One row of features per row.
@@ -34,7 +36,13 @@ pub struct PointFiles<'a> {
 impl<'a> PointFiles<'a> {
     /// Probabilities alone.
     pub fn probs(probs: &'a str) -> Self {
-        Self { probs, labels: None, features: None, ratios: None, second: &[] }
+        Self { probs, more: &[], labels: None, features: None, ratios: None, second: &[] }
+    }
+
+    /// Probabilities of several files, the rows of one after those of another.
+    pub fn several(files: &'a [String]) -> Self {
+        let (first, more) = files.split_first().map_or(("", files), |(first, more)| (first, more));
+        Self { more, ..Self::probs(first) }
     }
 }
 
@@ -89,7 +97,7 @@ impl FileSource {
             .iter()
             .map(|file| Companion::open(PerRow::Second, file, files.probs, &reading))
             .collect::<Result<_, _>>()?;
-        let source = MatrixSource::parse(files.probs)?;
+        let source = MatrixSource::parse(files.probs)?.followed_by(files.more)?;
         let reader = reading.open(&source)?;
         // Before a row is read, where the headers tell.
         let others = [&labels, &features, &ratios].into_iter().flatten();
@@ -97,7 +105,10 @@ impl FileSource {
             companion.require_rows(files.probs, reader.rows())?;
         }
         Ok(Self {
-            name: files.probs.to_owned(),
+            name: match files.more.len() {
+                0 => files.probs.to_owned(),
+                more => format!("{} and {more} more", files.probs),
+            },
             kind,
             block: reader.empty_block(),
             reader,

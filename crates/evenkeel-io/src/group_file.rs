@@ -23,6 +23,8 @@ use crate::text_rows::TextRows;
 /// Groups in a file, read in order, in bounded memory.
 pub struct GroupFile {
     argument: String,
+    /// Tables whose rows follow.
+    more: Vec<String>,
     /// What the grouping is called, which may be the name of a column.
     by: Option<String>,
     cells: Cells,
@@ -77,7 +79,23 @@ impl GroupFile {
     /// If it cannot be read, there is no such column, or there are several and none is selected.
     pub fn open(argument: &str, by: Option<&str>) -> Result<Self> {
         let cells = Cells::open(argument, by)?;
-        Ok(Self { argument: argument.to_owned(), by: by.map(str::to_owned), cells })
+        let (argument, by) = (argument.to_owned(), by.map(str::to_owned));
+        Ok(Self { argument, more: Vec::new(), by, cells })
+    }
+
+    /// Opens the column `by` of several tables, the rows of one after those of another.
+    ///
+    /// # Errors
+    /// If one cannot be read, or has no such column.
+    pub fn of_tables(tables: &[String], by: &str) -> Result<Self> {
+        let argument = format!("{}:{by}", tables.first().map_or("", String::as_str));
+        let more: Vec<String> =
+            tables.iter().skip(1).map(|table| format!("{table}:{by}")).collect();
+        if more.is_empty() {
+            return Self::open(&argument, Some(by));
+        }
+        let cells = Cells::several(&argument, &more, by)?;
+        Ok(Self { argument, more, by: Some(by.to_owned()), cells })
     }
 }
 
@@ -98,6 +116,11 @@ fn csv_parts(argument: &str) -> Option<(&str, Option<&str>)> {
 }
 
 impl Cells {
+    fn several(argument: &str, more: &[String], by: &str) -> Result<Self> {
+        let source = MatrixSource::parse(argument)?.followed_by(more)?;
+        Ok(Self::Table(TextRows::open(&source, Some(&[by.to_owned()]))?))
+    }
+
     fn open(argument: &str, by: Option<&str>) -> Result<Self> {
         let Some((path, column)) = csv_parts(argument) else {
             let source = MatrixSource::parse(argument)?;
@@ -152,7 +175,11 @@ impl GroupColumn for GroupFile {
     }
 
     fn rewind(&mut self) -> evenkeel_jobs::Result<()> {
-        self.cells = Cells::open(&self.argument, self.by.as_deref()).map_err(JobError::from)?;
+        self.cells = match (&self.by, self.more.is_empty()) {
+            (Some(by), false) => Cells::several(&self.argument, &self.more, by),
+            (by, _) => Cells::open(&self.argument, by.as_deref()),
+        }
+        .map_err(JobError::from)?;
         Ok(())
     }
 

@@ -10,7 +10,9 @@ use evenkeel_jobs::{
 
 use crate::class_of_label::{LabelNames, worded_labels};
 use crate::csv::CsvProblem;
+use crate::doubtful_columns;
 use crate::error::IoError;
+use crate::json_lines::JsonLineProblem;
 use crate::matrix::read_all;
 use crate::parquet::ParquetProblem;
 use crate::reader::MatrixReader;
@@ -86,6 +88,8 @@ pub struct LabeledFiles<'a> {
     ratios: Option<Vec<f64>>,
     weights: Option<Vec<f64>>,
     kind: ValueKind,
+    /// Whether the user said what the classes are called.
+    is_told: bool,
     /// How columns of second models are found: as those of the model.
     reading: TableReading,
     second: Vec<f64>,
@@ -159,8 +163,10 @@ impl<'a> LabeledFiles<'a> {
                 (found.labels, found.names)
             }
         };
+        let is_told = matches!(reading.names, LabelNames::Listed(_));
         let reading = TableReading { columns: columns.clone(), ..reading.clone() };
         Ok(Self {
+            is_told,
             probs,
             values,
             classes: block.columns(),
@@ -225,6 +231,17 @@ impl<'a> LabeledFiles<'a> {
         ClassNames { columns: self.columns.clone(), classes }
     }
 
+    /// What is doubtful about columns that were taken for classes because nothing says which are, in sentences.
+    pub fn doubts(&self) -> Vec<String> {
+        let chosen = self.reading.patterns.is_some() || self.is_told;
+        match (&self.columns, self.kind) {
+            (Some(columns), ValueKind::Logits | ValueKind::ForcedLogits) if !chosen => {
+                doubtful_columns::doubts(columns, &self.labels)
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// What the classes are called, for labels that come later.
     pub fn label_names(&self) -> &LabelNames {
         &self.names
@@ -277,6 +294,8 @@ fn is_about_words(error: &IoError) -> bool {
                 ParquetProblem::NotNumeric { .. } | ParquetProblem::NoNumericColumn { .. }
             )
         }
+        IoError::JsonLine { problem, .. } => matches!(problem, JsonLineProblem::NotANumber { .. }),
+        IoError::Column { problem, .. } => problem.is_about_words(),
         // A word alone above numbers was taken for the name of their column.
         _ => false,
     }

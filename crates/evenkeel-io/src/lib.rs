@@ -1,8 +1,8 @@
-//! # Files in and out: npy, npz, csv and parquet matrices, labels, prediction sets
+//! # Files in and out: matrices in npy, npz, csv, JSON lines, parquet and Arrow; labels; prediction sets
 //!
 //! ```text
 //! MatrixSource   "probs.npz:test"           what was typed            -> file, selector, format
-//! MatrixReader   npy npz csv parquet        streams rows              -> Block (f32 or f64), memory of the block
+//! MatrixReader   npy npz csv jsonl parquet arrow   streams rows       -> Block (f32 or f64), memory of the block
 //! FileSource     probabilities or logits    all files of some points  -> blocks for a job (a RowSource)
 //! LabeledFiles   probabilities and labels   whole in memory           -> the calibration data of a job
 //! read_*         small inputs               whole in memory           -> matrix, labels, weights, class names
@@ -28,23 +28,28 @@
 //! # }
 //! ```
 
+mod arrow;
 mod block;
 mod class_names;
 mod class_of_label;
 mod column_choice;
+mod column_problem;
 mod companion;
 mod csv;
+mod doubtful_columns;
 mod error;
 mod file_source;
 mod group_file;
 mod input;
 mod instant;
+mod json_lines;
 mod label_sheet;
 mod labeled_files;
 mod matrix;
 mod npy;
 mod npz;
 mod parquet;
+mod partitions;
 mod parts;
 mod place;
 mod reader;
@@ -56,16 +61,19 @@ mod text_rows;
 mod vectors;
 pub mod write;
 
+pub use arrow::ArrowProblem;
 pub use block::{Block, Values};
 pub use class_names::{ClassNameProblem, MAX_CLASS_NAMES_BYTES, read_class_names};
 pub use class_of_label::LabelNames;
 pub use column_choice::{ColumnChoice, ColumnPatterns};
+pub use column_problem::ColumnProblem;
 pub use companion::RowAligned;
 pub use csv::{CsvProblem, MAX_RECORD_BYTES};
 pub use error::{Category, IoError, Result};
 pub use evenkeel_jobs::{AnyRows, ValueKind};
 pub use file_source::{FileSource, PointFiles};
 pub use group_file::GroupFile;
+pub use json_lines::JsonLineProblem;
 pub use label_sheet::{IdColumns, LABEL, LabelSheet, ROW, read_id_columns};
 pub use labeled_files::{LabeledFiles, SideFiles, read_second};
 pub use matrix::{Matrix, read_matrix};

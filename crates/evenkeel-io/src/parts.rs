@@ -45,8 +45,7 @@ fn collect(directory: &Path, depth: usize, found: &mut Vec<PathBuf>) {
         }
         if path.is_dir() && depth < DEEPEST {
             collect(&path, depth + 1, found);
-        } else if matches!(Format::of(&path), Some(Format::Csv | Format::Parquet)) && path.is_file()
-        {
+        } else if Format::of(&path).is_some_and(Format::is_table) && path.is_file() {
             found.push(path);
         }
     }
@@ -155,13 +154,23 @@ impl RowStream for PartRows {
                 self.next += 1;
             }
             let Some(stream) = &mut self.current else { break };
+            // Most blocks lie within one part: these are read in place, in the memory of one block.
+            if filled == 0 && stream.precision() == self.precision {
+                match stream.fill(rows, values)? {
+                    0 => self.current = None,
+                    found => filled = found,
+                }
+                continue;
+            }
             // A stream fills values of its own precision.
             self.scratch.restart(stream.precision());
             match stream.fill(rows - filled, &mut self.scratch)? {
                 0 => self.current = None,
                 found => {
                     filled += found;
-                    values.try_extend(&self.scratch).map_err(|_| IoError::OutOfMemory {
+                    let added = values.try_reserve_close(self.scratch.len());
+                    let added = added.and_then(|()| values.try_extend(&self.scratch));
+                    added.map_err(|_| IoError::OutOfMemory {
                         origin: self.source.to_string().into(),
                         bytes: values.bytes().saturating_mul(2),
                     })?;

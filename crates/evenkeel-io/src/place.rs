@@ -2,6 +2,7 @@
 
 use crate::csv::CsvProblem;
 use crate::error::IoError;
+use crate::json_lines::JsonLineProblem;
 use crate::parquet::ParquetProblem;
 use evenkeel_jobs::ErrorPlace;
 use std::path::Path;
@@ -70,6 +71,22 @@ impl IoError {
                 }
                 _ => file(origin),
             },
+            Self::JsonLine { origin, line, problem } => ErrorPlace {
+                line: Some(*line),
+                column: match problem {
+                    JsonLineProblem::Missing { field }
+                    | JsonLineProblem::Twice { field }
+                    | JsonLineProblem::NewField { field }
+                    | JsonLineProblem::NotANumber { field, .. } => Some(field.clone()),
+                    _ => None,
+                },
+                ..file(origin)
+            },
+            Self::Arrow { origin, .. } => file(origin),
+            Self::Column { origin, problem } => {
+                let (row, column) = problem.place();
+                ErrorPlace { row, column: column.map(str::to_owned), ..file(origin) }
+            }
             Self::Core { origin, error } => {
                 ErrorPlace { file: Some(origin.to_string()), ..ErrorPlace::of_core(error) }
             }

@@ -4,9 +4,10 @@ use crate::block::{Block, Precision, Values};
 use crate::column_choice::ColumnChoice;
 use crate::error::{IoError, Result};
 use crate::input::file_length;
+use crate::partitions::{FolderNumbers, beside_file};
 use crate::parts::PartRows;
 use crate::source::{Format, MatrixSource};
-use crate::{csv, npy, npz, parquet};
+use crate::{arrow, csv, json_lines, npy, npz, parquet};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -89,7 +90,7 @@ impl MatrixReader {
         self.stream.names().filter(|names| are_names(names))
     }
 
-    /// Number of rows in the file, where that is known without reading it: always but for csv.
+    /// Number of rows in the file, where that is known without reading it: always but for text.
     pub fn rows(&self) -> Option<u64> {
         self.stream.rows()
     }
@@ -139,6 +140,11 @@ pub(crate) fn open_stream(
     choice: &ColumnChoice,
 ) -> Result<Box<dyn RowStream>> {
     let origin: Arc<str> = source.to_string().into();
+    if let Some(column) = source.selector()
+        && let Some(cell) = beside_file(source, column, &origin)?
+    {
+        return Ok(Box::new(FolderNumbers::open(source, column, &cell, &origin)?));
+    }
     Ok(match source.format() {
         Format::Npy => npy::open(source.path(), &origin)?,
         Format::Npz => npz::open(source.path(), source.selector(), &origin)?,
@@ -149,7 +155,9 @@ pub(crate) fn open_stream(
             }
             None => csv::open(source.path(), choice, &origin)?,
         },
+        Format::Jsonl => json_lines::open(source, choice, &origin)?,
         Format::Parquet => parquet::open(source, choice, &origin)?,
+        Format::Arrow => arrow::open(source, choice, &origin)?,
     })
 }
 

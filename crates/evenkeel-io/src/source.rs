@@ -14,8 +14,12 @@ pub enum Format {
     Npz,
     /// Text with `,` `;` or tab between cells.
     Csv,
+    /// One JSON object, list or value a line.
+    Jsonl,
     /// An Apache Parquet table: numeric columns, or one column of lists.
     Parquet,
+    /// The same in Apache Arrow's form for files and streams, which Feather is too.
+    Arrow,
 }
 
 impl Format {
@@ -24,20 +28,28 @@ impl Format {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
         if matches!(extension.as_str(), "gz" | "zst") {
             // Of compressed files only text: the others are compressed inside.
-            return Self::of(&path.with_extension("")).filter(|format| *format == Self::Csv);
+            let text = |format: &Self| matches!(format, Self::Csv | Self::Jsonl);
+            return Self::of(&path.with_extension("")).filter(text);
         }
         match extension.as_str() {
             "npy" => Some(Self::Npy),
             "npz" => Some(Self::Npz),
             "csv" => Some(Self::Csv),
+            "jsonl" | "ndjson" => Some(Self::Jsonl),
             "parquet" => Some(Self::Parquet),
+            "arrow" | "arrows" | "feather" | "ipc" => Some(Self::Arrow),
             _ => None,
         }
     }
 
     /// Whether a part of the file can be selected.
     fn has_parts(self) -> bool {
-        matches!(self, Self::Npz | Self::Csv | Self::Parquet)
+        self != Self::Npy
+    }
+
+    /// Whether columns may have names and hold words.
+    pub(crate) fn is_table(self) -> bool {
+        !matches!(self, Self::Npy | Self::Npz)
     }
 
     /// What a selector names, in words.
@@ -52,20 +64,25 @@ impl fmt::Display for Format {
             Self::Npy => "npy",
             Self::Npz => "npz",
             Self::Csv => "csv",
+            Self::Jsonl => "jsonl",
             Self::Parquet => "parquet",
+            Self::Arrow => "arrow",
         })
     }
 }
 
-/// A matrix argument: `file.npy`, `file.npz`, `file.npz:key`, `file.csv`, `file.csv:column`, `file.parquet`, `file.parquet:column`.
+/// A matrix argument: `file.npy`, `file.npz`, `file.npz:key`, `file.csv`, `file.csv:column`, `file.parquet`, `file.parquet:column`,
+/// likewise `.jsonl` and `.arrow`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MatrixSource {
     path: PathBuf,
     selector: Option<String>,
     format: Format,
     gaps: Gaps,
-    /// Files of a directory or a pattern; none for a file.
-    files: Vec<PathBuf>,
+    /// Files of a directory or a pattern, or of several arguments; none for a file.
+    files: Vec<Self>,
+    /// Arguments whose rows follow those of the first.
+    further: usize,
 }
 
 /// What a missing number in a table is.
@@ -83,7 +100,7 @@ impl MatrixSource {
     /// not UTF-8 stand in it as [`text_of_path`] writes them.
     ///
     /// # Errors
-    /// [`IoError::UnknownFormat`] unless the extension is one of the four, [`IoError::EmptySelector`] for a colon with
+    /// [`IoError::UnknownFormat`] unless the extension is one of those of [`Format`], [`IoError::EmptySelector`] for a colon with
     /// nothing after it, [`IoError::UnexpectedSelector`] for a selector after a format that holds one matrix. Whether
     /// the file exists is found out when it is opened.
     pub fn parse(argument: &str) -> Result<Self> {
@@ -131,6 +148,11 @@ impl MatrixSource {
             let path = path_of_text(text);
             let (files, format) = expand(&path)?;
             let selector = selector.map(str::to_owned);
+            let file = |path: PathBuf| {
+                let format = Format::of(&path).unwrap_or(format);
+                Self { selector: selector.clone(), ..Self::whole(path, format) }
+            };
+            let files = files.into_iter().map(file).collect();
             Some(Self { selector, files, ..Self::whole(path, format) })
         })
     }
@@ -147,7 +169,23 @@ impl MatrixSource {
     }
 
     fn whole(path: PathBuf, format: Format) -> Self {
-        Self { path, selector: None, format, gaps: Gaps::default(), files: Vec::new() }
+        let (gaps, files, further) = (Gaps::default(), Vec::new(), 0);
+        Self { path, selector: None, format, gaps, files, further }
+    }
+
+    /// The rows of this argument, then those of others, in their order.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse).
+    pub fn followed_by(self, more: &[String]) -> Result<Self> {
+        if more.is_empty() {
+            return Ok(self);
+        }
+        let mut files: Vec<Self> = self.parts().collect();
+        for argument in more {
+            files.extend(Self::parse(argument)?.parts());
+        }
+        Ok(Self { files, further: self.further + more.len(), ..self })
     }
 
     /// The same with gaps in its plain columns.
@@ -163,7 +201,7 @@ impl MatrixSource {
 
     /// Whether it is a table, whose columns may have names and hold words.
     pub(crate) fn is_table(&self) -> bool {
-        matches!(self.format, Format::Csv | Format::Parquet)
+        self.format.is_table()
     }
 
     /// Whether it is one file.
@@ -173,15 +211,9 @@ impl MatrixSource {
 
     /// The files it stands for, in their order.
     pub(crate) fn parts(&self) -> impl Iterator<Item = Self> {
-        let paths =
-            if self.files.is_empty() { std::slice::from_ref(&self.path) } else { &self.files[..] };
-        paths.iter().map(|path| Self {
-            path: path.clone(),
-            selector: self.selector.clone(),
-            format: Format::of(path).unwrap_or(self.format),
-            gaps: self.gaps,
-            files: Vec::new(),
-        })
+        let files =
+            if self.files.is_empty() { std::slice::from_ref(self) } else { &self.files[..] };
+        files.iter().map(|file| Self { gaps: self.gaps, ..file.clone() })
     }
 
     /// Path of the file, without the selector.
@@ -203,9 +235,12 @@ impl MatrixSource {
 impl fmt::Display for MatrixSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&text_of_path(&self.path))?;
-        match &self.selector {
-            Some(selector) => write!(f, ":{selector}"),
-            None => Ok(()),
+        if let Some(selector) = &self.selector {
+            write!(f, ":{selector}")?;
+        }
+        match self.further {
+            0 => Ok(()),
+            further => write!(f, " and {further} more"),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `-`: what comes on stdin, kept in a temporary file: jobs read their rows twice, and memory stays small.
 
 use crate::error::{IoError, Result};
+use crate::input::open_text;
 use crate::source::Format;
 use crate::write::create_temporary;
 use std::fs::File;
@@ -26,6 +27,18 @@ pub(crate) fn spooled() -> Result<(&'static Path, Format)> {
     }
 }
 
+/// JSON lines begin with a brace or a bracket, which no table in csv does; what is compressed is looked into.
+fn text_format(path: &Path) -> io::Result<Format> {
+    let mut text = open_text(path).map_err(io::Error::other)?;
+    let mut head = Vec::new();
+    text.by_ref().take(64).read_to_end(&mut head)?;
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head);
+    Ok(match head.trim_ascii_start().first() {
+        Some(b'{' | b'[') => Format::Jsonl,
+        _ => Format::Csv,
+    })
+}
+
 fn spool() -> io::Result<Spooled> {
     let (mut file, path) = create_temporary(&std::env::temp_dir())?;
     io::copy(&mut io::stdin().lock(), &mut file)?;
@@ -37,7 +50,8 @@ fn spool() -> io::Result<Spooled> {
         [b'P', b'A', b'R', b'1', ..] => Format::Parquet,
         [0x93, b'N', b'U', b'M', b'P', b'Y'] => Format::Npy,
         [b'P', b'K', 3, 4, ..] => Format::Npz,
-        _ => Format::Csv,
+        b"ARROW1" | [0xff, 0xff, 0xff, 0xff, ..] => Format::Arrow,
+        _ => text_format(&path)?,
     };
     Ok(Spooled { path, format, _file: file })
 }

@@ -12,7 +12,7 @@ use crate::column_choice::{ColumnChoice, ColumnPatterns, other_columns};
 use crate::error::Result;
 use crate::reader::{MatrixReader, are_numbers};
 use crate::source::{Format, MatrixSource};
-use crate::{csv, parquet};
+use crate::{arrow, csv, json_lines, parquet};
 use std::sync::Arc;
 
 /// How the columns of a table are understood.
@@ -58,7 +58,7 @@ impl TableReading {
             // A matrix without names has nothing to choose; a table without a header says so when it is opened.
             (Some(patterns), _, _) => Ok(match source.format() {
                 Format::Npy | Format::Npz => ColumnChoice::default(),
-                Format::Csv | Format::Parquet => ColumnChoice::Fitting(patterns.clone()),
+                _ => ColumnChoice::Fitting(patterns.clone()),
             }),
             (None, Some(columns), Some(_)) => {
                 let (columns, beside) = (columns.clone(), self.beside.clone());
@@ -83,10 +83,12 @@ fn names_of(source: &MatrixSource, origin: &Arc<str>) -> Result<Option<Vec<Strin
         return Ok(None);
     }
     let Some(first) = source.parts().next() else { return Ok(None) };
-    let names = match source.format() {
+    let names = match first.format() {
         Format::Npy | Format::Npz => None,
         Format::Csv => csv::column_names(first.path(), origin)?,
+        Format::Jsonl => json_lines::number_columns(first.path(), origin)?,
         Format::Parquet => Some(parquet::number_columns(first.path(), origin)?),
+        Format::Arrow => Some(arrow::number_columns(first.path(), origin)?),
     };
     // Two columns of one name are names all the same: they are not the ones expected.
     Ok(names.filter(|names| !names.is_empty() && !are_numbers(names)))

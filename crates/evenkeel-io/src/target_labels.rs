@@ -16,12 +16,16 @@ use crate::csv::Records;
 use crate::error::{IoError, Result};
 use crate::input::{open_file, open_text};
 use crate::matrix::read_matrix;
-use crate::parquet;
 use crate::source::{Format, Gaps, MatrixSource};
+use crate::text_rows::TextRows;
 use crate::vectors::labels_of;
+use crate::{parquet, partitions};
 
 /// A sheet for ten million labels is about 200 MB.
 const MOST_BYTES: u64 = 1 << 28;
+
+/// Rows read at a time.
+const STEP_ROWS: usize = 1 << 14;
 
 /// Labels of some target rows, as a file has them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,8 +52,9 @@ pub fn read_labels_of_rows(input: &str, names: Option<&[String]>) -> Result<Labe
     let source = MatrixSource::parse(input)?;
     match source.format() {
         Format::Csv => of_text(&source, &Cells::new(input, names)),
+        Format::Jsonl | Format::Arrow => of_cells(&source, &Cells::new(input, names)),
         Format::Parquet if source.selector().is_none() => of_table(input, &source),
-        _ => of_numbers(&source),
+        Format::Parquet | Format::Npy | Format::Npz => of_numbers(&source),
     }
 }
 
@@ -79,6 +84,38 @@ fn of_table(input: &str, source: &MatrixSource) -> Result<LabelsOfRows> {
         // Two numbers without these names may mean anything.
         _ => Err(IoError::NotOneColumn { origin, what: "labels", columns: columns.len() }),
     }
+}
+
+/// Lines of JSON or a table of Arrow: its columns `row` and `label`, or its only or selected column.
+fn of_cells(source: &MatrixSource, cells: &Cells<'_>) -> Result<LabelsOfRows> {
+    let columns = partitions::column_names(source, &cells.origin)?.unwrap_or_default();
+    let named = |name: &str| columns.iter().find(|found| found.eq_ignore_ascii_case(name));
+    let sheet = match (source.selector(), named("row"), named("label")) {
+        (None, Some(row), Some(label)) => Some([row.clone(), label.clone()]),
+        _ => None,
+    };
+    let mut text = TextRows::open(source, sheet.as_ref().map(<[String; 2]>::as_slice))?;
+    let (mut pairs, mut entries) = (Vec::new(), 0);
+    loop {
+        let rows = text.next_rows(STEP_ROWS)?;
+        if rows.is_empty() {
+            break;
+        }
+        for row in &rows {
+            let line = entries + 1;
+            let place = match (&sheet, &row[..]) {
+                (Some(_), [place, _]) => Some(place.trim()),
+                _ => None,
+            };
+            let label = row.last().map_or("", |cell| cell.trim());
+            if let Some(label) = cells.label(line, label)? {
+                let place = place.map_or(Ok(entries), |place| cells.row(line, place))?;
+                pairs.push((place, label));
+            }
+            entries += 1;
+        }
+    }
+    Ok(LabelsOfRows { pairs, entries: sheet.is_none().then_some(entries) })
 }
 
 /// One column with gaps, or two: row and label.

@@ -1,9 +1,12 @@
 //! Cells of a table as text, row for row: labels by name, and columns that are passed through.
 
+use crate::arrow::ArrowText;
 use crate::csv::{Records, header_names};
 use crate::error::{IoError, Result, some_of};
 use crate::input::open_text;
+use crate::json_lines::JsonText;
 use crate::parquet::ParquetText;
+use crate::partitions::beside_file;
 use crate::source::{Format, MatrixSource};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,12 +18,24 @@ pub struct TextRows {
     /// Files that follow, and what is read of them.
     later: VecDeque<MatrixSource>,
     names: Option<Vec<String>>,
+    /// Where the cells of a row come from, if some stand in the names of folders.
+    arranged: Option<Vec<Whence>>,
     origin: Arc<str>,
+}
+
+/// Where a cell comes from.
+enum Whence {
+    /// The file's own cells, in their order.
+    File,
+    /// A folder, which says the same of all its rows.
+    Folder(String),
 }
 
 enum Cells {
     Csv { records: Box<Records>, places: Vec<usize>, ahead: VecDeque<Vec<String>>, width: usize },
+    Json(Box<JsonText>),
     Parquet(Box<ParquetText>),
+    Arrow(Box<ArrowText>),
 }
 
 impl TextRows {
@@ -40,17 +55,20 @@ impl TextRows {
             (None, Some(column)) => Some(vec![column.to_owned()]),
             (None, None) => None,
         };
+        let (own, arranged) = match &selected {
+            Some(names) => arranged(source, names, &origin)?,
+            None => (None, None),
+        };
+        let (path, own) = (source.path(), own.as_deref());
         let cells = match source.format() {
-            Format::Csv => csv_cells(source, &origin, selected.as_deref())?,
-            Format::Parquet => Cells::Parquet(Box::new(ParquetText::open(
-                source.path(),
-                selected.as_deref(),
-                &origin,
-            )?)),
+            Format::Csv => csv_cells(source, &origin, own)?,
+            Format::Jsonl => Cells::Json(Box::new(JsonText::open(path, own, &origin)?)),
+            Format::Parquet => Cells::Parquet(Box::new(ParquetText::open(path, own, &origin)?)),
+            Format::Arrow => Cells::Arrow(Box::new(ArrowText::open(path, own, &origin)?)),
             Format::Npy | Format::Npz => return Err(IoError::NoNames { origin }),
         };
         let columns = selected.as_ref().map_or(1, Vec::len);
-        Ok(Self { cells, columns, later: parts, names: selected, origin })
+        Ok(Self { cells, columns, later: parts, names: selected, arranged, origin })
     }
 
     /// The input as the user typed it.
@@ -67,7 +85,8 @@ impl TextRows {
     pub fn rows(&self) -> Option<u64> {
         match &self.cells {
             Cells::Parquet(rows) if self.later.is_empty() => Some(rows.rows()),
-            Cells::Csv { .. } | Cells::Parquet(_) => None,
+            Cells::Arrow(rows) if self.later.is_empty() => Some(rows.rows()),
+            _ => None,
         }
     }
 
@@ -93,15 +112,31 @@ impl TextRows {
             && let Some(part) = self.later.pop_front()
         {
             let next = Self::open(&part, self.names.as_deref())?;
-            (self.cells, self.origin) = (next.cells, next.origin);
+            (self.cells, self.origin, self.arranged) = (next.cells, next.origin, next.arranged);
             found.extend(self.next_of_part(rows - found.len())?);
         }
         Ok(found)
     }
 
     fn next_of_part(&mut self, rows: usize) -> Result<Vec<Vec<String>>> {
+        let mut found = self.next_of_file(rows)?;
+        if let Some(arranged) = &self.arranged {
+            for row in &mut found {
+                let mut own = std::mem::take(row).into_iter();
+                row.extend(arranged.iter().map(|whence| match whence {
+                    Whence::File => own.next().unwrap_or_default(),
+                    Whence::Folder(cell) => cell.clone(),
+                }));
+            }
+        }
+        Ok(found)
+    }
+
+    fn next_of_file(&mut self, rows: usize) -> Result<Vec<Vec<String>>> {
         match &mut self.cells {
+            Cells::Json(text) => text.next_rows(rows),
             Cells::Parquet(text) => text.next_rows(rows),
+            Cells::Arrow(text) => text.next_rows(rows),
             Cells::Csv { records, places, ahead, width } => {
                 let mut found: Vec<Vec<String>> = Vec::new();
                 while found.len() < rows {
@@ -127,6 +162,26 @@ impl TextRows {
             }
         }
     }
+}
+
+/// The columns that the file itself has, and where each cell of a row comes from; nothing where all come from the file.
+fn arranged(
+    source: &MatrixSource,
+    names: &[String],
+    origin: &Arc<str>,
+) -> Result<(Option<Vec<String>>, Option<Vec<Whence>>)> {
+    let (mut own, mut whence) = (Vec::new(), Vec::new());
+    for name in names {
+        match beside_file(source, name, origin)? {
+            Some(cell) => whence.push(Whence::Folder(cell)),
+            None => {
+                own.push(name.clone());
+                whence.push(Whence::File);
+            }
+        }
+    }
+    let arranged = (own.len() < names.len()).then_some(whence);
+    Ok((Some(own), arranged))
 }
 
 fn csv_cells(

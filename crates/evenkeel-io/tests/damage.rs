@@ -51,7 +51,7 @@ fn read_and_measure(path: &str) -> (bool, usize) {
     let before = LIVE.get();
     PEAK.set(before);
     let mut good = read_in_blocks(path, 64).is_ok();
-    if path.contains("codec_") {
+    if path.contains("codec_") || path.contains("table") {
         good &= read_text(path).is_ok();
     }
     (good, (PEAK.get() - before).unsigned_abs())
@@ -154,4 +154,11 @@ fn damaged_csv_files_do_no_harm() {
 #[test]
 fn damaged_parquet_files_do_no_harm() {
     survives(".parquet", cases());
+}
+
+#[test]
+fn damaged_arrow_files_do_no_harm() {
+    survives(".arrow", cases());
+    survives(".arrows", cases() / 3);
+    survives(".feather", cases() / 3);
 }

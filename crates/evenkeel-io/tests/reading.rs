@@ -83,6 +83,49 @@ fn tables_of_plain_columns() {
 }
 
 #[test]
+fn tables_of_arrow() {
+    let expected = reference("reference.csv");
+    assert_reads("plain.arrow", &expected, 5, true);
+    let third: Vec<f64> = expected.iter().copied().skip(2).step_by(5).collect();
+    assert_reads("plain.arrow:p2", &third, 1, true);
+    for argument in ["list.arrow", "list.arrow:probs", "fixed-list.arrow", "fixed-list.arrow:probs"]
+    {
+        assert_reads(argument, &expected, 5, true);
+    }
+    // Whole numbers of every width and a half, beside text.
+    let whole = reference("whole.csv");
+    let mixed: Vec<f64> = (0..23)
+        .flat_map(|row| whole[5 * row..5 * row + 5].iter().copied().chain([expected[5 * row]]))
+        .collect();
+    assert_reads("mixed.arrow", &mixed, 6, false);
+    let flags: Vec<f64> = (0..23).map(|row| f64::from(u8::from(row % 3 == 0))).collect();
+    for codec in ["none", "zstd"] {
+        assert_reads(&format!("kinds_{codec}.arrow:flag"), &flags, 1, false);
+    }
+}
+
+/// The same table in every form, written by pyarrow: the same bits.
+#[test]
+fn one_table_in_every_form() {
+    let columns = ["p_cat", "p_dog", "p_eel"];
+    let expected: Vec<Vec<f64>> = columns
+        .map(|column| {
+            read_in_blocks(&fixture(&format!("codec_none.parquet:{column}")), 9).unwrap().values
+        })
+        .to_vec();
+    for name in
+        ["table.arrow", "table_zstd.arrow", "table_lz4.arrow", "table.arrows", "table.feather"]
+    {
+        for (column, expected) in columns.iter().zip(&expected) {
+            for rows in [1, 7, 60, 1000] {
+                let found = read_in_blocks(&fixture(&format!("{name}:{column}")), rows).unwrap();
+                assert_eq!(&found.values, expected, "{name}:{column} in blocks of {rows}");
+            }
+        }
+    }
+}
+
+#[test]
 fn tables_with_a_list_column() {
     let expected = reference("reference.csv");
     for argument in [
@@ -111,6 +154,13 @@ fn what_is_no_matrix_of_numbers_is_refused_in_words() {
         ("bad-scalar.npy", "shape ()"),
         ("bad-empty.npy", "holds no rows"),
         ("bad-empty.parquet", "holds no rows"),
+        ("bad-empty.arrow", "holds no rows"),
+        ("bad-null.arrow", "row 11 of column \"p1\" is null"),
+        ("bad-ragged.arrow", "row 5 of column \"probs\" lists 3 numbers where row 0 lists 5"),
+        ("gaps-column.arrow", "row 0 of column \"label\" is null"),
+        ("kinds_none.arrow:view", "holds text"),
+        ("kinds_none.arrow:code", "holds categories"),
+        ("kinds_none.arrow:none", "no column \"none\"; the table has view, large"),
         ("bad-null.parquet", "row 11 of column \"p1\" is null"),
         ("bad-null-in-list.parquet", "row 4 of column \"probs\" is null"),
         ("bad-null-list.parquet", "row 6 of column \"probs\" is null"),
@@ -126,5 +176,42 @@ fn what_is_no_matrix_of_numbers_is_refused_in_words() {
         let message = message(&fixture(name));
         assert!(message.contains(words), "{name}: {message}");
         assert!(message.contains(&fixture(name)), "{message}");
+    }
+}
+
+/// Every codec that a writer of parquet may have used, both that are called lz4 among them.
+#[test]
+fn parquet_of_every_codec() {
+    use parquet::basic::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
+    use parquet::data_type::DoubleType;
+    use parquet::file::properties::WriterProperties;
+    use parquet::file::writer::SerializedFileWriter;
+    let scratch = corpus::Scratch::new();
+    let schema = "message table { required double p; required double q; }";
+    let schema = std::sync::Arc::new(parquet::schema::parser::parse_message_type(schema).unwrap());
+    let numbers: Vec<f64> = (0..500).map(|row| f64::from(row % 37) / 7.0).collect();
+    for codec in [
+        Compression::UNCOMPRESSED,
+        Compression::SNAPPY,
+        Compression::GZIP(GzipLevel::default()),
+        Compression::BROTLI(BrotliLevel::default()),
+        Compression::LZ4,
+        Compression::LZ4_RAW,
+        Compression::ZSTD(ZstdLevel::default()),
+    ] {
+        let properties = WriterProperties::builder().set_compression(codec).build();
+        let schema = std::sync::Arc::clone(&schema);
+        let mut writer =
+            SerializedFileWriter::new(Vec::new(), schema, std::sync::Arc::new(properties)).unwrap();
+        let mut group = writer.next_row_group().unwrap();
+        while let Some(mut column) = group.next_column().unwrap() {
+            column.typed::<DoubleType>().write_batch(&numbers, None, None).unwrap();
+            column.close().unwrap();
+        }
+        group.close().unwrap();
+        let path = scratch.file("x.parquet", writer.into_inner().unwrap());
+        let found = read_in_blocks(&path, 77).unwrap();
+        let expected: Vec<f64> = numbers.iter().flat_map(|number| [*number, *number]).collect();
+        assert_eq!((found.columns, found.values), (2, expected), "{codec}");
     }
 }

@@ -35,6 +35,95 @@ fn cells_of_parquet_are_written_as_people_write_them() {
 }
 
 #[test]
+fn cells_of_arrow_are_those_of_parquet() {
+    let names = ["when", "id", "p_cat", "label"];
+    let expected = read(&fixture("codec_none.parquet"), &names, 1000).unwrap();
+    for name in
+        ["table.arrow", "table_zstd.arrow", "table_lz4.arrow", "table.arrows", "table.feather"]
+    {
+        for at_a_time in [1, 8, 1000] {
+            assert_eq!(read(&fixture(name), &names, at_a_time).unwrap(), expected, "{name}");
+        }
+    }
+}
+
+#[test]
+fn views_dictionaries_days_and_gaps_of_arrow() {
+    let names = ["view", "large", "day", "when", "flag", "code"];
+    let rows = read(&fixture("kinds_none.arrow"), &names, 4).unwrap();
+    assert_eq!(rows.len(), 23);
+    let words = |row: usize| rows[row].iter().map(String::as_str).collect::<Vec<_>>();
+    assert_eq!(words(0), ["row 0", "row 0", "1970-01-01", "", "true", "0"]);
+    let long = "row 5 is longer than twelve is longer than twelve";
+    assert_eq!(words(5), [long, long, "1970-01-06", "1970-01-01T00:00:00.005", "false", "0"]);
+    assert_eq!(words(3)[..2], ["", ""]);
+    assert_eq!(words(22)[5], "2");
+    assert_eq!(read(&fixture("kinds_zstd.arrow"), &names, 9).unwrap(), rows);
+    let error = read(&fixture("list.arrow"), &["probs"], 4).unwrap_err();
+    assert!(error.contains("holds lists, which cannot be written as text"), "{error}");
+}
+
+#[test]
+fn lines_of_json_have_cells() {
+    let scratch = Scratch::new();
+    let text = concat!(
+        "\u{feff}{\"id\": \"a \\\"b\\\"\", \"n\": 12345678901234567890123, \"ok\": true}\n\n",
+        "{\"ok\": false, \"id\": null}\n",
+        "{\"n\": 1.50, \"id\": \"\\u00e9\", \"more\": 3}"
+    );
+    let path = scratch.file("a.jsonl", text);
+    let rows = read(&path, &["id", "n", "ok"], 2).unwrap();
+    let expected =
+        [["a \"b\"", "12345678901234567890123", "true"], ["", "", "false"], ["é", "1.50", ""]];
+    assert_eq!(rows, expected.map(|row| row.map(str::to_owned).to_vec()));
+    assert!(
+        read(&path, &["none"], 2).unwrap_err().contains("has no column 'none', only id, n, ok")
+    );
+    let twice = scratch.file("b.ndjson", "{\"id\": 1}\n{\"id\": 2, \"id\": 3}\n");
+    assert!(
+        read(&twice, &["id"], 2)
+            .unwrap_err()
+            .contains("line 2: the field \"id\" stands there twice")
+    );
+    let lists = scratch.file("c.jsonl", "{\"id\": [1, 2]}\n");
+    assert!(read(&lists, &["id"], 2).unwrap_err().contains("holds lists"));
+}
+
+#[test]
+fn folders_are_columns() {
+    let scratch = Scratch::new();
+    for (folder, cell) in [("day=2/region=a%20b", "x"), ("day=1/region=c", "y")] {
+        std::fs::create_dir_all(scratch.path().join("t").join(folder)).unwrap();
+        scratch.file(&format!("t/{folder}/a.csv"), format!("id,p\n{cell}1,1\n{cell}2,2\n"));
+        scratch
+            .file(&format!("t/{folder}/b.jsonl"), format!("{{\"p\": 3, \"id\": \"{cell}3\"}}\n"));
+    }
+    let folder = scratch.path().join("t").to_str().unwrap().to_owned();
+    for at_a_time in [1, 2, 100] {
+        let rows = read(&folder, &["region", "id", "day"], at_a_time).unwrap();
+        let expected = [
+            ["c", "y1", "1"],
+            ["c", "y2", "1"],
+            ["c", "y3", "1"],
+            ["a b", "x1", "2"],
+            ["a b", "x2", "2"],
+            ["a b", "x3", "2"],
+        ];
+        assert_eq!(rows, expected.map(|row| row.map(str::to_owned).to_vec()));
+        assert_eq!(read(&folder, &["day"], at_a_time).unwrap().len(), 6);
+        let days = corpus::read_in_blocks(&format!("{folder}:day"), at_a_time).unwrap();
+        assert_eq!(days.values, [1.0, 1.0, 1.0, 2.0, 2.0, 2.0]);
+    }
+    // A folder is no class: nothing chooses it but its name.
+    std::fs::create_dir_all(scratch.path().join("n/day=3")).unwrap();
+    scratch.file("n/day=3/a.csv", "p,q\n0.5,0.25\n");
+    let plain = scratch.path().join("n").to_str().unwrap().to_owned();
+    assert_eq!(corpus::read_in_blocks(&plain, 4).unwrap().values, [0.5, 0.25]);
+    let error = corpus::message(&format!("{folder}:region"));
+    assert!(error.contains("the folder says region=c, which is not a number"), "{error}");
+}
+
+#[test]
 fn parts_follow_each_other() {
     let scratch = Scratch::new();
     std::fs::create_dir_all(scratch.path().join("t/day=2")).unwrap();

@@ -10,11 +10,12 @@ use crate::blocks::{each_labeled_block, require_classes};
 use crate::documents::{CompareDocument, CompareRow};
 use crate::error::{JobError, Result, Spell};
 use crate::evaluate::Evaluated;
-use crate::evaluation_pass::{EvaluationPass, label_scores};
+use crate::evaluation_pass::EvaluationPass;
 use crate::fit::{Clock, fit};
 use crate::labeled::LabeledData;
 use crate::observer::{Observer, Stage};
-use crate::source::RowSource;
+use crate::oracle::{HalfPasses, Measured, Oracle};
+use crate::source::{Block, RowSource};
 
 /// A method that takes part.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -22,7 +23,8 @@ use crate::source::RowSource;
 pub enum Entrant {
     /// One that learns from the calibration data and the unlabeled target data.
     Method(ShiftCalibrator),
-    /// Split conformal prediction on the test labels themselves; of the calibrator, score, level and seed count.
+    /// Split conformal prediction on labels of the test rows: calibrated on one half, measured on the other, both ways. Of the
+    /// calibrator, score, level and seed count.
     Oracle(ShiftCalibrator),
 }
 
@@ -77,12 +79,12 @@ pub struct LeftOut {
 /// One method's outcome.
 #[derive(Debug, Clone)]
 pub struct Compared {
-    /// What it learned, as `calibrate` would have stored it.
+    /// What it learned, as `calibrate` would have stored it; of the oracle, what all test rows give.
     pub calibration: Calibration,
     /// `order[k]` is the input position of the point with the `k`-th smallest score: of a calibration point, or of a test
     /// point for the oracle.
     pub order: Vec<usize>,
-    /// Its coverage, sizes and gap on the test rows.
+    /// Its coverage, sizes and gap on the test rows; of the oracle, each row by the half that it is not in.
     pub evaluation: Evaluation,
     /// Scores of the test rows at their labels, exact at every calibration score.
     pub label_law: WeightedEmpirical,
@@ -139,8 +141,11 @@ pub fn compare(
         }
         tried.push(becomes);
         let result = match entrant {
-            Entrant::Method(calibrator) => fit(calibrator, labeled, target, observer),
-            Entrant::Oracle(calibrator) => oracle(calibrator, classes, test, observer),
+            Entrant::Method(calibrator) => fit(calibrator, labeled, target, observer)
+                .map(|(fitted, seconds)| Prepared::Method(Box::new(fitted), seconds)),
+            Entrant::Oracle(calibrator) => {
+                Oracle::fit(calibrator, classes, test, observer).map(Box::new).map(Prepared::Oracle)
+            }
         };
         match result {
             Ok(fit) => fitted.push(fit),
@@ -155,10 +160,10 @@ pub fn compare(
         }
     }
     let mut passes = Vec::new();
-    for (Fitted { calibration, .. }, seconds) in &fitted {
+    for prepared in &fitted {
         // The clock of the fit goes on: a row of the table shows what a method costs in all.
-        let clock = Clock { seconds: *seconds };
-        passes.push((Some(EvaluationPass::new(calibration, None)?), clock));
+        let clock = Clock { seconds: prepared.seconds() };
+        passes.push((Some(prepared.measure()?), clock));
     }
     // One pass for all methods: the test file may be far larger than the fits are long.
     each_labeled_block(test, classes, (Stage::Testing, observer), |block| {
@@ -168,32 +173,75 @@ pub fn compare(
         Ok(())
     })?;
     let mut measured = Vec::new();
-    for (pass, clock) in passes {
-        measured.extend(pass.map(|pass| pass.finish().map(|found| (found, clock.seconds))));
+    for (prepared, (pass, clock)) in fitted.iter().zip(passes) {
+        measured.extend(pass.map(|pass| Ok((prepared.conclude(pass)?, clock.seconds))));
     }
-    let measured: Vec<(Evaluated, f64)> = measured.into_iter().collect::<Result<_>>()?;
-    let compared = fitted.into_iter().zip(measured).map(|((fitted, _), (found, seconds))| {
-        let Fitted { calibration, order, .. } = fitted;
-        let gap_curve = found.gap_curve(&calibration);
-        let Evaluated { evaluation, label_law } = found;
+    let measured: Vec<(Measured, f64)> = measured.into_iter().collect::<Result<_>>()?;
+    let compared = fitted.into_iter().zip(measured).map(|(prepared, (found, seconds))| {
+        let Fitted { calibration, order, .. } = prepared.into_fitted();
+        let Measured { evaluation, label_law, gap_curve } = found;
         Compared { calibration, order, evaluation, label_law, gap_curve, seconds }
     });
     Ok(Comparison { compared: compared.collect(), left_out })
 }
 
-/// Split conformal prediction on the test rows' own labels, and its seconds: a pass of its own over them.
-fn oracle(
-    calibrator: &ShiftCalibrator,
-    classes: usize,
-    test: &mut dyn RowSource,
-    observer: &mut dyn Observer,
-) -> Result<(Fitted, f64)> {
-    let mut clock = Clock::default();
-    let mut scores = Vec::new();
-    each_labeled_block(test, classes, (Stage::Testing, observer), |block| {
-        scores.extend(clock.time(|| label_scores(block, &calibrator.score))?);
-        Ok(())
-    })?;
-    let fitted = clock.time(|| calibrator.fit_oracle(&scores, classes))?;
-    Ok((fitted, clock.seconds))
+/// What takes part, before the test rows are read.
+enum Prepared {
+    /// A method's fit, and its seconds.
+    Method(Box<Fitted>, f64),
+    Oracle(Box<Oracle>),
+}
+
+/// What counts the test rows.
+enum Passes<'a> {
+    Method(Box<EvaluationPass<'a>>),
+    Halves(Box<HalfPasses<'a>>),
+}
+
+impl Passes<'_> {
+    fn add(self, block: &Block<'_>) -> Result<Self> {
+        Ok(match self {
+            Self::Method(pass) => Self::Method(Box::new(pass.add(block)?)),
+            Self::Halves(passes) => Self::Halves(Box::new(passes.add(block)?)),
+        })
+    }
+}
+
+impl Prepared {
+    fn seconds(&self) -> f64 {
+        match self {
+            Self::Method(_, seconds) => *seconds,
+            Self::Oracle(oracle) => oracle.seconds,
+        }
+    }
+
+    fn measure(&self) -> Result<Passes<'_>> {
+        Ok(match self {
+            Self::Method(fitted, _) => {
+                Passes::Method(Box::new(EvaluationPass::new(&fitted.calibration, None)?))
+            }
+            Self::Oracle(oracle) => Passes::Halves(Box::new(oracle.measure()?)),
+        })
+    }
+
+    fn conclude(&self, passes: Passes<'_>) -> Result<Measured> {
+        match (self, passes) {
+            (Self::Oracle(oracle), Passes::Halves(passes)) => oracle.conclude(*passes),
+            (Self::Method(fitted, _), Passes::Method(pass)) => {
+                let found = pass.finish()?;
+                let gap_curve = found.gap_curve(&fitted.calibration);
+                let Evaluated { evaluation, label_law } = found;
+                Ok(Measured { evaluation, label_law, gap_curve })
+            }
+            // Each made its own passes a moment ago.
+            _ => Err(JobError::Core(evenkeel::Error::Empty { what: "the evaluated sets" })),
+        }
+    }
+
+    fn into_fitted(self) -> Fitted {
+        match self {
+            Self::Method(fitted, _) => *fitted,
+            Self::Oracle(oracle) => oracle.whole,
+        }
+    }
 }

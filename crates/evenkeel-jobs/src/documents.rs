@@ -7,7 +7,7 @@ use evenkeel::check::ShiftReport;
 use evenkeel::evaluation::{ClassCoverage, Evaluation, SizeCoverage};
 use evenkeel::level::Miscoverage;
 use evenkeel::method::label_plan::Certificate;
-use evenkeel::reading::{CoverageEstimate, CoverageLoss};
+use evenkeel::reading::{CoverageEstimate, CoverageLoss, Verdict};
 use evenkeel::threshold::Threshold;
 use serde::Serialize;
 
@@ -63,6 +63,45 @@ pub struct CheckDocument<'a> {
     /// What `auto` makes of the target data; absent where no shift was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recommended: Option<&'a Recommended>,
+    /// The same question at every rate asked for, the first included; absent for one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub levels: Vec<CheckedLevel>,
+}
+
+/// The answer at one of several rates.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct CheckedLevel {
+    /// Miscoverage rate.
+    pub alpha: f64,
+    /// Threshold in question; null is infinite.
+    pub threshold: Option<f64>,
+    /// Coverage to expect of the target data.
+    pub coverage_estimate: CoverageEstimate,
+    /// What to make of it.
+    pub verdict: Verdict,
+    /// Coverage lost against the level, in percentage points.
+    pub loss: CoverageLoss,
+    /// What labels show; absent without any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coverage_measured: Option<CoverageMeasured>,
+    /// Mean number of labels in the sets of the target data.
+    pub mean_size: f64,
+}
+
+impl CheckedLevel {
+    /// The answer of a document.
+    pub fn new(document: &CheckDocument<'_>) -> Self {
+        let report = &document.report;
+        Self {
+            alpha: report.alpha,
+            threshold: report.threshold,
+            coverage_estimate: report.coverage_estimate,
+            verdict: report.verdict,
+            loss: report.loss,
+            coverage_measured: document.coverage_measured,
+            mean_size: document.mean_size,
+        }
+    }
 }
 
 impl<'a> CheckDocument<'a> {
@@ -92,6 +131,7 @@ impl<'a> CheckDocument<'a> {
             mean_size: checked.mean_size,
             examples: &checked.examples,
             recommended: checked.recommended.as_ref(),
+            levels: Vec::new(),
         }
     }
 }
@@ -311,6 +351,22 @@ pub struct LabelDocument<'a> {
     pub wanted: Option<LabelsFor>,
     /// Root of the randomness that chose the rows.
     pub seed: u64,
+    /// What labels are worth at every rate asked for, the first included; absent for one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub levels: Vec<LabelLevel>,
+}
+
+/// What labels are worth at one of several rates.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct LabelLevel {
+    /// Miscoverage rate.
+    pub alpha: f64,
+    /// What a full sheet is worth; absent without a sheet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worth: Option<LabelsWorth>,
+    /// How many labels the half-width asked for takes; absent where none was.
+    #[serde(rename = "for", skip_serializing_if = "Option::is_none")]
+    pub wanted: Option<LabelsFor>,
 }
 
 /// What `predict` says.
@@ -331,6 +387,34 @@ pub struct PredictDocument {
     /// What a user should know; absent where there is nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+    /// The sets of every rate asked for, the first included; absent for one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub levels: Vec<PredictedLevel>,
+}
+
+/// The sets of one of several rates.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PredictedLevel {
+    /// Miscoverage rate.
+    pub alpha: f64,
+    /// Null is infinite, or a threshold for each point or label.
+    pub threshold: Option<f64>,
+    /// Mean number of labels in a set, in `[0, C]`.
+    pub mean_size: f64,
+    /// Sets without a label.
+    pub empty: u64,
+    /// Sets with every label.
+    pub full: u64,
+    /// Where they are, as the shell calls it.
+    pub out: String,
+}
+
+impl PredictedLevel {
+    /// The sets that a document is about, and where they are.
+    pub fn new(document: &PredictDocument, out: String) -> Self {
+        let PredictDocument { alpha, threshold, mean_size, empty, full, .. } = *document;
+        Self { alpha, threshold, mean_size, empty, full, out }
+    }
 }
 
 impl PredictDocument {
@@ -344,6 +428,7 @@ impl PredictDocument {
             empty: predicted.empty,
             full: predicted.full,
             warnings: sentences::low_level(predicted.alpha.get()).into_iter().collect(),
+            levels: Vec::new(),
         }
     }
 }
@@ -498,6 +583,21 @@ pub struct CompareDocument {
     pub rows: Vec<CompareRow>,
     /// What a user should know, each with its method.
     pub warnings: Vec<String>,
+    /// How the rows were measured, where that needs a word; absent where not.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// The same table at every rate asked for, the first included; absent for one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub levels: Vec<ComparedLevel>,
+}
+
+/// The table at one of several rates.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ComparedLevel {
+    /// Miscoverage rate.
+    pub alpha: f64,
+    /// A row for each method.
+    pub rows: Vec<CompareRow>,
 }
 
 impl CompareDocument {
@@ -514,6 +614,8 @@ impl CompareDocument {
                 .chain(sentences::method_warnings(compared))
                 .chain(reasons)
                 .collect(),
+            notes: sentences::of_oracle(compared).into_iter().collect(),
+            levels: Vec::new(),
         }
     }
 }

@@ -2,8 +2,9 @@
 
 use evenkeel::calibration::Calibration;
 use evenkeel::conformal::label_scores_of_rows;
-use evenkeel::evaluation::{EvaluationCounts, LabelScoreCounts};
+use evenkeel::evaluation::{Evaluation, EvaluationCounts, LabelScoreCounts};
 use evenkeel::level::Miscoverage;
+use evenkeel::measure::WeightedEmpirical;
 use evenkeel::rows::{Real, Rows};
 use evenkeel::score::Score;
 use rayon::prelude::*;
@@ -12,6 +13,7 @@ use crate::any_rows::with_rows;
 use crate::blocks::shares;
 use crate::error::Result;
 use crate::evaluate::Evaluated;
+use crate::oracle::{Half, Halves};
 use crate::source::Block;
 
 /// Counts of sets and scores; whole numbers, so blocks and threads do not change them.
@@ -20,6 +22,25 @@ pub(crate) struct EvaluationPass<'a> {
     alpha: Option<Miscoverage>,
     empty: Counts,
     counts: Counts,
+    /// Which rows are counted.
+    only: Only<'a>,
+}
+
+/// Which rows of a source are counted.
+#[derive(Clone, Copy)]
+enum Only<'a> {
+    All,
+    /// One half of the rows.
+    Half(&'a Halves, Half),
+}
+
+impl Only<'_> {
+    fn has(&self, row: usize) -> bool {
+        match self {
+            Self::All => true,
+            Self::Half(halves, half) => halves.of(row) == *half,
+        }
+    }
 }
 
 #[derive(Clone)]
@@ -40,7 +61,12 @@ impl<'a> EvaluationPass<'a> {
             sets: EvaluationCounts::new(calibration.provenance().classes)?,
             scores: calibration.label_score_counts(),
         };
-        Ok(Self { calibration, alpha, counts: empty.clone(), empty })
+        Ok(Self { calibration, alpha, counts: empty.clone(), empty, only: Only::All })
+    }
+
+    /// The same for the rows of one half.
+    pub(crate) fn of_half(self, halves: &'a Halves, half: Half) -> Self {
+        Self { only: Only::Half(halves, half), ..self }
     }
 
     /// Adds a block of labeled rows, counted by all threads.
@@ -57,9 +83,14 @@ impl<'a> EvaluationPass<'a> {
             let labels = block.labels.get(these.clone()).unwrap_or_default();
             let side = block.side.of_rows(these)?;
             let sets = self.calibration.predict_beside(first_row, part, side, self.alpha)?;
-            let scores = self.calibration.label_scores(first_row, part, labels)?;
+            let mut scores = self.calibration.label_scores(first_row, part, labels)?;
+            let counted = |row: usize| self.only.has(first_row + row);
+            if let Only::Half(..) = self.only {
+                let mut row = 0..;
+                scores.retain(|_| row.next().is_some_and(counted));
+            }
             Ok(Counts {
-                sets: counts.sets.add(first_row, &sets, labels)?,
+                sets: counts.sets.add_chosen(first_row, &sets, labels, counted)?,
                 scores: counts.scores.add(first_row, &scores)?,
             })
         };
@@ -67,6 +98,18 @@ impl<'a> EvaluationPass<'a> {
         shares(rows)
             .try_fold(|| self.empty.clone(), count)
             .try_reduce(|| self.empty.clone(), |merged, part| merged.merge(&part))
+    }
+
+    /// The evaluation of two halves together: counts are added, the gap is the mean over the rows. Also the law of each.
+    pub(crate) fn finish_halves(self, other: Self) -> Result<(Evaluation, [WeightedEmpirical; 2])> {
+        let laws = [self.counts.scores.law()?, other.counts.scores.law()?];
+        let share = |law: &WeightedEmpirical| law.effective_sample_size();
+        let (one, two) = (share(&laws[0]), share(&laws[1]));
+        let gaps = self.calibration.total_gap(&laws[0]).zip(other.calibration.total_gap(&laws[1]));
+        let gap = gaps.map(|(first, second)| (one * first + two * second) / (one + two));
+        let alpha = self.alpha.unwrap_or(self.calibration.provenance().alpha);
+        let sets = self.counts.sets.merge(&other.counts.sets)?;
+        Ok((sets.finish(alpha, gap)?, laws))
     }
 
     /// The evaluation of everything added.

@@ -57,6 +57,7 @@ mod label;
 mod labeled;
 mod memory;
 mod observer;
+mod oracle;
 mod predict;
 mod second_models;
 pub mod sentences;

@@ -71,7 +71,7 @@ fn of_files(args: &CalibrateArgs, labeled: &LabeledPaths) -> Result<Outcome, Fai
     let (rates, _) = Rates::several(&args.common)?;
     let calibrator = planned(args, score(&args.scoring, rates.seed)?, rates)?;
     let files = args.reading.read(labeled, &args.beside, &args.per.columns())?;
-    of_data(args, &calibrator, files.data()?, files.class_names())
+    of_data(args, &calibrator, (files.data()?, &files.doubts()), files.class_names())
 }
 
 /// From the calibration data that a calibration keeps.
@@ -96,7 +96,7 @@ fn of_kept_data(args: &CalibrateArgs, path: &Path) -> Result<Outcome, Failure> {
     let known = named_by(&calibration);
     let reading = args.reading.table(&known, &[])?;
     let second = args.beside.second.read(&labeled, args.reading.kind(), &reading)?;
-    of_data(args, &calibrator, labeled.with_second(&second)?, known)
+    of_data(args, &calibrator, (labeled.with_second(&second)?, &[]), known)
 }
 
 /// The fit to be made, with all that its method needs.
@@ -122,7 +122,7 @@ fn planned(args: &CalibrateArgs, score: Score, rates: Rates) -> Result<ShiftCali
 fn of_data(
     args: &CalibrateArgs,
     calibrator: &ShiftCalibrator,
-    labeled: LabeledData<'_>,
+    (labeled, doubts): (LabeledData<'_>, &[String]),
     known: ClassNames,
 ) -> Result<Outcome, Failure> {
     let names = args.reading.names(labeled.classes(), &known)?;
@@ -136,11 +136,11 @@ fn of_data(
         None => labeled,
     };
     let per = match &args.made_of.cal {
-        Some(table) => args.per.resolve(Some((table, &unlabeled(args)?)))?,
+        Some(table) => args.per.resolve(Some((table, &unlabeled(args)?[..])))?,
         None => args.per.resolve(None)?,
     };
     let small = args.small.small()?;
-    store(args, &known, |target, progress| match per {
+    store(args, (&known, doubts), |target, progress| match per {
         Per::All => Ok(Made::One(Box::new(calibrate(calibrator, &labeled, target, progress)?))),
         Per::Class => {
             let made = calibrate_per_class(calibrator, &labeled, target, small, progress)?;
@@ -209,18 +209,18 @@ fn of_calibration(args: &CalibrateArgs, path: &Path) -> Result<Outcome, Failure>
     let found = read_labels_of_rows(new, names.as_deref())?;
     let new = TargetLabels::new(new, found.pairs, classes)?.or_refuse()?.for_rows(found.entries);
     let name = path.display().to_string();
-    store(args, &known, |target, progress| {
+    store(args, (&known, &[]), |target, progress| {
         Ok(Made::One(Box::new(update((&name, &calibration), &new, target, progress)?)))
     })
 }
 
 /// The target data, or the calibration data where nothing is learned from the target.
-fn unlabeled(args: &CalibrateArgs) -> Result<String, Failure> {
+fn unlabeled(args: &CalibrateArgs) -> Result<Vec<String>, Failure> {
     let paths = args.made_of.paths(&args.reading.columns)?;
-    match (&args.unlabeled, args.method, paths) {
-        (Some(unlabeled), ..) => Ok(unlabeled.clone()),
-        (None, MethodName::Uncorrected, Some(paths)) => Ok(paths.probs),
-        (None, method, _) => Err(Failure::Argument(format!(
+    match (&args.unlabeled[..], args.method, paths) {
+        ([], MethodName::Uncorrected, Some(paths)) => Ok(vec![paths.probs]),
+        (files @ [_, ..], ..) => Ok(files.to_vec()),
+        ([], method, _) => Err(Failure::Argument(format!(
             "--unlabeled is missing: {} learns from the target data; give them, or use --method uncorrected on files",
             method.as_str()
         ))),
@@ -230,7 +230,7 @@ fn unlabeled(args: &CalibrateArgs) -> Result<String, Failure> {
 /// Runs the job, stores what it gives and says what that is.
 fn store(
     args: &CalibrateArgs,
-    known: &ClassNames,
+    (known, doubts): (&ClassNames, &[String]),
     job: impl FnOnce(&mut FileSource, &mut dyn Observer) -> Result<Made, Failure>,
 ) -> Result<Outcome, Failure> {
     // Started before the fit: a place that cannot be written to should not cost one.
@@ -241,7 +241,7 @@ fn store(
         PointFiles {
             features: args.beside.unlabeled_features.as_deref(),
             second: &args.beside.second.second_probs,
-            ..PointFiles::probs(&unlabeled)
+            ..PointFiles::several(&unlabeled)
         },
         known,
         &args.per.columns(),
@@ -264,11 +264,24 @@ fn store(
                 let level = |alpha| CalibratedLevel::new(&made.calibration, alpha);
                 document.levels = rates.iter().copied().map(level).collect();
             }
+            document.warnings.extend_from_slice(doubts);
             print_json(&document)?;
         }
-        (Made::PerClass(made), true) => print_json(&made.document(names))?,
-        (Made::PerGroup(made), true) => print_json(&made.document())?,
-        (made, false) => print(&text(made, &rates, args, names))?,
+        (Made::PerClass(made), true) => {
+            let mut document = made.document(names);
+            document.pooled.warnings.extend_from_slice(doubts);
+            print_json(&document)?;
+        }
+        (Made::PerGroup(made), true) => {
+            let mut document = made.document();
+            document.warnings.extend_from_slice(doubts);
+            print_json(&document)?;
+        }
+        (made, false) => {
+            let mut said = text(made, &rates, args, names);
+            said.extend(doubts.iter().map(|doubt| format!("Warning: {doubt}.\n")));
+            print(&said)?;
+        }
     }
     Ok(Outcome::Done)
 }

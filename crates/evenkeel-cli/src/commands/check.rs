@@ -1,12 +1,15 @@
 //! `evenkeel check`: is there a shift, how much coverage is at risk, what to do.
 
+use std::path::Path;
+
 use evenkeel::calibration::{Calibration, ClassNames};
 use evenkeel::level::{FailureProbability, Miscoverage};
 use evenkeel::method::label_plan::PlanAssumptions;
 use evenkeel::score::Score;
 use evenkeel::seed::Seed;
 use evenkeel_io::{AtomicFile, LabeledFiles, PointFiles, read_labels_of_rows};
-use evenkeel_jobs::grouped::{CheckedGroup, check_classes, check_groups};
+use evenkeel_jobs::documents::CheckedLevel;
+use evenkeel_jobs::grouped::{AnyCalibration, CheckedGroup, check_classes, check_groups};
 use evenkeel_jobs::sentences::check::NextStep;
 use evenkeel_jobs::{
     AlarmConditions, CheckJob, Checked, FailedCondition, JobError, LabeledData, TargetLabels,
@@ -17,14 +20,14 @@ use evenkeel_report::job_pages::{AboutRun, add_checked_groups, check_page};
 use crate::args::CheckArgs;
 use crate::exit::Outcome;
 use crate::failure::Failure;
-use crate::files::{load_calibration, named_by};
+use crate::files::{load_any_calibration, named_by};
 use crate::output::{print, print_json};
 use crate::page::{date, in_words, provenance, quoted};
 use crate::per_args::Per;
 use crate::progress::Verbosity;
-use crate::settings::{on_threads, score};
-use crate::table::{Align, Table, colour_on_stdout, percent};
-use crate::table_args::LabeledPaths;
+use crate::settings::{levels, on_threads, score};
+use crate::table::{Align, Table, colour_on_stdout, percent, threshold};
+use crate::table_args::{LabeledPaths, named_together, option_words};
 
 /// Miscoverage rate where neither the user nor a calibration names one.
 pub(super) const DEFAULT_ALPHA: f64 = 0.1;
@@ -46,7 +49,10 @@ impl Reference<'_> {
     ) -> Result<Reference<'a>, Failure> {
         match (&args.reference.calibration, paths) {
             (Some(path), _) => {
-                let calibration = Box::new(load_calibration(path)?);
+                let calibration = match load_any_calibration(path)? {
+                    AnyCalibration::One(calibration) => Box::new(calibration),
+                    grouped => return Err(refused(args, &grouped)),
+                };
                 Ok(Reference::Calibration { path: path.display().to_string(), calibration })
             }
             (None, Some(paths)) => {
@@ -75,10 +81,9 @@ impl Reference<'_> {
         }
     }
 
-    /// The job: rates, score and threshold are the calibration's where there is one.
-    fn job(&self, args: &CheckArgs) -> Result<CheckJob, Failure> {
+    /// The job at a rate: rates that were not typed, score and threshold are the calibration's where there is one.
+    fn job(&self, args: &CheckArgs, alpha: Option<Miscoverage>) -> Result<CheckJob, Failure> {
         let delta = FailureProbability::new(args.delta)?;
-        let alpha = args.common.alpha.map(Miscoverage::new).transpose()?;
         let mut job = match self {
             Self::Files(_) => {
                 let seed = Seed::new(args.common.seed.unwrap_or(0));
@@ -111,6 +116,14 @@ impl Reference<'_> {
         }
     }
 
+    /// What is doubtful about columns that were taken for classes.
+    fn doubts(&self) -> Vec<String> {
+        match self {
+            Self::Files(files) => files.doubts(),
+            Self::Calibration { .. } => Vec::new(),
+        }
+    }
+
     /// What the page calls the calibration data.
     fn name(&self) -> String {
         match self {
@@ -124,7 +137,8 @@ fn run_on_pool(args: &CheckArgs) -> Result<Outcome, Failure> {
     let conditions = conditions(args)?;
     let paths = args.reference.paths(&args.reading.columns)?;
     let reference = Reference::read(args, paths.as_ref())?;
-    let mut job = reference.job(args)?;
+    let rates = levels(&args.common.alpha)?;
+    let mut job = reference.job(args, rates.first().copied())?;
     args.second.paired()?;
     let labeled = reference.data()?;
     let known = reference.class_names();
@@ -139,12 +153,18 @@ fn run_on_pool(args: &CheckArgs) -> Result<Outcome, Failure> {
     }
     let html = args.page.html.as_deref().map(AtomicFile::create).transpose()?;
     let files =
-        PointFiles { second: &args.second.second_probs, ..PointFiles::probs(&args.unlabeled) };
+        PointFiles { second: &args.second.second_probs, ..PointFiles::several(&args.unlabeled) };
     let mut target = args.reading.open_beside(files, &known, &args.per.columns())?;
     let verbosity = Verbosity::of(args.common.quiet);
-    let tables = args.reference.cal.as_ref().map(|table| (table, &args.unlabeled));
+    let tables = args.reference.cal.as_ref().map(|table| (table, &args.unlabeled[..]));
     let per = args.per.resolve(tables)?;
     let checked = check(&job, &labeled, &mut target, &mut verbosity.progress())?;
+    let mut further = Vec::new();
+    for alpha in rates.iter().skip(1) {
+        let labels = job.labels.clone();
+        let job = CheckJob { labels, ..reference.job(args, Some(*alpha))? };
+        further.push(check(&job, &labeled, &mut target, &mut verbosity.progress())?);
+    }
     let mut of_classes = None;
     let mut of_groups: Vec<CheckedGroup> = Vec::new();
     match per {
@@ -175,14 +195,76 @@ fn run_on_pool(args: &CheckArgs) -> Result<Outcome, Failure> {
         document.command = command;
         document.with_class_estimates(of_classes.as_deref());
         document.per_group = of_groups.iter().map(Into::into).collect();
+        document.levels = answers(&checked, &further);
+        document.warnings.extend(reference.doubts());
         print_json(&document)?;
     } else {
         let mut said = text(&checked, names.as_deref(), command.as_deref(), args.explain);
+        said += &level_lines(&answers(&checked, &further));
         said += &class_lines(&checked, of_classes.as_deref(), names.as_deref());
         said += &group_lines(&of_groups);
+        said.extend(reference.doubts().iter().map(|doubt| format!("Warning: {doubt}.\n")));
         print(&said)?;
     }
     Ok(outcome(&failed))
+}
+
+/// Why a calibration with a threshold for each class or group cannot be asked about, and what to type instead.
+fn refused(args: &CheckArgs, calibration: &AnyCalibration) -> Failure {
+    let path = args.reference.calibration.as_deref().unwrap_or(Path::new(""));
+    let instead = match calibration {
+        AnyCalibration::PerGroup(made) => {
+            let by = made.by().unwrap_or("COLUMN");
+            format!(
+                "for each group, give the calibration data: --cal-probs and --cal-labels with --cal-groups and --unlabeled-groups, or \
+                 --cal TABLE with --per {by}"
+            )
+        }
+        _ => "for each class, give the calibration data: --cal-probs and --cal-labels with --per class".to_owned(),
+    };
+    Failure::Calibration {
+        path: path.to_owned(),
+        reason: format!(
+            "has a threshold for each class or group, and a check asks about one. To see the coverage to expect {instead}. Once labels are \
+             there, evaluate tells what this calibration covers"
+        ),
+    }
+}
+
+/// The answer at every rate; nothing for one.
+fn answers(first: &Checked, further: &[Checked]) -> Vec<CheckedLevel> {
+    if further.is_empty() {
+        return Vec::new();
+    }
+    let all = std::iter::once(first).chain(further);
+    all.map(|checked| CheckedLevel::new(&checked.document(None, &[]))).collect()
+}
+
+/// The answer at every rate asked for, side by side.
+fn level_lines(levels: &[CheckedLevel]) -> String {
+    if levels.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new(&[
+        ("level", Align::Left),
+        ("estimated coverage", Align::Right),
+        ("range", Align::Right),
+        ("threshold", Align::Right),
+        ("mean size", Align::Right),
+        ("verdict", Align::Left),
+    ]);
+    for level in levels {
+        let estimate = &level.coverage_estimate;
+        table.push(vec![
+            percent(1.0 - level.alpha),
+            percent(estimate.value),
+            format!("{} - {}", percent(estimate.low), percent(estimate.high)),
+            threshold(level.threshold),
+            format!("{:.2}", level.mean_size),
+            level.verdict.as_str().to_owned(),
+        ]);
+    }
+    format!("\n{}", table.render(colour_on_stdout()))
 }
 
 /// Coverage of each class: of its calibration points, and what is expected of its target rows.
@@ -279,7 +361,6 @@ fn about_run<'a>(
         ("calibration labels", args.reference.cal_labels.as_ref()),
         ("calibration table", args.reference.cal.as_ref()),
         ("calibration", calibration.as_ref()),
-        ("probabilities of the target data", Some(&args.unlabeled)),
         ("labels of target rows", args.target_labels.as_ref()),
         ("calibration groups", args.per.cal_groups.as_ref()),
         ("target groups", args.per.unlabeled_groups.as_ref()),
@@ -287,6 +368,7 @@ fn about_run<'a>(
     let mut inputs: Vec<(&str, &String)> =
         inputs.into_iter().filter_map(|(role, file)| Some((role, file?))).collect();
     for (role, files) in [
+        ("probabilities of the target data", &args.unlabeled),
         ("calibration probabilities of a second model", &args.second.second_cal_probs),
         ("target probabilities of a second model", &args.second.second_probs),
     ] {
@@ -303,7 +385,7 @@ fn about_run<'a>(
         run: args.page.title.clone(),
         date: date(),
         calibration: reference.name(),
-        rows: args.unlabeled.clone(),
+        rows: named_together(&args.unlabeled),
         class_names,
         commands: command.map(str::to_owned).into_iter().collect(),
         provenance: provenance(&inputs, options, job.settings.seed.get()),
@@ -322,8 +404,8 @@ fn command(args: &CheckArgs, job: &CheckJob, checked: &Checked) -> Option<String
 /// The command that draws rows to label.
 fn label(args: &CheckArgs, rows: u64) -> String {
     let mut words = vec!["evenkeel".to_owned(), "label".to_owned()];
+    words.extend(option_words("--unlabeled", &args.unlabeled));
     let mut option = |name: &str, value: &str| words.extend([name.to_owned(), quoted(value)]);
-    option("--unlabeled", &args.unlabeled);
     option("--budget", &rows.to_string());
     option("--out", "rows.csv");
     words.extend(args.reading.words());
@@ -348,7 +430,8 @@ fn recalibrate(args: &CheckArgs, job: &CheckJob, checked: &Checked) -> String {
             option(name, file);
         }
     }
-    option("--unlabeled", &args.unlabeled);
+    words.extend(option_words("--unlabeled", &args.unlabeled));
+    let mut option = |name: &str, value: &str| words.extend([name.to_owned(), quoted(value)]);
     option("--method", "auto");
     // Labels of rows that were picked would mislead the repair.
     if let Some(labels) = args.target_labels.as_ref().filter(|_| checked.labels_look_random()) {

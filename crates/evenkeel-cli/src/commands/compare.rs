@@ -5,7 +5,7 @@ use evenkeel::method::{KnownRatios, Method, MethodName, Need, OptionValues, requ
 use evenkeel::score::Score;
 use evenkeel::side_inputs::{PointSet, SideInput};
 use evenkeel_io::{AtomicFile, PointFiles};
-use evenkeel_jobs::documents::CompareRow;
+use evenkeel_jobs::documents::{CompareRow, ComparedLevel};
 use evenkeel_jobs::{CompareJob, Compared, Entrant, IfInapplicable, compare, sentences};
 use evenkeel_report::job_pages::{AboutRun, compare_page};
 
@@ -24,7 +24,13 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Outcome, Failure> {
 }
 
 fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
-    let rates = Rates::of(&args.common)?;
+    if let Some(per) = &args.per {
+        return Err(Failure::Argument(format!(
+            "--per {per} has no use here: a comparison has one threshold for each method. To see what a method is worth for each class or \
+             group, run calibrate with --per {per}, then evaluate, whose lines are by class and group"
+        )));
+    }
+    let (rates, all_rates) = Rates::several(&args.common)?;
     let score = score(&args.scoring, rates.seed)?;
     for (one, other, missing) in [
         (&args.beside.cal_features, &args.test_features, "--test-features"),
@@ -52,8 +58,11 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
     }
     require_a_user_among(&methods, PointSet::Calibration, &given)?;
     let ratios = KnownRatios::of(args.beside.cal_ratios.as_ref());
-    let entrants = entrants(&methods, settings, ratios, score, rates)?;
-    let job = CompareJob { entrants, if_inapplicable };
+    let job_at = |rates: Rates| {
+        let entrants = entrants(&methods, settings, ratios, score, rates)?;
+        Ok::<_, Failure>(CompareJob { entrants, if_inapplicable })
+    };
+    let job = job_at(rates)?;
     let paths = args.labeled.paths(&args.reading.columns)?;
     let test_labels = match &args.test_labels {
         Some(labels) => labels.clone(),
@@ -77,23 +86,33 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
         PointFiles {
             features: args.beside.unlabeled_features.as_deref(),
             second: &args.beside.second.second_probs,
-            ..PointFiles::probs(&args.unlabeled)
+            ..PointFiles::several(&args.unlabeled)
         },
         &known,
     )?;
     let mut test = args.reading.open(
         PointFiles {
-            probs: &args.test_probs,
             labels: Some(&test_labels),
             features: args.test_features.as_deref(),
             ratios: args.test_ratios.as_deref(),
-            second: &[],
+            ..PointFiles::probs(&args.test_probs)
         },
         &known,
     )?;
     let verbosity = Verbosity::of(args.common.quiet);
     let comparison = compare(&job, &labeled, &mut target, &mut test, &mut verbosity.progress())?;
-    let document = comparison.document(rates.alpha.get(), &spelled);
+    let mut document = comparison.document(rates.alpha.get(), &spelled);
+    if all_rates.len() > 1 {
+        document
+            .levels
+            .push(ComparedLevel { alpha: rates.alpha.get(), rows: document.rows.clone() });
+    }
+    for alpha in all_rates.iter().skip(1) {
+        let job = job_at(Rates { alpha: *alpha, ..rates })?;
+        let found = compare(&job, &labeled, &mut target, &mut test, &mut verbosity.progress())?;
+        let rows = found.document(alpha.get(), &spelled).rows;
+        document.levels.push(ComparedLevel { alpha: alpha.get(), rows });
+    }
     if let Some((file, path)) = table_file.zip(args.csv.as_ref()) {
         file.write_whole(csv(&document.rows))?;
         verbosity.note(&format!("wrote {}", path.display()));
@@ -111,16 +130,22 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
         verbosity.note(&format!("wrote {}", path.display()));
     }
     if args.common.json {
+        document.warnings.extend(files.doubts());
         print_json(&document)?;
     } else {
         let rows = table(&document.rows).render(colour_on_stdout());
         let mut text = format!("{}\n\n{rows}", sentences::compared(&document));
+        for level in document.levels.iter().skip(1) {
+            let rows = table(&level.rows).render(colour_on_stdout());
+            text += &format!("\nLevel {}:\n\n{rows}", percent(1.0 - level.alpha));
+        }
         if let Some(account) = sentences::method_account(&comparison.compared) {
             text += &format!("\n{account}\n");
         }
         if target_labels.is_some() && methods.contains(&MethodName::Auto) {
             text += "\nWith labels of target rows, auto is few-labels: the two are one row.\n";
         }
+        document.warnings.extend(files.doubts());
         for warning in &document.warnings {
             text += &format!("Warning: {warning}.\n");
         }
@@ -140,7 +165,6 @@ fn about_run<'a>(
     let mut inputs = vec![
         ("calibration probabilities", &paths.probs),
         ("calibration labels", &paths.labels),
-        ("unlabeled probabilities of the target data", &args.unlabeled),
         ("test probabilities", &args.test_probs),
         ("test labels", test_labels),
     ];
@@ -155,6 +179,7 @@ fn about_run<'a>(
     inputs.extend(beside.into_iter().filter_map(|(role, file)| Some((role, file.as_ref()?))));
     let second = &args.beside.second;
     for (role, files) in [
+        ("unlabeled probabilities of the target data", &args.unlabeled),
         ("calibration probabilities of a second model", &second.second_cal_probs),
         ("target probabilities of a second model", &second.second_probs),
     ] {

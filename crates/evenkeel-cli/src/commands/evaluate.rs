@@ -40,11 +40,10 @@ fn run_on_pool(args: &EvaluateArgs) -> Result<Outcome, Failure> {
     let no_classes: Vec<String> = by.map(str::to_owned).into_iter().collect();
     let mut rows = args.reading.open_beside(
         PointFiles {
-            probs: &args.probs,
             labels: Some(&labels),
             features: args.features.as_deref(),
             ratios: args.ratios.as_deref(),
-            second: &[],
+            ..PointFiles::probs(&args.probs)
         },
         &known,
         &no_classes,

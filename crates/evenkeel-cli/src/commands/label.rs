@@ -10,7 +10,7 @@ use evenkeel::seed::Seed;
 use evenkeel_io::{
     AtomicFile, IdColumns, LABEL, LabelSheet, PointFiles, ROW, STDOUT, SetFormat, read_id_columns,
 };
-use evenkeel_jobs::documents::LabelDocument;
+use evenkeel_jobs::documents::{LabelDocument, LabelLevel};
 use evenkeel_jobs::{
     CheckJob, Drawn, LabelJob, LabelsFor, LabelsWorth, RowToLabel, Shown, label, sentences,
 };
@@ -22,7 +22,8 @@ use crate::files::{load_calibration, named_by};
 use crate::label_args::LabelArgs;
 use crate::output::{print, print_json};
 use crate::progress::Verbosity;
-use crate::settings::on_threads;
+use crate::settings::{levels, on_threads};
+use crate::table_args::named_together;
 
 /// Column of the most probable class.
 const PREDICTED: &str = "predicted";
@@ -41,18 +42,19 @@ fn run_on_pool(args: &LabelArgs) -> Result<Outcome, Failure> {
     }
     let failure = FailureProbability::new(args.delta)?;
     let calibration = args.calibration.as_deref().map(load_calibration).transpose()?;
-    let given = args.common.alpha.map(Miscoverage::new).transpose()?;
+    let rates = levels(&args.common.alpha)?;
+    let given = rates.first().copied();
     let alpha = match (given, &calibration) {
         (Some(alpha), _) => alpha,
         (None, Some(calibration)) => calibration.provenance().alpha,
         (None, None) => Miscoverage::new(DEFAULT_ALPHA)?,
     };
-    let wanted = args.half_width.map(half_width).transpose()?;
-    let wanted = wanted.map(|width| LabelsFor::new(width, alpha, failure));
+    let width = args.half_width.map(half_width).transpose()?;
+    let wanted = width.map(|width| LabelsFor::new(width, alpha, failure));
     let stored = calibration.as_ref().map(|calibration| calibration.provenance().seed);
     let seed = args.common.seed.map(Seed::new).or(stored).unwrap_or_default();
-    let sheet = match (&args.unlabeled, args.budget, &args.out) {
-        (Some(unlabeled), Some(budget), Some(out)) => {
+    let sheet = match (&args.unlabeled[..], args.budget, &args.out) {
+        (unlabeled @ [_, ..], Some(budget), Some(out)) => {
             let shown = match (&calibration, args.blind) {
                 (_, true) => Shown::Nothing,
                 (None, false) => Shown::Class,
@@ -68,6 +70,13 @@ fn run_on_pool(args: &LabelArgs) -> Result<Outcome, Failure> {
     };
     let worth = sheet.as_ref().map(|written| LabelsWorth::new(written.rows, alpha, failure));
     let worth = worth.transpose()?;
+    let mut by_level = Vec::new();
+    for alpha in rates.iter().filter(|_| rates.len() > 1) {
+        let worth = sheet.as_ref().map(|written| LabelsWorth::new(written.rows, *alpha, failure));
+        let (worth, wanted) =
+            (worth.transpose()?, width.map(|width| LabelsFor::new(width, *alpha, failure)));
+        by_level.push(LabelLevel { alpha: alpha.get(), worth, wanted });
+    }
     if args.common.json {
         let document = LabelDocument {
             m: sheet.as_ref().map(|written| written.drawn.m),
@@ -77,11 +86,17 @@ fn run_on_pool(args: &LabelArgs) -> Result<Outcome, Failure> {
             worth,
             wanted,
             seed: seed.get(),
+            levels: by_level,
         };
         print_json(&document)?;
     } else {
         let next = next_command(args, calibration.as_ref());
-        let said = text(args, sheet.as_ref(), worth.as_ref(), wanted.as_ref(), next);
+        let mut said = text(args, sheet.as_ref(), worth.as_ref(), wanted.as_ref(), next);
+        for level in by_level.iter().skip(1) {
+            let worth = level.worth.iter().map(|worth| sentences::label::worth(worth)[0].clone());
+            let wanted = level.wanted.iter().map(sentences::label::wanted);
+            said.extend(worth.chain(wanted).map(|line| line + "\n"));
+        }
         match to_stdout(args) {
             // The sheet is there; a sentence among its lines would be read as a row.
             true => Verbosity::of(args.common.quiet).note(&said),
@@ -129,7 +144,7 @@ struct Written {
 
 fn write_sheet(
     args: &LabelArgs,
-    (unlabeled, budget, out): (&str, u64, &Path),
+    (unlabeled, budget, out): (&[String], u64, &Path),
     known: &ClassNames,
     shown: Shown<'_>,
     seed: Seed,
@@ -145,7 +160,8 @@ fn write_sheet(
     }
     let old = args.resume.as_deref().map(LabelSheet::read).transpose()?;
     let sheet_name = args.resume.as_ref().map(|path| path.display().to_string());
-    let mut target = args.reading.open(PointFiles::probs(unlabeled), known)?;
+    let mut target = args.reading.open(PointFiles::several(unlabeled), known)?;
+    let unlabeled = &named_together(unlabeled);
     let names = args.reading.names(evenkeel_jobs::RowSource::columns(&target), known)?;
     // Started before the rows are read: a place that cannot be written to should not cost a pass.
     let file = match to_stdout(args) {
@@ -315,7 +331,8 @@ fn text(
 
 /// What to do once labels are filled in.
 fn next_command(args: &LabelArgs, calibration: Option<&Calibration>) -> Option<String> {
-    let (out, unlabeled) = args.out.as_ref().zip(args.unlabeled.as_ref())?;
+    let out = args.out.as_ref().filter(|_| !args.unlabeled.is_empty())?;
+    let unlabeled = args.unlabeled.join(" ");
     let delta = FailureProbability::FIVE_PERCENT;
     // What a check refuses is checked by its calibration data.
     let checkable = |found: &&Calibration| CheckJob::of_calibration(found, "", None, delta).is_ok();

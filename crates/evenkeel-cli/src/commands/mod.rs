@@ -11,6 +11,8 @@ mod manual;
 mod predict;
 mod reproduce;
 
+pub(crate) use predict::outs;
+
 use crate::args::{Command, Deferred};
 use crate::exit::Outcome;
 use crate::failure::Failure;

@@ -152,12 +152,9 @@ fn fixed_weights() {
     assert!(ran.code == 2 && ran.stderr.contains("--weights-file"), "{ran:?}");
 }
 
-/// The oracle is calibrated on the test points themselves.
+/// The oracle takes labels of the test points, which only a comparison has; how it is measured is asked in `levels`.
 #[test]
 fn oracle() {
-    let compared = FOG.compare(&["--json", "--methods", "oracle,uncorrected"]).done().json();
-    let coverage = compared["rows"][0]["coverage"].as_f64().unwrap();
-    assert_eq!(coverage, 0.9005, "ceil(2001 * 0.9) = 1801 of 2000");
     let scratch = Scratch::new();
     let ran = FOG.calibrate(&scratch.at("cal.json"), &["--method", "oracle"]);
     assert!(ran.code == 2 && ran.stderr.contains("comparison"), "{ran:?}");

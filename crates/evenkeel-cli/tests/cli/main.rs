@@ -7,9 +7,11 @@ mod agreement;
 mod assume;
 mod commands;
 mod formats;
+mod forms;
 mod grouped;
 mod json;
 mod label;
+mod levels;
 #[cfg(unix)]
 mod limits;
 mod manners;

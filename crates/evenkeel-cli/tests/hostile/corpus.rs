@@ -172,6 +172,8 @@ fn truncated(world: &World) -> Vec<Row> {
     let text = csv(&world.probabilities, CLASSES);
     let archive = npz(&[("probs.npy", &array)]);
     let parquet = std::fs::read(fixture("fixed-list.parquet")).unwrap();
+    let arrow = std::fs::read(fixture("fixed-list.arrow")).unwrap();
+    let lines: String = text.lines().map(|line| format!("[{line}]\n")).collect();
     let mut rows = Vec::new();
     for eighths in 0..8 {
         let cut = |bytes: &[u8]| bytes[..bytes.len() * eighths / 8].to_vec();
@@ -186,6 +188,8 @@ fn truncated(world: &World) -> Vec<Row> {
             ("npz", cut(&archive)),
             ("csv", short),
             ("parquet", cut(&parquet)),
+            ("arrow", cut(&arrow)),
+            ("jsonl", cut(lines.as_bytes())),
         ];
         for (extension, bytes) in files {
             let name = format!("cut-{eighths}.{extension}");
@@ -230,6 +234,18 @@ fn lying_arrays(world: &World) -> Vec<Row> {
         rows.push(row(title, world.check(&[("--unlabeled", &path)], &[]), &[&name, words]));
     }
     rows
+}
+
+/// An Arrow file whose batch says that it has a trillion rows, in every place that says so.
+fn many_rows() -> Vec<u8> {
+    let mut bytes = std::fs::read(fixture("plain.arrow")).unwrap();
+    let (found, claimed) = (23_i64.to_le_bytes(), 1_000_000_000_000_i64.to_le_bytes());
+    for at in 0..bytes.len() - 8 {
+        if bytes[at..at + 8] == found {
+            bytes[at..at + 8].copy_from_slice(&claimed);
+        }
+    }
+    bytes
 }
 
 /// Archives, parquet and csv files with something wrong inside.
@@ -285,7 +301,57 @@ fn archives_and_tables(world: &World) -> Vec<Row> {
             named("header.csv", b"a,b,c,d,e,f,g,h,i,j\n".to_vec()),
             &["header.csv", "no rows"],
         ),
-        ("open quote", named("quote.csv", (text + "\"0.1,0.9").into()), &["quote.csv"]),
+        ("open quote", named("quote.csv", (text.clone() + "\"0.1,0.9").into()), &["quote.csv"]),
+        (
+            "arrow of magic alone",
+            named("magic.arrow", b"ARROW1\0\0".to_vec()),
+            &["magic.arrow", "cut off"],
+        ),
+        (
+            "feather of version 1",
+            named("old.feather", b"FEA1\0\0\0\0FEA1".to_vec()),
+            &["old.feather", "version 2"],
+        ),
+        (
+            "csv named arrow",
+            named("text.arrow", text.clone().into()),
+            &["text.arrow", "no Arrow file"],
+        ),
+        (
+            "arrow with a head of 2 GB",
+            named("head.arrow", [&b"\xff\xff\xff\xff\xff\xff\xff\x7f"[..], &[0; 64]].concat()),
+            &["head.arrow", "cut off"],
+        ),
+        ("arrow with nulls", fixture("bad-null.arrow"), &["bad-null.arrow", "null"]),
+        ("arrow with ragged lists", fixture("bad-ragged.arrow"), &["bad-ragged.arrow"]),
+        ("arrow without rows", fixture("bad-empty.arrow"), &["bad-empty.arrow", "no rows"]),
+        ("arrow with a wrong column", fixture("list.arrow") + ":nope", &["list.arrow", "\"nope\""]),
+        (
+            "npy named jsonl",
+            named("array.jsonl", npy_f64(&world.probabilities, CLASSES)),
+            &["array.jsonl, line 1"],
+        ),
+        (
+            "text in json lines",
+            named("text.jsonl", format!("[{0},0.1]\n[{0},\"a\"]\n", ["0.1"; 9].join(",")).into()),
+            &["text.jsonl, line 2", "\"9\" is \"a\""],
+        ),
+        (
+            "a field too few",
+            named("few.jsonl", {
+                let fields: Vec<String> =
+                    (0..10).map(|class| format!("\"c{class}\": 0.1")).collect();
+                format!("{{{}}}\n{{{}}}\n", fields.join(","), fields[..9].join(",")).into()
+            }),
+            &["few.jsonl, line 2", "\"c9\" is missing"],
+        ),
+        (
+            "json of a million brackets",
+            named("deep.jsonl", vec![b'['; 1 << 20]),
+            &["deep.jsonl, line 1"],
+        ),
+        ("empty arrow", named("empty.arrow", vec![]), &["empty.arrow"]),
+        ("empty jsonl", named("empty.jsonl", vec![]), &["empty.jsonl"]),
         ("empty npy", named("empty.npy", vec![]), &["empty.npy"]),
         ("empty npz", named("empty.npz", vec![]), &["empty.npz"]),
         ("empty csv", named("empty.csv", vec![]), &["empty.csv"]),
@@ -297,6 +363,9 @@ fn archives_and_tables(world: &World) -> Vec<Row> {
     let header = world.scratch.at("header.csv");
     let says = ["header.csv", "no rows"];
     let mut rows: Vec<Row> = cases.into_iter().map(refused).collect();
+    let many = world.scratch.file("many.arrow", many_rows());
+    let read_whole = world.check(&[("--cal-probs", &many)], &[]);
+    rows.push(row("arrow of a trillion rows", read_whole, &["many.arrow", "40000000000000 bytes"]));
     rows.push(row(
         "header and no rows (predict)",
         world.predict(&[("--probs", &header)], &[]),

@@ -113,10 +113,7 @@ impl ParquetRows {
             }
             Layout::Columns(_) => {
                 let start = values.len();
-                match values {
-                    Values::F32(values) => values.resize(start + count * columns, 0.0),
-                    Values::F64(values) => values.resize(start + count * columns, 0.0),
-                }
+                values.extend_zeros(count * columns);
                 for (column, reader) in self.readers.iter_mut().enumerate() {
                     reader.read_column(first_row, count, self.gaps)?;
                     reader.scatter(values, start + column, columns);

@@ -9,7 +9,7 @@ use evenkeel::conformal::LabelSets;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Stands for stdout, which takes csv.
+/// Stands for stdout, which takes csv unless another format is named.
 pub const STDOUT: &str = "-";
 
 /// The formats prediction sets can be written in.
@@ -85,7 +85,20 @@ impl SetWriter {
         names: Option<&[String]>,
         ids: &[String],
     ) -> Result<Self> {
-        let format = SetFormat::of(path)?;
+        Self::create_as(SetFormat::of(path)?, path, classes, names, ids)
+    }
+
+    /// The same in a format of its own, for stdout, whose name says none.
+    ///
+    /// # Errors
+    /// As [`create_beside`](Self::create_beside).
+    pub fn create_as(
+        format: SetFormat,
+        path: &Path,
+        classes: usize,
+        names: Option<&[String]>,
+        ids: &[String],
+    ) -> Result<Self> {
         check_ids(path, format, ids)?;
         if let Some(names) = names
             && names.len() != classes

@@ -166,7 +166,23 @@ pub fn evaluation_advice(verdict: Verdict) -> &'static str {
 
 /// What a comparison is about.
 pub fn compared(document: &CompareDocument) -> String {
-    format!("{} labeled test points, level {}.", document.n, percent(1.0 - document.alpha))
+    let mut said = vec![format!(
+        "{} labeled test points, level {}.",
+        document.n,
+        percent(1.0 - document.alpha)
+    )];
+    said.extend(document.notes.iter().cloned());
+    said.join(" ")
+}
+
+/// How the oracle of a comparison is measured; none without one.
+pub fn of_oracle(compared: &[Compared]) -> Option<String> {
+    let is_oracle = |one: &Compared| {
+        one.calibration.provenance().method == evenkeel::method::MethodName::Oracle
+    };
+    compared.iter().any(is_oracle).then(|| {
+        "oracle is calibrated on one half of them and measured on the other, both ways; its threshold is that of all.".to_owned()
+    })
 }
 
 /// How one method of a comparison did.

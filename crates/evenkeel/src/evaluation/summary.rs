@@ -109,7 +109,21 @@ impl EvaluationCounts {
     /// # Errors
     /// `LengthMismatch` unless the sets choose from the classes counted here and there is one label per set;
     /// `LabelOutOfRange` for a label that is not below the number of classes, counted from `first_row`.
-    pub fn add(mut self, first_row: usize, sets: &LabelSets, labels: &[usize]) -> Result<Self> {
+    pub fn add(self, first_row: usize, sets: &LabelSets, labels: &[usize]) -> Result<Self> {
+        self.add_chosen(first_row, sets, labels, |_| true)
+    }
+
+    /// The same for those rows of the block that are `chosen`, counted from its first; all labels are checked.
+    ///
+    /// # Errors
+    /// As [`add`](Self::add).
+    pub fn add_chosen(
+        mut self,
+        first_row: usize,
+        sets: &LabelSets,
+        labels: &[usize],
+        chosen: impl Fn(usize) -> bool,
+    ) -> Result<Self> {
         let classes = self.classes.len();
         require_same_length("classes of the sets", sets.classes(), "the evaluation", classes)?;
         require_same_length("labels", labels.len(), "the evaluated sets", sets.rows())?;
@@ -119,9 +133,11 @@ impl EvaluationCounts {
                 let (index, label) = (first_row.saturating_add(row), *label);
                 return Err(Error::LabelOutOfRange { what: "labels", index, label, classes });
             };
-            let covered = u64::from(sets.contains(row, *label));
-            class.count(covered);
-            self.sizes[sets.size(row)].count(covered);
+            if chosen(row) {
+                let covered = u64::from(sets.contains(row, *label));
+                class.count(covered);
+                self.sizes[sets.size(row)].count(covered);
+            }
         }
         Ok(self)
     }
