@@ -136,7 +136,14 @@ def seed(random_state: Any) -> int:
     return number
 
 
+def collected(values: Any) -> Any:
+    """A table of polars that was not computed yet as one that was; anything else as it is."""
+    lazy = type(values).__name__ == "LazyFrame" and hasattr(values, "collect")
+    return values.collect() if lazy else values
+
+
 def _as_numpy(argument: str, values: Any) -> np.ndarray:
+    values = collected(values)
     if isinstance(values, np.ma.MaskedArray):
         if np.ma.getmaskarray(values).any():
             row = int(np.argwhere(np.ma.getmaskarray(values))[0][0])
@@ -222,9 +229,9 @@ def _number_type(argument: str, array: np.ndarray) -> np.ndarray:
                 f"{argument}: it holds Python objects that are not numbers; give numbers (array.astype('float32'))"
             ) from None
     if kind == "V":
-        raise InvalidInputError(f"{argument}: it holds records with several fields; save one plain array of numbers")
+        raise InvalidInputError(f"{argument}: it holds records with several fields; give one plain array of numbers")
     raise InvalidInputError(
-        f"{argument}: elements of type '{array.dtype.str}' cannot be read; save float16/32/64, integers or booleans"
+        f"{argument}: elements of type '{array.dtype.str}' cannot be read; give float16/32/64, integers or booleans"
     )
 
 

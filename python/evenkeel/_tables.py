@@ -23,10 +23,14 @@ class Table(NamedTuple):
 
 def table(argument: str, values: Any) -> Table:
     """A matrix with the names of its columns; columns named 0, 1, 2, ... in any order are put in order."""
-    if type(values).__name__ == "LazyFrame" and hasattr(values, "collect"):
-        values = values.collect()
+    values = _inputs.collected(values)
     columns = _columns(values)
     matrix = _inputs.matrix(argument, values)
+    if matrix.shape[1] == 1:
+        raise InvalidInputError(
+            f"{argument}: it has one number a row, and a column for each class is needed: for two classes "
+            "np.column_stack([1 - p, p]), of logits np.column_stack([0 * z, z]), for a single row p.reshape(1, -1)"
+        )
     if columns is None or len(columns) != matrix.shape[1] or len(columns) < 2:
         return Table(matrix, None)
     numbers = [str(place) for place in range(len(columns))]
@@ -64,7 +68,7 @@ def encoded(
     in sorted order.
     """
     named = _given_names(classes, n_classes)
-    given = _words(argument, y)
+    given = _words(argument, y, named if named is not None else columns)
     if named is None and columns is not None and all(name.isdigit() for name in columns):
         # Columns named 1, 2, 3: the label 1 is the class of the column 1.
         named = list(columns)
@@ -126,11 +130,15 @@ def _given_names(classes: Any, n_classes: int) -> Optional[List[str]]:
     return names
 
 
-def _words(argument: str, y: Any) -> Optional[List[Any]]:
-    """The labels if they are words; None if they are numbers."""
+def _words(argument: str, y: Any, names: Optional[Sequence[str]]) -> Optional[List[Any]]:
+    """The labels if they are words; None if they are numbers. True and False are words where classes are called so."""
     array = _inputs.array_of(argument, y)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
+    if array.ndim == 1 and array.dtype.kind == "b" and names is not None:
+        spelled = {name.lower(): name for name in names}
+        if set(spelled) == {"true", "false"}:
+            return [spelled[str(label).lower()] for label in array.tolist()]
     if array.ndim != 1 or array.dtype.kind not in "OUST":
         return None
     words = array.tolist()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Literal, NamedTuple
 
 import numpy as np
 
-from evenkeel import _evenkeel, _format, _inputs, _tables
+from evenkeel import _errors, _evenkeel, _files, _format, _inputs, _pages, _tables
 from evenkeel._documents import Record
 from evenkeel._errors import InvalidParameterError
 from evenkeel.calibration import Calibration
@@ -40,6 +40,7 @@ class Comparison(Sequence[ComparisonRow]):
         gap_curves: Dict[str, GapCurve],
         sentences: Sequence[Sequence[str]],
         left_out: Sequence[str],
+        page: Optional[_evenkeel.Page] = None,
     ) -> None:
         self._document = document
         self.alpha: float = document["alpha"]
@@ -52,6 +53,7 @@ class Comparison(Sequence[ComparisonRow]):
         #: What it is about; what a method that decides something itself did and why.
         self.sentences_ = [list(part) for part in sentences]
         self.left_out = list(left_out)
+        self._page = page
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -77,6 +79,22 @@ class Comparison(Sequence[ComparisonRow]):
         import pandas
 
         return pandas.DataFrame([row.to_dict() for row in self.rows])
+
+    def to_html(
+        self,
+        path: Optional[_files.Path] = None,
+        *,
+        title: Optional[str] = None,
+        class_names: Optional[Sequence[str]] = None,
+    ) -> str:
+        """The page that `evenkeel compare --html` writes, as text; with `path` it is written there too.
+
+        `title` is the name of the model or the run at its head; `class_names` are those of the comparison unless they are given.
+        """
+        return _pages.write(self._page, "evenkeel.compare", path, title, class_names)
+
+    def __getstate__(self) -> Dict[str, Any]:
+        return {**vars(self), "_page": None}
 
     _HEADER = ("method", "coverage", "mean size", "total gap", "threshold", "n_w", "seconds", "assumes")
 
@@ -141,7 +159,7 @@ def compare(
     labels, names = _tables.encoded("y_cal", y_cal, "probs_cal", cal.values.shape[1], classes, cal.columns)
     test = _tables.aligned("probs_test", _tables.table("probs_test", probs_test), cal.columns, "probs_cal")
     second_cal, second_target = _tables.second_models(second, cal.columns, "probs_cal")
-    document, compared, sentences, left_out = _evenkeel.compare(
+    document, compared, sentences, left_out, page = _evenkeel.compare(
         cal.values,
         labels,
         _tables.aligned("probs_target", _tables.table("probs_target", probs_target), cal.columns, "probs_cal"),
@@ -151,20 +169,25 @@ def compare(
         _inputs.side_inputs("_target", features_target, second=second_target),
         _inputs.side_inputs("_test", features_test, ratios_test),
         _names(methods),
+        cal.columns,
+        names,
         _inputs.number("alpha", alpha),
         _inputs.seed(random_state),
         _inputs.kind(logits),
         dict(options),
     )
     by_name = {one["calibration"].method: one for one in compared}
-    return Comparison(
+    comparison = Comparison(
         json.loads(document),
-        calibrations={name: Calibration(one["calibration"].named(cal.columns, names)) for name, one in by_name.items()},
+        calibrations={name: Calibration(one["calibration"]) for name, one in by_name.items()},
         evaluations={name: json.loads(one["evaluation"]) for name, one in by_name.items()},
         gap_curves={name: GapCurve(one["alphas"], one["coverages"]) for name, one in by_name.items()},
         sentences=sentences,
         left_out=left_out,
+        page=page,
     )
+    _errors.warn_of(comparison.warnings)
+    return comparison
 
 
 def _names(methods: Union[str, Sequence[str]]) -> Optional[List[str]]:

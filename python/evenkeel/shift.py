@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import datetime
 import json
 from typing import TYPE_CHECKING, Any, Dict, List, Literal, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 
-from evenkeel import _evenkeel, _files, _format, _inputs, _tables
+from evenkeel import _errors, _evenkeel, _files, _format, _inputs, _pages, _tables
 from evenkeel._documents import Record
-from evenkeel._errors import EvenkeelError, InvalidInputError
+from evenkeel._errors import InvalidInputError
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -64,13 +63,15 @@ class ShiftReport(Record):
             rows.append([f"with DKW terms, confidence {_format.confidence(bounds.dkw_confidence)}", *with_dkw])
         return rows
 
-    def _warnings(self) -> List[str]:
+    @property
+    def warnings_(self) -> List[str]:
+        """What to know before trusting it, also of what it recommends."""
         recommended = self.recommended.warnings if self.recommended is not None else ()
         # What a fit with labels warns of may be said of the labels already.
         return [*self.warnings, *(warning for warning in recommended if warning not in self.warnings)]
 
     def __repr__(self) -> str:
-        return "\n".join([*self.sentences_[0], *(f"Warning: {warning}." for warning in self._warnings())])
+        return "\n".join([*self.sentences_[0], *(f"Warning: {warning}." for warning in self.warnings_)])
 
     def explain(self) -> str:
         """The answer with what it rests on: readings, bounds and the paper's quantities, each explained."""
@@ -84,7 +85,7 @@ class ShiftReport(Record):
             _format.html_table(self._READINGS, self._reading_rows()),
             _format.html_table(self._BOUNDS, self._bound_rows()),
         )
-        return _format.html_page(first, [*answer, *details], *tables, warnings=self._warnings())
+        return _format.html_page(first, [*answer, *details], *tables, warnings=self.warnings_)
 
     def to_html(
         self,
@@ -95,15 +96,9 @@ class ShiftReport(Record):
     ) -> str:
         """The page that `evenkeel check --html` writes, as text; with `path` it is written there too.
 
-        `title` is the name of the model or the run at its head.
+        `title` is the name of the model or the run at its head; `class_names` are those of the check unless they are given.
         """
-        if self.page_ is None:
-            raise EvenkeelError("this report went through pickle and has no page; call evenkeel.check again")
-        names = None if class_names is None else [str(name) for name in class_names]
-        text: str = self.page_.html(title, datetime.date.today().isoformat(), names)
-        if path is not None:
-            _files.write(path, text)
-        return text
+        return _pages.write(self.page_, "evenkeel.check", path, title, class_names)
 
     def __getstate__(self) -> Dict[str, Any]:
         return {**vars(self), "page_": None}
@@ -165,6 +160,7 @@ def check(
         _tables.encoded_target("y_target", y_target, len(target), names),
         _inputs.side_inputs("_cal", second=second_cal),
         _inputs.side_inputs("_target", second=second_target),
+        names,
         None if alpha is None else _inputs.number("alpha", alpha),
         _inputs.number("delta", delta),
         None if permutations is None else _inputs.count("permutations", permutations),
@@ -174,4 +170,6 @@ def check(
     )
     curve_names = ("calibration", "min_max_lower", "min_max_upper", "f_u_lower", "f_u_upper")
     laws = {name: StepCurve(*curve) for name, curve in zip(curve_names, curves)}
-    return ShiftReport(json.loads(text), laws_=laws, sentences_=said, page_=page)
+    report = ShiftReport(json.loads(text), laws_=laws, sentences_=said, page_=page)
+    _errors.warn_of(report.warnings_)
+    return report
