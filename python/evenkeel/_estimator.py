@@ -26,6 +26,7 @@ _NO_OPTIONS = {
     "groups_target": "give it to conformalize",
     "probs_cal": "the estimator predicts them",
     "probs_target": "the estimator predicts them",
+    "classes": "they are those of the estimator",
     "y_cal": "give it to conformalize",
     "y_target": "give it to conformalize",
 }

@@ -52,7 +52,14 @@ def labels(argument: str, values: Any, matrix_argument: str) -> np.ndarray:
         raise InvalidInputError(f"{argument}: it has shape {_shape(array)}; a vector (rows,) is needed, reshape it")
     if array.dtype.kind in "iub" and array.dtype != np.uint64:
         return _in_order(array.astype(np.int64, copy=False))
-    return _in_order(_number_type(argument, array).astype(np.float64, copy=False))
+    try:
+        return _in_order(_number_type(argument, array).astype(np.float64, copy=False))
+    except InvalidInputError:
+        found = _short(array.tolist()[0]) if array.size else f"elements of type '{array.dtype.str}'"
+        raise InvalidInputError(
+            f"{argument}: it holds {found}, which is no label; labels are integers from 0, booleans, or names of the classes "
+            "(classes=[...])"
+        ) from None
 
 
 #: What a keyword has that was not given.
@@ -226,7 +233,7 @@ def _number_type(argument: str, array: np.ndarray) -> np.ndarray:
             return array.astype(np.float64)
         except (TypeError, ValueError):
             raise InvalidInputError(
-                f"{argument}: it holds Python objects that are not numbers; give numbers (array.astype('float32'))"
+                f"{argument}: it holds Python objects that are not numbers; give float16/32/64, integers or booleans"
             ) from None
     if kind == "V":
         raise InvalidInputError(f"{argument}: it holds records with several fields; give one plain array of numbers")

@@ -15,7 +15,7 @@ from evenkeel._errors import InvalidInputError
 
 
 class Table(NamedTuple):
-    """A matrix, and the names of its columns where each has one of its own."""
+    """A matrix, and the names of its columns where they have names."""
 
     values: np.ndarray
     columns: Optional[List[str]]
@@ -36,8 +36,12 @@ def table(argument: str, values: Any) -> Table:
     numbers = [str(place) for place in range(len(columns))]
     if sorted(columns) == sorted(numbers):
         return Table(_taken(matrix, [columns.index(number) for number in numbers]), None)
-    if len(set(columns)) != len(columns) or not all(columns):
-        return Table(matrix, None)
+    twice = next((name for place, name in enumerate(columns) if name in columns[:place]), None)
+    if twice is not None:
+        # Taken for columns without names they would be taken in their order, and that may be another one.
+        raise InvalidInputError(
+            f"{argument}: two columns are called {twice!r}; give every class a column of its own name, or an array without names"
+        )
     return Table(matrix, columns)
 
 

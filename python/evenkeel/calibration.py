@@ -160,7 +160,9 @@ def calibrate(
         alpha,
         random_state,
         logits=logits,
-        side_cal=(features_cal, ratios_cal, weights_cal),
+        features_cal=features_cal,
+        ratios_cal=ratios_cal,
+        weights_cal=weights_cal,
         features_target=features_target,
         y_target=y_target,
         second=second,
@@ -181,7 +183,9 @@ def fitted(
     random_state: Any,
     *,
     logits: Union[bool, Literal["force"]] = False,
-    side_cal: Any = (None, None, None),
+    features_cal: Any = None,
+    ratios_cal: Any = None,
+    weights_cal: Any = None,
     features_target: Any = None,
     y_target: Any = None,
     second: Any = None,
@@ -189,7 +193,7 @@ def fitted(
     classes: Any = None,
     **options: Any,
 ) -> Any:
-    """`calibrate` without its warnings, for calls that are steps of another; `side_cal` are features, ratios and weights."""
+    """`calibrate` without its warnings, for calls that are steps of another."""
     cal = _tables.table("probs_cal", probs_cal)
     if probs_target is None and str(method) != "uncorrected":
         raise InvalidParameterError(
@@ -205,7 +209,7 @@ def fitted(
         labels,
         target,
         _tables.encoded_target("y_target", y_target, len(target), names),
-        _inputs.side_inputs("_cal", *side_cal, second=second_cal),
+        _inputs.side_inputs("_cal", features_cal, ratios_cal, weights_cal, second=second_cal),
         _inputs.side_inputs("_target", features_target, second=second_target),
         per,
         cal.columns,

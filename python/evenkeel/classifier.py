@@ -146,6 +146,7 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
             per=self.per,
             groups_cal=groups_cal,
             groups_target=groups_target,
+            classes=self._class_words(),
             **{"score": self.conformity_score, **self._assumed(), **self._options()},
         )
         # Labels may come later, and a calibration does not keep the target rows.
@@ -191,6 +192,7 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
             random_state=self.random_state,
             logits=logits,
             second=self._second(X_cal, X_target, logits),
+            classes=self._class_words(),
             **{"score": self.conformity_score, **self._assumed(), **options},
         )
 
@@ -278,6 +280,13 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
         shifted = np.exp(outputs - outputs.max(axis=1, keepdims=True))
         return shifted / shifted.sum(axis=1, keepdims=True)
 
+    def _class_words(self) -> Optional[List[str]]:
+        """The classes as names to be shown; None where they are numbers, which labels by position would be taken for."""
+        words = self.classes_.tolist()
+        if not all(isinstance(word, str) and word and not word.lstrip("-").isdigit() for word in words):
+            return None
+        return words
+
     def _encoded(self, y: Any, argument: str) -> np.ndarray:
         """Positions of labels in `classes_`."""
         given = _inputs.array_of(argument, y)
@@ -293,7 +302,7 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
         unknown = np.flatnonzero(encoded < 0)
         if unknown.size:
             raise InvalidInputError(
-                f"{argument}[{unknown[0]}] is {given[unknown[0]]!r}, which is none of the estimator's "
+                f"{argument}[{unknown[0]}] is {given.tolist()[unknown[0]]!r}, which is none of the estimator's "
                 f"{len(self.classes_)} classes; remove the point or fit the estimator with it"
             )
         return encoded

@@ -186,7 +186,8 @@ def compare(
         left_out=left_out,
         page=page,
     )
-    _errors.warn_of(comparison.warnings)
+    # That "all" leaves out what cannot apply is told, and no reason for alarm.
+    _errors.warn_of(warning for warning in comparison.warnings if warning not in comparison.left_out)
     return comparison
 
 

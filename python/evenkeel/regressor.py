@@ -453,7 +453,7 @@ class ShiftConformalRegressor(RegressorMixin, ShiftConformalEstimator):
             # `fixed` gives the test point the weight 1, so that the weights carry its share in their sum.
             scaled = weights * ((1 - test_mass) / test_mass)
             core = fitted(
-                probs_cal, labels, probs_target, "fixed", alpha, seed, side_cal=(None, None, scaled), **options
+                probs_cal, labels, probs_target, "fixed", alpha, seed, weights_cal=scaled, **options
             )._core
         return BinCalibration(core, [*said, *data.notes], {"method": str(self.method), "account": told, "evidence": evidence})
 
@@ -552,9 +552,6 @@ class ShiftConformalRegressor(RegressorMixin, ShiftConformalEstimator):
         values, edges = _inputs.vector("y_cal", y_cal), self._edges()
         labels, _ = _binned(values, edges)
         score = "lac" if self.conformity_score is None else self.conformity_score
-        options, sides = {**self._paper_options(), "score": score, **self._options()}, []
-        for name in ("features_cal", "ratios_cal", "weights_cal"):
-            sides.append(options.pop(name, None))
         calibration = fitted(
             self._bin_probabilities(X_cal, "X_cal"),
             labels,
@@ -562,8 +559,7 @@ class ShiftConformalRegressor(RegressorMixin, ShiftConformalEstimator):
             self.method,
             self._alphas()[0],
             self.random_state,
-            side_cal=sides,
-            **options,
+            **{**self._paper_options(), "score": score, **self._options()},
         )
         self.open_ends_, said = self._open_ends(values, edges)
         side = Side(_bin_outputs(self._bin_probabilities(X_cal, "X_cal"), edges), self._features(X_cal, "features_cal", None))

@@ -50,7 +50,8 @@ for method in ("uncorrected", "auto", "ot"):
     )
 
 # %% [markdown]
-# What is at risk can be asked before anything is repaired.
+# What is at risk can be asked before anything is repaired. Here the readings that count see no loss beyond noise, so `auto` keeps
+# split conformal prediction, which covers 86 %. `ot` assumes more, and pays with longer intervals.
 
 # %%
 in_use = ek.ShiftConformalRegressor(tree, confidence_level=0.9, method="uncorrected").conformalize(X_cal, y_cal)
@@ -59,7 +60,7 @@ print(in_use.check(X_target).explain())
 # %%
 shown = np.argsort(predicted, kind="stable")[::12]
 figure, axes = pyplot.subplots(1, 2, figsize=(11, 3.8), sharey=True, layout="constrained")
-for ax, method in zip(axes, ("uncorrected", "auto")):
+for ax, method in zip(axes, ("uncorrected", "ot")):
     low, high = found[method][shown].T
     inside = (low <= y_test[shown]) & (y_test[shown] <= high)
     ax.vlines(range(len(shown)), low, high, color="0.8", linewidth=3)
@@ -67,7 +68,7 @@ for ax, method in zip(axes, ("uncorrected", "auto")):
     ax.plot(np.flatnonzero(~inside), y_test[shown][~inside], "x", color="#d55e00", label="y outside")
     ax.set(title=f"{method}: {ek.metrics.interval_coverage(found[method], y_test):.1%} covered", xlabel="test points, by prediction")
 axes[0].set_ylabel("y")
-axes[0].legend(frameon=False)
+axes[0].legend(frameon=False, loc="upper left")
 pyplot.show()
 
 # %% [markdown]

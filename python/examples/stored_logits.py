@@ -23,17 +23,17 @@ warnings.simplefilter("ignore", ek.ShiftWarning)  # They stand in what is shown 
 
 # %%
 demo = ek.datasets.demo()
-blur = demo["motion_blur_5"]
-logits_cal, labels_cal = np.log(demo.probs_cal[:300] + 1e-9), demo.y_cal[:300]
-logits_target = np.log(blur.probs_target[:300] + 1e-9)
-logits_test, labels_test = np.log(blur.probs_test + 1e-9), blur.y_test
+noisy = demo["gaussian_noise_1"]
+logits_cal, labels_cal = np.log(demo.probs_cal + 1e-9), demo.y_cal
+logits_target = np.log(noisy.probs_target + 1e-9)
+logits_test, labels_test = np.log(noisy.probs_test + 1e-9), noisy.y_test
 
 # %%
 report = ek.check(logits_cal, labels_cal, logits_target, logits=True)
-print(report.advice)
+print(report)
 
 # %%
-cal = ek.calibrate(logits_cal, labels_cal, logits_target, method="ot", logits=True)
+cal = ek.calibrate(logits_cal, labels_cal, logits_target, logits=True)
 print(cal)
 
 # %% [markdown]

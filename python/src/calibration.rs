@@ -36,7 +36,6 @@ pub(crate) struct FittedCalibration {
 }
 
 /// Which of the caller's rows the stored scores belong to.
-#[derive(Clone)]
 struct ScoredRows {
     /// The row of each stored score.
     of_score: Vec<usize>,
@@ -113,16 +112,6 @@ impl FittedCalibration {
             let count = fitted.calibration.scores().len();
             Ok(Self::new(fitted.calibration, fitted.order, count))
         })
-    }
-
-    /// The same with names of the columns and the classes.
-    fn named(&self, columns: Option<Vec<String>>, classes: Option<Vec<String>>) -> PyResult<Self> {
-        let same = Self {
-            calibration: self.calibration.clone(),
-            rows: self.rows.clone(),
-            class_warning: self.class_warning.clone(),
-        };
-        Ok(same.named_by(ClassNames { columns, classes })?)
     }
 
     /// Columns of the tables it was made of.

@@ -52,8 +52,13 @@ pub(crate) fn compare<'py>(
     let (side_target, side_test) = (SideArrays::of(side_target)?, SideArrays::of(side_test)?);
     let (methods, if_inapplicable) = chosen(methods, &side_cal.given())?;
     settings.options.require_an_owner_among(&methods).map_err(Failure::from)?;
-    require_a_user_among(&methods, PointSet::Calibration, &side_cal.given())
-        .map_err(Failure::from)?;
+    for (points, side) in [
+        (PointSet::Calibration, &side_cal),
+        (PointSet::Target, &side_target),
+        (PointSet::Test, &side_test),
+    ] {
+        require_a_user_among(&methods, points, &side.given()).map_err(Failure::from)?;
+    }
     let entrant = |method: &MethodName| settings.entrant(*method, side_cal.known_ratios());
     let entrants = methods.iter().map(entrant).collect::<Result<_, _>>()?;
     let job = CompareJob { entrants, if_inapplicable };

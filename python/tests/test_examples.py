@@ -95,7 +95,7 @@ def test_the_stored_outputs_tell_the_story():
     assert before[0] < 85 and after[0] > before[0] + 5
     regression = printed("regression_under_covariate_shift")
     assert len(coverages(regression, "tree, ")) == len(coverages(regression, "bins, ")) == 3
-    assert coverages(regression, "tree, auto")[0] > coverages(regression, "tree, uncorrected")[0]
+    assert coverages(regression, "tree, ot")[0] > coverages(regression, "tree, uncorrected")[0]
     assert "stolen are not among the columns" in printed("tabular_label_shift")
 
 
