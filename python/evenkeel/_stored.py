@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from typing import Any, ClassVar, List, Literal, Optional, Sequence, TypeVar, Union
+from typing import Any, ClassVar, List, Literal, Optional, Sequence, Tuple, TypeVar, Union
 
 import numpy as np
 
@@ -135,7 +135,7 @@ class StoredCalibration:
         `groups`, `features`, `ratios` and `first_row` are as in `predict_set`.
         """
         document, page = self._core.evaluate(
-            self._rows("probs", probs),
+            self._rows("probs", probs, ("y", y)),
             _tables.encoded("y", y, "probs", self.n_classes, self.classes_, self.columns_)[0],
             _inputs.side_inputs("", features, ratios),
             None if groups is None else _inputs.groups("groups", groups),
@@ -147,9 +147,9 @@ class StoredCalibration:
         _errors.warn_of(evaluation.get("warnings", ()))
         return evaluation
 
-    def _rows(self, argument: str, probs: Any) -> np.ndarray:
+    def _rows(self, argument: str, probs: Any, labels: Optional[Tuple[str, Any]] = None) -> np.ndarray:
         """Rows with their columns in the order of the classes."""
-        return _tables.aligned(argument, _tables.table(argument, probs), self.columns_, "the calibration")
+        return _tables.aligned(argument, _tables.table(argument, probs, labels), self.columns_, "the calibration")
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """Writes a file that `evenkeel.load` and `evenkeel predict` read."""

@@ -21,12 +21,17 @@ class Table(NamedTuple):
     columns: Optional[List[str]]
 
 
-def table(argument: str, values: Any) -> Table:
-    """A matrix with the names of its columns; columns named 0, 1, 2, ... in any order are put in order."""
+def table(argument: str, values: Any, labels: Optional[Tuple[str, Any]] = None) -> Table:
+    """A matrix with the names of its columns; columns named 0, 1, 2, ... in any order are put in order.
+
+    `labels` are those of its rows with their argument, for a message if the two were swapped.
+    """
     values = _inputs.collected(values)
     columns = _columns(values)
     matrix = _inputs.matrix(argument, values)
     if matrix.shape[1] == 1:
+        if labels is not None and _inputs.array_of(*labels).ndim == 2:
+            _inputs.labels(*labels, argument)  # Says so if it is them that have columns.
         raise InvalidInputError(
             f"{argument}: it has one number a row, and a column for each class is needed: for two classes "
             "np.column_stack([1 - p, p]), of logits np.column_stack([0 * z, z]), for a single row p.reshape(1, -1)"

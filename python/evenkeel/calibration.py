@@ -194,7 +194,7 @@ def fitted(
     **options: Any,
 ) -> Any:
     """`calibrate` without its warnings, for calls that are steps of another."""
-    cal = _tables.table("probs_cal", probs_cal)
+    cal = _tables.table("probs_cal", probs_cal, ("y_cal", y_cal))
     if probs_target is None and str(method) != "uncorrected":
         raise InvalidParameterError(
             f"probs_target is missing; method {method} learns from unlabeled target data, or use uncorrected"

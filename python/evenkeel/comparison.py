@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Literal, NamedTuple
 
 import numpy as np
 
-from evenkeel import _errors, _evenkeel, _files, _format, _inputs, _pages, _tables
+from evenkeel import _errors, _evenkeel, _format, _inputs, _tables
 from evenkeel._documents import Record
 from evenkeel._errors import InvalidParameterError
+from evenkeel._pages import WithPage
 from evenkeel.calibration import Calibration
 
 if TYPE_CHECKING:
@@ -29,8 +30,10 @@ class GapCurve(NamedTuple):
     coverage: np.ndarray
 
 
-class Comparison(Sequence[ComparisonRow]):
+class Comparison(WithPage, Sequence[ComparisonRow]):
     """Rows of a comparison; also the calibrations, evaluations and gap curves behind them, by method."""
+
+    _MAKER = "evenkeel.compare"
 
     def __init__(
         self,
@@ -53,7 +56,7 @@ class Comparison(Sequence[ComparisonRow]):
         #: What it is about; what a method that decides something itself did and why.
         self.sentences_ = [list(part) for part in sentences]
         self.left_out = list(left_out)
-        self._page = page
+        self.page_ = page
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -80,21 +83,8 @@ class Comparison(Sequence[ComparisonRow]):
 
         return pandas.DataFrame([row.to_dict() for row in self.rows])
 
-    def to_html(
-        self,
-        path: Optional[_files.Path] = None,
-        *,
-        title: Optional[str] = None,
-        class_names: Optional[Sequence[str]] = None,
-    ) -> str:
-        """The page that `evenkeel compare --html` writes, as text; with `path` it is written there too.
-
-        `title` is the name of the model or the run at its head; `class_names` are those of the comparison unless they are given.
-        """
-        return _pages.write(self._page, "evenkeel.compare", path, title, class_names)
-
     def __getstate__(self) -> Dict[str, Any]:
-        return {**vars(self), "_page": None}
+        return {**vars(self), "page_": None}
 
     _HEADER = ("method", "coverage", "mean size", "total gap", "threshold", "n_w", "seconds", "assumes")
 
@@ -155,9 +145,9 @@ def compare(
     `methods` is "all" that can be applied, names separated by commas, or a sequence of names ("oracle" is split conformal prediction on
     the test labels themselves). `classes`, `second` and the options are those of `evenkeel.calibrate`.
     """
-    cal = _tables.table("probs_cal", probs_cal)
+    cal = _tables.table("probs_cal", probs_cal, ("y_cal", y_cal))
     labels, names = _tables.encoded("y_cal", y_cal, "probs_cal", cal.values.shape[1], classes, cal.columns)
-    test = _tables.aligned("probs_test", _tables.table("probs_test", probs_test), cal.columns, "probs_cal")
+    test = _tables.aligned("probs_test", _tables.table("probs_test", probs_test, ("y_test", y_test)), cal.columns, "probs_cal")
     second_cal, second_target = _tables.second_models(second, cal.columns, "probs_cal")
     document, compared, sentences, left_out, page = _evenkeel.compare(
         cal.values,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Dict, List, Literal, NamedTuple, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Literal, NamedTuple, Optional, Union
 
 import numpy as np
 
-from evenkeel import _errors, _evenkeel, _files, _format, _inputs, _pages, _tables
+from evenkeel import _errors, _evenkeel, _format, _inputs, _tables
 from evenkeel._documents import Record
 from evenkeel._errors import InvalidInputError
+from evenkeel._pages import WithPage
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -25,7 +26,7 @@ class StepCurve(NamedTuple):
     cdf: np.ndarray
 
 
-class ShiftReport(Record):
+class ShiftReport(WithPage, Record):
     """What `evenkeel.check` found: the document of `evenkeel check --json`; a threshold of None is infinite."""
 
     #: What `auto` makes of the target data; None where no shift was found.
@@ -38,9 +39,8 @@ class ShiftReport(Record):
     laws_: Dict[str, StepCurve]
     #: The answer in three sentences, and what it rests on.
     sentences_: List[List[str]]
-    #: What the page is made of; None in a report that went through pickle.
-    page_: Any
 
+    _MAKER = "evenkeel.check"
     _READINGS = ("reading", "coverage", "sampling error")
     _BOUNDS = ("bound", "total gap", "distance from the level", "paper's grid form (eq 7)", "eq 8")
 
@@ -87,19 +87,6 @@ class ShiftReport(Record):
         )
         return _format.html_page(first, [*answer, *details], *tables, warnings=self.warnings_)
 
-    def to_html(
-        self,
-        path: Optional[_files.Path] = None,
-        *,
-        title: Optional[str] = None,
-        class_names: Optional[Sequence[str]] = None,
-    ) -> str:
-        """The page that `evenkeel check --html` writes, as text; with `path` it is written there too.
-
-        `title` is the name of the model or the run at its head; `class_names` are those of the check unless they are given.
-        """
-        return _pages.write(self.page_, "evenkeel.check", path, title, class_names)
-
     def __getstate__(self) -> Dict[str, Any]:
         return {**vars(self), "page_": None}
 
@@ -144,7 +131,7 @@ def check(
         raise InvalidInputError("give probs_cal and y_cal, or calibration")
     given = _tables.table("probs_target", probs_target)
     if calibration is None:
-        cal = _tables.table("probs_cal", probs_cal)
+        cal = _tables.table("probs_cal", probs_cal, ("y_cal", y_cal))
         columns, of = cal.columns, "probs_cal"
         labels, names = _tables.encoded("y_cal", y_cal, "probs_cal", cal.values.shape[1], classes, cal.columns)
     else:

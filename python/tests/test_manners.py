@@ -147,6 +147,28 @@ def test_an_evaluation_is_the_dict_of_the_command_line(fog):
     assert found["coverage"] == ek.metrics.coverage(cal.predict_set(fog.probs_test), fog.y_test)
 
 
+def test_a_calibration_per_group_is_used_like_any_other(fog, tmp_path):
+    """One class wraps both: what they share is the same call."""
+    groups = np.where(np.arange(300) % 2, "east", "west")
+    one = ek.calibrate(fog.probs_cal, fog.y_cal, fog.probs_target, method="uncorrected", classes=NAMES)
+    grouped = ek.calibrate(
+        fog.probs_cal, fog.y_cal, fog.probs_target, method="uncorrected", groups_cal=groups, groups_target=groups, classes=NAMES
+    )
+    for cal, own in ((one, None), (grouped, groups)):
+        cal.save(tmp_path / "cal.json")
+        assert (tmp_path / "cal.json").read_text(encoding="utf-8") == cal.to_json() + "\n"
+        again = ek.load(tmp_path / "cal.json")
+        assert type(again) is type(cal) and again == cal == pickle.loads(pickle.dumps(cal)) == copy.deepcopy(cal) and hash(again) == hash(cal)
+        assert cal.classes_ == NAMES and cal.predict_set(fog.probs_target, groups=own).classes == NAMES
+    assert one != grouped
+    with pytest.raises(ek.IncompatibleError, match="groups have no use here"):
+        one.predict_set(fog.probs_target, groups=groups)
+    with pytest.raises(ek.InvalidInputError, match="give the group of each row"):
+        grouped.evaluate(fog.probs_target, fog.y_cal)
+    with pytest.raises(ek.IncompatibleError, match="threshold for each class or group, and this asks about one"):
+        ek.check(calibration=grouped, probs_target=fog.probs_target)
+
+
 def test_pages_are_those_of_the_command_line(fog, fog_files, run, tmp_path):
     """The same contents; names of files, commands, dates and seconds are the shells' own."""
     rows = ek.compare(fog.probs_cal, fog.y_cal, fog.probs_target, fog.probs_test, fog.y_test, ["uncorrected", "auto"])
