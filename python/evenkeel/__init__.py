@@ -7,7 +7,8 @@
     sets = cal.predict_set(probs)                          # bool (n, C)
 
 A few labels: `choose_rows` says which rows to label, `y_target` takes them, `coverage_interval`, `CoverageSequence` and `CoverageAlarm`
-say what they prove. Estimators in MAPIE's shapes: `ShiftConformalClassifier`, `ShiftConformalRegressor`. Figures: `evenkeel.plot`.
+say what they prove. Estimators in MAPIE's shapes: `ShiftConformalClassifier`, `ShiftConformalRegressor`. Figures: `evenkeel.plot`. Data to try it
+on: `evenkeel.datasets.demo()`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from evenkeel._errors import (
     ShiftWarning,
 )
 from evenkeel._evenkeel import __version__, method_names
-from evenkeel import metrics
+from evenkeel import datasets, metrics
 from evenkeel.calibration import Calibration, Trace, calibrate, load
 from evenkeel.certify import (
     AlarmState,
@@ -71,6 +72,7 @@ __all__ = [
     "choose_rows",
     "compare",
     "coverage_interval",
+    "datasets",
     "label_budget",
     "load",
     "method_names",

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import warnings
-from typing import Iterable
+from types import FrameType
+from typing import Iterable, Optional
 
 __all__ = [
     "EvenkeelError",
@@ -13,6 +16,10 @@ __all__ = [
     "InvalidParameterError",
     "ShiftWarning",
 ]
+
+
+#: Where the files of this package are.
+_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 class EvenkeelError(Exception):
@@ -41,8 +48,18 @@ class ShiftWarning(UserWarning):
 
 def warn_of(sentences: Iterable[str]) -> None:
     """Warns of each, at the line that called the package."""
+    level = caller_level()
     for sentence in sentences:
-        warnings.warn(sentence, ShiftWarning, stacklevel=3)
+        warnings.warn(sentence, ShiftWarning, stacklevel=level)
+
+
+def caller_level() -> int:
+    """The `stacklevel` at which the function that asks warns of the line that called the package, however deep it is in it."""
+    frame: Optional[FrameType] = sys._getframe(1)
+    level = 1
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 for _error in (EvenkeelError, InvalidInputError, InvalidParameterError, IncompatibleError, FileError, ShiftWarning):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any, Dict, List, Mapping, Optional
+from typing import Any, Dict, List, Literal, Mapping, Optional
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -12,6 +12,7 @@ from sklearn.utils import get_tags
 
 from evenkeel import _inputs
 from evenkeel._errors import InvalidParameterError
+from evenkeel._options import MethodOptions
 
 
 #: What the estimators give to `evenkeel.calibrate` themselves, and where it is said instead.
@@ -25,9 +26,23 @@ _NO_OPTIONS = {
     "groups_target": "give it to conformalize",
     "probs_cal": "the estimator predicts them",
     "probs_target": "the estimator predicts them",
+    "classes": "they are those of the estimator",
     "y_cal": "give it to conformalize",
     "y_target": "give it to conformalize",
 }
+
+
+class EstimatorOptions(MethodOptions, total=False):
+    """What `method_options` may hold: options of the method, and what stands beside the rows of `conformalize`."""
+
+    features_cal: Any
+    features_target: Any
+    ratios_cal: Any
+    weights_cal: Any
+    small_groups: Literal["merge", "refuse", "all-labels"]
+    other_groups: Literal["refuse", "pooled"]
+    #: Relabelings of the shift test of a regressor's `auto`.
+    permutations: Optional[int]
 
 
 class ShiftConformalEstimator(BaseEstimator):
@@ -37,7 +52,7 @@ class ShiftConformalEstimator(BaseEstimator):
     confidence_level: Any
     prefit: bool
     random_state: Any
-    method_options: Optional[Dict[str, Any]]
+    method_options: Optional["EstimatorOptions"]
 
     def _alphas(self) -> List[float]:
         """Miscoverage rates of the confidence levels."""

@@ -6,7 +6,7 @@ import numpy as np
 
 __all__ = [
     "FittedCalibration",
-    "GroupedCalibration",
+    "Page",
     "RunningAlarm",
     "RunningSequence",
     "__version__",
@@ -14,10 +14,8 @@ __all__ = [
     "bin_labels",
     "binned_plan_weights",
     "calibrate",
-    "calibrate_grouped",
     "calibrate_residuals",
     "calibrate_weighted",
-    "CheckPage",
     "check",
     "compare",
     "coverage",
@@ -48,82 +46,17 @@ def calibrate(
     target_labels: List[Tuple[int, int]],
     side_cal: Dict[str, Any],
     side_target: Dict[str, Any],
+    per: Optional[Dict[str, Any]],
+    columns: Optional[List[str]],
+    classes: Optional[List[str]],
     method: str,
     alpha: float,
     seed: int,
     logits: str,
     options: Dict[str, Any],
 ) -> FittedCalibration: ...
-def calibrate_grouped(
-    probs_cal: np.ndarray,
-    y_cal: np.ndarray,
-    probs_target: np.ndarray,
-    target_labels: List[Tuple[int, int]],
-    side_cal: Dict[str, Any],
-    side_target: Dict[str, Any],
-    groups: Optional[Tuple[List[str], List[str]]],
-    by: Optional[str],
-    small: str,
-    pooled_others: bool,
-    method: str,
-    alpha: float,
-    seed: int,
-    logits: str,
-    options: Dict[str, Any],
-) -> GroupedCalibration: ...
 @final
-class GroupedCalibration:
-    @staticmethod
-    def from_json(text: str) -> GroupedCalibration: ...
-    def named(self, columns: Optional[List[str]], classes: Optional[List[str]]) -> GroupedCalibration: ...
-    @property
-    def columns(self) -> Optional[List[str]]: ...
-    @property
-    def class_names(self) -> Optional[List[str]]: ...
-    def to_json(self) -> str: ...
-    @property
-    def per(self) -> str: ...
-    @property
-    def method(self) -> str: ...
-    @property
-    def score(self) -> str: ...
-    @property
-    def classes(self) -> int: ...
-    @property
-    def alpha(self) -> float: ...
-    @property
-    def seed(self) -> int: ...
-    @property
-    def randomised(self) -> bool: ...
-    @property
-    def document(self) -> str: ...
-    @property
-    def sentences(self) -> List[str]: ...
-    @property
-    def warnings(self) -> List[str]: ...
-    def thresholds(self, alpha: Optional[float]) -> List[Tuple[str, Optional[float]]]: ...
-    def predict(
-        self,
-        probs: np.ndarray,
-        side: Dict[str, Any],
-        groups: Optional[List[str]],
-        alpha: Optional[float],
-        logits: str,
-        first_row: int,
-    ) -> np.ndarray: ...
-    def evaluate(
-        self,
-        probs: np.ndarray,
-        y: np.ndarray,
-        side: Dict[str, Any],
-        groups: Optional[List[str]],
-        alpha: Optional[float],
-        logits: str,
-        first_row: int,
-    ) -> str: ...
-
-@final
-class CheckPage:
+class Page:
     def html(self, title: Optional[str], date: Optional[str], class_names: Optional[List[str]]) -> str: ...
 
 def check(
@@ -134,13 +67,14 @@ def check(
     target_labels: List[Tuple[int, int]],
     side_cal: Dict[str, Any],
     side_target: Dict[str, Any],
+    classes: Optional[List[str]],
     alpha: Optional[float],
     delta: float,
     permutations: Optional[int],
     seed: Optional[int],
     logits: str,
     options: Dict[str, Any],
-) -> Tuple[str, List[List[str]], List[Tuple[np.ndarray, np.ndarray]], CheckPage]: ...
+) -> Tuple[str, List[List[str]], List[Tuple[np.ndarray, np.ndarray]], Page]: ...
 def compare(
     probs_cal: np.ndarray,
     y_cal: np.ndarray,
@@ -151,11 +85,13 @@ def compare(
     side_target: Dict[str, Any],
     side_test: Dict[str, Any],
     methods: Optional[List[str]],
+    columns: Optional[List[str]],
+    classes: Optional[List[str]],
     alpha: float,
     seed: int,
     logits: str,
     options: Dict[str, Any],
-) -> Tuple[str, List[Dict[str, Any]], List[List[str]], List[str]]: ...
+) -> Tuple[str, List[Dict[str, Any]], List[List[str]], List[str], Page]: ...
 def rows_to_label(rows: int, budget: int, seed: int) -> np.ndarray: ...
 def coverage_interval(covered: int, labels: int, failure: float, chosen_with_labels: bool) -> Tuple[float, float]: ...
 def label_budget(half_width: float, level: float, failure: float) -> int: ...
@@ -228,7 +164,11 @@ class FittedCalibration:
     @staticmethod
     def from_json(text: str, rows: Optional[List[int]] = None, row_count: int = 0) -> FittedCalibration: ...
     def to_json(self) -> str: ...
-    def named(self, columns: Optional[List[str]], classes: Optional[List[str]]) -> FittedCalibration: ...
+    @property
+    def per(self) -> str: ...
+    @property
+    def document(self) -> str: ...
+    def thresholds(self, alpha: Optional[float]) -> List[Tuple[str, Optional[float]]]: ...
     @property
     def columns(self) -> Optional[List[str]]: ...
     @property
@@ -288,14 +228,21 @@ class FittedCalibration:
     def trace(self) -> Tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]: ...
     def threshold(self, alpha: Optional[float] = None) -> Optional[float]: ...
     def predict(
-        self, probs: np.ndarray, side: Dict[str, Any], alpha: Optional[float], logits: str, first_row: int
+        self,
+        probs: np.ndarray,
+        side: Dict[str, Any],
+        groups: Optional[List[str]],
+        alpha: Optional[float],
+        logits: str,
+        first_row: int,
     ) -> np.ndarray: ...
     def evaluate(
         self,
         probs: np.ndarray,
         y: np.ndarray,
         side: Dict[str, Any],
+        groups: Optional[List[str]],
         alpha: Optional[float],
         logits: str,
         first_row: int,
-    ) -> str: ...
+    ) -> Tuple[str, Page]: ...

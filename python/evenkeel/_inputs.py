@@ -52,7 +52,14 @@ def labels(argument: str, values: Any, matrix_argument: str) -> np.ndarray:
         raise InvalidInputError(f"{argument}: it has shape {_shape(array)}; a vector (rows,) is needed, reshape it")
     if array.dtype.kind in "iub" and array.dtype != np.uint64:
         return _in_order(array.astype(np.int64, copy=False))
-    return _in_order(_number_type(argument, array).astype(np.float64, copy=False))
+    try:
+        return _in_order(_number_type(argument, array).astype(np.float64, copy=False))
+    except InvalidInputError:
+        found = _short(array.tolist()[0]) if array.size else f"elements of type '{array.dtype.str}'"
+        raise InvalidInputError(
+            f"{argument}: it holds {found}, which is no label; labels are integers from 0, booleans, or names of the classes "
+            "(classes=[...])"
+        ) from None
 
 
 #: What a keyword has that was not given.
@@ -136,7 +143,14 @@ def seed(random_state: Any) -> int:
     return number
 
 
+def collected(values: Any) -> Any:
+    """A table of polars that was not computed yet as one that was; anything else as it is."""
+    lazy = type(values).__name__ == "LazyFrame" and hasattr(values, "collect")
+    return values.collect() if lazy else values
+
+
 def _as_numpy(argument: str, values: Any) -> np.ndarray:
+    values = collected(values)
     if isinstance(values, np.ma.MaskedArray):
         if np.ma.getmaskarray(values).any():
             row = int(np.argwhere(np.ma.getmaskarray(values))[0][0])
@@ -219,12 +233,12 @@ def _number_type(argument: str, array: np.ndarray) -> np.ndarray:
             return array.astype(np.float64)
         except (TypeError, ValueError):
             raise InvalidInputError(
-                f"{argument}: it holds Python objects that are not numbers; give numbers (array.astype('float32'))"
+                f"{argument}: it holds Python objects that are not numbers; give float16/32/64, integers or booleans"
             ) from None
     if kind == "V":
-        raise InvalidInputError(f"{argument}: it holds records with several fields; save one plain array of numbers")
+        raise InvalidInputError(f"{argument}: it holds records with several fields; give one plain array of numbers")
     raise InvalidInputError(
-        f"{argument}: elements of type '{array.dtype.str}' cannot be read; save float16/32/64, integers or booleans"
+        f"{argument}: elements of type '{array.dtype.str}' cannot be read; give float16/32/64, integers or booleans"
     )
 
 

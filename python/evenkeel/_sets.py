@@ -8,12 +8,12 @@ import numpy as np
 
 
 class LabelSets(np.ndarray):
-    """Bool (n, C): which labels are in the sets. An array like any other, with `to_labels()`."""
+    """Bool (n, C), or (n, C, levels): which labels are in the sets. An array like any other, with `to_labels()`."""
 
-    #: Names of the classes, in the order of the columns; None where they have none.
-    classes: Optional[List[str]]
+    #: The classes, in the order of the columns: their names, or an estimator's `classes_`. None where they have none.
+    classes: Optional[List[Any]]
 
-    def __new__(cls, members: np.ndarray, classes: Optional[Sequence[str]] = None) -> "LabelSets":
+    def __new__(cls, members: np.ndarray, classes: Optional[Sequence[Any]] = None) -> "LabelSets":
         sets = np.asarray(members, dtype=bool).view(cls)
         sets.classes = None if classes is None else list(classes)
         return sets
@@ -28,9 +28,19 @@ class LabelSets(np.ndarray):
         # What is computed from sets is no set.
         return array[()] if array.ndim == 0 else np.asarray(array)
 
-    def to_labels(self) -> List[List[Any]]:
-        """The labels of every set: names where the classes have them, else numbers from 0."""
-        if self.ndim != 2 or (self.classes is not None and self.shape[1] != len(self.classes)):
+    def to_labels(self, level: Optional[int] = None) -> List[List[Any]]:
+        """The labels of every set: names where the classes have them, else numbers from 0.
+
+        Of sets at several levels, `level` is the position of one.
+        """
+        members = np.asarray(self)
+        if members.ndim == 3:
+            if level is None and members.shape[2] != 1:
+                raise ValueError(f"to_labels: there are sets at {members.shape[2]} levels; say which, as in to_labels(level=0)")
+            members = members[:, :, 0 if level is None else level]
+        elif level is not None:
+            raise ValueError("to_labels: there is one level only; leave level out")
+        if members.ndim != 2 or (self.classes is not None and members.shape[1] != len(self.classes)):
             raise ValueError("to_labels: these are not whole sets; take rows, not columns")
-        names: Sequence[Any] = range(self.shape[1]) if self.classes is None else self.classes
-        return [[names[int(place)] for place in np.flatnonzero(row)] for row in np.asarray(self)]
+        names: Sequence[Any] = range(members.shape[1]) if self.classes is None else self.classes
+        return [[names[int(place)] for place in np.flatnonzero(row)] for row in members]

@@ -15,25 +15,38 @@ from evenkeel._errors import InvalidInputError
 
 
 class Table(NamedTuple):
-    """A matrix, and the names of its columns where each has one of its own."""
+    """A matrix, and the names of its columns where they have names."""
 
     values: np.ndarray
     columns: Optional[List[str]]
 
 
-def table(argument: str, values: Any) -> Table:
-    """A matrix with the names of its columns; columns named 0, 1, 2, ... in any order are put in order."""
-    if type(values).__name__ == "LazyFrame" and hasattr(values, "collect"):
-        values = values.collect()
+def table(argument: str, values: Any, labels: Optional[Tuple[str, Any]] = None) -> Table:
+    """A matrix with the names of its columns; columns named 0, 1, 2, ... in any order are put in order.
+
+    `labels` are those of its rows with their argument, for a message if the two were swapped.
+    """
+    values = _inputs.collected(values)
     columns = _columns(values)
     matrix = _inputs.matrix(argument, values)
+    if matrix.shape[1] == 1:
+        if labels is not None and _inputs.array_of(*labels).ndim == 2:
+            _inputs.labels(*labels, argument)  # Says so if it is them that have columns.
+        raise InvalidInputError(
+            f"{argument}: it has one number a row, and a column for each class is needed: for two classes "
+            "np.column_stack([1 - p, p]), of logits np.column_stack([0 * z, z]), for a single row p.reshape(1, -1)"
+        )
     if columns is None or len(columns) != matrix.shape[1] or len(columns) < 2:
         return Table(matrix, None)
     numbers = [str(place) for place in range(len(columns))]
     if sorted(columns) == sorted(numbers):
         return Table(_taken(matrix, [columns.index(number) for number in numbers]), None)
-    if len(set(columns)) != len(columns) or not all(columns):
-        return Table(matrix, None)
+    twice = next((name for place, name in enumerate(columns) if name in columns[:place]), None)
+    if twice is not None:
+        # Taken for columns without names they would be taken in their order, and that may be another one.
+        raise InvalidInputError(
+            f"{argument}: two columns are called {twice!r}; give every class a column of its own name, or an array without names"
+        )
     return Table(matrix, columns)
 
 
@@ -64,7 +77,7 @@ def encoded(
     in sorted order.
     """
     named = _given_names(classes, n_classes)
-    given = _words(argument, y)
+    given = _words(argument, y, named if named is not None else columns)
     if named is None and columns is not None and all(name.isdigit() for name in columns):
         # Columns named 1, 2, 3: the label 1 is the class of the column 1.
         named = list(columns)
@@ -126,11 +139,15 @@ def _given_names(classes: Any, n_classes: int) -> Optional[List[str]]:
     return names
 
 
-def _words(argument: str, y: Any) -> Optional[List[Any]]:
-    """The labels if they are words; None if they are numbers."""
+def _words(argument: str, y: Any, names: Optional[Sequence[str]]) -> Optional[List[Any]]:
+    """The labels if they are words; None if they are numbers. True and False are words where classes are called so."""
     array = _inputs.array_of(argument, y)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
+    if array.ndim == 1 and array.dtype.kind == "b" and names is not None:
+        spelled = {name.lower(): name for name in names}
+        if set(spelled) == {"true", "false"}:
+            return [spelled[str(label).lower()] for label in array.tolist()]
     if array.ndim != 1 or array.dtype.kind not in "OUST":
         return None
     words = array.tolist()

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
-from typing import TYPE_CHECKING, Any, Dict, Final, List, Literal, NamedTuple, Optional, Sequence, Tuple, Type, Union, overload
+from typing import TYPE_CHECKING, Any, Dict, Final, List, Literal, NamedTuple, Optional, Union, overload
 
 import numpy as np
 
 from evenkeel import _errors, _evenkeel, _files, _format, _inputs, _tables
 from evenkeel._errors import EvenkeelError, InvalidParameterError
-from evenkeel._sets import LabelSets
+from evenkeel._stored import StoredCalibration
 from evenkeel.grouped import GroupedCalibration
 
 if TYPE_CHECKING:
@@ -21,6 +20,9 @@ if TYPE_CHECKING:
 
 #: What `calibrate` and the classifier do unless told otherwise.
 DEFAULT_METHOD: Final = "auto"
+
+SmallGroups = Literal["merge", "refuse", "all-labels"]
+OtherGroups = Literal["refuse", "pooled"]
 
 
 class Trace(NamedTuple):
@@ -74,8 +76,8 @@ def calibrate(
     per: Optional[str] = ...,
     groups_cal: Any = ...,
     groups_target: Any = ...,
-    small_groups: str = ...,
-    other_groups: str = ...,
+    small_groups: SmallGroups = ...,
+    other_groups: OtherGroups = ...,
     **options: Unpack[MethodOptions],
 ) -> "GroupedCalibration": ...
 def calibrate(
@@ -96,8 +98,8 @@ def calibrate(
     per: Optional[str] = None,
     groups_cal: Any = None,
     groups_target: Any = None,
-    small_groups: str = "merge",
-    other_groups: str = "refuse",
+    small_groups: SmallGroups = "merge",
+    other_groups: OtherGroups = "refuse",
     classes: Any = None,
     **options: Unpack[MethodOptions],
 ) -> Any:
@@ -150,8 +152,49 @@ def calibrate(
         Options of the method and the score, named as in `docs/options.md` and typed in `evenkeel._options`. An option
         that neither uses is an error.
     """
-    groups = _groups(per, groups_cal, groups_target, small_groups, other_groups)
-    cal = _tables.table("probs_cal", probs_cal)
+    made = fitted(
+        probs_cal,
+        y_cal,
+        probs_target,
+        method,
+        alpha,
+        random_state,
+        logits=logits,
+        features_cal=features_cal,
+        ratios_cal=ratios_cal,
+        weights_cal=weights_cal,
+        features_target=features_target,
+        y_target=y_target,
+        second=second,
+        per=_grouping(per, groups_cal, groups_target, small_groups, other_groups),
+        classes=classes,
+        **options,
+    )
+    _errors.warn_of(made.warnings_)
+    return made
+
+
+def fitted(
+    probs_cal: Any,
+    y_cal: Any,
+    probs_target: Any,
+    method: Any,
+    alpha: Any,
+    random_state: Any,
+    *,
+    logits: Union[bool, Literal["force"]] = False,
+    features_cal: Any = None,
+    ratios_cal: Any = None,
+    weights_cal: Any = None,
+    features_target: Any = None,
+    y_target: Any = None,
+    second: Any = None,
+    per: Optional[Dict[str, Any]] = None,
+    classes: Any = None,
+    **options: Any,
+) -> Any:
+    """`calibrate` without its warnings, for calls that are steps of another."""
+    cal = _tables.table("probs_cal", probs_cal, ("y_cal", y_cal))
     if probs_target is None and str(method) != "uncorrected":
         raise InvalidParameterError(
             f"probs_target is missing; method {method} learns from unlabeled target data, or use uncorrected"
@@ -161,38 +204,34 @@ def calibrate(
     target = _tables.aligned("probs_target", given, cal.columns, "probs_cal")
     labels, names = _tables.encoded("y_cal", y_cal, "probs_cal", cal.values.shape[1], classes, cal.columns)
     second_cal, second_target = _tables.second_models(second, cal.columns, "probs_cal")
-    data = (
+    core = _evenkeel.calibrate(
         cal.values,
         labels,
         target,
         _tables.encoded_target("y_target", y_target, len(target), names),
         _inputs.side_inputs("_cal", features_cal, ratios_cal, weights_cal, second=second_cal),
         _inputs.side_inputs("_target", features_target, second=second_target),
-    )
-    settings = (
+        per,
+        cal.columns,
+        names,
         str(method),
         _inputs.number("alpha", alpha),
         _inputs.seed(random_state),
         _inputs.kind(logits),
         dict(options),
     )
-    made: Any
-    if per is None and groups is None:
-        core = _evenkeel.calibrate(*data, *settings)
-        said = core.class_warning
-        made = Calibration(core.named(cal.columns, names), [] if said is None else [said])
-    else:
-        by = None if groups is None else per
-        grouped = _evenkeel.calibrate_grouped(*data, groups, by, small_groups, other_groups == "pooled", *settings)
-        made = GroupedCalibration(grouped.named(cal.columns, names))
-    _errors.warn_of(made.warnings_)
-    return made
+    said = core.class_warning
+    return _of_kind(core, [] if said is None else [said])
 
 
-def _groups(
+def _of_kind(core: _evenkeel.FittedCalibration, notes: Any = ()) -> Any:
+    return Calibration(core, notes) if core.per == "one" else GroupedCalibration(core, notes)
+
+
+def _grouping(
     per: Optional[str], groups_cal: Any, groups_target: Any, small_groups: str, other_groups: str
-) -> Optional[Tuple[List[str], List[str]]]:
-    """The groups of both data sets, or None where there are none."""
+) -> Optional[Dict[str, Any]]:
+    """Whose coverage is to hold, as the compiled part takes it; None where it is that of all rows."""
     if other_groups not in ("refuse", "pooled"):
         raise InvalidParameterError(f"other_groups is {other_groups!r}; it must be one of refuse, pooled")
     if (groups_cal is None) != (groups_target is None):
@@ -200,6 +239,7 @@ def _groups(
         raise InvalidParameterError(f"{missing} is missing; give the groups of both data sets or of neither")
     if per is not None and not isinstance(per, str):
         raise InvalidParameterError(f"per is {per!r}; it must be \"class\" or a name for the groups")
+    grouping = {"groups": None, "by": None, "small": small_groups, "pooled_others": other_groups == "pooled"}
     if groups_cal is None:
         if per not in (None, "class"):
             raise InvalidParameterError(f"per is {per!r}, which needs groups_cal and groups_target; give them, or per=\"class\"")
@@ -207,10 +247,11 @@ def _groups(
             raise InvalidParameterError("small_groups has no use without per; leave it out")
         if other_groups != "refuse":
             raise InvalidParameterError("other_groups has no use without groups_cal; leave it out")
-        return None
+        return None if per is None else grouping
     if per == "class":
         raise InvalidParameterError('per="class" takes no groups: the labels are its groups; leave groups_cal and groups_target out')
-    return _inputs.groups("groups_cal", groups_cal), _inputs.groups("groups_target", groups_target)
+    groups = (_inputs.groups("groups_cal", groups_cal), _inputs.groups("groups_target", groups_target))
+    return {**grouping, "groups": groups, "by": per}
 
 
 def load(path: Union[str, "os.PathLike[str]"]) -> "Calibration":
@@ -220,60 +261,19 @@ def load(path: Union[str, "os.PathLike[str]"]) -> "Calibration":
     """
     text = _files.read(path)
     try:
-        if '"format":"evenkeel/calibration-per-' in text[:200]:
-            return GroupedCalibration(_evenkeel.GroupedCalibration.from_json(text))  # type: ignore[return-value]
-        return Calibration(_evenkeel.FittedCalibration.from_json(text))
+        found: Calibration = _of_kind(_evenkeel.FittedCalibration.from_json(text))
+        return found
     except EvenkeelError as error:
         raise type(error)(f"{os.fspath(path)}: {error}") from None
 
 
-class Calibration:
+class Calibration(StoredCalibration):
     """Weighted calibration scores, from which thresholds and sets follow for any alpha.
 
     Made by `evenkeel.calibrate`, read by `evenkeel.load`; it can be pickled and copied, and does not change.
     """
 
-    __slots__ = ("_alone", "_core", "_notes")
-
-    def __init__(self, core: _evenkeel.FittedCalibration, notes: Sequence[str] = ()) -> None:
-        self._core = core
-        self._notes = list(notes)
-        self._alone = False
-
-    @property
-    def method(self) -> str:
-        """Name of the method that made it."""
-        return self._core.method
-
-    @property
-    def score(self) -> str:
-        """Name of the score function."""
-        return self._core.score
-
-    @property
-    def n_classes(self) -> int:
-        """Number of classes."""
-        return self._core.classes
-
-    @property
-    def classes_(self) -> Optional[List[str]]:
-        """Names of the classes, in the order of the columns; None where they have none."""
-        return self._core.class_names
-
-    @property
-    def columns_(self) -> Optional[List[str]]:
-        """Columns of the tables it was made of, by which later rows are matched; None where they had no names."""
-        return self._core.columns
-
-    @property
-    def alpha(self) -> float:
-        """Miscoverage rate used when none is named."""
-        return self._core.alpha
-
-    @property
-    def random_state(self) -> int:
-        """Seed it was made with."""
-        return self._core.seed
+    __slots__ = ()
 
     @property
     def weights_(self) -> np.ndarray:
@@ -345,11 +345,6 @@ class Calibration:
         return self._core.stopped
 
     @property
-    def warnings_(self) -> List[str]:
-        """What to know before trusting it."""
-        return self._core.warnings + self._notes
-
-    @property
     def account_(self) -> Optional[str]:
         """What was done and why, for methods that decide something themselves (auto, label-plan)."""
         return self._core.account
@@ -367,76 +362,6 @@ class Calibration:
         """
         return self._core.threshold(_inputs.optional_number("alpha", alpha))
 
-    def predict_set(
-        self,
-        probs: Any,
-        alpha: Optional[float] = None,
-        *,
-        logits: Union[bool, Literal["force"]] = False,
-        features: Any = None,
-        ratios: Any = None,
-        first_row: int = 0,
-    ) -> LabelSets:
-        """Which labels are in the sets of rows of probabilities; bool (n, C), with `to_labels()`.
-
-        `features` or `ratios` of the rows are needed where the calibration was made with them. `first_row` is the position
-        of the first row in the stream the rows are part of: randomised scores draw by position, so a caller who predicts
-        piece by piece counts the rows of earlier calls. Errors count rows from it too.
-        """
-        sets = self._sets(probs, [alpha], logits=logits, features=features, ratios=ratios, first_row=first_row)[0]
-        return LabelSets(sets, self.classes_)
-
-    def _sets(
-        self,
-        probs: Any,
-        alphas: Sequence[Optional[float]],
-        *,
-        logits: Union[bool, Literal["force"]] = False,
-        features: Any = None,
-        ratios: Any = None,
-        first_row: int = 0,
-    ) -> List[np.ndarray]:
-        """The sets of the same rows at several miscoverage rates."""
-        matrix, first = self._rows("probs", probs), _inputs.count("first_row", first_row)
-        side, are_logits = _inputs.side_inputs("", features, ratios), _inputs.kind(logits)
-        rates = [_inputs.optional_number("alpha", alpha) for alpha in alphas]
-        sets = [self._core.predict(matrix, side, rate, are_logits, first) for rate in rates]
-        if len(matrix) == 1 and first == 0 and self._core.randomised:
-            if self._alone:
-                warnings.warn(
-                    "a randomised score draws by the position of a row, and a single row was predicted at position 0 again, so "
-                    "with the same draw; count rows with first_row, or predict them in one call",
-                    UserWarning,
-                    stacklevel=3,
-                )
-            self._alone = True
-        return sets
-
-    def evaluate(
-        self,
-        probs: Any,
-        y: Any,
-        alpha: Optional[float] = None,
-        *,
-        logits: Union[bool, Literal["force"]] = False,
-        features: Any = None,
-        ratios: Any = None,
-        first_row: int = 0,
-    ) -> Dict[str, Any]:
-        """Coverage, sizes and gap on labeled rows, under the names of `evenkeel evaluate --json`.
-
-        `features`, `ratios` and `first_row` are as in `predict_set`.
-        """
-        document = self._core.evaluate(
-            self._rows("probs", probs),
-            self._labels("y", y),
-            _inputs.side_inputs("", features, ratios),
-            _inputs.optional_number("alpha", alpha),
-            _inputs.kind(logits),
-            _inputs.count("first_row", first_row),
-        )
-        return json.loads(document)
-
     def update(self, probs_target: Any, y_target: Any, *, logits: Union[bool, Literal["force"]] = False) -> "Calibration":
         """A calibration with more labels: bit for bit that of `calibrate` with all labels at once.
 
@@ -445,54 +370,13 @@ class Calibration:
         """
         target = self._rows("probs_target", probs_target)
         labels = _tables.encoded_target("y_target", y_target, len(target), self.classes_)
-        return Calibration(self._core.update(target, labels, _inputs.kind(logits)))
-
-    def _rows(self, argument: str, probs: Any) -> np.ndarray:
-        """Rows with their columns in the order of the classes."""
-        return _tables.aligned(argument, _tables.table(argument, probs), self.columns_, "the calibration")
-
-    def _labels(self, argument: str, y: Any) -> np.ndarray:
-        return _tables.encoded(argument, y, "probs", self.n_classes, self.classes_, self.columns_)[0]
-
-    def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
-        """Writes a file that `evenkeel.load` and `evenkeel predict` read."""
-        _files.write(path, self._core.to_json() + "\n")
-
-    def __reduce__(self) -> Any:
-        rows = self._core.rows
-        known = rows if rows is None else rows.tolist()
-        return _restored, (type(self), self._core.to_json(), known, self._core.row_count, self._notes)
-
-    def __copy__(self) -> "Calibration":
-        return self  # It does not change.
-
-    def __deepcopy__(self, memo: Any) -> "Calibration":
-        return self
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Calibration):
-            return NotImplemented
-        return self._core.to_json() == other._core.to_json()
-
-    def __hash__(self) -> int:
-        return hash(self._core.to_json())
-
-    def _title(self) -> str:
-        return f"Calibration of {self.n_classes} classes, score {self.score}"
-
-    def __repr__(self) -> str:
-        lines = [f"<evenkeel.{self._title()}>", *self._core.sentences]
-        return "\n".join(lines + [f"Warning: {warning}." for warning in self.warnings_])
+        made = Calibration(self._core.update(target, labels, _inputs.kind(logits)))
+        _errors.warn_of(made.warnings_)
+        return made
 
     def _repr_html_(self) -> str:
         tables = []
         if self.threshold() is not None:
             rows = [(_format.percent(1 - rate), _format.threshold(self.threshold(rate))) for rate in (0.01, 0.05, 0.1, 0.2)]
             tables.append(_format.html_table(("level", "threshold"), rows))
-        return _format.html_page(self._title(), self._core.sentences, *tables, warnings=self.warnings_)
-
-
-def _restored(
-    kind: Type[Calibration], text: str, rows: Optional[List[int]], row_count: int, notes: Sequence[str]
-) -> Calibration:
-    return kind(_evenkeel.FittedCalibration.from_json(text, rows, row_count), notes)
+        return _format.html_page(self._title(), self._sentences(), *tables, warnings=self.warnings_)

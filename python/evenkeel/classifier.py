@@ -9,13 +9,14 @@ from sklearn.base import ClassifierMixin
 
 from evenkeel import _inputs
 from evenkeel._errors import InvalidInputError, InvalidParameterError
-from evenkeel._estimator import ShiftConformalEstimator
+from evenkeel._estimator import EstimatorOptions, ShiftConformalEstimator
+from evenkeel._sets import LabelSets
 from evenkeel.calibration import DEFAULT_METHOD, calibrate
 from evenkeel.grouped import GroupedCalibration
 from evenkeel.shift import ShiftReport, check
 
 if TYPE_CHECKING:
-    from evenkeel._options import MethodName
+    from evenkeel._options import MethodName, ScoreName
 
 #: The options of `evenkeel.calibrate` that `evenkeel.check` has too.
 _CHECK_OPTIONS = ("score", "randomised", "raps_lambda", "raps_k", "bound_grid", "assume", "accuracy")
@@ -69,12 +70,12 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
         estimator: Any = None,
         confidence_level: Any = 0.9,
         method: MethodName = DEFAULT_METHOD,
-        conformity_score: str = "lac",
+        conformity_score: ScoreName = "lac",
         prefit: bool = True,
         random_state: Any = 0,
         logits: Union[bool, Literal["force"]] = False,
-        method_options: Optional[Dict[str, Any]] = None,
-        assume: Optional[str] = None,
+        method_options: Optional[EstimatorOptions] = None,
+        assume: Optional[Literal["class-shares", "calibrated", "matched", "blend"]] = None,
         accuracy: Optional[float] = None,
         second_estimators: Optional[Sequence[Any]] = None,
         per: Optional[str] = None,
@@ -145,6 +146,7 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
             per=self.per,
             groups_cal=groups_cal,
             groups_target=groups_target,
+            classes=self._class_words(),
             **{"score": self.conformity_score, **self._assumed(), **self._options()},
         )
         # Labels may come later, and a calibration does not keep the target rows.
@@ -190,6 +192,7 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
             random_state=self.random_state,
             logits=logits,
             second=self._second(X_cal, X_target, logits),
+            classes=self._class_words(),
             **{"score": self.conformity_score, **self._assumed(), **options},
         )
 
@@ -211,23 +214,20 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
 
     def predict_set(
         self, X: Any, *, groups: Any = None, features: Any = None, ratios: Any = None, first_row: int = 0
-    ) -> Tuple[np.ndarray, np.ndarray]:
-        """Labels, and which labels are in the sets: `(y_pred, bool (n, C, n_levels))`.
+    ) -> Tuple[np.ndarray, LabelSets]:
+        """Labels, and which labels are in the sets: `(y_pred, bool (n, C, n_levels))`, with `to_labels(level)`.
 
         `features` or `ratios` of the rows are needed where `method_options` held those of the calibration data; `first_row` is the
         position of the first row in a stream, by which randomised scores draw. See `Calibration.predict_set`. `groups` holds the group of
         each row where `conformalize` was given groups.
         """
         self._require_conformalized()
-        outputs, logits = self._outputs(X, "X")
-        calibration: Any = self.calibration_
-        side = {"features": features, "ratios": ratios, "first_row": first_row}
-        if isinstance(calibration, GroupedCalibration):
-            side["groups"] = groups
-        elif groups is not None:
+        if groups is not None and getattr(self.calibration_, "per", "one") != "group":
             raise InvalidParameterError("groups have no use here: conformalize was not given any; leave them out")
-        sets = calibration._sets(outputs, self._alphas(), logits=logits, **side)
-        return self.predict(X), np.stack(sets, axis=2)
+        outputs, logits = self._outputs(X, "X")
+        side = {"groups": groups, "features": features, "ratios": ratios, "first_row": first_row}
+        sets = self.calibration_._sets(outputs, self._alphas(), logits=logits, **side)
+        return self.predict(X), LabelSets(np.stack(sets, axis=2), self.classes_.tolist())
 
     def _outputs(self, X: Any, argument: str) -> Tuple[np.ndarray, Union[bool, Literal["force"]]]:
         """What the model says about `X`, and whether it speaks in logits. Those of a `decision_function` are, whatever they are."""
@@ -280,6 +280,13 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
         shifted = np.exp(outputs - outputs.max(axis=1, keepdims=True))
         return shifted / shifted.sum(axis=1, keepdims=True)
 
+    def _class_words(self) -> Optional[List[str]]:
+        """The classes as names to be shown; None where they are numbers, which labels by position would be taken for."""
+        words = self.classes_.tolist()
+        if not all(isinstance(word, str) and word and not word.lstrip("-").isdigit() for word in words):
+            return None
+        return words
+
     def _encoded(self, y: Any, argument: str) -> np.ndarray:
         """Positions of labels in `classes_`."""
         given = _inputs.array_of(argument, y)
@@ -295,7 +302,7 @@ class ShiftConformalClassifier(ClassifierMixin, ShiftConformalEstimator):
         unknown = np.flatnonzero(encoded < 0)
         if unknown.size:
             raise InvalidInputError(
-                f"{argument}[{unknown[0]}] is {given[unknown[0]]!r}, which is none of the estimator's "
+                f"{argument}[{unknown[0]}] is {given.tolist()[unknown[0]]!r}, which is none of the estimator's "
                 f"{len(self.classes_)} classes; remove the point or fit the estimator with it"
             )
         return encoded

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Literal, NamedTuple
 
 import numpy as np
 
-from evenkeel import _evenkeel, _format, _inputs, _tables
+from evenkeel import _errors, _evenkeel, _format, _inputs, _tables
 from evenkeel._documents import Record
 from evenkeel._errors import InvalidParameterError
+from evenkeel._pages import WithPage
 from evenkeel.calibration import Calibration
 
 if TYPE_CHECKING:
@@ -29,8 +30,10 @@ class GapCurve(NamedTuple):
     coverage: np.ndarray
 
 
-class Comparison(Sequence[ComparisonRow]):
+class Comparison(WithPage, Sequence[ComparisonRow]):
     """Rows of a comparison; also the calibrations, evaluations and gap curves behind them, by method."""
+
+    _MAKER = "evenkeel.compare"
 
     def __init__(
         self,
@@ -40,6 +43,7 @@ class Comparison(Sequence[ComparisonRow]):
         gap_curves: Dict[str, GapCurve],
         sentences: Sequence[Sequence[str]],
         left_out: Sequence[str],
+        page: Optional[_evenkeel.Page] = None,
     ) -> None:
         self._document = document
         self.alpha: float = document["alpha"]
@@ -52,6 +56,7 @@ class Comparison(Sequence[ComparisonRow]):
         #: What it is about; what a method that decides something itself did and why.
         self.sentences_ = [list(part) for part in sentences]
         self.left_out = list(left_out)
+        self.page_ = page
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -77,6 +82,9 @@ class Comparison(Sequence[ComparisonRow]):
         import pandas
 
         return pandas.DataFrame([row.to_dict() for row in self.rows])
+
+    def __getstate__(self) -> Dict[str, Any]:
+        return {**vars(self), "page_": None}
 
     _HEADER = ("method", "coverage", "mean size", "total gap", "threshold", "n_w", "seconds", "assumes")
 
@@ -138,11 +146,11 @@ def compare(
     the test labels: calibrated on one half of the test rows, measured on the other, both ways). `classes`, `second` and the options are
     those of `evenkeel.calibrate`.
     """
-    cal = _tables.table("probs_cal", probs_cal)
+    cal = _tables.table("probs_cal", probs_cal, ("y_cal", y_cal))
     labels, names = _tables.encoded("y_cal", y_cal, "probs_cal", cal.values.shape[1], classes, cal.columns)
-    test = _tables.aligned("probs_test", _tables.table("probs_test", probs_test), cal.columns, "probs_cal")
+    test = _tables.aligned("probs_test", _tables.table("probs_test", probs_test, ("y_test", y_test)), cal.columns, "probs_cal")
     second_cal, second_target = _tables.second_models(second, cal.columns, "probs_cal")
-    document, compared, sentences, left_out = _evenkeel.compare(
+    document, compared, sentences, left_out, page = _evenkeel.compare(
         cal.values,
         labels,
         _tables.aligned("probs_target", _tables.table("probs_target", probs_target), cal.columns, "probs_cal"),
@@ -152,20 +160,26 @@ def compare(
         _inputs.side_inputs("_target", features_target, second=second_target),
         _inputs.side_inputs("_test", features_test, ratios_test),
         _names(methods),
+        cal.columns,
+        names,
         _inputs.number("alpha", alpha),
         _inputs.seed(random_state),
         _inputs.kind(logits),
         dict(options),
     )
     by_name = {one["calibration"].method: one for one in compared}
-    return Comparison(
+    comparison = Comparison(
         json.loads(document),
-        calibrations={name: Calibration(one["calibration"].named(cal.columns, names)) for name, one in by_name.items()},
+        calibrations={name: Calibration(one["calibration"]) for name, one in by_name.items()},
         evaluations={name: json.loads(one["evaluation"]) for name, one in by_name.items()},
         gap_curves={name: GapCurve(one["alphas"], one["coverages"]) for name, one in by_name.items()},
         sentences=sentences,
         left_out=left_out,
+        page=page,
     )
+    # That "all" leaves out what cannot apply is told, and no reason for alarm.
+    _errors.warn_of(warning for warning in comparison.warnings if warning not in comparison.left_out)
+    return comparison
 
 
 def _names(methods: Union[str, Sequence[str]]) -> Optional[List[str]]:

@@ -24,7 +24,8 @@ __all__ = [
 def coverage(sets: Any, y: Any, classes: Any = None) -> Any:
     """Share of the points whose label is in their set; `sets` bool (n, C), or (n, C, levels) for an array of shares.
 
-    `y` (n,) are integers from 0, or names of the classes: those of `classes`, or of the sets where a calibration made them.
+    `y` (n,) are integers from 0, booleans, categories, or names of the classes: those of `classes`, or of the sets where a
+    calibration or an estimator made them.
     """
     names = getattr(sets, "classes", None) if classes is None else classes
     levels = _levels(sets)

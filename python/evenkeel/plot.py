@@ -78,7 +78,9 @@ def score_laws(report: ShiftReport, calibration: Optional[Calibration] = None, a
         ax.step(*_steps(scores[order], np.cumsum(mass[order])), where="post", color=_COLOURS[3], label="reweighted")
     if report.threshold is not None:
         ax.axvline(report.threshold, color="0.4", linestyle=":", linewidth=1, label="uncorrected threshold")
-    return _finished(ax, "score", "share of scores at or below", "Laws of the scores")
+    # Beside the axes: seven curves leave no corner of them free.
+    beside = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
+    return _finished(ax, "score", "share of scores at or below", "Laws of the scores", beside)
 
 
 def trace(calibrations: Calibrations, ax: Any = None) -> Any:
@@ -129,10 +131,10 @@ def _steps(scores: np.ndarray, cdf: np.ndarray) -> Tuple[np.ndarray, np.ndarray]
     return np.concatenate([scores[:1], scores]), np.concatenate([[0.0], cdf])
 
 
-def _finished(ax: Any, x: str, y: str, title: str) -> Any:
+def _finished(ax: Any, x: str, y: str, title: str, legend: Optional[Dict[str, Any]] = None) -> Any:
     ax.set_xlabel(x)
     ax.set_ylabel(y)
     ax.set_title(title)
     if ax.get_legend_handles_labels()[1]:
-        ax.legend(frameon=False, fontsize="small")
+        ax.legend(frameon=False, fontsize="small", **(legend or {}))
     return ax

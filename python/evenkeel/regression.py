@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Type
+from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
-from evenkeel import _evenkeel, _format, _inputs
+from evenkeel import _errors, _evenkeel, _format, _inputs
 from evenkeel._documents import Record
 from evenkeel._errors import IncompatibleError, InvalidInputError, InvalidParameterError
+from evenkeel._pages import Evaluation
 from evenkeel._sets import LabelSets
 from evenkeel.calibration import Calibration
 
@@ -210,7 +211,7 @@ class ResidualCalibration(Calibration):
     def _sets(self, *_: Any, **__: Any) -> List[np.ndarray]:
         return [self.predict_set()]
 
-    def evaluate(self, *_: Any, **__: Any) -> Dict[str, Any]:
+    def evaluate(self, *_: Any, **__: Any) -> Evaluation:
         """Refused: there are no labels."""
         raise IncompatibleError(
             "a calibration of residuals gives no sets of labels; measure the regressor's intervals with evenkeel.metrics"
@@ -274,10 +275,8 @@ class GatedCalibration(ResidualCalibration):
         probability = None if self._about["guarantee"] == "average" else self._about["guarantee"]
         return max(own, _evenkeel.guaranteed_threshold(np.array(self._about["labeled"]), rate, probability))
 
-    def __reduce__(self) -> Any:
-        rows = self._core.rows
-        known = rows if rows is None else rows.tolist()
-        return _restored, (type(self), self._core.to_json(), known, self._core.row_count, self._notes, self._about)
+    def _state(self) -> Any:
+        return (*super()._state(), self._about)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, GatedCalibration):
@@ -296,25 +295,10 @@ class GatedCalibration(ResidualCalibration):
         unit = {"absolute": "in units of y", "normalised": "scales", "quantile": "beyond the predicted quantiles"}[self.score]
         return [str(self._about["account"]), f"{reach} {unit}."]
 
-    def __repr__(self) -> str:
-        lines = [f"<evenkeel.{self._title()}>", *self._sentences()]
-        return "\n".join(lines + [f"Warning: {warning}." for warning in self.warnings_])
-
     def _repr_html_(self) -> str:
         rows = [(_format.percent(1 - rate), _format.threshold(self.threshold(rate))) for rate in (0.01, 0.05, 0.1, 0.2)]
         table = _format.html_table(("level", "threshold"), rows)
         return _format.html_page(self._title(), self._sentences(), table, warnings=self.warnings_)
-
-
-def _restored(
-    kind: Type[GatedCalibration],
-    text: str,
-    rows: Optional[List[int]],
-    row_count: int,
-    notes: Sequence[str],
-    about: Dict[str, Any],
-) -> GatedCalibration:
-    return kind(_evenkeel.FittedCalibration.from_json(text, rows, row_count), notes, about)
 
 
 def checked_guarantee(guarantee: Any) -> Any:
@@ -514,7 +498,9 @@ def check_regression(
     if cal.kind == "absolute":
         beside = plain_readings(scores, cal.prediction, y, target.prediction, _inputs.count("bins", bins), threshold, rate, seed)
     draws = None if permutations is None else _inputs.count("permutations", permutations)
-    return report(compared(scores, *sides), threshold, rate, failure, draws, seed, beside, labeled.tolist())
+    found = report(compared(scores, *sides), threshold, rate, failure, draws, seed, beside, labeled.tolist())
+    _errors.warn_of(found.warnings)
+    return found
 
 
 def _given_forecast(argument: str, values: Any, scale_argument: str, scale: Any) -> Forecast:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Tuple, Union, cast
+from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 from sklearn.base import RegressorMixin, clone, is_classifier
 from sklearn.model_selection import cross_val_predict
 from sklearn.utils import column_or_1d
 
-from evenkeel import _evenkeel, _inputs, _format
+from evenkeel import _errors, _evenkeel, _format, _inputs
 from evenkeel._errors import InvalidInputError, InvalidParameterError
-from evenkeel._estimator import ShiftConformalEstimator
-from evenkeel.calibration import Calibration, calibrate
+from evenkeel._estimator import EstimatorOptions, ShiftConformalEstimator
+from evenkeel.calibration import Calibration, fitted
 from evenkeel.regression import (
     Compared,
     Forecast,
@@ -34,7 +34,9 @@ from evenkeel.regression import (
 if TYPE_CHECKING:
     from typing_extensions import Literal
 
-    from evenkeel._options import MethodName
+    from evenkeel._options import MethodName, ScoreName
+
+    RegressorScore = Literal["absolute", "normalised", "normalized", "quantile"]
 
 #: The paper's settings for regression, where `ot` minimises eq 8: ten large steps, the plain bandwidth rule.
 REGRESSION_OPTIONS: Dict[str, Any] = {
@@ -116,12 +118,12 @@ class ShiftConformalRegressor(RegressorMixin, ShiftConformalEstimator):
         estimator: Any = None,
         confidence_level: Any = 0.9,
         method: Union[MethodName, Literal["calibrated"]] = "auto",
-        conformity_score: Optional[str] = None,
+        conformity_score: Optional[Union[RegressorScore, ScoreName]] = None,
         prefit: bool = True,
         random_state: Any = 0,
         bins: int = 50,
         bin_edges: Any = None,
-        method_options: Optional[Dict[str, Any]] = None,
+        method_options: Optional[EstimatorOptions] = None,
         scale_estimator: Any = None,
     ) -> None:
         self.estimator = estimator
@@ -167,7 +169,7 @@ class ShiftConformalRegressor(RegressorMixin, ShiftConformalEstimator):
         features_target: Any = None,
         scale_cal: Any = None,
         scale_target: Any = None,
-        guarantee: Any = None,
+        guarantee: Optional[Union[float, Literal["none", "average"]]] = None,
     ) -> "ShiftConformalRegressor":
         """Learns from labeled calibration data and unlabeled target data; may be called again at any time.
 
@@ -200,6 +202,7 @@ class ShiftConformalRegressor(RegressorMixin, ShiftConformalEstimator):
             else:
                 self._refuse_features(features_cal, features_target)
                 self.calibration_ = self._calibrated_bins(X_cal, y_cal, target)
+            _errors.warn_of(self.calibration_.warnings_)
             return self
         if self.method not in PLAIN_METHODS:
             raise InvalidParameterError(f"method is {self.method!r}; for a regressor it must be one of {', '.join(PLAIN_METHODS)}")
@@ -215,6 +218,7 @@ class ShiftConformalRegressor(RegressorMixin, ShiftConformalEstimator):
         known = target_values("y_target", y_target, len(said.prediction))
         labeled = said.rows(sorted(known)).scores(np.array([known[row] for row in sorted(known)])) if known else np.zeros(0)
         self.calibration_ = self._calibrated_scores(cal, said, y, side, labeled, promise)
+        _errors.warn_of(self.calibration_.warnings_)
         return self
 
     def check(
@@ -251,7 +255,9 @@ class ShiftConformalRegressor(RegressorMixin, ShiftConformalEstimator):
         failure = _inputs.number("delta", delta)
         data = compared(reference.scores, reference.side, side)
         pulled = getattr(self.calibration_, "labels_used_", 0) > 0
-        return report(data, threshold, alpha, failure, draws, seed, beside, labeled, chosen_with_labels=pulled)
+        found = report(data, threshold, alpha, failure, draws, seed, beside, labeled, chosen_with_labels=pulled)
+        _errors.warn_of(found.warnings)
+        return found
 
     def predict(self, X: Any) -> np.ndarray:
         """The estimator's own prediction; of a classifier over bins the mean of its bins, of two quantiles their middle."""
@@ -429,7 +435,7 @@ class ShiftConformalRegressor(RegressorMixin, ShiftConformalEstimator):
                 "few-labels is for them"
             )
         options = {"score": "lac" if self.conformity_score is None else self.conformity_score, **options}
-        split = calibrate(probs_cal, labels, probs_target, method="uncorrected", alpha=alpha, random_state=seed, **options)
+        split = fitted(probs_cal, labels, probs_target, "uncorrected", alpha, seed, **options)
         side = Side(_bin_outputs(probs_cal, edges), self._features(X_cal, "features_cal", features[0]))
         self._require_both(*features)
         self._reference = Reference(split.scores_, side, None)
@@ -446,8 +452,8 @@ class ShiftConformalRegressor(RegressorMixin, ShiftConformalEstimator):
         if corrected:
             # `fixed` gives the test point the weight 1, so that the weights carry its share in their sum.
             scaled = weights * ((1 - test_mass) / test_mass)
-            core = calibrate(
-                probs_cal, labels, probs_target, method="fixed", alpha=alpha, random_state=seed, weights_cal=scaled, **options
+            core = fitted(
+                probs_cal, labels, probs_target, "fixed", alpha, seed, weights_cal=scaled, **options
             )._core
         return BinCalibration(core, [*said, *data.notes], {"method": str(self.method), "account": told, "evidence": evidence})
 
@@ -462,7 +468,7 @@ class ShiftConformalRegressor(RegressorMixin, ShiftConformalEstimator):
         own = _evenkeel.options_of_method("uncorrected")
         options.update({name: value for name, value in self._options().items() if name in own})
         seed = _inputs.seed(self.random_state)
-        scored = calibrate(probs[rows], labels, probs[rows], method="uncorrected", random_state=seed, **options)
+        scored = fitted(probs[rows], labels, probs[rows], "uncorrected", 0.1, seed, **options)
         return list(scored.scores_)
 
     def _predicts_bins(self) -> bool:
@@ -546,13 +552,13 @@ class ShiftConformalRegressor(RegressorMixin, ShiftConformalEstimator):
         values, edges = _inputs.vector("y_cal", y_cal), self._edges()
         labels, _ = _binned(values, edges)
         score = "lac" if self.conformity_score is None else self.conformity_score
-        calibration = calibrate(
+        calibration = fitted(
             self._bin_probabilities(X_cal, "X_cal"),
             labels,
             self._bin_probabilities(X_target, "X_target"),
-            method=cast("MethodName", self.method),
-            alpha=self._alphas()[0],
-            random_state=self.random_state,
+            self.method,
+            self._alphas()[0],
+            self.random_state,
             **{**self._paper_options(), "score": score, **self._options()},
         )
         self.open_ends_, said = self._open_ends(values, edges)
@@ -634,17 +640,11 @@ class BinCalibration(Calibration):
         found = self._about["evidence"]
         return None if found is None else dict(found)
 
-    def __reduce__(self) -> Any:
-        rows = self._core.rows
-        known = rows if rows is None else rows.tolist()
-        return _restored_bins, (self._core.to_json(), known, self._core.row_count, self._notes, self._about)
+    def _state(self) -> Any:
+        return (*super()._state(), self._about)
 
     def __repr__(self) -> str:
         return f"{super().__repr__()}\n{self.account_}"
-
-
-def _restored_bins(text: str, rows: Any, row_count: int, notes: Any, about: Dict[str, Any]) -> BinCalibration:
-    return BinCalibration(_evenkeel.FittedCalibration.from_json(text, rows, row_count), notes, about)
 
 
 def _gated(

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import datetime
 import json
-from typing import TYPE_CHECKING, Any, Dict, List, Literal, NamedTuple, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Literal, NamedTuple, Optional, Union
 
 import numpy as np
 
-from evenkeel import _evenkeel, _files, _format, _inputs, _tables
+from evenkeel import _errors, _evenkeel, _format, _inputs, _tables
 from evenkeel._documents import Record
-from evenkeel._errors import EvenkeelError, InvalidInputError
+from evenkeel._errors import InvalidInputError
+from evenkeel._pages import WithPage
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -26,7 +26,7 @@ class StepCurve(NamedTuple):
     cdf: np.ndarray
 
 
-class ShiftReport(Record):
+class ShiftReport(WithPage, Record):
     """What `evenkeel.check` found: the document of `evenkeel check --json`; a threshold of None is infinite."""
 
     #: What `auto` makes of the target data; None where no shift was found.
@@ -39,9 +39,8 @@ class ShiftReport(Record):
     laws_: Dict[str, StepCurve]
     #: The answer in three sentences, and what it rests on.
     sentences_: List[List[str]]
-    #: What the page is made of; None in a report that went through pickle.
-    page_: Any
 
+    _MAKER = "evenkeel.check"
     _READINGS = ("reading", "coverage", "sampling error")
     _BOUNDS = ("bound", "total gap", "distance from the level", "paper's grid form (eq 7)", "eq 8")
 
@@ -64,13 +63,15 @@ class ShiftReport(Record):
             rows.append([f"with DKW terms, confidence {_format.confidence(bounds.dkw_confidence)}", *with_dkw])
         return rows
 
-    def _warnings(self) -> List[str]:
+    @property
+    def warnings_(self) -> List[str]:
+        """What to know before trusting it, also of what it recommends."""
         recommended = self.recommended.warnings if self.recommended is not None else ()
         # What a fit with labels warns of may be said of the labels already.
         return [*self.warnings, *(warning for warning in recommended if warning not in self.warnings)]
 
     def __repr__(self) -> str:
-        return "\n".join([*self.sentences_[0], *(f"Warning: {warning}." for warning in self._warnings())])
+        return "\n".join([*self.sentences_[0], *(f"Warning: {warning}." for warning in self.warnings_)])
 
     def explain(self) -> str:
         """The answer with what it rests on: readings, bounds and the paper's quantities, each explained."""
@@ -84,26 +85,7 @@ class ShiftReport(Record):
             _format.html_table(self._READINGS, self._reading_rows()),
             _format.html_table(self._BOUNDS, self._bound_rows()),
         )
-        return _format.html_page(first, [*answer, *details], *tables, warnings=self._warnings())
-
-    def to_html(
-        self,
-        path: Optional[_files.Path] = None,
-        *,
-        title: Optional[str] = None,
-        class_names: Optional[Sequence[str]] = None,
-    ) -> str:
-        """The page that `evenkeel check --html` writes, as text; with `path` it is written there too.
-
-        `title` is the name of the model or the run at its head.
-        """
-        if self.page_ is None:
-            raise EvenkeelError("this report went through pickle and has no page; call evenkeel.check again")
-        names = None if class_names is None else [str(name) for name in class_names]
-        text: str = self.page_.html(title, datetime.date.today().isoformat(), names)
-        if path is not None:
-            _files.write(path, text)
-        return text
+        return _format.html_page(first, [*answer, *details], *tables, warnings=self.warnings_)
 
     def __getstate__(self) -> Dict[str, Any]:
         return {**vars(self), "page_": None}
@@ -149,7 +131,7 @@ def check(
         raise InvalidInputError("give probs_cal and y_cal, or calibration")
     given = _tables.table("probs_target", probs_target)
     if calibration is None:
-        cal = _tables.table("probs_cal", probs_cal)
+        cal = _tables.table("probs_cal", probs_cal, ("y_cal", y_cal))
         columns, of = cal.columns, "probs_cal"
         labels, names = _tables.encoded("y_cal", y_cal, "probs_cal", cal.values.shape[1], classes, cal.columns)
     else:
@@ -165,6 +147,7 @@ def check(
         _tables.encoded_target("y_target", y_target, len(target), names),
         _inputs.side_inputs("_cal", second=second_cal),
         _inputs.side_inputs("_target", second=second_target),
+        names,
         None if alpha is None else _inputs.number("alpha", alpha),
         _inputs.number("delta", delta),
         None if permutations is None else _inputs.count("permutations", permutations),
@@ -174,4 +157,6 @@ def check(
     )
     curve_names = ("calibration", "min_max_lower", "min_max_upper", "f_u_lower", "f_u_upper")
     laws = {name: StepCurve(*curve) for name, curve in zip(curve_names, curves)}
-    return ShiftReport(json.loads(text), laws_=laws, sentences_=said, page_=page)
+    report = ShiftReport(json.loads(text), laws_=laws, sentences_=said, page_=page)
+    _errors.warn_of(report.warnings_)
+    return report

@@ -1,22 +1,43 @@
-//! Probabilities -> a calibration.
+//! Probabilities -> a calibration: with one threshold, or with one for each class or group.
 
+use evenkeel::calibration::ClassNames;
+use evenkeel::calibrator::ShiftCalibrator;
 use evenkeel::error::{PointSet, SideInput};
 use evenkeel::method::{FewLabelsSettings, Method, MethodName, require_and_refuse};
-use evenkeel_jobs::TargetLabels;
+use evenkeel::per_group::SmallGroups;
+use evenkeel_jobs::grouped::{
+    AnyCalibration, GroupJob, MemoryGroups, OtherGroups, calibrate_per_class, calibrate_per_group,
+};
+use evenkeel_jobs::{LabeledData, MemorySource, TargetLabels};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arrays::{LabelArray, Matrix};
 use crate::calibration::FittedCalibration;
-use crate::detached::detached;
+use crate::detached::{Watcher, detached};
 use crate::errors::Failure;
 use crate::methods::Settings;
 use crate::points::{Points, SideArrays, seen};
 
+/// Whose coverage is to hold: of each class, or of each group where groups are given.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Grouping {
+    /// The groups of the calibration rows and of the target rows.
+    groups: Option<(Vec<String>, Vec<String>)>,
+    /// What the groups are called.
+    by: Option<String>,
+    /// What becomes of small classes and groups.
+    small: String,
+    /// Whether rows of other groups get the threshold of all groups.
+    pooled_others: bool,
+}
+
 /// Learns a calibration from labeled probabilities of the calibration data and unlabeled ones of the target data.
 #[pyfunction]
 #[pyo3(signature = (
-    probs_cal, y_cal, probs_target, target_labels, side_cal, side_target, method, alpha, seed, logits, options
+    probs_cal, y_cal, probs_target, target_labels, side_cal, side_target, per, columns, classes, method, alpha, seed, logits,
+    options
 ))]
 #[allow(clippy::too_many_arguments, reason = "the keywords of a Python function")]
 pub(crate) fn calibrate(
@@ -27,6 +48,9 @@ pub(crate) fn calibrate(
     target_labels: Vec<(usize, usize)>,
     side_cal: &Bound<'_, PyDict>,
     side_target: &Bound<'_, PyDict>,
+    per: Option<Grouping>,
+    columns: Option<Vec<String>>,
+    classes: Option<Vec<String>>,
     method: &str,
     alpha: f64,
     seed: u64,
@@ -37,21 +61,7 @@ pub(crate) fn calibrate(
     let settings = Settings::new(alpha, seed, options)?;
     let calibrator = settings.calibrator(method, side_cal.known_ratios())?;
     // Before the data are looked at: a wrong argument is the cheaper mistake to report.
-    for (points, side) in [(PointSet::Calibration, &side_cal), (PointSet::Target, &side_target)] {
-        let mut given = side.given();
-        let auto = calibrator.method.name() == MethodName::Auto;
-        // With labels `auto` is few-labels.
-        if points == PointSet::Calibration && !target_labels.is_empty() && !auto {
-            given.push(SideInput::Labels);
-        }
-        require_and_refuse(&calibrator.method, points, &given).map_err(Failure::from)?;
-        if auto && !target_labels.is_empty() {
-            // Which asks no other models.
-            let few = Method::FewLabels(FewLabelsSettings::default());
-            given.extend((points == PointSet::Calibration).then_some(SideInput::Labels));
-            require_and_refuse(&few, points, &given).map_err(Failure::from)?;
-        }
-    }
+    require_sides(&calibrator, (&side_cal, &side_target), !target_labels.is_empty())?;
     let second_cal = side_cal.second(logits, seen("probs_cal", &probs_cal)?)?;
     let second_target = side_target.second(logits, seen("probs_target", &probs_target)?)?;
     let cal = Points::new(("probs_cal", PointSet::Calibration), &probs_cal, &side_cal, logits)?
@@ -60,10 +70,11 @@ pub(crate) fn calibrate(
     let target =
         Points::new(("probs_target", PointSet::Target), &probs_target, &side_target, logits)?
             .with_second(&second_target);
-    let classes = target.classes();
-    let target_labels = TargetLabels::new("y_target", target_labels, classes)
-        .and_then(|labels| labels.of_rows(classes))
+    let columns_of_target = target.classes();
+    let target_labels = TargetLabels::new("y_target", target_labels, columns_of_target)
+        .and_then(|labels| labels.of_rows(columns_of_target))
         .map_err(Failure::from)?;
+    let names = ClassNames { columns, classes };
     detached(py, |watcher| {
         // Inside the work: the probabilities of logits live as long as the job and no longer.
         let mut softmax = Vec::new();
@@ -72,10 +83,61 @@ pub(crate) fn calibrate(
             true => labeled,
             false => labeled.with_target_labels(&target_labels),
         };
-        let fitted =
-            evenkeel_jobs::calibrate(&calibrator, &labeled, &mut target.source()?, watcher)?;
-        let said = fitted.class_warning(None);
-        Ok(FittedCalibration::new(fitted.calibration, fitted.order, cal.count())
-            .with_class_warning(said))
+        let mut source = target.source()?;
+        if let Some(grouping) = per {
+            let made = grouped(&calibrator, grouping, &labeled, &mut source, watcher)?;
+            return FittedCalibration::per_group(made).named_by(names);
+        }
+        let fitted = evenkeel_jobs::calibrate(&calibrator, &labeled, &mut source, watcher)?;
+        let said = fitted.class_warning(names.classes.as_deref());
+        FittedCalibration::new(fitted.calibration, fitted.order, cal.count())
+            .with_class_warning(said)
+            .named_by(names)
     })
+}
+
+/// An error if the method lacks something that must stand beside the rows, or has no use for what does.
+fn require_sides(
+    calibrator: &ShiftCalibrator,
+    (side_cal, side_target): (&SideArrays<'_>, &SideArrays<'_>),
+    labeled: bool,
+) -> Result<(), Failure> {
+    let auto = calibrator.method.name() == MethodName::Auto;
+    for (points, side) in [(PointSet::Calibration, side_cal), (PointSet::Target, side_target)] {
+        let mut given = side.given();
+        // With labels `auto` is few-labels.
+        if points == PointSet::Calibration && labeled && !auto {
+            given.push(SideInput::Labels);
+        }
+        require_and_refuse(&calibrator.method, points, &given)?;
+        if auto && labeled {
+            // Which asks no other models.
+            let few = Method::FewLabels(FewLabelsSettings::default());
+            given.extend((points == PointSet::Calibration).then_some(SideInput::Labels));
+            require_and_refuse(&few, points, &given)?;
+        }
+    }
+    Ok(())
+}
+
+/// A threshold for each class, or a calibration for each group.
+fn grouped(
+    calibrator: &ShiftCalibrator,
+    grouping: Grouping,
+    labeled: &LabeledData<'_>,
+    source: &mut MemorySource<'_>,
+    watcher: &mut Watcher<'_>,
+) -> Result<AnyCalibration, Failure> {
+    let small = SmallGroups::of_name(&grouping.small)?;
+    let Some((of_cal, of_target)) = &grouping.groups else {
+        let made = calibrate_per_class(calibrator, labeled, source, small, watcher)?;
+        return Ok(AnyCalibration::PerClass(made.calibration));
+    };
+    let others = if grouping.pooled_others { OtherGroups::Pooled } else { OtherGroups::Refuse };
+    let job = GroupJob { by: grouping.by, small, others };
+    let mut of_cal = MemoryGroups::new("groups_cal", of_cal);
+    let mut of_target = MemoryGroups::new("groups_target", of_target);
+    let (cal, target) = ((labeled, &mut of_cal as _), (source as _, &mut of_target as _));
+    let made = calibrate_per_group(calibrator, &job, cal, target, watcher)?;
+    Ok(AnyCalibration::PerGroup(made.calibration))
 }

@@ -1,4 +1,4 @@
-//! A calibration: thresholds, sets, evaluation, file.
+//! A calibration of any kind: thresholds, sets, evaluation, file.
 
 use evenkeel::calibration::{Calibration, ClassNames};
 use evenkeel::conformal::LabelSets;
@@ -7,7 +7,11 @@ use evenkeel::level::Miscoverage;
 use evenkeel::score::{Randomisation, Score};
 use evenkeel::side_inputs::SideInput;
 use evenkeel::threshold::Threshold;
-use evenkeel_jobs::{TargetLabels, parse_calibration, refuse_unused, sentences};
+use evenkeel_jobs::grouped::{
+    AnyCalibration, EvaluatedGroups, GroupColumn, MemoryGroups, evaluate_any,
+    parse_any_calibration, predict_any,
+};
+use evenkeel_jobs::{TargetLabels, sentences};
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -17,12 +21,15 @@ use crate::arrays::{LabelArray, Matrix, matrix, vector};
 use crate::detached::detached;
 use crate::errors::Failure;
 use crate::json;
+use crate::pages::{Found, Page};
+use crate::per_group;
 use crate::points::{Points, SideArrays};
+use crate::spelling::in_python;
 
-/// A fitted calibration, and which of the caller's rows its scores belong to.
+/// A fitted calibration of any kind, and which of the caller's rows its scores belong to.
 #[pyclass(frozen, module = "evenkeel._evenkeel")]
 pub(crate) struct FittedCalibration {
-    calibration: Calibration,
+    calibration: AnyCalibration,
     rows: Option<ScoredRows>,
     /// Classes that one threshold covers far below the level; not part of the file.
     class_warning: Option<String>,
@@ -40,17 +47,27 @@ impl FittedCalibration {
     /// `order` are the caller's rows of the stored scores, out of `count`.
     pub(crate) fn new(calibration: Calibration, order: Vec<usize>, count: usize) -> Self {
         let rows = Some(ScoredRows { of_score: order, count });
-        Self { calibration, rows, class_warning: None }
+        Self { calibration: AnyCalibration::One(calibration), rows, class_warning: None }
+    }
+
+    /// One with a threshold for each class or group, whose rows are not known.
+    pub(crate) fn per_group(calibration: AnyCalibration) -> Self {
+        Self { calibration, rows: None, class_warning: None }
     }
 
     /// With what to know about its classes.
     pub(crate) fn with_class_warning(self, class_warning: Option<String>) -> Self {
-        Self { class_warning, ..self }
+        Self { class_warning: class_warning.map(in_python), ..self }
     }
 
-    /// What it holds.
-    pub(crate) fn calibration(&self) -> &Calibration {
-        &self.calibration
+    /// With names of the columns and the classes.
+    pub(crate) fn named_by(self, names: ClassNames) -> Result<Self, Failure> {
+        Ok(Self { calibration: per_group::named(self.calibration, names)?, ..self })
+    }
+
+    /// The calibration where it has one threshold for all; an error where it has more.
+    pub(crate) fn one(&self) -> Result<&Calibration, Failure> {
+        per_group::one(&self.calibration)
     }
 }
 
@@ -64,10 +81,10 @@ impl FittedCalibration {
     #[staticmethod]
     #[pyo3(signature = (text, rows=None, row_count=0))]
     fn from_json(text: &str, rows: Option<Vec<usize>>, row_count: usize) -> PyResult<Self> {
-        let calibration = parse_calibration(text).map_err(Failure::from)?;
+        let calibration = parse_any_calibration(text).map_err(Failure::from)?;
         let fits = |rows: &ScoredRows| {
             let known = rows.of_score.iter().all(|row| *row < rows.count);
-            known && rows.of_score.len() == calibration.scores().len()
+            known && rows.of_score.len() as u64 == calibration.points()
         };
         // Rows that do not fit are dropped, not refused: the calibration itself is sound without
         // them.
@@ -87,25 +104,14 @@ impl FittedCalibration {
         let target = Points::new(("probs_target", PointSet::Target), &probs_target, &none, logits)?;
         let labels = TargetLabels::new("y_target", target_labels, target.classes());
         let labels = labels.map_err(Failure::from)?;
+        let one = self.one()?;
         detached(py, |watcher| {
-            let before = ("the calibration", &self.calibration);
+            let before = ("the calibration", one);
             let fitted = evenkeel_jobs::update(before, &labels, &mut target.source()?, watcher)?;
             // The rows are those that it keeps, in their order.
             let count = fitted.calibration.scores().len();
             Ok(Self::new(fitted.calibration, fitted.order, count))
         })
-    }
-
-    /// The same with names of the columns and the classes.
-    fn named(&self, columns: Option<Vec<String>>, classes: Option<Vec<String>>) -> PyResult<Self> {
-        let names = ClassNames { columns, classes };
-        let calibration =
-            self.calibration.clone().with_class_names(names).map_err(Failure::from)?;
-        let rows = self
-            .rows
-            .as_ref()
-            .map(|rows| ScoredRows { of_score: rows.of_score.clone(), count: rows.count });
-        Ok(Self { calibration, rows, class_warning: self.class_warning.clone() })
     }
 
     /// Columns of the tables it was made of.
@@ -117,12 +123,29 @@ impl FittedCalibration {
     /// Names of the classes.
     #[getter]
     fn class_names(&self) -> Option<Vec<String>> {
-        self.calibration.class_names().and_then(|names| names.classes.clone())
+        per_group::class_names(&self.calibration).map(<[String]>::to_vec)
     }
 
     /// The text of a calibration file.
     fn to_json(&self) -> PyResult<String> {
         json(&self.calibration)
+    }
+
+    /// `one`, or `class` or `group` where each has a threshold of its own.
+    #[getter]
+    fn per(&self) -> &'static str {
+        per_group::per(&self.calibration)
+    }
+
+    /// The document of `evenkeel calibrate`, with a line for each class or group; without the seconds.
+    #[getter]
+    fn document(&self) -> PyResult<String> {
+        per_group::document(&self.calibration)
+    }
+
+    /// Names of the groups, or numbers of the classes, with the threshold of each.
+    fn thresholds(&self, alpha: Option<f64>) -> PyResult<Vec<(String, Option<f64>)>> {
+        Ok(per_group::thresholds(&self.calibration, rate(alpha)?))
     }
 
     #[getter]
@@ -167,48 +190,48 @@ impl FittedCalibration {
     }
 
     #[getter]
-    fn test_mass(&self) -> f64 {
-        self.calibration.test_mass().get()
+    fn test_mass(&self) -> PyResult<f64> {
+        Ok(self.one()?.test_mass().get())
     }
 
     #[getter]
-    fn effective_sample_size(&self) -> f64 {
-        self.calibration.effective_sample_size()
+    fn effective_sample_size(&self) -> PyResult<f64> {
+        Ok(self.one()?.effective_sample_size())
     }
 
     #[getter]
-    fn bound_before(&self) -> Option<f64> {
-        self.calibration.learned().bound_before
+    fn bound_before(&self) -> PyResult<Option<f64>> {
+        Ok(self.one()?.learned().bound_before)
     }
 
     #[getter]
-    fn bound_after(&self) -> Option<f64> {
-        self.calibration.learned().bound_after
+    fn bound_after(&self) -> PyResult<Option<f64>> {
+        Ok(self.one()?.learned().bound_after)
     }
 
     #[getter]
-    fn total_gap_bound_before(&self) -> Option<f64> {
-        self.calibration.learned().total_gap_bound_before
+    fn total_gap_bound_before(&self) -> PyResult<Option<f64>> {
+        Ok(self.one()?.learned().total_gap_bound_before)
     }
 
     #[getter]
-    fn total_gap_bound_after(&self) -> Option<f64> {
-        self.calibration.learned().total_gap_bound_after
+    fn total_gap_bound_after(&self) -> PyResult<Option<f64>> {
+        Ok(self.one()?.learned().total_gap_bound_after)
     }
 
     #[getter]
-    fn steps(&self) -> usize {
-        self.calibration.learned().steps
+    fn steps(&self) -> PyResult<usize> {
+        Ok(self.one()?.learned().steps)
     }
 
     #[getter]
-    fn stopped(&self) -> &'static str {
-        self.calibration.learned().stopped.name()
+    fn stopped(&self) -> PyResult<&'static str> {
+        Ok(self.one()?.learned().stopped.name())
     }
 
     #[getter]
     fn warnings(&self) -> Vec<String> {
-        evenkeel_jobs::sentences::warnings_of(&self.calibration)
+        per_group::warnings(&self.calibration)
     }
 
     /// Which classes one threshold covers far below the level, by the calibration labels; known after a fit.
@@ -219,32 +242,32 @@ impl FittedCalibration {
 
     /// What was done and why, for the methods that decide something themselves.
     #[getter]
-    fn account(&self) -> Option<String> {
-        sentences::account(&self.calibration)
+    fn account(&self) -> PyResult<Option<String>> {
+        Ok(sentences::account(self.one()?))
     }
 
     /// What it came to, for people.
     #[getter]
     fn sentences(&self) -> Vec<String> {
-        sentences::calibrated(&self.calibration, None)
+        per_group::said(&self.calibration)
     }
 
     /// What the method measured on its way, as JSON.
     #[getter]
     fn evidence(&self) -> PyResult<Option<String>> {
-        self.calibration.learned().evidence.as_ref().map(json).transpose()
+        self.one()?.learned().evidence.as_ref().map(json).transpose()
     }
 
     /// Scores as they are stored, increasing.
     #[getter]
-    fn scores<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        vector(py, self.calibration.scores().to_vec())
+    fn scores<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Ok(vector(py, self.one()?.scores().to_vec()))
     }
 
     /// Their weights.
     #[getter]
-    fn weights<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        vector(py, self.calibration.weights().as_slice().to_vec())
+    fn weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Ok(vector(py, self.one()?.weights().as_slice().to_vec()))
     }
 
     /// The row each stored score belongs to, if it is known.
@@ -267,35 +290,37 @@ impl FittedCalibration {
     fn trace<'py>(
         &self,
         py: Python<'py>,
-    ) -> (
+    ) -> PyResult<(
         Bound<'py, PyArray1<i64>>,
         Bound<'py, PyArray1<f64>>,
         Bound<'py, PyArray1<f64>>,
         Bound<'py, PyArray1<f64>>,
-    ) {
-        let points = self.calibration.learned().trace.points();
+    )> {
+        let points = self.one()?.learned().trace.points();
         let steps = points.iter().map(|point| i64::try_from(point.step).unwrap_or(i64::MAX));
-        (
+        Ok((
             vector(py, steps.collect()),
             vector(py, points.iter().map(|point| point.objective).collect()),
             vector(py, points.iter().map(|point| point.effective_sample_size).collect()),
             vector(py, points.iter().map(|point| point.threshold.get()).collect()),
-        )
+        ))
     }
 
     /// The threshold at a miscoverage rate; infinite where every label is in every set, none where points or labels have
     /// their own.
     #[pyo3(signature = (alpha=None))]
     fn threshold(&self, alpha: Option<f64>) -> PyResult<Option<f64>> {
-        Ok(self.calibration.threshold(rate(alpha)?).map(Threshold::get))
+        Ok(self.one()?.threshold(rate(alpha)?).map(Threshold::get))
     }
 
-    /// The sets of rows of probabilities; bool `(n, C)`.
+    /// The sets of rows of probabilities; bool `(n, C)`. A calibration per group needs the group of each.
+    #[allow(clippy::too_many_arguments, reason = "the keywords of a Python function")]
     fn predict<'py>(
         &self,
         py: Python<'py>,
         probs: Matrix<'_>,
         side: &Bound<'py, PyDict>,
+        groups: Option<Vec<String>>,
         alpha: Option<f64>,
         logits: &str,
         first_row: usize,
@@ -317,13 +342,15 @@ impl FittedCalibration {
                 fill(block, sets);
                 Ok(())
             };
-            evenkeel_jobs::predict(&self.calibration, alpha, &mut source, sink, watcher)?;
+            let mut column = groups.as_deref().map(|groups| MemoryGroups::new("groups", groups));
+            let column = column.as_mut().map(|column| column as &mut dyn GroupColumn);
+            predict_any(&self.calibration, alpha, &mut source, column, sink, watcher)?;
             Ok(members)
         })?;
         matrix(py, members, classes)
     }
 
-    /// Coverage, sizes and gap on labeled rows: the document of `evenkeel evaluate`.
+    /// Coverage, sizes and gap on labeled rows: the document of `evenkeel evaluate`, and its page.
     #[allow(clippy::too_many_arguments, reason = "the keywords of a Python function")]
     fn evaluate(
         &self,
@@ -331,20 +358,37 @@ impl FittedCalibration {
         probs: Matrix<'_>,
         y: LabelArray<'_>,
         side: &Bound<'_, PyDict>,
+        groups: Option<Vec<String>>,
         alpha: Option<f64>,
         logits: &str,
         first_row: usize,
-    ) -> PyResult<String> {
+    ) -> PyResult<(String, Page)> {
         let alpha = rate(alpha)?;
         let side = self.used(side)?;
         let points = Points::new(("probs", PointSet::Predicted), &probs, &side, logits)?;
-        let labels = points.labels("y", y.whole("y")?, self.calibration.provenance().classes)?;
+        let provenance = self.calibration.provenance();
+        let labels = points.labels("y", y.whole("y")?, provenance.classes)?;
         let evaluated = detached(py, |watcher| {
             let source = points.source()?.starting_at(first_row);
             let mut source = source.with_labels("y", &labels)?;
-            Ok(evenkeel_jobs::evaluate(&self.calibration, alpha, &mut source, watcher)?)
+            if let (AnyCalibration::One(one), None) = (&self.calibration, &groups) {
+                // In one pass; what can be of any kind takes two.
+                let found = evenkeel_jobs::evaluate(one, alpha, &mut source, watcher)?;
+                let (class_thresholds, per_group) = (Vec::new(), Vec::new());
+                let evaluation = found.evaluation;
+                return Ok(EvaluatedGroups { evaluation, class_thresholds, per_group });
+            }
+            let mut column = groups.as_deref().map(|groups| MemoryGroups::new("groups", groups));
+            let column = column.as_mut().map(|column| column as &mut dyn GroupColumn);
+            Ok(evaluate_any(&self.calibration, alpha, &mut source, column, watcher)?)
         })?;
-        json(&evaluated.document(None))
+        let names = per_group::class_names(&self.calibration);
+        let document = json(&evaluated.document(names))?;
+        let again = "evenkeel.calibrate(probs_cal, y_cal, probs, y_target=y)".to_owned();
+        let command = matches!(self.calibration, AnyCalibration::One(_)).then_some(again);
+        let found = Found::Evaluation { evaluated, points: self.calibration.points() };
+        let page = Page::new(found, provenance.seed.get(), names.map(<[String]>::to_vec));
+        Ok((document, page.with_command(command)))
     }
 }
 
@@ -354,7 +398,8 @@ impl FittedCalibration {
         let side = SideArrays::of(side)?;
         let given = side.given();
         let (features, ratios) = (SideInput::Features, SideInput::Ratios);
-        refuse_unused(&self.calibration, given.contains(&features), given.contains(&ratios))
+        self.calibration
+            .refuse_unused(given.contains(&features), given.contains(&ratios))
             .map_err(Failure::from)?;
         Ok(side)
     }
@@ -365,7 +410,7 @@ impl FittedCalibration {
 const SHARE_ROWS: usize = 2048;
 
 /// Row-major membership of every label in every set.
-pub(crate) fn fill(members: &mut [bool], sets: &LabelSets) {
+fn fill(members: &mut [bool], sets: &LabelSets) {
     let classes = sets.classes();
     let shares = members.par_chunks_mut(SHARE_ROWS * classes).enumerate();
     // Threads write to disjoint rows.

@@ -10,8 +10,6 @@ use evenkeel_jobs::sentences::check::NextStep;
 use evenkeel_jobs::{
     CheckJob, Checked, JobError, LabeledData, SeenRows, TargetLabels, ValueKind, sentences,
 };
-use evenkeel_report::Provenance;
-use evenkeel_report::job_pages::{AboutRun, check_page};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -22,57 +20,22 @@ use crate::detached::detached;
 use crate::errors::Failure;
 use crate::json;
 use crate::methods::Settings;
+use crate::pages::{Found, Page};
 use crate::points::{Points, SideArrays, seen};
-use crate::spelling::keyword;
+use crate::spelling::{in_python, keyword};
 
 /// Atoms and CDF of a law on the line.
 type Curve<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
 
 /// The document of a check; its answer and its details in sentences; the laws it speaks of: calibration, then lower and
 /// upper of min-max and of f-u; and the page.
-type CheckAnswer<'py> = (String, [Vec<String>; 2], Vec<Curve<'py>>, CheckPage);
-
-/// What is needed to write the page of a check.
-#[pyclass(frozen, module = "evenkeel._evenkeel")]
-pub(crate) struct CheckPage {
-    checked: Checked,
-    score: &'static str,
-    command: Option<String>,
-    seed: u64,
-}
-
-#[pymethods]
-impl CheckPage {
-    /// The page as HTML.
-    fn html(
-        &self,
-        title: Option<String>,
-        date: Option<String>,
-        class_names: Option<Vec<String>>,
-    ) -> PyResult<String> {
-        let about = AboutRun {
-            run: title,
-            date,
-            calibration: "probs_cal".to_owned(),
-            rows: "probs_target".to_owned(),
-            class_names: class_names.as_deref(),
-            commands: self.command.iter().cloned().collect(),
-            provenance: Provenance {
-                version: Some(env!("CARGO_PKG_VERSION").to_owned()),
-                seed: Some(self.seed),
-                ..Provenance::default()
-            },
-        };
-        let page = check_page(&self.checked, self.score, &about).map_err(Failure::from)?;
-        Ok(evenkeel_report::render(&page))
-    }
-}
+type CheckAnswer<'py> = (String, [Vec<String>; 2], Vec<Curve<'py>>, Page);
 
 /// Looks at labeled probabilities of the calibration data, or at a calibration that keeps them, and at target rows.
 #[pyfunction]
 #[pyo3(signature = (
-    probs_cal, y_cal, calibration, probs_target, target_labels, side_cal, side_target, alpha, delta, permutations, seed, logits,
-    options
+    probs_cal, y_cal, calibration, probs_target, target_labels, side_cal, side_target, classes, alpha, delta, permutations, seed,
+    logits, options
 ))]
 #[allow(clippy::too_many_arguments, reason = "the keywords of a Python function")]
 pub(crate) fn check<'py>(
@@ -84,6 +47,7 @@ pub(crate) fn check<'py>(
     target_labels: Vec<(usize, usize)>,
     side_cal: &Bound<'py, PyDict>,
     side_target: &Bound<'py, PyDict>,
+    classes: Option<Vec<String>>,
     alpha: Option<f64>,
     delta: f64,
     permutations: Option<usize>,
@@ -96,7 +60,7 @@ pub(crate) fn check<'py>(
     // Options of methods mean nothing to a check; ignored in silence they would seem to have
     // counted.
     settings.options.require_used_by_check().map_err(Failure::from)?;
-    let stored = calibration.as_ref().map(|fitted| fitted.get().calibration());
+    let stored = calibration.as_ref().map(|fitted| fitted.get().one()).transpose()?;
     let mut job = match stored {
         Some(calibration) => {
             let alpha = alpha.map(|_| settings.alpha);
@@ -117,8 +81,8 @@ pub(crate) fn check<'py>(
     let target =
         Points::new(("probs_target", PointSet::Target), &probs_target, &side_target, logits)?
             .with_second(&second_target);
-    let classes = target.classes();
-    job.labels = TargetLabels::new("y_target", target_labels, classes).map_err(Failure::from)?;
+    let columns = target.classes();
+    job.labels = TargetLabels::new("y_target", target_labels, columns).map_err(Failure::from)?;
     let cal = match &probs_cal {
         Some(probs) => {
             Some(Points::new(("probs_cal", PointSet::Calibration), probs, &side_cal, logits)?)
@@ -135,7 +99,7 @@ pub(crate) fn check<'py>(
             classes: found.provenance().classes,
         },
         // Said below, where nothing can be compared with.
-        (None, None) => SeenRows { name: "calibration", rows: 0, classes },
+        (None, None) => SeenRows { name: "calibration", rows: 0, classes: columns },
     };
     let second_cal = side_cal.second(logits, rows_of_cal)?;
     let (checked, laws) = detached(py, |watcher| {
@@ -165,17 +129,20 @@ pub(crate) fn check<'py>(
         )),
         NextStep::Nothing => None,
     };
-    let details = details(&checked);
+    let names = classes.as_deref();
+    let details = details(&checked, names);
     let mut answer = sentences::check::answer(&checked).to_vec();
     answer.extend(command.clone());
     let said = [answer, details];
     let curve = |(atoms, cdf)| (vector(py, atoms), vector(py, cdf));
-    let mut document = checked.document(None, &[]);
+    let mut document = checked.document(names, &[]);
     document.command.clone_from(&command);
+    document.warnings = document.warnings.into_iter().map(in_python).collect();
     let document = json(&document)?;
     let laws = laws.into_iter().map(curve).collect();
     let (score, seed) = (job.score.name(), job.settings.seed.get());
-    Ok((document, said, laws, CheckPage { checked, score, command, seed }))
+    let page = Page::new(Found::Check { checked, score }, seed, classes).with_command(command);
+    Ok((document, said, laws, page))
 }
 
 /// The calibration data that a calibration keeps.
@@ -199,9 +166,9 @@ fn nothing_to_compare_with() -> JobError {
 }
 
 /// What a check rests on, a sentence each.
-fn details(checked: &Checked) -> Vec<String> {
+fn details(checked: &Checked, names: Option<&[String]>) -> Vec<String> {
     let report = &checked.report;
-    let mut said = sentences::evidence::with_labels(checked, None);
+    let mut said = sentences::evidence::with_labels(checked, names);
     said.extend([
         sentences::evidence::RANGE_RECORD.to_owned(),
         sentences::evidence::shift(report),
@@ -209,7 +176,7 @@ fn details(checked: &Checked) -> Vec<String> {
         sentences::evidence::belief(report),
         sentences::evidence::order(report),
     ]);
-    said.extend(sentences::evidence::classes(checked, None));
+    said.extend(sentences::evidence::classes(checked, names));
     said.extend(checked.recommended.iter().flat_map(sentences::evidence::recommendation));
     said.extend(sentences::evidence::remarks(checked));
     said

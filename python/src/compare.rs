@@ -1,5 +1,6 @@
 //! Methods side by side on labeled test data.
 
+use evenkeel::calibration::ClassNames;
 use evenkeel::error::PointSet;
 use evenkeel::method::{MethodName, Need, require_a_user_among};
 use evenkeel::side_inputs::SideInput;
@@ -14,17 +15,18 @@ use crate::detached::detached;
 use crate::errors::{Failure, spelled};
 use crate::json;
 use crate::methods::Settings;
+use crate::pages::{Found, Page};
 use crate::points::{Points, SideArrays, seen};
 
 /// The document of a comparison; a dict for each method with its calibration, evaluation and gap curve; what is said before
-/// and after the table; and which methods could not apply.
-type CompareAnswer<'py> = (String, Vec<Bound<'py, PyDict>>, [Vec<String>; 2], Vec<String>);
+/// and after the table; which methods could not apply; and the page.
+type CompareAnswer<'py> = (String, Vec<Bound<'py, PyDict>>, [Vec<String>; 2], Vec<String>, Page);
 
 /// Fits every method and measures it. Without `methods` all that what was given allows.
 #[pyfunction]
 #[pyo3(signature = (
-    probs_cal, y_cal, probs_target, probs_test, y_test, side_cal, side_target, side_test, methods, alpha, seed, logits,
-    options
+    probs_cal, y_cal, probs_target, probs_test, y_test, side_cal, side_target, side_test, methods, columns, classes, alpha, seed,
+    logits, options
 ))]
 #[allow(clippy::too_many_arguments, reason = "the keywords of a Python function")]
 pub(crate) fn compare<'py>(
@@ -38,6 +40,8 @@ pub(crate) fn compare<'py>(
     side_target: &Bound<'py, PyDict>,
     side_test: &Bound<'py, PyDict>,
     methods: Option<Vec<String>>,
+    columns: Option<Vec<String>>,
+    classes: Option<Vec<String>>,
     alpha: f64,
     seed: u64,
     logits: &str,
@@ -48,8 +52,13 @@ pub(crate) fn compare<'py>(
     let (side_target, side_test) = (SideArrays::of(side_target)?, SideArrays::of(side_test)?);
     let (methods, if_inapplicable) = chosen(methods, &side_cal.given())?;
     settings.options.require_an_owner_among(&methods).map_err(Failure::from)?;
-    require_a_user_among(&methods, PointSet::Calibration, &side_cal.given())
-        .map_err(Failure::from)?;
+    for (points, side) in [
+        (PointSet::Calibration, &side_cal),
+        (PointSet::Target, &side_target),
+        (PointSet::Test, &side_test),
+    ] {
+        require_a_user_among(&methods, points, &side.given()).map_err(Failure::from)?;
+    }
     let entrant = |method: &MethodName| settings.entrant(*method, side_cal.known_ratios());
     let entrants = methods.iter().map(entrant).collect::<Result<_, _>>()?;
     let job = CompareJob { entrants, if_inapplicable };
@@ -82,11 +91,13 @@ pub(crate) fn compare<'py>(
         MethodName::Oracle => test.count(),
         _ => cal.count(),
     };
-    let methods = comparison.compared.into_iter().map(|one| {
-        let rows = rows_of(&one);
-        dict(py, one, rows)
-    });
-    Ok((document, methods.collect::<PyResult<_>>()?, said, left_out))
+    let names = ClassNames { columns, classes };
+    let methods = comparison.compared.iter().map(|one| dict(py, one, rows_of(one), &names));
+    let methods = methods.collect::<PyResult<_>>()?;
+    let (alpha, labeled) = (settings.alpha, cal.count());
+    let found = Found::Comparison { comparison, alpha, labeled };
+    let page = Page::new(found, settings.seed.get(), names.classes);
+    Ok((document, methods, said, left_out, page))
 }
 
 /// Each name once, and known; or all that what was given allows.
@@ -114,12 +125,20 @@ fn chosen(
     Ok((methods, IfInapplicable::Fail))
 }
 
-fn dict(py: Python<'_>, compared: Compared, rows: usize) -> PyResult<Bound<'_, PyDict>> {
+/// What one method came to.
+fn dict<'py>(
+    py: Python<'py>,
+    compared: &Compared,
+    rows: usize,
+    names: &ClassNames,
+) -> PyResult<Bound<'py, PyDict>> {
     let Compared { calibration, order, evaluation, gap_curve, .. } = compared;
     let row = PyDict::new(py);
     row.set_item("alphas", vector(py, gap_curve.iter().map(|point| point.alpha.get()).collect()))?;
     row.set_item("coverages", vector(py, gap_curve.iter().map(|point| point.coverage).collect()))?;
-    row.set_item("evaluation", json(&EvaluateDocument::new(&evaluation, None))?)?;
-    row.set_item("calibration", Bound::new(py, FittedCalibration::new(calibration, order, rows))?)?;
+    let document = EvaluateDocument::new(evaluation, names.classes.as_deref());
+    row.set_item("evaluation", json(&document)?)?;
+    let fitted = FittedCalibration::new(calibration.clone(), order.clone(), rows);
+    row.set_item("calibration", Bound::new(py, fitted.named_by(names.clone())?)?)?;
     Ok(row)
 }

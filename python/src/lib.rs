@@ -3,15 +3,16 @@
 //! ```text
 //! arrays        NumPy arrays -> rows and labels, without a copy; results -> NumPy arrays
 //! points        rows with labels and side inputs -> what a job reads
-//! grouped       a threshold for each class or each group
 //! methods       keyword arguments -> the core's settings, by its option table
 //! spelling      options and inputs of the core as they are called here
 //! detached      runs a job without the interpreter, and listens to Ctrl-C
 //! calibrate     probabilities -> a calibration
-//! calibration   its result: thresholds, sets, evaluation, file
+//! calibration   its result, of any kind: thresholds, sets, evaluation, file
+//! per_group     what differs where each class or group has its own threshold
 //! certify       what labels certify, and which rows to label
 //! check         is there a shift, what is at risk
 //! compare       methods side by side
+//! pages         what a check, an evaluation or a comparison found, as HTML
 //! metrics       measured on labeled points
 //! regression    scores, the gate and its readings; bins and residuals
 //! errors        failures -> exceptions, in the words of Python's arguments
@@ -28,9 +29,10 @@ mod check;
 mod compare;
 mod detached;
 mod errors;
-mod grouped;
 mod methods;
 mod metrics;
+mod pages;
+mod per_group;
 mod points;
 mod regression;
 mod spelling;
@@ -55,15 +57,15 @@ mod _evenkeel {
         RunningAlarm, RunningSequence, coverage_interval, label_budget, rows_to_label,
     };
     #[pymodule_export]
-    use crate::check::{CheckPage, check};
+    use crate::check::check;
     #[pymodule_export]
     use crate::compare::compare;
-    #[pymodule_export]
-    use crate::grouped::{GroupedCalibration, calibrate_grouped};
     #[pymodule_export]
     use crate::methods::{method_names, option_names, options_of_method};
     #[pymodule_export]
     use crate::metrics::{coverage, total_coverage_gap};
+    #[pymodule_export]
+    use crate::pages::Page;
     #[pymodule_export]
     use crate::regression::{
         bin_labels, binned_plan_weights, calibrate_residuals, calibrate_weighted, gate_regression,

@@ -2,6 +2,7 @@
 
 use evenkeel::error::{Input, PointSet, SideInput, Spelling};
 use evenkeel::method::{OPTIONS, OptionSpec};
+use evenkeel_jobs::grouped::CALIBRATE_PER_CLASS;
 
 /// Keyword arguments.
 #[derive(Debug, Clone, Copy)]
@@ -50,4 +51,9 @@ pub(crate) fn argument(side: SideInput, points: PointSet) -> &'static str {
         (SideInput::Labels, _) => "y_target",
         (SideInput::Second, _) => "second",
     }
+}
+
+/// A sentence of the jobs, with the argument in place of the command line's flag.
+pub(crate) fn in_python(sentence: String) -> String {
+    sentence.replace(CALIBRATE_PER_CLASS, "per=\"class\"")
 }

@@ -22,6 +22,11 @@ ROOT = Path(__file__).resolve().parents[2]
 DEMO = ROOT / "data" / "demo"
 
 
+def pytest_configure(config) -> None:
+    # Tests that are about warnings catch them; in all others they would bury what matters.
+    config.addinivalue_line("filterwarnings", "ignore::evenkeel.ShiftWarning")
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     return ROOT

@@ -177,7 +177,9 @@ class TestEstimator:
         make = lambda: ek.ShiftConformalClassifier(Model(self.NAMES))  # noqa: E731
         y_cal = self.NAMES[fog.y_cal]
         at_once = make().conformalize(fog.probs_cal, y_cal, fog.probs_target, named)
-        assert at_once.calibration_ == ek.calibrate(fog.probs_cal, fog.y_cal, fog.probs_target, y_target=labels)
+        assert at_once.calibration_ == ek.calibrate(
+            fog.probs_cal, fog.y_cal, fog.probs_target, y_target=labels, classes=self.NAMES
+        )
         later = make().conformalize(fog.probs_cal, y_cal, fog.probs_target)
         assert later.calibration_ != at_once.calibration_
         pairs = list(named.items())

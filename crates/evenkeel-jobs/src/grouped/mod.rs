@@ -25,7 +25,7 @@ pub use classes::{CalibratedPerClass, calibrate_per_class};
 pub use group_column::{GroupColumn, MemoryGroups};
 pub use groups::{CalibratedPerGroup, GroupJob, OtherGroups, calibrate_per_group};
 pub use sentences::{
-    calibrated_per_class, calibrated_per_group, group_warnings, merged_classes,
-    undercovered_classes,
+    CALIBRATE_PER_CLASS, calibrated_per_class, calibrated_per_group, group_warnings,
+    merged_classes, undercovered_classes,
 };
 pub use sets::{EvaluatedGroup, EvaluatedGroups, evaluate_any, predict_any};

@@ -19,6 +19,9 @@ fn listed(names: &[String]) -> String {
     }
 }
 
+/// What holds the level for each class. A constant, so that a shell can put its own word in place of it.
+pub const CALIBRATE_PER_CLASS: &str = "`evenkeel calibrate --per class` (in Python per=\"class\")";
+
 /// Which classes one threshold for all covers far below the level, by the calibration labels; none where it covers all about as it
 /// should.
 pub fn undercovered_classes(
@@ -40,7 +43,7 @@ pub fn undercovered_classes(
     };
     Some(format!(
         "one threshold for all classes covers {}{more}, far below the level of {}: the level holds on average over classes, and \
-         `evenkeel calibrate --per class` (in Python per=\"class\") holds it for each",
+         {CALIBRATE_PER_CLASS} holds it for each",
         names.join(", "),
         percent(level),
     ))
