@@ -10,6 +10,7 @@
 //! evaluate       coverage, sizes and gap on labeled rows                      -> Evaluated   -> EvaluateDocument
 //! compare        methods side by side on labeled rows                         -> Comparison  -> CompareDocument
 //! label          rows to label, drawn at random, and what they are worth     -> Drawn       -> LabelDocument
+//! distributed    check, calibrate and evaluate over rows that lie with other processes
 //! grouped        the same with coverage for each class or each group
 //! Observer       hears of progress, may stop a job
 //! documents      every JSON document            sentences      every sentence about a result
@@ -46,6 +47,7 @@ mod blocks;
 mod calibrate;
 mod check;
 mod compare;
+pub mod distributed;
 pub mod documents;
 mod error;
 mod error_place;

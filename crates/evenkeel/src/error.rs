@@ -64,16 +64,46 @@ pub enum Error {
     },
     /// The second pass over the target data saw other rows than the first.
     ///
-    /// Rows are compared by their number and by a hash of their keys, so the same number of other
-    /// rows is found out too.
+    /// Rows are compared by their number and by a hash of their keys and values, so the same number
+    /// of other rows is found out too.
     #[error(
-        "the second pass read {now} target rows, the first read {before}, or rows with other keys; read the same rows in both passes"
+        "the second pass read {now} target rows, the first read {before}, or rows with other keys or values; read the same rows in both passes"
     )]
     OtherRows {
         /// Rows of the first pass, at least 1.
         before: u64,
         /// Rows of the second pass; may be as many, with other keys.
         now: u64,
+    },
+    /// Another number of target rows than was said beforehand.
+    ///
+    /// What parts keep of their rows depends on it.
+    #[error(
+        "there were {found} target rows, but {expected} were said to come; say how many there are, or leave the number out"
+    )]
+    OtherNumberOfRows {
+        /// What was said.
+        expected: u64,
+        /// Rows that came.
+        found: u64,
+    },
+    /// Parts that were told the number of all rows kept too few of them for a sample, by a chance of less than 1e-8.
+    #[error(
+        "the parts kept {kept} rows for a sample of {capacity}, which happens once in a hundred million times; use another seed, or do not say how many rows there are"
+    )]
+    ShortSample {
+        /// Rows kept by all parts together.
+        kept: usize,
+        /// Rows of the sample.
+        capacity: usize,
+    },
+    /// A part whose rows are counted already.
+    #[error(
+        "part {part} was given twice; give every part a number of its own, and each part's state once"
+    )]
+    PartTwice {
+        /// Its number.
+        part: u64,
     },
     /// Two inputs that describe the same points have different lengths.
     ///
@@ -778,6 +808,9 @@ impl Error {
             | Self::LabeledTwice { .. }
             | Self::LabelWithoutRow { .. }
             | Self::OtherRows { .. }
+            | Self::OtherNumberOfRows { .. }
+            | Self::ShortSample { .. }
+            | Self::PartTwice { .. }
             | Self::Damaged { .. }
             | Self::GroupsTooSmall { .. }
             | Self::NoGroup { .. }

@@ -78,6 +78,9 @@ pub mod side_inputs;
 pub mod sketch;
 pub mod threshold;
 pub mod warning;
+// Hidden: for the jobs, which send evaluations over the same wire.
+#[doc(hidden)]
+pub mod wire;
 
 pub use error::{Error, Result};
 

@@ -178,6 +178,15 @@ impl<'a> RowKeys<'a> {
         }
     }
 
+    /// The keys of some of the rows; those of rows that are not there are left out.
+    #[must_use]
+    pub fn of_rows(&self, rows: Range<usize>) -> RowKeys<'a> {
+        match self {
+            Self::From(_) => self.part(rows),
+            Self::Each(keys) => Self::Each(keys.get(rows).unwrap_or_default()),
+        }
+    }
+
     /// The keys of some of the rows.
     ///
     /// # Panics

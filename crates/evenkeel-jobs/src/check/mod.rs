@@ -267,8 +267,43 @@ pub fn check(
     // Sets of a repair that nobody is advised to make would only confuse.
     let after = recommended.as_ref().filter(|_| verdict != Verdict::Ok).map(Recommended::at);
     let examples = first_rows.examples(labeled.classes(), score, threshold, after)?;
-    let per_class = coverage_by_class(&scores, labeled, report.threshold);
+    let given = (labeled.labels().as_slice(), labeled.classes());
+    let per_class = coverage_by_class(&scores, given, report.threshold);
     let mean_size = mean_size(&laws, labeled.classes(), threshold);
+    Ok(Checked {
+        report,
+        laws,
+        scores,
+        per_class,
+        measured,
+        with_labels,
+        verdict,
+        recommended,
+        mean_size,
+        examples,
+        plan: found.plan,
+    })
+}
+
+/// What a check without labels of target rows found, without its examples; `given` are the calibration scores, their labels and the
+/// number of classes.
+///
+/// # Errors
+/// If the permutations are not those of `auto`, whose answer would be another than the check's.
+pub(crate) fn assembled(
+    job: &CheckJob,
+    threshold: Threshold,
+    found: evenkeel::check::Checked,
+    (scores, labels, classes): (Vec<f64>, &[usize], usize),
+) -> Result<Checked> {
+    let (report, laws) = (found.report.clone(), found.laws.clone());
+    let recommended = match report.shift.detected {
+        true => Recommended::of_found(job, threshold, (&found, &laws), classes)?,
+        false => None,
+    };
+    let per_class = coverage_by_class(&scores, (labels, classes), report.threshold);
+    let (verdict, mean_size) = (report.verdict, mean_size(&laws, classes, threshold));
+    let (measured, with_labels, examples) = (None, None, Vec::new());
     Ok(Checked {
         report,
         laws,
@@ -322,18 +357,19 @@ pub(crate) fn split_coverage_by_class(
     sorted.sort_unstable_by(f64::total_cmp);
     let rank = evenkeel::per_group::conformal_rank(sorted.len(), alpha);
     let threshold = rank.map(|rank| sorted[rank - 1]);
-    Ok(coverage_by_class(&scores, labeled, threshold))
+    let given = (labeled.labels().as_slice(), labeled.classes());
+    Ok(coverage_by_class(&scores, given, threshold))
 }
 
 /// How often a threshold covers the calibration points of each class that occurs; none is infinite.
 fn coverage_by_class(
     scores: &[f64],
-    labeled: &LabeledData<'_>,
+    (labels, classes): (&[usize], usize),
     threshold: Option<f64>,
 ) -> Vec<ClassCoverage> {
     let threshold = threshold.unwrap_or(f64::INFINITY);
-    let mut counts = vec![(0_u64, 0_u64); labeled.classes()];
-    for (score, label) in scores.iter().zip(labeled.labels().as_slice()) {
+    let mut counts = vec![(0_u64, 0_u64); classes];
+    for (score, label) in scores.iter().zip(labels) {
         counts[*label].0 += 1;
         counts[*label].1 += u64::from(*score <= threshold);
     }

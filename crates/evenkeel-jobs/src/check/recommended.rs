@@ -1,7 +1,7 @@
 //! What `auto` makes of the target data, once a shift was found.
 
 use evenkeel::calibration::{Calibration, Evidence};
-use evenkeel::calibrator::ShiftCalibrator;
+use evenkeel::calibrator::{Fitted, ShiftCalibrator};
 use evenkeel::check::{CheckSettings, Checked, TargetLaws};
 use evenkeel::method::label_plan::Certificate;
 use evenkeel::method::{Method, MethodName};
@@ -59,26 +59,45 @@ impl Recommended {
         labeled: &LabeledData<'_>,
         (target, observer): (&mut dyn RowSource, &mut dyn Observer),
     ) -> Result<Self> {
-        let CheckSettings { alpha, delta, seed, permutations, .. } = job.settings;
-        let auto = job.settings.auto();
-        let method = Method::Auto(auto);
-        let calibrator = ShiftCalibrator { method, score: job.score, alpha, seed };
+        let classes = labeled.classes();
+        if let Some(known) = Self::of_found(job, before, (found, laws), classes)? {
+            return Ok(known);
+        }
+        let calibration = calibrate(&auto_of(job), labeled, target, observer)?.calibration;
+        Ok(Self::with_sizes(&calibration, job, before, (laws, classes)))
+    }
+
+    /// From what a check has made already; none where the test of `auto` is another one.
+    ///
+    /// # Errors
+    /// If the check is not of so many classes.
+    pub(super) fn of_found(
+        job: &CheckJob,
+        before: Threshold,
+        (found, laws): (&Checked, &TargetLaws),
+        classes: usize,
+    ) -> Result<Option<Self>> {
         // With the relabelings of `auto` its test is the one just made, and what it does is known.
-        let made = match permutations == auto.permutations {
-            true => calibrator.of_check(found)?,
+        let made = match job.settings.permutations == job.settings.auto().permutations {
+            true => auto_of(job).of_check(found)?,
             false => None,
         };
-        let calibration = match made {
-            Some(fitted) => fitted.calibration,
-            None => calibrate(&calibrator, labeled, target, observer)?.calibration,
-        };
+        let found = |fitted: Fitted| Self::with_sizes(&fitted.calibration, job, before, (laws, classes));
+        Ok(made.map(found))
+    }
+
+    fn with_sizes(
+        calibration: &Calibration,
+        job: &CheckJob,
+        before: Threshold,
+        (laws, classes): (&TargetLaws, usize),
+    ) -> Self {
         let after = calibration.threshold(None).unwrap_or(Threshold::AllLabels);
-        let classes = labeled.classes();
         let mean_size = MeanSizes {
             before: mean_size(laws, classes, before),
             after: mean_size(laws, classes, after),
         };
-        Ok(Self::of(&calibration, mean_size, delta.get()))
+        Self::of(calibration, mean_size, job.settings.delta.get())
     }
 
     /// From a fit that used labels.
@@ -89,16 +108,11 @@ impl Recommended {
         laws: &TargetLaws,
         classes: usize,
     ) -> Self {
-        let after = calibration.threshold(None).unwrap_or(Threshold::AllLabels);
-        let mean_size = MeanSizes {
-            before: mean_size(laws, classes, before),
-            after: mean_size(laws, classes, after),
-        };
         let expected_error = match &calibration.learned().evidence {
             Some(Evidence::FewLabels(found)) => Some(found.expected_error),
             _ => None,
         };
-        let made = Self::of(calibration, mean_size, job.settings.delta.get());
+        let made = Self::with_sizes(calibration, job, before, (laws, classes));
         Self { method: calibration.provenance().method.as_str(), expected_error, ..made }
     }
 
@@ -132,4 +146,11 @@ impl Recommended {
     pub fn at(&self) -> Threshold {
         self.threshold.map_or(Threshold::AllLabels, Threshold::Finite)
     }
+}
+
+/// `auto` at the rates and the seed of a check.
+fn auto_of(job: &CheckJob) -> ShiftCalibrator {
+    let CheckSettings { alpha, seed, .. } = job.settings;
+    let method = Method::Auto(job.settings.auto());
+    ShiftCalibrator { method, score: job.score, alpha, seed }
 }

@@ -159,6 +159,13 @@ impl Calibration {
         Ok(self)
     }
 
+    /// Without the labeled rows: what prediction needs, and no more.
+    #[must_use]
+    pub fn without_reference(mut self) -> Self {
+        self.reference = None;
+        self
+    }
+
     /// With what the user calls the classes; names that are none are not kept.
     ///
     /// # Errors
@@ -325,8 +332,11 @@ impl Calibration {
         self.predict_keyed(RowKeys::From(first_row as u64), block, beside, alpha)
     }
 
-    /// The same for rows with any keys: rows of a group do not follow each other in their input.
-    pub(crate) fn predict_keyed<T: Real>(
+    /// The same for rows with any keys: rows of a group, or of a table spread over machines, do not follow each other.
+    ///
+    /// # Errors
+    /// As [`predict_beside`](Self::predict_beside), and if there is not one key for each row.
+    pub fn predict_keyed<T: Real>(
         &self,
         keys: RowKeys<'_>,
         block: Rows<'_, T>,
@@ -368,9 +378,22 @@ impl Calibration {
         block: Rows<'_, T>,
         labels: &[usize],
     ) -> Result<Vec<f64>> {
+        self.label_scores_keyed(RowKeys::From(first_row as u64), block, labels)
+    }
+
+    /// The same for rows with any keys.
+    ///
+    /// # Errors
+    /// As [`label_scores`](Self::label_scores), and if there is not one key for each row.
+    pub fn label_scores_keyed<T: Real>(
+        &self,
+        keys: RowKeys<'_>,
+        block: Rows<'_, T>,
+        labels: &[usize],
+    ) -> Result<Vec<f64>> {
         self.require_columns(block.columns())?;
         let score = self.provenance.score.with_draws_for("test");
-        label_scores_by(first_row, block, self.scoring(&score), labels)
+        label_scores_by(keys, block, self.scoring(&score), labels)
     }
 
     fn scoring<'a>(&'a self, score: &'a Score) -> Scoring<'a> {

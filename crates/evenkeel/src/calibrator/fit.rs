@@ -36,7 +36,8 @@ use crate::method::{AnyStage, AnyState, Concluded, require_and_refuse};
 use crate::rows::{Real, RowKeys, Rows};
 use crate::score::Labels;
 use crate::side_inputs::{Labeled, SideInputs, TargetLabels};
-use crate::sketch::state::{JobHeader, Kind, digest_of, open, seal};
+use crate::sketch::state::{JobHeader, Kind, digest_of, open, open_parts, seal};
+use crate::sketch::{PartIds, RowMarks};
 
 /// A calibration in the making. Calibration points are whole in memory; target rows are added in blocks, so that they may be
 /// more than fit there, or by [`absorb`](Self::absorb)ing what other processes made of theirs. Any cut into blocks and any
@@ -48,8 +49,10 @@ pub struct Fit {
     /// The method's own state, and what rows left behind so far. Boxed: it is moved with every
     /// block.
     stage: Box<AnyStage>,
-    /// Rows and keys of the pass before, if there was one.
-    before: Option<(u64, u64)>,
+    /// Rows of the pass before and their marks, if there was one.
+    before: Option<(u64, RowMarks)>,
+    /// Parts whose states were absorbed in this pass.
+    parts: PartIds,
 }
 
 /// What does not change from pass to pass.
@@ -61,6 +64,8 @@ struct Job {
     classes: usize,
     /// Which pass over the rows, from 1.
     pass: u8,
+    /// How many target rows there will be, if that was said.
+    rows: Option<u64>,
     /// The calibration data, for the job's name on the wire.
     calibration: Fingerprinted,
 }
@@ -126,6 +131,7 @@ impl Job {
             method: self.calibrator.method.name().as_str().to_owned(),
             settings: self.calibrator.settings(),
             pass: self.pass,
+            rows: self.rows,
             calibration: self.calibration.digest()?,
         })
     }
@@ -200,7 +206,8 @@ impl ShiftCalibrator {
         let stage = Box::new(calibrator.method.begin(&scored)?);
         let classes = probabilities.classes();
         let calibration = Fingerprinted::new(scores, labels, &beside);
-        Ok(Fit { job: Job { calibrator, classes, pass: 1, calibration }, stage, before: None })
+        let job = Job { calibrator, classes, pass: 1, rows: None, calibration };
+        Ok(Fit { job, stage, before: None, parts: PartIds::default() })
     }
 
     /// Everything the states of a job depend on, by name.
@@ -227,6 +234,19 @@ impl Fit {
         self.stage.rows().0
     }
 
+    /// Says how many target rows there are. Parts then keep no more than will be needed in the end, and the states of all of
+    /// them together take little more room than one. The result is the same; another number of rows is an error.
+    #[must_use]
+    pub fn expecting(mut self, rows: u64) -> Self {
+        self.job.rows = Some(rows);
+        self
+    }
+
+    /// Number of classes of the rows it takes.
+    pub fn classes(&self) -> usize {
+        self.job.classes
+    }
+
     /// Adds target rows of probabilities, and what is given beside them. Keys must be unique among all rows: use the row
     /// number for files and arrays, an id elsewhere.
     ///
@@ -250,16 +270,29 @@ impl Fit {
         seal(Kind::Plan, &self.job.header()?, &self.stage.pass())
     }
 
+    /// An error unless these bytes are a state of this job and pass, of parts that were not absorbed yet. Asked before
+    /// [`absorb`](Self::absorb), which takes the job itself, it keeps what was done so far.
+    ///
+    /// # Errors
+    /// As [`absorb`](Self::absorb), as far as the sums do not matter.
+    pub fn require_new(&self, state: &[u8]) -> Result<()> {
+        let (header, parts) = open_parts(state)?;
+        self.job.header()?.require_same(&header)?;
+        self.parts.clone().joined(parts).map(drop)
+    }
+
     /// Takes what another process made of its rows of this pass.
     ///
     /// # Errors
-    /// If the bytes are damaged, or belong to another job or pass; the error says which setting differs.
+    /// If the bytes are damaged, or belong to another job or pass (the error says which setting differs), or hold a part that
+    /// was absorbed already.
     pub fn absorb(self, state: &[u8]) -> Result<Self> {
-        let (header, state) = open::<AnyState>(Kind::State, state)?;
+        let (header, (parts, state)) = open::<(PartIds, AnyState)>(Kind::State, state)?;
         // Before the state is merged: sums of another job would fit in shape and mean something
         // else.
         self.job.header()?.require_same(&header)?;
-        Ok(Self { stage: Box::new(self.stage.absorb(state)?), ..self })
+        let parts = self.parts.joined(parts)?;
+        Ok(Self { stage: Box::new(self.stage.absorb(state)?), parts, ..self })
     }
 
     /// Ends a pass over the target rows: most methods need one, the label plan two.
@@ -267,22 +300,23 @@ impl Fit {
     /// # Errors
     /// If there were no rows, the rows are not those of the pass before, or the method cannot work with them.
     pub fn end_pass(self) -> Result<Ended> {
-        let Self { mut job, stage, before } = self;
+        let Self { mut job, stage, before, .. } = self;
         let seen = stage.rows();
         if seen.0 == 0 {
             return Err(Error::Empty { what: "target probabilities" });
         }
+        if let Some(expected) = job.rows.filter(|expected| *expected != seen.0) {
+            return Err(Error::OtherNumberOfRows { expected, found: seen.0 });
+        }
         // A second pass over other rows would give laws of one file with scalings of another.
-        if let Some((rows, keys)) = before
-            && seen != (rows, keys)
-        {
-            return Err(Error::OtherRows { before: rows, now: seen.0 });
+        if let Some(before) = before.filter(|before| *before != seen) {
+            return Err(Error::OtherRows { before: before.0, now: seen.0 });
         }
         Ok(match stage.end_pass()? {
             // At most two passes exist, so the count cannot wrap.
             Next::Again(stage) => {
                 job.pass += 1;
-                Ended::Again(Self { job, stage, before: Some(seen) })
+                Ended::Again(Self { job, stage, before: Some(seen), parts: PartIds::default() })
             }
             Next::Learn(learning) => Ended::Done(Ready { job, outcome: Outcome::Learn(learning) }),
             Next::Done(concluded) => Ended::Done(Ready { job, outcome: Outcome::Done(concluded) }),

@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::method::{AnyPass, AnyState};
 use crate::rows::{Real, RowKeys, Rows};
 use crate::side_inputs::SideInputs;
+use crate::sketch::PartIds;
 use crate::sketch::state::{JobHeader, Kind, open, seal};
 
 /// Some of the target rows of a pass, in a process that knows nothing of the job but its plan.
@@ -23,6 +24,8 @@ pub struct Part {
     pass: AnyPass,
     /// What they left so far.
     state: AnyState,
+    /// Its number, and those of the parts it absorbed.
+    ids: PartIds,
 }
 
 impl Part {
@@ -33,8 +36,24 @@ impl Part {
     pub fn begin(plan: &[u8]) -> Result<Self> {
         let (header, pass) = open::<AnyPass>(Kind::Plan, plan)?;
         // Not part of the plan: an empty state may be large, and its recipe says it all.
-        let state = pass.empty();
-        Ok(Self { header, pass, state })
+        let state = match header.rows {
+            None => pass.empty(),
+            Some(rows) => pass.empty_of(rows),
+        };
+        Ok(Self { header, pass, state, ids: PartIds::default() })
+    }
+
+    /// Gives it a number: a state that comes twice is then refused. Its own among all parts of the pass; a part that is made again
+    /// has the same.
+    #[must_use]
+    pub fn numbered(mut self, part: u64) -> Self {
+        self.ids = PartIds::one(part);
+        self
+    }
+
+    /// Number of classes of the rows it reads.
+    pub fn classes(&self) -> usize {
+        self.pass.classes()
     }
 
     /// Number of rows so far, absorbed ones included.
@@ -60,9 +79,10 @@ impl Part {
     /// # Errors
     /// As [`Fit::absorb`](super::Fit::absorb).
     pub fn absorb(self, state: &[u8]) -> Result<Self> {
-        let (header, other) = open::<AnyState>(Kind::State, state)?;
+        let (header, (ids, other)) = open::<(PartIds, AnyState)>(Kind::State, state)?;
         self.header.require_same(&header)?;
-        Ok(Self { state: self.pass.merge(self.state, other)?, ..self })
+        let ids = self.ids.joined(ids)?;
+        Ok(Self { state: self.pass.merge(self.state, other)?, ids, ..self })
     }
 
     /// What the rows left behind, as bytes for [`Fit::absorb`](super::Fit::absorb) or another [`Part::absorb`].
@@ -70,6 +90,6 @@ impl Part {
     /// # Errors
     /// If it cannot be written, which does not happen for a part that was begun.
     pub fn state(&self) -> Result<Vec<u8>> {
-        seal(Kind::State, &self.header, &self.state)
+        seal(Kind::State, &self.header, &(&self.ids, &self.state))
     }
 }

@@ -25,7 +25,8 @@ use crate::rows::{Real, RowKeys, Rows};
 use crate::score::{Labels, Probabilities, Score};
 use crate::shift::{Prediction, predictions, sampled};
 use crate::side_inputs::{Labeled, SideInputs};
-use crate::sketch::state::{JobHeader, Kind, digest_of, open, seal};
+use crate::sketch::state::{JobHeader, Kind, digest_of, open, open_parts, seal};
+use crate::sketch::{PartIds, RowMarks};
 use crate::threshold::{TestMass, Threshold, conformal_threshold};
 
 /// A check in the making. Calibration points are whole in memory; target rows are added in blocks, twice, or by
@@ -38,13 +39,17 @@ pub struct Check {
     state: CheckState,
     /// What the first pass left, in the second.
     before: Option<Box<FirstPassDone>>,
+    /// How many target rows there will be, if that was said.
+    expected: Option<u64>,
+    /// Parts whose states were absorbed in this pass.
+    parts: PartIds,
 }
 
 #[derive(Debug)]
 struct FirstPassDone {
     laws: TargetLaws,
-    /// Number of rows, and the sum of their keys' hashes.
-    rows: (u64, u64),
+    /// Number of rows, and their marks.
+    rows: (u64, RowMarks),
 }
 
 /// What a pass over the target rows leads to.
@@ -164,7 +169,7 @@ impl CheckedCalibration {
     }
 
     /// The name of the job and the pass on the wire.
-    fn header(&self, pass: u8) -> Result<JobHeader> {
+    fn header(&self, pass: u8, rows: Option<u64>) -> Result<JobHeader> {
         let mut settings = vec![("score".to_owned(), format!("{:?}", self.score))];
         settings.extend(self.settings.listed());
         let scores = self.planner.labeled().scores();
@@ -174,7 +179,7 @@ impl CheckedCalibration {
         };
         let side = SideInputs { second, ..SideInputs::default() };
         let calibration = digest_of(scores, &self.labels, &side);
-        Ok(JobHeader { method: "check".to_owned(), settings, pass, calibration })
+        Ok(JobHeader { method: "check".to_owned(), settings, pass, rows, calibration })
     }
 }
 
@@ -206,7 +211,20 @@ impl Check {
         let calibration = Box::new(CheckedCalibration::new(labeled, score, settings)?);
         let pass = CheckPass::First(Box::new(calibration.first_pass()?));
         let state = pass.empty();
-        Ok(Self { calibration, pass, state, before: None })
+        let parts = PartIds::default();
+        Ok(Self { calibration, pass, state, before: None, expected: None, parts })
+    }
+
+    /// Says how many target rows there are, as [`Fit::expecting`](crate::calibrator::Fit::expecting) does.
+    #[must_use]
+    pub fn expecting(mut self, rows: u64) -> Self {
+        self.expected = Some(rows);
+        self
+    }
+
+    /// Number of classes of the rows it takes.
+    pub fn classes(&self) -> usize {
+        self.pass.classes()
     }
 
     /// The threshold in question.
@@ -249,18 +267,31 @@ impl Check {
         seal(Kind::Plan, &self.header()?, &self.pass)
     }
 
+    /// An error unless these bytes are a state of this job and pass, of parts that were not absorbed yet. Asked before
+    /// [`absorb`](Self::absorb), which takes the job itself, it keeps what was done so far.
+    ///
+    /// # Errors
+    /// As [`absorb`](Self::absorb), as far as the sums do not matter.
+    pub fn require_new(&self, state: &[u8]) -> Result<()> {
+        let (header, parts) = open_parts(state)?;
+        self.header()?.require_same(&header)?;
+        self.parts.clone().joined(parts).map(drop)
+    }
+
     /// Takes what another process made of its rows of this pass.
     ///
     /// # Errors
-    /// If the bytes are damaged, or belong to another check or pass; the error says which setting differs.
+    /// If the bytes are damaged, or belong to another check or pass (the error says which setting differs), or hold a part that
+    /// was absorbed already.
     pub fn absorb(self, state: &[u8]) -> Result<Self> {
-        let (header, state) = open::<CheckState>(Kind::State, state)?;
+        let (header, (parts, state)) = open::<(PartIds, CheckState)>(Kind::State, state)?;
         self.header()?.require_same(&header)?;
-        Ok(Self { state: self.pass.merge(self.state, state)?, ..self })
+        let parts = self.parts.joined(parts)?;
+        Ok(Self { state: self.pass.merge(self.state, state)?, parts, ..self })
     }
 
     fn header(&self) -> Result<JobHeader> {
-        self.calibration.header(if self.before.is_some() { 2 } else { 1 })
+        self.calibration.header(if self.before.is_some() { 2 } else { 1 }, self.expected)
     }
 
     /// Ends a pass over the target rows.
@@ -268,10 +299,13 @@ impl Check {
     /// # Errors
     /// If there were no rows, two have one key, or the rows are not those of the pass before.
     pub fn end_pass(self) -> Result<CheckEnded> {
-        let Self { calibration, pass, state, before } = self;
+        let Self { calibration, pass, state, before, expected, .. } = self;
         let seen = state.rows();
         if seen.0 == 0 {
             return Err(Error::Empty { what: "target probabilities" });
+        }
+        if let Some(expected) = expected.filter(|expected| *expected != seen.0) {
+            return Err(Error::OtherNumberOfRows { expected, found: seen.0 });
         }
         match (pass, state, before) {
             (CheckPass::First(pass), CheckState::First(state), None) => {
@@ -284,7 +318,8 @@ impl Check {
                 let pass = CheckPass::Second(Box::new(calibration.prepare(first.plan)?));
                 let state = pass.empty();
                 let before = Some(Box::new(FirstPassDone { laws, rows: seen }));
-                Ok(CheckEnded::Again(Self { calibration, pass, state, before }))
+                let parts = PartIds::default();
+                Ok(CheckEnded::Again(Self { calibration, pass, state, before, expected, parts }))
             }
             (CheckPass::Second(prepared), CheckState::Second(state), Some(before)) => {
                 let FirstPassDone { laws, rows } = *before;

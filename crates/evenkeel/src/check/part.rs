@@ -4,6 +4,7 @@ use super::passes::{CheckPass, CheckState};
 use crate::error::Result;
 use crate::rows::{Real, RowKeys, Rows};
 use crate::side_inputs::SideInputs;
+use crate::sketch::PartIds;
 use crate::sketch::state::{JobHeader, Kind, open, seal};
 
 /// Some of the target rows of a pass, in a process that knows nothing of the check but its plan.
@@ -14,6 +15,8 @@ pub struct CheckPart {
     header: JobHeader,
     pass: CheckPass,
     state: CheckState,
+    /// Its number, and those of the parts it absorbed.
+    ids: PartIds,
 }
 
 impl CheckPart {
@@ -23,8 +26,19 @@ impl CheckPart {
     /// If the bytes are damaged, or are not the plan of a check.
     pub fn begin(plan: &[u8]) -> Result<Self> {
         let (header, pass) = open::<CheckPass>(Kind::Plan, plan)?;
-        let state = pass.empty();
-        Ok(Self { header, pass, state })
+        let state = match header.rows {
+            None => pass.empty(),
+            Some(rows) => pass.empty_of(rows),
+        };
+        Ok(Self { header, pass, state, ids: PartIds::default() })
+    }
+
+    /// Gives it a number: a state that comes twice is then refused. Its own among all parts of the pass; a part that is made again
+    /// has the same.
+    #[must_use]
+    pub fn numbered(mut self, part: u64) -> Self {
+        self.ids = PartIds::one(part);
+        self
     }
 
     /// Number of rows so far.
@@ -63,9 +77,10 @@ impl CheckPart {
     /// # Errors
     /// As [`Check::absorb`](super::Check::absorb).
     pub fn absorb(self, state: &[u8]) -> Result<Self> {
-        let (header, other) = open::<CheckState>(Kind::State, state)?;
+        let (header, (ids, other)) = open::<(PartIds, CheckState)>(Kind::State, state)?;
         self.header.require_same(&header)?;
-        Ok(Self { state: self.pass.merge(self.state, other)?, ..self })
+        let ids = self.ids.joined(ids)?;
+        Ok(Self { state: self.pass.merge(self.state, other)?, ids, ..self })
     }
 
     /// What the rows left behind, as bytes for [`Check::absorb`](super::Check::absorb) or another part.
@@ -73,6 +88,6 @@ impl CheckPart {
     /// # Errors
     /// If it cannot be written, which does not happen for a part that was begun.
     pub fn state(&self) -> Result<Vec<u8>> {
-        seal(Kind::State, &self.header, &self.state)
+        seal(Kind::State, &self.header, &(&self.ids, &self.state))
     }
 }

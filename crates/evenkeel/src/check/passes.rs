@@ -13,7 +13,7 @@ use crate::method::fit::{Pass, Seen};
 use crate::method::label_plan::{FirstPass, PlanFirstPass, PreparedPlan, SecondPass};
 use crate::rows::{Real, RowKeys, Rows};
 use crate::side_inputs::SideInputs;
-use crate::sketch::contradiction;
+use crate::sketch::{RowMarks, contradiction, marks_of_rows};
 
 /// How rows are read in the first pass of a check.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -81,6 +81,14 @@ impl Pass for FirstCheckPass {
     fn classes(&self) -> usize {
         self.plan.classes()
     }
+
+    fn empty_of(&self, rows: u64) -> FirstCheckState {
+        FirstCheckState { target: self.laws.empty_of(rows), plan: self.plan.empty_of(rows) }
+    }
+
+    fn marks<T: Real>(&self, keys: RowKeys<'_>, block: Rows<'_, T>) -> RowMarks {
+        marks_of_rows(keys, block)
+    }
 }
 
 /// Either pass, as it is sent to workers.
@@ -104,6 +112,14 @@ impl CheckPass {
         match self {
             Self::First(pass) => CheckState::First(Box::new(Seen::new(pass.empty()))),
             Self::Second(pass) => CheckState::Second(Box::new(Seen::new(pass.empty()))),
+        }
+    }
+
+    /// The same for one of several parts that will see so many rows together.
+    pub(super) fn empty_of(&self, rows: u64) -> CheckState {
+        match self {
+            Self::First(pass) => CheckState::First(Box::new(Seen::new(pass.empty_of(rows)))),
+            Self::Second(pass) => CheckState::Second(Box::new(Seen::new(pass.empty_of(rows)))),
         }
     }
 
@@ -147,11 +163,11 @@ impl CheckPass {
 }
 
 impl CheckState {
-    /// Number of rows seen, and the sum of their keys' hashes.
-    pub(super) fn rows(&self) -> (u64, u64) {
+    /// Number of rows seen, and their marks.
+    pub(super) fn rows(&self) -> (u64, RowMarks) {
         match self {
-            Self::First(seen) => (seen.rows, seen.keys),
-            Self::Second(seen) => (seen.rows, seen.keys),
+            Self::First(seen) => (seen.rows, seen.marks),
+            Self::Second(seen) => (seen.rows, seen.marks),
         }
     }
 }

@@ -192,6 +192,12 @@ impl TargetLawsRecipe {
         GatheredTarget { table: self.table.empty(), predictions: KeptPredictions::new(self.seed) }
     }
 
+    /// The same for one of several parts that will see so many rows together.
+    pub(super) fn empty_of(&self, rows: u64) -> GatheredTarget {
+        let predictions = KeptPredictions::new(self.seed).one_of_many(rows);
+        GatheredTarget { table: self.table.empty_of(rows), predictions }
+    }
+
     /// Adds a block of probability rows, read by the threads of the current rayon pool.
     ///
     /// # Errors

@@ -133,22 +133,24 @@ pub fn label_scores_of_rows<T: Real>(
     score: &Score,
     labels: &[usize],
 ) -> Result<Vec<f64>> {
-    label_scores_by(first_row, block, Scoring::Function(score), labels)
+    label_scores_by(RowKeys::From(first_row as u64), block, Scoring::Function(score), labels)
 }
 
 /// [`label_scores_of_rows`] by a score function or a label law.
 pub(crate) fn label_scores_by<T: Real>(
-    first_row: usize,
+    keys: RowKeys<'_>,
     block: Rows<'_, T>,
     scoring: Scoring<'_>,
     labels: &[usize],
 ) -> Result<Vec<f64>> {
     require_same_length("labels", labels.len(), block.what(), block.rows())?;
+    keys.check(block.rows())?;
     let classes = block.columns();
     let mut rows = RowScorer::new(scoring, classes);
     let score_of = |(offset, (values, label)): (usize, (&[T], &usize))| {
-        let index = first_row.saturating_add(offset);
-        let scores = rows.score(block.what(), index as u64, values)?;
+        let key = keys.key(offset);
+        let scores = rows.score(block.what(), key, values)?;
+        let index = row_number(key);
         let out_of_range = Error::LabelOutOfRange { what: "labels", index, label: *label, classes };
         scores.get(*label).copied().ok_or(out_of_range)
     };

@@ -109,7 +109,7 @@ impl FirstPass {
         Self {
             temperature: self.temperature,
             predicted: vec![0; self.predicted.len()],
-            confidences: ConfidenceCounts::new(),
+            confidences: self.confidences.emptied(),
             kept: self.kept.emptied(),
             rows: 0,
             others: self.others.iter().map(Self::emptied).collect(),
@@ -121,6 +121,20 @@ impl FirstPass {
         self.kept.expect(rows as u64);
         self.others = self.others.into_iter().map(|other| other.expecting(rows)).collect();
         self
+    }
+
+    /// One of several parts that will see so many rows together.
+    pub(crate) fn one_of_many(mut self, rows: u64) -> Self {
+        self.kept.limit_to_share_of(rows);
+        self.confidences.expect(rows);
+        self.others = self.others.into_iter().map(|other| other.one_of_many(rows)).collect();
+        self
+    }
+
+    /// An error unless confidences are counted where they are many and kept where they are few, which all bits rest on.
+    pub(crate) fn require_form(&self) -> Result<()> {
+        self.confidences.require_form()?;
+        self.others.iter().try_for_each(Self::require_form)
     }
 
     /// Adds a block of rows, and what other models say of the same rows: `second` holds their probabilities beside each other,

@@ -31,6 +31,7 @@ use crate::shift::{
     predictions, require_drawable, sampled, shift_test,
 };
 use crate::side_inputs::SideInputs;
+use crate::sketch::{RowMarks, marks_of_rows};
 use crate::warning::Warning;
 
 /// The room's entry in the list of methods; `auto` takes probabilities and nothing else.
@@ -357,6 +358,14 @@ impl Pass for AutoFirstPass {
 
     fn classes(&self) -> usize {
         self.plan.classes()
+    }
+
+    fn empty_of(&self, rows: u64) -> AutoFirstState {
+        (self.predictions.clone().one_of_many(rows), self.plan.empty_of(rows))
+    }
+
+    fn marks<T: Real>(&self, keys: RowKeys<'_>, block: Rows<'_, T>) -> RowMarks {
+        marks_of_rows(keys, block)
     }
 }
 

@@ -23,6 +23,7 @@ use crate::measure::WeightedEmpirical;
 use crate::rows::{Real, RowKeys, Rows};
 use crate::score::Score;
 use crate::side_inputs::{SideInputs, TargetLabels};
+use crate::sketch::RowMarks;
 use crate::threshold::{TestMass, Threshold, conformal_threshold};
 
 /// The stages of all methods. Each stage has a pass over the target rows; the pass and its state go by the stage's name
@@ -65,6 +66,20 @@ macro_rules! stages {
                 }
             }
 
+            /// Number of classes of the rows it reads.
+            pub(crate) fn classes(&self) -> usize {
+                match self {
+                    $(Self::$stage(pass) => pass.classes(),)*
+                }
+            }
+
+            /// The same for one of several parts that will see so many rows together.
+            pub(crate) fn empty_of(&self, rows: u64) -> AnyState {
+                match self {
+                    $(Self::$stage(pass) => AnyState::$stage(Seen::new(pass.empty_of(rows))),)*
+                }
+            }
+
             /// Adds a block of rows.
             pub(crate) fn add<T: Real>(
                 &self,
@@ -97,13 +112,13 @@ macro_rules! stages {
         }
 
         impl AnyState {
-            /// Number of rows seen, and the sum of their keys' hashes.
+            /// Number of rows seen, and their marks.
             ///
-            /// The sum is modulo 2^64 and does not depend on the order: it tells whether two passes
-            /// saw the same rows without keeping a list of them.
-            pub(crate) fn rows(&self) -> (u64, u64) {
+            /// Marks do not depend on the order: they tell whether two passes saw the same rows
+            /// without keeping a list of them.
+            pub(crate) fn rows(&self) -> (u64, RowMarks) {
                 match self {
-                    $(Self::$stage(seen) => (seen.rows, seen.keys),)*
+                    $(Self::$stage(seen) => (seen.rows, seen.marks),)*
                 }
             }
         }
@@ -116,10 +131,10 @@ macro_rules! stages {
                 }
             }
 
-            /// Number of rows seen, and the sum of their keys' hashes.
-            pub(crate) fn rows(&self) -> (u64, u64) {
+            /// Number of rows seen, and their marks.
+            pub(crate) fn rows(&self) -> (u64, RowMarks) {
                 match self {
-                    $(Self::$stage(open) => (open.seen.rows, open.seen.keys),)*
+                    $(Self::$stage(open) => (open.seen.rows, open.seen.marks),)*
                 }
             }
 

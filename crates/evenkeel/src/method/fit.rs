@@ -25,7 +25,7 @@ use crate::rows::{Real, RowKeys, Rows};
 use crate::score::{Labels, Probabilities, Score};
 use crate::seed::Seed;
 use crate::side_inputs::SideInputs;
-use crate::sketch::hash_of_key;
+use crate::sketch::{RowMarks, marks_of_keys};
 
 /// Sees every recorded point of an optimisation, and may end it.
 pub(crate) type Observer<'a> = dyn FnMut(&TracePoint) -> ControlFlow<()> + 'a;
@@ -96,6 +96,19 @@ pub(crate) trait Pass: Clone + Debug + Serialize + DeserializeOwned + Send + Syn
 
     /// Number of classes of the rows it reads.
     fn classes(&self) -> usize;
+
+    /// An empty state, one of several that will see `rows` rows together: it may keep less than one that sees them all alone.
+    ///
+    /// What all of them are merged to is the same. States whose size does not depend on the rows stay as they are.
+    fn empty_of(&self, rows: u64) -> Self::State {
+        let _ = rows;
+        self.empty()
+    }
+
+    /// What tells the rows of a block from others: their keys, or where a second pass follows their contents too.
+    fn marks<T: Real>(&self, keys: RowKeys<'_>, block: Rows<'_, T>) -> RowMarks {
+        marks_of_keys(keys, block.rows())
+    }
 }
 
 /// A method between the calibration data and the end of a pass over the target data.
@@ -161,8 +174,8 @@ impl<S: Stage> Open<S> {
 pub(crate) struct Seen<S> {
     /// Number of rows, blocks and merged states together.
     pub rows: u64,
-    /// Sum of hashes of the keys, modulo 2^64: two passes over the same rows have the same.
-    pub keys: u64,
+    /// Which they were: two passes over the same rows have the same marks.
+    pub marks: RowMarks,
     /// What the pass made of them.
     pub state: S,
 }
@@ -170,7 +183,7 @@ pub(crate) struct Seen<S> {
 impl<S> Seen<S> {
     /// No rows, and the pass's empty state.
     pub(crate) fn new(state: S) -> Self {
-        Self { rows: 0, keys: 0, state }
+        Self { rows: 0, marks: RowMarks::default(), state }
     }
 
     /// Adds a block. The state is taken and given back, so that none can be used after a block failed half-way.
@@ -196,11 +209,9 @@ impl<S> Seen<S> {
         )?;
         keys.check(rows)?;
         side.check(rows)?;
-        // Hashes, not keys: sums of plain row numbers of two different sets of rows often agree.
-        let hashes = (0..rows).map(|row| hash_of_key(keys.key(row)));
         Ok(Self {
             rows: self.rows + rows as u64,
-            keys: hashes.fold(self.keys, u64::wrapping_add),
+            marks: self.marks.and(pass.marks(keys, block)),
             state: pass.add(self.state, keys, block, side)?,
         })
     }
@@ -220,7 +231,7 @@ impl<S> Seen<S> {
         pass.check(&other.state)?;
         Ok(Self {
             rows,
-            keys: self.keys.wrapping_add(other.keys),
+            marks: self.marks.and(other.marks),
             state: pass.merge(self.state, other.state)?,
         })
     }

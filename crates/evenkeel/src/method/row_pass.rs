@@ -184,6 +184,12 @@ impl Pass for SampledRows {
     fn classes(&self) -> usize {
         self.classes
     }
+
+    fn empty_of(&self, rows: u64) -> Self::State {
+        let mut state = self.empty();
+        state.limit_to_share_of(rows);
+        state
+    }
 }
 
 /// Looks at rows and keeps nothing: rows that are not valid probabilities are a mistake whatever the method.

@@ -58,6 +58,10 @@ impl Pass for TargetTableRecipe {
     fn classes(&self) -> usize {
         self.classes
     }
+
+    fn empty_of(&self, rows: u64) -> TargetTable {
+        TargetTableRecipe::empty_of(self, rows)
+    }
 }
 
 /// What reads target rows for laws: `sketch` says which are kept of many rows and where, none that every candidate is

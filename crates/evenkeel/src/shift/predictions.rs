@@ -44,6 +44,13 @@ impl KeptPredictions {
         Self(RowSample::new(seed.child("kept-confidences", 0).get(), KEPT_PREDICTIONS))
     }
 
+    /// The same for one of several parts that will see so many rows together.
+    #[must_use]
+    pub(crate) fn one_of_many(mut self, rows: u64) -> Self {
+        self.0.limit_to_share_of(rows);
+        self
+    }
+
     /// Adds a block of probability rows, by value: a row that is refused leaves no half-filled
     /// sample.
     ///

@@ -61,7 +61,7 @@ impl Serialize for ConfidenceCounts {
 }
 
 /// Refuses what no pass could have left: values outside `[0, 1]`, the wrong form for their number,
-/// or counts of another number of cells.
+/// or counts of another number of cells. Few in counted form are refused in the end, by [`ConfidenceCounts::require_form`].
 impl TryFrom<Stored<'_>> for ConfidenceCounts {
     type Error = Error;
 
@@ -78,11 +78,9 @@ impl TryFrom<Stored<'_>> for ConfidenceCounts {
             }
             Stored::Counted(counts) => {
                 require_same_length("counts of confidences", counts.len(), "cells", CELLS)?;
-                // Counting starts beyond the limit only: fewer in counted form would merge into
-                // other bits than the same confidences kept.
-                if sum_of_counts(counts.iter().copied())? <= MOST_KEPT as u64 {
-                    return Err(contradiction("its confidences are too few to be counted"));
-                }
+                // A part may count fewer than are kept, where it was told that all parts have more; whether they have is
+                // asked in the end.
+                sum_of_counts(counts.iter().copied())?;
                 Ok(Self::Counted(counts.into_owned()))
             }
         }
@@ -93,6 +91,32 @@ impl ConfidenceCounts {
     /// No confidences yet.
     pub(crate) fn new() -> Self {
         Self::Kept(Vec::new())
+    }
+
+    /// None, in the form of these.
+    pub(crate) fn emptied(&self) -> Self {
+        match self {
+            Self::Kept(_) => Self::new(),
+            Self::Counted(_) => Self::Counted(vec![0; CELLS]),
+        }
+    }
+
+    /// Told that this and what it will be merged with are so many together, it counts from the start what will be counted in the
+    /// end: a part of many rows then takes no more room than all of them.
+    pub(crate) fn expect(&mut self, together: u64) {
+        if together > MOST_KEPT as u64 {
+            self.count();
+        }
+    }
+
+    /// An error for confidences that were counted although they are few enough to be kept: other bits than the same ones kept.
+    pub(crate) fn require_form(&self) -> Result<()> {
+        match self {
+            Self::Counted(_) if self.len() <= MOST_KEPT as u64 => {
+                Err(contradiction("its confidences are too few to be counted"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Adds one confidence in `[0, 1]`.

@@ -13,6 +13,8 @@
 //! confidence_counts  a multiset of confidences: values, then counts in log_bins
 //! quantile_counts    numbers of an interval: values, then counts in equal cells
 //! row_sample         the rows with the smallest hashes of (seed, key)
+//! row_marks          which rows were seen, as a sum of hashes
+//! part_ids           which parts were
 //! state              header | payload | SHA-256
 //! ```
 //! Sums are of whole numbers, or run in the order of the keys. Floating-point sums in the order of
@@ -24,8 +26,10 @@ mod distance_cells;
 mod lac_sums;
 mod law_sums;
 mod log_bins;
+mod part_ids;
 mod quantile_counts;
 mod row_count;
+mod row_marks;
 pub(crate) mod row_sample;
 mod row_sums;
 mod sandwich_sketch;
@@ -39,10 +43,12 @@ pub use abscissae::Abscissae;
 pub(crate) use confidence_counts::ConfidenceCounts;
 pub use law_sums::TailAtom;
 pub(crate) use law_sums::{Aim, LawSums, MOST_LAWS};
+pub use part_ids::PartIds;
 pub use quantile_counts::MOST_EXACT_VALUES;
 pub(crate) use quantile_counts::{QuantileCounts, Rounding};
 pub(crate) use row_count::{MOST_ROWS, contradiction, rows_of_both, sum_of_counts};
-pub(crate) use row_sample::{RowSample, hash_of_key};
+pub(crate) use row_marks::{RowMarks, marks_of_keys, marks_of_rows};
+pub(crate) use row_sample::RowSample;
 pub(crate) use row_sums::RowSums;
 pub use sandwich_sketch::{LawSummary, SandwichSketch, SketchedLaws};
 pub(crate) use target_table::{FilledTable, MOST_CANDIDATES, TargetTable, TargetTableRecipe};

@@ -31,6 +31,8 @@ pub(crate) struct RowSample<V> {
     kept: Vec<Row<V>>,
     /// Rows with a larger hash cannot be among the smallest any more.
     largest: u64,
+    /// Rows with a larger hash were not kept although the sample was not full; the largest number where there were none.
+    limit: u64,
 }
 
 /// A row that may be in the sample.
@@ -44,12 +46,30 @@ struct Row<V> {
 impl<V> RowSample<V> {
     /// A sample of nothing yet.
     pub(crate) fn new(seed: u64, capacity: usize) -> Self {
-        Self { seed, capacity, kept: Vec::new(), largest: u64::MAX }
+        Self { seed, capacity, kept: Vec::new(), largest: u64::MAX, limit: u64::MAX }
     }
 
     /// A sample of the same seed and size that has seen nothing; it keeps no row that this one would drop.
     pub(crate) fn emptied(&self) -> Self {
-        Self { seed: self.seed, capacity: self.capacity, kept: Vec::new(), largest: self.largest }
+        let Self { seed, capacity, largest, limit, .. } = *self;
+        Self { seed, capacity, kept: Vec::new(), largest, limit }
+    }
+
+    /// Told that this and the samples it will be merged with see `rows` rows together, it keeps those that will stay and a few
+    /// more: all samples together hold about as many rows as one.
+    ///
+    /// ```text
+    /// hash <= 2^64 (k + 6 sqrt k + 12) / rows        k: the capacity
+    /// ```
+    /// Fewer than `k` of all rows lie below with a probability of less than 1e-8; that is found out when the sample is read.
+    pub(crate) fn limit_to_share_of(&mut self, rows: u64) {
+        let enough = self.capacity as f64 + 6.0 * (self.capacity as f64).sqrt() + 12.0;
+        let share = enough / rows as f64;
+        if self.capacity > 0 && share < 1.0 {
+            // 2^64; the product lies below it.
+            self.limit = self.limit.min((share * 18_446_744_073_709_551_616.0) as u64);
+            self.largest = self.largest.min(self.limit);
+        }
     }
 
     /// Told that keys are `0..rows`, it never keeps a row that would be dropped later.
@@ -88,6 +108,12 @@ impl<V> RowSample<V> {
     pub(crate) fn merge(&mut self, other: Self) -> Result<()> {
         if (self.seed, self.capacity) != (other.seed, other.capacity) {
             return Err(Error::IncompatibleSketches { what: "samples of rows" });
+        }
+        if other.limit < self.limit {
+            // What one of the two did not keep, the sum must not hold of the other alone.
+            self.limit = other.limit;
+            self.largest = self.largest.min(other.limit);
+            self.kept.retain(|row| row.hash <= other.limit);
         }
         // Rows that cannot stay are dropped before they are moved.
         let largest = self.largest;
@@ -172,6 +198,9 @@ impl<V> RowSample<V> {
     /// The sampled rows, in the order of the keys.
     fn into_kept(mut self) -> Result<Vec<Row<V>>> {
         self.cut();
+        if self.limit < u64::MAX && self.kept.len() < self.capacity {
+            return Err(Error::ShortSample { kept: self.kept.len(), capacity: self.capacity });
+        }
         // By key, not by hash: sums over a sample then run as they would over the whole table.
         self.kept.sort_unstable_by_key(|row| row.key);
         match self.kept.windows(2).find(|pair| pair[0].key == pair[1].key) {
@@ -238,6 +267,8 @@ impl<V: PartialEq> PartialEq for RowSample<V> {
 struct Written<'a, V> {
     seed: u64,
     capacity: u64,
+    /// How far the limit lies below the largest number: 0, a single byte, where there is none.
+    below: u64,
     rows: Vec<(u64, &'a V)>,
 }
 
@@ -246,13 +277,16 @@ struct Written<'a, V> {
 struct Stored<V> {
     seed: u64,
     capacity: u64,
+    below: u64,
     rows: Vec<(u64, V)>,
 }
 
 impl<V: Serialize> Serialize for RowSample<V> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let rows = self.in_order().into_iter().map(|row| (row.key, &row.value)).collect();
-        Written { seed: self.seed, capacity: self.capacity as u64, rows }.serialize(serializer)
+        let Self { seed, capacity, limit, .. } = *self;
+        let (capacity, below) = (capacity as u64, u64::MAX - limit);
+        Written { seed, capacity, below, rows }.serialize(serializer)
     }
 }
 
@@ -260,7 +294,7 @@ impl<V: Serialize> Serialize for RowSample<V> {
 /// of order, which would give one sample two forms on the wire.
 impl<'de, V: Deserialize<'de>> Deserialize<'de> for RowSample<V> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Stored { seed, capacity, rows } = Stored::<V>::deserialize(deserializer)?;
+        let Stored { seed, capacity, below, rows } = Stored::<V>::deserialize(deserializer)?;
         // No memory is set aside for the capacity: it is a number that anyone can write.
         let capacity = usize::try_from(capacity).map_err(D::Error::custom)?;
         // Twice the capacity must be a number too.
@@ -272,10 +306,13 @@ impl<'de, V: Deserialize<'de>> Deserialize<'de> for RowSample<V> {
                 "its rows are not in the order of their keys",
             )));
         }
-        let mut sample = Self::new(seed, capacity);
+        let limit = u64::MAX - below;
         let row = |(key, value)| Row { hash: hash(seed, key), key, value };
-        sample.kept = rows.into_iter().map(row).collect();
-        Ok(sample)
+        let kept: Vec<Row<V>> = rows.into_iter().map(row).collect();
+        if kept.iter().any(|row| row.hash > limit) {
+            return Err(D::Error::custom(contradiction("it keeps rows beyond its limit")));
+        }
+        Ok(Self { seed, capacity, kept, largest: limit, limit })
     }
 }
 
@@ -329,6 +366,32 @@ mod tests {
         let mut unaware = RowSample::new(3, 50);
         (0..1000).for_each(|row| unaware.add(row, row as f64));
         assert_eq!(sample.values().unwrap(), unaware.values().unwrap());
+    }
+
+    #[test]
+    fn a_limit_bounds_all_parts_together_and_changes_nothing() {
+        let rows = 20_000;
+        let mut whole = RowSample::new(3, 500);
+        (0..rows).for_each(|row| whole.add(row, row as f64));
+        let mut merged = RowSample::new(3, 500);
+        let mut held = 0;
+        for part in 0..40 {
+            let mut sample = RowSample::new(3, 500);
+            sample.limit_to_share_of(rows);
+            (0..rows).filter(|row| row % 40 == part).for_each(|row| sample.add(row, row as f64));
+            let bytes = postcard::to_allocvec(&sample).unwrap();
+            let read: RowSample<f64> = postcard::from_bytes(&bytes).unwrap();
+            assert_eq!(read, sample);
+            held += read.kept.len();
+            merged.merge(read).unwrap();
+        }
+        assert!((500..800).contains(&held), "{held} rows in all parts");
+        assert_eq!(merged.values().unwrap(), whole.values().unwrap());
+        // Told of more rows than there are, too few are kept: found out, not taken for the sample.
+        let mut few = RowSample::new(3, 500);
+        few.limit_to_share_of(100 * rows);
+        (0..rows).for_each(|row| few.add(row, row as f64));
+        assert!(matches!(few.values(), Err(Error::ShortSample { capacity: 500, .. })));
     }
 
     #[test]

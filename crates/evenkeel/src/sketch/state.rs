@@ -15,6 +15,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::part_ids::PartIds;
 use crate::error::{Error, Result};
 use crate::score::Labels;
 use crate::side_inputs::SideInputs;
@@ -23,7 +24,7 @@ use crate::side_inputs::SideInputs;
 /// one.
 const MAGIC: [u8; 4] = *b"EKST";
 /// Version of the format; states of another one are refused.
-const VERSION: u16 = 3;
+const VERSION: u16 = 4;
 /// Bytes before the header.
 const PREFIX: usize = MAGIC.len() + 2 + 1;
 /// Bytes of the SHA-256 at the end.
@@ -76,6 +77,8 @@ pub(crate) struct JobHeader {
     pub settings: Vec<(String, String)>,
     /// Which pass over the rows, from 1.
     pub pass: u8,
+    /// How many rows all parts have together, where that was said: what parts keep depends on it.
+    pub rows: Option<u64>,
     /// Digest of the calibration data, by [`digest_of`].
     pub calibration: [u8; 32],
 }
@@ -102,6 +105,10 @@ impl JobHeader {
         }
         if self.pass != other.pass {
             return differ("the pass", self.pass.to_string(), other.pass.to_string());
+        }
+        if self.rows != other.rows {
+            let said = |rows: Option<u64>| rows.map_or_else(|| "not said".to_owned(), |n| n.to_string());
+            return differ("the number of all rows", said(self.rows), said(other.rows));
         }
         if self.calibration != other.calibration {
             let (mine, theirs) = (hexadecimal(&self.calibration), hexadecimal(&other.calibration));
@@ -155,6 +162,17 @@ pub(crate) fn open<T: DeserializeOwned>(kind: Kind, bytes: &[u8]) -> Result<(Job
     // Bytes that nothing reads would be accepted unchecked, and lost when the state is written
     // again.
     if rest.is_empty() { Ok((header, value)) } else { Err(damaged("bytes follow its end")) }
+}
+
+/// The job and the parts of a state, without its sums.
+///
+/// # Errors
+/// As [`open`], as far as the sums do not matter.
+pub(crate) fn open_parts(bytes: &[u8]) -> Result<(JobHeader, PartIds)> {
+    let (header, payload) = open_header(Kind::State, bytes)?;
+    let unread = |_| Error::Damaged { what: "the state", why: "its parts cannot be read" };
+    let (parts, _) = postcard::take_from_bytes::<PartIds>(payload).map_err(unread)?;
+    Ok((header, parts))
 }
 
 /// The header, and the bytes of the payload.

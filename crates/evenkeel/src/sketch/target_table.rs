@@ -76,6 +76,18 @@ impl TargetTableRecipe {
         TargetTable(Form::Kept(KeptRows::default()))
     }
 
+    /// A table that has seen nothing, one of several that will see `rows` rows together: sketched from the start where all of them
+    /// will be.
+    pub(crate) fn empty_of(&self, rows: u64) -> TargetTable {
+        let cells = usize::try_from(rows).unwrap_or(usize::MAX).saturating_mul(self.classes);
+        match self.empty_sketch() {
+            Ok(sketch) if self.is_sketched(cells) => {
+                TargetTable(Form::Sketched(Box::new(sketch)))
+            }
+            _ => self.empty(),
+        }
+    }
+
     /// Adds a block of probability rows; if it fails, the table is as it was.
     ///
     /// # Errors
@@ -217,7 +229,14 @@ impl TargetTable {
                 kept.require_unique()?;
                 Ok(FilledTable::Kept(kept))
             }
-            Form::Sketched(sketch) => Ok(FilledTable::Sketched(sketch)),
+            Form::Sketched(sketch) => {
+                // A part may be sketched early, where all parts together are many; few rows are never, and would have other bits.
+                let cells = sketch.rows().saturating_mul(sketch.labels().unwrap_or(0) as u64);
+                match cells > MOST_CANDIDATES as u64 {
+                    true => Ok(FilledTable::Sketched(sketch)),
+                    false => Err(contradiction("it has too few rows to be a sketch")),
+                }
+            }
         }
     }
 }

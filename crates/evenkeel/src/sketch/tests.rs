@@ -474,6 +474,7 @@ fn header() -> JobHeader {
         method: "ot".to_owned(),
         settings: vec![("seed".to_owned(), "1".to_owned()), ("alpha".to_owned(), "0.1".to_owned())],
         pass: 1,
+        rows: None,
         calibration: [7; 32],
     }
 }

@@ -31,7 +31,7 @@ use crate::shift::{
     random_draw_test, sampled, shift_test,
 };
 use crate::side_inputs::{SideInputs, TargetLabels};
-use crate::sketch::{Abscissae, RowSample, contradiction};
+use crate::sketch::{Abscissae, RowMarks, RowSample, contradiction, marks_of_rows};
 use crate::threshold::TestMass;
 
 pub(crate) const ABOUT: About = About {
@@ -173,6 +173,8 @@ impl Stage for FewLabelsFirst {
     fn end_pass(self, _: LabelsPass, state: LabelsState, m: u64) -> Result<Next> {
         let Self { job, seed, before } = self;
         let LabelsState { auto: (predictions, first), rows, labeled, others } = state;
+        first.require_form()?;
+        others.as_deref().map_or(Ok(()), FirstPass::require_form)?;
         let labeled = require_all(&job.labels, labeled, m)?;
         let draw = draw_test(&job.labels, &labeled, predictions.clone(), seed)?;
         let (change, test) = match job.settings.change {
@@ -583,5 +585,21 @@ impl Pass for LabelsPass {
 
     fn classes(&self) -> usize {
         self.labels.classes()
+    }
+
+    fn empty_of(&self, rows: u64) -> LabelsState {
+        let mut kept = self.rows.clone();
+        kept.limit_to_share_of(rows);
+        let others = rows.saturating_sub(self.labels.len() as u64);
+        LabelsState {
+            auto: self.auto.empty_of(rows),
+            rows: kept,
+            labeled: LabeledRows::default(),
+            others: self.others.as_ref().map(|pass| Box::new(pass.empty_of(others))),
+        }
+    }
+
+    fn marks<T: Real>(&self, keys: RowKeys<'_>, block: Rows<'_, T>) -> RowMarks {
+        marks_of_rows(keys, block)
     }
 }

@@ -16,6 +16,7 @@ use crate::method::fit::{Next, Open, Pass, Scored, Stage};
 use crate::method::{About, Concluded, Evidence, Need, Needs, Rule, Sorted};
 use crate::rows::{Real, RowKeys, Rows, Share};
 use crate::side_inputs::SideInputs;
+use crate::sketch::{RowMarks, marks_of_rows};
 use crate::threshold::TestMass;
 
 /// The room's entry in the list of methods.
@@ -172,6 +173,14 @@ impl Pass for PlanFirstPass {
     fn classes(&self) -> usize {
         self.empty.classes()
     }
+
+    fn empty_of(&self, rows: u64) -> FirstPass {
+        self.empty.clone().one_of_many(rows)
+    }
+
+    fn marks<T: Real>(&self, keys: RowKeys<'_>, block: Rows<'_, T>) -> RowMarks {
+        marks_of_rows(keys, block)
+    }
 }
 
 // The prepared plan is the recipe of the second pass: rows are read by its scalings.
@@ -211,5 +220,9 @@ impl Pass for PreparedPlan {
 
     fn classes(&self) -> usize {
         self.groups().group_of.len()
+    }
+
+    fn marks<T: Real>(&self, keys: RowKeys<'_>, block: Rows<'_, T>) -> RowMarks {
+        marks_of_rows(keys, block)
     }
 }

@@ -55,6 +55,7 @@ impl LabelPlanner {
         question: &PlanQuestion,
     ) -> Result<PreparedPlan> {
         require_finite("thresholds in question", &question.thresholds)?;
+        first.require_form()?;
         let rows = first.rows;
         let (groups, statistics) = self.compare(&first, None)?;
         let others = std::mem::take(&mut first.others);

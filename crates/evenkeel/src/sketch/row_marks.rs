@@ -1,0 +1,110 @@
+//! Which rows a pass saw, in sixteen bytes: whether two passes saw the same ones, and whether a row changed in between.
+//!
+//! ```text
+//! marks = sum over rows of hash(key, values), modulo 2^128       the order does not matter, and states merge by adding
+//! ```
+//! Values are hashed as the f64 they are read as. A row that is there twice, that is missing, that has another key or another
+//! number gives other marks; that two sets of rows agree by chance has a probability of about 2^-64.
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::row_sample::hash_of_key;
+use crate::rows::{Real, RowKeys, Rows};
+
+/// Rows of a share that a thread takes at a time; sums do not depend on it.
+const SHARE_ROWS: usize = 1 << 14;
+
+/// The sum of hashes of some rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(crate) struct RowMarks(u128);
+
+impl RowMarks {
+    /// The marks of these rows and others.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self(self.0.wrapping_add(other.0))
+    }
+}
+
+/// Marks of rows by their keys alone, for passes that are made once.
+pub(crate) fn marks_of_keys(keys: RowKeys<'_>, rows: usize) -> RowMarks {
+    // Hashes, not keys: sums of plain row numbers of two different sets of rows often agree.
+    let hashes = (0..rows).map(|row| u128::from(hash_of_key(keys.key(row))));
+    RowMarks(hashes.fold(0, u128::wrapping_add))
+}
+
+/// Marks of rows by their keys and values, by the threads of the current rayon pool.
+pub(crate) fn marks_of_rows<T: Real>(keys: RowKeys<'_>, block: Rows<'_, T>) -> RowMarks {
+    let salts: Vec<u64> = (0..block.columns().next_multiple_of(2) as u64).map(hash_of_key).collect();
+    let of_share = |(keys, rows): (RowKeys<'_>, Rows<'_, T>)| {
+        let hashes = rows.iter().enumerate().map(|(row, values)| mark(keys.key(row), values, &salts));
+        RowMarks(hashes.fold(0, u128::wrapping_add))
+    };
+    block.shares(keys, SHARE_ROWS).map(of_share).reduce(RowMarks::default, RowMarks::and)
+}
+
+/// The hash of one row. Products of neighbours, each hidden by a number of its place: they do not wait for each other, as a hash
+/// that walks along the row would.
+#[inline]
+fn mark<T: Real>(key: u64, values: &[T], salts: &[u64]) -> u128 {
+    let bits = |value: T| -> u64 {
+        let wide: f64 = value.into();
+        wide.to_bits()
+    };
+    let (pairs, rest) = values.as_chunks::<2>();
+    let mut sum = 0_u128;
+    for ([first, second], salts) in pairs.iter().zip(salts.as_chunks::<2>().0) {
+        let product = u128::from(bits(*first) ^ salts[0]) * u128::from(bits(*second) ^ salts[1]);
+        sum = sum.wrapping_add(product);
+    }
+    if let ([last], Some(salt)) = (rest, salts.last()) {
+        sum = sum.wrapping_add(u128::from(bits(*last) ^ salt) * u128::from(*salt | 1));
+    }
+    let low = hash_of_key(hash_of_key(key) ^ (sum as u64));
+    let high = hash_of_key(low ^ ((sum >> 64) as u64));
+    u128::from(high) << 64 | u128::from(low)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn marks(keys: &[u64], values: &[f64], columns: usize) -> RowMarks {
+        marks_of_rows(RowKeys::Each(keys), Rows::new("rows", values, columns).unwrap())
+    }
+
+    #[test]
+    fn the_order_and_the_cut_do_not_matter() {
+        let (keys, values) = ([3, 1, 2], [0.1, 0.9, 0.0, 0.2, 0.8, 0.0, 0.3, 0.3, 0.4]);
+        let whole = marks(&keys, &values, 3);
+        let turned = [values[6..].to_vec(), values[..6].to_vec()].concat();
+        assert_eq!(marks(&[2, 3, 1], &turned, 3), whole);
+        assert_eq!(marks(&keys[..1], &values[..3], 3).and(marks(&keys[1..], &values[3..], 3)), whole);
+        let single: Vec<f32> = vec![0.5, 0.25, 0.25];
+        let rows = Rows::new("rows", &single, 3).unwrap();
+        assert_eq!(marks_of_rows(RowKeys::From(7), rows), marks(&[7], &[0.5, 0.25, 0.25], 3));
+    }
+
+    #[test]
+    fn any_other_row_has_other_marks() {
+        for columns in [1, 2, 3, 10, 11] {
+            let values: Vec<f64> = (0..4 * columns).map(|index| index as f64 / 97.0).collect();
+            let keys = [5, 6, 7, 8];
+            let whole = marks(&keys, &values, columns);
+            for place in 0..values.len() {
+                let mut changed = values.clone();
+                changed[place] = changed[place].next_up();
+                assert_ne!(marks(&keys, &changed, columns), whole, "{columns} columns, {place}");
+            }
+            assert_ne!(marks(&[5, 6, 7, 9], &values, columns), whole);
+            assert_ne!(marks(&[6, 5, 7, 8], &values, columns), whole, "rows swapped");
+            let twice = [values.clone(), values.clone()].concat();
+            assert_ne!(marks(&[5, 6, 7, 8, 5, 6, 7, 8], &twice, columns), whole);
+            if columns > 1 {
+                let mut moved = values.clone();
+                moved.swap(0, 1);
+                assert_ne!(marks(&keys, &moved, columns), whole, "numbers swapped");
+            }
+        }
+    }
+}

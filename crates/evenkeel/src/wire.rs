@@ -1,0 +1,68 @@
+//! The wire form for jobs that are not fits or checks of this crate: the same envelope, header and part numbers.
+//!
+//! ```text
+//! plan    EKST | version | header | what a worker needs          -> WireJob::read
+//! state   EKST | version | header | part numbers | what it found -> WireJob::open
+//! ```
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::error::Result;
+pub use crate::sketch::PartIds;
+use crate::sketch::state::{JobHeader, Kind, open, open_header, seal};
+
+/// The name of a job on the wire: states of another one are refused with the setting that differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WireJob(JobHeader);
+
+impl WireJob {
+    /// `what` names the kind of job, settings are all that its states depend on beside the data that `digest` is of.
+    pub fn new(what: &str, settings: Vec<(String, String)>, digest: [u8; 32]) -> Self {
+        let method = what.to_owned();
+        Self(JobHeader { method, settings, pass: 1, rows: None, calibration: digest })
+    }
+
+    /// The bytes of a plan.
+    ///
+    /// # Errors
+    /// If it cannot be written, which plain numbers, lists and texts always can.
+    pub fn plan(&self, payload: &impl Serialize) -> Result<Vec<u8>> {
+        seal(Kind::Plan, &self.0, payload)
+    }
+
+    /// The bytes of a state.
+    ///
+    /// # Errors
+    /// As [`plan`](Self::plan).
+    pub fn state(&self, parts: &PartIds, payload: &impl Serialize) -> Result<Vec<u8>> {
+        seal(Kind::State, &self.0, &(parts, payload))
+    }
+
+    /// Reads a plan back.
+    ///
+    /// # Errors
+    /// If the bytes are damaged, or are no plan.
+    pub fn read<T: DeserializeOwned>(plan: &[u8]) -> Result<(Self, T)> {
+        let (header, payload) = open(Kind::Plan, plan)?;
+        Ok((Self(header), payload))
+    }
+
+    /// Reads a state of this job back.
+    ///
+    /// # Errors
+    /// If the bytes are damaged, or belong to another job.
+    pub fn open<T: DeserializeOwned>(&self, state: &[u8]) -> Result<(PartIds, T)> {
+        let (header, found) = open::<(PartIds, T)>(Kind::State, state)?;
+        self.0.require_same(&header)?;
+        Ok(found)
+    }
+
+    /// What kind of job a plan is of: the name of a method, "check", or what [`new`](Self::new) was given.
+    ///
+    /// # Errors
+    /// If the bytes are damaged, or are no plan.
+    pub fn kind_of(plan: &[u8]) -> Result<String> {
+        Ok(open_header(Kind::Plan, plan)?.0.method)
+    }
+}
