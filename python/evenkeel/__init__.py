@@ -35,25 +35,29 @@ from evenkeel.certify import (
     coverage_interval,
     label_budget,
 )
+from evenkeel.distributed import CheckJob, EvaluateJob, FitJob, merge_states, partial
 from evenkeel.grouped import GroupedCalibration
 from evenkeel.comparison import Comparison, ComparisonRow, compare
 from evenkeel.regression import RegressionReport, check_regression
 from evenkeel.shift import ShiftReport, check
 
 if TYPE_CHECKING:
-    from evenkeel import plot
+    from evenkeel import plot, spark
     from evenkeel.classifier import ShiftConformalClassifier
     from evenkeel.regressor import ShiftConformalRegressor
 
 __all__ = [
     "AlarmState",
     "Calibration",
+    "CheckJob",
     "Comparison",
     "ComparisonRow",
     "CoverageAlarm",
     "CoverageSequence",
+    "EvaluateJob",
     "EvenkeelError",
     "FileError",
+    "FitJob",
     "GroupedCalibration",
     "IncompatibleError",
     "InvalidInputError",
@@ -75,16 +79,20 @@ __all__ = [
     "datasets",
     "label_budget",
     "load",
+    "merge_states",
     "method_names",
     "metrics",
+    "partial",
     "plot",
+    "spark",
 ]
 
-# scikit-learn takes a second to import and matplotlib may be absent, so both wait until they are asked for.
+# scikit-learn takes a second to import, matplotlib and pyspark may be absent: all wait until they are asked for.
 _LATER = {
     "ShiftConformalClassifier": "evenkeel.classifier",
     "ShiftConformalRegressor": "evenkeel.regressor",
     "plot": "evenkeel.plot",
+    "spark": "evenkeel.spark",
 }
 
 
@@ -94,7 +102,7 @@ def __getattr__(name: str) -> Any:
     import importlib
 
     module = importlib.import_module(_LATER[name])
-    return module if name == "plot" else getattr(module, name)
+    return module if name in ("plot", "spark") else getattr(module, name)
 
 
 def __dir__() -> List[str]:

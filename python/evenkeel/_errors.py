@@ -25,6 +25,9 @@ _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 class EvenkeelError(Exception):
     """Everything this package raises on purpose."""
 
+    #: The row at fault, counted from 0 in the array that was given; None where it is about no single row.
+    row: Optional[int] = None
+
 
 class InvalidInputError(EvenkeelError, ValueError):
     """The data are not what they should be."""

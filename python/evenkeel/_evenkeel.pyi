@@ -8,6 +8,10 @@ __all__ = [
     "FittedCalibration",
     "Page",
     "RunningAlarm",
+    "RunningCheck",
+    "RunningEvaluation",
+    "RunningFit",
+    "RunningPart",
     "RunningSequence",
     "__version__",
     "address",
@@ -23,7 +27,9 @@ __all__ = [
     "gate_regression",
     "guaranteed_threshold",
     "interval_scores",
+    "keys_of_texts",
     "label_budget",
+    "merge_states",
     "method_names",
     "option_names",
     "options_of_method",
@@ -101,6 +107,7 @@ class RunningSequence:
     @staticmethod
     def from_json(text: str) -> RunningSequence: ...
     def to_json(self) -> str: ...
+    def to_slim_json(self) -> str: ...
     def update(self, covered: np.ndarray) -> None: ...
     @property
     def state(self) -> Tuple[int, int, float, float, bool]: ...
@@ -111,6 +118,7 @@ class RunningAlarm:
     @staticmethod
     def from_json(text: str) -> RunningAlarm: ...
     def to_json(self) -> str: ...
+    def to_slim_json(self) -> str: ...
     def update(self, covered: np.ndarray) -> None: ...
     @property
     def state(self) -> Tuple[int, int, float, Optional[int]]: ...
@@ -164,6 +172,7 @@ class FittedCalibration:
     @staticmethod
     def from_json(text: str, rows: Optional[List[int]] = None, row_count: int = 0) -> FittedCalibration: ...
     def to_json(self) -> str: ...
+    def to_slim_json(self) -> str: ...
     @property
     def per(self) -> str: ...
     @property
@@ -236,6 +245,16 @@ class FittedCalibration:
         logits: str,
         first_row: int,
     ) -> np.ndarray: ...
+    def predict_lists(
+        self,
+        probs: np.ndarray,
+        keys: Optional[np.ndarray],
+        side: Dict[str, Any],
+        groups: Optional[List[str]],
+        alpha: Optional[float],
+        logits: str,
+        first_row: int,
+    ) -> Tuple[np.ndarray, np.ndarray]: ...
     def evaluate(
         self,
         probs: np.ndarray,
@@ -246,3 +265,79 @@ class FittedCalibration:
         logits: str,
         first_row: int,
     ) -> Tuple[str, Page]: ...
+
+def merge_states(states: List[bytes], plan: Optional[bytes]) -> bytes: ...
+def keys_of_texts(offsets: np.ndarray, data: np.ndarray) -> np.ndarray: ...
+@final
+class RunningFit:
+    @staticmethod
+    def begin(
+        probs_cal: np.ndarray,
+        y_cal: np.ndarray,
+        target_labels: List[Tuple[int, int]],
+        side_cal: Dict[str, Any],
+        side_target: Dict[str, Any],
+        columns: Optional[List[str]],
+        classes: Optional[List[str]],
+        method: str,
+        alpha: float,
+        seed: int,
+        logits: str,
+        rows: Optional[int],
+        options: Dict[str, Any],
+    ) -> RunningFit: ...
+    @property
+    def rows(self) -> int: ...
+    def plan(self) -> bytes: ...
+    def merge(self, state: bytes) -> None: ...
+    def end_pass(self) -> bool: ...
+    def finish(self) -> FittedCalibration: ...
+
+@final
+class RunningCheck:
+    @staticmethod
+    def begin(
+        probs_cal: Optional[np.ndarray],
+        y_cal: Optional[np.ndarray],
+        calibration: Optional[FittedCalibration],
+        side_cal: Dict[str, Any],
+        classes: Optional[List[str]],
+        alpha: Optional[float],
+        delta: float,
+        seed: Optional[int],
+        logits: str,
+        rows: Optional[int],
+        options: Dict[str, Any],
+    ) -> RunningCheck: ...
+    @property
+    def rows(self) -> int: ...
+    def plan(self) -> bytes: ...
+    def merge(self, state: bytes) -> None: ...
+    def end_pass(self) -> bool: ...
+    def finish(self) -> Tuple[str, List[List[str]], List[Tuple[np.ndarray, np.ndarray]], Page]: ...
+
+@final
+class RunningEvaluation:
+    @staticmethod
+    def begin(calibration: FittedCalibration, alpha: Optional[float]) -> RunningEvaluation: ...
+    def plan(self) -> bytes: ...
+    def merge(self, state: bytes) -> None: ...
+    def finish(self) -> Tuple[str, Page]: ...
+
+@final
+class RunningPart:
+    @staticmethod
+    def begin(plan: bytes, number: int) -> RunningPart: ...
+    @property
+    def classes(self) -> int: ...
+    @property
+    def needs_labels(self) -> bool: ...
+    def add(
+        self,
+        probs: np.ndarray,
+        keys: np.ndarray,
+        side: Dict[str, Any],
+        labels: Optional[np.ndarray],
+        logits: str,
+    ) -> None: ...
+    def state(self) -> bytes: ...

@@ -11,6 +11,7 @@ from typing import Any, Callable, List, Tuple
 
 import numpy as np
 
+from evenkeel import _arrow
 from evenkeel._errors import InvalidInputError, InvalidParameterError
 
 
@@ -158,9 +159,9 @@ def _as_numpy(argument: str, values: Any) -> np.ndarray:
         return np.asarray(values.data)
     if isinstance(values, np.ndarray):
         return np.asarray(values)
-    arrow = type(values).__module__.partition(".")[0] == "pyarrow"
-    if arrow and (hasattr(values, "column_names") or hasattr(values, "null_count")):
-        return _arrow_column(argument, values)
+    column = _arrow.of(argument, values)
+    if column is not None:
+        return _arrow.as_numpy(argument, column)
     if hasattr(values, "to_numpy"):  # pandas, polars
         return np.asarray(_lone_column(values).to_numpy())
     if hasattr(values, "detach"):  # torch: a tensor that wants gradients has no array of its own
@@ -185,29 +186,6 @@ def _lone_column(values: Any) -> Any:
     if getattr(values, "ndim", 2) != 2 or len(getattr(values, "columns", ())) != 1:
         return values
     return values.iloc[:, 0] if hasattr(values, "iloc") else values.to_series(0)
-
-
-def _arrow_column(argument: str, values: Any) -> np.ndarray:
-    """An Arrow table of numbers, a column of numbers, or a column of lists of equal length."""
-    if hasattr(values, "column_names"):  # Table, RecordBatch
-        columns = [_arrow_column(argument, column) for column in values.columns]
-        if len(columns) == 1:
-            return columns[0]
-        return np.column_stack(columns) if columns else np.empty((0, 0))
-    if hasattr(values, "combine_chunks"):
-        values = values.combine_chunks()
-    if hasattr(values, "dictionary_decode"):
-        values = values.dictionary_decode()
-    if not hasattr(values.type, "value_type"):
-        return np.asarray(values.to_numpy(zero_copy_only=False))
-    if values.null_count:
-        raise InvalidInputError(f"{argument}: a list is null; remove the point or impute a finite value")
-    flat = np.asarray(values.flatten().to_numpy(zero_copy_only=False))
-    rows = len(values)
-    widths = {len(item) for item in values} if not hasattr(values.type, "list_size") else {values.type.list_size}
-    if len(widths) > 1:
-        raise InvalidInputError(f"{argument}: its lists have {min(widths)} to {max(widths)} entries; give rows of equal length")
-    return flat.reshape(rows, -1) if rows else flat.reshape(0, 0)
 
 
 def _stacked(argument: str, array: np.ndarray) -> np.ndarray:

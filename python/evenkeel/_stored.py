@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from typing import Any, ClassVar, List, Literal, Optional, Sequence, Tuple, TypeVar, Union
+from typing import Any, ClassVar, List, Literal, Optional, Sequence, Tuple, TypeVar, Union, overload
 
 import numpy as np
 
-from evenkeel import _errors, _evenkeel, _files, _inputs, _tables
+from evenkeel import _arrow, _errors, _evenkeel, _files, _inputs, _tables
+from evenkeel._errors import InvalidParameterError
 from evenkeel._pages import Evaluation
 from evenkeel._sets import LabelSets
 
@@ -69,6 +70,34 @@ class StoredCalibration:
         """What to know before trusting it."""
         return self._core.warnings + self._notes
 
+    @overload
+    def predict_set(
+        self,
+        probs: Any,
+        alpha: Optional[float] = ...,
+        *,
+        groups: Any = ...,
+        logits: Union[bool, Literal["force"]] = ...,
+        features: Any = ...,
+        ratios: Any = ...,
+        first_row: int = ...,
+        format: Literal["bool"] = ...,
+        keys: None = ...,
+    ) -> LabelSets: ...
+    @overload
+    def predict_set(
+        self,
+        probs: Any,
+        alpha: Optional[float] = ...,
+        *,
+        groups: Any = ...,
+        logits: Union[bool, Literal["force"]] = ...,
+        features: Any = ...,
+        ratios: Any = ...,
+        first_row: int = ...,
+        format: Literal["labels", "size"],
+        keys: Any = ...,
+    ) -> Any: ...
     def predict_set(
         self,
         probs: Any,
@@ -79,16 +108,42 @@ class StoredCalibration:
         features: Any = None,
         ratios: Any = None,
         first_row: int = 0,
-    ) -> LabelSets:
+        format: Literal["bool", "labels", "size"] = "bool",
+        keys: Any = None,
+    ) -> Any:
         """Which labels are in the sets of rows of probabilities; bool (n, C), with `to_labels()`.
+
+        `format="labels"` gives an Arrow array of lists instead, the numbers of the labels from 0, and `format="size"` the number of
+        labels in each set; both take `keys`, unique ids by which randomised scores draw where rows do not follow each other.
 
         `groups` holds the group of each row, for a calibration per group. `features` or `ratios` of the rows are needed where the
         calibration was made with them. `first_row` is the position of the first row in the stream the rows are part of: randomised
         scores draw by position, so a caller who predicts piece by piece counts the rows of earlier calls. Errors count rows from it
         too.
         """
+        if format not in ("bool", "labels", "size"):
+            raise InvalidParameterError(f"format is {format!r}; it must be bool, labels or size")
         side = {"groups": groups, "features": features, "ratios": ratios, "first_row": first_row}
+        if format != "bool":
+            offsets, labels = self._lists(probs, alpha, keys, logits=logits, **side)
+            return _arrow.list_array(offsets, labels) if format == "labels" else np.diff(offsets)
+        if keys is not None:
+            raise InvalidParameterError('keys are for format="labels" and format="size"; leave them out')
         return LabelSets(self._sets(probs, [alpha], logits=logits, **side)[0], self.classes_)
+
+    def _lists(
+        self, probs: Any, alpha: Optional[float], keys: Any, *, groups: Any, logits: Any, features: Any, ratios: Any, first_row: int
+    ) -> Tuple[np.ndarray, np.ndarray]:
+        """Where the labels of each set begin among all labels, and these."""
+        return self._core.predict_lists(
+            self._rows("probs", probs),
+            None if keys is None else _arrow.keys("keys", keys),
+            _inputs.side_inputs("", features, ratios),
+            None if groups is None else _inputs.groups("groups", groups),
+            _inputs.optional_number("alpha", alpha),
+            _inputs.kind(logits),
+            _inputs.count("first_row", first_row),
+        )
 
     def _sets(
         self,

@@ -139,7 +139,7 @@ def check(
         columns, of, names = calibration.columns_, "the calibration", calibration.classes_
     target = _tables.aligned("probs_target", given, columns, of)
     second_cal, second_target = _tables.second_models(second, columns, of)
-    text, said, curves, page = _evenkeel.check(
+    found = _evenkeel.check(
         None if cal is None else cal.values,
         labels,
         None if calibration is None else calibration._core,
@@ -155,6 +155,11 @@ def check(
         _inputs.kind(logits),
         dict(options),
     )
+    return report_of(*found)
+
+
+def report_of(text: str, said: List[List[str]], curves: Any, page: Any) -> ShiftReport:
+    """A report of what the compiled part answers, with its warnings."""
     curve_names = ("calibration", "min_max_lower", "min_max_upper", "f_u_lower", "f_u_upper")
     laws = {name: StepCurve(*curve) for name, curve in zip(curve_names, curves)}
     report = ShiftReport(json.loads(text), laws_=laws, sentences_=said, page_=page)

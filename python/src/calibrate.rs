@@ -89,15 +89,12 @@ pub(crate) fn calibrate(
             return FittedCalibration::per_group(made).named_by(names);
         }
         let fitted = evenkeel_jobs::calibrate(&calibrator, &labeled, &mut source, watcher)?;
-        let said = fitted.class_warning(names.classes.as_deref());
-        FittedCalibration::new(fitted.calibration, fitted.order, cal.count())
-            .with_class_warning(said)
-            .named_by(names)
+        FittedCalibration::of_job(fitted, cal.count(), names)
     })
 }
 
 /// An error if the method lacks something that must stand beside the rows, or has no use for what does.
-fn require_sides(
+pub(crate) fn require_sides(
     calibrator: &ShiftCalibrator,
     (side_cal, side_target): (&SideArrays<'_>, &SideArrays<'_>),
     labeled: bool,

@@ -11,16 +11,17 @@ use evenkeel_jobs::grouped::{
     AnyCalibration, EvaluatedGroups, GroupColumn, MemoryGroups, evaluate_any,
     parse_any_calibration, predict_any,
 };
-use evenkeel_jobs::{TargetLabels, sentences};
-use numpy::{PyArray1, PyArray2};
+use evenkeel_jobs::{Calibrated, TargetLabels, sentences};
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::prelude::*;
 
-use crate::arrays::{LabelArray, Matrix, matrix, vector};
+use crate::arrays::{LabelArray, Matrix, matrix, slice, vector};
 use crate::detached::detached;
 use crate::errors::Failure;
 use crate::json;
+use crate::label_lists::{LabelLists, predict_with_keys};
 use crate::pages::{Found, Page};
 use crate::per_group;
 use crate::points::{Points, SideArrays};
@@ -63,6 +64,16 @@ impl FittedCalibration {
     /// With names of the columns and the classes.
     pub(crate) fn named_by(self, names: ClassNames) -> Result<Self, Failure> {
         Ok(Self { calibration: per_group::named(self.calibration, names)?, ..self })
+    }
+
+    /// One whose rows are known, named.
+    pub(crate) fn of_job(
+        fitted: Calibrated,
+        count: usize,
+        names: ClassNames,
+    ) -> Result<Self, Failure> {
+        let said = fitted.class_warning(names.classes.as_deref());
+        Self::new(fitted.calibration, fitted.order, count).with_class_warning(said).named_by(names)
     }
 
     /// The calibration where it has one threshold for all; an error where it has more.
@@ -129,6 +140,14 @@ impl FittedCalibration {
     /// The text of a calibration file.
     fn to_json(&self) -> PyResult<String> {
         json(&self.calibration)
+    }
+
+    /// The same without the data it was made of, which prediction does not need: what travels to many machines.
+    fn to_slim_json(&self) -> PyResult<String> {
+        match &self.calibration {
+            AnyCalibration::One(one) => json(&one.clone().without_reference()),
+            other => json(other),
+        }
     }
 
     /// `one`, or `class` or `group` where each has a threshold of its own.
@@ -348,6 +367,43 @@ impl FittedCalibration {
             Ok(members)
         })?;
         matrix(py, members, classes)
+    }
+
+    /// The same as lists: where each set begins among the labels, and the labels of all sets. `keys` address the draws of
+    /// randomised scores, where rows do not follow each other.
+    #[allow(clippy::too_many_arguments, reason = "the keywords of a Python function")]
+    fn predict_lists<'py>(
+        &self,
+        py: Python<'py>,
+        probs: Matrix<'_>,
+        keys: Option<PyReadonlyArray1<'_, u64>>,
+        side: &Bound<'py, PyDict>,
+        groups: Option<Vec<String>>,
+        alpha: Option<f64>,
+        logits: &str,
+        first_row: usize,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyArray1<i32>>)> {
+        let alpha = rate(alpha)?;
+        let side = self.used(side)?;
+        let points = Points::new(("probs", PointSet::Predicted), &probs, &side, logits)?;
+        let keys = keys.as_ref().map(|keys| slice(keys, "key")).transpose()?;
+        let mut lists = LabelLists::new(points.count());
+        let lists = detached(py, |watcher| {
+            let mut source = points.source()?.starting_at(first_row);
+            let sink = &mut |sets: &LabelSets| {
+                lists.add(sets);
+                Ok(())
+            };
+            if let Some(keys) = keys {
+                predict_with_keys(self.one()?, alpha, &mut source, keys, sink)?;
+                return Ok(lists);
+            }
+            let mut column = groups.as_deref().map(|groups| MemoryGroups::new("groups", groups));
+            let column = column.as_mut().map(|column| column as &mut dyn GroupColumn);
+            predict_any(&self.calibration, alpha, &mut source, column, sink, watcher)?;
+            Ok(lists)
+        })?;
+        lists.into_arrays(py)
     }
 
     /// Coverage, sizes and gap on labeled rows: the document of `evenkeel evaluate`, and its page.

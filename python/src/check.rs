@@ -25,11 +25,11 @@ use crate::points::{Points, SideArrays, seen};
 use crate::spelling::{in_python, keyword};
 
 /// Atoms and CDF of a law on the line.
-type Curve<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
+pub(crate) type Curve<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
 
 /// The document of a check; its answer and its details in sentences; the laws it speaks of: calibration, then lower and
 /// upper of min-max and of f-u; and the page.
-type CheckAnswer<'py> = (String, [Vec<String>; 2], Vec<Curve<'py>>, Page);
+pub(crate) type CheckAnswer<'py> = (String, [Vec<String>; 2], Vec<Curve<'py>>, Page);
 
 /// Looks at labeled probabilities of the calibration data, or at a calibration that keeps them, and at target rows.
 #[pyfunction]
@@ -115,38 +115,68 @@ pub(crate) fn check<'py>(
         let laws = curves(&checked)?;
         Ok((checked, laws))
     })?;
-    let command = match sentences::check::next_step(&checked) {
-        NextStep::Calibrate => Some(recalibrate(
-            &settings,
-            delta,
-            logits,
-            (!job.labels.is_empty(), !second_cal.is_empty()),
-        )),
-        NextStep::Label { rows } => Some(format!(
-            "evenkeel.choose_rows({}, {})",
-            checked.report.m,
-            rows.min(checked.report.m)
-        )),
-        NextStep::Nothing => None,
+    let asked = Asked {
+        settings: &settings,
+        delta,
+        logits,
+        beside: (!job.labels.is_empty(), !second_cal.is_empty()),
+        score: job.score.name(),
+        seed: job.settings.seed.get(),
+        classes,
     };
-    let names = classes.as_deref();
-    let details = details(&checked, names);
-    let mut answer = sentences::check::answer(&checked).to_vec();
-    answer.extend(command.clone());
-    let said = [answer, details];
-    let curve = |(atoms, cdf)| (vector(py, atoms), vector(py, cdf));
-    let mut document = checked.document(names, &[]);
-    document.command.clone_from(&command);
-    document.warnings = document.warnings.into_iter().map(in_python).collect();
-    let document = json(&document)?;
-    let laws = laws.into_iter().map(curve).collect();
-    let (score, seed) = (job.score.name(), job.settings.seed.get());
-    let page = Page::new(Found::Check { checked, score }, seed, classes).with_command(command);
-    Ok((document, said, laws, page))
+    asked.answer(py, checked, laws)
+}
+
+/// What a check was asked, as far as its answer speaks of it.
+pub(crate) struct Asked<'a> {
+    pub settings: &'a Settings,
+    pub delta: FailureProbability,
+    pub logits: &'a str,
+    /// Whether there were labels of target rows, and second models.
+    pub beside: (bool, bool),
+    pub score: &'static str,
+    pub seed: u64,
+    pub classes: Option<Vec<String>>,
+}
+
+impl Asked<'_> {
+    /// The document, the sentences, the laws and the page.
+    pub(crate) fn answer<'py>(
+        self,
+        py: Python<'py>,
+        checked: Checked,
+        laws: Vec<Steps>,
+    ) -> PyResult<CheckAnswer<'py>> {
+        let command = match sentences::check::next_step(&checked) {
+            NextStep::Calibrate => {
+                Some(recalibrate(self.settings, self.delta, self.logits, self.beside))
+            }
+            NextStep::Label { rows } => Some(format!(
+                "evenkeel.choose_rows({}, {})",
+                checked.report.m,
+                rows.min(checked.report.m)
+            )),
+            NextStep::Nothing => None,
+        };
+        let names = self.classes.as_deref();
+        let details = details(&checked, names);
+        let mut answer = sentences::check::answer(&checked).to_vec();
+        answer.extend(command.clone());
+        let said = [answer, details];
+        let curve = |(atoms, cdf)| (vector(py, atoms), vector(py, cdf));
+        let mut document = checked.document(names, &[]);
+        document.command.clone_from(&command);
+        document.warnings = document.warnings.into_iter().map(in_python).collect();
+        let document = json(&document)?;
+        let laws = laws.into_iter().map(curve).collect();
+        let found = Found::Check { checked, score: self.score };
+        let page = Page::new(found, self.seed, self.classes).with_command(command);
+        Ok((document, said, laws, page))
+    }
 }
 
 /// The calibration data that a calibration keeps.
-fn reference_of(calibration: &Calibration) -> Result<LabeledData<'_>, Failure> {
+pub(crate) fn reference_of(calibration: &Calibration) -> Result<LabeledData<'_>, Failure> {
     let classes = calibration.provenance().classes;
     match calibration.reference() {
         Some(reference) => Ok(LabeledData::of_reference("calibration", reference, classes)?),
@@ -183,10 +213,10 @@ fn details(checked: &Checked, names: Option<&[String]>) -> Vec<String> {
 }
 
 /// Where a CDF steps, and its values there.
-type Steps = (Vec<f64>, Vec<f64>);
+pub(crate) type Steps = (Vec<f64>, Vec<f64>);
 
 /// Atoms and CDF of the laws a check speaks of.
-fn curves(checked: &Checked) -> Result<Vec<Steps>, Failure> {
+pub(crate) fn curves(checked: &Checked) -> Result<Vec<Steps>, Failure> {
     let calibration = WeightedEmpirical::uniform(&checked.scores)?;
     let (min_max, f_u) = (&checked.laws.min_max, &checked.laws.f_u);
     let laws = [&calibration, min_max.lower(), min_max.upper(), f_u.lower(), f_u.upper()];

@@ -6,7 +6,7 @@ use std::fmt;
 
 use evenkeel::error::{Category, Error};
 use evenkeel_jobs::JobError;
-use pyo3::PyErr;
+use pyo3::prelude::*;
 
 use crate::spelling::PythonSpelling;
 
@@ -76,6 +76,10 @@ impl fmt::Display for Failure {
 impl From<Failure> for PyErr {
     fn from(failure: Failure) -> Self {
         let message = failure.to_string();
+        let row = match &failure {
+            Failure::Job(error) => error.row(),
+            _ => None,
+        };
         let category = match failure {
             Failure::Interrupted(raised) => return raised,
             // Without a category: a source that failed or a stop, neither of which a user's value
@@ -84,11 +88,17 @@ impl From<Failure> for PyErr {
             Failure::Data(_) => Category::InvalidInput,
             Failure::Setting(_) => Category::InvalidParameter,
         };
-        match category {
+        let error = match category {
             Category::InvalidInput => python::InvalidInputError::new_err(message),
             Category::InvalidParameter => python::InvalidParameterError::new_err(message),
             Category::Incompatible => python::IncompatibleError::new_err(message),
+        };
+        if let Some(row) = row {
+            // As data too: who reads rows in batches knows what the row is called elsewhere. Without the attribute the message
+            // says it all the same.
+            Python::attach(|py| drop(error.value(py).setattr("row", row)));
         }
+        error
     }
 }
 

@@ -10,6 +10,8 @@
 //! calibration   its result, of any kind: thresholds, sets, evaluation, file
 //! per_group     what differs where each class or group has its own threshold
 //! certify       what labels certify, and which rows to label
+//! distributed   fits, checks and evaluations whose rows lie with other processes
+//! label_lists   sets as lists of labels, in the layout of Arrow
 //! check         is there a shift, what is at risk
 //! compare       methods side by side
 //! pages         what a check, an evaluation or a comparison found, as HTML
@@ -28,7 +30,9 @@ mod certify;
 mod check;
 mod compare;
 mod detached;
+mod distributed;
 mod errors;
+mod label_lists;
 mod methods;
 mod metrics;
 mod pages;
@@ -60,6 +64,10 @@ mod _evenkeel {
     use crate::check::check;
     #[pymodule_export]
     use crate::compare::compare;
+    #[pymodule_export]
+    use crate::distributed::{
+        RunningCheck, RunningEvaluation, RunningFit, RunningPart, keys_of_texts, merge_states,
+    };
     #[pymodule_export]
     use crate::methods::{method_names, option_names, options_of_method};
     #[pymodule_export]

@@ -59,7 +59,9 @@ fn work(worker: usize) -> Result<(), Box<dyn Error>> {
     let row = |key: &u64| &target.probabilities[*key as usize * CLASSES..][..CLASSES];
     let rows: Vec<f64> = keys.iter().flat_map(row).copied().collect();
     let block = Rows::new("probabilities", &rows, CLASSES)?;
-    let part = Part::begin(&plan)?.add(RowKeys::Each(&keys), block, SideInputs::default())?;
+    // Numbered, so that a state which is delivered twice is refused.
+    let part = Part::begin(&plan)?.numbered(worker as u64);
+    let part = part.add(RowKeys::Each(&keys), block, SideInputs::default())?;
     std::io::stdout().write_all(&part.state()?)?;
     Ok(())
 }
@@ -71,7 +73,8 @@ fn drive() -> Result<(), Box<dyn Error>> {
         Labeled { probabilities: &probabilities, labels: &labels, beside: SideInputs::default() };
     let calibrator = ShiftCalibrator::new(0.1)?;
 
-    let mut fit = calibrator.begin(&labeled)?;
+    // The number of rows, where it is known, keeps states small.
+    let mut fit = calibrator.begin(&labeled)?.expecting(ROWS as u64);
     let mut pass = 1;
     let distributed = loop {
         let plan = fit.plan()?;

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod blocks;
+mod distributed;
 mod documents;
 mod failures;
 mod few_labels;

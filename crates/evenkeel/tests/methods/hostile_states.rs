@@ -87,6 +87,61 @@ fn both_passes_must_read_the_same_rows() {
     assert!(matches!(second.end_pass().unwrap_err(), Error::OtherRows { before: 30, now: 30 }));
 }
 
+/// Rows of the same number and keys, and other values.
+#[test]
+fn a_row_that_changes_between_the_passes_is_found_out() {
+    use evenkeel::calibrator::Ended;
+    let (labeled, target) = (points(40, 0.0, 0.5, 1), points(30, 0.5, 0.5, 2));
+    let mut changed = target.probabilities.clone();
+    changed.swap(5 * CLASSES, 5 * CLASSES + 1);
+    for method in methods() {
+        if !matches!(method, Method::LabelPlan(_) | Method::FewLabels(_) | Method::Auto(_)) {
+            continue;
+        }
+        let fit = begin(&calibrator(method), &labeled);
+        let beside = SideInputs { features: None, ..target.beside() };
+        let rows = |values| Rows::new("probabilities", values, CLASSES).unwrap();
+        let first = fit.add(RowKeys::From(0), rows(&target.probabilities), beside).unwrap();
+        // Few rows are kept, and then one pass is enough for some.
+        let Ended::Again(second) = first.end_pass().unwrap() else { continue };
+        let second = second.add(RowKeys::From(0), rows(&changed), beside).unwrap();
+        assert!(matches!(second.end_pass(), Err(Error::OtherRows { before: 30, now: 30 })));
+    }
+}
+
+/// Parts have numbers, and rows a number that may be said beforehand.
+#[test]
+fn parts_are_taken_once_and_rows_are_as_many_as_was_said() {
+    let (labeled, target) = (points(40, 0.0, 0.5, 1), points(30, 0.5, 0.5, 2));
+    for method in methods() {
+        let calibrator = calibrator(method);
+        let numbered = |fit: &Fit, number: u64, keys: u64| {
+            let rows = Rows::new("probabilities", &target.probabilities, CLASSES).unwrap();
+            let beside = SideInputs { features: None, ..target.beside() };
+            let part = Part::begin(&fit.plan().unwrap()).unwrap().numbered(number);
+            part.add(RowKeys::From(keys), rows, beside).unwrap().state().unwrap()
+        };
+        let fit = begin(&calibrator, &labeled);
+        let (one, two) = (numbered(&fit, 1, 0), numbered(&fit, 2, 30));
+        let again = numbered(&fit, 1, 60);
+        let plan = fit.plan().unwrap();
+        let both = Part::begin(&plan).unwrap().absorb(&one).unwrap().absorb(&two).unwrap();
+        let both = both.state().unwrap();
+        let fit = fit.absorb(&both).unwrap();
+        for state in [&one, &two, &both, &again] {
+            assert!(matches!(fit.require_new(state), Err(Error::PartTwice { part: 1 | 2 })));
+        }
+        assert!(fit.require_new(&plan).is_err() && fit.require_new(&one[..40]).is_err());
+        assert!(matches!(fit.absorb(&again), Err(Error::PartTwice { part: 1 })));
+        let fit = begin(&calibrator, &labeled).expecting(31);
+        let state = numbered(&fit, 0, 0);
+        let short = fit.absorb(&state).unwrap().end_pass();
+        assert!(matches!(short, Err(Error::OtherNumberOfRows { expected: 31, found: 30 })));
+        let unsaid = begin(&calibrator, &labeled).absorb(&state).unwrap_err();
+        assert!(unsaid.to_string().contains("the number of all rows"), "{unsaid}");
+    }
+}
+
 fn mutated(bytes: &[u8], stream: &mut Stream) -> Vec<u8> {
     let mut body = bytes[..bytes.len() - 32].to_vec();
     for _ in 0..1 + stream.below(3) {

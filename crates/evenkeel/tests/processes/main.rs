@@ -74,14 +74,14 @@ fn main() {
 /// Worker: plan on stdin, keys in the arguments' table; state to stdout.
 fn add(mut arguments: impl Iterator<Item = String>) {
     let mut number = || arguments.next().unwrap().parse::<u64>().unwrap();
-    let (rows, seed, features) = (number(), number(), number());
+    let (rows, seed, features, part) = (number(), number(), number(), number());
     let described = if features == 1 { Described::Features } else { Described::Scores };
     let input = read_lists();
     let (plan, keys) = (&input[0], &input[1]);
     let keys: Vec<u64> =
         keys.chunks_exact(8).map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap())).collect();
     let target = Table { rows: rows as usize, seed }.points();
-    let mut part = Part::begin(plan).unwrap();
+    let mut part = Part::begin(plan).unwrap().numbered(part);
     // In two blocks, so that a worker's own blocks are part of what is tested.
     for keys in keys.chunks(keys.len().div_ceil(2).max(1)) {
         let chosen = Chosen::of(&target, keys);
@@ -185,9 +185,10 @@ fn merged(
     let features = u64::from(described == Described::Features);
     let mut states: Vec<Vec<u8>> = pieces(table.rows, count, stream)
         .iter()
-        .map(|keys| {
+        .enumerate()
+        .map(|(part, keys)| {
             let bytes: Vec<u8> = keys.iter().flat_map(|key| key.to_le_bytes()).collect();
-            let of = [table.rows as u64, table.seed, features];
+            let of = [table.rows as u64, table.seed, features, part as u64];
             let arguments: Vec<String> =
                 std::iter::once("add".to_owned()).chain(of.map(|n| n.to_string())).collect();
             in_another_process(&arguments, &[plan, &bytes])
@@ -213,6 +214,10 @@ fn distributed(
     let beside = with_labels(&calibrator.method, described.beside(calibration));
     let labeled = Labeled { probabilities: &probabilities, labels: &calibration.labels, beside };
     let mut fit = calibrator.begin(&labeled).unwrap();
+    // Told how many rows there are, workers keep less, and nothing changes.
+    if count % 2 == 1 {
+        fit = fit.expecting(table.rows as u64);
+    }
     loop {
         let plan = fit.plan().unwrap();
         let state = merged(&plan, table, described, count, stream);

@@ -1,0 +1,136 @@
+"""Rows per processor second on a local Spark: scan, an empty mapInArrow, ours, and a NumPy pandas_udf; and from one core to two.
+
+    python python/benchmarks/spark_rows.py [ROWS] [--cores N]... [--fit]
+
+Processor seconds of the JVM and of the Python workers, each thing run once to warm up and then `RUNS` times; the least counts. Results
+go to Spark's `noop` sink. `--fit` measures `calibrate(sample=None)` and its states instead.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+
+import numpy as np
+import pyarrow
+import pyarrow.parquet
+
+import evenkeel as ek
+
+CLASSES = 10
+RUNS = 3
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def processor_seconds() -> float:
+    """Of all processes below this one, and of this one."""
+    times, parents = {}, {}
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            fields = (entry / "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        parents[int(entry.name)] = int(fields[1])
+        times[int(entry.name)] = sum(map(int, fields[11:15])) / TICKS  # With those of children that have ended.
+
+    def ours(process: int) -> bool:
+        while process in parents:
+            if process == os.getpid():
+                return True
+            process = parents[process]
+        return False
+
+    return sum(seconds for process, seconds in times.items() if ours(process))
+
+
+def data(rows: int, folder: str) -> str:
+    rng = np.random.default_rng(0)
+    pool = rng.dirichlet(np.full(CLASSES, 0.5), 4096).astype(np.float32)
+    for part in range(8):
+        values = pool[rng.integers(len(pool), size=rows // 8)]
+        offsets = np.arange(0, values.size + 1, CLASSES, dtype=np.int32)
+        lists = pyarrow.ListArray.from_arrays(pyarrow.array(offsets), pyarrow.array(values.ravel()))
+        ids = np.arange(part * (rows // 8), (part + 1) * (rows // 8))
+        pyarrow.parquet.write_table(pyarrow.table({"id": ids, "probs": lists}), f"{folder}/{part}.parquet")
+    return folder
+
+
+def measured(name: str, rows: int, work) -> float:
+    best = (float("inf"), 0.0)
+    for run in range(RUNS + 1):
+        before, start = processor_seconds(), time.perf_counter()
+        work()
+        found = (processor_seconds() - before, time.perf_counter() - start)
+        best = min(best, found) if run else best
+    print(f"  {name:<26} {best[0]:7.2f} CPU s {rows / best[0] / 1e6:7.2f} M rows per CPU s {best[1]:7.2f} s wall", flush=True)
+    return best[0]
+
+
+def one(rows: int, cores: int, folder: str, fit: bool) -> None:
+    from pyspark.sql import SparkSession, functions as F
+
+    from evenkeel import spark as eks
+
+    builder = SparkSession.builder.master(f"local[{cores}]").config("spark.ui.enabled", "false").config("spark.driver.memory", "2g")
+    spark = builder.config("spark.sql.execution.arrow.maxRecordsPerBatch", "10000").getOrCreate()
+    spark.sparkContext.setLogLevel("OFF")
+    df = spark.read.parquet(folder)
+    rng = np.random.default_rng(1)
+    cal_probs = rng.dirichlet(np.full(CLASSES, 0.5), 1000).astype(np.float32)
+    cal_y = np.array([rng.choice(CLASSES, p=row / row.sum()) for row in cal_probs.astype(float)])
+    print(f"{rows} rows of {CLASSES} classes, local[{cores}]", flush=True)
+    if fit:
+        for method in ("auto", "label-plan"):
+            measured(f"calibrate {method}", rows, lambda: eks.calibrate(df, cal_probs, cal_y, method, key="id", sample=None))
+        spark.stop()
+        return
+    cal = ek.calibrate(cal_probs, cal_y, cal_probs, "uncorrected")
+    lists = df.select("probs")
+    noop = lambda frame: frame.write.format("noop").mode("overwrite").save()  # noqa: E731
+    threshold = cal.threshold()
+    measured("scan", rows, lambda: noop(lists))
+    empty = measured("empty mapInArrow", rows, lambda: noop(lists.mapInArrow(lambda batches: batches, lists.schema)))
+    ours = measured("predict_set", rows, lambda: noop(eks.predict_set(lists, cal)))
+    print(f"  over the empty mapInArrow: {100 * (ours / empty - 1):.1f} %", flush=True)
+    if os.environ.get("WITHOUT_PANDAS") is None:
+        @F.pandas_udf("array<int>")
+        def by_numpy(probs: "pandas.Series") -> "pandas.Series":  # type: ignore[name-defined]  # noqa: F821
+            import pandas
+
+            members = 1 - np.stack(probs.to_numpy()) <= threshold
+            return pandas.Series([np.flatnonzero(row) for row in members])
+
+        measured("NumPy pandas_udf", rows, lambda: noop(lists.select(by_numpy("probs"))))
+    spark.stop()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("rows", type=int, nargs="?", default=2_000_000)
+    parser.add_argument("--cores", type=int, action="append")
+    parser.add_argument("--fit", action="store_true")
+    parser.add_argument("--data")
+    given = parser.parse_args()
+    if given.data:
+        one(given.rows, given.cores[0], given.data, given.fit)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        data(given.rows, folder)
+        for cores in given.cores or [1, 2]:
+            # A JVM of its own for each: sessions of one process share theirs.
+            words = [sys.executable, __file__, str(given.rows), "--cores", str(cores), "--data", folder]
+            subprocess.run(words + (["--fit"] if given.fit else []), check=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,387 @@
+"""Jobs whose rows lie with other processes: a plan goes out, states come back, on any engine.
+
+    job = ek.FitJob(probs_cal, y_cal, method="auto", alpha=0.1, rows=m)
+    while True:
+        plan = job.plan()                                                      # bytes, to every worker
+        states = [ek.partial(plan, number, batches, key="id") for ...]         # anywhere, in any order, as often as it takes
+        for state in states:
+            job.merge(state)
+        if not job.end_pass():
+            break
+    cal = job.finish()                                                         # the bytes of `ek.calibrate` on the same rows
+
+A state that comes twice, is damaged or belongs to another job is an error, and so is a table that changes between the passes.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, Literal, Mapping, NamedTuple, Optional, Sequence, Union
+
+import numpy as np
+
+from evenkeel import _arrow, _errors, _evenkeel, _inputs, _tables
+from evenkeel._errors import EvenkeelError, InvalidInputError, InvalidParameterError
+from evenkeel._pages import Evaluation
+from evenkeel.calibration import DEFAULT_METHOD, Calibration
+from evenkeel.shift import ShiftReport, report_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from evenkeel._options import CheckOptions, MethodName, MethodOptions
+
+Columns = Union[str, Sequence[str]]
+
+
+class _Job:
+    """What a driver does, whatever the job."""
+
+    _running: Any
+
+    def plan(self) -> bytes:
+        """What workers need for this pass: give it to `evenkeel.partial`."""
+        return self._running.plan()
+
+    def merge(self, state: Any) -> None:
+        """Takes the state of a part, or several from `evenkeel.merge_states`. One that is refused leaves the job as it was."""
+        self._running.merge(_bytes("state", state))
+
+
+class FitJob(_Job):
+    """A calibration whose target rows lie elsewhere; see `evenkeel.distributed`.
+
+    Parameters are those of `evenkeel.calibrate`. `rows` is the number of all target rows: with it the states of all parts together take
+    hardly more room than those of one, and another number of rows is an error. `y_target` is a dict from key to label, `second_cal` the
+    outputs of second models on the calibration rows; their outputs on target rows, and features, are given to `evenkeel.partial`.
+    Thresholds for each class or group (`per`) need all rows in one process.
+    """
+
+    def __init__(
+        self,
+        probs_cal: Any,
+        y_cal: Any,
+        method: MethodName = DEFAULT_METHOD,
+        alpha: float = 0.1,
+        random_state: Any = 0,
+        rows: Optional[int] = None,
+        *,
+        logits: Union[bool, Literal["force"]] = False,
+        features_cal: Any = None,
+        ratios_cal: Any = None,
+        weights_cal: Any = None,
+        y_target: Optional[Mapping[Any, Any]] = None,
+        second_cal: Sequence[Any] = (),
+        classes: Any = None,
+        **options: Unpack[MethodOptions],
+    ) -> None:
+        cal = _tables.table("probs_cal", probs_cal, ("y_cal", y_cal))
+        labels, names = _tables.encoded("y_cal", y_cal, "probs_cal", cal.values.shape[1], classes, cal.columns)
+        second = _second("second_cal", second_cal, cal.columns, "probs_cal")
+        self._running = _evenkeel.RunningFit.begin(
+            cal.values,
+            labels,
+            _labels_by_key("y_target", y_target, names),
+            _inputs.side_inputs("_cal", features_cal, ratios_cal, weights_cal, second=second),
+            # Only which of them there will be is looked at: that the target rows come with the same.
+            _inputs.side_inputs("_target", features_cal, second=second),
+            cal.columns,
+            names,
+            str(method),
+            _inputs.number("alpha", alpha),
+            _inputs.seed(random_state),
+            _inputs.kind(logits),
+            None if rows is None else _inputs.count("rows", rows),
+            dict(options),
+        )
+        self._columns = cal.columns
+        self._made: Optional[Calibration] = None
+
+    def end_pass(self) -> bool:
+        """Ends a pass over the rows; True if all rows are needed once more, with a new plan."""
+        return self._running.end_pass()
+
+    def finish(self) -> Calibration:
+        """The calibration, once `end_pass` has given False: the bytes of `evenkeel.calibrate` on the same rows with the same keys."""
+        if self._made is None:
+            core = self._running.finish()
+            said = core.class_warning
+            self._made = Calibration(core, [] if said is None else [said])
+            _errors.warn_of(self._made.warnings_)
+        return self._made
+
+
+class CheckJob(_Job):
+    """A check whose target rows lie elsewhere; see `evenkeel.distributed`.
+
+    Parameters are those of `evenkeel.check`; `rows` and `second_cal` are as in `FitJob`. The report has no example rows, as none lie
+    here.
+    """
+
+    def __init__(
+        self,
+        probs_cal: Any = None,
+        y_cal: Any = None,
+        alpha: Optional[float] = None,
+        delta: float = 0.05,
+        random_state: Any = _inputs.UNSET,
+        rows: Optional[int] = None,
+        *,
+        calibration: Optional[Calibration] = None,
+        classes: Any = None,
+        logits: Union[bool, Literal["force"]] = False,
+        second_cal: Sequence[Any] = (),
+        **options: Unpack[CheckOptions],
+    ) -> None:
+        if calibration is not None and (probs_cal is not None or y_cal is not None):
+            raise InvalidInputError("calibration keeps its own data; give it, or probs_cal and y_cal, not both")
+        if calibration is None and (probs_cal is None or y_cal is None):
+            raise InvalidInputError("give probs_cal and y_cal, or calibration")
+        if calibration is None:
+            cal = _tables.table("probs_cal", probs_cal, ("y_cal", y_cal))
+            values, columns = cal.values, cal.columns
+            labels, names = _tables.encoded("y_cal", y_cal, "probs_cal", values.shape[1], classes, columns)
+        else:
+            values, labels = None, None
+            columns, names = calibration.columns_, calibration.classes_
+            if second_cal:
+                raise InvalidInputError("second_cal belongs to probs_cal; give probs_cal and y_cal instead of calibration")
+        self._running = _evenkeel.RunningCheck.begin(
+            values,
+            labels,
+            None if calibration is None else calibration._core,
+            _inputs.side_inputs("_cal", second=_second("second_cal", second_cal, columns, "probs_cal")),
+            names,
+            None if alpha is None else _inputs.number("alpha", alpha),
+            _inputs.number("delta", delta),
+            None if random_state is _inputs.UNSET else _inputs.seed(random_state),
+            _inputs.kind(logits),
+            None if rows is None else _inputs.count("rows", rows),
+            dict(options),
+        )
+        self._columns = columns
+
+    def end_pass(self) -> bool:
+        """Ends a pass over the rows; True if all rows are needed once more, with a new plan."""
+        return self._running.end_pass()
+
+    def finish(self) -> ShiftReport:
+        """The report, once `end_pass` has given False: that of `evenkeel.check` on the same rows, without examples."""
+        return report_of(*self._running.finish())
+
+
+class EvaluateJob(_Job):
+    """Coverage, sizes and gap of a calibration on labeled rows that lie elsewhere. One pass."""
+
+    def __init__(self, calibration: Calibration, alpha: Optional[float] = None) -> None:
+        if not isinstance(calibration, Calibration):
+            raise InvalidParameterError(
+                "EvaluateJob takes a calibration with one threshold; for one per class or group, predict sets and count, or evaluate "
+                "on one machine"
+            )
+        self._running = _evenkeel.RunningEvaluation.begin(calibration._core, _inputs.optional_number("alpha", alpha))
+
+    def end_pass(self) -> bool:
+        """False: rows are needed once."""
+        return False
+
+    def finish(self) -> Evaluation:
+        """The evaluation, as `Calibration.evaluate` gives it for all rows together."""
+        document, page = self._running.finish()
+        return Evaluation(json.loads(document), page)
+
+
+def partial(
+    plan: Any,
+    part_id: int,
+    batches: Iterable[Any],
+    *,
+    probs: Columns = "probs",
+    key: Optional[str] = None,
+    label: Optional[str] = None,
+    features: Optional[Columns] = None,
+    second: Sequence[Columns] = (),
+    classes: Optional[Sequence[str]] = None,
+    logits: Union[bool, Literal["force"]] = False,
+) -> bytes:
+    """What some of the rows leave behind, for `merge` of the job whose `plan` this is.
+
+    Parameters
+    ----------
+    plan : bytes
+        From the job's `plan()`; a new one for every pass.
+    part_id : int
+        A number of its own for each part of a pass, from 0. A part that is made again has the same number; two states of one number
+        are refused.
+    batches : iterable
+        Arrow record batches or tables, `(probs, keys)` or `(probs, keys, labels)`, or dicts with the names `probs`, `keys`, `labels`,
+        `features` and `second`. They are read one after the other.
+    probs : str or sequence of str
+        In Arrow batches, the column of lists of probabilities, or one column for each class.
+    key : str
+        In Arrow batches, the column of unique ids: whole numbers or texts. They choose samples and address random draws, so that two
+        rows of one key are a mistake, and a hash of the row's content is no id. Where they are the numbers of the rows from 0 the result
+        has the bytes of one process that reads the rows in that order. Of a text the key is the first eight bytes of its SHA-256.
+    label : str
+        The column of true labels, for an `EvaluateJob`; `classes` are names of the classes where labels are words.
+    features, second : str or sequence of str
+        Columns of features; for each second model its column or columns of probabilities.
+    logits : bool or "force"
+        As in the job.
+    """
+    part = _evenkeel.RunningPart.begin(_bytes("plan", plan), _inputs.count("part_id", part_id))
+    chosen = _Chosen(probs, key, label, features, list(second))
+    kind = _inputs.kind(logits)
+    for batch in _each(batches):
+        given = chosen.of(batch)
+        if not len(given.probs):
+            continue
+        try:
+            _add(part, given, kind, classes)
+        except EvenkeelError as error:
+            raise _named(error, part_id, given.keys) from None
+    return part.state()
+
+
+def merge_states(states: Iterable[Any], plan: Optional[bytes] = None) -> bytes:
+    """Several states of one pass as one, for `merge` or another `merge_states`.
+
+    With the `plan` of the pass they are added up and take the room of one; without it they are only put together.
+    """
+    return _evenkeel.merge_states([_bytes("state", state) for state in states], None if plan is None else _bytes("plan", plan))
+
+
+class _Batch(NamedTuple):
+    """Columns of a batch, not yet read."""
+
+    probs: np.ndarray
+    keys: Any
+    labels: Any
+    features: Any
+    second: List[Any]
+
+
+class _Chosen(NamedTuple):
+    """Which columns of Arrow batches are what."""
+
+    probs: Columns
+    key: Optional[str]
+    label: Optional[str]
+    features: Optional[Columns]
+    second: List[Columns]
+
+    def of(self, batch: Any) -> _Batch:
+        if isinstance(batch, Mapping):
+            return _of_dict(batch)
+        if isinstance(batch, (tuple, list)):
+            if len(batch) not in (2, 3):
+                raise InvalidInputError("a batch is (probs, keys) or (probs, keys, labels), a dict, or an Arrow record batch")
+            probs, keys, *labels = batch
+            return _Batch(_inputs.matrix("probs", probs), keys, labels[0] if labels else None, None, [])
+        table = _arrow.of("batches", batch)
+        if table is None or not hasattr(table, "column_names"):
+            raise InvalidInputError(
+                f"a batch is {type(batch).__name__}; give (probs, keys) or (probs, keys, labels), a dict, or an Arrow record batch"
+            )
+        if self.key is None:
+            raise InvalidParameterError("key is missing; name the column with the unique id of each row")
+        return _Batch(
+            matrix_of(table, "probs", self.probs),
+            column_of(table, "key", self.key),
+            None if self.label is None else column_of(table, "label", self.label),
+            None if self.features is None else matrix_of(table, "features", self.features),
+            [matrix_of(table, f"second[{place}]", columns) for place, columns in enumerate(self.second)],
+        )
+
+
+def _of_dict(batch: Mapping[Any, Any]) -> _Batch:
+    known = ("probs", "keys", "labels", "features", "second")
+    unknown = [name for name in batch if name not in known]
+    if unknown or "probs" not in batch or "keys" not in batch:
+        raise InvalidInputError(f"a batch has the names {', '.join(map(str, batch))}; it needs probs and keys, and may have {', '.join(known[2:])}")
+    probs = _inputs.matrix("probs", batch["probs"])
+    return _Batch(probs, batch["keys"], batch.get("labels"), batch.get("features"), list(batch.get("second", ())))
+
+
+def _each(batches: Any) -> Iterator[Any]:
+    """Batches one after the other; a table is one."""
+    if hasattr(batches, "column_names") or isinstance(batches, Mapping):
+        return iter([batches])
+    return iter(batches)
+
+
+def column_of(table: Any, argument: str, name: str) -> Any:
+    """A column of an Arrow table or batch by its name."""
+    if name not in table.column_names:
+        raise InvalidParameterError(f"{argument}: there is no column {name!r}; there are {', '.join(table.column_names)}")
+    return table.column(name)
+
+
+def matrix_of(table: Any, argument: str, columns: Columns) -> np.ndarray:
+    """A column of lists, or several columns of numbers, as a matrix; read in place where that is one column."""
+    if isinstance(columns, str):
+        return _inputs.matrix(f"{argument} (column {columns})", column_of(table, argument, columns))
+    if not columns:
+        raise InvalidParameterError(f"{argument}: no columns are named; name one of lists, or one for each class")
+    parts = [_inputs.array_of(f"{argument} (column {name})", column_of(table, argument, name)) for name in columns]
+    return _inputs.matrix(argument, _arrow.side_by_side(parts))
+
+
+def _add(part: _evenkeel.RunningPart, given: _Batch, kind: str, classes: Optional[Sequence[str]]) -> None:
+    keys = _arrow.keys("key", given.keys)
+    labels = None
+    if given.labels is not None:
+        labels, _ = _tables.encoded("label", given.labels, "probs", part.classes, classes)
+    second = [(f"second[{place}]", _inputs.matrix(f"second[{place}]", values).astype(np.float64)) for place, values in enumerate(given.second)]
+    side = _inputs.side_inputs("", given.features, second=second)
+    if len(keys) != len(given.probs):
+        raise InvalidInputError(f"key: there are {len(keys)} keys and {len(given.probs)} rows; give one for each")
+    part.add(given.probs, keys, side, labels, kind)
+
+
+def _named(error: EvenkeelError, part_id: Any, keys: Any) -> EvenkeelError:
+    """The error with the part and the key of the row it is about: row numbers of a batch tell nobody anything."""
+    where = f"part {part_id}"
+    if error.row is not None and error.row < len(keys):
+        where += f", key {key_at(keys, error.row)!r}"
+    named = type(error)(f"{where}: {error}")
+    named.row = error.row
+    return named
+
+
+def key_at(keys: Any, row: int) -> Any:
+    """The key of a row of a batch, as it is called there."""
+    key = keys[row]
+    return key.as_py() if hasattr(key, "as_py") else key.item() if hasattr(key, "item") else key
+
+
+def _second(argument: str, second: Any, columns: Optional[Sequence[str]], of: str) -> list:
+    """Outputs of second models on the calibration rows, each with its name."""
+    found = []
+    for place, values in enumerate(second or ()):
+        name = f"{argument}[{place}]"
+        matrix = _tables.aligned(name, _tables.table(name, values), columns, of)
+        found.append((name, np.ascontiguousarray(matrix, dtype=np.float64)))
+    return found
+
+
+def _labels_by_key(argument: str, labels: Optional[Mapping[Any, Any]], names: Optional[Sequence[str]]) -> list:
+    """`(key, label)` of the labels known."""
+    if labels is None:
+        return []
+    if not isinstance(labels, Mapping):
+        raise InvalidInputError(f"{argument}: give a dict from key to label; rows that lie elsewhere have no position here")
+    # By position first, which checks the labels, then under the rows' keys.
+    known = _tables.encoded_target(argument, dict(enumerate(labels.values())), len(labels), names)
+    if not known:
+        return []
+    keys = _arrow.keys(argument, np.asarray(list(labels)))
+    return [(int(keys[place]), label) for place, label in known]
+
+
+def _bytes(argument: str, value: Any) -> bytes:
+    if isinstance(value, bytes):
+        return value
+    if isinstance(value, (bytearray, memoryview)):
+        return bytes(value)
+    raise InvalidParameterError(f"{argument} is {type(value).__name__}; give the bytes of plan(), partial() or merge_states()")

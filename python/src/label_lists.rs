@@ -1,0 +1,90 @@
+//! Sets as lists of labels, in the layout of Arrow: offsets and labels, made here and handed over without a copy.
+
+use evenkeel::calibration::Calibration;
+use evenkeel::conformal::LabelSets;
+use evenkeel::level::Miscoverage;
+use evenkeel::rows::{Real, RowKeys, Rows};
+use evenkeel::side_inputs::SideInputs;
+use evenkeel_jobs::{AnyRows, MemorySource, RowSource};
+use numpy::PyArray1;
+use pyo3::prelude::*;
+
+use crate::arrays::vector;
+use crate::errors::Failure;
+
+/// Labels of sets, one list after the other.
+pub(crate) struct LabelLists {
+    /// Where each list begins, and the end of the last.
+    offsets: Vec<i64>,
+    labels: Vec<i32>,
+}
+
+impl LabelLists {
+    /// No lists yet, with room for the offsets of `rows`.
+    pub(crate) fn new(rows: usize) -> Self {
+        let mut offsets = Vec::with_capacity(rows + 1);
+        offsets.push(0);
+        Self { offsets, labels: Vec::new() }
+    }
+
+    /// Adds the lists of sets.
+    pub(crate) fn add(&mut self, sets: &LabelSets) {
+        self.labels.reserve((0..sets.rows()).map(|row| sets.size(row)).sum());
+        for row in 0..sets.rows() {
+            // Classes are columns of a matrix in memory, far fewer than 2^31.
+            self.labels.extend(sets.labels(row).map(|label| i32::try_from(label).unwrap_or(i32::MAX)));
+            self.offsets.push(i64::try_from(self.labels.len()).unwrap_or(i64::MAX));
+        }
+    }
+
+    /// Offsets and labels; offsets of 32 bits unless there are more labels than these can count.
+    pub(crate) fn into_arrays(
+        self,
+        py: Python<'_>,
+    ) -> PyResult<(Bound<'_, PyAny>, Bound<'_, PyArray1<i32>>)> {
+        let narrow: Option<Vec<i32>> = match i32::try_from(self.labels.len()) {
+            Ok(_) => self.offsets.iter().map(|offset| i32::try_from(*offset).ok()).collect(),
+            Err(_) => None,
+        };
+        let offsets = match narrow {
+            Some(narrow) => vector(py, narrow).into_any(),
+            None => vector(py, self.offsets).into_any(),
+        };
+        Ok((offsets, vector(py, self.labels)))
+    }
+}
+
+/// Sets of rows that have keys of their own, handed to `sink` block by block.
+pub(crate) fn predict_with_keys(
+    calibration: &Calibration,
+    alpha: Option<Miscoverage>,
+    source: &mut MemorySource<'_>,
+    keys: &[u64],
+    sink: &mut dyn FnMut(&LabelSets) -> evenkeel_jobs::Result<()>,
+) -> Result<(), Failure> {
+    let mut done = 0;
+    while let Some(block) = source.next_block()? {
+        let these = done..done + block.rows.rows();
+        let keys = keys.get(these.clone()).ok_or_else(|| {
+            Failure::Data("key: there are fewer keys than rows; give one for each".to_owned())
+        })?;
+        let keys = RowKeys::Each(keys);
+        let sets = match block.rows {
+            AnyRows::F32(rows) => keyed(calibration, keys, rows, block.side, alpha),
+            AnyRows::F64(rows) => keyed(calibration, keys, rows, block.side, alpha),
+        };
+        sink(&sets?)?;
+        done = these.end;
+    }
+    Ok(())
+}
+
+fn keyed<T: Real>(
+    calibration: &Calibration,
+    keys: RowKeys<'_>,
+    rows: Rows<'_, T>,
+    side: SideInputs<'_>,
+    alpha: Option<Miscoverage>,
+) -> evenkeel::Result<LabelSets> {
+    calibration.predict_keyed(keys, rows, side, alpha)
+}

@@ -1,0 +1,277 @@
+"""Spark gives the bytes of one machine, for any partitions and whatever fails on the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+
+import numpy as np
+import pyarrow
+import pyarrow.parquet
+import pytest
+
+import data
+import evenkeel as ek
+from evenkeel import spark as eks
+
+GIVEN = {"probs": "probs", "key": "id"}
+
+
+def cut(df, partitions):
+    """The rows shuffled into so many partitions; one keeps their order."""
+    return df.coalesce(1) if partitions == 1 else df.repartition(partitions)
+
+
+def fails_once(batches):
+    """Every second task fails at its first attempt, after it has read its rows."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    read = list(batches)
+    if context.attemptNumber() == 0 and context.partitionId() % 2 == 0:
+        raise RuntimeError("a task that fails at its first attempt")
+    yield from read
+
+
+def expected(name):
+    method, options = data.METHODS[name]
+    return ek.calibrate(data.cal_probs, data.cal_y, data.target, method, **options)
+
+
+@pytest.mark.parametrize("name", data.METHODS)
+def test_every_method_has_the_bytes_of_one_machine(df, name):
+    method, options = data.METHODS[name]
+    rows = cut(df.select("id", "probs"), 5)
+    cal = eks.calibrate(rows, data.cal_probs, data.cal_y, method, sample=None, **GIVEN, **options)
+    assert data.digest(cal.to_json()) == data.digest(expected(name).to_json())
+
+
+@pytest.mark.parametrize("partitions", [1, 2, 40])
+def test_any_partitions_have_the_bytes_of_one_machine(df, partitions):
+    for name in ("auto", "ot") if partitions == 40 else ("auto", "label-plan", "ot", "qtc"):
+        method, options = data.METHODS[name]
+        cal = eks.calibrate(cut(df, partitions), data.cal_probs, data.cal_y, method, sample=None, **GIVEN, **options)
+        assert data.digest(cal.to_json()) == data.digest(expected(name).to_json()), (name, partitions)
+
+
+def test_tasks_that_fail_at_first_change_nothing(df):
+    rows = cut(df.select("id", "probs"), 4)
+    flaky = rows.mapInArrow(fails_once, rows.schema)
+    for name in ("auto", "ot"):
+        method, options = data.METHODS[name]
+        cal = eks.calibrate(flaky, data.cal_probs, data.cal_y, method, sample=None, **GIVEN, **options)
+        assert data.digest(cal.to_json()) == data.digest(expected(name).to_json())
+
+
+def test_what_stands_beside_the_rows(spark, tmp_path):
+    columns = {"x": data.lists(data.features), "b": data.lists(data.second)}
+    path = str(tmp_path / "rows.parquet")
+    pyarrow.parquet.write_table(data.table(**columns), path)
+    df = spark.read.parquet(path).repartition(3)
+    for sample in (None, 10_000):
+        given = {**GIVEN, "sample": sample}
+        cal = eks.calibrate(df, data.cal_probs, data.cal_y, "likelihood-ratio", features="x", features_cal=data.features_cal, **given)
+        here = {"features_cal": data.features_cal, "features_target": data.features}
+        assert cal.to_json() == ek.calibrate(data.cal_probs, data.cal_y, data.target, "likelihood-ratio", **here).to_json()
+        cal = eks.calibrate(df, data.cal_probs, data.cal_y, second=["b"], second_cal=[data.second_cal], **given)
+        here = {"second": [(data.second_cal, data.second)]}
+        assert cal.to_json() == ek.calibrate(data.cal_probs, data.cal_y, data.target, **here).to_json()
+        cal = eks.calibrate(df, data.cal_probs, data.cal_y, y_target=data.some_labels, **given)
+        assert cal.to_json() == ek.calibrate(data.cal_probs, data.cal_y, data.target, y_target=data.some_labels).to_json()
+        cal = eks.calibrate(df, data.cal_probs, data.cal_y, "fixed", weights_cal=data.weights_cal, **given)
+        assert cal.to_json() == ek.calibrate(data.cal_probs, data.cal_y, data.target, "fixed", weights_cal=data.weights_cal).to_json()
+
+
+def test_the_command_line_on_the_table_sorted_by_key_has_the_same_bytes(df, tmp_path):
+    binary = os.environ.get("EVENKEEL_CLI")
+    if not binary:
+        pytest.fail("EVENKEEL_CLI is not set; run scripts/test-spark, which builds the command line")
+    files = {name: str(tmp_path / f"{name}.npy") for name in ("cal_probs", "cal_y", "target")}
+    for name, path in files.items():
+        np.save(path, getattr(data, name))
+    for name in ("auto", "label-plan", "ot", "qtc", "likelihood-ratio"):
+        method, options = data.METHODS[name]
+        out = tmp_path / f"{name}.json"
+        words = [word for option, value in options.items() for word in (f"--{option}", str(value))]
+        done = subprocess.run(
+            [binary, "calibrate", "--cal-probs", files["cal_probs"], "--cal-labels", files["cal_y"], "--unlabeled", files["target"],
+             "--method", method, "--out", out, *words], capture_output=True, text=True, check=False)  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        cal = eks.calibrate(cut(df, 5), data.cal_probs, data.cal_y, method, sample=None, **GIVEN, **options)
+        assert data.digest(cal.to_json() + "\n") == data.digest(out.read_text()), name
+
+
+def test_a_check_of_every_row_and_one_of_a_sample(df):
+    here = ek.check(data.cal_probs, data.cal_y, data.target).to_dict()
+    every = eks.check(cut(df, 5), data.cal_probs, data.cal_y, sample=None, **GIVEN).to_dict()
+    assert every.pop("examples") == []
+    sampled = eks.check(cut(df, 5), data.cal_probs, data.cal_y, **GIVEN).to_dict()
+    assert sampled == here  # No more rows than the sample: the whole table, in the order of the keys.
+    here.pop("examples")
+    assert json.dumps(every) == json.dumps(here)
+    few = [eks.check(cut(df, parts), data.cal_probs, data.cal_y, sample=200, **GIVEN) for parts in (1, 5)]
+    assert few[0].m == 200 and few[0].to_dict() == few[1].to_dict()
+    cal = ek.calibrate(data.cal_probs, data.cal_y, data.target)
+    assert eks.check(df, calibration=cal, **GIVEN) == ek.check(calibration=cal, probs_target=data.target)
+
+
+@pytest.mark.parametrize("probs", ["probs", [f"p{place}" for place in range(10)]])
+def test_sets_of_lists_and_columns(df, probs):
+    cal = expected("auto")
+    frame = eks.predict_set(cut(df, 3), cal, probs, 0.05)
+    assert frame.schema["set"].dataType.simpleString() == "array<int>" and frame.columns[:-1] == df.columns
+    found = [list(row.set) for row in frame.orderBy("id").select("set").collect()]
+    assert found == cal.predict_set(data.target, 0.05).to_labels()
+    sizes = eks.predict_set(df, cal, probs, 0.05, format="size", output="n").orderBy("id").select("n").collect()
+    assert [row.n for row in sizes] == [len(labels) for labels in found]
+    bits = eks.predict_set(df, cal, probs, 0.05, format="bitmap").orderBy("id").select("set").collect()
+    members = np.unpackbits(np.frombuffer(b"".join(bytes(row.set) for row in bits), np.uint8).reshape(-1, 2), axis=1, bitorder="little")
+    assert (members[:, :10] == np.asarray(cal.predict_set(data.target, 0.05))).all()
+
+
+def test_ml_vectors_are_read_as_arrays(spark, df):
+    from pyspark.ml.functions import array_to_vector
+
+    vectors = df.select("id", array_to_vector("probs").alias("probs"))
+    cal = expected("auto")
+    found = eks.predict_set(vectors, cal).orderBy("id").collect()
+    assert [list(row.set) for row in found] == cal.predict_set(data.target).to_labels()
+    assert eks.calibrate(vectors, data.cal_probs, data.cal_y, sample=None, **GIVEN).to_json() == cal.to_json()
+
+
+def test_randomised_scores_draw_by_the_key(df):
+    cal = expected("ot, randomised")
+    with pytest.raises(ek.InvalidParameterError, match="key is missing"):
+        eks.predict_set(df, cal)
+    here = cal.predict_set(data.target).to_labels()
+    for format in ("labels", "bitmap"):
+        found = [row.set for row in eks.predict_set(cut(df, 4), cal, key="id", format=format).orderBy("id").collect()]
+        if format == "labels":
+            assert [list(labels) for labels in found] == here
+        else:
+            bits = np.unpackbits(np.frombuffer(b"".join(map(bytes, found)), np.uint8).reshape(-1, 2), axis=1, bitorder="little")
+            assert [np.flatnonzero(row).tolist() for row in bits] == here
+    evaluation = eks.evaluate(cut(df, 4), cal, key="id")
+    assert dict(evaluation) == dict(cal.evaluate(data.target, data.test_y))
+
+
+def test_an_evaluation_of_all_rows_and_of_groups(df):
+    cal = expected("auto")
+    assert dict(eks.evaluate(cut(df, 5), cal)) == dict(cal.evaluate(data.target, data.test_y))
+    found = eks.evaluate(cut(df, 5), cal, alpha=0.2, by="group").orderBy("group").collect()
+    assert [row.group for row in found] == ["g0", "g1", "g2"]
+    for place, row in enumerate(found):
+        chosen = np.arange(data.ROWS) % 3 == place
+        here = cal.evaluate(data.target[chosen], data.test_y[chosen], 0.2)
+        names = ("n", "coverage", "mean_size", "median_size", "empty", "full", "total_coverage_gap")
+        assert [row[name] for name in names] == [here[name] for name in names]
+
+
+def test_predicting_is_lazy(df):
+    calls = df.sparkSession.sparkContext.accumulator(0)
+
+    def counted(batches):
+        for batch in batches:
+            calls.add(1)
+            yield batch
+
+    rows = df.select("id", "probs")
+    frame = eks.predict_set(rows.mapInArrow(counted, rows.schema), expected("uncorrected"))
+    assert calls.value == 0
+    assert frame.count() == data.ROWS and calls.value > 0
+
+
+def test_errors_name_the_key_and_the_partition(spark, tmp_path):
+    bad = data.target.copy()
+    bad[17, 3] = np.nan
+    path = str(tmp_path / "rows.parquet")
+    pyarrow.parquet.write_table(pyarrow.table({"id": [f"row-{row}" for row in range(data.ROWS)], "probs": data.lists(bad)}), path)
+    df = spark.read.parquet(path).repartition(3, "id")
+    with pytest.raises(Exception, match="partition [0-2], key 'row-17': .*(NaN|not finite)"):
+        eks.predict_set(df, expected("auto"), key="id").collect()
+    with pytest.raises(Exception, match="partition [0-2], key 'row-17': .*(NaN|not finite)"):
+        eks.calibrate(df, data.cal_probs, data.cal_y, sample=None, **GIVEN)
+
+
+def test_mistakes_are_found_on_the_driver(df):
+    cal = expected("auto")
+    with pytest.raises(ek.InvalidParameterError, match="there is no column 'scores'; there are id, probs"):
+        eks.predict_set(df, cal, "scores")
+    with pytest.raises(ek.InvalidParameterError, match="output is 'id'"):
+        eks.predict_set(df, cal, output="id")
+    with pytest.raises(ek.InvalidParameterError, match="format is 'sets'"):
+        eks.predict_set(df, cal, format="sets")
+    with pytest.raises(ek.InvalidParameterError, match="key is missing"):
+        eks.calibrate(df, data.cal_probs, data.cal_y, sample=None)
+    with pytest.raises(ek.InvalidParameterError, match="features_cal is missing"):
+        eks.calibrate(df, data.cal_probs, data.cal_y, features="probs", **GIVEN)
+    with pytest.raises(ek.InvalidParameterError, match="sample is 0"):
+        eks.calibrate(df, data.cal_probs, data.cal_y, sample=0, **GIVEN)
+    with pytest.raises(ek.InvalidInputError, match="no rows"):
+        eks.calibrate(df.where("id < 0"), data.cal_probs, data.cal_y, sample=None, **GIVEN)
+    with pytest.warns(UserWarning, match="the same partitioning only"):
+        eks.calibrate(df, data.cal_probs, data.cal_y, probs="probs")
+
+
+def test_a_table_that_changes_between_the_passes_is_an_error(spark, df):
+    from pyspark.sql import functions as F
+
+    # Other rows at every read, as a model that is served anew would give.
+    volatile = F.udf(lambda probs: probs[::-1] if int.from_bytes(os.urandom(1), "big") < 99 else probs, "array<float>").asNondeterministic()
+    with pytest.raises(ek.InvalidInputError, match="the second pass read 600 target rows, the first read 600"):
+        eks.calibrate(df.select("id", volatile("probs").alias("probs")), data.cal_probs, data.cal_y, sample=None, **GIVEN)
+
+
+def test_a_stream_is_checked_batch_by_batch_and_only_once(spark, tmp_path):
+    source, out = tmp_path / "in", tmp_path / "reports"
+    source.mkdir()
+    for number, part in enumerate(np.array_split(np.arange(data.ROWS), 3)):
+        pyarrow.parquet.write_table(data.table().take(part), str(source / f"{number}.parquet"))
+    cal = ek.calibrate(data.cal_probs, data.cal_y, data.target)
+    schema = spark.read.parquet(str(source)).schema
+
+    def run(sink):
+        stream = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(source))
+        settings = {"query": "fog", "checkpoint": str(tmp_path / "checkpoint"), "trigger": {"availableNow": True}, **GIVEN}
+        query = eks.watch(stream, cal, sink, **settings)
+        query.awaitTermination()
+
+    run(eks.FolderSink(out))
+    written = sorted(path.name for path in out.iterdir())
+    assert written == ["fog-0.json", "fog-1.json", "fog-2.json"]
+    assert sum(json.loads((out / name).read_text())["m"] for name in written) == data.ROWS
+    before = {name: (out / name).read_bytes() for name in written}
+    # The same batches again, as after a crash: Spark has forgotten them, the sink has not.
+    import shutil
+
+    shutil.rmtree(tmp_path / "checkpoint")
+    seen = []
+
+    def sink(report, key):
+        seen.append(key)
+        eks.FolderSink(out)(report, key)
+
+    run(sink)
+    assert sorted(seen) == ["fog-0", "fog-1", "fog-2"]
+    assert {name: (out / name).read_bytes() for name in written} == before
+
+
+def test_equal_rows_count_one_by_one(spark, tmp_path):
+    rng = np.random.default_rng(2)
+    rows = 30_000
+    probs = rng.dirichlet(np.full(10, 0.3), rows)
+    probs[: rows // 5] = np.eye(10)[rng.integers(10, size=3)][rng.integers(3, size=rows // 5)]
+    path = str(tmp_path / "rows.parquet")
+    pyarrow.parquet.write_table(pyarrow.table({"id": np.arange(rows), "probs": data.lists(probs)}), path)
+    cal = eks.calibrate(spark.read.parquet(path).repartition(6), data.cal_probs, data.cal_y, sample=None, **GIVEN)
+    assert cal.to_json() == ek.calibrate(data.cal_probs, data.cal_y, probs).to_json()
+    of_cal = np.bincount(data.cal_probs.argmax(axis=1), minlength=10) / data.CAL
+    distance = 0.5 * np.abs(np.bincount(probs.argmax(axis=1), minlength=10) / rows - of_cal).sum()
+    assert abs(cal.evidence_["test"]["class_distance"] - distance) < 0.02
+
+
+def test_states_added_up_on_the_executors_are_the_same(df, monkeypatch):
+    monkeypatch.setattr(eks, "_MANY_ROWS", 100)
+    cal = eks.calibrate(cut(df, 7), data.cal_probs, data.cal_y, sample=None, **GIVEN)
+    assert cal.to_json() == expected("auto").to_json()

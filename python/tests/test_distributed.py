@@ -1,0 +1,337 @@
+"""Rows that lie elsewhere: any parts in any order give the bytes of one process; what does not belong is refused."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pyarrow
+import pytest
+
+import evenkeel as ek
+
+#: Every method with its options, and what stands beside the rows.
+METHODS = {
+    "auto": {},
+    "label-plan": {},
+    "ot": {"steps": 50},
+    "uncorrected": {},
+    "qtc": {},
+    "ecp": {},
+    "label-shift": {},
+    "likelihood-ratio": {},
+    "conditional": {"gamma": 1.0, "lambda_": 0.05},
+    "fixed": {"weights_cal": True},
+    "few-labels": {"y_target": True},
+    "likelihood-ratio on features": {"features": True},
+    "auto with a second model": {"second": True},
+    "ot, randomised": {"score": "aps", "randomised": True, "steps": 20},
+    "auto, its own plan": {"score": "plan"},
+}
+
+
+@pytest.fixture(scope="module")
+def world(fog):
+    """The demo data with everything a method may take."""
+    rng = np.random.default_rng(5)
+    count = len(fog.probs_target)
+    return {
+        "cal": fog.probs_cal,
+        "y": fog.y_cal,
+        "target": fog.probs_target,
+        "features_cal": rng.normal(size=(len(fog.probs_cal), 3)),
+        "features": rng.normal(0.3, 1.0, size=(count, 3)),
+        "second_cal": rng.dirichlet(np.ones(10), len(fog.probs_cal)),
+        "second": rng.dirichlet(np.ones(10), count),
+        "weights": rng.uniform(0.5, 1.5, len(fog.probs_cal)),
+        "labels": {int(row): int(rng.integers(10)) for row in rng.choice(count, 20, replace=False)},
+    }
+
+
+def method_of(name):
+    return name.split(",")[0].split(" on ")[0].split(" with ")[0]
+
+
+def asked(world, name):
+    """Arguments of `calibrate` and of `FitJob`, and the columns of parts."""
+    options = dict(METHODS[name])
+    features, second = options.pop("features", False), options.pop("second", False)
+    both = dict(options)
+    if both.pop("weights_cal", False):
+        both["weights_cal"] = world["weights"]
+    if both.pop("y_target", False):
+        both["y_target"] = world["labels"]
+    here, there = dict(both), dict(both)
+    if features:
+        here.update(features_cal=world["features_cal"], features_target=world["features"])
+        there["features_cal"] = world["features_cal"]
+    if second:
+        here["second"] = [(world["second_cal"], world["second"])]
+        there["second_cal"] = [world["second_cal"]]
+    return here, there, features, second
+
+
+def batch_of(world, keys, features, second):
+    batch = {"probs": world["target"][keys], "keys": keys}
+    if features:
+        batch["features"] = world["features"][keys]
+    if second:
+        batch["second"] = [world["second"][keys]]
+    return batch
+
+
+def passes(job, parts, batch):
+    """All passes of a job, parts in the order given."""
+    while True:
+        plan = job.plan()
+        for number, keys in parts:
+            job.merge(ek.partial(plan, number, [batch(piece) for piece in np.array_split(keys, 2)]))
+        if not job.end_pass():
+            return job.finish()
+
+
+def shuffled(rows, parts, seed):
+    """Keys of rows in random parts, in a random order; some parts may be empty."""
+    rng = np.random.default_rng(seed)
+    of = rng.integers(parts, size=rows) if parts > 1 else np.zeros(rows, dtype=int)
+    keys = [(number, rng.permutation(np.flatnonzero(of == number))) for number in range(parts)]
+    return [keys[place] for place in rng.permutation(parts)]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_gives_the_bytes_of_one_process(world, name):
+    here, there, features, second = asked(world, name)
+    expected = ek.calibrate(world["cal"], world["y"], world["target"], method_of(name), **here).to_json()
+    rows = len(world["target"])
+    for parts, count in ((1, None), (5, rows), (40, rows)):
+        job = ek.FitJob(world["cal"], world["y"], method_of(name), rows=count, **there)
+        cal = passes(job, shuffled(rows, parts, parts), lambda keys: batch_of(world, keys, features, second))
+        assert cal.to_json() == expected, (name, parts)
+        assert job.finish() is cal
+
+
+def test_a_check_in_parts_is_the_check_of_one_process(world):
+    expected = ek.check(world["cal"], world["y"], world["target"]).to_dict()
+    job = ek.CheckJob(world["cal"], world["y"], rows=len(world["target"]))
+    report = passes(job, shuffled(len(world["target"]), 7, 0), lambda keys: (world["target"][keys], keys))
+    found = report.to_dict()
+    assert found.pop("examples") == [] and expected.pop("examples")
+    assert json.dumps(found) == json.dumps(expected)
+    assert report.to_html() and "coverage" in repr(report).lower()
+    cal = ek.calibrate(world["cal"], world["y"], world["target"])
+    stored = passes(ek.CheckJob(calibration=cal), shuffled(len(world["target"]), 3, 1), lambda keys: (world["target"][keys], keys))
+    assert stored.coverage_estimate == ek.check(calibration=cal, probs_target=world["target"]).coverage_estimate
+
+
+@pytest.mark.parametrize("options", [{}, {"score": "aps", "randomised": True}, {"method": "label-shift"}])
+def test_an_evaluation_in_parts_is_that_of_all_rows(fog, options):
+    cal = ek.calibrate(fog.probs_cal, fog.y_cal, fog.probs_target, **{"method": "uncorrected", **options})
+    job = ek.EvaluateJob(cal, alpha=0.2)
+    for number, keys in shuffled(len(fog.y_test), 6, 2):
+        job.merge(ek.partial(job.plan(), number, [(fog.probs_test[keys], keys, fog.y_test[keys])]))
+    assert not job.end_pass()
+    assert dict(job.finish()) == dict(cal.evaluate(fog.probs_test, fog.y_test, 0.2))
+
+
+def test_states_are_added_up_with_the_plan_and_put_together_without(world):
+    rows = len(world["target"])
+    job = ek.FitJob(world["cal"], world["y"])
+    plan = job.plan()
+    states = [ek.partial(plan, number, [(world["target"][keys], keys)]) for number, keys in shuffled(rows, 6, 3)]
+    merged = ek.merge_states([ek.merge_states(states[:2], plan), ek.merge_states(states[2:], plan)], plan)
+    packed = ek.merge_states([ek.merge_states(states[:3]), *states[3:]])
+    assert len(merged) < 1.1 * sum(map(len, states)) <= 1.1 * len(packed)
+    jobs = [ek.FitJob(world["cal"], world["y"]) for _ in range(2)]
+    for one, state in zip(jobs, (merged, packed)):
+        one.merge(state)
+    assert jobs[0].end_pass() == jobs[1].end_pass() and jobs[0].plan() == jobs[1].plan()
+    with pytest.raises(ek.EvenkeelError, match="part [0-5] was given twice"):
+        job.merge(packed)
+        job.merge(states[4])
+
+
+def first_pass(world, parts=3, **settings):
+    job = ek.FitJob(world["cal"], world["y"], **settings)
+    plan = job.plan()
+    keys = np.array_split(np.arange(len(world["target"])), parts)
+    return job, plan, [ek.partial(plan, number, [(world["target"][part], part)]) for number, part in enumerate(keys)]
+
+
+def test_what_does_not_belong_is_refused_and_the_job_goes_on(world):
+    job, plan, states = first_pass(world)
+    job.merge(states[0])
+    with pytest.raises(ek.EvenkeelError, match="part 0 was given twice"):
+        job.merge(states[0])
+    _, _, others = first_pass(world, alpha=0.2)
+    with pytest.raises(ek.IncompatibleError, match="alpha is 0.1 here and 0.2 there"):
+        job.merge(others[1])
+    for damaged in (states[1][:-1], states[1][: len(states[1]) // 2], states[1][:3], b"", b"x" + states[1]):
+        with pytest.raises(ek.EvenkeelError, match="damaged|not|state"):
+            job.merge(damaged)
+    flipped = bytearray(states[1])
+    flipped[len(flipped) // 2] ^= 1
+    with pytest.raises(ek.EvenkeelError, match="checksum"):
+        job.merge(bytes(flipped))
+    with pytest.raises(ek.EvenkeelError, match="a plan was given where a state is needed"):
+        job.merge(plan)
+    with pytest.raises(ek.EvenkeelError, match="damaged"):
+        job.merge(ek.merge_states(states[1:])[:-9])
+    with pytest.raises(ek.InvalidParameterError, match="end_pass"):
+        job.finish()
+    job.merge(states[1])
+    job.merge(states[2])
+    assert job.end_pass()
+    with pytest.raises(ek.IncompatibleError, match="the pass is 2 here and 1 there"):
+        job.merge(states[0])
+
+
+def test_a_table_that_changes_between_the_passes_is_an_error(world):
+    for change in ("values", "keys", "a row less", "a row twice"):
+        job, _, states = first_pass(world)
+        for state in states:
+            job.merge(state)
+        assert job.end_pass()
+        probs, keys = world["target"].copy(), np.arange(len(world["target"]))
+        if change == "values":
+            probs[17] = probs[17][::-1]
+        elif change == "keys":
+            keys[17] = 10**6
+        elif change == "a row less":
+            probs, keys = probs[1:], keys[1:]
+        else:
+            probs, keys = np.concatenate([probs, probs[:1]]), np.append(keys, 0)
+        job.merge(ek.partial(job.plan(), 0, [(probs, keys)]))
+        with pytest.raises(ek.InvalidInputError, match="the second pass read .* other keys or values"):
+            job.end_pass()
+        with pytest.raises(ek.InvalidParameterError, match="begin a new one"):
+            job.end_pass()
+
+
+def test_rows_are_as_many_as_was_said(world):
+    job, _, states = first_pass(world, rows=len(world["target"]) + 1)
+    for state in states:
+        job.merge(state)
+    with pytest.raises(ek.InvalidInputError, match="there were 300 target rows, but 301 were said to come"):
+        job.end_pass()
+    _, _, others = first_pass(world)
+    with pytest.raises(ek.IncompatibleError, match="the number of all rows is 301 here and not said there"):
+        ek.FitJob(world["cal"], world["y"], rows=301).merge(others[0])
+
+
+def test_errors_name_the_part_and_the_key(world):
+    job = ek.FitJob(world["cal"], world["y"])
+    bad = world["target"][:5].copy()
+    bad[3, 2] = np.nan
+    keys = ["ann", "bob", "cid", "dan", "eve"]
+    table = pyarrow.table({"p": pyarrow.array(bad.tolist(), pyarrow.list_(pyarrow.float32())), "id": keys})
+    with pytest.raises(ek.InvalidInputError, match="part 7, key 'dan': .*row 3") as caught:
+        ek.partial(job.plan(), 7, [table], probs="p", key="id")
+    assert caught.value.row == 3
+    with pytest.raises(ek.InvalidInputError, match="part 7, key 13: "):
+        ek.partial(job.plan(), 7, [(bad, np.arange(10, 15))])
+    nulls = pyarrow.table({"p": pyarrow.array([*bad[:2].tolist(), None]), "id": [4, 5, 6]})
+    with pytest.raises(ek.InvalidInputError, match="row 2 is null"):
+        ek.partial(job.plan(), 0, [nulls], probs="p", key="id")
+    with pytest.raises(ek.InvalidInputError, match="the key of row 1 is null"):
+        ek.partial(job.plan(), 0, [nulls.slice(0, 2).set_column(1, "id", pyarrow.array([1, None]))], probs="p", key="id")
+    with pytest.raises(ek.InvalidParameterError, match="key is missing"):
+        ek.partial(job.plan(), 0, [table], probs="p")
+    with pytest.raises(ek.InvalidParameterError, match="no column 'probs'; there are p, id"):
+        ek.partial(job.plan(), 0, [table], key="id")
+    with pytest.raises(ek.InvalidInputError, match="keys are whole numbers or texts"):
+        ek.partial(job.plan(), 0, [(world["target"][:2], np.array([0.5, 1.5]))])
+    with pytest.raises(ek.InvalidInputError, match="2 keys and 5 rows"):
+        ek.partial(job.plan(), 0, [(world["target"][:5], [1, 2])])
+    with pytest.raises(ek.EvenkeelError, match="3 columns"):
+        ek.partial(job.plan(), 0, [(np.full((2, 3), 1 / 3), [1, 2])])
+    with pytest.raises(ek.EvenkeelError, match="labels of a few target rows"):
+        ek.partial(job.plan(), 0, [(world["target"][:2], [1, 2], [0, 1])])
+    evaluation = ek.EvaluateJob(ek.calibrate(world["cal"], world["y"], world["target"], "uncorrected"))
+    with pytest.raises(ek.EvenkeelError, match="no labels"):
+        ek.partial(evaluation.plan(), 0, [(world["target"][:2], [1, 2])])
+    with pytest.raises(ek.EvenkeelError, match="part 0, key 2: .*label"):
+        ek.partial(evaluation.plan(), 0, [(world["target"][:2], [1, 2], [0, 11])])
+    with pytest.raises(ek.InvalidInputError, match="holds no rows|no rows"):
+        evaluation.finish()
+
+
+def test_keys_of_texts_are_the_head_of_their_sha256(world):
+    import hashlib
+
+    names = [f"kunde-{row}-ü" for row in range(len(world["target"]))]
+    numbers = np.array([int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "little") for name in names], dtype=np.uint64)
+    plan = ek.FitJob(world["cal"], world["y"]).plan()
+    of = lambda keys: ek.partial(plan, 0, [(world["target"], keys)])  # noqa: E731
+    expected = of(numbers)
+    for keys in (names, np.array(names), np.array(names, dtype=object), pyarrow.array(names), pyarrow.chunked_array([names[:9], names[9:]]),
+                 pyarrow.array(["x", *names])[1:], pyarrow.array(names).dictionary_encode(), pyarrow.array(names, pyarrow.large_string())):
+        assert of(keys) == expected
+    assert of(np.arange(300, dtype=np.int32)) == of(np.arange(300, dtype=np.uint64)) == of(pyarrow.array(range(300)))
+
+
+def test_few_labels_by_texts(world):
+    names = np.array([f"id{row}" for row in range(len(world["target"]))])
+    labels = {str(names[row]): label for row, label in world["labels"].items()}
+    made = []
+    for parts in (1, 4):
+        job = ek.FitJob(world["cal"], world["y"], y_target=labels)
+        made.append(passes(job, shuffled(len(names), parts, 1), lambda keys: (world["target"][keys], names[keys])).to_json())
+    assert made[0] == made[1] and json.loads(made[0])["method"] == "few-labels"
+    with pytest.raises(ek.InvalidInputError, match="dict from key to label"):
+        ek.FitJob(world["cal"], world["y"], y_target=[1, 2])
+
+
+def test_a_key_given_twice_is_an_error(world):
+    job = ek.FitJob(world["cal"], world["y"])
+    job.merge(ek.partial(job.plan(), 0, [(world["target"][:9], np.arange(9))]))
+    job.merge(ek.partial(job.plan(), 1, [(world["target"][:9], np.arange(8, 17))]))
+    with pytest.raises(ek.InvalidInputError, match="row key 8 was given twice"):
+        job.end_pass()
+
+
+def test_equal_rows_count_one_by_one(world):
+    """A hash of the content as key would keep all copies of a row or none; ids do not."""
+    rng = np.random.default_rng(2)
+    rows = 60_000
+    probs = rng.dirichlet(np.full(10, 0.3), rows)
+    probs[: rows // 5] = np.eye(10)[rng.integers(10, size=10)][rng.integers(10, size=rows // 5)]
+    predicted = np.bincount(probs.argmax(axis=1), minlength=10) / rows
+    of_cal = np.bincount(world["cal"].argmax(axis=1), minlength=10) / len(world["cal"])
+    distance = 0.5 * np.abs(predicted - of_cal).sum()
+    job = ek.FitJob(world["cal"], world["y"], rows=rows)
+    cal = passes(job, shuffled(rows, 8, 0), lambda keys: (probs[keys], keys))
+    assert cal.to_json() == ek.calibrate(world["cal"], world["y"], probs).to_json()
+    # Ten thousand rows are tested: the standard error of a share is at most 0.005, and ten of them add up.
+    assert abs(cal.evidence_["test"]["class_distance"] - distance) < 0.02
+
+
+def test_states_of_two_hundred_parts_fit_a_driver(world):
+    """More rows than are kept, counted or tabled one by one: all states together, and the bytes of one process."""
+    rows, parts = 1_100_000, 200
+    rng = np.random.default_rng(3)
+    probs = rng.dirichlet(np.full(10, 0.3), 5000).astype(np.float32)[rng.integers(5000, size=rows)]
+    job = ek.FitJob(world["cal"], world["y"], rows=rows)
+    held, again = [], True
+    while again:
+        plan = job.plan()
+        held.append(0)
+        for number, keys in enumerate(np.array_split(np.arange(rows), parts)):
+            state = ek.partial(plan, number, [(probs[keys], keys)])
+            held[-1] += len(state)
+            job.merge(state)
+        again = job.end_pass()
+    assert len(held) == 2 and max(held) < 200e6, held
+    assert job.finish().to_json() == ek.calibrate(world["cal"], world["y"], probs).to_json()
+
+
+def test_plans_and_states_can_be_given_as_any_bytes(world):
+    job, plan, states = first_pass(world)
+    job.merge(bytearray(states[0]))
+    job.merge(memoryview(states[1]))
+    with pytest.raises(ek.InvalidParameterError, match="state is str"):
+        job.merge("state")
+    with pytest.raises(ek.InvalidParameterError, match="plan is int"):
+        ek.partial(3, 0, [])
+    for part in (-1, 1.5, "a"):
+        with pytest.raises(ek.InvalidParameterError, match="part_id"):
+            ek.partial(plan, part, [])
