@@ -188,7 +188,9 @@ class EvaluateJob(_Job):
     def finish(self) -> Evaluation:
         """The evaluation, as `Calibration.evaluate` gives it for all rows together."""
         document, page = self._running.finish()
-        return Evaluation(json.loads(document), page)
+        evaluation = Evaluation(json.loads(document), page)
+        _errors.warn_of(evaluation.get("warnings", ()))
+        return evaluation
 
 
 def partial(

@@ -70,7 +70,7 @@ def predict_set(
     Parameters
     ----------
     probs : str or sequence of str
-        A column of arrays of float or double, or of ML vectors, or one column for each class.
+        A column of arrays of float or double, or of ML vectors (which leave as arrays), or one column for each class.
     format : str
         "labels" for `array<int>`, the numbers of the labels from 0; "size" for their number; "bitmap" for bytes in which label `y` is
         bit `y % 8` of byte `y // 8`.
@@ -91,7 +91,7 @@ def predict_set(
         raise InvalidParameterError(f"output is {output!r}, which the table has already; name another column")
     if calibration._core.randomised and key is None:
         raise InvalidParameterError("key is missing; this score draws at random, by the id of each row: name the column")
-    df = _readable(df, [probs, *([] if features is None else [features])])
+    df = _readable(df)
     _require(df, _named(probs), *([] if features is None else [_named(features)]), [key, groups, ratios])
     wanted = _Sets(
         text=_slim(calibration),
@@ -131,7 +131,7 @@ def evaluate(
     if calibration._core.randomised and key is None:
         raise InvalidParameterError("key is missing; this score draws at random, by the id of each row: name the column")
     grouped = [] if by is None else _named(by)
-    df = _readable(df, [probs, *([] if features is None else [features])])
+    df = _readable(df)
     needed = [*_named(probs), label, *grouped, *([] if key is None else [key]), *([] if features is None else _named(features))]
     _require(df, needed)
     job = EvaluateJob(calibration, alpha)
@@ -186,7 +186,7 @@ def check(
         drawn = _sampled(df, probs, key, sample, seed, columns)
         return check_here(probs_target=drawn.probs, **given, **settings)
     key = _required_key(key)
-    df = _readable(df, [probs])
+    df = _readable(df)
     _require(df, _named(probs), [key])
     rows = df.select(*_named(probs), key)
     count = rows.count()
@@ -248,7 +248,7 @@ def calibrate(
             **options,
         )
     lists = [probs, *([] if features is None else [features]), *second]
-    df = _readable(df, lists)
+    df = _readable(df)
     needed = [name for columns in lists for name in _named(columns)] + [key]
     _require(df, needed)
     rows = df.select(*dict.fromkeys(needed))
@@ -328,19 +328,15 @@ def _require(df: DataFrame, *columns: Iterable[Optional[str]]) -> None:
         raise InvalidParameterError(f"there is no column {missing[0]!r}; there are {', '.join(df.columns)}")
 
 
-def _readable(df: DataFrame, lists: Sequence[Columns]) -> DataFrame:
-    """The table with ML vectors as arrays: Arrow knows no vectors."""
+def _readable(df: DataFrame) -> DataFrame:
+    """The table with ML vectors as arrays of doubles: Arrow knows no vectors."""
     vectors = [field.name for field in df.schema.fields if type(field.dataType).__name__ == "VectorUDT"]
-    if not vectors:
-        return df
-    from pyspark.ml.functions import vector_to_array
+    if vectors:
+        from pyspark.ml.functions import vector_to_array
 
-    wanted = {columns for columns in lists if isinstance(columns, str)}
-    for name in vectors:
-        if name in wanted:
+        for name in vectors:
             df = df.withColumn(name, vector_to_array(F.col(name)))
-    others = [name for name in vectors if name not in wanted]
-    return df.drop(*others) if others else df
+    return df
 
 
 def _required_key(key: Optional[str]) -> str:
@@ -417,7 +413,7 @@ def _sampled(
     if size == 0:
         raise InvalidParameterError("sample is 0; give the number of rows that may come to the driver, or None for every row there")
     lists = [probs, *([] if features is None else [features]), *second]
-    df = _readable(df, lists)
+    df = _readable(df)
     needed = [name for columns in lists for name in _named(columns)]
     _require(df, needed, [key])
     if key is None:
