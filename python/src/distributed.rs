@@ -17,6 +17,7 @@ use evenkeel_jobs::grouped::EvaluatedGroups;
 use evenkeel_jobs::{CheckJob, Checked, Observer, RowSource};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::arrays::{LabelArray, Matrix, slice, vector};
@@ -467,10 +468,10 @@ impl RunningPart {
 #[pyfunction]
 pub(crate) fn merge_states<'py>(
     py: Python<'py>,
-    states: Vec<Vec<u8>>,
+    states: Vec<PyBackedBytes>,
     plan: Option<&[u8]>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let states: Vec<&[u8]> = states.iter().map(Vec::as_slice).collect();
+    let states: Vec<&[u8]> = states.iter().map(|state| &state[..]).collect();
     let merged = detached(py, |_| {
         Ok(match plan {
             Some(plan) => evenkeel_jobs::distributed::merge_states(plan, &states)?,

@@ -4,8 +4,9 @@ use evenkeel::calibration::Calibration;
 use evenkeel::conformal::LabelSets;
 use evenkeel::level::Miscoverage;
 use evenkeel::rows::{Real, RowKeys, Rows};
+use evenkeel::score::Probabilities;
 use evenkeel::side_inputs::SideInputs;
-use evenkeel_jobs::{AnyRows, MemorySource, RowSource};
+use evenkeel_jobs::{AnyRows, JobError, MemorySource, RowSource, counted_from};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 
@@ -73,6 +74,15 @@ pub(crate) fn predict_with_keys(
             AnyRows::F32(rows) => keyed(calibration, keys, rows, block.side, alpha),
             AnyRows::F64(rows) => keyed(calibration, keys, rows, block.side, alpha),
         };
+        let sets = sets.map_err(|error| {
+            // By its place, as in all other errors: keys may be hashes.
+            let first = match block.rows {
+                AnyRows::F32(rows) => Probabilities::new(rows.values(), rows.columns()).err(),
+                AnyRows::F64(rows) => Probabilities::new(rows.values(), rows.columns()).err(),
+            };
+            let placed = first.map(|first| counted_from(these.start, first));
+            Failure::from(JobError::found_in("probs", placed.unwrap_or(error)))
+        });
         sink(&sets?)?;
         done = these.end;
     }
