@@ -46,10 +46,7 @@ fn step<T, R>(
 }
 
 /// Looks at the job without changing it.
-fn look<T, R>(
-    held: &Held<T>,
-    work: impl FnOnce(&T) -> Result<R, Failure>,
-) -> Result<R, Failure> {
+fn look<T, R>(held: &Held<T>, work: impl FnOnce(&T) -> Result<R, Failure>) -> Result<R, Failure> {
     let place = held.lock().map_err(|_| ended())?;
     work(place.as_ref().ok_or_else(ended)?)
 }
@@ -147,9 +144,7 @@ impl RunningFit {
         })?;
         detached(py, |_| {
             step(&self.fit, |stage| match stage {
-                FitStage::Open(fit) => {
-                    Ok((Some(FitStage::Open(Box::new(fit.merge(state)?))), ()))
-                }
+                FitStage::Open(fit) => Ok((Some(FitStage::Open(Box::new(fit.merge(state)?))), ())),
                 FitStage::Ready(_) => Err(ended()),
             })
         })
@@ -439,8 +434,8 @@ impl RunningPart {
     ) -> PyResult<()> {
         let side = SideArrays::of(side)?;
         let second = side.second(logits, seen("probs", &probs)?)?;
-        let points = Points::new(("probs", PointSet::Target), &probs, &side, logits)?
-            .with_second(&second);
+        let points =
+            Points::new(("probs", PointSet::Target), &probs, &side, logits)?.with_second(&second);
         let keys = slice(&keys, "key")?;
         let labels = labels.map(|labels| labels.whole("label")).transpose()?;
         detached(py, |_| {
@@ -494,6 +489,7 @@ pub(crate) fn keys_of_texts<'py>(
         Some(evenkeel::rows::key_of_text(data.get(start..end)?))
     };
     let keys: Option<Vec<u64>> = offsets.windows(2).map(text).collect();
-    let keys = keys.ok_or_else(|| Failure::Data("key: its offsets lie outside its texts".into()))?;
+    let keys =
+        keys.ok_or_else(|| Failure::Data("key: its offsets lie outside its texts".into()))?;
     Ok(vector(py, keys))
 }

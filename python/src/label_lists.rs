@@ -33,7 +33,8 @@ impl LabelLists {
         self.labels.reserve((0..sets.rows()).map(|row| sets.size(row)).sum());
         for row in 0..sets.rows() {
             // Classes are columns of a matrix in memory, far fewer than 2^31.
-            self.labels.extend(sets.labels(row).map(|label| i32::try_from(label).unwrap_or(i32::MAX)));
+            self.labels
+                .extend(sets.labels(row).map(|label| i32::try_from(label).unwrap_or(i32::MAX)));
             self.offsets.push(i64::try_from(self.labels.len()).unwrap_or(i64::MAX));
         }
     }

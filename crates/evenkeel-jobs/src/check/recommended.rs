@@ -82,7 +82,8 @@ impl Recommended {
             true => auto_of(job).of_check(found)?,
             false => None,
         };
-        let found = |fitted: Fitted| Self::with_sizes(&fitted.calibration, job, before, (laws, classes));
+        let found =
+            |fitted: Fitted| Self::with_sizes(&fitted.calibration, job, before, (laws, classes));
         Ok(made.map(found))
     }
 

@@ -97,8 +97,7 @@ impl RowsPart {
                 part.add(rows.keys, block, rows.side).map(|part| Kind::Fit(Box::new(part)))
             }),
             (Kind::Check(part), None) => with_rows!(rows.rows, |block| {
-                part.add_beside(rows.keys, block, rows.side)
-                    .map(|part| Kind::Check(Box::new(part)))
+                part.add_beside(rows.keys, block, rows.side).map(|part| Kind::Check(Box::new(part)))
             }),
             (Kind::Evaluate(part), Some(labels)) => {
                 part.add(&rows, labels).map(|part| Kind::Evaluate(Box::new(part)))
@@ -151,9 +150,8 @@ impl RowsPart {
 /// # Errors
 /// As [`RowsPart::absorb`].
 pub fn merge_states(plan: &[u8], states: &[&[u8]]) -> Result<Vec<u8>> {
-    let merged = states
-        .iter()
-        .try_fold(RowsPart::of(plan, None)?, |merged, state| merged.absorb(state))?;
+    let merged =
+        states.iter().try_fold(RowsPart::of(plan, None)?, |merged, state| merged.absorb(state))?;
     merged.state()
 }
 

@@ -35,9 +35,11 @@ pub(crate) fn marks_of_keys(keys: RowKeys<'_>, rows: usize) -> RowMarks {
 
 /// Marks of rows by their keys and values, by the threads of the current rayon pool.
 pub(crate) fn marks_of_rows<T: Real>(keys: RowKeys<'_>, block: Rows<'_, T>) -> RowMarks {
-    let salts: Vec<u64> = (0..block.columns().next_multiple_of(2) as u64).map(hash_of_key).collect();
+    let salts: Vec<u64> =
+        (0..block.columns().next_multiple_of(2) as u64).map(hash_of_key).collect();
     let of_share = |(keys, rows): (RowKeys<'_>, Rows<'_, T>)| {
-        let hashes = rows.iter().enumerate().map(|(row, values)| mark(keys.key(row), values, &salts));
+        let hashes =
+            rows.iter().enumerate().map(|(row, values)| mark(keys.key(row), values, &salts));
         RowMarks(hashes.fold(0, u128::wrapping_add))
     };
     block.shares(keys, SHARE_ROWS).map(of_share).reduce(RowMarks::default, RowMarks::and)
@@ -79,7 +81,10 @@ mod tests {
         let whole = marks(&keys, &values, 3);
         let turned = [values[6..].to_vec(), values[..6].to_vec()].concat();
         assert_eq!(marks(&[2, 3, 1], &turned, 3), whole);
-        assert_eq!(marks(&keys[..1], &values[..3], 3).and(marks(&keys[1..], &values[3..], 3)), whole);
+        assert_eq!(
+            marks(&keys[..1], &values[..3], 3).and(marks(&keys[1..], &values[3..], 3)),
+            whole
+        );
         let single: Vec<f32> = vec![0.5, 0.25, 0.25];
         let rows = Rows::new("rows", &single, 3).unwrap();
         assert_eq!(marks_of_rows(RowKeys::From(7), rows), marks(&[7], &[0.5, 0.25, 0.25], 3));

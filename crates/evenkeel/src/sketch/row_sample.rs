@@ -66,8 +66,8 @@ impl<V> RowSample<V> {
         let enough = self.capacity as f64 + 6.0 * (self.capacity as f64).sqrt() + 12.0;
         let share = enough / rows as f64;
         if self.capacity > 0 && share < 1.0 {
-            // 2^64; the product lies below it.
-            self.limit = self.limit.min((share * 18_446_744_073_709_551_616.0) as u64);
+            // The product lies below 2^64.
+            self.limit = self.limit.min((share * 2_f64.powi(64)) as u64);
             self.largest = self.largest.min(self.limit);
         }
     }

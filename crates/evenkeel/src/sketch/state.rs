@@ -107,7 +107,8 @@ impl JobHeader {
             return differ("the pass", self.pass.to_string(), other.pass.to_string());
         }
         if self.rows != other.rows {
-            let said = |rows: Option<u64>| rows.map_or_else(|| "not said".to_owned(), |n| n.to_string());
+            let said =
+                |rows: Option<u64>| rows.map_or_else(|| "not said".to_owned(), |n| n.to_string());
             return differ("the number of all rows", said(self.rows), said(other.rows));
         }
         if self.calibration != other.calibration {

@@ -81,9 +81,7 @@ impl TargetTableRecipe {
     pub(crate) fn empty_of(&self, rows: u64) -> TargetTable {
         let cells = usize::try_from(rows).unwrap_or(usize::MAX).saturating_mul(self.classes);
         match self.empty_sketch() {
-            Ok(sketch) if self.is_sketched(cells) => {
-                TargetTable(Form::Sketched(Box::new(sketch)))
-            }
+            Ok(sketch) if self.is_sketched(cells) => TargetTable(Form::Sketched(Box::new(sketch))),
             _ => self.empty(),
         }
     }

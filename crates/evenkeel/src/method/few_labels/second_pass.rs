@@ -14,9 +14,7 @@ use crate::method::fit::Pass;
 use crate::rows::{Real, RowKeys, Rows};
 use crate::score::{row_scale, widen_scaled};
 use crate::side_inputs::SideInputs;
-use crate::sketch::{
-    Abscissae, MOST_ROWS, RowMarks, contradiction, marks_of_rows, rows_of_both,
-};
+use crate::sketch::{Abscissae, MOST_ROWS, RowMarks, contradiction, marks_of_rows, rows_of_both};
 
 /// Units of a mass of one.
 const UNITS: f64 = (1_u64 << 52) as f64;
