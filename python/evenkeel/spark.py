@@ -226,9 +226,11 @@ def calibrate(
     label.
     """
     beside = {"features_cal": features_cal, "second_cal": second_cal}
-    _both("features", features, features_cal), _both("second", second or None, second_cal or None)
-    key = key if sample is not None and y_target is None else _required_key(key)
+    _both("features", features, features_cal)
+    _both("second", second or None, second_cal or None)
     if sample is not None:
+        if y_target is not None:
+            _required_key(key)
         drawn = _sampled(df, probs, key, sample, _inputs.seed(random_state), None, features, second, y_target)
         labels = None if y_target is None else _positions(y_target, drawn.keys)
         pairs = [(cal, target) for cal, target in zip(second_cal, drawn.second)]
@@ -249,6 +251,7 @@ def calibrate(
         )
     lists = [probs, *([] if features is None else [features]), *second]
     df = _readable(df)
+    key = _required_key(key)
     needed = [name for columns in lists for name in _named(columns)] + [key]
     _require(df, needed)
     rows = df.select(*dict.fromkeys(needed))
@@ -512,7 +515,10 @@ class _Sets:
 
     def _of(self, pa: Any, calibration: StoredCalibration, batch: Any) -> Any:
         wanted = self.wanted
-        column = lambda name: None if wanted[name] is None else batch.column(wanted[name])  # noqa: E731
+
+        def column(name: str) -> Any:
+            return None if wanted[name] is None else batch.column(wanted[name])
+
         kinds = {"labels": pa.list_(pa.int32()), "size": pa.int32(), "bitmap": pa.binary()}
         if batch.num_rows == 0:
             return pa.array([], kinds[wanted["format"]])
@@ -616,7 +622,7 @@ class _Groups:
         import pyarrow as pa
 
         _alone()
-        calibration = _loaded(self.text)
+        calibration: Any = _loaded(self.text)
         open_group: Any = None
         job: Optional[EvaluateJob] = None
         number, found, schema = 0, [], None

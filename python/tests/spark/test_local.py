@@ -23,17 +23,6 @@ def cut(df, partitions):
     return df.coalesce(1) if partitions == 1 else df.repartition(partitions)
 
 
-def fails_once(batches):
-    """Every second task fails at its first attempt, after it has read its rows."""
-    from pyspark import TaskContext
-
-    context = TaskContext.get()
-    read = list(batches)
-    if context.attemptNumber() == 0 and context.partitionId() % 2 == 0:
-        raise RuntimeError("a task that fails at its first attempt")
-    yield from read
-
-
 def expected(name):
     method, options = data.METHODS[name]
     return ek.calibrate(data.cal_probs, data.cal_y, data.target, method, **options)
@@ -56,6 +45,17 @@ def test_any_partitions_have_the_bytes_of_one_machine(df, partitions):
 
 
 def test_tasks_that_fail_at_first_change_nothing(df):
+    # Inside, so that it travels whole: executors do not know this file.
+    def fails_once(batches):
+        """Every second task fails at its first attempt, after it has read its rows."""
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        read = list(batches)
+        if context.attemptNumber() == 0 and context.partitionId() % 2 == 0:
+            raise RuntimeError("a task that fails at its first attempt")
+        yield from read
+
     rows = cut(df.select("id", "probs"), 4)
     flaky = rows.mapInArrow(fails_once, rows.schema)
     for name in ("auto", "ot"):
