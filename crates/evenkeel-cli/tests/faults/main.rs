@@ -146,7 +146,7 @@ fn predict_at_two_rates() {
     running::run(&fit).done();
     let probs = demo("fog_3_test_probs");
     subject.arguments = words(&format!(
-        "predict --calibration {calibration} --probs {probs} --alpha 0.1,0.2 --out out/sets.csv --threads 1 --quiet"
+        "predict --calibration {calibration} --probs {probs} --alpha 0.1,0.2 --out out/sets-{{alpha}}.csv --threads 1 --quiet"
     ));
     subject.run_all();
 }
