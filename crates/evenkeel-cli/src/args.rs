@@ -550,6 +550,14 @@ pub(crate) struct EvaluateArgs {
     pub fail_below: Option<f64>,
     #[command(flatten)]
     pub page: PageArgs,
+    /// A line for each group of this column of the table; a line for each class is always there.
+    #[arg(
+        long,
+        value_name = "class|COLUMN",
+        conflicts_with = "groups",
+        help_heading = "Coverage for each class or group"
+    )]
+    pub per: Option<String>,
     #[command(flatten)]
     pub groups: GroupsOfPoints,
     #[command(flatten)]
