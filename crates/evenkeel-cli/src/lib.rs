@@ -22,6 +22,7 @@ mod signals;
 mod spelling;
 mod table;
 mod table_args;
+mod typed_numbers;
 mod understood;
 
 use std::process::ExitCode;

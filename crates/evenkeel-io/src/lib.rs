@@ -46,6 +46,8 @@ mod json_lines;
 mod label_sheet;
 mod labeled_files;
 mod matrix;
+#[cfg(fuzzing)]
+mod memory_input;
 mod npy;
 mod npz;
 mod parquet;
@@ -77,6 +79,8 @@ pub use json_lines::JsonLineProblem;
 pub use label_sheet::{IdColumns, LABEL, LabelSheet, ROW, read_id_columns};
 pub use labeled_files::{LabeledFiles, SideFiles, read_second};
 pub use matrix::{Matrix, read_matrix};
+#[cfg(fuzzing)]
+pub use memory_input::hold;
 pub use npy::{MAX_HEADER_BYTES, NpyProblem};
 pub use npz::{FORTRAN_MEMORY_CAP, NpzProblem};
 pub use parquet::{MAX_PAGE_BYTES, ParquetProblem};

@@ -234,7 +234,11 @@ impl MatrixSource {
 
 impl fmt::Display for MatrixSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&text_of_path(&self.path))?;
+        // As it was typed: the file that keeps what came in is gone when the message is read.
+        match crate::stdin::keeps(&self.path) {
+            true => f.write_str("-")?,
+            false => f.write_str(&text_of_path(&self.path))?,
+        }
         if let Some(selector) = &self.selector {
             write!(f, ":{selector}")?;
         }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use crate::csv::Records;
 use crate::error::{IoError, Result};
-use crate::input::{open_file, open_text};
+use crate::input::{open_input, open_text};
 use crate::matrix::read_matrix;
 use crate::source::{Format, Gaps, MatrixSource};
 use crate::text_rows::TextRows;
@@ -196,7 +196,7 @@ fn whole(text: &str) -> Option<usize> {
 }
 
 fn of_text(source: &MatrixSource, cells: &Cells<'_>) -> Result<LabelsOfRows> {
-    let (file, length) = open_file(source.path())?;
+    let (file, length) = open_input(source.path())?;
     if length > MOST_BYTES {
         return Err(cells.problem(1, "more than 256 MB", "a sheet of labels"));
     }
