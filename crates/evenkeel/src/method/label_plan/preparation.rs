@@ -98,7 +98,9 @@ impl LabelPlanner {
             laws.push(ReadingLaw::new(ReadingName::LabelShift, law));
         }
         let aims = self.aims(question.aiming, opinions.is_some(), shares.is_some());
-        let label_law = label_law_of(self.score.as_ref(), &laws, &aims);
+        let given_law = self.given_law.clone();
+        let label_law =
+            given_law.clone().or_else(|| label_law_of(self.score.as_ref(), &laws, &aims));
         let scores = self.scores_by(label_law.as_ref());
         let (abscissae, largest) = self.abscissae(&scores, &question.thresholds)?;
         Ok(PreparedPlan {
@@ -109,6 +111,7 @@ impl LabelPlanner {
             score: self.score,
             rows,
             groups,
+            given_law,
             evidence: PlanSummary {
                 temperature: self.temperature,
                 statistics,
