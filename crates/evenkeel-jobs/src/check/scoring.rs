@@ -102,8 +102,7 @@ pub(super) fn mean_set_size(
     let classes = calibration.provenance().classes;
     let (mut labels, mut rows) = (0_u64, 0_u64);
     each_block(target, classes, (Stage::Reading, observer), |block| {
-        let sets =
-            with_rows!(block.rows, |rows| calibration.predict(block.first_row, rows, None))?;
+        let sets = with_rows!(block.rows, |rows| calibration.predict(block.first_row, rows, None))?;
         labels += (0..sets.rows()).map(|row| sets.size(row) as u64).sum::<u64>();
         rows += sets.rows() as u64;
         Ok(())

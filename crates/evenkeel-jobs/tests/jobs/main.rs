@@ -6,5 +6,6 @@ mod documents;
 mod failures;
 mod few_labels;
 mod grouped;
+mod plan_score;
 mod recommendation;
 mod world;

@@ -113,7 +113,12 @@ impl ClassRows {
         let recipe = postcard::to_allocvec(&self.pass).unwrap_or_default();
         let method = "a threshold for each class".to_owned();
         let pass = if self.before.is_some() { 2 } else { 1 };
-        JobHeader { method, settings: Vec::new(), pass, calibration: Sha256::digest(&recipe).into() }
+        JobHeader {
+            method,
+            settings: Vec::new(),
+            pass,
+            calibration: Sha256::digest(&recipe).into(),
+        }
     }
 
     /// Ends a pass over all target rows.
@@ -437,7 +442,12 @@ mod tests {
                 match open.absorb(&merged([1, 0, 2])).unwrap().end_pass().unwrap() {
                     ClassRowsEnded::Again(again) => {
                         // What belongs to another pass is refused.
-                        assert!(ClassShare::begin(&again.plan().unwrap()).unwrap().absorb(&shares[0]).is_err());
+                        assert!(
+                            ClassShare::begin(&again.plan().unwrap())
+                                .unwrap()
+                                .absorb(&shares[0])
+                                .is_err()
+                        );
                         open = again;
                     }
                     ClassRowsEnded::Done(made) => {

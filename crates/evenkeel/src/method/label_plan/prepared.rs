@@ -66,7 +66,7 @@ pub(super) struct PlanSummary {
     pub balanced: FixedPoint,
     pub planned_rows: usize,
     pub accuracy: MatchedEvidence,
-    /// Where label shift explains the outputs.
+    /// Where label shift explains the outputs, or may.
     pub label_shares: Option<LabelShares>,
     /// Where other models were asked.
     pub second_opinions: Option<SecondOpinions>,
