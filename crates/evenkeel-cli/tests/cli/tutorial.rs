@@ -91,7 +91,10 @@ fn the_commands_of_the_readme_work() {
     let commands = typed(&readme);
     assert!(commands.len() >= 8, "{commands:?}");
     for command in commands {
-        finish(program().args(command.split_whitespace()).arg("--quiet").current_dir(scratch.path())).done();
+        finish(
+            program().args(command.split_whitespace()).arg("--quiet").current_dir(scratch.path()),
+        )
+        .done();
         if command.starts_with("label ") {
             // Somebody fills the sheet in: with these rows, whose labels are known.
             copied(&scratch, &[("fifty_labels.csv", "rows.csv")]);
@@ -109,9 +112,14 @@ fn the_commands_of_the_quickstart_work() {
     let commands = typed(&page);
     assert!(commands.len() >= 8 && commands[0] == "demo", "{commands:?}");
     for command in commands {
-        finish(program().args(command.split_whitespace()).arg("--quiet").current_dir(&folder)).done();
+        finish(program().args(command.split_whitespace()).arg("--quiet").current_dir(&folder))
+            .done();
         // As the page does: `cd evenkeel-demo/data`.
         folder = scratch.path().join("evenkeel-demo/data");
     }
     assert!(folder.join("new.json").exists());
+    // Its Rust is an example of the library, which is compiled with the tests.
+    let example = fs::read_to_string(root.join("crates/evenkeel/examples/quickstart.rs")).unwrap();
+    let shown = example.split_once("\n\n").unwrap().1;
+    assert!(shown.starts_with("use evenkeel::prelude::*;") && page.contains(shown), "{shown}");
 }
