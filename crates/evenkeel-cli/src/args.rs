@@ -61,8 +61,7 @@ pub(crate) enum Command {
     /// Completions for a shell, on stdout.
     Completions(CompletionsArgs),
     /// The manual page, on stdout.
-    #[command(after_help = "Example:\n  evenkeel manual | man -l -")]
-    Manual,
+    Manual(ManualArgs),
 }
 
 /// Arguments of a command that are built only if that command was typed: a run pays for its own options and no other's.
@@ -625,4 +624,24 @@ pub(crate) struct CompletionsArgs {
     /// The shell.
     #[arg(value_enum)]
     pub shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  evenkeel manual | man -l -
+  evenkeel manual --format markdown > cli.md")]
+pub(crate) struct ManualArgs {
+    /// How it is written.
+    #[arg(long, value_enum, default_value_t = ManualFormat::Man)]
+    pub format: ManualFormat,
+}
+
+/// Forms of the manual.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ManualFormat {
+    /// roff, for `man`.
+    Man,
+    /// Tables, for a page.
+    Markdown,
 }

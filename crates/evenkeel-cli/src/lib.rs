@@ -16,6 +16,7 @@ mod outputs;
 mod page;
 mod per_args;
 mod progress;
+mod reference;
 mod reproduce_args;
 mod settings;
 mod signals;
