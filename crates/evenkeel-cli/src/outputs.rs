@@ -27,7 +27,7 @@ pub(crate) fn require_apart(command: &Command) -> Result<(), Failure> {
         Command::Evaluate(Deferred(args)) => of_evaluate(args),
         Command::Label(Deferred(args)) => of_label(args),
         // These write to stdout, or into a folder under names of their own.
-        Command::Demo(_) | Command::Reproduce(_) | Command::Completions(_) | Command::Manual => {
+        Command::Demo(_) | Command::Reproduce(_) | Command::Completions(_) | Command::Manual(_) => {
             return Ok(());
         }
     };

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use crate::csv::Records;
 use crate::error::{IoError, Result, some_of};
-use crate::input::{open_file, open_text};
+use crate::input::{open_input, open_text};
 use crate::write::csv_cell;
 
 /// Name of the column of row numbers.
@@ -43,7 +43,7 @@ impl LabelSheet {
     /// If it has no column `row` or `label`, a row is no whole number or stands there twice, or a line is longer than the first.
     pub fn read(path: &Path) -> Result<Self> {
         let origin: Arc<str> = Arc::from(path.display().to_string());
-        let (file, length) = open_file(path)?;
+        let (file, length) = open_input(path)?;
         let problem = |line: u64, found: &str, expected: &'static str| IoError::TargetLabels {
             origin: Arc::clone(&origin),
             line: line as usize,

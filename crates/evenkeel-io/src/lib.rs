@@ -48,6 +48,8 @@ mod label_names;
 mod label_sheet;
 mod labeled_files;
 mod matrix;
+#[cfg(fuzzing)]
+mod memory_input;
 mod npy;
 mod npz;
 mod parquet;
@@ -80,6 +82,8 @@ pub use label_names::LabelNames;
 pub use label_sheet::{IdColumns, LABEL, LabelSheet, ROW, read_id_columns};
 pub use labeled_files::{LabeledFiles, SideFiles, read_second};
 pub use matrix::{Matrix, read_matrix};
+#[cfg(fuzzing)]
+pub use memory_input::hold;
 pub use npy::{MAX_HEADER_BYTES, NpyProblem};
 pub use npz::{FORTRAN_MEMORY_CAP, NpzProblem};
 pub use parquet::{MAX_PAGE_BYTES, ParquetProblem};

@@ -253,8 +253,8 @@ impl MatrixSource {
 
 impl fmt::Display for MatrixSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A user who typed `-` knows nothing of the file that stdin is kept in.
-        match crate::stdin::is_spooled(&self.path) {
+        // As it was typed: the file that keeps what came in is gone when the message is read.
+        match crate::stdin::keeps(&self.path) {
             true => f.write_str("-")?,
             false => f.write_str(&text_of_path(&self.path))?,
         }

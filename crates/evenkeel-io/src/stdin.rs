@@ -28,7 +28,7 @@ pub(crate) fn spooled() -> Result<(&'static Path, Format)> {
 }
 
 /// Whether this is the file that holds stdin.
-pub(crate) fn is_spooled(path: &Path) -> bool {
+pub(crate) fn keeps(path: &Path) -> bool {
     matches!(SPOOLED.get(), Some(Ok(spooled)) if spooled.path == path)
 }
 

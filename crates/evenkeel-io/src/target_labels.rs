@@ -15,7 +15,7 @@ use std::sync::Arc;
 use crate::class_of_label::{ClassOfLabel, NoClass};
 use crate::csv::Records;
 use crate::error::{IoError, Result};
-use crate::input::{open_file, open_text};
+use crate::input::{open_input, open_text};
 use crate::label_names::{LabelNames, whole};
 use crate::matrix::read_matrix;
 use crate::partitions;
@@ -176,7 +176,7 @@ impl<'a> Cells<'a> {
 }
 
 fn of_text(source: &MatrixSource, cells: &Cells<'_>) -> Result<LabelsOfRows> {
-    let (file, length) = open_file(source.path())?;
+    let (file, length) = open_input(source.path())?;
     if length > MOST_BYTES {
         return Err(cells.problem(1, "more than 256 MB", "a sheet of labels"));
     }

@@ -31,6 +31,6 @@ pub(crate) fn run(command: &Command) -> Result<Outcome, Failure> {
         Command::Label(Deferred(args)) => label::run(args),
         Command::Reproduce(command) => reproduce::run(command),
         Command::Completions(args) => completions::run(args),
-        Command::Manual => manual::run(),
+        Command::Manual(args) => manual::run(args),
     }
 }
