@@ -28,6 +28,8 @@ def table(argument: str, values: Any, labels: Optional[Tuple[str, Any]] = None) 
     """
     values = _inputs.collected(values)
     columns = _columns(values)
+    if labels is not None:
+        _refuse_moved_rows(argument, values, *labels)
     matrix = _inputs.matrix(argument, values)
     if matrix.shape[1] == 1:
         if labels is not None and _inputs.array_of(*labels).ndim == 2:
@@ -48,6 +50,19 @@ def table(argument: str, values: Any, labels: Optional[Tuple[str, Any]] = None) 
             f"{argument}: two columns are called {twice!r}; give every class a column of its own name, or an array without names"
         )
     return Table(matrix, columns)
+
+
+def _refuse_moved_rows(argument: str, values: Any, labels: str, y: Any) -> None:
+    """An error for pandas objects with the same index in another order: by their positions every label would be that of another row."""
+    one: Any = getattr(values, "index", None)
+    two: Any = getattr(y, "index", None)
+    if not (hasattr(one, "is_unique") and hasattr(two, "is_unique")) or len(one) != len(two) or one.equals(two):
+        return
+    if one.is_unique and two.is_unique and len(one.intersection(two)) == len(one):
+        raise InvalidInputError(
+            f"{argument} and {labels} have the same index in another order, and rows are matched by their position; put one in the order of "
+            f"the other ({labels}.loc[{argument}.index]), or give arrays"
+        )
 
 
 def aligned(argument: str, given: Table, columns: Optional[Sequence[str]], other: str) -> np.ndarray:

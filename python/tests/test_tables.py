@@ -250,3 +250,17 @@ def test_yes_and_no_mean_what_they_say(fog):
         ek.calibrate(pandas.DataFrame(two, columns=["cat", "dog"]), first, method="uncorrected")
     named = ek.calibrate(table, first.astype(int), method="uncorrected", classes=["yes", "other"])
     assert named.classes_ == ["yes", "other"]
+
+
+def test_rows_of_pandas_in_two_orders_are_refused(fog):
+    table, labels = pandas.DataFrame(fog.probs_cal, columns=NAMES), pandas.Series(fog.y_cal)
+    plain = ek.calibrate(table, labels, method="uncorrected").threshold()
+    moved = labels.sample(frac=1, random_state=1)
+    with pytest.raises(ek.InvalidInputError, match="probs_cal and y_cal have the same index in another order"):
+        ek.calibrate(table, moved, method="uncorrected")
+    assert ek.calibrate(table, moved.loc[table.index], method="uncorrected").threshold() == plain
+    # Another index says nothing of the order.
+    assert ek.calibrate(table, labels.set_axis(labels.index + 7), method="uncorrected").threshold() == plain
+    cal = ek.calibrate(table, labels, method="uncorrected")
+    with pytest.raises(ek.InvalidInputError, match="probs and y have the same index in another order"):
+        cal.evaluate(table, moved)
