@@ -10,10 +10,13 @@
 //! the relabelings and the observed labeling together: the statistic is then the same function of each of the `B + 1`,
 //! which are exchangeable under no shift, and the p-value is exact, ties included.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::lanes::{LANES, Walk};
+use super::lanes::Walk;
+use super::streams_abreast::{LANES, StreamsAbreast};
 use crate::error::{Error, Result, require_some};
 use crate::level::FailureProbability;
 use crate::seed::{Seed, Stream};
@@ -57,6 +60,10 @@ pub(crate) fn least_permutations(level: FailureProbability) -> usize {
     // 1 / (1 + B) <= level: the smallest p-value counts the observed labeling itself.
     (1.0 / level.get()).ceil() as usize - 1
 }
+
+/// Names of the relabelings' seeds and of their streams: part of every p-value.
+const FAMILY: &str = "shift-test";
+const RELABELING: &str = "relabeling";
 
 /// What a model says about one point: its most probable class, and how probable.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -104,34 +111,64 @@ pub fn shift_test(
     seed: Seed,
 ) -> Result<ShiftTest> {
     require_drawable(permutations)?;
-    let pooled = Pooled::new(labeled, target)?;
-    let mut observed_sides = pooled.observed.iter().copied();
-    let observed = pooled.distances(|| observed_sides.next().unwrap_or(Side::Target));
-    // The observed labeling first; the rest in the order of their draws, for any number of threads.
-    let mut all = vec![observed];
-    all.extend(pooled.relabeled(permutations as u64, seed));
+    let mut labelings = Labelings::new(labeled, target, seed)?;
+    labelings.draw_up_to(permutations);
+    Ok(labelings.test())
+}
 
-    let standardised = |component: fn(&Distances) -> u64| -> Vec<f64> {
-        let values: Vec<f64> = all.iter().map(|distances| component(distances) as f64).collect();
-        let mean = values.iter().sum::<f64>() / values.len() as f64;
-        let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
-        let spread = (squares / values.len() as f64).sqrt();
-        // A distance that no relabeling changes (one class, or all confidences equal) has nothing to say.
-        let scale = if spread > 0.0 { 1.0 / spread } else { 0.0 };
-        values.iter().map(|value| (value - mean) * scale).collect()
-    };
-    let (confidence, class) = (standardised(|d| d.confidence), standardised(|d| d.class));
-    let statistics: Vec<f64> = confidence.iter().zip(&class).map(|(a, b)| a.max(*b)).collect();
-    // `>=`: relabelings that tie count against a shift, and the p-value stays valid.
-    let exceeded = statistics[1..].iter().filter(|drawn| **drawn >= statistics[0]).count();
-    let whole = f64::from(pooled.n) * f64::from(pooled.m);
-    Ok(ShiftTest {
-        statistic: statistics[0],
-        confidence_distance: observed.confidence as f64 / whole,
-        class_distance: 0.5 * observed.class as f64 / whole,
-        p_value: (1 + exceeded) as f64 / (1 + permutations) as f64,
-        permutations,
-    })
+/// The observed labeling and those drawn so far. Drawn in one go or in several, they are the same.
+pub(super) struct Labelings {
+    pooled: Pooled,
+    seed: Seed,
+    /// The observed labeling first; the rest in the order of their draws, for any number of threads.
+    all: Vec<Distances>,
+}
+
+impl Labelings {
+    /// The observed one alone.
+    ///
+    /// # Errors
+    /// If either sample is empty or too large, or a confidence is not finite.
+    pub(super) fn new(labeled: &[Prediction], target: &[Prediction], seed: Seed) -> Result<Self> {
+        let pooled = Pooled::new(labeled, target)?;
+        let mut observed_sides = pooled.observed.iter().copied();
+        let observed = pooled.distances(|| observed_sides.next().unwrap_or(Side::Target));
+        Ok(Self { pooled, seed, all: vec![observed] })
+    }
+
+    /// Draws until there are this many relabelings.
+    pub(super) fn draw_up_to(&mut self, permutations: usize) {
+        let drawn = self.all.len() as u64 - 1;
+        let more = self.pooled.relabeled(drawn..permutations as u64, self.seed);
+        self.all.extend(more);
+    }
+
+    /// The test by the relabelings drawn, at least one.
+    pub(super) fn test(&self) -> ShiftTest {
+        let Self { pooled, all, .. } = self;
+        let standardised = |component: fn(&Distances) -> u64| -> Vec<f64> {
+            let values: Vec<f64> =
+                all.iter().map(|distances| component(distances) as f64).collect();
+            let mean = values.iter().sum::<f64>() / values.len() as f64;
+            let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+            let spread = (squares / values.len() as f64).sqrt();
+            // A distance that no relabeling changes (one class, or all confidences equal) has nothing to say.
+            let scale = if spread > 0.0 { 1.0 / spread } else { 0.0 };
+            values.iter().map(|value| (value - mean) * scale).collect()
+        };
+        let (confidence, class) = (standardised(|d| d.confidence), standardised(|d| d.class));
+        let statistics: Vec<f64> = confidence.iter().zip(&class).map(|(a, b)| a.max(*b)).collect();
+        // `>=`: relabelings that tie count against a shift, and the p-value stays valid.
+        let exceeded = statistics[1..].iter().filter(|drawn| **drawn >= statistics[0]).count();
+        let whole = f64::from(pooled.n) * f64::from(pooled.m);
+        ShiftTest {
+            statistic: statistics[0],
+            confidence_distance: all[0].confidence as f64 / whole,
+            class_distance: 0.5 * all[0].class as f64 / whole,
+            p_value: (1 + exceeded) as f64 / all.len() as f64,
+            permutations: all.len() - 1,
+        }
+    }
 }
 
 /// Which data set a point belongs to, in truth or by relabeling.
@@ -212,24 +249,25 @@ impl Pooled {
     }
 
     /// The distances of relabelings, in the order of their numbers.
-    fn relabeled(&self, count: u64, seed: Seed) -> Vec<Distances> {
+    fn relabeled(&self, numbers: Range<u64>, seed: Seed) -> Vec<Distances> {
         // A seed for each relabeling, by its number: threads may draw them in any order.
-        let stream = |index: u64| seed.child("shift-test", index).stream("relabeling");
         let one = |index: u64| {
             let (n, points) = (self.n as usize, self.points.len());
-            let mut draws = Relabeling::new(n, points, seed.child("shift-test", index));
+            let mut draws = Relabeling::new(n, points, seed.child(FAMILY, index));
             self.distances(|| draws.next_side())
         };
         let walk = Walk { sizes: (self.n, self.m), points: &self.points, totals: &self.totals };
         let lanes = LANES as u64;
+        let count = numbers.end.saturating_sub(numbers.start);
         let together = if walk.fits() { count / lanes } else { 0 };
         let group = |group: u64| {
-            let first = group * lanes;
-            walk.distances(std::array::from_fn(|lane| stream(first + lane as u64)))
+            let first = numbers.start + group * lanes;
+            walk.distances(StreamsAbreast::new(seed.children(FAMILY, first), RELABELING))
         };
         let mut found: Vec<Distances> =
             (0..together).into_par_iter().flat_map_iter(group).collect();
-        found.par_extend((together * lanes..count).into_par_iter().map(one));
+        let rest = numbers.start + together * lanes..numbers.end;
+        found.par_extend(rest.into_par_iter().map(one));
         found
     }
 
@@ -272,7 +310,7 @@ pub(super) struct Relabeling {
 impl Relabeling {
     /// A relabeling with as many calibration points as there are.
     pub(super) fn new(calibration: usize, points: usize, seed: Seed) -> Self {
-        Self { stream: seed.stream("relabeling"), left: calibration, of: points }
+        Self { stream: seed.stream(RELABELING), left: calibration, of: points }
     }
 
     /// The side of the next point. No list is shuffled: a relabeling takes no memory.
@@ -344,7 +382,8 @@ mod tests {
     #[test]
     fn relabelings_in_lanes_are_those_drawn_one_by_one() {
         let mut stream = Seed::new(8).stream("lanes");
-        for (n, m) in [(1, 1), (3, 70), (64, 64), (200, 1), (301, 299)] {
+        // The last one has too many pairs for 32 bits.
+        for (n, m) in [(1, 1), (3, 70), (64, 64), (200, 1), (301, 299), (50_000, 50_001)] {
             let mut sample = |size: usize| -> Vec<Prediction> {
                 let mut point = || Prediction {
                     confidence: stream.below(40) as f64,
@@ -355,10 +394,12 @@ mod tests {
             let pooled = Pooled::new(&sample(n), &sample(m)).unwrap();
             let seed = Seed::new(n as u64);
             let one_by_one = (0..29).map(|index| {
-                let mut draws = Relabeling::new(n, n + m, seed.child("shift-test", index));
+                let mut draws = Relabeling::new(n, n + m, seed.child(FAMILY, index));
                 pooled.distances(|| draws.next_side())
             });
-            assert_eq!(pooled.relabeled(29, seed), one_by_one.collect::<Vec<_>>());
+            let one_by_one: Vec<Distances> = one_by_one.collect();
+            assert_eq!(pooled.relabeled(0..29, seed), one_by_one);
+            assert_eq!(pooled.relabeled(5..29, seed), one_by_one[5..]);
         }
     }
 

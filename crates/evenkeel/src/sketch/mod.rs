@@ -21,6 +21,7 @@
 mod abscissae;
 mod confidence_counts;
 mod distance_cells;
+mod gathered_masses;
 mod lac_sums;
 mod law_sums;
 mod log_bins;
