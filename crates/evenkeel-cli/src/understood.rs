@@ -51,7 +51,9 @@ fn resolved(command: &Command) -> Result<(), Failure> {
             FailureProbability::new(args.delta)?;
             levels(&args.common.alpha).map(drop)
         }
-        Command::Reproduce(_) | Command::Completions(_) | Command::Manual => Ok(()),
+        Command::Monitor(_) | Command::Reproduce(_) | Command::Completions(_) | Command::Manual => {
+            Ok(())
+        }
     }
 }
 

@@ -15,6 +15,7 @@ mod levels;
 #[cfg(unix)]
 mod limits;
 mod manners;
+mod monitor;
 mod no_harm;
 mod options;
 mod packaging;

@@ -211,9 +211,58 @@ pub fn check(
     target: &mut dyn RowSource,
     observer: &mut dyn Observer,
 ) -> Result<Checked> {
+    let scores = labeled.scores(&job.score)?;
+    let begun = labeled.begin_check(&job.score, &job.settings)?;
+    checked((job, begun), (labeled, scores), target, observer)
+}
+
+/// A check whose calibration side is done: for services that check many batches against one calibration.
+#[derive(Debug, Clone)]
+pub struct PreparedCheck {
+    job: CheckJob,
+    scores: Vec<f64>,
+    begun: Check,
+}
+
+impl PreparedCheck {
+    /// Looks at the calibration data.
+    ///
+    /// # Errors
+    /// If the settings make no sense, or the score does not fit the data.
+    pub fn new(job: CheckJob, labeled: &LabeledData<'_>) -> Result<Self> {
+        let scores = labeled.scores(&job.score)?;
+        let begun = labeled.begin_check(&job.score, &job.settings)?;
+        Ok(Self { job, scores, begun })
+    }
+
+    /// How it is made.
+    pub fn job(&self) -> &CheckJob {
+        &self.job
+    }
+
+    /// Checks target rows: the bits of [`check`] with the same job and calibration data, which must be those it was made of.
+    ///
+    /// # Errors
+    /// As [`check`].
+    pub fn check(
+        &self,
+        labeled: &LabeledData<'_>,
+        target: &mut dyn RowSource,
+        observer: &mut dyn Observer,
+    ) -> Result<Checked> {
+        let begun = self.begun.clone();
+        checked((&self.job, begun), (labeled, self.scores.clone()), target, observer)
+    }
+}
+
+/// Both passes over the target rows, and what they lead to.
+fn checked(
+    (job, mut check): (&CheckJob, Check),
+    (labeled, scores): (&LabeledData<'_>, Vec<f64>),
+    target: &mut dyn RowSource,
+    observer: &mut dyn Observer,
+) -> Result<Checked> {
     let CheckJob { score, settings, labels, chosen_with } = job;
-    let scores = labeled.scores(score)?;
-    let mut check = labeled.begin_check(score, settings)?;
     let threshold = check.threshold();
     let mut counting = Some(Counting::new(labels, score, threshold, chosen_with));
     let mut first_rows = FirstRows::default();

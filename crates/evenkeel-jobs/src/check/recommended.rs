@@ -2,7 +2,7 @@
 
 use evenkeel::calibration::{Calibration, Evidence};
 use evenkeel::calibrator::ShiftCalibrator;
-use evenkeel::check::{CheckSettings, Checked, TargetLaws};
+use evenkeel::check::{CheckSettings, Checked, Stopping, TargetLaws};
 use evenkeel::method::label_plan::Certificate;
 use evenkeel::method::{Method, MethodName};
 use evenkeel::reading::CoverageEstimate;
@@ -59,12 +59,14 @@ impl Recommended {
         labeled: &LabeledData<'_>,
         (target, observer): (&mut dyn RowSource, &mut dyn Observer),
     ) -> Result<Self> {
-        let CheckSettings { alpha, delta, seed, permutations, .. } = job.settings;
+        let CheckSettings { alpha, delta, seed, permutations, stopping, .. } = job.settings;
         let auto = job.settings.auto();
         let method = Method::Auto(auto);
         let calibrator = ShiftCalibrator { method, score: job.score, alpha, seed };
         // With the relabelings of `auto` its test is the one just made, and what it does is known.
-        let made = match permutations == auto.permutations {
+        // A test that stops early decides as that of `auto` up to chance, and fitting anew would cost more than the check.
+        let same = permutations == auto.permutations || stopping == Stopping::WhenClear;
+        let made = match same {
             true => calibrator.of_check(found)?,
             false => None,
         };
