@@ -17,12 +17,14 @@ mod outputs;
 mod page;
 mod per_args;
 mod progress;
+mod reference;
 mod reproduce_args;
 mod settings;
 mod signals;
 mod spelling;
 mod table;
 mod table_args;
+mod typed_numbers;
 mod understood;
 
 use std::process::ExitCode;

@@ -206,6 +206,8 @@ pub(crate) struct LabelsArgs {
     #[arg(long, value_name = "NAME", default_value = "command line")]
     pub who: String,
     #[command(flatten)]
+    pub reading: Reading,
+    #[command(flatten)]
     pub show: ShowArgs,
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use evenkeel_io::write::{FileIdentity, identity};
-use evenkeel_io::{GroupFile, MatrixSource};
+use evenkeel_io::{GroupFile, MatrixSource, text_of_path};
 
 use crate::args::{
     BesideArgs, CalibrateArgs, CheckArgs, Command, CompareArgs, Deferred, SecondArgs,
@@ -29,7 +29,7 @@ pub(crate) fn require_apart(command: &Command) -> Result<(), Failure> {
         Command::Label(Deferred(args)) => of_label(args),
         Command::Monitor(command) => of_monitor(command),
         // These write to stdout, or into a folder under names of their own.
-        Command::Demo(_) | Command::Reproduce(_) | Command::Completions(_) | Command::Manual => {
+        Command::Demo(_) | Command::Reproduce(_) | Command::Completions(_) | Command::Manual(_) => {
             return Ok(());
         }
     };
@@ -37,8 +37,15 @@ pub(crate) fn require_apart(command: &Command) -> Result<(), Failure> {
     let identified = |files: Vec<Named>| -> Vec<(Named, FileIdentity)> {
         files.into_iter().filter_map(|file| Some((file.clone(), identity(&file.1)?))).collect()
     };
+    let folders = of_folders(&inputs);
     let (inputs, outputs) = (identified(inputs), identified(outputs));
     for (at, ((flag, path), output)) in outputs.iter().enumerate() {
+        if let Some((input, folder)) = folders.iter().find(|(_, folder)| folder.would_read(path)) {
+            return Err(Failure::Argument(format!(
+                "{flag} {} would be one of the tables of {input} {folder} when these are read again; write it elsewhere",
+                path.display()
+            )));
+        }
         if let Some(((input, _), _)) = inputs.iter().find(|(_, input)| input == output) {
             return Err(Failure::Argument(format!(
                 "{flag} {} is the file of {input}, which it would replace; choose another name",
@@ -53,6 +60,16 @@ pub(crate) fn require_apart(command: &Command) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// The inputs that stand for all tables of a folder, or for those that fit a pattern.
+fn of_folders(inputs: &[Named]) -> Vec<(&'static str, MatrixSource)> {
+    let source = |(flag, path): &Named| {
+        let source = MatrixSource::parse(&text_of_path(path)).ok()?;
+        (path.as_os_str() != STDIN).then_some((*flag, source))
+    };
+    // What is one file is compared by its identity.
+    inputs.iter().filter(|(_, path)| !path.is_file()).filter_map(source).collect()
 }
 
 /// An error if calibration data and other rows are both to come on stdin, which is one table.
@@ -240,8 +257,9 @@ fn matrix(flag: &'static str, argument: &str) -> Vec<Named> {
     if argument == STDIN || argument.starts_with("-:") {
         return vec![(flag, PathBuf::from(STDIN))];
     }
-    let source = MatrixSource::parse(argument).ok();
-    source.map(|source| (flag, source.path().to_path_buf())).into_iter().collect()
+    let Ok(source) = MatrixSource::parse(argument) else { return Vec::new() };
+    let files = source.files().into_iter().chain([source.path().to_path_buf()]);
+    files.map(|path| (flag, path)).collect()
 }
 
 fn plain(flag: &'static str, path: Option<&Path>) -> Vec<Named> {

@@ -51,9 +51,10 @@ fn resolved(command: &Command) -> Result<(), Failure> {
             FailureProbability::new(args.delta)?;
             levels(&args.common.alpha).map(drop)
         }
-        Command::Monitor(_) | Command::Reproduce(_) | Command::Completions(_) | Command::Manual => {
-            Ok(())
-        }
+        Command::Monitor(_)
+        | Command::Reproduce(_)
+        | Command::Completions(_)
+        | Command::Manual(_) => Ok(()),
     }
 }
 

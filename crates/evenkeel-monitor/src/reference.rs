@@ -40,6 +40,13 @@ impl Reference {
                 why: "it needs features or ratios of every row, which batches do not have; calibrate with auto, label-plan or uncorrected",
             });
         }
+        if calibration.is_scored_by_a_fitted_law() {
+            return Err(MonitorError::NotWatchable {
+                name: name.to_owned(),
+                why: "its score is plan, a label law of the rows it was made for, which a proposal for other rows would replace; calibrate \
+                      with another --score",
+            });
+        }
         let mut job = CheckJob::of_calibration(&calibration, name, None, delta)?;
         // A service checks every batch: most are quiet, and fifty relabelings tell.
         job.settings.stopping = Stopping::WhenClear;

@@ -9,7 +9,7 @@ use evenkeel::reading::CoverageEstimate;
 use evenkeel::score::Score;
 use evenkeel::side_inputs::TargetLabels;
 use evenkeel_io::{
-    FileSource, LabeledFiles, PointFiles, ValueKind, read_target_labels, write_file,
+    FileSource, LabelNames, LabeledFiles, PointFiles, ValueKind, read_target_labels, write_file,
 };
 use evenkeel_jobs::documents::CompareRow;
 use evenkeel_jobs::{
@@ -168,7 +168,7 @@ fn run_on_pool(args: &DemoArgs) -> Result<Outcome, Failure> {
     let labeled = files.data()?;
     let names: Vec<String> = CLASSES.iter().map(|name| (*name).to_owned()).collect();
     let sheet = path("fifty_labels.csv");
-    let few = read_target_labels(&sheet, None)?;
+    let few = read_target_labels(&sheet, &LabelNames::None)?;
     let few =
         evenkeel_jobs::TargetLabels::new(&sheet, few, CLASSES.len())?.of_rows(CLASSES.len())?;
     let job = Job { args, rates, folder: &folder, labeled: &labeled, names: &names, few: &few };

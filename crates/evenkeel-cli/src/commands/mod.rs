@@ -34,6 +34,6 @@ pub(crate) fn run(command: &Command) -> Result<Outcome, Failure> {
         Command::Monitor(command) => monitor::run(command),
         Command::Reproduce(command) => reproduce::run(command),
         Command::Completions(args) => completions::run(args),
-        Command::Manual => manual::run(),
+        Command::Manual(args) => manual::run(args),
     }
 }

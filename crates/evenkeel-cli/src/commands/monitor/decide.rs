@@ -7,6 +7,7 @@ use super::show::status_lines;
 use super::{now, the_model};
 use crate::exit::Outcome;
 use crate::failure::Failure;
+use crate::files::named_by;
 use crate::monitor_args::{CalibrationArgs, DecideArgs, LabelsArgs, ProposeArgs};
 use crate::output::{print, print_json};
 
@@ -15,7 +16,8 @@ pub(super) fn labels(args: &LabelsArgs) -> Result<Outcome, Failure> {
     let model = the_model(&monitor, &args.store)?;
     let reference = monitor.reference(&model)?;
     let batch = numbered(&monitor, &model, &args.batch)?;
-    let found = read_labels_of_rows(&args.labels, reference.class_names())?;
+    let names = args.reading.table(&named_by(reference.calibration()), &[])?.names;
+    let found = read_labels_of_rows(&args.labels, &names)?;
     let labels: Vec<(u64, u64)> =
         found.pairs.iter().map(|(row, label)| (*row as u64, *label as u64)).collect();
     let late = LateLabels { batch, labels: &labels, who: &args.who, at: now() };
