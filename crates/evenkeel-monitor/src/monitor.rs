@@ -50,7 +50,7 @@ pub struct ModelStatus {
     pub labels: Option<SinceApproval>,
     /// The proposal that waits for a decision.
     pub proposal: Option<Proposal>,
-    /// The rows of the last seven days, merged, beside the reference.
+    /// The rows of this week, merged, beside the reference.
     pub week: Option<WindowTest>,
 }
 
@@ -196,12 +196,8 @@ impl Monitor {
     ) -> Result<Option<Received>> {
         let mut store = self.store();
         let Some(record) = store.batch_with_key(name, key)? else { return Ok(None) };
-        let same = content.iter().map(|byte| format!("{byte:02x}")).eq(record
-            .content
-            .as_bytes()
-            .chunks(2)
-            .map(|pair| String::from_utf8_lossy(pair).into_owned()));
-        if !same {
+        let digits: String = content.iter().map(|byte| format!("{byte:02x}")).collect();
+        if digits != record.content {
             return Err(MonitorError::KeyReused { key: key.to_owned(), batch: record.batch });
         }
         let (record, document) = store.batch(name, record.batch)?;
@@ -355,13 +351,7 @@ impl Monitor {
         let alarms = self.alarms(name)?.into_iter().filter(|alarm| alarm.standing).collect();
         let mut proposals = self.proposals(name)?.into_iter();
         let labels = watch.labels.state();
-        let week = match &last {
-            Some(last) => {
-                let from = Instant::from_seconds(last.time.seconds() - 7 * 86_400);
-                self.window(name, &BatchQuery { from: Some(from), ..BatchQuery::default() })?
-            }
-            None => None,
-        };
+        let week = watch.stream.this_week()?;
         Ok(ModelStatus {
             light: last.as_ref().map(|batch| batch.summary.light()),
             since: watch.started,

@@ -9,6 +9,9 @@ use crate::model::ModelName;
 use crate::monitor::{ModelStatus, Monitor};
 use crate::proposal::{Proposal, ProposalState};
 
+/// Batches that a page shows: the last ones. Exports have all.
+const MOST_POINTS: u64 = 400;
+
 /// Everything the page of a model shows. `commands` says what to type for a decision on a proposal.
 ///
 /// # Errors
@@ -20,7 +23,8 @@ pub fn trend(
     commands: &dyn Fn(&Proposal) -> Vec<String>,
 ) -> Result<Trend> {
     let status = monitor.status(name)?;
-    let batches = monitor.history(name, &BatchQuery::default())?;
+    let after = status.model.batches.saturating_sub(MOST_POINTS);
+    let batches = monitor.history(name, &BatchQuery { after, ..BatchQuery::default() })?;
     let proposals = monitor.proposals(name)?;
     let points: Vec<TrendPoint> = batches.iter().map(point).collect();
     let level = 1.0 - status.model.alpha;
@@ -164,7 +168,7 @@ fn facts(status: &ModelStatus) -> Vec<(String, String)> {
     }
     if let Some(week) = &status.week {
         facts.push((
-            "last seven days, merged".to_owned(),
+            "rows of this week, merged".to_owned(),
             format!("p = {:.2e} against the reference", week.p_value),
         ));
     }

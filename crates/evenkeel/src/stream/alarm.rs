@@ -8,6 +8,9 @@
 //! The parts sum to `d`: the chance of *any* false alarm over the life of a reference is at most `d`, however long that is. A day is
 //! tested when a batch of a later day arrives, a week likewise; one that has a single batch was tested as that batch.
 //!
+//! The rows of a batch are ranked in an order drawn by the seed, not in that of the file: a file that is sorted, by class or by time
+//! of day, is no change. The same rows in another order give the same bytes.
+//!
 //! The two wealths are not averaged: each is a martingale of its own ranks, and their mean need not be one of either's. Half the
 //! larger is at most their mean, and is valid.
 
@@ -275,15 +278,27 @@ impl StreamAlarm {
     fn bet(&mut self, batch: &[Prediction]) {
         let bags = [&self.reference, &self.since];
         let (mut confidences, mut classes) = (ConfidenceRanks::of(bags), ClassRanks::of(bags));
-        // Draws by the number of the row in the stream: a batch of any size draws what its rows would draw alone.
+        // Draws by the number of the row in the stream.
         let root = Seed::new(self.seed).child("stream-alarm", 0);
         let mut ties = [root.stream("confidence-ties"), root.stream("class-ties")];
         ties.iter_mut().for_each(|stream| stream.seek(self.since.rows()));
-        for said in batch {
+        for (cell, class) in self.drawn_order(batch, root) {
             let [first, second] = &mut ties;
-            self.confidence.bet(confidences.add(cell_of(said.confidence), first.uniform()));
-            self.classes.bet(classes.add(said.class, second.uniform()));
+            self.confidence.bet(confidences.add(cell, first.uniform()));
+            self.classes.bet(classes.add(class, second.uniform()));
         }
+    }
+
+    /// The rows of a batch as cells and classes, sorted and then shuffled by the seed and the number of the batch.
+    fn drawn_order(&self, batch: &[Prediction], root: Seed) -> Vec<(u32, u32)> {
+        let mut rows: Vec<(u32, u32)> =
+            batch.iter().map(|said| (cell_of(said.confidence), said.class)).collect();
+        rows.sort_unstable();
+        let mut stream = root.child("batch", self.batches).stream("row-order");
+        for left in (2..=rows.len()).rev() {
+            rows.swap(left - 1, stream.below(left));
+        }
+        rows
     }
 
     /// The first reason to go off, the wealths before the windows.
@@ -341,6 +356,17 @@ impl StreamAlarm {
     /// The rows that all are compared with.
     pub fn reference(&self) -> &PredictionCounts {
         &self.reference
+    }
+
+    /// The rows of the week that is not over, beside the reference; none before any.
+    ///
+    /// # Errors
+    /// None: a week that was begun has rows.
+    pub fn this_week(&self) -> Result<Option<WindowTest>> {
+        match self.week.batches {
+            0 => Ok(None),
+            _ => window_test(&self.reference, &self.week.counts).map(Some),
+        }
     }
 
     /// Its failure probability `d`.
@@ -456,17 +482,19 @@ mod tests {
         }
     }
 
-    /// Wealth depends on rows and their order, not on where one batch ends and the next begins.
+    /// A sorted file is no change, and the order of a file is not evidence of anything.
     #[test]
-    fn wealth_does_not_depend_on_the_cut_into_batches() {
-        let rows = draws(400, 2, 9);
-        let wealth = |cut: usize| {
-            let mut alarm = alarm(150, 4);
-            rows.chunks(cut).for_each(|part| drop(alarm.advance(part, DAY(0)).unwrap()));
-            (alarm.confidence, alarm.classes)
-        };
-        assert_eq!(wealth(1), wealth(400));
-        assert_eq!(wealth(37), wealth(400));
+    fn the_order_of_rows_in_a_batch_does_not_matter() {
+        let (mut one, mut two) = (alarm(150, 4), alarm(150, 4));
+        for day in 0..20 {
+            let mut rows = draws(200, 3, 900 + day);
+            let as_given = one.advance(&rows, DAY(day as i64)).unwrap();
+            rows.sort_by(|a, b| {
+                (a.class, a.confidence.to_bits()).cmp(&(b.class, b.confidence.to_bits()))
+            });
+            assert_eq!(two.advance(&rows, DAY(day as i64)).unwrap(), as_given);
+        }
+        assert_eq!((one.fired(), two.fired()), (None, None));
     }
 
     #[test]

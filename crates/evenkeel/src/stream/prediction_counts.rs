@@ -1,7 +1,7 @@
 //! What a model said of some rows, as counts: how sure it was, and of which class.
 //!
 //! ```text
-//! cell of a row    the distance of its confidence from 1, 256 cells to an octave        16 385 cells
+//! cell of a row    the distance of its confidence from 1, 64 cells to an octave        4097 cells
 //! class of a row   the predicted one
 //! ```
 //! Sums of whole numbers: any cut of the rows into parts, merged in any order, gives the same counts. No row can be read from
@@ -16,8 +16,9 @@ use crate::shift::Prediction;
 use crate::sketch::log_bins;
 use crate::sketch::state::{JobHeader, Kind, open, seal};
 
-/// Bits of the fine cells of sketches that are told apart no longer here: 4096 to an octave become 256.
-const COARSER: u32 = 4;
+/// Bits of the fine cells of sketches that are told apart no longer here: 4096 to an octave become 64. Counts are written with
+/// every batch, and finer cells would find nothing more.
+const COARSER: u32 = 6;
 /// Number of cells.
 pub(super) const CELLS: usize = ((log_bins::CELLS - 1) >> COARSER) + 1;
 /// Most rows that are counted: sums and products of two such counts fit their types.

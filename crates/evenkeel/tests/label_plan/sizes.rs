@@ -63,7 +63,10 @@ fn more_data_are_never_worse_by_more_than_a_standard_error() {
             let found = errors(method, &|day| collapsed(&day, lean), strength);
             for pair in found.windows(2) {
                 let ((before, _), (after, error)) = (mean(&pair[0]), mean(&pair[1]));
-                assert!(after <= before + error, "{name}, {world}: {before} then {after} +- {error}");
+                assert!(
+                    after <= before + error,
+                    "{name}, {world}: {before} then {after} +- {error}"
+                );
             }
         }
     }
