@@ -11,6 +11,7 @@ mod files;
 mod label_args;
 mod memory;
 mod method_args;
+mod monitor_args;
 mod output;
 mod outputs;
 mod page;

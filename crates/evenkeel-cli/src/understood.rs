@@ -51,7 +51,10 @@ fn resolved(command: &Command) -> Result<(), Failure> {
             FailureProbability::new(args.delta)?;
             levels(&args.common.alpha).map(drop)
         }
-        Command::Reproduce(_) | Command::Completions(_) | Command::Manual(_) => Ok(()),
+        Command::Monitor(_)
+        | Command::Reproduce(_)
+        | Command::Completions(_)
+        | Command::Manual(_) => Ok(()),
     }
 }
 

@@ -24,7 +24,7 @@ mod distance_cells;
 mod gathered_masses;
 mod lac_sums;
 mod law_sums;
-mod log_bins;
+pub(crate) mod log_bins;
 mod quantile_counts;
 mod row_count;
 pub(crate) mod row_sample;
