@@ -10,6 +10,8 @@ mod label;
 mod manual;
 mod predict;
 mod reproduce;
+#[cfg(feature = "serve")]
+mod serve;
 
 pub(crate) use predict::outs;
 
@@ -30,7 +32,18 @@ pub(crate) fn run(command: &Command) -> Result<Outcome, Failure> {
         Command::Compare(Deferred(args)) => compare::run(args),
         Command::Label(Deferred(args)) => label::run(args),
         Command::Reproduce(command) => reproduce::run(command),
+        #[cfg(feature = "serve")]
+        Command::Serve(Deferred(args)) => serve::run(args),
         Command::Completions(args) => completions::run(args),
         Command::Manual => manual::run(),
+    }
+}
+
+/// Whether a command waits for signals itself.
+pub(crate) fn ends_by_itself(command: &Command) -> bool {
+    match command {
+        #[cfg(feature = "serve")]
+        Command::Serve(_) => true,
+        _ => false,
     }
 }
