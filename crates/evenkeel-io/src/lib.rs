@@ -73,6 +73,7 @@ pub use error::{Category, IoError, Result};
 pub use evenkeel_jobs::{AnyRows, ValueKind};
 pub use file_source::{FileSource, PointFiles};
 pub use group_file::GroupFile;
+pub use instant::date as date_of_day;
 pub use json_lines::JsonLineProblem;
 pub use label_sheet::{IdColumns, LABEL, LabelSheet, ROW, read_id_columns};
 pub use labeled_files::{LabeledFiles, SideFiles, read_second};

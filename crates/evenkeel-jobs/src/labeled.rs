@@ -264,6 +264,13 @@ impl<'a> LabeledData<'a> {
         })
     }
 
+    /// What the model says of every point.
+    pub fn predictions(&self) -> Vec<evenkeel::shift::Prediction> {
+        with_probabilities!(&self.probabilities, |probabilities| {
+            evenkeel::shift::predictions(probabilities)
+        })
+    }
+
     /// The rows themselves, for a calibration to keep.
     pub(crate) fn reference(&self, seed: Seed) -> evenkeel::Result<Reference> {
         with_probabilities!(&self.probabilities, |probabilities| {

@@ -185,6 +185,14 @@ impl Checked {
         self.recommended.as_ref().filter(larger).filter(|_| self.verdict == Verdict::Loss)
     }
 
+    /// What another calibration would mean for the same target rows: coverage to expect, set sizes before and after.
+    pub fn with_calibration(&self, calibration: &Calibration) -> Recommended {
+        let after = calibration.threshold(None).unwrap_or(Threshold::AllLabels);
+        let after = mean_size(&self.laws, self.report.classes, after);
+        let sizes = MeanSizes { before: self.mean_size, after };
+        Recommended::of_calibration(calibration, sizes, self.report.delta)
+    }
+
     /// The threshold in question.
     pub fn threshold(&self) -> Threshold {
         self.report.threshold.map_or(Threshold::AllLabels, Threshold::Finite)

@@ -94,11 +94,20 @@ impl Recommended {
             before: mean_size(laws, classes, before),
             after: mean_size(laws, classes, after),
         };
+        Self::of_calibration(calibration, mean_size, job.settings.delta.get())
+    }
+
+    /// Of a calibration made by any method, with labels or without.
+    pub(super) fn of_calibration(
+        calibration: &Calibration,
+        mean_size: MeanSizes,
+        level: f64,
+    ) -> Self {
         let expected_error = match &calibration.learned().evidence {
             Some(Evidence::FewLabels(found)) => Some(found.expected_error),
             _ => None,
         };
-        let made = Self::of(calibration, mean_size, job.settings.delta.get());
+        let made = Self::of(calibration, mean_size, level);
         Self { method: calibration.provenance().method.as_str(), expected_error, ..made }
     }
 

@@ -23,7 +23,7 @@ mod confidence_counts;
 mod distance_cells;
 mod lac_sums;
 mod law_sums;
-mod log_bins;
+pub(crate) mod log_bins;
 mod quantile_counts;
 mod row_count;
 pub(crate) mod row_sample;
