@@ -17,6 +17,7 @@ mod error;
 mod instant;
 mod kept_rows;
 mod labels;
+mod look_again;
 mod model;
 mod monitor;
 mod packed_sets;
