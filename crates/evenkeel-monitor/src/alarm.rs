@@ -191,7 +191,13 @@ impl NewAlarm {
             100.0 * summary.high,
             percent(summary.level),
         );
-        Self { rule, value: fired.value, limit: fired.limit, severity: Severity::of(summary), reason }
+        Self {
+            rule,
+            value: fired.value,
+            limit: fired.limit,
+            severity: Severity::of(summary),
+            reason,
+        }
     }
 }
 

@@ -107,7 +107,9 @@ pub enum MonitorError {
         hint: &'static str,
     },
     /// The same key for another batch.
-    #[error("the key {key:?} was used for batch {batch}, which has other contents; give every batch a key of its own")]
+    #[error(
+        "the key {key:?} was used for batch {batch}, which has other contents; give every batch a key of its own"
+    )]
     KeyReused {
         /// The key.
         key: String,
@@ -115,7 +117,9 @@ pub enum MonitorError {
         batch: u64,
     },
     /// No key, or one that is too long.
-    #[error("a batch needs a key of 1 to 200 characters, so that it is not counted twice; found {found} characters")]
+    #[error(
+        "a batch needs a key of 1 to 200 characters, so that it is not counted twice; found {found} characters"
+    )]
     BadKey {
         /// Its length.
         found: usize,
@@ -151,7 +155,9 @@ pub enum MonitorError {
         why: &'static str,
     },
     /// A row that has another label than before.
-    #[error("batch {batch}: row {row} has the label {label}, but {before} came for it before; a label counts once, keep the first")]
+    #[error(
+        "batch {batch}: row {row} has the label {label}, but {before} came for it before; a label counts once, keep the first"
+    )]
     LabeledOtherwise {
         /// Number of the batch.
         batch: u64,

@@ -38,7 +38,9 @@ impl Instant {
     /// # Errors
     /// If it is none of these.
     pub fn parse(text: &str) -> Result<Self> {
-        parsed(text.trim()).map(Self::from_seconds).ok_or_else(|| MonitorError::BadTime { given: text.to_owned() })
+        parsed(text.trim())
+            .map(Self::from_seconds)
+            .ok_or_else(|| MonitorError::BadTime { given: text.to_owned() })
     }
 
     /// Its day, `2026-11-17`.
@@ -113,14 +115,16 @@ fn offset_of(text: &str) -> Option<i64> {
 }
 
 fn two_digits(text: &str) -> Option<i64> {
-    (text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit())).then(|| text.parse().ok())?
+    (text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit()))
+        .then(|| text.parse().ok())?
 }
 
 /// Number of a day `2026-11-17`, if there is such a day.
 fn day_of(text: &str) -> Option<i64> {
     let mut parts = text.split('-');
     let (year, month, of_month) = (parts.next()?, parts.next()?, parts.next()?);
-    let fits = parts.next().is_none() && year.len() == 4 && year.bytes().all(|byte| byte.is_ascii_digit());
+    let fits =
+        parts.next().is_none() && year.len() == 4 && year.bytes().all(|byte| byte.is_ascii_digit());
     let year: i64 = fits.then(|| year.parse().ok())??;
     let (month, of_month) = (two_digits(month)?, two_digits(of_month)?);
     if !(1..=12).contains(&month) {
@@ -159,9 +163,16 @@ mod tests {
 
     #[test]
     fn what_is_no_time_is_refused() {
-        for text in
-            ["", "today", "2026-13-01", "2026-02-30", "26-11-17", "2026-11-17T25:00", "2026-11-17T1:00", "2026-1é-17"]
-        {
+        for text in [
+            "",
+            "today",
+            "2026-13-01",
+            "2026-02-30",
+            "26-11-17",
+            "2026-11-17T25:00",
+            "2026-11-17T1:00",
+            "2026-1é-17",
+        ] {
             assert!(Instant::parse(text).is_err(), "{text}");
         }
         assert_eq!(Instant::from_seconds(i64::MAX).date(), "9999-12-31");

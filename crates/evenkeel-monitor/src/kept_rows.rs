@@ -58,25 +58,30 @@ impl KeptRows {
         };
         let mut bytes = vec![precision];
         bytes.extend_from_slice(&u32::try_from(classes).unwrap_or(u32::MAX).to_le_bytes());
-        let packed = zstd::bulk::compress(&numbers, LEVEL).map_err(|_| damaged("they cannot be compressed"))?;
+        let packed = zstd::bulk::compress(&numbers, LEVEL)
+            .map_err(|_| damaged("they cannot be compressed"))?;
         bytes.extend_from_slice(&packed);
         Ok(bytes)
     }
 
     /// Reads them back.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let (head, packed) = bytes.split_at_checked(5).ok_or_else(|| damaged("their end is missing"))?;
-        let numbers =
-            zstd::bulk::decompress(packed, MOST_BYTES).map_err(|_| damaged("they cannot be unpacked"))?;
+        let (head, packed) =
+            bytes.split_at_checked(5).ok_or_else(|| damaged("their end is missing"))?;
+        let numbers = zstd::bulk::decompress(packed, MOST_BYTES)
+            .map_err(|_| damaged("they cannot be unpacked"))?;
         let classes = u32::from_le_bytes([head[1], head[2], head[3], head[4]]) as usize;
-        let whole = classes > 0 && numbers.len().is_multiple_of(classes * usize::from(head[0]).max(1));
+        let whole =
+            classes > 0 && numbers.len().is_multiple_of(classes * usize::from(head[0]).max(1));
         match (head[0], whole) {
             (4, true) => {
-                let values = numbers.as_chunks::<4>().0.iter().map(|four| f32::from_le_bytes(*four));
+                let values =
+                    numbers.as_chunks::<4>().0.iter().map(|four| f32::from_le_bytes(*four));
                 Ok(Self::F32(values.collect(), classes))
             }
             (8, true) => {
-                let values = numbers.as_chunks::<8>().0.iter().map(|eight| f64::from_le_bytes(*eight));
+                let values =
+                    numbers.as_chunks::<8>().0.iter().map(|eight| f64::from_le_bytes(*eight));
                 Ok(Self::F64(values.collect(), classes))
             }
             _ => Err(damaged("they are not whole rows")),
@@ -136,7 +141,8 @@ mod tests {
     #[test]
     fn rows_come_back_to_the_bit() {
         let single = [0.25_f32, 0.75, 1.0 / 3.0, 2.0 / 3.0];
-        let mut source = MemorySource::new("rows", AnyRows::f32(&single, 2).unwrap()).in_blocks_of(1);
+        let mut source =
+            MemorySource::new("rows", AnyRows::f32(&single, 2).unwrap()).in_blocks_of(1);
         let kept = KeptRows::read(&mut source).unwrap().unwrap();
         assert_eq!(kept, KeptRows::F32(single.to_vec(), 2));
         assert_eq!(KeptRows::from_bytes(&kept.to_bytes().unwrap()).unwrap(), kept);

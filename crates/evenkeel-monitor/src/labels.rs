@@ -142,11 +142,18 @@ pub struct LabelsReceived {
 ///
 /// # Errors
 /// If more are covered than there are, or there are none.
-pub fn measured(covered: u64, k: u64, delta: f64) -> Result<Measured> {
+pub(crate) fn measured(covered: u64, k: u64, delta: f64) -> Result<Measured> {
     let failure = FailureProbability::new(delta)?;
     let found = clopper_pearson(CoveredLabels::new(covered, k)?, failure);
     let [low, high] = [found.low, found.high];
-    Ok(Measured { k, covered, value: covered as f64 / k as f64, low, high, confidence: 1.0 - delta })
+    Ok(Measured {
+        k,
+        covered,
+        value: covered as f64 / k as f64,
+        low,
+        high,
+        confidence: 1.0 - delta,
+    })
 }
 
 /// An error unless rows and labels are of the batch.

@@ -31,13 +31,13 @@ pub use alarm::{AlarmRecord, AlarmRule, Light, NewAlarm, Severity};
 pub use batch::{BatchQuery, BatchRecord, CheckedBatch, NewBatch, Received};
 pub use error::{Kind, MonitorError, Result};
 pub use instant::Instant;
-pub use labels::{LabelWatch, LabelsReceived, LateLabels, SinceApproval};
+pub use labels::{LabelStep, LabelWatch, LabelsReceived, LateLabels, SinceApproval};
 pub use model::{Keep, Model, ModelName, NewModel, Version};
 pub use monitor::{ModelStatus, Monitor};
 pub use proposal::{Choice, Decision, NewProposal, Proposal, ProposalState};
 pub use reference::Reference;
 pub use store::{
-    Appended, AuditEntry, History, NewAudit, OutboxMessage, Outbox, SqliteStore, Store, Token,
-    Tokens, Watch, Watched,
+    Appended, AuditEntry, History, Kept, ModelFacts, NewAudit, Outbox, OutboxMessage, SqliteStore,
+    Store, Token, Tokens, Watch, Watched,
 };
 pub use summary::{BatchSummary, Measured, StreamSummary};

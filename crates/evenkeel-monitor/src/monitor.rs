@@ -132,7 +132,8 @@ impl Monitor {
             return Ok(Arc::clone(found));
         }
         let version = self.store().version(&model.name, Some(model.version))?;
-        let made = Arc::new(Reference::new(model.name.as_str(), &version.calibration, model.delta)?);
+        let made =
+            Arc::new(Reference::new(model.name.as_str(), &version.calibration, model.delta)?);
         let mut all = known();
         if all.len() >= MOST_REFERENCES {
             all.pop_first();
@@ -172,7 +173,12 @@ impl Monitor {
                     return Ok(Received { record: *record, duplicate: false, document, proposal });
                 }
                 Appended::Duplicate(record) => {
-                    return Ok(Received { record: *record, duplicate: true, document, proposal: None });
+                    return Ok(Received {
+                        record: *record,
+                        duplicate: true,
+                        document,
+                        proposal: None,
+                    });
                 }
             }
         }
@@ -190,9 +196,11 @@ impl Monitor {
     ) -> Result<Option<Received>> {
         let mut store = self.store();
         let Some(record) = store.batch_with_key(name, key)? else { return Ok(None) };
-        let same = content.iter().map(|byte| format!("{byte:02x}")).eq(
-            record.content.as_bytes().chunks(2).map(|pair| String::from_utf8_lossy(pair).into_owned()),
-        );
+        let same = content.iter().map(|byte| format!("{byte:02x}")).eq(record
+            .content
+            .as_bytes()
+            .chunks(2)
+            .map(|pair| String::from_utf8_lossy(pair).into_owned()));
         if !same {
             return Err(MonitorError::KeyReused { key: key.to_owned(), batch: record.batch });
         }

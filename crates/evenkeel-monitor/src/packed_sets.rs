@@ -26,7 +26,8 @@ impl PackedSets {
                     if self.bits.is_multiple_of(8) {
                         self.bytes.push(0);
                     }
-                    if let Some(last) = self.bytes.last_mut().filter(|_| sets.contains(row, class)) {
+                    if let Some(last) = self.bytes.last_mut().filter(|_| sets.contains(row, class))
+                    {
                         *last |= 1 << (self.bits % 8);
                     }
                 }

@@ -37,10 +37,10 @@ pub(crate) fn require_key(key: &str) -> Result<()> {
 }
 
 /// Looks at a batch; nothing is stored.
-pub(crate) fn look<'a>(
+pub(crate) fn look<'a, 'b: 'a>(
     model: &'a Model,
     reference: &Reference,
-    new: &mut NewBatch<'a>,
+    new: &mut NewBatch<'b>,
 ) -> Result<Seen<'a>> {
     let checked = reference.check(new.rows)?;
     let said = said_of(new.rows, reference.classes(), &mut Unobserved)?;
@@ -119,8 +119,9 @@ pub(crate) fn proposal(
     labels: u64,
 ) -> Result<NewProposal> {
     let expected = checked.with_calibration(made);
-    let calibration = serde_json::to_string(made).map_err(|_| {
-        evenkeel::Error::Damaged { what: "the proposed calibration", why: "it has no JSON form" }
+    let calibration = serde_json::to_string(made).map_err(|_| evenkeel::Error::Damaged {
+        what: "the proposed calibration",
+        why: "it has no JSON form",
     })?;
     Ok(NewProposal {
         calibration,

@@ -61,7 +61,10 @@ impl Reference {
     }
 
     pub(crate) fn facts(&self) -> ModelFacts {
-        ModelFacts { alpha: self.calibration.provenance().alpha.get(), classes: self.classes() as u64 }
+        ModelFacts {
+            alpha: self.calibration.provenance().alpha.get(),
+            classes: self.classes() as u64,
+        }
     }
 
     fn labeled(&self) -> Result<LabeledData<'_>> {

@@ -64,8 +64,8 @@ impl SqliteStore {
 
     fn connect(path: &Path, flags: OpenFlags) -> Result<Self> {
         let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(path, flags)
-            .map_err(|error| said(path, &error))?;
+        let connection =
+            Connection::open_with_flags(path, flags).map_err(|error| said(path, &error))?;
         let store = Self { connection, path: path.to_path_buf() };
         store.connection.busy_timeout(PATIENCE).map_err(|error| store.said(&error))?;
         Ok(store)
@@ -85,7 +85,9 @@ impl SqliteStore {
         if journal != "wal" {
             return Err(MonitorError::Sql {
                 path: self.path,
-                why: format!("the disk allows the journal {journal:?} only; use a local disk, not one of the network"),
+                why: format!(
+                    "the disk allows the journal {journal:?} only; use a local disk, not one of the network"
+                ),
             });
         }
         Ok(self)
@@ -101,8 +103,13 @@ impl SqliteStore {
         let path = self.path.clone();
         match (id, version) {
             (APPLICATION_ID, VERSION) => Ok(()),
-            (APPLICATION_ID, found) => Err(MonitorError::OtherVersion { path, found, known: VERSION }),
-            _ => Err(MonitorError::NotAStore { path, why: "it is a database of another program".to_owned() }),
+            (APPLICATION_ID, found) => {
+                Err(MonitorError::OtherVersion { path, found, known: VERSION })
+            }
+            _ => Err(MonitorError::NotAStore {
+                path,
+                why: "it is a database of another program".to_owned(),
+            }),
         }
     }
 

@@ -35,7 +35,11 @@ impl SqliteStore {
             insert(transaction, &found, batch, number, &watched)?;
             transaction
                 .prepare_cached("UPDATE watches SET stream = ?1 WHERE model = ?2 AND number = ?3")?
-                .execute(params![watched.stream.to_bytes().map_err(MonitorError::from)?, found.id, whole(watch.number)?])?;
+                .execute(params![
+                    watched.stream.to_bytes().map_err(MonitorError::from)?,
+                    found.id,
+                    whole(watch.number)?
+                ])?;
             transaction
                 .prepare_cached("UPDATE models SET batches = ?1, rows = rows + ?2 WHERE id = ?3")?
                 .execute(params![whole(number)?, whole(batch.rows)?, found.id])?;
@@ -48,16 +52,25 @@ impl SqliteStore {
                 .map(|new| insert_proposal(transaction, &found, new, batch.received))
                 .transpose()?;
             let record = with_key(transaction, &found, batch.key)?;
-            let record = record.ok_or_else(|| Stopped::Damaged("a batch that was stored is missing".to_owned()))?;
+            let record = record
+                .ok_or_else(|| Stopped::Damaged("a batch that was stored is missing".to_owned()))?;
             Ok(Appended::New(Box::new(record), proposal))
         })
     }
 
-    pub(super) fn find_with_key(&mut self, model: &ModelName, key: &str) -> Result<Option<BatchRecord>> {
+    pub(super) fn find_with_key(
+        &mut self,
+        model: &ModelName,
+        key: &str,
+    ) -> Result<Option<BatchRecord>> {
         self.reading(|connection| with_key(connection, &find_model(connection, model)?, key))
     }
 
-    pub(super) fn find_batches(&mut self, model: &ModelName, query: &BatchQuery) -> Result<Vec<BatchRecord>> {
+    pub(super) fn find_batches(
+        &mut self,
+        model: &ModelName,
+        query: &BatchQuery,
+    ) -> Result<Vec<BatchRecord>> {
         self.reading(|connection| {
             let found = find_model(connection, model)?;
             let sql = format!(
@@ -79,12 +92,17 @@ impl SqliteStore {
         })
     }
 
-    pub(super) fn find_batch(&mut self, model: &ModelName, number: u64) -> Result<(BatchRecord, String)> {
+    pub(super) fn find_batch(
+        &mut self,
+        model: &ModelName,
+        number: u64,
+    ) -> Result<(BatchRecord, String)> {
         self.reading(|connection| {
             let found = find_model(connection, model)?;
             let (_, record, document) = numbered(connection, &found, number)?;
             let mut records = with_alarms(connection, &found, vec![record])?;
-            let record = records.pop().ok_or_else(|| Stopped::Damaged("a batch is missing".to_owned()))?;
+            let record =
+                records.pop().ok_or_else(|| Stopped::Damaged("a batch is missing".to_owned()))?;
             Ok((record, document))
         })
     }
@@ -98,8 +116,8 @@ impl SqliteStore {
                 [id],
                 |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
             )?;
-            let mut statement =
-                connection.prepare_cached("SELECT row, label FROM labels WHERE batch = ?1 ORDER BY row")?;
+            let mut statement = connection
+                .prepare_cached("SELECT row, label FROM labels WHERE batch = ?1 ORDER BY row")?;
             let mut found = statement.query([id])?;
             let mut labels = Vec::new();
             while let Some(row) = found.next()? {
@@ -133,7 +151,11 @@ fn duplicate(known: BatchRecord, batch: &CheckedBatch<'_>) -> Result<Appended, S
     }
 }
 
-fn with_key(connection: &Connection, found: &ModelRow, key: &str) -> Result<Option<BatchRecord>, Stopped> {
+fn with_key(
+    connection: &Connection,
+    found: &ModelRow,
+    key: &str,
+) -> Result<Option<BatchRecord>, Stopped> {
     let sql = format!("{BATCH} WHERE model = ?1 AND key = ?2");
     let mut statement = connection.prepare_cached(&sql)?;
     let mut rows = statement.query(params![found.id, key])?;
@@ -177,7 +199,8 @@ fn insert(
     number: u64,
     watched: &Watched,
 ) -> Result<(), Stopped> {
-    let unwritable = |error: serde_json::Error| Stopped::Damaged(format!("a result has no JSON form: {error}"));
+    let unwritable =
+        |error: serde_json::Error| Stopped::Damaged(format!("a result has no JSON form: {error}"));
     transaction
         .prepare_cached(
             "INSERT INTO batches (model, number, watch, version, key, content, name, time, received, rows, summary, stream, document, \

@@ -82,9 +82,11 @@ fn judge(
     (batch, sets): (i64, &[u8]),
     watch: &mut Watch,
 ) -> Result<(u64, LabelStep), Stopped> {
-    let mut known = transaction.prepare("SELECT label FROM labels WHERE batch = ?1 AND row = ?2")?;
-    let mut insert = transaction
-        .prepare("INSERT INTO labels (batch, row, label, covered, received) VALUES (?1, ?2, ?3, ?4, ?5)")?;
+    let mut known =
+        transaction.prepare("SELECT label FROM labels WHERE batch = ?1 AND row = ?2")?;
+    let mut insert = transaction.prepare(
+        "INSERT INTO labels (batch, row, label, covered, received) VALUES (?1, ?2, ?3, ?4, ?5)",
+    )?;
     let (mut new, mut fired) = (0, LabelStep::Quiet);
     for (row, label) in late.labels {
         let mut before = known.query(params![batch, whole(*row)?])?;
@@ -92,13 +94,25 @@ fn judge(
             let before = super::sqlite_rows::count(found, 0)?;
             if before != *label {
                 let batch = late.batch;
-                return Err(MonitorError::LabeledOtherwise { batch, row: *row, label: *label, before }.into());
+                return Err(MonitorError::LabeledOtherwise {
+                    batch,
+                    row: *row,
+                    label: *label,
+                    before,
+                }
+                .into());
             }
             continue;
         }
         let covered = holds(sets, found.model.classes, *row, *label)
             .ok_or_else(|| Stopped::Damaged("the sets of a batch are cut short".to_owned()))?;
-        insert.execute(params![batch, whole(*row)?, whole(*label)?, i64::from(covered), late.at.seconds()])?;
+        insert.execute(params![
+            batch,
+            whole(*row)?,
+            whole(*label)?,
+            i64::from(covered),
+            late.at.seconds()
+        ])?;
         new += 1;
         if watch.labels.update(Covered::from(covered)) == LabelStep::Fired {
             fired = LabelStep::Fired;

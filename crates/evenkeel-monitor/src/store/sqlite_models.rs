@@ -74,7 +74,11 @@ impl SqliteStore {
         })
     }
 
-    pub(super) fn find_version(&mut self, name: &ModelName, version: Option<u64>) -> Result<Version> {
+    pub(super) fn find_version(
+        &mut self,
+        name: &ModelName,
+        version: Option<u64>,
+    ) -> Result<Version> {
         self.reading(|connection| {
             let found = find_model(connection, name)?;
             let number = version.unwrap_or(found.model.version);
@@ -94,7 +98,11 @@ impl SqliteStore {
         })
     }
 
-    pub(super) fn audit_lines(&mut self, model: Option<&ModelName>, limit: u64) -> Result<Vec<AuditEntry>> {
+    pub(super) fn audit_lines(
+        &mut self,
+        model: Option<&ModelName>,
+        limit: u64,
+    ) -> Result<Vec<AuditEntry>> {
         self.reading(|connection| {
             let sql = "SELECT id, at, who, what, model, details FROM audit WHERE ?1 IS NULL OR model = ?1 ORDER BY id DESC LIMIT ?2";
             let mut statement = connection.prepare_cached(sql)?;
@@ -122,7 +130,10 @@ impl SqliteStore {
             });
         }
         let Some(name) = to.to_str() else {
-            return Err(MonitorError::Sql { path: to.to_path_buf(), why: "the name is no text".to_owned() });
+            return Err(MonitorError::Sql {
+                path: to.to_path_buf(),
+                why: "the name is no text".to_owned(),
+            });
         };
         // A whole database in one file, without a journal: restoring is copying it back.
         self.connection.execute("VACUUM INTO ?1", [name]).map_err(|error| {
@@ -136,7 +147,8 @@ impl SqliteStore {
 
     pub(super) fn checked_whole(&mut self) -> Result<()> {
         self.reading(|connection| {
-            let found: String = connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+            let found: String =
+                connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
             if found == "ok" { Ok(()) } else { Err(Stopped::Damaged(found)) }
         })
     }
@@ -160,7 +172,9 @@ pub(super) fn start_watch(
 /// Adds a line to the audit log.
 pub(super) fn log(connection: &Connection, entry: &NewAudit<'_>) -> Result<(), Stopped> {
     connection
-        .prepare_cached("INSERT INTO audit (at, who, what, model, details) VALUES (?1, ?2, ?3, ?4, ?5)")?
+        .prepare_cached(
+            "INSERT INTO audit (at, who, what, model, details) VALUES (?1, ?2, ?3, ?4, ?5)",
+        )?
         .execute(params![
             entry.at.seconds(),
             entry.who,

@@ -20,7 +20,9 @@ pub(super) struct Message<'a> {
 /// Writes a message, due at once.
 pub(super) fn send(connection: &Connection, message: &Message<'_>) -> Result<(), Stopped> {
     connection
-        .prepare_cached("INSERT INTO outbox (model, created, kind, payload, due) VALUES (?1, ?2, ?3, ?4, ?2)")?
+        .prepare_cached(
+            "INSERT INTO outbox (model, created, kind, payload, due) VALUES (?1, ?2, ?3, ?4, ?2)",
+        )?
         .execute(params![
             message.model.as_str(),
             message.at.seconds(),
@@ -30,7 +32,8 @@ pub(super) fn send(connection: &Connection, message: &Message<'_>) -> Result<(),
     Ok(())
 }
 
-const MESSAGE: &str = "SELECT id, model, created, kind, payload, attempts, COALESCE(due, created), error FROM outbox";
+const MESSAGE: &str =
+    "SELECT id, model, created, kind, payload, attempts, COALESCE(due, created), error FROM outbox";
 
 fn message_of(row: &Row<'_>) -> Result<OutboxMessage, Stopped> {
     Ok(OutboxMessage {
@@ -46,7 +49,11 @@ fn message_of(row: &Row<'_>) -> Result<OutboxMessage, Stopped> {
 }
 
 impl SqliteStore {
-    fn messages(&mut self, clause: &str, values: impl rusqlite::Params) -> Result<Vec<OutboxMessage>> {
+    fn messages(
+        &mut self,
+        clause: &str,
+        values: impl rusqlite::Params,
+    ) -> Result<Vec<OutboxMessage>> {
         self.reading(|connection| {
             let mut statement = connection.prepare_cached(&format!("{MESSAGE} {clause}"))?;
             let mut rows = statement.query(values)?;

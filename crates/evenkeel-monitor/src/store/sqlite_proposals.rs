@@ -6,11 +6,13 @@ use evenkeel::stream::{PredictionCounts, StreamAlarm};
 use rusqlite::{Row, Transaction, params};
 use serde::{Deserialize, Serialize};
 
+use super::NewAudit;
 use super::sqlite::{SqliteStore, Stopped};
 use super::sqlite_models::{etag_of, log, start_watch};
 use super::sqlite_outbox::{Message, send};
-use super::sqlite_rows::{ModelRow, count, damaged, find_model, find_watch, instant, number, whole};
-use super::NewAudit;
+use super::sqlite_rows::{
+    ModelRow, count, damaged, find_model, find_watch, instant, number, whole,
+};
 use crate::error::{MonitorError, Result};
 use crate::instant::Instant;
 use crate::labels::LabelWatch;
@@ -31,20 +33,20 @@ struct Document {
     warnings: Vec<String>,
 }
 
-const PROPOSAL: &str =
-    "SELECT number, created, watch, state, document, who, why, decided, id, calibration, baseline FROM proposals";
+const PROPOSAL: &str = "SELECT number, created, watch, state, document, who, why, decided, id, calibration, baseline FROM proposals";
 
 fn proposal_of(row: &Row<'_>, model: &Model) -> Result<Proposal, Stopped> {
     let (state, document): (String, String) = (row.get(3)?, row.get(4)?);
-    let document: Document =
-        serde_json::from_str(&document).map_err(|error| Stopped::Damaged(format!("a proposal: {error}")))?;
+    let document: Document = serde_json::from_str(&document)
+        .map_err(|error| Stopped::Damaged(format!("a proposal: {error}")))?;
     let decided: Option<i64> = row.get(7)?;
     Ok(Proposal {
         proposal: count(row, 0)?,
         model: model.name.to_string(),
         created: instant(row, 1)?,
         watch: count(row, 2)?,
-        state: ProposalState::from_word(&state).ok_or_else(|| damaged("the state of a proposal"))?,
+        state: ProposalState::from_word(&state)
+            .ok_or_else(|| damaged("the state of a proposal"))?,
         method: document.method,
         from_batches: document.batches,
         labels: document.labels,
@@ -72,7 +74,11 @@ pub(super) fn insert_proposal(
         "UPDATE proposals SET state = 'superseded', decided = ?2 WHERE model = ?1 AND state = 'open'",
         params![found.id, at.seconds()],
     )?;
-    let last = number(transaction, "SELECT COALESCE(MAX(number), 0) FROM proposals WHERE model = ?1", [found.id])?;
+    let last = number(
+        transaction,
+        "SELECT COALESCE(MAX(number), 0) FROM proposals WHERE model = ?1",
+        [found.id],
+    )?;
     let next = last.unwrap_or(0) + 1;
     let document = Document {
         method: new.method.clone(),
@@ -96,7 +102,12 @@ pub(super) fn insert_proposal(
 }
 
 impl SqliteStore {
-    pub(super) fn add_proposal(&mut self, model: &ModelName, new: &NewProposal, at: Instant) -> Result<u64> {
+    pub(super) fn add_proposal(
+        &mut self,
+        model: &ModelName,
+        new: &NewProposal,
+        at: Instant,
+    ) -> Result<u64> {
         self.transaction(|transaction| {
             let found = find_model(transaction, model)?;
             insert_proposal(transaction, &found, new, at)
@@ -210,7 +221,8 @@ fn begin_anew(
 ) -> Result<(), Stopped> {
     let model = &found.model;
     let before = find_watch(transaction, found.id, model.watch)?;
-    let counts = PredictionCounts::from_bytes(baseline).map_err(|error| Stopped::Damaged(error.to_string()))?;
+    let counts = PredictionCounts::from_bytes(baseline)
+        .map_err(|error| Stopped::Damaged(error.to_string()))?;
     let delta = FailureProbability::new(model.delta).map_err(MonitorError::from)?;
     // Another seed for each watch: ties are broken independently of those before.
     let seed = Seed::new(before.number).child("watch", before.number);

@@ -19,8 +19,7 @@ pub(super) struct ModelRow {
     pub model: Model,
 }
 
-pub(super) const MODEL: &str =
-    "SELECT id, name, created, alpha, delta, classes, keep, version, watch, batches, rows FROM models";
+pub(super) const MODEL: &str = "SELECT id, name, created, alpha, delta, classes, keep, version, watch, batches, rows FROM models";
 
 pub(super) fn model_of(row: &Row<'_>) -> Result<ModelRow, Stopped> {
     let (name, keep): (String, String) = (row.get(1)?, row.get(6)?);
@@ -57,8 +56,13 @@ pub(super) fn find_model(connection: &Connection, name: &ModelName) -> Result<Mo
 }
 
 /// The alarms of a watch.
-pub(super) fn find_watch(connection: &Connection, model: i64, number: u64) -> Result<Watch, Stopped> {
-    let sql = "SELECT version, started, stream, labels FROM watches WHERE model = ?1 AND number = ?2";
+pub(super) fn find_watch(
+    connection: &Connection,
+    model: i64,
+    number: u64,
+) -> Result<Watch, Stopped> {
+    let sql =
+        "SELECT version, started, stream, labels FROM watches WHERE model = ?1 AND number = ?2";
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query(params![model, whole(number)?])?;
     let row = rows.next()?.ok_or_else(|| damaged("a watch that is missing"))?;
@@ -67,8 +71,10 @@ pub(super) fn find_watch(connection: &Connection, model: i64, number: u64) -> Re
         number,
         version: count(row, 0)?,
         started: instant(row, 1)?,
-        stream: StreamAlarm::from_bytes(&stream).map_err(|error| Stopped::Damaged(error.to_string()))?,
-        labels: LabelWatch::from_bytes(&labels).map_err(|error| Stopped::Damaged(error.to_string()))?,
+        stream: StreamAlarm::from_bytes(&stream)
+            .map_err(|error| Stopped::Damaged(error.to_string()))?,
+        labels: LabelWatch::from_bytes(&labels)
+            .map_err(|error| Stopped::Damaged(error.to_string()))?,
     })
 }
 
@@ -79,7 +85,8 @@ pub(super) const BATCH: &str = "SELECT number, key, content, name, time, receive
 pub(super) fn batch_of(row: &Row<'_>, model: &Model) -> Result<(i64, BatchRecord), Stopped> {
     let content: Vec<u8> = row.get(2)?;
     let (summary, stream): (String, String) = (row.get(9)?, row.get(10)?);
-    let unreadable = |error: serde_json::Error| Stopped::Damaged(format!("the result of a batch: {error}"));
+    let unreadable =
+        |error: serde_json::Error| Stopped::Damaged(format!("the result of a batch: {error}"));
     let (labeled, covered) = (count(row, 11)?, count(row, 12)?);
     let record = BatchRecord {
         model: model.name.to_string(),
@@ -109,7 +116,9 @@ pub(super) fn with_alarms(
     found: &ModelRow,
     mut batches: Vec<BatchRecord>,
 ) -> Result<Vec<BatchRecord>, Stopped> {
-    let (Some(first), Some(last)) = (batches.first().map(|b| b.batch), batches.last().map(|b| b.batch)) else {
+    let (Some(first), Some(last)) =
+        (batches.first().map(|b| b.batch), batches.last().map(|b| b.batch))
+    else {
         return Ok(batches);
     };
     let sql = format!("{ALARM} WHERE model = ?1 AND batch BETWEEN ?2 AND ?3 ORDER BY id");
@@ -125,7 +134,8 @@ pub(super) fn with_alarms(
     Ok(batches)
 }
 
-pub(super) const ALARM: &str = "SELECT id, watch, batch, at, rule, value, level, severity, reason FROM alarms";
+pub(super) const ALARM: &str =
+    "SELECT id, watch, batch, at, rule, value, level, severity, reason FROM alarms";
 
 pub(super) fn alarm_of(row: &Row<'_>, model: &Model) -> Result<AlarmRecord, Stopped> {
     let (rule, severity): (String, String) = (row.get(4)?, row.get(7)?);
@@ -135,12 +145,15 @@ pub(super) fn alarm_of(row: &Row<'_>, model: &Model) -> Result<AlarmRecord, Stop
         id: count(row, 0)?,
         model: model.name.to_string(),
         watch,
-        batch: batch.map(|number| u64::try_from(number).map_err(|_| damaged("a number"))).transpose()?,
+        batch: batch
+            .map(|number| u64::try_from(number).map_err(|_| damaged("a number")))
+            .transpose()?,
         at: instant(row, 3)?,
         rule: AlarmRule::from_word(&rule).ok_or_else(|| damaged("the rule of an alarm"))?,
         value: row.get(5)?,
         limit: row.get(6)?,
-        severity: Severity::from_word(&severity).ok_or_else(|| damaged("the severity of an alarm"))?,
+        severity: Severity::from_word(&severity)
+            .ok_or_else(|| damaged("the severity of an alarm"))?,
         reason: row.get(8)?,
         standing: watch == model.watch,
     })

@@ -238,10 +238,9 @@ impl StreamAlarm {
         self.bet(batch);
         self.batches += 1;
         let mut due = vec![(Window::Batch, self.batches, counts.clone())];
-        for (window, open, period) in [
-            (Window::Day, &mut self.day, when.day),
-            (Window::Week, &mut self.week, when.week),
-        ] {
+        for (window, open, period) in
+            [(Window::Day, &mut self.day, when.day), (Window::Week, &mut self.week, when.week)]
+        {
             due.extend(open.close_before(period).map(|(number, closed)| (window, number, closed)));
             open.add(&counts);
         }
@@ -420,7 +419,10 @@ mod tests {
     fn it_goes_off_once_and_says_why() {
         let mut alarm = alarm(500, 2);
         for day in 0..10 {
-            assert_eq!(alarm.advance(&draws(300, 3, 100 + day), DAY(day as i64)).unwrap().fired, None);
+            assert_eq!(
+                alarm.advance(&draws(300, 3, 100 + day), DAY(day as i64)).unwrap().fired,
+                None
+            );
         }
         let fired = (10..20).find_map(|day| {
             alarm.advance(&draws(300, 1, 100 + day), DAY(day as i64)).unwrap().fired
@@ -439,8 +441,10 @@ mod tests {
             let batch = draws(80, 3, 50 + day);
             let bytes = stored.to_bytes().unwrap();
             stored = StreamAlarm::from_bytes(&bytes).unwrap();
-            let (one, two) =
-                (whole.advance(&batch, DAY(day as i64 / 2)), stored.advance(&batch, DAY(day as i64 / 2)));
+            let (one, two) = (
+                whole.advance(&batch, DAY(day as i64 / 2)),
+                stored.advance(&batch, DAY(day as i64 / 2)),
+            );
             assert_eq!(one.unwrap(), two.unwrap());
         }
         assert_eq!(whole, stored);

@@ -71,18 +71,27 @@ mod tests {
 
     #[test]
     fn it_is_the_sum_of_its_terms() {
-        for (m, of_class, rows) in [(5_u64, 4_u64, 12_u64), (7, 12, 15), (1, 1, 9), (9, 20, 40), (30, 30, 60)] {
+        for (m, of_class, rows) in
+            [(5_u64, 4_u64, 12_u64), (7, 12, 15), (1, 1, 9), (9, 20, 40), (30, 30, 60)]
+        {
             let (least, most) = (m.saturating_sub(rows - of_class), of_class.min(m));
-            let density = |x: u64| {
-                choose(of_class, x) * choose(rows - of_class, m - x) / choose(rows, m)
-            };
+            let density =
+                |x: u64| choose(of_class, x) * choose(rows - of_class, m - x) / choose(rows, m);
             for x in least..=most {
                 let below: f64 = (least..=x).map(density).sum();
                 let above: f64 = (x..=most).map(density).sum();
-                let (at_most, at_least) =
-                    (tail(x, m, of_class, rows, Tail::AtMost), tail(x, m, of_class, rows, Tail::AtLeast));
-                assert!((at_most - below).abs() < 1e-11, "{x} {m} {of_class} {rows}: {at_most} {below}");
-                assert!((at_least - above).abs() < 1e-11, "{x} {m} {of_class} {rows}: {at_least} {above}");
+                let (at_most, at_least) = (
+                    tail(x, m, of_class, rows, Tail::AtMost),
+                    tail(x, m, of_class, rows, Tail::AtLeast),
+                );
+                assert!(
+                    (at_most - below).abs() < 1e-11,
+                    "{x} {m} {of_class} {rows}: {at_most} {below}"
+                );
+                assert!(
+                    (at_least - above).abs() < 1e-11,
+                    "{x} {m} {of_class} {rows}: {at_least} {above}"
+                );
                 let expected = (2.0 * below.min(above)).min(1.0);
                 assert!(two_sided(x, m, of_class, rows) >= expected - 1e-11);
             }

@@ -55,8 +55,7 @@ impl PredictionCounts {
     /// Adds what others counted.
     pub fn merge(&mut self, other: &Self) {
         self.rows += other.rows;
-        for (mine, theirs) in
-            [(&mut self.cells, &other.cells), (&mut self.classes, &other.classes)]
+        for (mine, theirs) in [(&mut self.cells, &other.cells), (&mut self.classes, &other.classes)]
         {
             for (name, count) in theirs {
                 *mine.entry(*name).or_default() += count;

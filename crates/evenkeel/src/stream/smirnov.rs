@@ -140,7 +140,10 @@ mod tests {
                 let distance = Distance { n: n.into(), m: m.into(), times_pairs };
                 let expected = by_enumeration(n, m, times_pairs);
                 let found = distance.by_recursion();
-                assert!((found - expected).abs() < 1e-13, "{n} {m} {times_pairs}: {found} {expected}");
+                assert!(
+                    (found - expected).abs() < 1e-13,
+                    "{n} {m} {times_pairs}: {found} {expected}"
+                );
             }
         }
     }
@@ -174,7 +177,8 @@ mod tests {
         };
         let (a, b) = (PredictionCounts::of(&sample(200, 2)), PredictionCounts::of(&sample(90, 3)));
         let below = |counts: &PredictionCounts, t: u32| {
-            counts.cells().filter(|(cell, _)| *cell <= t).map(|(_, count)| count).sum::<u64>() as f64
+            counts.cells().filter(|(cell, _)| *cell <= t).map(|(_, count)| count).sum::<u64>()
+                as f64
                 / counts.rows() as f64
         };
         let cells = a.cells().chain(b.cells()).map(|(cell, _)| cell);

@@ -81,7 +81,8 @@ mod tests {
     /// Under no change p <= 0.1 happens in at most a tenth of the runs, also with ties and rare classes.
     #[test]
     fn its_false_alarm_rate_is_at_most_its_level() {
-        for (power, shares) in [(1, vec![0.2; 5]), (0, vec![0.5, 0.5]), (9, vec![0.9, 0.05, 0.05])] {
+        for (power, shares) in [(1, vec![0.2; 5]), (0, vec![0.5, 0.5]), (9, vec![0.9, 0.05, 0.05])]
+        {
             let runs = 2000;
             let alarms = (0..runs)
                 .filter(|run| {
