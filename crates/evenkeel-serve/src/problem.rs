@@ -15,7 +15,7 @@ pub(crate) const RETRY_SECONDS: u32 = 1;
 
 /// What is wrong with a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
+pub(crate) struct Problem {
     status: StatusCode,
     kind: Kind,
     detail: String,
@@ -24,7 +24,7 @@ pub struct Problem {
 /// What kind of trouble it is, so that a program can tell what to look at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub(crate) enum Kind {
     /// The request itself: a header, a parameter, a setting out of its range.
     Usage,
     /// What the body holds.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::Form;
+use axum::extract::rejection::{FormRejection, QueryRejection};
 use axum::extract::{Query, State};
-use axum::extract::rejection::FormRejection;
 use axum::http::header::SET_COOKIE;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Redirect, Response};
@@ -40,7 +40,7 @@ fn own_path(next: &str) -> &str {
 pub(super) async fn page(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
-    query: Option<Query<NextQuery>>,
+    query: Result<Query<NextQuery>, QueryRejection>,
 ) -> Result<Response, Problem> {
     let visitor = Visitor::new(&app, &headers, None)?;
     let next = query.map(|Query(query)| query.next).unwrap_or_default();

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use askama::Template;
+use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -83,9 +84,10 @@ pub(super) async fn page(
     State(app): State<Arc<App>>,
     Reader { visitor, caller }: Reader,
     name: Result<InModel, Problem>,
-    query: Option<Query<BeforeQuery>>,
+    query: Result<Query<BeforeQuery>, QueryRejection>,
 ) -> Response {
-    let before = query.and_then(|Query(query)| query.before);
+    // A number that is none is no reason to show nothing.
+    let before = query.ok().and_then(|Query(query)| query.before);
     let found = async {
         let InModel(name) = name?;
         caller.require(Scope::Read, Some(name.as_str()))?;

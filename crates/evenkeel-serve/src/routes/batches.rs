@@ -7,7 +7,7 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::HeaderMap;
-use evenkeel_monitor::{BatchQuery, BatchRecord, Instant, ModelName, NewBatch, Received};
+use evenkeel_monitor::{BatchQuery, BatchRecord, History as _, Instant, ModelName, NewBatch, Received};
 use evenkeel_io::Values;
 use evenkeel_jobs::{AnyRows, MemorySource};
 use serde::Deserialize;

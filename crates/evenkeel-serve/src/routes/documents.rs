@@ -4,13 +4,19 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use utoipa::openapi::{ContentBuilder, Ref, RefOr, Response, ResponseBuilder};
-use utoipa::{IntoResponses, ToSchema};
+use utoipa::openapi::{ContentBuilder, ObjectBuilder, Ref, RefOr, Response, ResponseBuilder, Schema};
+use utoipa::{IntoResponses, PartialSchema, ToSchema};
 
 /// What `evenkeel calibrate` writes: an object that this interface hands on as it is.
-#[derive(Serialize, ToSchema)]
-#[schema(additional_properties, example = json!({"format": "evenkeel-calibration"}))]
-pub(crate) struct CalibrationFile {}
+pub(crate) struct CalibrationFile;
+
+impl PartialSchema for CalibrationFile {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new().description(Some("What `evenkeel calibrate` writes")).into()
+    }
+}
+
+impl ToSchema for CalibrationFile {}
 
 /// A model under watch.
 #[derive(Serialize, ToSchema)]
