@@ -21,7 +21,7 @@ pub(crate) struct CheckQueue {
     pub refused: Arc<AtomicU64>,
 }
 
-/// A place in the queue. Held from before the body is read until the answer is known.
+/// A place in the queue, held until the answer is known.
 #[derive(Debug)]
 pub(crate) struct Place {
     _permit: OwnedSemaphorePermit,
@@ -43,19 +43,28 @@ impl CheckQueue {
         })
     }
 
+    /// An error if there is no place now: asked before a body is read, so that none is read in vain.
+    ///
+    /// No place is taken yet: bodies that trickle in would hold all of them.
+    pub(crate) fn require_room(&self) -> Result<(), Problem> {
+        match self.places.available_permits() {
+            0 => Err(self.full()),
+            _ => Ok(()),
+        }
+    }
+
     /// A place, if there is one.
     pub(crate) fn place(&self) -> Result<Place, Problem> {
-        match Arc::clone(&self.places).try_acquire_owned() {
-            Ok(permit) => Ok(Place { _permit: permit }),
-            Err(_) => {
-                self.refused.fetch_add(1, Ordering::Relaxed);
-                Err(Problem::busy(format!(
-                    "{} batches wait already, which is all that this server lets wait; send this one again later with \
-                     the same key",
-                    self.most
-                )))
-            }
-        }
+        let permit = Arc::clone(&self.places).try_acquire_owned();
+        permit.map(|permit| Place { _permit: permit }).map_err(|_| self.full())
+    }
+
+    fn full(&self) -> Problem {
+        self.refused.fetch_add(1, Ordering::Relaxed);
+        Problem::busy(format!(
+            "{} batches wait already, which is all that this server lets wait; send this one again later with the same key",
+            self.most
+        ))
     }
 
     /// Places that are taken.

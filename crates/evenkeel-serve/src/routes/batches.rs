@@ -71,9 +71,10 @@ pub(crate) async fn send(
     let key = key_of(&headers)?;
     let time = time_of(&headers)?;
     let form = BatchForm::of(&headers)?;
-    let place = app.queue.place()?;
+    app.queue.require_room()?;
     app.require_model(&model).await?;
     let received = app.bodies.receive(&headers, body, &app.limits).await?;
+    let place = app.queue.place()?;
     let at_work = Arc::clone(&app);
     let answer = app.queue.run(place, move || {
         let content = inflated(&headers, &received.bytes, &at_work.limits)?;

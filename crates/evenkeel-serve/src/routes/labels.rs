@@ -66,8 +66,9 @@ pub(crate) async fn send(
     caller.require(Scope::Ingest, Some(model.as_str()))?;
     require_json(&headers)?;
     app.require_model(&model).await?;
-    let place = app.queue.place()?;
+    app.queue.require_room()?;
     let received = app.bodies.receive(&headers, body, &app.limits).await?;
+    let place = app.queue.place()?;
     let (at_work, who) = (Arc::clone(&app), caller.name());
     let counted = app.queue.run(place, move || {
         let content = inflated(&headers, &received.bytes, &at_work.limits)?;

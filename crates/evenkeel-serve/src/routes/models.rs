@@ -91,8 +91,9 @@ pub(crate) async fn put(
     let delta = asked.delta.unwrap_or(0.05);
     let keep = asked.keep.as_deref().map_or(Some(Keep::Rows), Keep::from_word);
     let keep = keep.ok_or_else(|| Problem::usage("keep is nothing, sets or rows"))?;
-    let place = app.queue.place()?;
+    app.queue.require_room()?;
     let received = app.bodies.receive(&headers, body, &app.limits).await?;
+    let place = app.queue.place()?;
     let (at_work, who) = (Arc::clone(&app), caller.name());
     let made = app.queue.run(place, move || {
         let content = inflated(&headers, &received.bytes, &at_work.limits)?;

@@ -50,7 +50,7 @@ mod tests {
     fn every_operation_is_described_with_its_problems() {
         let text = serde_json::to_value(Interface::openapi()).unwrap();
         let paths = text["paths"].as_object().unwrap();
-        assert_eq!(paths.len(), 11, "{:?}", paths.keys());
+        assert_eq!(paths.len(), 12, "{:?}", paths.keys());
         for (path, operations) in paths.iter().filter(|(path, _)| path.starts_with("/v1")) {
             for (method, operation) in operations.as_object().unwrap() {
                 for status in ["400", "401", "403"] {

@@ -59,7 +59,7 @@ pub(crate) fn calibration_json(alpha: f64) -> String {
     let matrix = demo_matrix("calibration_probs.npy");
     let (columns, probs) = (matrix.columns(), matrix.values().to_f64());
     let source = MatrixSource::parse(demo("calibration_labels.npy").to_str().unwrap()).unwrap();
-    let labels = read_labels(&source).unwrap();
+    let labels = read_labels(&source, None).unwrap();
     let labeled = LabeledData::new("cal", &probs, columns, "labels", labels).unwrap();
     let mut target = MemorySource::new("cal", evenkeel_jobs::AnyRows::f64(&probs, columns).unwrap());
     let calibrator = ShiftCalibrator {
@@ -97,7 +97,7 @@ pub(crate) fn npy_of(values: &[f64], columns: usize) -> Vec<u8> {
 
 /// Labels of a demo file.
 pub(crate) fn labels(file: &str, rows: std::ops::Range<usize>) -> Vec<usize> {
-    read_labels(&MatrixSource::parse(demo(file).to_str().unwrap()).unwrap()).unwrap()[rows].to_vec()
+    read_labels(&MatrixSource::parse(demo(file).to_str().unwrap()).unwrap(), None).unwrap()[rows].to_vec()
 }
 
 /// An answer, read to its end.
