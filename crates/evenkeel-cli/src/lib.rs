@@ -11,11 +11,13 @@ mod files;
 mod label_args;
 mod memory;
 mod method_args;
+mod monitor_args;
 mod output;
 mod outputs;
 mod page;
 mod per_args;
 mod progress;
+mod reference;
 mod reproduce_args;
 #[cfg(feature = "serve")]
 mod serve_args;
@@ -24,6 +26,7 @@ mod signals;
 mod spelling;
 mod table;
 mod table_args;
+mod typed_numbers;
 mod understood;
 
 use std::process::ExitCode;

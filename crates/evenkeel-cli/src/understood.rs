@@ -53,7 +53,10 @@ fn resolved(command: &Command) -> Result<(), Failure> {
         }
         #[cfg(feature = "serve")]
         Command::Serve(_) => Ok(()),
-        Command::Reproduce(_) | Command::Completions(_) | Command::Manual => Ok(()),
+        Command::Monitor(_)
+        | Command::Reproduce(_)
+        | Command::Completions(_)
+        | Command::Manual(_) => Ok(()),
     }
 }
 

@@ -73,7 +73,8 @@ pub use blocks::BLOCK_BYTES;
 pub use calibrate::{Calibrated, calibrate};
 pub use check::{
     AlarmConditions, BeforeAndWith, CheckJob, Checked, ClassShare, CoverageMeasured, CoverageRange,
-    ExampleRow, FailedCondition, MeanSizes, Recommended, UsedLabel, WithLabels, check,
+    ExampleRow, FailedCondition, MeanSizes, PreparedCheck, Recommended, UsedLabel, WithLabels,
+    check,
 };
 pub use compare::{CompareJob, Compared, Comparison, Entrant, IfInapplicable, LeftOut, compare};
 pub use error::{JobError, PerRow, Result, Spell, counted_from, plainly};

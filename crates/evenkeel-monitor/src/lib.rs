@@ -13,7 +13,9 @@
 
 mod alarm;
 mod batch;
+mod digest;
 mod error;
+pub mod export;
 mod instant;
 mod kept_rows;
 mod labels;
@@ -21,14 +23,17 @@ mod look_again;
 mod model;
 mod monitor;
 mod packed_sets;
+pub mod prometheus;
 mod proposal;
 mod receive;
 mod reference;
 pub mod store;
 mod summary;
+mod trend;
 
 pub use alarm::{AlarmRecord, AlarmRule, Light, NewAlarm, Severity};
 pub use batch::{BatchQuery, BatchRecord, CheckedBatch, NewBatch, Received};
+pub use digest::{bytes_digest, file_digest};
 pub use error::{Kind, MonitorError, Result};
 pub use instant::Instant;
 pub use labels::{LabelStep, LabelWatch, LabelsReceived, LateLabels, SinceApproval};
@@ -41,3 +46,4 @@ pub use store::{
     Store, Token, Tokens, Watch, Watched,
 };
 pub use summary::{BatchSummary, Measured, StreamSummary};
+pub use trend::{advice, trend};

@@ -2,14 +2,15 @@
 
 use evenkeel::calibration::Calibration;
 use evenkeel::calibrator::ShiftCalibrator;
+use evenkeel::check::{CheckSettings, Stopping};
 use evenkeel::level::FailureProbability;
 use evenkeel::method::Method;
 use evenkeel::seed::Seed;
 use evenkeel::side_inputs::TargetLabels;
 use evenkeel::stream::{PredictionCounts, StreamAlarm};
 use evenkeel_jobs::{
-    CheckJob, Checked, LabeledData, RowSource, Unobserved, calibrate, check, parse_calibration,
-    said_of,
+    CheckJob, Checked, LabeledData, PreparedCheck, RowSource, Unobserved, calibrate,
+    parse_calibration, said_of,
 };
 
 use crate::error::{MonitorError, Result};
@@ -20,7 +21,7 @@ use crate::store::ModelFacts;
 pub struct Reference {
     name: String,
     calibration: Calibration,
-    job: CheckJob,
+    prepared: PreparedCheck,
 }
 
 impl Reference {
@@ -33,16 +34,24 @@ impl Reference {
         let calibration = parse_calibration(text)
             .map_err(|error| MonitorError::from(error.while_reading(name)))?;
         let delta = FailureProbability::new(delta)?;
-        let job = CheckJob::of_calibration(&calibration, name, None, delta)?;
-        let reference = Self { name: name.to_owned(), calibration, job };
-        reference.labeled()?;
-        if reference.calibration.needs_features() || reference.calibration.needs_ratios() {
+        if calibration.needs_features() || calibration.needs_ratios() {
             return Err(MonitorError::NotWatchable {
                 name: name.to_owned(),
                 why: "it needs features or ratios of every row, which batches do not have; calibrate with auto, label-plan or uncorrected",
             });
         }
-        Ok(reference)
+        if calibration.is_scored_by_a_fitted_law() {
+            return Err(MonitorError::NotWatchable {
+                name: name.to_owned(),
+                why: "its score is plan, a label law of the rows it was made for, which a proposal for other rows would replace; calibrate \
+                      with another --score",
+            });
+        }
+        let mut job = CheckJob::of_calibration(&calibration, name, None, delta)?;
+        // A service checks every batch: most are quiet, and fifty relabelings tell.
+        job.settings.stopping = Stopping::WhenClear;
+        let prepared = PreparedCheck::new(job, &labeled(name, &calibration)?)?;
+        Ok(Self { name: name.to_owned(), calibration, prepared })
     }
 
     /// The calibration.
@@ -68,13 +77,11 @@ impl Reference {
     }
 
     fn labeled(&self) -> Result<LabeledData<'_>> {
-        let Some(kept) = self.calibration.reference() else {
-            return Err(MonitorError::NotWatchable {
-                name: self.name.clone(),
-                why: "it does not keep its calibration data, as files of version 0.1 do not; calibrate anew",
-            });
-        };
-        Ok(LabeledData::of_reference(&self.name, kept, self.classes())?)
+        labeled(&self.name, &self.calibration)
+    }
+
+    fn settings(&self) -> &CheckSettings {
+        &self.prepared.job().settings
     }
 
     /// The alarms of the first watch: rows are compared with the calibration data, or with `baseline` where that is given.
@@ -86,8 +93,8 @@ impl Reference {
             Some(rows) => said_of(rows, self.classes(), &mut Unobserved)?,
             None => self.labeled()?.predictions(),
         };
-        let seed = Seed::new(self.job.settings.seed.get()).child("watch", 0);
-        Ok(StreamAlarm::new(PredictionCounts::of(&said), self.job.settings.delta, seed)?)
+        let seed = Seed::new(self.settings().seed.get()).child("watch", 0);
+        Ok(StreamAlarm::new(PredictionCounts::of(&said), self.settings().delta, seed)?)
     }
 
     /// Checks rows at the threshold in use.
@@ -95,7 +102,7 @@ impl Reference {
     /// # Errors
     /// If they are not rows of probabilities of the same classes.
     pub fn check(&self, rows: &mut dyn RowSource) -> Result<Checked> {
-        Ok(check(&self.job, &self.labeled()?, rows, &mut Unobserved)?)
+        Ok(self.prepared.check(&self.labeled()?, rows, &mut Unobserved)?)
     }
 
     /// What `auto` makes of rows, with labels of some of them.
@@ -108,9 +115,10 @@ impl Reference {
         labels: Option<&TargetLabels>,
     ) -> Result<Calibration> {
         let provenance = self.calibration.provenance();
-        let (score, alpha, seed) = (self.job.score, provenance.alpha, self.job.settings.seed);
+        let (score, seed) = (self.prepared.job().score, self.settings().seed);
+        let alpha = provenance.alpha;
         let calibrator =
-            ShiftCalibrator { method: Method::Auto(self.job.settings.auto()), score, alpha, seed };
+            ShiftCalibrator { method: Method::Auto(self.settings().auto()), score, alpha, seed };
         let mut labeled = self.labeled()?;
         if let Some(labels) = labels {
             labeled = labeled.with_target_labels(labels);
@@ -121,4 +129,15 @@ impl Reference {
             None => made,
         })
     }
+}
+
+/// The calibration data that a calibration keeps.
+fn labeled<'a>(name: &str, calibration: &'a Calibration) -> Result<LabeledData<'a>> {
+    let Some(kept) = calibration.reference() else {
+        return Err(MonitorError::NotWatchable {
+            name: name.to_owned(),
+            why: "it does not keep its calibration data, as files of version 0.1 do not; calibrate anew",
+        });
+    };
+    Ok(LabeledData::of_reference(name, kept, calibration.provenance().classes)?)
 }

@@ -73,6 +73,20 @@ pub struct StreamSummary {
 }
 
 impl StreamSummary {
+    /// The strongest evidence after this batch, as a share of what sets off the alarm: 1 is the alarm.
+    ///
+    /// ```text
+    /// max of ln(wealth) / ln(limit) and, over the windows, ln(p) / ln(level)
+    /// ```
+    pub fn evidence(&self) -> f64 {
+        let share = |tested: &WindowTested| {
+            // A p-value of 0 is one too small for a number.
+            tested.test.p_value.max(f64::MIN_POSITIVE).ln() / tested.level.ln()
+        };
+        let windows = self.tested.iter().map(share);
+        windows.fold((self.ln_wealth / self.ln_limit).max(0.0), f64::max)
+    }
+
     /// Of a step of the alarm.
     pub fn of(step: &StreamStep) -> Self {
         Self {

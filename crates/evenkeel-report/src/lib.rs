@@ -32,6 +32,7 @@ pub mod job_pages;
 mod page;
 pub mod study;
 mod text;
+pub mod trend;
 
 pub use content::{
     Advice, Answer, BoundRow, ClassRow, ConditionRow, Conditions, DataSet, DominanceRow, Estimate,

@@ -8,6 +8,8 @@ mod demo;
 mod evaluate;
 mod label;
 mod manual;
+mod monitor;
+mod nights;
 mod predict;
 mod reproduce;
 #[cfg(feature = "serve")]
@@ -31,11 +33,12 @@ pub(crate) fn run(command: &Command) -> Result<Outcome, Failure> {
         Command::Evaluate(Deferred(args)) => evaluate::run(args),
         Command::Compare(Deferred(args)) => compare::run(args),
         Command::Label(Deferred(args)) => label::run(args),
+        Command::Monitor(command) => monitor::run(command),
         Command::Reproduce(command) => reproduce::run(command),
         #[cfg(feature = "serve")]
         Command::Serve(Deferred(args)) => serve::run(args),
         Command::Completions(args) => completions::run(args),
-        Command::Manual => manual::run(),
+        Command::Manual(args) => manual::run(args),
     }
 }
 

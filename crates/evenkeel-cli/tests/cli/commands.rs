@@ -144,6 +144,17 @@ fn manual() {
     }
 }
 
+/// The page of the documentation is what the program prints.
+#[test]
+fn reference() {
+    let ran = run(&["manual", "--format", "markdown"]).done();
+    assert_snapshot("../../../docs/reference/cli.md", &ran.stdout);
+    for command in COMMANDS {
+        assert!(ran.stdout.contains(&format!("\n## evenkeel {command}\n")), "{command}");
+    }
+    assert!(ran.stdout.contains("| `--fail-below <X>`"), "{}", ran.stdout);
+}
+
 #[test]
 fn help_and_version() {
     let scratch = Scratch::new();

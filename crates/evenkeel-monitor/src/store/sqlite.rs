@@ -57,6 +57,14 @@ impl SqliteStore {
         Ok(store)
     }
 
+    /// How long to wait for another writer before the store is called locked; ten seconds unless said.
+    ///
+    /// # Errors
+    /// If the database refuses.
+    pub fn set_patience(&mut self, patience: Duration) -> Result<()> {
+        self.connection.busy_timeout(patience).map_err(|error| self.said(&error))
+    }
+
     /// The file.
     pub fn path(&self) -> &Path {
         &self.path
