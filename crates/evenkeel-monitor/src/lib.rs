@@ -46,4 +46,4 @@ pub use store::{
     Store, Token, Tokens, Watch, Watched,
 };
 pub use summary::{BatchSummary, Measured, StreamSummary};
-pub use trend::{advice, trend};
+pub use trend::{advice, trend, trend_of};

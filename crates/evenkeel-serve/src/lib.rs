@@ -36,6 +36,7 @@ mod signature;
 mod spool;
 mod token_store;
 mod tokens;
+mod unread;
 mod watch;
 mod webhooks;
 

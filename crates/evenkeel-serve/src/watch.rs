@@ -9,8 +9,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, SystemTime};
 
 use evenkeel_io::Format;
-use evenkeel_monitor::{Instant, ModelName};
-use sha2::{Digest as _, Sha256};
+use evenkeel_monitor::{Instant, ModelName, file_digest};
 
 use crate::app::App;
 use crate::content::rows_of_file;
@@ -84,12 +83,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn take(app: &App, model: &ModelName, file: &Path, modified: Option<SystemTime>) -> Result<(), Problem> {
-    let content: [u8; 32] = {
-        let mut hash = Sha256::new();
-        let mut open = fs::File::open(file).map_err(|error| Problem::data(error.to_string()))?;
-        std::io::copy(&mut open, &mut HashWriter(&mut hash)).map_err(|error| Problem::data(error.to_string()))?;
-        hash.finalize().into()
-    };
+    let content = file_digest(file).map_err(|error| Problem::data(error.to_string()))?;
     let rows = rows_of_file(file, &app.limits)?;
     let since = modified.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
     let seconds = since.and_then(|since| i64::try_from(since.as_secs()).ok());
@@ -100,17 +94,4 @@ fn take(app: &App, model: &ModelName, file: &Path, modified: Option<SystemTime>)
         crate::log::line(format_args!("{}: batch {} of {model}", file.display(), received.record.batch));
     }
     Ok(())
-}
-
-struct HashWriter<'a>(&'a mut Sha256);
-
-impl std::io::Write for HashWriter<'_> {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.update(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
 }

@@ -1,6 +1,6 @@
 //! A model in four lines: its light, its coverage, since when, what to do.
 
-use evenkeel_monitor::{AlarmRecord, BatchRecord, Light};
+use evenkeel_monitor::{BatchRecord, Light};
 
 use super::words::{minute, percent, percent_range, tone};
 use crate::facts::Facts;
@@ -23,10 +23,10 @@ pub(super) struct Card {
 impl Card {
     /// Of what is known about a model.
     pub(super) fn of(facts: &Facts) -> Self {
-        let Facts { model, last, alarms, .. } = facts;
+        let (status, model) = (&facts.status, &facts.status.model);
         let name = model.name.to_string();
         let level = percent(1.0 - model.alpha);
-        let Some(last) = last else {
+        let Some(last) = &status.last else {
             return Self {
                 name,
                 tone: "unknown",
@@ -39,10 +39,9 @@ impl Card {
                 light: None,
             };
         };
-        let standing: Vec<&AlarmRecord> = alarms.iter().filter(|alarm| alarm.standing).collect();
-        let open = facts.open_proposals();
+        let open = usize::from(status.proposal.is_some());
         let summary = &last.summary;
-        let light = match standing.is_empty() {
+        let light = match status.alarms.is_empty() {
             true => summary.light(),
             // An alarm is looked at, whatever the last batch looks like.
             false => summary.light().max(Light::Amber),
@@ -54,8 +53,8 @@ impl Card {
             sign,
             verdict,
             coverage: coverage_words(last, &level),
-            since: since_words(last, standing.last().copied()),
-            advice: advice_words(light, standing.len(), open).into(),
+            since: since_words(last, facts),
+            advice: advice_words(light, status.alarms.len(), open).into(),
             open_proposals: open,
             light: Some(light),
         }
@@ -73,12 +72,12 @@ fn coverage_words(last: &BatchRecord, level: &str) -> String {
     format!("Coverage now about {estimate}, level {level}.{measured}")
 }
 
-/// Since when it is so: since the first alarm that stands, or how fresh the good news is.
-fn since_words(last: &BatchRecord, first_standing: Option<&AlarmRecord>) -> String {
+/// Since when it is so: since the batch of the first alarm that stands, or how fresh the good news is.
+fn since_words(last: &BatchRecord, facts: &Facts) -> String {
     let fresh = format!("Last batch {}, {} rows.", minute(last.time), last.rows);
-    match first_standing {
-        Some(alarm) => format!("Alarm since {}: {}. {fresh}", minute(alarm.at), alarm.rule.meaning()),
-        None => format!("No alarm. {fresh}"),
+    match (facts.alarm_since, facts.status.alarms.last()) {
+        (Some(since), Some(alarm)) => format!("Alarm since {}: {}. {fresh}", minute(since), alarm.rule.meaning()),
+        _ => format!("No alarm. {fresh}"),
     }
 }
 

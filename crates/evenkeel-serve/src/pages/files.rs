@@ -4,12 +4,13 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::IntoResponse;
 
 /// A file with its type; browsers ask again after an hour, so that a new version is seen.
-fn file(kind: &'static str, text: &'static str) -> impl IntoResponse + use<> {
+fn file<T: IntoResponse>(kind: &'static str, text: T) -> impl IntoResponse + use<T> {
     ([(CONTENT_TYPE, kind), (CACHE_CONTROL, "private, max-age=3600")], text)
 }
 
 pub(super) async fn style() -> impl IntoResponse {
-    file("text/css; charset=utf-8", include_str!("../../static/style.css"))
+    let figures = evenkeel_report::figure_style_sheet();
+    file("text/css; charset=utf-8", figures + include_str!("../../static/style.css"))
 }
 
 pub(super) async fn script() -> impl IntoResponse {

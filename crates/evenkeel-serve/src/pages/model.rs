@@ -109,7 +109,7 @@ pub(super) async fn page(
         Ok(found) => found,
         Err(problem) => return super::trouble(&visitor, &problem),
     };
-    let may_decide = caller.require(Scope::Approve, Some(facts.model.name.as_str())).is_ok();
+    let may_decide = caller.require(Scope::Approve, Some(facts.status.model.name.as_str())).is_ok();
     let oldest = batches.first().map_or(0, |batch| batch.batch);
     let page = ModelPage {
         card: Card::of(&facts),
@@ -121,7 +121,7 @@ pub(super) async fn page(
             words: format!("{} ({})", alarm.reason, alarm.severity.as_str()),
         }).collect(),
         batches: batches.iter().rev().map(BatchView::of).collect(),
-        older: if oldest > 1 { format!("/models/{}?before={oldest}#batches", facts.model.name) } else { String::new() },
+        older: if oldest > 1 { format!("/models/{}?before={oldest}#batches", facts.status.model.name) } else { String::new() },
         audit: audit.into_iter().map(line).collect(),
         visitor: &visitor,
     };
@@ -137,7 +137,7 @@ fn line(entry: AuditEntry) -> Line {
 fn proposals(facts: &Facts, may_decide: bool) -> Vec<ProposalView> {
     let open = facts.proposals.iter().filter(|proposal| proposal.state == ProposalState::Open);
     let decided = facts.proposals.iter().find(|proposal| proposal.decided.is_some());
-    open.chain(decided).map(|proposal| ProposalView::of(proposal, facts.model.version, may_decide)).collect()
+    open.chain(decided).map(|proposal| ProposalView::of(proposal, facts.status.model.version, may_decide)).collect()
 }
 
 impl ProposalView {

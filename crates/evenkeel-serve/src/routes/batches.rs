@@ -7,12 +7,11 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::HeaderMap;
-use evenkeel_monitor::{BatchQuery, BatchRecord, History as _, Instant, ModelName, NewBatch, Received};
+use evenkeel_monitor::{BatchQuery, BatchRecord, History as _, Instant, ModelName, NewBatch, Received, bytes_digest};
 use evenkeel_io::Values;
 use evenkeel_jobs::{AnyRows, MemorySource};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use sha2::{Digest as _, Sha256};
 use utoipa::IntoParams;
 
 use super::parts::{Asked, InModel, Numbered};
@@ -94,7 +93,7 @@ pub(crate) fn take(
 ) -> Result<Received, Problem> {
     let started = Clock::now();
     let rows = rows_of(form, content, &app.spool, &app.limits)?;
-    let received = store_rows(app, model, (key, ""), time, Sha256::digest(content).into(), &rows)?;
+    let received = store_rows(app, model, (key, ""), time, bytes_digest(content), &rows)?;
     app.metrics.check_seconds.add(started.elapsed());
     Ok(received)
 }

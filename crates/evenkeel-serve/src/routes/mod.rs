@@ -26,6 +26,7 @@ use crate::app::App;
 use crate::headers::{require_loopback_name, secure};
 use crate::pages;
 use crate::problem::{Kind, Problem};
+use crate::unread::throw_away;
 
 pub(crate) use parts::{InModel, Numbered};
 
@@ -51,6 +52,7 @@ pub(crate) fn routes(app: Arc<App>) -> Router {
         .layer(CsrfLayer::new().with_rejection_response(other_site))
         .layer(from_fn_with_state(Arc::clone(&app), only_by_loopback_name))
         .layer(CatchPanicLayer::custom(panicked))
+        .layer(from_fn(throw_away))
         .layer(from_fn(secure))
         .with_state(app)
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::world::{Caller, Folder, npy_of, start_in};
+use crate::world::{Caller, Folder, npy_of, start_in, wait_until};
 
 /// Says where the store of a server in a process of its own is; without it the test below does nothing.
 const STORE: &str = "EVENKEEL_SERVE_TEST_FOLDER";
@@ -87,8 +87,10 @@ fn no_kill_loses_what_was_answered() {
                 })
             })
             .collect();
-        // Another moment every time: in the middle of a check, of a transaction, of an answer.
-        std::thread::sleep(Duration::from_millis(60 + u64::from(kill * 37 % 90)));
+        // Once it answers, and then at another moment every time: in the middle of a check, a transaction, an answer.
+        let before = answered.lock().unwrap().len();
+        wait_until("an answer", || answered.lock().unwrap().len() > before);
+        std::thread::sleep(Duration::from_millis(u64::from(kill * 37 % 90)));
         child.kill().unwrap();
         child.wait().unwrap();
         stop.store(true, Ordering::Relaxed);

@@ -29,7 +29,7 @@ fn models_are_made_of_calibrations_and_of_nothing_else() {
     put("garments", b"not json").expect(400);
     put("garments", &demo_bytes("calibration_probs.npy")).expect(400);
     for name in ["..", "a%2Fb", "%20", "a%00b", &"m".repeat(129), "Ünder"] {
-        put(&name.replace('Ü', "%C3%9C"), b"{}").expect(if name == ".." { 404 } else { 400 });
+        put(&name.replace('Ü', "%C3%9C"), b"{}").expect(400);
     }
     assert_eq!(world.caller.get("/v1/models").expect(200).json()["models"], json!([]));
     world.caller.put_model("garments").expect(201);
