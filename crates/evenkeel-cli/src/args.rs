@@ -64,6 +64,9 @@ pub(crate) enum Command {
         after_help = "Example:\n  evenkeel reproduce regression --out regression"
     )]
     Reproduce(crate::reproduce_args::ReproduceCommand),
+    /// The monitor over HTTP: batches in; alarms, proposals, calibrations and pages out.
+    #[cfg(feature = "serve")]
+    Serve(Deferred<crate::serve_args::ServeArgs>),
     /// Completions for a shell, on stdout.
     Completions(CompletionsArgs),
     /// The manual page, on stdout.

@@ -58,6 +58,8 @@ impl ErrorDocument {
                 let file = Some(evenkeel_io::text_of_path(path));
                 (Kind::Calibration, ErrorPlace { file, ..ErrorPlace::default() })
             }
+            #[cfg(feature = "serve")]
+            Failure::Serve(_) => (Kind::System, ErrorPlace::default()),
             Failure::Monitor(error) => of_monitor(error),
             Failure::Argument(_) => (Kind::Usage, ErrorPlace::default()),
             Failure::Experiment(_) => (Kind::Data, ErrorPlace::default()),

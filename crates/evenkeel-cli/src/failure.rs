@@ -34,6 +34,10 @@ pub(crate) enum Failure {
         /// What is wrong.
         reason: String,
     },
+    /// A server that cannot start or go on.
+    #[cfg(feature = "serve")]
+    #[error("{0}")]
+    Serve(evenkeel_serve::ServeError),
     /// An argument clap could not judge.
     #[error("{0}")]
     Argument(String),

@@ -27,6 +27,9 @@ pub(crate) fn require_apart(command: &Command) -> Result<(), Failure> {
         Command::Compare(Deferred(args)) => of_compare(args),
         Command::Evaluate(Deferred(args)) => of_evaluate(args),
         Command::Label(Deferred(args)) => of_label(args),
+        // It writes to its store, which it alone names.
+        #[cfg(feature = "serve")]
+        Command::Serve(_) => return Ok(()),
         Command::Monitor(command) => of_monitor(command),
         // These write to stdout, or into a folder under names of their own.
         Command::Demo(_) | Command::Reproduce(_) | Command::Completions(_) | Command::Manual(_) => {

@@ -51,6 +51,8 @@ fn resolved(command: &Command) -> Result<(), Failure> {
             FailureProbability::new(args.delta)?;
             levels(&args.common.alpha).map(drop)
         }
+        #[cfg(feature = "serve")]
+        Command::Serve(_) => Ok(()),
         Command::Monitor(_)
         | Command::Reproduce(_)
         | Command::Completions(_)

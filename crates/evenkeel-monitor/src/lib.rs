@@ -19,6 +19,7 @@ pub mod export;
 mod instant;
 mod kept_rows;
 mod labels;
+mod look_again;
 mod model;
 mod monitor;
 mod packed_sets;
@@ -45,4 +46,4 @@ pub use store::{
     Store, Token, Tokens, Watch, Watched,
 };
 pub use summary::{BatchSummary, Measured, StreamSummary};
-pub use trend::{advice, trend};
+pub use trend::{advice, trend, trend_of};

@@ -26,6 +26,17 @@ pub fn trend(
     let after = status.model.batches.saturating_sub(MOST_POINTS);
     let batches = monitor.history(name, &BatchQuery { after, ..BatchQuery::default() })?;
     let proposals = monitor.proposals(name)?;
+    Ok(trend_of(&status, &batches, &proposals, made, commands))
+}
+
+/// The same of what was read before: the last batches are enough where a history is long.
+pub fn trend_of(
+    status: &ModelStatus,
+    batches: &[BatchRecord],
+    proposals: &[Proposal],
+    made: Instant,
+    commands: &dyn Fn(&Proposal) -> Vec<String>,
+) -> Trend {
     let points: Vec<TrendPoint> = batches.iter().map(point).collect();
     let level = 1.0 - status.model.alpha;
     let headline = match points.last() {
@@ -33,21 +44,21 @@ pub fn trend(
         None => "No batch has arrived yet.".to_owned(),
     };
     let mut marks: Vec<TrendMark> =
-        proposals.iter().filter_map(|proposal| mark(proposal, &batches)).collect();
+        proposals.iter().filter_map(|proposal| mark(proposal, batches)).collect();
     marks.reverse();
-    Ok(Trend {
-        model: name.to_string(),
+    Trend {
+        model: status.model.name.to_string(),
         made: made.date(),
         level,
         verdict: status.last.as_ref().map(|last| verdict_of(&last.summary.verdict)),
         headline,
-        since: since(&status),
-        advice: advice(&status),
+        since: since(status),
+        advice: advice(status),
         commands: status.proposal.as_ref().map(commands).unwrap_or_default(),
-        facts: facts(&status),
+        facts: facts(status),
         points,
         marks,
-    })
+    }
 }
 
 fn verdict_of(verdict: &evenkeel::reading::Verdict) -> evenkeel_report::Verdict {

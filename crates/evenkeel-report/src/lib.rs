@@ -51,3 +51,8 @@ pub fn render(report: &Report) -> String {
 pub fn figures(report: &Report) -> Vec<Figure> {
     figures::placed(report).into_iter().map(|(_, figure)| figure).collect()
 }
+
+/// The colours of figures in light and dark, for whoever shows figures in a page of their own.
+pub fn figure_style_sheet() -> String {
+    draw::style_sheet()
+}
