@@ -52,17 +52,25 @@ pub(crate) enum Command {
     Compare(Deferred<CompareArgs>),
     /// Rows to label, drawn at random, and what their labels will be worth.
     Label(Deferred<crate::label_args::LabelArgs>),
+    /// Batches over time: alarms that hold for years, proposals that people decide on; no server needed.
+    #[command(
+        subcommand,
+        after_help = "Example:\n  evenkeel monitor run --reference cal.json --batches 'nightly/*.parquet' --store ek.sqlite"
+    )]
+    Monitor(crate::monitor_args::MonitorCommand),
     /// The paper's experiments: tables, figures and a page.
     #[command(
         subcommand,
         after_help = "Example:\n  evenkeel reproduce regression --out regression"
     )]
     Reproduce(crate::reproduce_args::ReproduceCommand),
+    /// The monitor over HTTP: batches in; alarms, proposals, calibrations and pages out.
+    #[cfg(feature = "serve")]
+    Serve(Deferred<crate::serve_args::ServeArgs>),
     /// Completions for a shell, on stdout.
     Completions(CompletionsArgs),
     /// The manual page, on stdout.
-    #[command(after_help = "Example:\n  evenkeel manual | man -l -")]
-    Manual,
+    Manual(ManualArgs),
 }
 
 /// Arguments of a command that are built only if that command was typed: a run pays for its own options and no other's.
@@ -285,6 +293,9 @@ pub(crate) struct DemoArgs {
     /// Folder for the data and report.html.
     #[arg(long, value_name = "DIR", default_value = "evenkeel-demo")]
     pub out: PathBuf,
+    /// Write thirty nights of batches for the tutorial on monitoring into this folder, and nothing else.
+    #[arg(long, value_name = "DIR")]
+    pub nights: Option<PathBuf>,
     #[command(flatten)]
     pub common: Common,
 }
@@ -551,6 +562,14 @@ pub(crate) struct EvaluateArgs {
     pub fail_below: Option<f64>,
     #[command(flatten)]
     pub page: PageArgs,
+    /// A line for each group of this column of the table; a line for each class is always there.
+    #[arg(
+        long,
+        value_name = "class|COLUMN",
+        conflicts_with = "groups",
+        help_heading = "Coverage for each class or group"
+    )]
+    pub per: Option<String>,
     #[command(flatten)]
     pub groups: GroupsOfPoints,
     #[command(flatten)]
@@ -625,4 +644,24 @@ pub(crate) struct CompletionsArgs {
     /// The shell.
     #[arg(value_enum)]
     pub shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  evenkeel manual | man -l -
+  evenkeel manual --format markdown > cli.md")]
+pub(crate) struct ManualArgs {
+    /// How it is written.
+    #[arg(long, value_enum, default_value_t = ManualFormat::Man)]
+    pub format: ManualFormat,
+}
+
+/// Forms of the manual.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ManualFormat {
+    /// roff, for `man`.
+    Man,
+    /// Tables, for a page.
+    Markdown,
 }

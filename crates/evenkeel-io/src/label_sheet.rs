@@ -248,7 +248,10 @@ mod tests {
         assert_eq!(read, sheet);
         assert_eq!((read.rows(), read.filled()), (&[17, 4][..], 1));
         // Commas and line feeds in other columns do not hide the labels.
-        assert_eq!(read_target_labels(path.to_str().unwrap(), None).unwrap(), [(4, 2)]);
+        assert_eq!(
+            read_target_labels(path.to_str().unwrap(), &crate::LabelNames::None).unwrap(),
+            [(4, 2)]
+        );
         let wider = read.with_columns(&["label".into(), "set".into()]);
         assert!(wider.to_csv().starts_with("row,name,label,set\n"));
         std::fs::remove_file(path).unwrap();
