@@ -28,7 +28,7 @@ pub(crate) struct ModelQuery {
     /// Chance of any false alarm over the life of a reference [default: 0.05].
     #[param(exclusive_minimum = 0, exclusive_maximum = 1)]
     delta: Option<f64>,
-    /// What is kept of batches: `nothing`, `sets` (enough for late labels) or `rows` [default: rows].
+    /// What is kept of batches: `nothing`, `sets` (enough for late labels) or `rows` [default: sets].
     #[param(pattern = "^(nothing|sets|rows)$")]
     keep: Option<String>,
 }
@@ -93,7 +93,7 @@ pub(crate) async fn put(
     caller.require(Scope::Admin, Some(name.as_str()))?;
     require_json(&headers)?;
     let delta = asked.delta.unwrap_or(0.05);
-    let keep = asked.keep.as_deref().map_or(Some(Keep::Rows), Keep::from_word);
+    let keep = asked.keep.as_deref().map_or(Some(Keep::default()), Keep::from_word);
     let keep = keep.ok_or_else(|| Problem::usage("keep is nothing, sets or rows"))?;
     app.queue.require_room()?;
     let received = app.bodies.receive(&headers, body, &app.limits).await?;

@@ -217,7 +217,7 @@ impl Caller {
     #[track_caller]
     pub(crate) fn put_model(&self, model: &str) -> Answer {
         let json = calibration_json(0.1);
-        let path = format!("/v1/models/{model}");
+        let path = format!("/v1/models/{model}?keep=rows");
         self.send("PUT", &path, &[("content-type", "application/json")], json.as_bytes())
     }
 
