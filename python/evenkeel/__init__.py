@@ -94,6 +94,8 @@ _LATER = {
     "plot": "evenkeel.plot",
     "spark": "evenkeel.spark",
 }
+#: What brings a package that is not required.
+_EXTRAS = {"sklearn": "sklearn", "matplotlib": "plot"}
 
 
 def __getattr__(name: str) -> Any:
@@ -101,7 +103,16 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'evenkeel' has no attribute {name!r}")
     import importlib
 
-    module = importlib.import_module(_LATER[name])
+    try:
+        module = importlib.import_module(_LATER[name])
+    except ModuleNotFoundError as missing:
+        extra = _EXTRAS.get((missing.name or "").split(".")[0])
+        if extra is None:
+            raise
+        raise ModuleNotFoundError(
+            f"evenkeel.{name} needs {missing.name}, which is not installed; run `pip install 'evenkeel-conformal[{extra}]'`",
+            name=missing.name,
+        ) from missing
     return module if name in ("plot", "spark") else getattr(module, name)
 
 

@@ -1,11 +1,13 @@
 //! Is there a shift, how much coverage is at risk, what to do.
 
 use evenkeel::calibration::Calibration;
+use evenkeel::check::CheckSettings;
 use evenkeel::error::PointSet;
 use evenkeel::level::FailureProbability;
 use evenkeel::measure::WeightedEmpirical;
 use evenkeel::method::OptionValue;
 use evenkeel::method::label_plan::PlanAssumptions;
+use evenkeel::score::Score;
 use evenkeel_jobs::sentences::check::NextStep;
 use evenkeel_jobs::{
     CheckJob, Checked, JobError, LabeledData, SeenRows, TargetLabels, ValueKind, sentences,
@@ -117,11 +119,10 @@ pub(crate) fn check<'py>(
     })?;
     let asked = Asked {
         settings: &settings,
-        delta,
+        job: &job,
+        stored: stored.is_some(),
         logits,
         beside: (!job.labels.is_empty(), !second_cal.is_empty()),
-        score: job.score.name(),
-        seed: job.settings.seed.get(),
         classes,
     };
     asked.answer(py, checked, laws)
@@ -130,12 +131,12 @@ pub(crate) fn check<'py>(
 /// What a check was asked, as far as its answer speaks of it.
 pub(crate) struct Asked<'a> {
     pub settings: &'a Settings,
-    pub delta: FailureProbability,
+    pub job: &'a CheckJob,
+    /// Whether it was about a calibration in use.
+    pub stored: bool,
     pub logits: &'a str,
     /// Whether there were labels of target rows, and second models.
     pub beside: (bool, bool),
-    pub score: &'static str,
-    pub seed: u64,
     pub classes: Option<Vec<String>>,
 }
 
@@ -149,7 +150,7 @@ impl Asked<'_> {
     ) -> PyResult<CheckAnswer<'py>> {
         let command = match sentences::check::next_step(&checked) {
             NextStep::Calibrate => {
-                Some(recalibrate(self.settings, self.delta, self.logits, self.beside))
+                Some(recalibrate(self.settings, (self.job, self.stored), self.logits, self.beside))
             }
             NextStep::Label { rows } => Some(format!(
                 "evenkeel.choose_rows({}, {})",
@@ -169,8 +170,9 @@ impl Asked<'_> {
         document.warnings = document.warnings.into_iter().map(in_python).collect();
         let document = json(&document)?;
         let laws = laws.into_iter().map(curve).collect();
-        let found = Found::Check { checked, score: self.score };
-        let page = Page::new(found, self.seed, self.classes).with_command(command);
+        let (score, seed) = (self.job.score.name(), self.job.settings.seed.get());
+        let page = Page::new(Found::Check { checked, score }, seed, self.classes);
+        let page = page.with_command(command);
         Ok((document, said, laws, page))
     }
 }
@@ -231,10 +233,11 @@ pub(crate) fn curves(checked: &Checked) -> Result<Vec<Steps>, Failure> {
 /// The call that does what is recommended: the arguments of this check, as far as they are not the defaults.
 fn recalibrate(
     settings: &Settings,
-    delta: FailureProbability,
+    (job, stored): (&CheckJob, bool),
     logits: &str,
     (labeled, second): (bool, bool),
 ) -> String {
+    let CheckSettings { alpha, delta, seed, .. } = job.settings;
     let mut call = "evenkeel.calibrate(probs_cal, y_cal, probs_target".to_owned();
     if labeled {
         call += ", y_target=y_target";
@@ -243,14 +246,24 @@ fn recalibrate(
     }
     let mut set = |name: &str, value: String| call += &format!(", {name}={value}");
     let rates = [
-        ("alpha", settings.alpha.get(), 0.1),
+        ("alpha", alpha.get(), 0.1),
         ("shift_level", delta.get(), FailureProbability::FIVE_PERCENT.get()),
     ];
     for (name, value, _) in rates.iter().filter(|(_, value, default)| value != default) {
         set(name, value.to_string());
     }
-    if settings.seed.get() != 0 {
-        set("random_state", settings.seed.get().to_string());
+    if seed.get() != 0 {
+        set("random_state", seed.get().to_string());
+    }
+    // The score of a calibration in use; any other stands among the options.
+    for (name, value) in job.score.options().iter().filter(|_| stored && job.score != Score::Lac) {
+        let value = match value.as_str() {
+            "true" => "True".to_owned(),
+            "false" => "False".to_owned(),
+            number if number.parse::<f64>().is_ok() => number.to_owned(),
+            word => format!("\"{word}\""),
+        };
+        set(&keyword(name), value);
     }
     match kind(logits) {
         ValueKind::Probabilities => {}

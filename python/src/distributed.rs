@@ -189,11 +189,11 @@ impl RunningFit {
 pub(crate) struct RunningCheck {
     check: Held<CheckStage>,
     settings: Settings,
-    delta: FailureProbability,
+    job: CheckJob,
+    /// Whether it is about a calibration in use.
+    stored: bool,
     logits: String,
     second: bool,
-    score: &'static str,
-    seed: u64,
     classes: Option<Vec<String>>,
 }
 
@@ -252,7 +252,6 @@ impl RunningCheck {
             None => None,
         };
         let labels = y_cal.map(|labels| labels.whole("y_cal")).transpose()?;
-        let (score, seed) = (job.score.name(), job.settings.seed.get());
         let check = detached(py, |_| {
             let mut softmax = Vec::new();
             let labeled = match (&cal, labels, stored) {
@@ -260,16 +259,15 @@ impl RunningCheck {
                 (_, _, Some(calibration)) => reference_of(calibration)?,
                 _ => return Err(order("give probs_cal and y_cal, or calibration")),
             };
-            Ok(DistributedCheck::begin(job, &labeled, rows)?)
+            Ok(DistributedCheck::begin(job.clone(), &labeled, rows)?)
         })?;
         Ok(Self {
             check: Mutex::new(Some(CheckStage::Open(Box::new(check)))),
             settings,
-            delta,
+            stored: stored.is_some(),
+            job,
             logits: logits.to_owned(),
             second: !second.is_empty(),
-            score,
-            seed,
             classes,
         })
     }
@@ -334,11 +332,10 @@ impl RunningCheck {
         })?;
         let asked = Asked {
             settings: &self.settings,
-            delta: self.delta,
+            job: &self.job,
+            stored: self.stored,
             logits: &self.logits,
             beside: (false, self.second),
-            score: self.score,
-            seed: self.seed,
             classes: self.classes.clone(),
         };
         asked.answer(py, checked, laws)

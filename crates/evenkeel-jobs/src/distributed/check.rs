@@ -5,7 +5,7 @@ use evenkeel::score::Labels;
 
 use super::states_of;
 use crate::check::{CheckJob, Checked, assembled};
-use crate::error::Result;
+use crate::error::{JobError, Result};
 use crate::labeled::LabeledData;
 
 /// A check in the making, on the driver. Its examples are left out: no row lies here.
@@ -33,6 +33,12 @@ impl DistributedCheck {
     /// # Errors
     /// If the settings make no sense.
     pub fn begin(job: CheckJob, labeled: &LabeledData<'_>, rows: Option<u64>) -> Result<Self> {
+        if job.law_of.is_some() {
+            return Err(JobError::NotCheckable {
+                input: "calibration".to_owned(),
+                why: "its score is plan, and what would be recommended needs the target rows in one process; check there, or a sample",
+            });
+        }
         let scores = labeled.scores(&job.score)?;
         let check = labeled.begin_check(&job.score, &job.settings)?;
         let check = match rows {
