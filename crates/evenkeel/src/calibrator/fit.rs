@@ -243,12 +243,12 @@ impl Fit {
     #[doc(hidden)]
     pub fn scored_as(self, calibration: &Calibration) -> Result<Self> {
         let law = calibration.label_law().cloned().ok_or(NO_LAW)?;
-        let Self { job, stage, before } = self;
+        let Self { job, stage, before, parts } = self;
         match *stage {
             AnyStage::FewLabelsFirst(open) if job.calibrator.score == Score::Plan => {
                 let Open { stage, pass, seen } = open;
                 let open = Open { stage: stage.scored_by(law)?, pass, seen };
-                Ok(Self { job, stage: Box::new(open.into()), before })
+                Ok(Self { job, stage: Box::new(open.into()), before, parts })
             }
             _ => Err(NO_LAW),
         }
