@@ -198,4 +198,8 @@ impl Pass for ClassPass {
     fn classes(&self) -> usize {
         self.reading.classes
     }
+
+    fn marks<T: Real>(&self, keys: RowKeys<'_>, block: Rows<'_, T>) -> RowMarks {
+        marks_of_rows(keys, block)
+    }
 }

@@ -23,6 +23,7 @@ use crate::method::few_labels::{Guarantee, LabelThresholds};
 use crate::method::fit::{Pass, Seen};
 use crate::rows::{Real, RowKeys, Rows};
 use crate::side_inputs::SideInputs;
+use crate::sketch::RowMarks;
 use crate::sketch::row_sample::RowSample;
 use crate::sketch::state::{JobHeader, Kind, open, seal};
 
@@ -58,8 +59,8 @@ pub enum ClassRowsEnded {
 /// What the first pass found, where a second is needed.
 #[derive(Debug)]
 struct Sampled {
-    /// Rows and the sum of their keys' hashes.
-    rows: (u64, u64),
+    /// Rows and their marks.
+    rows: (u64, RowMarks),
     parts: Vec<Part>,
     /// Key, label and score.
     labeled: Vec<(u64, usize, f64)>,
@@ -117,6 +118,7 @@ impl ClassRows {
             method,
             settings: Vec::new(),
             pass,
+            rows: None,
             calibration: Sha256::digest(&recipe).into(),
         }
     }
@@ -126,16 +128,16 @@ impl ClassRows {
     /// # Errors
     /// If there were none, they are not those of the pass before, or a class has too few rows and small ones are refused.
     pub fn end_pass(self) -> Result<ClassRowsEnded> {
-        let Self { job, pass, seen: Seen { rows, keys, state }, before } = self;
+        let Self { job, pass, seen: Seen { rows, marks, state }, before } = self;
         if rows == 0 {
             return Err(Error::Empty { what: "target probabilities" });
         }
         match (state, before) {
             (ClassState::Sample { rows: kept, labeled }, None) => {
-                job.after_sample(kept, labeled, (rows, keys))
+                job.after_sample(kept, labeled, (rows, marks))
             }
             (ClassState::Sums { masses }, Some(before)) => {
-                if before.rows != (rows, keys) {
+                if before.rows != (rows, marks) {
                     return Err(Error::OtherRows { before: before.rows.0, now: rows });
                 }
                 let Asks::Sums { places, .. } = pass.asks else { return Err(OTHER_PASS) };
@@ -160,7 +162,7 @@ impl ClassJob {
         self: Box<Self>,
         kept: RowSample<Box<[f64]>>,
         labeled: Vec<(u64, usize, f64)>,
-        seen: (u64, u64),
+        seen: (u64, RowMarks),
     ) -> Result<ClassRowsEnded> {
         let classes = self.reading.classes;
         self.require_labels(&labeled)?;
