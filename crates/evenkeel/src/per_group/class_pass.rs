@@ -13,8 +13,8 @@ use crate::error::{Error, Result, require_same_length};
 use crate::method::fit::Pass;
 use crate::rows::{Real, RowKeys, Rows};
 use crate::side_inputs::{SideInputs, TargetLabels};
-use crate::sketch::contradiction;
 use crate::sketch::row_sample::RowSample;
+use crate::sketch::{RowMarks, contradiction, marks_of_rows};
 
 /// Rows that a thread takes at a time.
 pub(super) const SHARE_ROWS: usize = 1 << 11;

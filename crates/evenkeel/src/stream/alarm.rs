@@ -406,6 +406,7 @@ fn header() -> JobHeader {
         method: "stream alarm".to_owned(),
         settings: Vec::new(),
         pass: 0,
+        rows: None,
         calibration: [0; 32],
     }
 }

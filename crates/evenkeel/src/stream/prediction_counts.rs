@@ -103,6 +103,7 @@ fn header() -> JobHeader {
         method: "prediction counts".to_owned(),
         settings: Vec::new(),
         pass: 0,
+        rows: None,
         calibration: [0; 32],
     }
 }
