@@ -8,9 +8,8 @@ use evenkeel::method::{Method, auto::AutoSettings};
 use evenkeel::reading::Verdict;
 use evenkeel::rows::Rows;
 use evenkeel::score::Score;
-use evenkeel_jobs::{
-    CheckJob, Checked, TargetLabels, Unobserved, calibrate, check, check_classes, sentences,
-};
+use evenkeel_jobs::grouped::check_classes;
+use evenkeel_jobs::{CheckJob, Checked, TargetLabels, Unobserved, calibrate, check, sentences};
 
 use crate::world::{CLASSES, Points, calibrator, level, seed};
 
