@@ -86,6 +86,8 @@ _LATER = {
     "ShiftConformalRegressor": "evenkeel.regressor",
     "plot": "evenkeel.plot",
 }
+#: What brings a package that is not required.
+_EXTRAS = {"sklearn": "sklearn", "matplotlib": "plot"}
 
 
 def __getattr__(name: str) -> Any:
@@ -93,7 +95,16 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'evenkeel' has no attribute {name!r}")
     import importlib
 
-    module = importlib.import_module(_LATER[name])
+    try:
+        module = importlib.import_module(_LATER[name])
+    except ModuleNotFoundError as missing:
+        extra = _EXTRAS.get((missing.name or "").split(".")[0])
+        if extra is None:
+            raise
+        raise ModuleNotFoundError(
+            f"evenkeel.{name} needs {missing.name}, which is not installed; run `pip install 'evenkeel-conformal[{extra}]'`",
+            name=missing.name,
+        ) from missing
     return module if name == "plot" else getattr(module, name)
 
 

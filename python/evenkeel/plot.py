@@ -1,4 +1,4 @@
-"""The report's figures with matplotlib (`pip install "evenkeel[plot]"`).
+"""The report's figures with matplotlib (`pip install "evenkeel-conformal[plot]"`).
 
 Every function draws on `ax`, or on new axes, and returns them.
 """
@@ -110,7 +110,7 @@ def _axes(ax: Any) -> Any:
     try:
         from matplotlib import pyplot
     except ImportError as error:
-        raise ImportError("figures need matplotlib; install it with: pip install \"evenkeel[plot]\"") from error
+        raise ImportError("figures need matplotlib; install it with: pip install \"evenkeel-conformal[plot]\"") from error
     return pyplot.subplots(layout="constrained")[1]
 
 

@@ -1,17 +1,26 @@
-//! `evenkeel manual`: the manual page, in roff, with every subcommand.
+//! `evenkeel manual`: the manual page, in roff or Markdown, with every subcommand.
 
 use clap::CommandFactory;
 
-use crate::args::Cli;
+use crate::args::{Cli, ManualArgs, ManualFormat};
 use crate::exit::Outcome;
 use crate::failure::Failure;
 use crate::output::print;
+use crate::reference::markdown;
 
-pub(crate) fn run() -> Result<Outcome, Failure> {
-    let mut page = Vec::new();
+pub(crate) fn run(args: &ManualArgs) -> Result<Outcome, Failure> {
     let mut command = Cli::command();
     // Built first: subcommands know their full names and inherited options only then.
     command.build();
+    match args.format {
+        ManualFormat::Man => print(&man(&command)?)?,
+        ManualFormat::Markdown => print(&markdown(&command))?,
+    }
+    Ok(Outcome::Done)
+}
+
+fn man(command: &clap::Command) -> Result<String, Failure> {
+    let mut page = Vec::new();
     let render = |command: clap::Command, page: &mut Vec<u8>| {
         clap_mangen::Man::new(command).render(page).map_err(Failure::Stdout)
     };
@@ -20,6 +29,5 @@ pub(crate) fn run() -> Result<Outcome, Failure> {
     for subcommand in command.get_subcommands().filter(|command| command.get_name() != "help") {
         render(subcommand.clone(), &mut page)?;
     }
-    print(&String::from_utf8_lossy(&page))?;
-    Ok(Outcome::Done)
+    Ok(String::from_utf8_lossy(&page).into_owned())
 }

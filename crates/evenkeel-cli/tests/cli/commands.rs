@@ -3,7 +3,7 @@
 use crate::running::{Scratch, assert_snapshot, run};
 use crate::{CLEAN, FOG, normalise};
 
-const COMMANDS: [&str; 10] = [
+const COMMANDS: [&str; 11] = [
     "demo",
     "check",
     "calibrate",
@@ -11,6 +11,7 @@ const COMMANDS: [&str; 10] = [
     "evaluate",
     "compare",
     "label",
+    "monitor",
     "reproduce",
     "completions",
     "manual",
@@ -142,6 +143,17 @@ fn manual() {
     for command in COMMANDS {
         assert!(ran.stdout.contains(command), "{command}");
     }
+}
+
+/// The page of the documentation is what the program prints.
+#[test]
+fn reference() {
+    let ran = run(&["manual", "--format", "markdown"]).done();
+    assert_snapshot("../../../docs/reference/cli.md", &ran.stdout);
+    for command in COMMANDS {
+        assert!(ran.stdout.contains(&format!("\n## evenkeel {command}\n")), "{command}");
+    }
+    assert!(ran.stdout.contains("| `--fail-below <X>`"), "{}", ran.stdout);
 }
 
 #[test]

@@ -57,3 +57,69 @@ fn the_tutorial_on_a_few_labels_is_true() {
         );
     }
 }
+
+/// Commands of the `sh` blocks of a page that call the program, without their comments.
+fn typed(page: &str) -> Vec<String> {
+    let blocks = page.split("```sh\n").skip(1).filter_map(|rest| rest.split_once("```"));
+    let lines = blocks.flat_map(|(block, _)| block.lines());
+    let commands = lines.filter_map(|line| line.trim().strip_prefix("evenkeel "));
+    commands.map(|line| line.split('#').next().unwrap_or_default().trim().to_owned()).collect()
+}
+
+/// Files of the demo under other names.
+fn copied(scratch: &Scratch, names: &[(&str, &str)]) {
+    let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/demo");
+    for (from, to) in names {
+        fs::copy(demo.join(from), scratch.at(to)).unwrap();
+    }
+}
+
+/// The lines of the README, typed one after the other on files of these names.
+#[test]
+fn the_commands_of_the_readme_work() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let readme = fs::read_to_string(root.join("README.md")).unwrap();
+    let scratch = Scratch::new();
+    let names = [
+        ("calibration_probs.npy", "cal.npy"),
+        ("calibration_labels.npy", "labels.npy"),
+        ("fog_3_unlabeled.npy", "target.npy"),
+        ("fog_3_test_probs.npy", "test.npy"),
+        ("fog_3_test_labels.npy", "test_labels.npy"),
+    ];
+    copied(&scratch, &names);
+    let commands = typed(&readme);
+    assert!(commands.len() >= 8, "{commands:?}");
+    for command in commands {
+        finish(
+            program().args(command.split_whitespace()).arg("--quiet").current_dir(scratch.path()),
+        )
+        .done();
+        if command.starts_with("label ") {
+            // Somebody fills the sheet in: with these rows, whose labels are known.
+            copied(&scratch, &[("fifty_labels.csv", "rows.csv")]);
+        }
+    }
+    assert!(scratch.path().join("page.html").exists() && scratch.path().join("new.json").exists());
+}
+
+#[test]
+fn the_commands_of_the_quickstart_work() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = fs::read_to_string(root.join("docs/quickstart.md")).unwrap();
+    let scratch = Scratch::new();
+    let mut folder = scratch.path().to_owned();
+    let commands = typed(&page);
+    assert!(commands.len() >= 8 && commands[0] == "demo", "{commands:?}");
+    for command in commands {
+        finish(program().args(command.split_whitespace()).arg("--quiet").current_dir(&folder))
+            .done();
+        // As the page does: `cd evenkeel-demo/data`.
+        folder = scratch.path().join("evenkeel-demo/data");
+    }
+    assert!(folder.join("new.json").exists());
+    // Its Rust is an example of the library, which is compiled with the tests.
+    let example = fs::read_to_string(root.join("crates/evenkeel/examples/quickstart.rs")).unwrap();
+    let shown = example.split_once("\n\n").unwrap().1;
+    assert!(shown.starts_with("use evenkeel::prelude::*;") && page.contains(shown), "{shown}");
+}
