@@ -142,7 +142,7 @@ pub(super) fn labels_of(calibration: &PerClassCalibration, class: usize) -> usiz
 }
 
 /// What the thresholds of the classes rest on, in place of what the method says of one threshold for all: that one nobody uses.
-pub fn account_per_class(calibration: &PerClassCalibration) -> String {
+pub(super) fn account_per_class(calibration: &PerClassCalibration) -> String {
     let level = percent(calibration.pooled().provenance().alpha.level().get());
     let laws = || calibration.parts().iter().filter_map(|part| part.law.as_ref());
     let fitted = laws().find_map(|law| match law {

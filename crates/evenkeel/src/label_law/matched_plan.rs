@@ -83,7 +83,7 @@ impl KnownMeans {
 
 impl Matching<'_> {
     /// The laws with these accuracies, by the threads of the current rayon pool.
-    pub(crate) fn to_each(&self, accuracies: &[f64]) -> Vec<MatchedPlan> {
+    pub(crate) fn to_each(self, accuracies: &[f64]) -> Vec<MatchedPlan> {
         let known = KnownMeans::default();
         accuracies.par_iter().map(|accuracy| self.to(*accuracy, &known)).collect()
     }

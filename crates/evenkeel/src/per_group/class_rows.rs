@@ -41,7 +41,7 @@ fn places_of(classes: usize) -> usize {
 #[derive(Debug)]
 pub struct ClassRows {
     job: Box<ClassJob>,
-    pass: ClassPass,
+    pass: Box<ClassPass>,
     seen: Seen<ClassState>,
     /// What the first pass left, in the second.
     before: Option<Box<Sampled>>,
@@ -76,7 +76,7 @@ impl ClassRows {
     /// The same with room for so many rows.
     pub(super) fn keeping(job: ClassJob, capacity: usize) -> Self {
         let seed = job.pooled.provenance().seed.child("class-laws", 0).get();
-        let pass = job.pass(Asks::Sample { seed, capacity });
+        let pass = Box::new(job.pass(Asks::Sample { seed, capacity }));
         let seen = Seen::new(pass.empty());
         Self { job: Box::new(job), pass, seen, before: None }
     }
@@ -86,7 +86,7 @@ impl ClassRows {
     /// # Errors
     /// If the block has other classes, or a row does not hold probabilities.
     pub fn add<T: Real>(self, keys: RowKeys<'_>, block: Rows<'_, T>) -> Result<Self> {
-        let seen = self.seen.add(&self.pass, keys, block, &SideInputs::default())?;
+        let seen = self.seen.add(&*self.pass, keys, block, &SideInputs::default())?;
         Ok(Self { seen, ..self })
     }
 
@@ -95,7 +95,7 @@ impl ClassRows {
     /// # Errors
     /// If it cannot be written, which does not happen for a pass that was begun.
     pub fn plan(&self) -> Result<Vec<u8>> {
-        seal(Kind::Plan, &self.header(), &self.pass)
+        seal(Kind::Plan, &self.header(), &*self.pass)
     }
 
     /// Takes what another process made of its rows of this pass.
@@ -105,13 +105,13 @@ impl ClassRows {
     pub fn absorb(self, state: &[u8]) -> Result<Self> {
         let (header, other) = open::<Seen<ClassState>>(Kind::State, state)?;
         self.header().require_same(&header)?;
-        Ok(Self { seen: self.seen.merge(&self.pass, other)?, ..self })
+        Ok(Self { seen: self.seen.merge(&*self.pass, other)?, ..self })
     }
 
     /// The name of the pass on the wire: its recipe holds all that it depends on.
     fn header(&self) -> JobHeader {
         // Numbers and lists of them can always be written; without bytes it would only fail to tell passes apart.
-        let recipe = postcard::to_allocvec(&self.pass).unwrap_or_default();
+        let recipe = postcard::to_allocvec(&*self.pass).unwrap_or_default();
         let method = "a threshold for each class".to_owned();
         let pass = if self.before.is_some() { 2 } else { 1 };
         JobHeader {
@@ -217,7 +217,7 @@ impl ClassJob {
         for (index, part) in found.iter().enumerate() {
             part.members.iter().for_each(|class| part_of[*class] = index);
         }
-        let pass = self.pass(Asks::Sums { part_of, places });
+        let pass = Box::new(self.pass(Asks::Sums { part_of, places }));
         let (state, before) = (pass.empty(), Sampled { rows: seen, parts: found, labeled });
         Ok(ClassRowsEnded::Again(ClassRows {
             job: self,

@@ -206,7 +206,8 @@ mod tests {
             })
             .collect();
         let total: f64 = row.iter().sum();
-        let off = 1.0 + 9e-4 * (2.0 * stream.uniform() - 1.0) * f64::from(u8::from(kind % 3 == 0));
+        let off = 1.0
+            + 9e-4 * (2.0 * stream.uniform() - 1.0) * f64::from(u8::from(kind.is_multiple_of(3)));
         row.iter_mut().for_each(|value| *value *= off / total);
         row
     }
