@@ -52,12 +52,21 @@ pub(crate) enum Command {
     Compare(Deferred<CompareArgs>),
     /// Rows to label, drawn at random, and what their labels will be worth.
     Label(Deferred<crate::label_args::LabelArgs>),
+    /// Batches over time: alarms that hold for years, proposals that people decide on; no server needed.
+    #[command(
+        subcommand,
+        after_help = "Example:\n  evenkeel monitor run --reference cal.json --batches 'nightly/*.parquet' --store ek.sqlite"
+    )]
+    Monitor(crate::monitor_args::MonitorCommand),
     /// The paper's experiments: tables, figures and a page.
     #[command(
         subcommand,
         after_help = "Example:\n  evenkeel reproduce regression --out regression"
     )]
     Reproduce(crate::reproduce_args::ReproduceCommand),
+    /// The monitor over HTTP: batches in; alarms, proposals, calibrations and pages out.
+    #[cfg(feature = "serve")]
+    Serve(Deferred<crate::serve_args::ServeArgs>),
     /// Completions for a shell, on stdout.
     Completions(CompletionsArgs),
     /// The manual page, on stdout.
@@ -284,6 +293,9 @@ pub(crate) struct DemoArgs {
     /// Folder for the data and report.html.
     #[arg(long, value_name = "DIR", default_value = "evenkeel-demo")]
     pub out: PathBuf,
+    /// Write thirty nights of batches for the tutorial on monitoring into this folder, and nothing else.
+    #[arg(long, value_name = "DIR")]
+    pub nights: Option<PathBuf>,
     #[command(flatten)]
     pub common: Common,
 }

@@ -211,6 +211,12 @@ pub(crate) fn load_calibration(path: &Path) -> Result<Calibration, Failure> {
 /// The same for calibrations with a threshold for each class or group.
 pub(crate) fn load_any_calibration(path: &Path) -> Result<AnyCalibration, Failure> {
     let failed = |reason: String| Failure::Calibration { path: path.to_owned(), reason };
+    parse_any_calibration(&calibration_text(path)?).map_err(|error| failed(error.to_string()))
+}
+
+/// The text of a calibration file.
+pub(crate) fn calibration_text(path: &Path) -> Result<String, Failure> {
+    let failed = |reason: String| Failure::Calibration { path: path.to_owned(), reason };
     let metadata = std::fs::metadata(path).map_err(|error| failed(unreadable(&error)))?;
     // A pipe has no length to compare, and a directory gives an error that names neither.
     if !metadata.is_file() {
@@ -220,8 +226,7 @@ pub(crate) fn load_any_calibration(path: &Path) -> Result<AnyCalibration, Failur
     if metadata.len() > LARGEST_CALIBRATION {
         return Err(failed(format!("is {} bytes, too large for a calibration", metadata.len())));
     }
-    let text = std::fs::read_to_string(path).map_err(|error| failed(unreadable(&error)))?;
-    parse_any_calibration(&text).map_err(|error| failed(error.to_string()))
+    std::fs::read_to_string(path).map_err(|error| failed(unreadable(&error)))
 }
 
 /// A calibration of ten million points is about 400 MB.

@@ -11,6 +11,7 @@ use crate::args::{
 use crate::args::{EvaluateArgs, Labeled, PredictArgs, Reading};
 use crate::failure::Failure;
 use crate::label_args::LabelArgs;
+use crate::monitor_args::{MonitorCommand, StoreArgs};
 use crate::per_args::PerArgs;
 
 /// A flag and the file it names.
@@ -26,6 +27,10 @@ pub(crate) fn require_apart(command: &Command) -> Result<(), Failure> {
         Command::Compare(Deferred(args)) => of_compare(args),
         Command::Evaluate(Deferred(args)) => of_evaluate(args),
         Command::Label(Deferred(args)) => of_label(args),
+        // It writes to its store, which it alone names.
+        #[cfg(feature = "serve")]
+        Command::Serve(_) => return Ok(()),
+        Command::Monitor(command) => of_monitor(command),
         // These write to stdout, or into a folder under names of their own.
         Command::Demo(_) | Command::Reproduce(_) | Command::Completions(_) | Command::Manual(_) => {
             return Ok(());
@@ -158,6 +163,49 @@ fn of_label(args: &LabelArgs) -> Files {
     inputs.extend(plain("--resume", args.resume.as_deref()));
     inputs.extend(names(&args.reading));
     (inputs, plain("--out", args.out.as_deref()))
+}
+
+fn of_monitor(command: &MonitorCommand) -> Files {
+    let store = |store: &StoreArgs| plain("--store", Some(&store.store));
+    match command {
+        MonitorCommand::Add(Deferred(args)) => {
+            let mut inputs = plain("--reference", Some(&args.reference));
+            inputs.extend(optional("--baseline", args.watch.baseline.as_deref()));
+            inputs.extend(names(&args.reading));
+            (inputs, store(&args.store))
+        }
+        MonitorCommand::Run(Deferred(args)) => {
+            let mut inputs = plain("--reference", args.reference.as_deref());
+            inputs.extend(several("--batches", &args.batches));
+            inputs.extend(optional("--baseline", args.watch.baseline.as_deref()));
+            inputs.extend(names(&args.reading));
+            let mut outputs = store(&args.store);
+            outputs.extend(plain("--prometheus", args.prometheus.as_deref()));
+            outputs.extend(plain("--html", args.html.as_deref()));
+            (inputs, outputs)
+        }
+        MonitorCommand::Status(Deferred(args)) => {
+            let mut outputs = plain("--prometheus", args.prometheus.as_deref());
+            outputs.extend(plain("--html", args.html.as_deref()));
+            (store(&args.store), outputs)
+        }
+        MonitorCommand::Export(Deferred(args)) => {
+            (store(&args.store), plain("--out", Some(&args.out)))
+        }
+        MonitorCommand::Labels(Deferred(args)) => {
+            (optional("--labels", Some(&args.labels)), store(&args.store))
+        }
+        MonitorCommand::Propose(Deferred(args)) => (Vec::new(), store(&args.store)),
+        MonitorCommand::Approve(Deferred(args)) | MonitorCommand::Reject(Deferred(args)) => {
+            (store(&args.store), plain("--out", args.out.as_deref()))
+        }
+        MonitorCommand::Calibration(Deferred(args)) => {
+            (store(&args.store), plain("--out", Some(&args.out)))
+        }
+        MonitorCommand::Backup(Deferred(args)) => {
+            (plain("--store", Some(&args.store)), plain("--out", Some(&args.out)))
+        }
+    }
 }
 
 fn labeled(labeled: &Labeled) -> Vec<Named> {

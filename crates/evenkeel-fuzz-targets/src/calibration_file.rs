@@ -6,7 +6,8 @@ use evenkeel::level::Miscoverage;
 use evenkeel::per_group::{PerClassCalibration, PerGroupCalibration};
 use evenkeel::rows::Rows;
 use evenkeel::side_inputs::SideInputs;
-use evenkeel_jobs::{AnyCalibration, parse_any_calibration, sentences};
+use evenkeel_jobs::grouped::{AnyCalibration, parse_any_calibration};
+use evenkeel_jobs::sentences;
 
 use crate::set_checks::{Points, round_trips, sets_are_nested, sets_are_what_the_threshold_says};
 

@@ -264,6 +264,13 @@ impl<'a> LabeledData<'a> {
         })
     }
 
+    /// What the model says of every point.
+    pub fn predictions(&self) -> Vec<evenkeel::shift::Prediction> {
+        with_probabilities!(&self.probabilities, |probabilities| {
+            evenkeel::shift::predictions(probabilities)
+        })
+    }
+
     /// The same by what scores labels in a calibration in use.
     pub(crate) fn begin_check_as(
         &self,

@@ -346,8 +346,12 @@ fn a_calibration_scored_by_plan_is_checked() {
     };
     let same = check("fog_3_unlabeled");
     assert_eq!(same["threshold"], made["threshold"]);
-    let (seen, expected) = (&same["coverage_estimate"]["value"], &made["coverage_estimate"]["value"]);
-    assert!((seen.as_f64().unwrap() - expected.as_f64().unwrap()).abs() < 1e-9, "{seen} {expected}");
+    let (seen, expected) =
+        (&same["coverage_estimate"]["value"], &made["coverage_estimate"]["value"]);
+    assert!(
+        (seen.as_f64().unwrap() - expected.as_f64().unwrap()).abs() < 1e-9,
+        "{seen} {expected}"
+    );
     let worse = check("motion_blur_5_unlabeled");
     assert!(worse["recommended"]["mean_size"]["after"].as_f64().unwrap() > 1.0, "{worse}");
 }

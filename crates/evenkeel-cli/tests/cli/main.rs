@@ -17,6 +17,7 @@ mod levels;
 mod limits;
 mod manners;
 mod mistakes;
+mod monitor;
 mod no_harm;
 mod options;
 mod packaging;

@@ -129,10 +129,7 @@ fn errors_are_json_where_results_are() {
         ("--unlabeled", labeled[5].clone()),
     ]);
     let error = error_of(&run(&call("check", files, &["--json"])));
-    assert_eq!(
-        (error["kind"].clone(), error["file"].clone()),
-        ("incompatible".into(), few.into())
-    );
+    assert_eq!((error["kind"].clone(), error["file"].clone()), ("incompatible".into(), few.into()));
     // Another model, a file that is not there, a wrong name, a setting, no command at all.
     let narrow = scratch.file("narrow.csv", "0.5,0.5\n0.5,0.5\n");
     assert_eq!(check(&narrow, &[])["file"], Value::from(narrow));

@@ -78,7 +78,7 @@ fn the_schema_is_that_of_the_types() {
     let mut schemas = Schemas::new(&sources);
     let mut documents = Map::new();
     for document in &DOCUMENTS {
-        let reference = schemas.of_type(document.of, document.file);
+        let reference = schemas.of_type(document.of, document.file, &[]);
         documents.insert(document.name.into(), reference);
     }
     let mut definitions: Map<String, Value> = schemas.finished();

@@ -26,8 +26,8 @@ impl<'a> Schemas<'a> {
     }
 
     /// A reference to the type of a name, as a file means it.
-    pub(crate) fn of_type(&mut self, name: &str, file: &str) -> Value {
-        let found = self.sources.find(name, file);
+    pub(crate) fn of_type(&mut self, name: &str, file: &str, path: &[String]) -> Value {
+        let found = self.sources.find(name, file, path);
         if let Kind::Alias(aliased) = &found.kind {
             return self.of(aliased, &found.file);
         }
@@ -162,9 +162,9 @@ impl<'a> Schemas<'a> {
         };
         let shown = reference.trim_start_matches("#/$defs/");
         let found = self.made.values().find(|(name, _)| name == shown);
-        found
-            .and_then(|(_, schema)| schema.clone())
-            .unwrap_or_else(|| panic!("{shown} contains itself"))
+        let found = found.and_then(|(_, schema)| schema.as_ref());
+        // What is written in place of a type may be another type in turn.
+        self.resolved(found.unwrap_or_else(|| panic!("{shown} contains itself")))
     }
 
     /// The schema of a type as it is spelled.
@@ -205,7 +205,12 @@ impl<'a> Schemas<'a> {
                     ("BTreeMap", [_, of]) => {
                         json!({ "type": "object", "additionalProperties": self.of(of, file) })
                     }
-                    (name, _) => self.of_type(name, file),
+                    (name, _) => {
+                        let before = of.path.segments.iter().rev().skip(1);
+                        let path: Vec<String> =
+                            before.map(|segment| segment.ident.to_string()).collect();
+                        self.of_type(name, file, &path)
+                    }
                 }
             }
             other => panic!("{file}: a type that the schema does not know: {other:?}"),
@@ -256,6 +261,7 @@ fn add(schema: &mut Value, name: &str, property: &Value) {
         }
         return;
     }
+    assert!(schema.get("required").is_some(), "{name} beside {schema}");
     schema["properties"][name] = property.clone();
     schema["required"].as_array_mut().unwrap().push(json!(name));
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use syn::{Fields, Item, ItemEnum, ItemStruct, Type};
+use syn::{Attribute, Fields, Item, ItemEnum, ItemStruct, Type, UseTree};
 
 /// A type that is written, with the file it stands in.
 #[derive(Clone)]
@@ -22,11 +22,13 @@ pub(crate) enum Kind {
 /// All types of some crates.
 pub(crate) struct Sources {
     types: BTreeMap<String, Vec<Found>>,
+    /// Where a name of a file is imported from, as the path is spelled.
+    imports: BTreeMap<(String, String), Vec<String>>,
 }
 
 impl Sources {
     pub(crate) fn read(crates: &Path, names: &[&str]) -> Self {
-        let mut sources = Self { types: BTreeMap::new() };
+        let mut sources = Self { types: BTreeMap::new(), imports: BTreeMap::new() };
         for name in names {
             let mut files = Vec::new();
             list(&crates.join(name).join("src"), &mut files);
@@ -44,33 +46,75 @@ impl Sources {
     fn add(&mut self, file: &str, items: &[Item]) {
         for item in items {
             let (name, kind) = match item {
-                Item::Struct(item) => (item.ident.to_string(), Kind::Struct(item.clone())),
-                Item::Enum(item) => (item.ident.to_string(), Kind::Enum(item.clone())),
+                Item::Struct(item) if written(&item.attrs) => {
+                    (item.ident.to_string(), Kind::Struct(item.clone()))
+                }
+                Item::Enum(item) if written(&item.attrs) => {
+                    (item.ident.to_string(), Kind::Enum(item.clone()))
+                }
                 Item::Type(item) => (item.ident.to_string(), Kind::Alias((*item.ty).clone())),
+                Item::Use(item) => {
+                    self.import(file, &item.tree, &mut Vec::new());
+                    continue;
+                }
                 _ => continue,
             };
             self.types.entry(name).or_default().push(Found { file: file.to_owned(), kind });
         }
     }
 
-    /// The type of a name as a file means it: its own, else the only one, else the one of the file's crate or folder.
-    pub(crate) fn find(&self, name: &str, file: &str) -> Found {
+    fn import(&mut self, file: &str, tree: &UseTree, path: &mut Vec<String>) {
+        match tree {
+            UseTree::Path(tree) => {
+                path.push(tree.ident.to_string());
+                self.import(file, &tree.tree, path);
+                path.pop();
+            }
+            UseTree::Name(tree) => {
+                self.imports.insert((file.to_owned(), tree.ident.to_string()), path.clone());
+            }
+            UseTree::Group(group) => {
+                for tree in &group.items {
+                    self.import(file, tree, path);
+                }
+            }
+            UseTree::Rename(_) | UseTree::Glob(_) => {}
+        }
+    }
+
+    /// The type of a name as a file means it: its own, else the only one, else the one that it imports. `path` is what stands
+    /// before the name where it is used.
+    pub(crate) fn find(&self, name: &str, file: &str, path: &[String]) -> Found {
         let found =
             self.types.get(name).unwrap_or_else(|| panic!("{file}: no type {name} in the sources"));
-        if let Some(own) = found.iter().find(|one| one.file == file) {
+        if let (Some(own), true) = (found.iter().find(|one| one.file == file), path.is_empty()) {
             return own.clone();
         }
-        let mut best = found.clone();
-        // The longest path in common with the file that uses it.
-        best.sort_by_key(|one| std::cmp::Reverse(shared(&one.file, file)));
-        let ties = best.iter().filter(|one| shared(&one.file, file) == shared(&best[0].file, file));
-        assert!(
-            ties.count() == 1,
-            "{file}: {name} is one of {:?}",
-            best.iter().map(|one| &one.file).collect::<Vec<_>>()
-        );
-        best[0].clone()
+        let imported = self.imports.get(&(file.to_owned(), name.to_owned()));
+        let path = if path.is_empty() { imported.map_or(&[][..], Vec::as_slice) } else { path };
+        // As many modules of the path as possible are folders or files on the way to it; then the nearest file.
+        let rank = |one: &Found| (along(&one.file, path), shared(&one.file, file));
+        let best = found.iter().map(rank).max();
+        let ties: Vec<&Found> = found.iter().filter(|one| Some(rank(one)) == best).collect();
+        let places: Vec<&String> = ties.iter().map(|one| &one.file).collect();
+        assert!(ties.len() == 1, "{file}: {name} is one of {places:?}");
+        ties[0].clone()
     }
+}
+
+/// Whether serde writes a type.
+fn written(attributes: &[Attribute]) -> bool {
+    let derives = attributes.iter().filter(|one| one.path().is_ident("derive"));
+    derives
+        .filter_map(|one| one.meta.require_list().ok())
+        .any(|list| list.tokens.to_string().contains("Serialize"))
+}
+
+/// Modules of a path that a file lies in.
+fn along(file: &str, path: &[String]) -> usize {
+    let parts: Vec<String> =
+        file.trim_end_matches(".rs").split('/').map(|part| part.replace('-', "_")).collect();
+    path.iter().filter(|module| parts.contains(module)).count()
 }
 
 fn shared(a: &str, b: &str) -> usize {

@@ -183,6 +183,14 @@ impl Checked {
         self.recommended.as_ref().filter(larger).filter(|_| self.verdict == Verdict::Loss)
     }
 
+    /// What another calibration would mean for the same target rows: coverage to expect, set sizes before and after.
+    pub fn with_calibration(&self, calibration: &Calibration) -> Recommended {
+        let after = calibration.threshold(None).unwrap_or(Threshold::AllLabels);
+        let after = mean_size(&self.laws, self.report.classes, after);
+        let sizes = MeanSizes { before: self.mean_size, after };
+        Recommended::of_calibration(calibration, sizes, self.report.delta)
+    }
+
     /// The threshold in question.
     pub fn threshold(&self) -> Threshold {
         self.report.threshold.map_or(Threshold::AllLabels, Threshold::Finite)
@@ -201,9 +209,58 @@ pub fn check(
     target: &mut dyn RowSource,
     observer: &mut dyn Observer,
 ) -> Result<Checked> {
-    let CheckJob { settings, labels, chosen_with, .. } = job;
     let scores = job.scores(labeled)?;
-    let mut check = job.begin(labeled, settings)?;
+    let begun = job.begin(labeled, &job.settings)?;
+    checked((job, begun), (labeled, scores), target, observer)
+}
+
+/// A check whose calibration side is done: for services that check many batches against one calibration.
+#[derive(Debug, Clone)]
+pub struct PreparedCheck {
+    job: CheckJob,
+    scores: Vec<f64>,
+    begun: Check,
+}
+
+impl PreparedCheck {
+    /// Looks at the calibration data.
+    ///
+    /// # Errors
+    /// If the settings make no sense, or the score does not fit the data.
+    pub fn new(job: CheckJob, labeled: &LabeledData<'_>) -> Result<Self> {
+        let scores = job.scores(labeled)?;
+        let begun = job.begin(labeled, &job.settings)?;
+        Ok(Self { job, scores, begun })
+    }
+
+    /// How it is made.
+    pub fn job(&self) -> &CheckJob {
+        &self.job
+    }
+
+    /// Checks target rows: the bits of [`check`] with the same job and calibration data, which must be those it was made of.
+    ///
+    /// # Errors
+    /// As [`check`].
+    pub fn check(
+        &self,
+        labeled: &LabeledData<'_>,
+        target: &mut dyn RowSource,
+        observer: &mut dyn Observer,
+    ) -> Result<Checked> {
+        let begun = self.begun.clone();
+        checked((&self.job, begun), (labeled, self.scores.clone()), target, observer)
+    }
+}
+
+/// Both passes over the target rows, and what they lead to.
+fn checked(
+    (job, mut check): (&CheckJob, Check),
+    (labeled, scores): (&LabeledData<'_>, Vec<f64>),
+    target: &mut dyn RowSource,
+    observer: &mut dyn Observer,
+) -> Result<Checked> {
+    let CheckJob { settings, labels, chosen_with, .. } = job;
     let threshold = check.threshold();
     let mut counting = Some(Counting::new(labels, job.scored_by(), threshold, chosen_with));
     let mut first_rows = FirstRows::default();

@@ -2,7 +2,7 @@
 
 use evenkeel::calibration::{Calibration, Evidence};
 use evenkeel::calibrator::ShiftCalibrator;
-use evenkeel::check::{CheckSettings, Checked, TargetLaws};
+use evenkeel::check::{CheckSettings, Checked, Stopping, TargetLaws};
 use evenkeel::method::label_plan::Certificate;
 use evenkeel::method::{Method, MethodName};
 use evenkeel::reading::CoverageEstimate;
@@ -81,12 +81,14 @@ impl Recommended {
         labeled: &LabeledData<'_>,
         (target, observer): (&mut dyn RowSource, &mut dyn Observer),
     ) -> Result<Self> {
-        let CheckSettings { alpha, delta, seed, permutations, .. } = job.settings;
+        let CheckSettings { alpha, delta, seed, permutations, stopping, .. } = job.settings;
         let auto = job.settings.auto();
         let method = Method::Auto(auto);
         let calibrator = ShiftCalibrator { method, score: job.score, alpha, seed };
         // With the relabelings of `auto` its test is the one just made, and what it does is known.
-        let made = match permutations == auto.permutations {
+        // A test that stops early decides as that of `auto` up to chance, and fitting anew would cost more than the check.
+        let same = permutations == auto.permutations || stopping == Stopping::WhenClear;
+        let made = match same {
             true => calibrator.of_check(found)?,
             false => None,
         };
@@ -120,6 +122,16 @@ impl Recommended {
         let made = Self::of(calibration, mean_size, job.settings.delta.get());
         let made = made.with_expected_error(calibration);
         Self { enlarges: after.get() > before.get(), ..made }
+    }
+
+    /// Of a calibration made by any method, with labels or without.
+    pub(super) fn of_calibration(
+        calibration: &Calibration,
+        mean_size: MeanSizes,
+        level: f64,
+    ) -> Self {
+        let made = Self::of(calibration, mean_size, level).with_expected_error(calibration);
+        Self { enlarges: mean_size.after > mean_size.before, ..made }
     }
 
     /// The error to expect with labels, where there are any; the method is then the one that used them.

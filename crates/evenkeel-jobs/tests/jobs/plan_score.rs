@@ -42,7 +42,8 @@ fn checked(calibration: &Calibration, target: &Points, labels: TargetLabels) -> 
 fn coverage(calibration: &Calibration, target: &Points) -> f64 {
     let rows = Rows::new("probabilities", &target.values, CLASSES).unwrap();
     let sets = calibration.predict(0, rows, None).unwrap();
-    let inside = target.labels.iter().enumerate().filter(|(row, label)| sets.contains(*row, **label));
+    let inside =
+        target.labels.iter().enumerate().filter(|(row, label)| sets.contains(*row, **label));
     inside.count() as f64 / target.labels.len() as f64
 }
 
@@ -78,7 +79,8 @@ fn a_check_scores_as_the_calibration_does() {
     assert!((by_class / 400.0 - coverage(&found, &cal)).abs() < 1e-12);
     // Coverage of the classes, weighed by their rows, is that of the reading.
     let classes =
-        check_classes(&checked, Score::Plan, &mut target.source("target"), &mut Unobserved).unwrap();
+        check_classes(&checked, Score::Plan, &mut target.source("target"), &mut Unobserved)
+            .unwrap();
     let mean: f64 = classes.iter().map(|(rows, share)| rows * share).sum::<f64>() / 500.0;
     assert!((mean - checked.report.coverage_estimate.value).abs() < 1e-6, "{mean}");
 }

@@ -32,7 +32,9 @@ use crate::threshold::{TestMass, Threshold, conformal_threshold};
 /// A check in the making. Calibration points are whole in memory; target rows are added in blocks, twice, or by
 /// [`absorb`](Self::absorb)ing what other processes made of theirs. Any cut into blocks and any order gives the same bits, as
 /// long as every row keeps its key.
-#[derive(Debug)]
+///
+/// A check that has seen no target rows can be cloned for every batch: what is known of the calibration data is found once.
+#[derive(Debug, Clone)]
 pub struct Check {
     calibration: Box<CheckedCalibration>,
     pass: CheckPass,
@@ -41,7 +43,7 @@ pub struct Check {
     before: Option<Box<FirstPassDone>>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct FirstPassDone {
     laws: TargetLaws,
     /// Number of rows, and the sum of their keys' hashes.

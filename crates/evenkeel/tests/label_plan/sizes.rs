@@ -46,25 +46,40 @@ fn mean(values: &[f64]) -> (f64, f64) {
     (mean, (variance / n).sqrt())
 }
 
+const WORLDS: [(&str, f64, f64); 2] = [("collapsed", 3.0, 0.7), ("faded", 0.0, 0.8)];
+
+/// Mean distances by size with their standard errors, in every world.
+fn found(method: Method) -> Vec<(&'static str, Vec<(f64, f64)>)> {
+    let of = |(world, lean, strength): (&'static str, f64, f64)| {
+        let errors = errors(method, &|day| collapsed(&day, lean), strength);
+        (world, errors.iter().map(|days| mean(days)).collect())
+    };
+    WORLDS.map(of).to_vec()
+}
+
 #[test]
 fn more_data_are_never_worse_by_more_than_a_standard_error() {
     let plan = |assume| {
         let assumptions = PlanAssumptions { assume: Some(assume), accuracy: None };
         Method::LabelPlan(LabelPlanSettings { assumptions, ..LabelPlanSettings::default() })
     };
-    let exact = Method::OptimalTransport(TransportSettings::default());
-    let methods = [
-        ("ot", exact),
-        ("class-shares", plan(Assumption::ClassShares)),
-        ("matched", plan(Assumption::Matched)),
-    ];
-    for (name, method) in methods {
-        for (world, lean, strength) in [("collapsed", 3.0, 0.7), ("faded", 0.0, 0.8)] {
-            let found = errors(method, &|day| collapsed(&day, lean), strength);
-            for pair in found.windows(2) {
-                let ((before, _), (after, error)) = (mean(&pair[0]), mean(&pair[1]));
-                assert!(after <= before + error, "{name}, {world}: {before} then {after} +- {error}");
+    for assume in [Assumption::ClassShares, Assumption::Matched] {
+        for (world, means) in found(plan(assume)) {
+            for pair in means.windows(2) {
+                // Of the difference of the two means.
+                let error = pair[0].1.hypot(pair[1].1);
+                assert!(pair[1].0 <= pair[0].0 + error, "{assume:?}, {world}: {means:?}");
             }
         }
+    }
+}
+
+/// The minimiser of the exact bound aims at the middle of its sandwich, which is not the truth: more data bring it there, and that may
+/// be further from the level (here from 5 points above it to 9.6, where nearly all labels are covered). They never make it collapse, as the bound on a grid does at one number of points or another.
+#[test]
+fn more_data_do_not_make_the_exact_bound_collapse() {
+    for (world, means) in found(Method::OptimalTransport(TransportSettings::default())) {
+        // At most every label is covered, and no size loses ten points, where split conformal prediction loses twenty and more.
+        assert!(means.iter().all(|(error, _)| *error < 0.1), "{world}: {means:?}");
     }
 }
