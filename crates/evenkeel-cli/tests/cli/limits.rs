@@ -9,10 +9,10 @@ use crate::{FOG, call, options};
 /// Enough for the work on a few rows, and far from enough for 200 million.
 const ONE_GIGABYTE: &str = "ulimit -v 1000000";
 
-/// A deflated npz of `count` zeros of one byte: 195 kB hold 200 million.
-fn zeros(count: usize) -> Vec<u8> {
+/// A deflated npz of `count` zeros of one byte in this shape: 195 kB hold 200 million.
+fn zeros(count: usize, shape: &str) -> Vec<u8> {
     use std::io::Write;
-    let array = npy("'|u1'", &format!("({count},)"), &[]);
+    let array = npy("'|u1'", shape, &[]);
     let mut crc = flate2::Crc::new();
     let mut deflated = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::best());
     let mut size = 0_u64;
@@ -69,7 +69,9 @@ fn run_limited(limits: &str, arguments: &[String]) -> Ran {
 #[test]
 fn a_small_file_of_many_rows_is_refused_by_its_header() {
     let scratch = Scratch::new();
-    let bomb = scratch.file("zeros.npz", zeros(200_000_000));
+    let bomb = scratch.file("zeros.npz", zeros(200_000_000, "(200000000,)"));
+    let wide = scratch.file("wide.npz", zeros(200_000_000, "(100000000, 2)"));
+    let half = scratch.file("half.npz", zeros(100_000_000, "(100000000,)"));
     assert!(std::fs::metadata(&bomb).unwrap().len() < 300_000);
     let (probs, labels) = (demo("calibration_probs"), demo("calibration_labels"));
     let given = |probs: &str, labels: &str| {
@@ -89,8 +91,9 @@ fn a_small_file_of_many_rows_is_refused_by_its_header() {
     let weights = ["--method", "fixed", "--out", "x.json", "--weights-file", &bomb];
     for (arguments, words) in [
         (call("check", given(&probs, &bomb), &[]), "200000000 labels, but 1000 are needed"),
-        (call("check", given(&bomb, &labels), &[]), "1000 labels, but 200000000 are needed"),
-        (call("check", given(&bomb, &bomb), &[]), "more than is read into memory at once"),
+        (call("check", given(&wide, &labels), &[]), "1000 labels, but 100000000 are needed"),
+        (call("check", given(&wide, &half), &[]), "more than is read into memory at once"),
+        (call("check", given(&bomb, &bomb), &[]), "it has one column of numbers"),
         (call("calibrate", given(&probs, &labels), &weights), "has 200000000 weights"),
         (call("evaluate", evaluating, &[]), "has 200000000 labels"),
     ] {
