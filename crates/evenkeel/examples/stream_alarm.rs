@@ -72,7 +72,7 @@ fn normal(stream: &mut Stream) -> f64 {
 /// The world whose coverage at a threshold is the one asked for: the signal fades until it is.
 fn faded(threshold: f64, coverage: f64) -> World {
     let (mut low, mut high) = (0.0, TRAINED);
-    for _ in 0..18 {
+    for _ in 0..10 {
         let signal = 0.5 * (low + high);
         match World::new(signal, 7).coverage(threshold) < coverage {
             true => low = signal,
@@ -141,7 +141,7 @@ fn main() {
     for coverage in [0.85, 0.80, 0.70] {
         let shifted = faded(threshold, coverage);
         for reference in [500, 2000] {
-            let mut delays: Vec<usize> = (0..streams.div_ceil(10).min(1000))
+            let mut delays: Vec<usize> = (0..streams.div_ceil(10).min(300))
                 .into_par_iter()
                 .filter_map(|run| {
                     let (mut alarm, mut stream) = alarm(&quiet, reference, 1_000_000 + run);

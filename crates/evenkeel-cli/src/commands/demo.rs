@@ -90,6 +90,7 @@ fn nights(folder: &Path, args: &DemoArgs) -> Result<Outcome, Failure> {
         FILES.iter().find(|(known, _)| *known == name).map_or(&[][..], |(_, bytes)| *bytes)
     };
     let sources = Sources {
+        calibration: [shipped("calibration_probs.npy"), shipped("calibration_labels.npy")],
         clean: [shipped("clean_test_probs.npy"), shipped("clean_unlabeled.npy")],
         noise: [
             shipped("gaussian_noise_1_test_probs.npy"),

@@ -21,6 +21,8 @@ const LABELED: usize = 40;
 
 /// Files that the nights are cut from.
 pub(super) struct Sources<'a> {
+    /// Probabilities of the calibration data, and their labels.
+    pub calibration: [&'a [u8]; 2],
     /// Rows of the quiet nights, and of other nights beside the corrupted ones.
     pub clean: [&'a [u8]; 2],
     /// Rows with noise, and their labels.
@@ -31,13 +33,17 @@ pub(super) struct Sources<'a> {
 
 /// Writes the nights, and sheets of labels for those that are not quiet, into a folder.
 pub(super) fn write(folder: &Path, sources: &Sources<'_>) -> Result<(), Failure> {
-    fs::create_dir_all(folder).map_err(|error| {
+    let beside = folder.join("calibration");
+    fs::create_dir_all(&beside).map_err(|error| {
         Failure::Argument(format!(
             "--nights {}: the folder cannot be made: {}",
             folder.display(),
             system_words(&error)
         ))
     })?;
+    for (name, bytes) in ["probs.npy", "labels.npy"].into_iter().zip(sources.calibration) {
+        write_file(&beside.join(name), bytes)?;
+    }
     let damaged =
         || Failure::Argument("the data that ship are damaged; build the program anew".into());
     for night in 0..NIGHTS {

@@ -170,3 +170,31 @@ fn mistakes_are_told_and_leave_nothing_behind() {
         assert!(ran.stderr.contains(expected), "{words}: {}", ran.stderr);
     }
 }
+
+/// Killed again and again while it stores batches: none is lost, none is counted twice, and the history is that of a run in peace.
+#[test]
+fn kills_lose_nothing_and_count_nothing_twice() {
+    let scratch = nights();
+    let words = |store: &str| {
+        format!("monitor run --reference cal.json --batches nights/*.npy --store {store}")
+    };
+    run(&scratch, &words("peace.sqlite"));
+    for kill in 0..25_u64 {
+        let mut command = program();
+        command.args(words("killed.sqlite").split_whitespace()).current_dir(scratch.path());
+        command.env("SOURCE_DATE_EPOCH", "1793491200");
+        command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+        let mut child = command.spawn().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(3 + 7 * kill));
+        // Gone already if it was fast enough.
+        let _ = child.kill();
+        child.wait().unwrap();
+    }
+    run(&scratch, &words("killed.sqlite"));
+    run(&scratch, "monitor status --store killed.sqlite --verify").done();
+    let history = |store: &str| {
+        run(&scratch, &format!("monitor export --store {store} --out -")).done().stdout
+    };
+    assert_eq!(history("killed.sqlite"), history("peace.sqlite"));
+    assert_eq!(history("peace.sqlite").lines().count(), 31);
+}

@@ -123,3 +123,27 @@ fn the_commands_of_the_quickstart_work() {
     let shown = example.split_once("\n\n").unwrap().1;
     assert!(shown.starts_with("use evenkeel::prelude::*;") && page.contains(shown), "{shown}");
 }
+
+/// Thirty nights: every line that the page shows, and alarms where it says that there are some.
+#[test]
+fn the_tutorial_on_monitoring_is_true() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = fs::read_to_string(root.join("docs/monitoring.md")).unwrap();
+    let scratch = Scratch::new();
+    let commands = shown(&page);
+    assert!(commands.len() >= 8, "{commands:?}");
+    let mut alarms = 0;
+    for (command, printed) in commands {
+        let mut program = program();
+        program.args(command.split_whitespace()).arg("--quiet").current_dir(scratch.path());
+        // The day of the last night: the page would tell another one every day.
+        let ran = finish(program.env("SOURCE_DATE_EPOCH", "1793491200"));
+        assert_eq!(ran.stdout, printed, "evenkeel {command}: {}", ran.stderr);
+        assert!(ran.code < 2, "evenkeel {command}: {}", ran.stderr);
+        alarms += i32::from(ran.code == 1);
+        assert_eq!(ran.code == 1, ran.stderr.starts_with("alarm: "), "{}", ran.stderr);
+    }
+    assert!(alarms >= 1, "{alarms}");
+    let trend = fs::read_to_string(scratch.at("trend.html")).unwrap();
+    assert!(trend.contains("approved by Ada"));
+}

@@ -96,7 +96,7 @@ fn a_store_that_is_locked_says_so() {
 fn batches_that_do_not_fit_leave_nothing_behind() {
     let folder = Folder::new();
     let monitor = watched(&folder.store(), Keep::Sets);
-    let mut try_rows = |values: &[f64], columns: usize| {
+    let try_rows = |values: &[f64], columns: usize| {
         let mut rows = MemorySource::new("batch.npy", AnyRows::f64(values, columns).unwrap());
         let new = NewBatch {
             key: "k",

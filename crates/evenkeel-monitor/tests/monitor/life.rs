@@ -1,7 +1,7 @@
 //! From the first quiet night to the alarm, the decision, and the nights after it.
 
 use evenkeel_monitor::{
-    BatchQuery, Choice, Decision, Keep, LateLabels, Light, Monitor, Outbox, ProposalState,
+    BatchQuery, Choice, Decision, Keep, LateLabels, Light, Monitor, ProposalState,
 };
 
 use crate::world::{CLEAR, FADED, Folder, day, name, rows, send, watched};

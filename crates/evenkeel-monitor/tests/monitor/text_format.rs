@@ -95,7 +95,7 @@ fn an_export_has_a_row_for_every_batch() {
         evenkeel_io::write::write_table(&path, &table).unwrap();
         let argument = format!("{}:coverage_estimate", path.display());
         let read = evenkeel_io::read_matrix(&evenkeel_io::MatrixSource::parse(&argument).unwrap());
-        assert_eq!(read.unwrap().rows(), 3, "{file}");
+        assert_eq!(read.unwrap().rows("coverage").unwrap().rows(), 3, "{file}");
     }
     assert!(evenkeel_io::write::write_table(&folder.0.join("history.txt"), &table).is_err());
 }
