@@ -18,7 +18,7 @@ const open = async (options = {}) => {
   const folder = mkdtempSync(join(tmpdir(), "evenkeel-browser-"));
   const browser = await chromium.launchPersistentContext(folder, { executablePath, headless: true, args: flags, ...options });
   const page = await browser.newPage();
-  page.setDefaultTimeout(20000);
+  page.setDefaultTimeout(60000);
   const seen = { outside: [], troubles: [] };
   page.on("request", (request) => { if (!request.url().startsWith(address)) seen.outside.push(request.url()); });
   page.on("console", (message) => { if (message.type() === "error") seen.troubles.push(message.text()); });
