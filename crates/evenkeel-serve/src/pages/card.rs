@@ -39,6 +39,23 @@ impl Card {
                 light: None,
             };
         };
+        if last.version != model.version {
+            // What is known of coverage is known of another threshold.
+            return Self {
+                name,
+                tone: "unknown",
+                sign: "?",
+                verdict: "no batch since the approval",
+                coverage: format!(
+                    "Version {} is in use; nothing is known about its coverage yet, level {level}.",
+                    model.version
+                ),
+                since: format!("Approved {}.", minute(status.since)),
+                advice: "Wait for the next batch.".into(),
+                open_proposals: 0,
+                light: None,
+            };
+        }
         let open = usize::from(status.proposal.is_some());
         let summary = &last.summary;
         let light = match status.alarms.is_empty() {
@@ -54,7 +71,11 @@ impl Card {
             verdict,
             coverage: coverage_words(last, &level),
             since: since_words(last, facts),
-            advice: advice_words(light, status.alarms.len(), open).into(),
+            advice: match status.batches_since {
+                // The last batch is what was decided on.
+                0 => "Decided on; wait for the next batch.".into(),
+                _ => advice_words(light, status.alarms.len(), open).into(),
+            },
             open_proposals: open,
             light: Some(light),
         }

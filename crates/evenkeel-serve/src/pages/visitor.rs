@@ -19,8 +19,10 @@ use crate::tokens::Scope;
 pub(super) struct Visitor {
     /// Whether somebody logged in.
     pub is_logged_in: bool,
-    /// As they stand in the audit log, unless they give another name.
+    /// As the head of the page calls them.
     pub name: String,
+    /// Whom the token names; nobody where it was made without a name.
+    pub person: String,
     /// What forms carry.
     pub csrf: String,
     headers: HeaderMap,
@@ -47,6 +49,10 @@ impl Visitor {
         Ok(Self {
             is_logged_in: bearer.is_some(),
             name: bearer.map(Caller::name).unwrap_or_default(),
+            person: match caller {
+                Some(Caller::Bearer(token)) => token.note.clone(),
+                Some(Caller::Local) | None => String::new(),
+            },
             csrf: app.forms.field(&visit),
             headers: headers.clone(),
             new_visit,

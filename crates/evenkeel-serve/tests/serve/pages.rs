@@ -97,6 +97,9 @@ fn a_form_decides_only_with_its_mark() {
     let page = world.caller.get("/models/garments").expect(200).text();
     assert!(page.contains("Robin") && page.contains("the camera &#38; stays"), "{page}");
     post(&mark, &cookie).expect(409);
+    // What was lost before the approval says nothing about the new threshold.
+    let first = world.caller.get("/").expect(200).text();
+    assert!(first.contains("Version 2 is in use") && !first.contains("loses coverage"), "{first}");
 }
 
 #[test]
