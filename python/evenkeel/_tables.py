@@ -28,6 +28,8 @@ def table(argument: str, values: Any, labels: Optional[Tuple[str, Any]] = None) 
     """
     values = _inputs.collected(values)
     columns = _columns(values)
+    if labels is not None:
+        _refuse_moved_rows(argument, values, *labels)
     matrix = _inputs.matrix(argument, values)
     if matrix.shape[1] == 1:
         if labels is not None and _inputs.array_of(*labels).ndim == 2:
@@ -48,6 +50,19 @@ def table(argument: str, values: Any, labels: Optional[Tuple[str, Any]] = None) 
             f"{argument}: two columns are called {twice!r}; give every class a column of its own name, or an array without names"
         )
     return Table(matrix, columns)
+
+
+def _refuse_moved_rows(argument: str, values: Any, labels: str, y: Any) -> None:
+    """An error for pandas objects with the same index in another order: by their positions every label would be that of another row."""
+    one: Any = getattr(values, "index", None)
+    two: Any = getattr(y, "index", None)
+    if not (hasattr(one, "is_unique") and hasattr(two, "is_unique")) or len(one) != len(two) or one.equals(two):
+        return
+    if one.is_unique and two.is_unique and len(one.intersection(two)) == len(one):
+        raise InvalidInputError(
+            f"{argument} and {labels} have the same index in another order, and rows are matched by their position; put one in the order of "
+            f"the other ({labels}.loc[{argument}.index]), or give arrays"
+        )
 
 
 def aligned(argument: str, given: Table, columns: Optional[Sequence[str]], other: str) -> np.ndarray:
@@ -77,13 +92,22 @@ def encoded(
     in sorted order.
     """
     named = _given_names(classes, n_classes)
+    if named is not None and columns is not None:
+        _refuse_another_order(named, columns, matrix)
+    if named is None and columns is not None:
+        named = _numbered(columns) or (list(columns) if _truths(columns) == [True, False] else None)
     given = _words(argument, y, named if named is not None else columns)
-    if named is None and columns is not None and all(name.isdigit() for name in columns):
-        # Columns named 1, 2, 3: the label 1 is the class of the column 1.
-        named = list(columns)
-    if given is None and (named is None or not any(name.lstrip("-").isdigit() for name in named)):
+    if given is None and (named is None or not any(_means_number(name) for name in named)):
+        numbers = _inputs.labels(argument, y, matrix)
+        is_own = classes is None or (columns is not None and named == list(columns))
+        if is_own and named is not None and _truths(named) == [True, False]:
+            # Columns of yes and no in this order: 0 is the first of them, and the other by what it means.
+            raise InvalidInputError(
+                f"{argument} holds numbers, and the classes are {_some(named)}: 0 and 1 may mean either; give the labels as names or "
+                "booleans, or name the classes in the order of the columns (classes=[...])"
+            )
         # Numbers: also beside names that are words, which are then for what is shown.
-        return _inputs.labels(argument, y, matrix), named
+        return numbers, named
     words = _inputs.labels(argument, y, matrix).tolist() if given is None else given
     if named is None:
         named = list(columns) if columns is not None else _distinct(argument, y, words, matrix, n_classes)
@@ -139,21 +163,74 @@ def _given_names(classes: Any, n_classes: int) -> Optional[List[str]]:
     return names
 
 
+def _refuse_another_order(named: Sequence[str], columns: Sequence[str], matrix: str) -> None:
+    """An error for names that are those of the columns, in another order."""
+    moved = next((name for place, name in enumerate(named) if name in columns and columns[place] != name), None)
+    if moved is not None:
+        raise InvalidInputError(
+            f"classes: the columns of {matrix} are {_some(columns)}, and classes has {moved} in another place; put the names in the order "
+            "of the columns, or leave classes out"
+        )
+
+
+def _means_number(name: str) -> bool:
+    return name.lstrip("-").isdigit()
+
+
+def _numbered(columns: Sequence[str]) -> Optional[List[str]]:
+    """The numbers of columns p_1, p_2, ..., unless these number the columns in their order: a label means the same either way then.
+
+    Columns named 1, 2, 3: the label 1 is the class of the column 1.
+    """
+    stem = columns[0].rstrip("0123456789")
+    numbers = [name[len(stem) :] for name in columns]
+    if not all(name.startswith(stem) and number.isdigit() for name, number in zip(columns, numbers)):
+        return None
+    if any(name.rstrip("0123456789") != stem for name in columns):
+        return None
+    if len({int(number) for number in numbers}) != len(numbers):
+        return None
+    in_order = [int(number) for number in numbers] == list(range(len(numbers)))
+    return None if stem and in_order else [str(int(number)) for number in numbers]
+
+
+_TRUTHS = {
+    **dict.fromkeys(("true", "t", "yes", "y", "positive", "pos"), True),
+    **dict.fromkeys(("false", "f", "no", "n", "negative", "neg"), False),
+}
+
+
+def _truths(names: Sequence[str]) -> Optional[List[bool]]:
+    """What two classes mean that are the answers to a question, in their order; None where they are not."""
+    found = [_TRUTHS.get(name.strip().lower()) for name in names]
+    return [one for one in found if one is not None] if sorted(found, key=str) == [False, True] else None
+
+
 def _words(argument: str, y: Any, names: Optional[Sequence[str]]) -> Optional[List[Any]]:
     """The labels if they are words; None if they are numbers. True and False are words where classes are called so."""
     array = _inputs.array_of(argument, y)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
-    if array.ndim == 1 and array.dtype.kind == "b" and names is not None:
-        spelled = {name.lower(): name for name in names}
-        if set(spelled) == {"true", "false"}:
-            return [spelled[str(label).lower()] for label in array.tolist()]
+    values = array.tolist() if array.ndim == 1 else []
+    is_boolean = array.dtype.kind == "b" or (
+        array.dtype.kind == "O" and len(values) > 0 and all(isinstance(value, (bool, np.bool_)) for value in values)
+    )
+    if array.ndim == 1 and is_boolean and names is not None:
+        truths = _truths(names)
+        if truths is not None:
+            return [names[truths.index(bool(label))] for label in values]
+        if set(names) != {"0", "1"}:
+            # A boolean is no more the first column than the second.
+            raise InvalidInputError(
+                f"{argument} holds booleans, and the classes are {_some(names)}; give the labels as these names, or as integers from 0 in "
+                "the order of the columns"
+            )
+        return [str(int(label)) for label in values]
     if array.ndim != 1 or array.dtype.kind not in "OUST":
         return None
-    words = array.tolist()
-    if array.dtype.kind == "O" and not any(isinstance(word, (str, bytes)) for word in words):
+    if array.dtype.kind == "O" and not any(isinstance(word, (str, bytes)) for word in values):
         return None
-    return words
+    return values
 
 
 def _distinct(argument: str, y: Any, words: Sequence[Any], matrix: str, n_classes: int) -> List[str]:

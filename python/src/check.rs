@@ -1,11 +1,13 @@
 //! Is there a shift, how much coverage is at risk, what to do.
 
 use evenkeel::calibration::Calibration;
+use evenkeel::check::CheckSettings;
 use evenkeel::error::PointSet;
 use evenkeel::level::FailureProbability;
 use evenkeel::measure::WeightedEmpirical;
 use evenkeel::method::OptionValue;
 use evenkeel::method::label_plan::PlanAssumptions;
+use evenkeel::score::Score;
 use evenkeel_jobs::sentences::check::NextStep;
 use evenkeel_jobs::{
     CheckJob, Checked, JobError, LabeledData, SeenRows, TargetLabels, ValueKind, sentences,
@@ -118,7 +120,7 @@ pub(crate) fn check<'py>(
     let command = match sentences::check::next_step(&checked) {
         NextStep::Calibrate => Some(recalibrate(
             &settings,
-            delta,
+            (&job, stored.is_some()),
             logits,
             (!job.labels.is_empty(), !second_cal.is_empty()),
         )),
@@ -201,10 +203,11 @@ fn curves(checked: &Checked) -> Result<Vec<Steps>, Failure> {
 /// The call that does what is recommended: the arguments of this check, as far as they are not the defaults.
 fn recalibrate(
     settings: &Settings,
-    delta: FailureProbability,
+    (job, stored): (&CheckJob, bool),
     logits: &str,
     (labeled, second): (bool, bool),
 ) -> String {
+    let CheckSettings { alpha, delta, seed, .. } = job.settings;
     let mut call = "evenkeel.calibrate(probs_cal, y_cal, probs_target".to_owned();
     if labeled {
         call += ", y_target=y_target";
@@ -213,14 +216,24 @@ fn recalibrate(
     }
     let mut set = |name: &str, value: String| call += &format!(", {name}={value}");
     let rates = [
-        ("alpha", settings.alpha.get(), 0.1),
+        ("alpha", alpha.get(), 0.1),
         ("shift_level", delta.get(), FailureProbability::FIVE_PERCENT.get()),
     ];
     for (name, value, _) in rates.iter().filter(|(_, value, default)| value != default) {
         set(name, value.to_string());
     }
-    if settings.seed.get() != 0 {
-        set("random_state", settings.seed.get().to_string());
+    if seed.get() != 0 {
+        set("random_state", seed.get().to_string());
+    }
+    // The score of a calibration in use; any other stands among the options.
+    for (name, value) in job.score.options().iter().filter(|_| stored && job.score != Score::Lac) {
+        let value = match value.as_str() {
+            "true" => "True".to_owned(),
+            "false" => "False".to_owned(),
+            number if number.parse::<f64>().is_ok() => number.to_owned(),
+            word => format!("\"{word}\""),
+        };
+        set(&keyword(name), value);
     }
     match kind(logits) {
         ValueKind::Probabilities => {}

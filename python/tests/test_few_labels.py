@@ -263,3 +263,20 @@ class TestSheets:
         parquet.write_table(pa.table({"confidence": [1, 2], "label": [3, 4]}), tmp_path / "other.parquet")
         refused = run("check", *cal, "--target-labels", tmp_path / "other.parquet")
         assert refused.code == 2 and "other.parquet" in refused.stderr
+
+
+class TestPlanScores:
+    """Calibrations whose score is a label law are checked by that law."""
+
+    def test_are_checked_by_their_law(self, fog, labels):
+        data = (fog.probs_cal, fog.y_cal, fog.probs_target)
+        fitted = ek.calibrate(*data, method="label-plan", score="plan")
+        found = ek.check(calibration=fitted, probs_target=fog.probs_target)
+        assert found.threshold == fitted.threshold()
+        low, high = found.coverage_interval.guaranteed
+        assert low <= found.coverage_estimate.value <= high
+        counted = ek.check(calibration=fitted, probs_target=fog.probs_target, y_target=labels)
+        sets = fitted.predict_set(fog.probs_target)
+        covered = sum(bool(np.asarray(sets)[row, label]) for row, label in labels.items())
+        assert (counted.coverage_measured.k, counted.coverage_measured.covered) == (50, covered)
+        assert counted.with_labels.posterior.low <= counted.with_labels.posterior.value

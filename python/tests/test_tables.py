@@ -207,3 +207,60 @@ def test_uncorrected_needs_no_target_data(fog):
     assert alone.threshold() == ek.calibrate(fog.probs_cal, fog.y_cal, fog.probs_target, method="uncorrected").threshold()
     with pytest.raises(ek.InvalidParameterError, match="probs_target is missing; method auto"):
         ek.calibrate(fog.probs_cal, fog.y_cal)
+
+
+def test_columns_with_numbers_are_the_classes_of_these_numbers(fog):
+    """p_1 to p_10: the label 1 is the class of p_1; p_3, p_1, p_0, ...: the label 0 is that of p_0."""
+    plain = ek.calibrate(fog.probs_cal, fog.y_cal, method="uncorrected").threshold()
+    from_one = pandas.DataFrame(fog.probs_cal, columns=[f"p_{place}" for place in range(1, 11)])
+    cal = ek.calibrate(from_one, fog.y_cal + 1, method="uncorrected")
+    assert cal.threshold() == plain and cal.classes_ == [str(place) for place in range(1, 11)]
+    # Also where a class does not occur, so that no label is out of range.
+    rows = fog.y_cal < 9
+    some = ek.calibrate(from_one[rows], fog.y_cal[rows] + 1, method="uncorrected")
+    assert some.threshold() == ek.calibrate(fog.probs_cal[rows], fog.y_cal[rows], method="uncorrected").threshold()
+    order = [3, 1, 0, 2, *range(4, 10)]
+    moved = pandas.DataFrame(fog.probs_cal[:, order], columns=[f"p_{place}" for place in order])
+    assert ek.calibrate(moved, fog.y_cal, method="uncorrected").threshold() == plain
+    with pytest.raises(ek.InvalidInputError, match=r"y_cal\[\d+\] is 0, which names no class"):
+        ek.calibrate(from_one, fog.y_cal, method="uncorrected")
+    # In their order they are what arrays have: numbers from 0, and no names.
+    from_zero = pandas.DataFrame(fog.probs_cal, columns=[f"p_{place}" for place in range(10)])
+    assert ek.calibrate(from_zero, fog.y_cal, method="uncorrected").classes_ is None
+
+
+def test_classes_in_another_order_than_the_columns_are_refused(fog):
+    table = pandas.DataFrame(fog.probs_cal, columns=NAMES)
+    with pytest.raises(ek.InvalidInputError, match="classes has boot in another place; put the names in the order of the columns"):
+        ek.calibrate(table, fog.y_cal, method="uncorrected", classes=NAMES[::-1])
+    assert ek.calibrate(table, fog.y_cal, method="uncorrected", classes=NAMES).classes_ == NAMES
+    assert ek.calibrate(table, fog.y_cal, method="uncorrected", classes=[name.upper() for name in NAMES]).classes_[9] == "BOOT"
+
+
+def test_yes_and_no_mean_what_they_say(fog):
+    two = np.column_stack([fog.probs_cal[:, 0], 1 - fog.probs_cal[:, 0]])
+    first = fog.y_cal == 0
+    plain = ek.calibrate(two, np.where(first, 0, 1), method="uncorrected").threshold()
+    table = pandas.DataFrame(two, columns=["yes", "no"])
+    assert ek.calibrate(table, first, method="uncorrected").threshold() == plain
+    assert ek.calibrate(table, np.where(first, "yes", "no"), method="uncorrected").threshold() == plain
+    with pytest.raises(ek.InvalidInputError, match="y_cal holds numbers, and the classes are yes, no: 0 and 1 may mean either"):
+        ek.calibrate(table, first.astype(int), method="uncorrected")
+    with pytest.raises(ek.InvalidInputError, match="y_cal holds booleans, and the classes are cat, dog"):
+        ek.calibrate(pandas.DataFrame(two, columns=["cat", "dog"]), first, method="uncorrected")
+    named = ek.calibrate(table, first.astype(int), method="uncorrected", classes=["yes", "other"])
+    assert named.classes_ == ["yes", "other"]
+
+
+def test_rows_of_pandas_in_two_orders_are_refused(fog):
+    table, labels = pandas.DataFrame(fog.probs_cal, columns=NAMES), pandas.Series(fog.y_cal)
+    plain = ek.calibrate(table, labels, method="uncorrected").threshold()
+    moved = labels.sample(frac=1, random_state=1)
+    with pytest.raises(ek.InvalidInputError, match="probs_cal and y_cal have the same index in another order"):
+        ek.calibrate(table, moved, method="uncorrected")
+    assert ek.calibrate(table, moved.loc[table.index], method="uncorrected").threshold() == plain
+    # Another index says nothing of the order.
+    assert ek.calibrate(table, labels.set_axis(labels.index + 7), method="uncorrected").threshold() == plain
+    cal = ek.calibrate(table, labels, method="uncorrected")
+    with pytest.raises(ek.InvalidInputError, match="probs and y have the same index in another order"):
+        cal.evaluate(table, moved)

@@ -12,6 +12,7 @@ use crate::failure::Failure;
 pub(crate) use crate::method_args::*;
 use crate::per_args::{GroupsOfPoints, PerArgs, SmallArgs};
 use crate::table_args::{ColumnArgs, LabeledPaths};
+use crate::typed_numbers::{number, whole};
 
 /// Inputs that some methods take beside the probabilities.
 // A heading of its own: most users need none of these, and should not have to read past them.
@@ -51,12 +52,21 @@ pub(crate) enum Command {
     Compare(Deferred<CompareArgs>),
     /// Rows to label, drawn at random, and what their labels will be worth.
     Label(Deferred<crate::label_args::LabelArgs>),
+    /// Batches over time: alarms that hold for years, proposals that people decide on; no server needed.
+    #[command(
+        subcommand,
+        after_help = "Example:\n  evenkeel monitor run --reference cal.json --batches 'nightly/*.parquet' --store ek.sqlite"
+    )]
+    Monitor(crate::monitor_args::MonitorCommand),
     /// The paper's experiments: tables, figures and a page.
     #[command(
         subcommand,
         after_help = "Example:\n  evenkeel reproduce regression --out regression"
     )]
     Reproduce(crate::reproduce_args::ReproduceCommand),
+    /// The monitor over HTTP: batches in; alarms, proposals, calibrations and pages out.
+    #[cfg(feature = "serve")]
+    Serve(Deferred<crate::serve_args::ServeArgs>),
     /// Completions for a shell, on stdout.
     Completions(CompletionsArgs),
     /// The manual page, on stdout.
@@ -113,13 +123,13 @@ pub(crate) fn file_parser() -> impl TypedValueParser<Value = String> {
 #[command(next_help_heading = "Everywhere")]
 pub(crate) struct Common {
     /// Miscoverage rate: sets may miss the label this often; several are separated by commas, and the first one leads.
-    #[arg(long, default_values_t = [0.1], value_delimiter = ',')]
+    #[arg(long, default_values_t = [0.1], value_delimiter = ',', value_parser = number)]
     pub alpha: Vec<f64>,
     /// Root of all randomness: the same seed and inputs give the same bytes.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = whole::<u64>(0..=u64::MAX))]
     pub seed: u64,
     /// Threads to use; results do not depend on it [default: all cores].
-    #[arg(long)]
+    #[arg(long, value_parser = whole::<usize>(0..=u64::MAX))]
     pub threads: Option<usize>,
     /// One JSON document on stdout and nothing else.
     #[arg(long)]
@@ -283,6 +293,9 @@ pub(crate) struct DemoArgs {
     /// Folder for the data and report.html.
     #[arg(long, value_name = "DIR", default_value = "evenkeel-demo")]
     pub out: PathBuf,
+    /// Write thirty nights of batches for the tutorial on monitoring into this folder, and nothing else.
+    #[arg(long, value_name = "DIR")]
+    pub nights: Option<PathBuf>,
     #[command(flatten)]
     pub common: Common,
 }
@@ -313,7 +326,7 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "LABELS", value_parser = file_parser())]
     pub target_labels: Option<String>,
     /// Failure probability of each confidence statement, and level of the shift test.
-    #[arg(long, default_value_t = 0.05)]
+    #[arg(long, default_value_t = 0.05, value_parser = number)]
     pub delta: f64,
     /// Show the readings, the bounds and what they mean.
     #[arg(long)]
@@ -321,13 +334,13 @@ pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub page: PageArgs,
     /// Exit with 1 if coverage is estimated, or by labels known, to be below this.
-    #[arg(long, value_name = "COVERAGE")]
+    #[arg(long, value_name = "COVERAGE", value_parser = number)]
     pub fail_below: Option<f64>,
     /// Exit with 1 if the low end of the estimate's range is below this.
-    #[arg(long, value_name = "COVERAGE")]
+    #[arg(long, value_name = "COVERAGE", value_parser = number)]
     pub fail_below_worst_case: Option<f64>,
     /// Exit with 1 if the guaranteed coverage may be below this.
-    #[arg(long, value_name = "COVERAGE")]
+    #[arg(long, value_name = "COVERAGE", value_parser = number)]
     pub fail_below_guaranteed: Option<f64>,
     /// Exit with 1 if a shift was detected.
     #[arg(long)]
@@ -339,7 +352,7 @@ pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub bound_grid: BoundGrid,
     /// Relabelings of the shift test [default: 999, or 2 / delta if that is more].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>(0..=u64::MAX))]
     pub permutations: Option<usize>,
     #[command(flatten)]
     pub per: PerArgs,
@@ -404,13 +417,13 @@ pub(crate) struct PageArgs {
 #[command(next_help_heading = "Everywhere")]
 pub(crate) struct CheckCommon {
     /// Miscoverage rate, or several separated by commas, of which the first one leads [default: the calibration's, or 0.1].
-    #[arg(long, value_delimiter = ',')]
+    #[arg(long, value_delimiter = ',', value_parser = number)]
     pub alpha: Vec<f64>,
     /// Root of all randomness [default: the calibration's, or 0].
-    #[arg(long)]
+    #[arg(long, value_parser = whole::<u64>(0..=u64::MAX))]
     pub seed: Option<u64>,
     /// Threads to use; results do not depend on it [default: all cores].
-    #[arg(long)]
+    #[arg(long, value_parser = whole::<usize>(0..=u64::MAX))]
     pub threads: Option<usize>,
     /// One JSON document on stdout and nothing else.
     #[arg(long)]
@@ -503,13 +516,13 @@ pub(crate) struct PredictArgs {
 #[command(next_help_heading = "Everywhere")]
 pub(crate) struct StoredCommon {
     /// Miscoverage rate, or several separated by commas, of which the first one leads [default: the calibration's].
-    #[arg(long, value_delimiter = ',')]
+    #[arg(long, value_delimiter = ',', value_parser = number)]
     pub alpha: Vec<f64>,
     /// Accepted for symmetry; sets take their randomness from the calibration's seed.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = whole::<u64>(0..=u64::MAX))]
     pub seed: u64,
     /// Threads to use; results do not depend on it [default: all cores].
-    #[arg(long)]
+    #[arg(long, value_parser = whole::<usize>(0..=u64::MAX))]
     pub threads: Option<usize>,
     /// One JSON document on stdout and nothing else.
     #[arg(long)]
@@ -545,10 +558,18 @@ pub(crate) struct EvaluateArgs {
     #[arg(long, value_name = "VECTOR", value_parser = file_parser(), help_heading = EXTRA_INPUTS)]
     pub ratios: Option<String>,
     /// Exit with 1 if the measured coverage is below this.
-    #[arg(long, value_name = "COVERAGE")]
+    #[arg(long, value_name = "COVERAGE", value_parser = number)]
     pub fail_below: Option<f64>,
     #[command(flatten)]
     pub page: PageArgs,
+    /// A line for each group of this column of the table; a line for each class is always there.
+    #[arg(
+        long,
+        value_name = "class|COLUMN",
+        conflicts_with = "groups",
+        help_heading = "Coverage for each class or group"
+    )]
+    pub per: Option<String>,
     #[command(flatten)]
     pub groups: GroupsOfPoints,
     #[command(flatten)]

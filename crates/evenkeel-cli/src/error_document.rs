@@ -3,6 +3,7 @@
 use evenkeel::error::Category as CoreCategory;
 use evenkeel_io::{Category, IoError};
 use evenkeel_jobs::{ErrorPlace, JobError};
+use evenkeel_monitor::{Kind as MonitorKind, MonitorError};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -57,6 +58,9 @@ impl ErrorDocument {
                 let file = Some(evenkeel_io::text_of_path(path));
                 (Kind::Calibration, ErrorPlace { file, ..ErrorPlace::default() })
             }
+            #[cfg(feature = "serve")]
+            Failure::Serve(_) => (Kind::System, ErrorPlace::default()),
+            Failure::Monitor(error) => of_monitor(error),
             Failure::Argument(_) => (Kind::Usage, ErrorPlace::default()),
             Failure::Experiment(_) => (Kind::Data, ErrorPlace::default()),
             Failure::Threads { .. } | Failure::Json(_) | Failure::Stdout(_) => {
@@ -84,6 +88,22 @@ fn of_io(error: &IoError) -> (Kind, ErrorPlace) {
         Category::Core(category) => of_core(category),
     };
     (kind, error.place())
+}
+
+fn of_monitor(error: &MonitorError) -> (Kind, ErrorPlace) {
+    match error {
+        MonitorError::Job(error) => of_job(error),
+        MonitorError::Core(error) => (of_core(error.category()), ErrorPlace::of_core(error)),
+        MonitorError::Io(error) => of_io(error),
+        other => {
+            let kind = match other.kind() {
+                MonitorKind::NotFound | MonitorKind::Invalid => Kind::Usage,
+                MonitorKind::Conflict => Kind::Incompatible,
+                MonitorKind::Busy | MonitorKind::Storage => Kind::System,
+            };
+            (kind, ErrorPlace::default())
+        }
+    }
 }
 
 fn of_job(error: &JobError) -> (Kind, ErrorPlace) {

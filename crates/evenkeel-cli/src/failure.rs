@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use evenkeel_io::IoError;
 use evenkeel_jobs::JobError;
+use evenkeel_monitor::MonitorError;
 
 use crate::spelling::CliSpelling;
 
@@ -19,6 +20,9 @@ pub(crate) enum Failure {
     /// Something about a file.
     #[error("{}", io_words(.0))]
     Io(#[from] IoError),
+    /// Something about a store of batches.
+    #[error("{}", monitor_words(.0))]
+    Monitor(#[from] MonitorError),
     /// Something about an experiment.
     #[error("{0}")]
     Experiment(#[from] evenkeel_experiments::Error),
@@ -30,6 +34,10 @@ pub(crate) enum Failure {
         /// What is wrong.
         reason: String,
     },
+    /// A server that cannot start or go on.
+    #[cfg(feature = "serve")]
+    #[error("{0}")]
+    Serve(evenkeel_serve::ServeError),
     /// An argument clap could not judge.
     #[error("{0}")]
     Argument(String),
@@ -55,6 +63,16 @@ fn job_words(error: &JobError) -> String {
             None => error.to_string(),
         },
         other => other.spelled(&spelled),
+    }
+}
+
+/// What is wrong with a store, or with a batch for it.
+fn monitor_words(error: &MonitorError) -> String {
+    match error {
+        MonitorError::Job(job) => job_words(job),
+        MonitorError::Core(core) => spelled(core),
+        MonitorError::Io(io) => io_words(io),
+        other => other.to_string(),
     }
 }
 

@@ -43,7 +43,19 @@ impl Reading {
     ) -> Result<Option<Vec<String>>, Failure> {
         let read = |path: &std::path::PathBuf| read_class_names(path, Some(classes));
         let given = self.class_names.as_ref().map(read).transpose()?;
-        Ok(given.or_else(|| known.classes.clone()))
+        let before = known.classes.as_ref().or(known.columns.as_ref());
+        let (Some(given), Some(before)) = (&given, before) else {
+            return Ok(given.or_else(|| known.classes.clone()));
+        };
+        // Sets would be given the names of other classes.
+        match LabelNames::Listed(given.clone()).at_odds_with(before) {
+            None => Ok(Some(given.clone())),
+            Some(name) => Err(Failure::Argument(format!(
+                "--class-names: {name} stands in another place than among the classes of the calibration data, {}; put the names in this \
+                 order, or leave --class-names out",
+                before.join(", ")
+            ))),
+        }
     }
 
     /// How columns are understood, before or after those of the calibration data are known.
@@ -177,7 +189,7 @@ impl BesideArgs {
     pub(crate) fn labels(
         &self,
         classes: usize,
-        names: Option<&[String]>,
+        names: &LabelNames,
     ) -> Result<Option<(TargetLabels, Option<usize>)>, Failure> {
         let Some(input) = &self.target_labels else { return Ok(None) };
         let found = read_labels_of_rows(input, names)?;
@@ -199,6 +211,12 @@ pub(crate) fn load_calibration(path: &Path) -> Result<Calibration, Failure> {
 /// The same for calibrations with a threshold for each class or group.
 pub(crate) fn load_any_calibration(path: &Path) -> Result<AnyCalibration, Failure> {
     let failed = |reason: String| Failure::Calibration { path: path.to_owned(), reason };
+    parse_any_calibration(&calibration_text(path)?).map_err(|error| failed(error.to_string()))
+}
+
+/// The text of a calibration file.
+pub(crate) fn calibration_text(path: &Path) -> Result<String, Failure> {
+    let failed = |reason: String| Failure::Calibration { path: path.to_owned(), reason };
     let metadata = std::fs::metadata(path).map_err(|error| failed(unreadable(&error)))?;
     // A pipe has no length to compare, and a directory gives an error that names neither.
     if !metadata.is_file() {
@@ -208,8 +226,7 @@ pub(crate) fn load_any_calibration(path: &Path) -> Result<AnyCalibration, Failur
     if metadata.len() > LARGEST_CALIBRATION {
         return Err(failed(format!("is {} bytes, too large for a calibration", metadata.len())));
     }
-    let text = std::fs::read_to_string(path).map_err(|error| failed(unreadable(&error)))?;
-    parse_any_calibration(&text).map_err(|error| failed(error.to_string()))
+    std::fs::read_to_string(path).map_err(|error| failed(unreadable(&error)))
 }
 
 /// A calibration of ten million points is about 400 MB.

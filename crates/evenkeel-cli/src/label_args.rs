@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::args::{CheckCommon, Reading, file_parser};
+use crate::typed_numbers::{number, whole};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -27,10 +28,10 @@ pub(crate) struct LabelArgs {
     )]
     pub unlabeled: Vec<String>,
     /// Rows to draw.
-    #[arg(long, value_name = "N", requires = "unlabeled")]
+    #[arg(long, value_name = "N", requires = "unlabeled", value_parser = whole::<u64>(0..=u64::MAX))]
     pub budget: Option<u64>,
     /// How many labels it takes to know coverage to within this many points.
-    #[arg(long = "for", value_name = "POINTS")]
+    #[arg(long = "for", value_name = "POINTS", value_parser = number)]
     pub half_width: Option<f64>,
     /// A calibration in use: its sets stand beside the rows, its rate is the default.
     #[arg(long, value_name = "FILE", requires = "unlabeled")]
@@ -51,7 +52,7 @@ pub(crate) struct LabelArgs {
     #[arg(long, value_name = "FILE", requires = "unlabeled")]
     pub out: Option<PathBuf>,
     /// Failure probability of the interval that labels will give.
-    #[arg(long, default_value_t = 0.05)]
+    #[arg(long, default_value_t = 0.05, value_parser = number)]
     pub delta: f64,
     #[command(flatten)]
     pub reading: Reading,

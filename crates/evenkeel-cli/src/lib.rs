@@ -11,6 +11,7 @@ mod files;
 mod label_args;
 mod memory;
 mod method_args;
+mod monitor_args;
 mod output;
 mod outputs;
 mod page;
@@ -18,11 +19,14 @@ mod per_args;
 mod progress;
 mod reference;
 mod reproduce_args;
+#[cfg(feature = "serve")]
+mod serve_args;
 mod settings;
 mod signals;
 mod spelling;
 mod table;
 mod table_args;
+mod typed_numbers;
 mod understood;
 
 use std::process::ExitCode;
@@ -39,7 +43,10 @@ pub fn main() -> ExitCode {
         Err(error) => return exit::of_usage(&error),
     };
     memory::watch();
-    signals::watch();
+    // A server ends in good order when it is told to; everything else removes what is unfinished and is gone.
+    if !commands::ends_by_itself(&cli.command) {
+        signals::watch();
+    }
     let outcome = commands::run(&cli.command);
     // What came on stdin was kept in a file; the process ends.
     evenkeel_io::write::remove_unfinished();

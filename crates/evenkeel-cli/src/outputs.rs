@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use evenkeel_io::write::{FileIdentity, identity};
-use evenkeel_io::{GroupFile, MatrixSource};
+use evenkeel_io::{GroupFile, MatrixSource, text_of_path};
 
 use crate::args::{
     BesideArgs, CalibrateArgs, CheckArgs, Command, CompareArgs, Deferred, SecondArgs,
@@ -11,6 +11,7 @@ use crate::args::{
 use crate::args::{EvaluateArgs, Labeled, PredictArgs, Reading};
 use crate::failure::Failure;
 use crate::label_args::LabelArgs;
+use crate::monitor_args::{MonitorCommand, StoreArgs};
 use crate::per_args::PerArgs;
 
 /// A flag and the file it names.
@@ -26,6 +27,10 @@ pub(crate) fn require_apart(command: &Command) -> Result<(), Failure> {
         Command::Compare(Deferred(args)) => of_compare(args),
         Command::Evaluate(Deferred(args)) => of_evaluate(args),
         Command::Label(Deferred(args)) => of_label(args),
+        // It writes to its store, which it alone names.
+        #[cfg(feature = "serve")]
+        Command::Serve(_) => return Ok(()),
+        Command::Monitor(command) => of_monitor(command),
         // These write to stdout, or into a folder under names of their own.
         Command::Demo(_) | Command::Reproduce(_) | Command::Completions(_) | Command::Manual(_) => {
             return Ok(());
@@ -35,8 +40,15 @@ pub(crate) fn require_apart(command: &Command) -> Result<(), Failure> {
     let identified = |files: Vec<Named>| -> Vec<(Named, FileIdentity)> {
         files.into_iter().filter_map(|file| Some((file.clone(), identity(&file.1)?))).collect()
     };
+    let folders = of_folders(&inputs);
     let (inputs, outputs) = (identified(inputs), identified(outputs));
     for (at, ((flag, path), output)) in outputs.iter().enumerate() {
+        if let Some((input, folder)) = folders.iter().find(|(_, folder)| folder.would_read(path)) {
+            return Err(Failure::Argument(format!(
+                "{flag} {} would be one of the tables of {input} {folder} when these are read again; write it elsewhere",
+                path.display()
+            )));
+        }
         if let Some(((input, _), _)) = inputs.iter().find(|(_, input)| input == output) {
             return Err(Failure::Argument(format!(
                 "{flag} {} is the file of {input}, which it would replace; choose another name",
@@ -51,6 +63,16 @@ pub(crate) fn require_apart(command: &Command) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// The inputs that stand for all tables of a folder, or for those that fit a pattern.
+fn of_folders(inputs: &[Named]) -> Vec<(&'static str, MatrixSource)> {
+    let source = |(flag, path): &Named| {
+        let source = MatrixSource::parse(&text_of_path(path)).ok()?;
+        (path.as_os_str() != STDIN).then_some((*flag, source))
+    };
+    // What is one file is compared by its identity.
+    inputs.iter().filter(|(_, path)| !path.is_file()).filter_map(source).collect()
 }
 
 /// An error if calibration data and other rows are both to come on stdin, which is one table.
@@ -143,6 +165,49 @@ fn of_label(args: &LabelArgs) -> Files {
     (inputs, plain("--out", args.out.as_deref()))
 }
 
+fn of_monitor(command: &MonitorCommand) -> Files {
+    let store = |store: &StoreArgs| plain("--store", Some(&store.store));
+    match command {
+        MonitorCommand::Add(Deferred(args)) => {
+            let mut inputs = plain("--reference", Some(&args.reference));
+            inputs.extend(optional("--baseline", args.watch.baseline.as_deref()));
+            inputs.extend(names(&args.reading));
+            (inputs, store(&args.store))
+        }
+        MonitorCommand::Run(Deferred(args)) => {
+            let mut inputs = plain("--reference", args.reference.as_deref());
+            inputs.extend(several("--batches", &args.batches));
+            inputs.extend(optional("--baseline", args.watch.baseline.as_deref()));
+            inputs.extend(names(&args.reading));
+            let mut outputs = store(&args.store);
+            outputs.extend(plain("--prometheus", args.prometheus.as_deref()));
+            outputs.extend(plain("--html", args.html.as_deref()));
+            (inputs, outputs)
+        }
+        MonitorCommand::Status(Deferred(args)) => {
+            let mut outputs = plain("--prometheus", args.prometheus.as_deref());
+            outputs.extend(plain("--html", args.html.as_deref()));
+            (store(&args.store), outputs)
+        }
+        MonitorCommand::Export(Deferred(args)) => {
+            (store(&args.store), plain("--out", Some(&args.out)))
+        }
+        MonitorCommand::Labels(Deferred(args)) => {
+            (optional("--labels", Some(&args.labels)), store(&args.store))
+        }
+        MonitorCommand::Propose(Deferred(args)) => (Vec::new(), store(&args.store)),
+        MonitorCommand::Approve(Deferred(args)) | MonitorCommand::Reject(Deferred(args)) => {
+            (store(&args.store), plain("--out", args.out.as_deref()))
+        }
+        MonitorCommand::Calibration(Deferred(args)) => {
+            (store(&args.store), plain("--out", Some(&args.out)))
+        }
+        MonitorCommand::Backup(Deferred(args)) => {
+            (plain("--store", Some(&args.store)), plain("--out", Some(&args.out)))
+        }
+    }
+}
+
 fn labeled(labeled: &Labeled) -> Vec<Named> {
     let mut files = optional("--cal-probs", labeled.cal_probs.as_deref());
     files.extend(optional("--cal-labels", labeled.cal_labels.as_deref()));
@@ -195,8 +260,9 @@ fn matrix(flag: &'static str, argument: &str) -> Vec<Named> {
     if argument == STDIN || argument.starts_with("-:") {
         return vec![(flag, PathBuf::from(STDIN))];
     }
-    let source = MatrixSource::parse(argument).ok();
-    source.map(|source| (flag, source.path().to_path_buf())).into_iter().collect()
+    let Ok(source) = MatrixSource::parse(argument) else { return Vec::new() };
+    let files = source.files().into_iter().chain([source.path().to_path_buf()]);
+    files.map(|path| (flag, path)).collect()
 }
 
 fn plain(flag: &'static str, path: Option<&Path>) -> Vec<Named> {

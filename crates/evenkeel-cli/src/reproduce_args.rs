@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use crate::args::Common;
+use crate::typed_numbers::{MOST, whole};
 
 /// The experiments.
 #[derive(Debug, Subcommand)]
@@ -40,14 +41,14 @@ Example:
   evenkeel reproduce regression --out regression --simulations 100 --epochs 10,30,100")]
 pub(crate) struct RegressionArgs {
     /// Repetitions, each with samples of its own.
-    #[arg(long, default_value_t = 500)]
+    #[arg(long, default_value_t = 500, value_parser = whole::<usize>(1..=MOST))]
     pub simulations: usize,
     /// Points of each of the four samples.
-    #[arg(long, default_value_t = 1000)]
+    #[arg(long, default_value_t = 1000, value_parser = whole::<usize>(2..=MOST))]
     pub samples: usize,
     /// Epochs of the predictor's training, increasing; all methods are run after each. The paper does not name its
     /// number, and the outcome depends on it.
-    #[arg(long, default_value = "30", value_delimiter = ',', value_name = "LIST")]
+    #[arg(long, default_value = "30", value_delimiter = ',', value_name = "LIST", value_parser = whole::<usize>(1..=MOST))]
     pub epochs: Vec<usize>,
     #[command(flatten)]
     pub run: RunArgs,
@@ -69,19 +70,19 @@ pub(crate) struct DataArgs {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SizeArgs {
     /// Repetitions of every condition.
-    #[arg(long, default_value_t = 10)]
+    #[arg(long, default_value_t = 10, value_parser = whole::<u64>(1..=MOST))]
     pub seeds: u64,
     /// Labeled clean points; weight functions take twice as many.
-    #[arg(long, default_value_t = 300, value_name = "N")]
+    #[arg(long, default_value_t = 300, value_name = "N", value_parser = whole::<usize>(1..=MOST))]
     pub calibration: usize,
     /// Unlabeled points.
-    #[arg(long, default_value_t = 300, value_name = "M")]
+    #[arg(long, default_value_t = 300, value_name = "M", value_parser = whole::<usize>(1..=MOST))]
     pub unlabeled: usize,
     /// Test points at most.
-    #[arg(long, default_value_t = 30_000, value_name = "N")]
+    #[arg(long, default_value_t = 30_000, value_name = "N", value_parser = whole::<usize>(1..=MOST))]
     pub test: usize,
     /// Grid points of the paper's objective; its answer depends on them.
-    #[arg(long, default_value_t = 100, value_name = "K")]
+    #[arg(long, default_value_t = 100, value_name = "K", value_parser = whole::<usize>(2..=MOST))]
     pub grid: usize,
 }
 
@@ -110,7 +111,7 @@ pub(crate) struct ImagesArgs {
     #[arg(long, value_name = "DIR", conflicts_with_all = ["data", "second_data"])]
     pub export_images: Option<PathBuf>,
     /// Severities.
-    #[arg(long, default_value = "1,3,5", value_delimiter = ',', value_name = "LIST")]
+    #[arg(long, default_value = "1,3,5", value_delimiter = ',', value_name = "LIST", value_parser = whole::<u32>(0..=u32::MAX.into()))]
     pub severities: Vec<u32>,
     /// Rows of the tables, separated by commas [default: all]. `conditional` is measured on 2000 test points at most.
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
@@ -127,7 +128,7 @@ pub(crate) struct TightnessArgs {
     #[command(flatten)]
     pub sizes: SizeArgs,
     /// The severity.
-    #[arg(long, default_value_t = 5)]
+    #[arg(long, default_value_t = 5, value_parser = whole::<u32>(0..=u32::MAX.into()))]
     pub severity: u32,
     #[command(flatten)]
     pub run: RunArgs,
@@ -141,24 +142,23 @@ pub(crate) struct SampleSizeArgs {
     #[command(flatten)]
     pub data: DataArgs,
     /// Repetitions of every condition.
-    #[arg(long, default_value_t = 10)]
+    #[arg(long, default_value_t = 10, value_parser = whole::<u64>(1..=MOST))]
     pub seeds: u64,
     /// Numbers of labeled and of unlabeled points.
     #[arg(
         long,
         default_value = "30,100,300,1000,3000",
         value_delimiter = ',',
-        value_name = "LIST"
-    )]
+        value_name = "LIST", value_parser = whole::<usize>(2..=MOST))]
     pub sizes: Vec<usize>,
     /// Test points at most.
-    #[arg(long, default_value_t = 30_000, value_name = "N")]
+    #[arg(long, default_value_t = 30_000, value_name = "N", value_parser = whole::<usize>(1..=MOST))]
     pub test: usize,
     /// Grid points of the paper's objective; its answer depends on them.
-    #[arg(long, default_value_t = 100, value_name = "K")]
+    #[arg(long, default_value_t = 100, value_name = "K", value_parser = whole::<usize>(2..=MOST))]
     pub grid: usize,
     /// Severities.
-    #[arg(long, default_value = "1", value_delimiter = ',', value_name = "LIST")]
+    #[arg(long, default_value = "1", value_delimiter = ',', value_name = "LIST", value_parser = whole::<u32>(0..=u32::MAX.into()))]
     pub severities: Vec<u32>,
     #[command(flatten)]
     pub run: RunArgs,
@@ -176,13 +176,13 @@ pub(crate) struct FiguresArgs {
     #[arg(long, default_value = "fog_3", value_name = "NAME_SEVERITY")]
     pub figure_2: String,
     /// Labeled clean points.
-    #[arg(long, default_value_t = 300, value_name = "N")]
+    #[arg(long, default_value_t = 300, value_name = "N", value_parser = whole::<usize>(1..=MOST))]
     pub calibration: usize,
     /// Unlabeled points.
-    #[arg(long, default_value_t = 300, value_name = "M")]
+    #[arg(long, default_value_t = 300, value_name = "M", value_parser = whole::<usize>(1..=MOST))]
     pub unlabeled: usize,
     /// Test points at most.
-    #[arg(long, default_value_t = 30_000, value_name = "N")]
+    #[arg(long, default_value_t = 30_000, value_name = "N", value_parser = whole::<usize>(1..=MOST))]
     pub test: usize,
     #[command(flatten)]
     pub run: RunArgs,
@@ -199,22 +199,22 @@ pub(crate) struct FewLabelsArgs {
     #[command(flatten)]
     pub data: DataArgs,
     /// Repetitions of every condition.
-    #[arg(long, default_value_t = 10)]
+    #[arg(long, default_value_t = 10, value_parser = whole::<u64>(1..=MOST))]
     pub seeds: u64,
     /// Numbers of labels; 0 is always among them.
-    #[arg(long, default_value = "10,20,30,50,100,200", value_delimiter = ',', value_name = "LIST")]
+    #[arg(long, default_value = "10,20,30,50,100,200", value_delimiter = ',', value_name = "LIST", value_parser = whole::<usize>(1..=MOST))]
     pub labels: Vec<usize>,
     /// Labeled clean points.
-    #[arg(long, default_value_t = 300, value_name = "N")]
+    #[arg(long, default_value_t = 300, value_name = "N", value_parser = whole::<usize>(1..=MOST))]
     pub calibration: usize,
     /// Points of the target data, the labeled ones among them.
-    #[arg(long, default_value_t = 300, value_name = "M")]
+    #[arg(long, default_value_t = 300, value_name = "M", value_parser = whole::<usize>(1..=MOST))]
     pub unlabeled: usize,
     /// Test points at most.
-    #[arg(long, default_value_t = 30_000, value_name = "N")]
+    #[arg(long, default_value_t = 30_000, value_name = "N", value_parser = whole::<usize>(1..=MOST))]
     pub test: usize,
     /// Severities.
-    #[arg(long, default_value = "1,2,3,4,5", value_delimiter = ',', value_name = "LIST")]
+    #[arg(long, default_value = "1,2,3,4,5", value_delimiter = ',', value_name = "LIST", value_parser = whole::<u32>(0..=u32::MAX.into()))]
     pub severities: Vec<u32>,
     #[command(flatten)]
     pub run: RunArgs,

@@ -5,6 +5,7 @@ use evenkeel::level::Miscoverage;
 use evenkeel::method::{KnownRatios, Method, MethodName, OptionValues};
 use evenkeel::score::Score;
 use evenkeel::seed::Seed;
+use evenkeel_jobs::sentences::low_level;
 
 use crate::args::{Common, Scoring};
 use crate::failure::Failure;
@@ -48,6 +49,11 @@ pub(crate) fn levels(rates: &[f64]) -> Result<Vec<Miscoverage>, Failure> {
         }
     }
     Ok(rates.iter().map(|rate| Miscoverage::new(*rate)).collect::<evenkeel::Result<_>>()?)
+}
+
+/// What is to be known of further rates so high that they were likely meant as levels; of the first, jobs say it.
+pub(crate) fn low_levels(rates: &[Miscoverage]) -> Vec<String> {
+    rates.iter().skip(1).filter_map(|rate| low_level(rate.get())).collect()
 }
 
 /// Most threads that are started. More than cores make nothing faster, and starting thousands takes longer than most jobs.

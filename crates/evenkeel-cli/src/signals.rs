@@ -34,6 +34,43 @@ pub(crate) fn watch() {
     }
 }
 
+/// Hears of the first signal that asks the process to end, by its number; a second one ends it at once.
+#[cfg(all(unix, feature = "serve"))]
+pub(crate) fn wait_for_stop() -> std::sync::mpsc::Receiver<i32> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+    let ignored = ignored_signals();
+    let heeded: Vec<i32> = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| !ignored.contains(signal)).collect();
+    let (tell, told) = std::sync::mpsc::channel();
+    let (ready, wait) = std::sync::mpsc::channel();
+    let watcher = std::thread::Builder::new().name("signals".into()).spawn(move || {
+        let Ok(mut signals) = signal_hook::iterator::Signals::new(heeded) else { return };
+        // The receiver waits below.
+        let _ = ready.send(());
+        let mut all = signals.forever();
+        if let Some(signal) = all.next() {
+            let _ = tell.send(signal);
+        }
+        if let Some(signal) = all.next() {
+            std::process::exit(BY_SIGNAL + signal);
+        }
+    });
+    if watcher.is_ok() {
+        let _ = wait.recv();
+    }
+    told
+}
+
+/// Elsewhere Ctrl-C is all there is.
+#[cfg(all(not(unix), feature = "serve"))]
+pub(crate) fn wait_for_stop() -> std::sync::mpsc::Receiver<i32> {
+    let (tell, told) = std::sync::mpsc::channel();
+    drop(ctrlc::set_handler(move || {
+        let _ = tell.send(2);
+    }));
+    told
+}
+
 /// The signals that this process was told to ignore, where the system says so in a file (Linux).
 #[cfg(unix)]
 fn ignored_signals() -> Vec<i32> {

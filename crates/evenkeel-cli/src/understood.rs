@@ -51,7 +51,12 @@ fn resolved(command: &Command) -> Result<(), Failure> {
             FailureProbability::new(args.delta)?;
             levels(&args.common.alpha).map(drop)
         }
-        Command::Reproduce(_) | Command::Completions(_) | Command::Manual(_) => Ok(()),
+        #[cfg(feature = "serve")]
+        Command::Serve(_) => Ok(()),
+        Command::Monitor(_)
+        | Command::Reproduce(_)
+        | Command::Completions(_)
+        | Command::Manual(_) => Ok(()),
     }
 }
 

@@ -1,7 +1,7 @@
 //! `name of class 0 \n name of class 1 \n ...`: class names, one per line.
 
 use crate::error::{IoError, Result};
-use crate::input::open_file;
+use crate::input::open_input;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
@@ -44,7 +44,7 @@ pub enum ClassNameProblem {
 /// [`MAX_CLASS_NAMES_BYTES`], [`IoError::WrongCount`] unless there are as many names as classes.
 pub fn read_class_names(path: &Path, classes: Option<usize>) -> Result<Vec<String>> {
     let at = |line, problem| IoError::ClassName { path: path.to_path_buf(), line, problem };
-    let (file, length) = open_file(path)?;
+    let (file, length) = open_input(path)?;
     if length > MAX_CLASS_NAMES_BYTES {
         return Err(at(1, ClassNameProblem::TooLong { limit: MAX_CLASS_NAMES_BYTES }));
     }

@@ -1,81 +1,103 @@
-//! `cat -> 0`: labels as words, by the names of the classes.
+//! `cat -> 0`: the class of a label, by the names of the classes.
 
 use crate::error::{IoError, Result, some_of};
+use crate::label_names::{LabelNames, boolean, whole};
 use crate::source::{Format, MatrixSource};
 use crate::text_rows::TextRows;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-
-/// Where the names of the classes come from, which decides what a label that is a number means.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum LabelNames {
-    /// Nothing is named: labels are numbers.
-    #[default]
-    None,
-    /// A list in the order of the numbers: a label may be either, and must not be both of different classes.
-    Listed(Vec<String>),
-    /// What the columns or the labels themselves say: a label that is a name is that class, whatever number it looks like.
-    Own(Vec<String>),
-}
-
-impl LabelNames {
-    /// The names, in the order of the classes.
-    pub fn names(&self) -> Option<&[String]> {
-        match self {
-            Self::None => None,
-            Self::Listed(names) | Self::Own(names) => Some(names),
-        }
-    }
-
-    /// Whether a name looks like the number of another class.
-    pub(crate) fn contradict_numbers(&self) -> bool {
-        let Self::Own(names) = self else { return false };
-        names
-            .iter()
-            .enumerate()
-            .any(|(place, name)| whole(name).is_some_and(|number| number != place))
-    }
-}
 
 /// Finds the class of a label.
 #[derive(Debug, Clone)]
 pub(crate) struct ClassOfLabel {
     names: LabelNames,
     places: BTreeMap<String, usize>,
+    /// Classes whose names are numbers.
+    numbers: BTreeMap<usize, usize>,
+    /// The classes of false and true, where the names say which they are.
+    truth: Option<[usize; 2]>,
     only_names: bool,
+}
+
+/// Why a label leads to no class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NoClass {
+    /// No class is called so.
+    Unknown,
+    /// It is one class by its number and another by its name.
+    Two,
 }
 
 impl ClassOfLabel {
     pub(crate) fn new(names: LabelNames) -> Self {
         let listed = names.names().unwrap_or_default().iter().cloned();
         let places = listed.enumerate().map(|(place, name)| (name, place)).collect();
+        let (numbers, truth) = (names.places_of_numbers(), names.places_of_truth());
         let only_names = names.contradict_numbers();
-        Self { names, places, only_names }
+        Self { names, places, numbers, truth, only_names }
     }
 
-    /// The class that `text`, in row `row`, names.
+    /// The class that `text`, in row `row` of a table, names.
     pub(crate) fn of(&self, origin: &Arc<str>, row: usize, text: &str) -> Result<usize> {
         let text = text.trim();
-        let named = self.places.get(text).copied();
-        match (named, whole(text).filter(|_| !self.only_names), &self.names) {
+        if text.is_empty() {
+            return Err(IoError::NoLabel { origin: Arc::clone(origin), row });
+        }
+        self.find(text).map_err(|none| self.error(none, origin, row, text))
+    }
+
+    /// The class of a number of an array, which counts the columns from 0. Where the columns are numbered otherwise, nothing says
+    /// which of the two was meant.
+    pub(crate) fn of_number(&self, origin: &Arc<str>, row: usize, number: usize) -> Result<usize> {
+        self.find_number(number).map_err(|none| self.error(none, origin, row, &number.to_string()))
+    }
+
+    /// The class that a text names, without white space around it.
+    pub(crate) fn find(&self, text: &str) -> Result<usize, NoClass> {
+        let number = whole(text);
+        let named = self.places.get(text).or_else(|| self.numbers.get(&number?)).copied();
+        match (named, number, &self.names) {
             (Some(named), Some(number), LabelNames::Listed(_)) if named != number => {
-                let (origin, found) = (Arc::clone(origin), text.to_owned());
-                // Lines of a table with a header.
-                Err(IoError::AmbiguousLabel { origin, line: row + 2, found })
+                Err(NoClass::Two)
             }
-            (Some(class), ..) | (None, Some(class), _) => Ok(class),
-            (None, None, _) => {
-                let (origin, found) = (Arc::clone(origin), text.chars().take(40).collect());
-                let classes = some_of(self.names.names().unwrap_or_default());
-                Err(IoError::NotAClass { origin, row, found, classes })
+            (Some(class), ..) => Ok(class),
+            (None, None, _) => match (boolean(text), self.truth, &self.names) {
+                (Some(value), Some(places), _) => Ok(places[usize::from(value)]),
+                // Classes called 0 and 1, or by nothing.
+                (Some(value), None, names) => {
+                    let class = self.numbers.get(&usize::from(value)).copied();
+                    let unnamed = (*names == LabelNames::None).then_some(usize::from(value));
+                    class.or(unnamed).ok_or(NoClass::Unknown)
+                }
+                (None, ..) => Err(NoClass::Unknown),
+            },
+            (None, Some(_), _) if self.only_names => Err(NoClass::Unknown),
+            // Columns of true and false in this order: 0 is the first of them, and the other by what it means.
+            (None, Some(0 | 1), LabelNames::Own(_)) if self.truth == Some([1, 0]) => {
+                Err(NoClass::Two)
             }
+            (None, Some(class), _) => Ok(class),
         }
     }
-}
 
-/// A whole number; programs write 3.0 where a column has gaps.
-fn whole(text: &str) -> Option<usize> {
-    text.strip_suffix(".0").unwrap_or(text).parse().ok()
+    /// The class of a number of an array.
+    pub(crate) fn find_number(&self, number: usize) -> Result<usize, NoClass> {
+        let LabelNames::Own(_) = &self.names else { return Ok(number) };
+        let class = self.find(&number.to_string())?;
+        if class == number { Ok(class) } else { Err(NoClass::Two) }
+    }
+
+    fn error(&self, none: NoClass, origin: &Arc<str>, row: usize, text: &str) -> IoError {
+        let (origin, found) = (Arc::clone(origin), text.chars().take(40).collect());
+        match none {
+            NoClass::Unknown => {
+                let classes = some_of(self.names.names().unwrap_or_default());
+                IoError::NotAClass { origin, row, found, classes }
+            }
+            // Lines of a table with a header.
+            NoClass::Two => IoError::AmbiguousLabel { origin, line: row + 2, found },
+        }
+    }
 }
 
 /// Labels as words, and the names that they turned out to have.
@@ -162,5 +184,40 @@ mod tests {
             class(own(&["cat", "dog"]), "cow").unwrap_err().contains("row 3 has the label 'cow'")
         );
         assert!(class(LabelNames::None, "-1").is_err());
+        assert!(class(LabelNames::None, "+1").is_err());
+        assert!(class(own(&["cat", "dog"]), " ").unwrap_err().contains("row 3 has no label"));
+    }
+
+    #[test]
+    fn truth_values_are_the_classes_that_are_called_so() {
+        let own = |one: &str, two: &str| LabelNames::Own(vec![one.to_owned(), two.to_owned()]);
+        for (names, place) in [
+            (own("False", "True"), 1),
+            (own("true", "false"), 0),
+            (own("yes", "no"), 0),
+            (own("1", "0"), 0),
+        ] {
+            assert_eq!(class(names.clone(), "True"), Ok(place), "{names:?}");
+            assert_eq!(class(names, "false"), Ok(1 - place));
+        }
+        assert_eq!(class(LabelNames::None, "true"), Ok(1));
+        assert!(class(own("cat", "dog"), "true").is_err());
+        // A number beside them is the place of a column, unless its meaning is that of the other.
+        assert_eq!(class(own("no", "yes"), "1"), Ok(1));
+        assert!(class(own("yes", "no"), "1").unwrap_err().contains("the number of one class"));
+    }
+
+    #[test]
+    fn numbers_of_arrays_count_columns() {
+        let of = |names: &[&str], number: usize| {
+            let names = LabelNames::Own(names.iter().map(|name| (*name).to_owned()).collect());
+            ClassOfLabel::new(names).of_number(&"y.npy".into(), 3, number).ok()
+        };
+        assert_eq!(of(&["cat", "dog"], 1), Some(1));
+        assert_eq!(of(&["0", "1"], 1), Some(1));
+        assert_eq!((of(&["1", "2"], 1), of(&["1", "2"], 0)), (None, None));
+        assert_eq!(of(&["True", "False"], 0), None);
+        let listed = LabelNames::Listed(vec!["1".to_owned(), "2".to_owned()]);
+        assert_eq!(ClassOfLabel::new(listed).of_number(&"y.npy".into(), 3, 1).ok(), Some(1));
     }
 }

@@ -5,13 +5,18 @@
 //! p_0..p_9       from one column to another, in the table's order, both included
 //! ```
 
+use crate::column_problem::ColumnProblem;
+use crate::doubtful_columns::numbered_stem;
 use crate::error::{IoError, Result, some_of};
 use std::sync::Arc;
 
 /// Which columns of a table make the matrix.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum ColumnChoice {
-    /// All that hold numbers, but for these.
+    /// All that hold numbers, whatever they are.
+    #[default]
+    All,
+    /// All that hold numbers, each a class, but for these.
     But(Vec<String>),
     /// Those that fit patterns.
     Fitting(ColumnPatterns),
@@ -24,12 +29,6 @@ pub enum ColumnChoice {
     },
     /// These, in this order, whatever else is there.
     Named(Vec<String>),
-}
-
-impl Default for ColumnChoice {
-    fn default() -> Self {
-        Self::But(Vec::new())
-    }
 }
 
 /// Patterns as typed, separated by commas.
@@ -145,7 +144,7 @@ impl Pattern {
 impl ColumnChoice {
     /// Whether names are needed to choose.
     pub(crate) fn needs_names(&self) -> bool {
-        !matches!(self, Self::But(_))
+        !matches!(self, Self::All | Self::But(_))
     }
 
     /// Places of the chosen columns among `names`. Those that `is_number` denies are left out where nothing was asked for,
@@ -157,10 +156,13 @@ impl ColumnChoice {
         is_number: impl Fn(usize) -> bool,
     ) -> Result<Vec<usize>> {
         let places = self.fitting_places(origin, names, is_number)?;
-        // What is chosen by name must have a name of its own.
+        // Of two columns of one name, or of one without, nothing says which class it is.
         let twice =
             |place: &&usize| names.iter().filter(|name| **name == names[**place]).count() > 1;
-        match places.iter().find(twice).filter(|_| self.needs_names()) {
+        if let Some(column) = places.iter().copied().find(|place| is_unnamed(&names[*place])) {
+            return Err(IoError::UnnamedColumn { origin: Arc::clone(origin), column });
+        }
+        match places.iter().find(twice) {
             Some(place) => {
                 Err(IoError::SameNames { origin: Arc::clone(origin), name: names[*place].clone() })
             }
@@ -179,9 +181,32 @@ impl ColumnChoice {
             place.ok_or_else(|| no_column(origin, wanted, names))
         };
         match self {
+            Self::All => Ok((0..names.len()).filter(|place| is_number(*place)).collect()),
             Self::But(beside) => {
-                let kept = |place: &usize| is_number(*place) && !beside.contains(&names[*place]);
-                Ok((0..names.len()).filter(kept).collect())
+                let places = (0..names.len()).filter(|place| !beside.contains(&names[*place]));
+                let (kept, others): (Vec<usize>, Vec<usize>) =
+                    places.partition(|place| is_number(*place));
+                // `logit_3` in words among `logit_0`, `logit_1`, ... is a class that would be missing in silence.
+                let stem = |place: &usize| numbered_stem(&names[*place]);
+                let is_of_family = |place: &&usize| {
+                    let stem = stem(place).filter(|stem| !stem.is_empty());
+                    stem.is_some()
+                        && kept
+                            .iter()
+                            .filter(|other| numbered_stem(&names[**other]) == stem)
+                            .count()
+                            > 1
+                };
+                match others.iter().find(is_of_family) {
+                    None => Ok(kept),
+                    Some(place) => Err(IoError::Column {
+                        origin: Arc::clone(origin),
+                        problem: ColumnProblem::NotNumeric {
+                            column: names[*place].clone(),
+                            found: "something else".into(),
+                        },
+                    }),
+                }
             }
             Self::Fitting(patterns) => patterns.places(origin, names),
             Self::Named(columns) => columns.iter().map(of).collect(),
@@ -192,6 +217,11 @@ impl ColumnChoice {
                     let name = &names[*place];
                     is_number(*place) && !columns.contains(name) && !beside.contains(name)
                 };
+                // An index, as above.
+                let unnamed = |place: &usize| is_surplus(place) && is_unnamed(&names[*place]);
+                if let Some(column) = (0..names.len()).find(unnamed) {
+                    return Err(IoError::UnnamedColumn { origin: Arc::clone(origin), column });
+                }
                 let surplus: Vec<String> =
                     (0..names.len()).filter(is_surplus).map(|place| names[place].clone()).collect();
                 if missing.is_empty() && surplus.is_empty() {
@@ -201,6 +231,11 @@ impl ColumnChoice {
             }
         }
     }
+}
+
+/// Whether a column has no name, or the one that pandas makes up for such a column when it reads it.
+fn is_unnamed(name: &str) -> bool {
+    name.is_empty() || name.starts_with("Unnamed: ")
 }
 
 fn no_column(origin: &Arc<str>, name: &str, names: &[String]) -> IoError {

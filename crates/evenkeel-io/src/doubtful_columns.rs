@@ -41,6 +41,23 @@ pub(crate) fn doubts(columns: &[String], labels: &[usize]) -> Vec<String> {
         .collect()
 }
 
+/// The same of columns of probabilities: a stray column breaks their sums, unless it is zero throughout, as a flag or a count may be.
+pub(crate) fn doubts_of_zeros(columns: &[String], labels: &[usize], values: &[f64]) -> Vec<String> {
+    let is_stray = |place: usize| {
+        let mut column = values.iter().skip(place).step_by(columns.len());
+        column.all(|value| *value == 0.0) && !labels.contains(&place)
+    };
+    let stray = columns.iter().enumerate().filter(|(place, _)| is_stray(*place));
+    stray
+        .map(|(_, name)| {
+            format!(
+                "column '{name}' was taken for a class, and it is 0 in every calibration row and named by no label; if it is none, say \
+                 which columns are (--prob-cols)"
+            )
+        })
+        .collect()
+}
+
 /// The columns whose names are unlike those of most, with what those of most begin with.
 fn outside_family(columns: &[String]) -> Vec<(&String, &str)> {
     [numbered_stem as fn(&str) -> Option<&str>, first_word]
@@ -59,7 +76,7 @@ fn outside_family(columns: &[String]) -> Vec<(&String, &str)> {
 }
 
 /// `logit_` of `logit_12`.
-fn numbered_stem(name: &str) -> Option<&str> {
+pub(crate) fn numbered_stem(name: &str) -> Option<&str> {
     let stem = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
     (stem.len() < name.len() && !stem.is_empty()).then_some(stem)
 }
@@ -97,5 +114,14 @@ mod tests {
         );
         assert_eq!(said(&plain[..3], &labels), "");
         assert_eq!(said(&["0", "1", "2"], &labels), "");
+    }
+
+    #[test]
+    fn a_stray_column_of_zeros_is_named() {
+        let columns = ["cat", "dog", "flag"].map(str::to_owned);
+        let found = |values: &[f64], labels: &[usize]| doubts_of_zeros(&columns, labels, values);
+        assert!(found(&[0.5, 0.5, 0.0, 1.0, 0.0, 0.0], &[0, 1])[0].starts_with("column 'flag'"));
+        assert!(found(&[0.5, 0.5, 0.0, 0.9, 0.0, 0.1], &[0, 1]).is_empty());
+        assert!(found(&[0.5, 0.5, 0.0, 1.0, 0.0, 0.0], &[0, 2]).is_empty());
     }
 }

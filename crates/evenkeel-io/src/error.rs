@@ -4,6 +4,7 @@ use crate::arrow::ArrowProblem;
 use crate::class_names::ClassNameProblem;
 use crate::column_problem::ColumnProblem;
 use crate::csv::CsvProblem;
+use crate::folder::FolderProblem;
 use crate::json_lines::JsonLineProblem;
 use crate::npy::NpyProblem;
 use crate::npz::NpzProblem;
@@ -24,7 +25,9 @@ pub type Result<T, E = IoError> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum IoError {
     /// The name of an input does not say what it is.
-    #[error("{origin}: unknown file type; expected .npy, .npz, .csv, .jsonl, .parquet or .arrow")]
+    #[error(
+        "{origin}: unknown file type; expected .npy, .npz, .csv, .tsv, .jsonl, .parquet or .arrow"
+    )]
     UnknownFormat {
         /// The argument as the user typed it.
         origin: String,
@@ -119,6 +122,79 @@ pub enum IoError {
         /// Columns that are no class.
         surplus: Option<String>,
     },
+    /// A row without a label.
+    #[error("{origin}: row {row} has no label; fill the gap or remove the row")]
+    NoLabel {
+        /// The input as the user typed it.
+        origin: Arc<str>,
+        /// Row of the file, counted from 0.
+        row: usize,
+    },
+    /// Labels that are words, beside classes without names.
+    #[error(
+        "{origin}: its labels are words, and the classes of the calibration have no names; give their names in the order of the columns \
+         (--class-names), or labels that are numbers from 0"
+    )]
+    NoClassNames {
+        /// The input as the user typed it.
+        origin: Arc<str>,
+    },
+    /// Class names that are those of the columns, in another order.
+    #[error(
+        "{origin}: its columns are {columns}, and the class names have {name} in another place; put the names in the order of the columns, \
+         or leave --class-names out"
+    )]
+    NamesInAnotherOrder {
+        /// The input as the user typed it.
+        origin: Arc<str>,
+        /// The first name that stands elsewhere.
+        name: String,
+        /// What the columns are called.
+        columns: String,
+    },
+    /// A matrix of probabilities with a single column.
+    #[error(
+        "{origin}: it has one column of numbers, and sets need one for each class, two at least; for two classes give both, 1 - p and p"
+    )]
+    OneClass {
+        /// The input as the user typed it.
+        origin: Arc<str>,
+    },
+    /// A column without a name among columns that have names.
+    #[error(
+        "{origin}: column {column} has no name, and the others have; it is likely the index of a table: write it without one (index=False), \
+         or say which columns are classes (--prob-cols)"
+    )]
+    UnnamedColumn {
+        /// The input as the user typed it.
+        origin: Arc<str>,
+        /// The column, counted from 0.
+        column: usize,
+    },
+    /// A first line that may be names or numbers.
+    #[error(
+        "{origin}: the first line, {line}, may be the names of the columns or a row; name them by words, or write the row with decimals (1.0)"
+    )]
+    NamesOrRow {
+        /// The input as the user typed it.
+        origin: Arc<str>,
+        /// The line.
+        line: String,
+    },
+    /// A folder or a pattern in which something cannot be read as it stands.
+    #[error("{}: {problem}", path.display())]
+    Folder {
+        /// What was found.
+        path: PathBuf,
+        /// What is wrong with it, and what to do.
+        problem: FolderProblem,
+    },
+    /// A file that is given more than once.
+    #[error("{origin}: is given twice, and its rows would count twice; give each file once")]
+    GivenTwice {
+        /// The file.
+        origin: Arc<str>,
+    },
     /// A label that names no class.
     #[error(
         "{origin}: row {row} has the label '{found}', which names no class; the classes are {classes}; give them names (--class-names), or \
@@ -151,8 +227,8 @@ pub enum IoError {
     },
     /// A label that is one class by its number and another by its name.
     #[error(
-        "{origin}: line {line}: '{found}' is the number of one class and the name of another; write the number of the class and leave \
-         the class names out, or give the classes other names"
+        "{origin}: line {line}: '{found}' is the number of one class and the name of another; write the name of the class in a column of \
+         a table, or number the columns from 0 in their order and leave other class names out"
     )]
     AmbiguousLabel {
         /// The input as the user typed it.
@@ -406,6 +482,8 @@ impl IoError {
             | Self::NeedsAFile { .. }
             | Self::IdsNeedATable { .. }
             | Self::IdColumn { .. }
+            | Self::Folder { .. }
+            | Self::GivenTwice { .. }
             | Self::NameWithSeparator { .. } => Category::Argument,
             Self::Open { .. } | Self::Write { .. } | Self::OutOfMemory { .. } => Category::System,
             Self::Read { .. }
@@ -415,6 +493,11 @@ impl IoError {
             | Self::NoNames { .. }
             | Self::SameNames { .. }
             | Self::NotAClass { .. }
+            | Self::NoLabel { .. }
+            | Self::OneClass { .. }
+            | Self::NoClassNames { .. }
+            | Self::UnnamedColumn { .. }
+            | Self::NamesOrRow { .. }
             | Self::AmbiguousLabel { .. }
             | Self::TooWide { .. }
             | Self::Inflated { .. }
@@ -429,6 +512,7 @@ impl IoError {
             | Self::NotALabel { .. }
             | Self::ClassName { .. } => Category::Content,
             Self::WrongCount { .. }
+            | Self::NamesInAnotherOrder { .. }
             | Self::OtherColumns { .. }
             | Self::OtherClasses { .. }
             | Self::Swapped { .. } => Category::Incompatible,

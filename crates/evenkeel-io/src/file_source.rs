@@ -11,6 +11,7 @@ use evenkeel_jobs::{
 use crate::class_of_label::ClassOfLabel;
 use crate::companion::RowAligned;
 use crate::error::IoError;
+use crate::labeled_files::is_about_words;
 use crate::reader::MatrixReader;
 use crate::source::MatrixSource;
 use crate::table_reading::TableReading;
@@ -250,7 +251,15 @@ impl Companion {
         matrix: &str,
     ) -> Result<Vec<usize>, JobError> {
         let labels = match &mut self.rows {
-            Beside::Numbers(numbers) => numbers.next_labels(rows)?,
+            Beside::Numbers(numbers) => {
+                let found = numbers.next_labels(rows)?;
+                let (origin, class) =
+                    (numbers.origin(), ClassOfLabel::new(self.reading.names.clone()));
+                let found = found.into_iter().enumerate();
+                let found =
+                    found.map(|(offset, label)| class.of_number(origin, first_row + offset, label));
+                found.collect::<Result<_, IoError>>()?
+            }
             Beside::Words { text, class, next_row } => {
                 let words = text.next_rows(rows)?;
                 let origin = text.origin();
@@ -383,7 +392,13 @@ fn opened(what: PerRow, source: &MatrixSource, reading: &TableReading) -> Result
             let class = ClassOfLabel::new(names.clone());
             Ok(Beside::Words { text, class, next_row: 0 })
         }
-        PerRow::Label | PerRow::Ratio | PerRow::Weight | PerRow::Group => {
+        PerRow::Label => match RowAligned::open_column(source, what.many()) {
+            Err(error) if is_about_words(&error) => {
+                Err(IoError::NoClassNames { origin: source.to_string().into() })
+            }
+            opened => opened.map(Beside::Numbers),
+        },
+        PerRow::Ratio | PerRow::Weight | PerRow::Group => {
             RowAligned::open_column(source, what.many()).map(Beside::Numbers)
         }
     }

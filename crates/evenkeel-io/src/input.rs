@@ -5,6 +5,12 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
+/// What readers of bytes read. Builds of the fuzzer hold some inputs in memory.
+#[cfg(not(fuzzing))]
+pub(crate) type Input = File;
+#[cfg(fuzzing)]
+pub(crate) use crate::memory_input::Input;
+
 /// An open file and its length in bytes. Directories, pipes and devices are refused: their length
 /// says nothing about what can be read, so no claim could be checked against it.
 pub(crate) fn open_file(path: &Path) -> Result<(File, u64)> {
@@ -16,9 +22,24 @@ pub(crate) fn open_file(path: &Path) -> Result<(File, u64)> {
     Ok((file, length))
 }
 
+/// The same for readers that only read and seek.
+#[cfg(not(fuzzing))]
+pub(crate) fn open_input(path: &Path) -> Result<(Input, u64)> {
+    open_file(path)
+}
+
+/// The same for readers that only read and seek, of bytes in memory where some are held for the path.
+#[cfg(fuzzing)]
+pub(crate) fn open_input(path: &Path) -> Result<(Input, u64)> {
+    match crate::memory_input::held(path) {
+        Some(held) => Ok(held),
+        None => open_file(path).map(|(file, length)| (Input::File(file), length)),
+    }
+}
+
 /// Text, inflated where its first bytes say that it was compressed: gzip or zstd.
 pub(crate) fn open_text(path: &Path) -> Result<Box<dyn Read + Send>> {
-    let (file, _) = open_file(path)?;
+    let (file, _) = open_input(path)?;
     let mut input = BufReader::new(file);
     let failed = |error: io::Error| IoError::Open { path: path.to_path_buf(), error };
     // By the bytes and not by the name: a name may be wrong, and stdin has none.
@@ -33,6 +54,10 @@ pub(crate) fn open_text(path: &Path) -> Result<Box<dyn Read + Send>> {
 
 /// Length in bytes of what must be a file.
 pub(crate) fn file_length(path: &Path) -> Result<u64> {
+    #[cfg(fuzzing)]
+    if let Some((_, length)) = crate::memory_input::held(path) {
+        return Ok(length);
+    }
     let metadata = std::fs::metadata(path)
         .map_err(|error| IoError::Open { path: path.to_path_buf(), error })?;
     if metadata.is_file() {

@@ -5,7 +5,7 @@ const SECONDS_A_DAY: i64 = 86_400;
 /// A day counted from 1970-01-01.
 ///
 /// Years begin in March here, so that the leap day is the last of its year and months have fixed lengths before it.
-pub(crate) fn date(day: i64) -> String {
+pub fn date(day: i64) -> String {
     // In i128: a damaged file may hold any number.
     let shifted = i128::from(day) + 719_468;
     let (era, of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));

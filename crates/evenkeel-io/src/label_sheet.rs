@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use crate::csv::Records;
 use crate::error::{IoError, Result, some_of};
-use crate::input::{open_file, open_text};
+use crate::input::{open_input, open_text};
 use crate::write::csv_cell;
 
 /// Name of the column of row numbers.
@@ -43,7 +43,7 @@ impl LabelSheet {
     /// If it has no column `row` or `label`, a row is no whole number or stands there twice, or a line is longer than the first.
     pub fn read(path: &Path) -> Result<Self> {
         let origin: Arc<str> = Arc::from(path.display().to_string());
-        let (file, length) = open_file(path)?;
+        let (file, length) = open_input(path)?;
         let problem = |line: u64, found: &str, expected: &'static str| IoError::TargetLabels {
             origin: Arc::clone(&origin),
             line: line as usize,
@@ -248,7 +248,10 @@ mod tests {
         assert_eq!(read, sheet);
         assert_eq!((read.rows(), read.filled()), (&[17, 4][..], 1));
         // Commas and line feeds in other columns do not hide the labels.
-        assert_eq!(read_target_labels(path.to_str().unwrap(), None).unwrap(), [(4, 2)]);
+        assert_eq!(
+            read_target_labels(path.to_str().unwrap(), &crate::LabelNames::None).unwrap(),
+            [(4, 2)]
+        );
         let wider = read.with_columns(&["label".into(), "set".into()]);
         assert!(wider.to_csv().starts_with("row,name,label,set\n"));
         std::fs::remove_file(path).unwrap();

@@ -7,17 +7,20 @@ use evenkeel_jobs::{
     AnyRows, JobError, LabeledData, PerRow, SecondTable, SeenRows, SideNames, ValueKind,
     beside_each_other,
 };
+use std::sync::Arc;
 
-use crate::class_of_label::{LabelNames, worded_labels};
+use crate::class_of_label::{ClassOfLabel, worded_labels};
 use crate::csv::CsvProblem;
 use crate::doubtful_columns;
-use crate::error::IoError;
+use crate::error::{IoError, some_of};
 use crate::json_lines::JsonLineProblem;
+use crate::label_names::{LabelNames, boolean};
 use crate::matrix::read_all;
 use crate::parquet::ParquetProblem;
 use crate::reader::MatrixReader;
 use crate::source::MatrixSource;
 use crate::table_reading::TableReading;
+use crate::text_rows::TextRows;
 use crate::vectors::{open_column, read_labels, read_weights, require_count};
 
 /// The files of what stands beside the probabilities, as typed.
@@ -129,40 +132,19 @@ impl<'a> LabeledFiles<'a> {
                 Err(error) => return Err(swapped(error).into()),
             }
         }
+        // Before the rows: they would be called out for their sums.
+        if matrix.columns() == 1 {
+            return Err(IoError::OneClass { origin: Arc::clone(matrix.origin()) }.into());
+        }
         let block = read_all(&mut matrix)?;
         let mut softmax = Vec::new();
         // Widened once: the calibration data are small and are read several times.
         let values = block.probabilities(kind, &mut softmax)?.widened().into_owned();
-        let (labels_file, expected) = (labels, Some(block.row_count()));
+        let labels_file = labels;
         let shape = (block.row_count(), block.columns());
-        let star = reading.patterns.as_ref().zip(columns.as_ref());
-        let starred = star.and_then(|(patterns, columns)| patterns.class_names(columns));
-        // Columns named 1, 2, 3: the label 1 is the class of the column 1.
-        let is_number = |name: &String| name.bytes().all(|byte| byte.is_ascii_digit());
-        let numbered = columns.clone().filter(|columns| columns.iter().all(is_number));
-        // What is typed comes before what the columns say.
-        let names = match (&reading.names, starred.or(numbered)) {
-            (LabelNames::None, Some(starred)) => LabelNames::Own(starred),
-            (given, _) => given.clone(),
-        };
-        let by_name_only = names.contradict_numbers() && labels_source.is_table();
-        let numbers = match by_name_only {
-            true => None,
-            false => Some(read_labels(&labels_source, expected)),
-        };
-        let (labels, names) = match numbers {
-            Some(Ok(labels)) => (labels, names),
-            Some(Err(error)) if !is_about_words(&error) => return Err(swapped(error).into()),
-            as_numbers => {
-                let as_numbers = as_numbers.and_then(Result::err);
-                let names = match (&names, &columns) {
-                    (LabelNames::None, Some(columns)) => LabelNames::Own(columns.clone()),
-                    _ => names,
-                };
-                let found = worded_labels(&labels_source, &names, shape, as_numbers)?;
-                (found.labels, found.names)
-            }
-        };
+        let names = names_of_classes(reading, columns.as_deref(), probs)?;
+        let (labels, names) =
+            read_labels_as(&labels_source, names, columns.as_deref(), shape).map_err(swapped)?;
         let is_told = matches!(reading.names, LabelNames::Listed(_));
         let reading = TableReading { columns: columns.clone(), ..reading.clone() };
         Ok(Self {
@@ -235,8 +217,14 @@ impl<'a> LabeledFiles<'a> {
     pub fn doubts(&self) -> Vec<String> {
         let chosen = self.reading.patterns.is_some() || self.is_told;
         match (&self.columns, self.kind) {
-            (Some(columns), ValueKind::Logits | ValueKind::ForcedLogits) if !chosen => {
-                doubtful_columns::doubts(columns, &self.labels)
+            (Some(columns), kind) if !chosen => {
+                let of_logits = doubtful_columns::doubts(columns, &self.labels);
+                match kind {
+                    ValueKind::Logits | ValueKind::ForcedLogits => of_logits,
+                    ValueKind::Probabilities => {
+                        doubtful_columns::doubts_of_zeros(columns, &self.labels, &self.values)
+                    }
+                }
             }
             _ => Vec::new(),
         }
@@ -284,8 +272,92 @@ impl<'a> LabeledFiles<'a> {
     }
 }
 
+/// What the classes are called: as typed, else by the star of the patterns, else by numbers in the names of the columns.
+fn names_of_classes(
+    reading: &TableReading,
+    columns: Option<&[String]>,
+    probs: &str,
+) -> Result<LabelNames, IoError> {
+    let Some(columns) = columns else { return Ok(reading.names.clone()) };
+    let starred = reading.patterns.as_ref().and_then(|patterns| patterns.class_names(columns));
+    // What is typed comes before what the columns say, and must not say it in another order.
+    if reading.names != LabelNames::None {
+        let shown = starred.as_deref().unwrap_or(columns);
+        return match reading.names.at_odds_with(shown) {
+            None => Ok(reading.names.clone()),
+            Some(name) => Err(IoError::NamesInAnotherOrder {
+                origin: probs.into(),
+                name: name.clone(),
+                columns: some_of(shown),
+            }),
+        };
+    }
+    let own = starred.map(LabelNames::Own);
+    Ok(own.or_else(|| LabelNames::of_numbered_columns(columns)).unwrap_or_default())
+}
+
+/// Reads labels as numbers, or as words where they are words or the names of the classes decide what a number means.
+fn read_labels_as(
+    source: &MatrixSource,
+    names: LabelNames,
+    columns: Option<&[String]>,
+    shape: (usize, usize),
+) -> Result<(Vec<usize>, LabelNames), IoError> {
+    // Columns of yes and no in this order: nothing else would tell what 0 and 1 mean beside them.
+    let names = match (names, columns.map(|columns| LabelNames::Own(columns.to_vec()))) {
+        (LabelNames::None, Some(own)) if own.places_of_truth() == Some([1, 0]) => own,
+        (names, _) => names,
+    };
+    let is_named = names != LabelNames::None || columns.is_some();
+    let by_name =
+        source.is_table() && (names.contradict_numbers() || (is_named && has_truth(source)?));
+    let numbers = match by_name || names.places_of_truth() == Some([1, 0]) && source.is_table() {
+        true => None,
+        false => Some(read_labels(source, Some(shape.0))),
+    };
+    match numbers {
+        Some(Ok(labels)) if source.is_table() => Ok((labels, names)),
+        // Arrays count the columns from 0.
+        Some(Ok(labels)) => {
+            let (origin, class) = (source.to_string().into(), ClassOfLabel::new(names.clone()));
+            let found = labels.iter().enumerate();
+            let labels = found
+                .map(|(row, label)| class.of_number(&origin, row, *label))
+                .collect::<Result<_, _>>()?;
+            Ok((labels, names))
+        }
+        Some(Err(error)) if !is_about_words(&error) => Err(error),
+        as_numbers => {
+            let as_numbers = as_numbers.and_then(Result::err);
+            let names = match (names, columns) {
+                (LabelNames::None, Some(columns)) => LabelNames::Own(columns.to_vec()),
+                (names, _) => names,
+            };
+            let found = worded_labels(source, &names, shape, as_numbers)?;
+            Ok((found.labels, found.names))
+        }
+    }
+}
+
+/// Whether a column of labels begins with true or false, in any of its parts: read as numbers these would be 0 and 1, whatever the
+/// classes are called.
+fn has_truth(source: &MatrixSource) -> Result<bool, IoError> {
+    for part in source.parts() {
+        let rows = match TextRows::open(&part, None) {
+            Ok(mut text) => text.next_rows(1)?,
+            // What is wrong with the column is said where it is read.
+            Err(_) => return Ok(false),
+        };
+        let first = rows.first().and_then(|row| row.first());
+        if first.is_some_and(|cell| boolean(cell.trim()).is_some()) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// Whether labels may be words: what was found is no number.
-fn is_about_words(error: &IoError) -> bool {
+pub(crate) fn is_about_words(error: &IoError) -> bool {
     match error {
         IoError::Csv { problem, .. } => matches!(problem, CsvProblem::NotANumber { .. }),
         IoError::Parquet { problem, .. } => {

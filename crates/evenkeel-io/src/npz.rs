@@ -4,12 +4,11 @@
 //! the archive and stored members can be read in any order.
 
 use crate::error::{IoError, Result, some_of};
-use crate::input::open_file;
+use crate::input::{Input, open_input};
 use crate::npy::{CRows, FortranRows, Header, Order};
 use crate::reader::RowStream;
 use flate2::Crc;
 use flate2::read::DeflateDecoder;
-use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom, Take};
 use std::path::Path;
 use std::sync::Arc;
@@ -97,11 +96,11 @@ pub(crate) fn open(
     key: Option<&str>,
     origin: &Arc<str>,
 ) -> Result<Box<dyn RowStream>> {
-    let (file, length) = open_file(path)?;
+    let (file, length) = open_input(path)?;
     let fail = |problem| IoError::Npz { origin: Arc::clone(origin), problem };
     let member = Member::find(file, length, key).map_err(fail)?;
     // A second handle: the archive took the first.
-    let mut file = open_file(path)?.0;
+    let mut file = open_input(path)?.0;
     let failed = |error| IoError::Read { origin: Arc::clone(origin), error };
     file.seek(SeekFrom::Start(member.start)).map_err(failed)?;
     // Never past the member: a damaged stream would go on decoding its neighbour.
@@ -147,7 +146,7 @@ struct Member {
 }
 
 impl Member {
-    fn find(file: File, length: u64, key: Option<&str>) -> Result<Self, NpzProblem> {
+    fn find(file: Input, length: u64, key: Option<&str>) -> Result<Self, NpzProblem> {
         let damaged =
             |error: zip::result::ZipError| NpzProblem::NotAnArchive { reason: error.to_string() };
         let mut archive = ZipArchive::new(BufReader::new(file)).map_err(damaged)?;

@@ -1,55 +1,11 @@
-//! `dir`, `dir/*.parquet`: several files as one matrix, one after the other in the order of their names.
+//! Several files as one matrix, one after the other.
 
 use crate::block::{Precision, Values};
 use crate::column_choice::{ColumnChoice, other_columns};
 use crate::error::{IoError, Result};
 use crate::reader::{RowStream, open_stream};
-use crate::source::{Format, MatrixSource};
-use std::path::{Path, PathBuf};
+use crate::source::MatrixSource;
 use std::sync::Arc;
-
-/// Deeper folders than any partitioned table has: a link that leads upward must not be followed forever.
-const DEEPEST: usize = 16;
-
-/// The tables of a directory, or the files that fit a star in the last part of a path; none if it is neither.
-pub(crate) fn expand(path: &Path) -> Option<(Vec<PathBuf>, Format)> {
-    let mut found = Vec::new();
-    if path.is_dir() {
-        collect(path, 0, &mut found);
-    } else {
-        let (before, after) = path.file_name()?.to_str()?.split_once('*')?;
-        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        for entry in std::fs::read_dir(directory.unwrap_or(Path::new("."))).ok()?.flatten() {
-            let fits = entry.file_name().to_str().is_some_and(|name| {
-                name.len() >= before.len() + after.len()
-                    && name.starts_with(before)
-                    && name.ends_with(after)
-            });
-            if fits && Format::of(&entry.path()).is_some() && entry.path().is_file() {
-                found.push(entry.path());
-            }
-        }
-    }
-    found.sort();
-    let format = Format::of(found.first()?)?;
-    Some((found, format))
-}
-
-/// Tables below a directory; what begins with a dot or an underscore is a note of the program that wrote them.
-fn collect(directory: &Path, depth: usize, found: &mut Vec<PathBuf>) {
-    let Ok(entries) = std::fs::read_dir(directory) else { return };
-    for entry in entries.flatten() {
-        let (path, name) = (entry.path(), entry.file_name());
-        if name.to_str().is_none_or(|name| name.starts_with(['.', '_'])) {
-            continue;
-        }
-        if path.is_dir() && depth < DEEPEST {
-            collect(&path, depth + 1, found);
-        } else if Format::of(&path).is_some_and(Format::is_table) && path.is_file() {
-            found.push(path);
-        }
-    }
-}
 
 /// Rows of several files.
 pub(crate) struct PartRows {
@@ -59,18 +15,23 @@ pub(crate) struct PartRows {
     names: Option<Vec<String>>,
     rows: Option<u64>,
     precision: Precision,
-    next: usize,
+    /// Places of the parts that hold rows, those still to be read last first.
+    left: Vec<usize>,
     current: Option<Box<dyn RowStream>>,
     scratch: Values,
 }
 
 impl PartRows {
-    /// Opens all parts, so that a part that does not fit is found before a row is read.
+    /// Opens all parts, so that a part that does not fit is found before a row is read. Parts without rows are passed over, as
+    /// programs that write tables in parts leave some.
     pub(crate) fn open(source: &MatrixSource, choice: &ColumnChoice) -> Result<Self> {
         let mut whole: Option<Self> = None;
-        for part in source.parts() {
+        for (place, part) in source.parts().enumerate() {
             let known = whole.as_ref().and_then(|whole| whole.names.clone());
-            let stream = open_part(&part, choice, known.as_deref())?;
+            let stream = match open_part(&part, choice, known.as_deref()) {
+                Err(IoError::NoRows { .. }) => continue,
+                opened => opened?,
+            };
             let (columns, rows, precision) = (stream.columns(), stream.rows(), stream.precision());
             match &mut whole {
                 None => {
@@ -81,12 +42,13 @@ impl PartRows {
                         names: stream.names().map(<[String]>::to_vec),
                         rows,
                         precision,
-                        next: 0,
+                        left: vec![place],
                         current: None,
                         scratch: Values::none(precision),
                     });
                 }
                 Some(whole) => {
+                    whole.left.push(place);
                     if columns != whole.columns {
                         let (origin, what) = (part.to_string().into(), "columns");
                         let (found, expected) = (columns, whole.columns);
@@ -100,7 +62,10 @@ impl PartRows {
                 }
             }
         }
-        whole.ok_or_else(|| IoError::NoRows { origin: source.to_string().into() })
+        let mut whole =
+            whole.ok_or_else(|| IoError::NoRows { origin: source.to_string().into() })?;
+        whole.left.reverse();
+        Ok(whole)
     }
 }
 
@@ -149,9 +114,9 @@ impl RowStream for PartRows {
         let mut filled = 0;
         while filled < rows {
             if self.current.is_none() {
-                let Some(part) = self.source.parts().nth(self.next) else { break };
+                let Some(place) = self.left.pop() else { break };
+                let Some(part) = self.source.parts().nth(place) else { break };
                 self.current = Some(open_part(&part, &self.choice, self.names.as_deref())?);
-                self.next += 1;
             }
             let Some(stream) = &mut self.current else { break };
             // Most blocks lie within one part: these are read in place, in the memory of one block.

@@ -24,6 +24,7 @@ impl IoError {
             | Self::IdsNeedATable { path }
             | Self::IdColumn { path, .. }
             | Self::NameWithSeparator { path, .. }
+            | Self::Folder { path, .. }
             | Self::Write { path, .. } => named(path),
             Self::ClassName { path, line, .. } => {
                 ErrorPlace { line: Some(*line as u64), ..named(path) }
@@ -37,6 +38,10 @@ impl IoError {
             | Self::Swapped { labels: origin, .. }
             | Self::WrongCount { origin, .. }
             | Self::NoNames { origin }
+            | Self::OneClass { origin }
+            | Self::NoClassNames { origin }
+            | Self::GivenTwice { origin }
+            | Self::NamesInAnotherOrder { origin, .. }
             | Self::OtherColumns { origin, .. }
             | Self::OtherClasses { origin, .. }
             | Self::Inflated { origin, .. }
@@ -47,7 +52,13 @@ impl IoError {
             Self::TargetLabels { origin, line, .. } | Self::AmbiguousLabel { origin, line, .. } => {
                 ErrorPlace { line: Some(*line as u64), ..file(origin) }
             }
-            Self::NotALabel { origin, row, .. } | Self::NotAClass { origin, row, .. } => {
+            Self::UnnamedColumn { origin, column } => {
+                ErrorPlace { column: Some(column.to_string()), ..file(origin) }
+            }
+            Self::NamesOrRow { origin, .. } => ErrorPlace { line: Some(1), ..file(origin) },
+            Self::NotALabel { origin, row, .. }
+            | Self::NoLabel { origin, row }
+            | Self::NotAClass { origin, row, .. } => {
                 ErrorPlace { row: Some(*row as u64), ..file(origin) }
             }
             Self::Csv { origin, line, problem } => ErrorPlace {

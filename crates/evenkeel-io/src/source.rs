@@ -1,7 +1,9 @@
 //! `"file.npz:key" -> path, selector, format`: what the user typed, taken apart.
 
 use crate::error::{IoError, Result};
-use crate::parts::expand;
+use crate::folder::expand;
+use crate::write::identity;
+use std::collections::HashSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -34,9 +36,9 @@ impl Format {
         match extension.as_str() {
             "npy" => Some(Self::Npy),
             "npz" => Some(Self::Npz),
-            "csv" => Some(Self::Csv),
+            "csv" | "tsv" => Some(Self::Csv),
             "jsonl" | "ndjson" => Some(Self::Jsonl),
-            "parquet" => Some(Self::Parquet),
+            "parquet" | "pq" => Some(Self::Parquet),
             "arrow" | "arrows" | "feather" | "ipc" => Some(Self::Arrow),
             _ => None,
         }
@@ -128,7 +130,7 @@ impl MatrixSource {
         // Keys and directories may hold colons too: the cut after a file that exists is the one that was meant.
         let there = cuts.iter().position(|(path, ..)| is_there(path));
         if there.is_none()
-            && let Some(several) = Self::several(argument)
+            && let Some(several) = Self::several(argument)?
         {
             return Ok(several);
         }
@@ -140,21 +142,22 @@ impl MatrixSource {
     }
 
     /// A directory, or a pattern, with or without a column of its tables.
-    fn several(argument: &str) -> Option<Self> {
+    fn several(argument: &str) -> Result<Option<Self>> {
         let cuts = argument
             .rmatch_indices(':')
             .map(|(at, _)| (&argument[..at], Some(&argument[at + 1..])));
-        std::iter::once((argument, None)).chain(cuts).find_map(|(text, selector)| {
+        for (text, selector) in std::iter::once((argument, None)).chain(cuts) {
             let path = path_of_text(text);
-            let (files, format) = expand(&path)?;
+            let Some((files, format)) = expand(&path)? else { continue };
             let selector = selector.map(str::to_owned);
             let file = |path: PathBuf| {
                 let format = Format::of(&path).unwrap_or(format);
                 Self { selector: selector.clone(), ..Self::whole(path, format) }
             };
             let files = files.into_iter().map(file).collect();
-            Some(Self { selector, files, ..Self::whole(path, format) })
-        })
+            return Ok(Some(Self { selector, files, ..Self::whole(path, format) }));
+        }
+        Ok(None)
     }
 
     fn select(path: PathBuf, selector: &str, format: Format) -> Result<Self> {
@@ -184,6 +187,12 @@ impl MatrixSource {
         let mut files: Vec<Self> = self.parts().collect();
         for argument in more {
             files.extend(Self::parse(argument)?.parts());
+        }
+        // Rows that count twice narrow every interval, and nothing would show it.
+        let mut seen = HashSet::new();
+        let mut twice = |file: &&Self| identity(&file.path).is_some_and(|one| !seen.insert(one));
+        if let Some(file) = files.iter().find(|file| twice(file)) {
+            return Err(IoError::GivenTwice { origin: file.to_string().into() });
         }
         Ok(Self { files, further: self.further + more.len(), ..self })
     }
@@ -216,6 +225,16 @@ impl MatrixSource {
         files.iter().map(|file| Self { gaps: self.gaps, ..file.clone() })
     }
 
+    /// The files that a folder or a pattern stands for; none for a single file.
+    pub fn files(&self) -> Vec<PathBuf> {
+        self.files.iter().map(|file| file.path.clone()).collect()
+    }
+
+    /// Whether a file of this path would be one of the tables of the folder or the pattern.
+    pub fn would_read(&self, path: &Path) -> bool {
+        !self.files.is_empty() && self.further == 0 && crate::folder::would_hold(&self.path, path)
+    }
+
     /// Path of the file, without the selector.
     pub fn path(&self) -> &Path {
         &self.path
@@ -234,7 +253,11 @@ impl MatrixSource {
 
 impl fmt::Display for MatrixSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&text_of_path(&self.path))?;
+        // As it was typed: the file that keeps what came in is gone when the message is read.
+        match crate::stdin::keeps(&self.path) {
+            true => f.write_str("-")?,
+            false => f.write_str(&text_of_path(&self.path))?,
+        }
         if let Some(selector) = &self.selector {
             write!(f, ":{selector}")?;
         }

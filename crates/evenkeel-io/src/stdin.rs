@@ -27,6 +27,11 @@ pub(crate) fn spooled() -> Result<(&'static Path, Format)> {
     }
 }
 
+/// Whether this is the file that holds stdin.
+pub(crate) fn keeps(path: &Path) -> bool {
+    matches!(SPOOLED.get(), Some(Ok(spooled)) if spooled.path == path)
+}
+
 /// JSON lines begin with a brace or a bracket, which no table in csv does; what is compressed is looked into.
 fn text_format(path: &Path) -> io::Result<Format> {
     let mut text = open_text(path).map_err(io::Error::other)?;

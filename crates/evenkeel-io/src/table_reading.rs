@@ -7,9 +7,10 @@
 //! ```
 //! Columns without names (npy, lists, text without a header) are taken in their order.
 
-use crate::class_of_label::LabelNames;
 use crate::column_choice::{ColumnChoice, ColumnPatterns, other_columns};
 use crate::error::Result;
+use crate::input::file_length;
+use crate::label_names::LabelNames;
 use crate::reader::{MatrixReader, are_numbers};
 use crate::source::{Format, MatrixSource};
 use crate::{arrow, csv, json_lines, parquet};
@@ -57,7 +58,7 @@ impl TableReading {
             }
             // A matrix without names has nothing to choose; a table without a header says so when it is opened.
             (Some(patterns), _, _) => Ok(match source.format() {
-                Format::Npy | Format::Npz => ColumnChoice::default(),
+                Format::Npy | Format::Npz => ColumnChoice::But(Vec::new()),
                 _ => ColumnChoice::Fitting(patterns.clone()),
             }),
             (None, Some(columns), Some(_)) => {
@@ -82,7 +83,12 @@ fn names_of(source: &MatrixSource, origin: &Arc<str>) -> Result<Option<Vec<Strin
     if source.selector().is_some() {
         return Ok(None);
     }
-    let Some(first) = source.parts().next() else { return Ok(None) };
+    // A part that is empty says nothing of the others.
+    let empty = |part: &MatrixSource| file_length(part.path()).is_ok_and(|length| length == 0);
+    let mut parts = source.parts();
+    let Some(first) = parts.find(|part| !empty(part)).or_else(|| source.parts().next()) else {
+        return Ok(None);
+    };
     let names = match first.format() {
         Format::Npy | Format::Npz => None,
         Format::Csv => csv::column_names(first.path(), origin)?,

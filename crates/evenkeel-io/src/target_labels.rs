@@ -12,14 +12,16 @@
 use std::io::Read;
 use std::sync::Arc;
 
+use crate::class_of_label::{ClassOfLabel, NoClass};
 use crate::csv::Records;
 use crate::error::{IoError, Result};
-use crate::input::{open_file, open_text};
+use crate::input::{open_input, open_text};
+use crate::label_names::{LabelNames, whole};
 use crate::matrix::read_matrix;
+use crate::partitions;
 use crate::source::{Format, Gaps, MatrixSource};
 use crate::text_rows::TextRows;
 use crate::vectors::labels_of;
-use crate::{parquet, partitions};
 
 /// A sheet for ten million labels is about 200 MB.
 const MOST_BYTES: u64 = 1 << 28;
@@ -36,11 +38,11 @@ pub struct LabelsOfRows {
     pub entries: Option<usize>,
 }
 
-/// Reads `(row, label)` pairs; rows count from 0. With `names`, texts may name classes.
+/// Reads `(row, label)` pairs; rows count from 0. Texts may name classes.
 ///
 /// # Errors
 /// [`IoError::TargetLabels`] for a line or number that is neither a label nor a gap, and the errors of reading a file.
-pub fn read_target_labels(input: &str, names: Option<&[String]>) -> Result<Vec<(usize, usize)>> {
+pub fn read_target_labels(input: &str, names: &LabelNames) -> Result<Vec<(usize, usize)>> {
     Ok(read_labels_of_rows(input, names)?.pairs)
 }
 
@@ -48,45 +50,27 @@ pub fn read_target_labels(input: &str, names: Option<&[String]>) -> Result<Vec<(
 ///
 /// # Errors
 /// As [`read_target_labels`].
-pub fn read_labels_of_rows(input: &str, names: Option<&[String]>) -> Result<LabelsOfRows> {
+pub fn read_labels_of_rows(input: &str, names: &LabelNames) -> Result<LabelsOfRows> {
     let source = MatrixSource::parse(input)?;
-    match source.format() {
-        Format::Csv => of_text(&source, &Cells::new(input, names)),
-        Format::Jsonl | Format::Arrow => of_cells(&source, &Cells::new(input, names)),
-        Format::Parquet if source.selector().is_none() => of_table(input, &source),
-        Format::Parquet | Format::Npy | Format::Npz => of_numbers(&source),
-    }
-}
-
-/// A table has names: its columns are taken by them, wherever they stand.
-fn of_table(input: &str, source: &MatrixSource) -> Result<LabelsOfRows> {
-    let origin: Arc<str> = Arc::from(input);
-    let columns = parquet::column_names(source.path(), &origin)?;
-    let named = |name: &str| columns.iter().find(|found| found.eq_ignore_ascii_case(name));
-    match (named("row"), named("label")) {
-        (Some(row), Some(label)) => {
-            let column = |name: &str| -> Result<Vec<f64>> {
-                let column = MatrixSource::parse(&format!("{input}:{name}"))?;
-                let matrix = read_matrix(&column.with_gaps(Gaps::AreNan))?;
-                Ok(matrix.into_values().to_f64())
-            };
-            let (rows, labels) = (column(row)?, column(label)?);
-            let mut pairs = Vec::new();
-            for (index, (row, label)) in rows.iter().zip(&labels).enumerate() {
-                if !(label.is_nan() || *label == -1.0) {
-                    let whole = labels_of(&origin, index, &[*row, *label])?;
-                    pairs.push((whole[0], whole[1]));
-                }
-            }
-            Ok(LabelsOfRows { pairs, entries: None })
+    let cells = Cells::new(input, names);
+    match (source.format(), source.selector()) {
+        (Format::Csv, None) => of_text(&source, &cells),
+        // A column alone may have gaps that are empty lines, which only the reader of text counts.
+        (Format::Csv, Some(_)) if is_narrow(&source, &cells)? => of_column(&source, &cells),
+        (Format::Csv | Format::Jsonl | Format::Arrow | Format::Parquet, _) => {
+            of_cells(&source, &cells)
         }
-        _ if columns.len() == 1 => of_numbers(source),
-        // Two numbers without these names may mean anything.
-        _ => Err(IoError::NotOneColumn { origin, what: "labels", columns: columns.len() }),
+        (Format::Npy | Format::Npz, _) => of_numbers(&source, &cells),
     }
 }
 
-/// Lines of JSON or a table of Arrow: its columns `row` and `label`, or its only or selected column.
+/// Whether a text has one column, the one that is selected.
+fn is_narrow(source: &MatrixSource, cells: &Cells<'_>) -> Result<bool> {
+    let names = partitions::column_names(source, &cells.origin)?.unwrap_or_default();
+    Ok(names.len() == 1 && source.selector() == names.first().map(String::as_str))
+}
+
+/// A table: its columns `row` and `label`, or its only or selected column.
 fn of_cells(source: &MatrixSource, cells: &Cells<'_>) -> Result<LabelsOfRows> {
     let columns = partitions::column_names(source, &cells.origin)?.unwrap_or_default();
     let named = |name: &str| columns.iter().find(|found| found.eq_ignore_ascii_case(name));
@@ -119,7 +103,7 @@ fn of_cells(source: &MatrixSource, cells: &Cells<'_>) -> Result<LabelsOfRows> {
 }
 
 /// One column with gaps, or two: row and label.
-fn of_numbers(source: &MatrixSource) -> Result<LabelsOfRows> {
+fn of_numbers(source: &MatrixSource, cells: &Cells<'_>) -> Result<LabelsOfRows> {
     let matrix = read_matrix(&source.clone().with_gaps(Gaps::AreNan))?;
     let (columns, origin) = (matrix.columns(), Arc::clone(matrix.origin()));
     let values = matrix.into_values().to_f64();
@@ -137,7 +121,7 @@ fn of_numbers(source: &MatrixSource) -> Result<LabelsOfRows> {
             _ => row.to_vec(),
         };
         let whole = labels_of(&origin, index, &pair)?;
-        found.push((whole[0], whole[1]));
+        found.push((whole[0], cells.class.of_number(&origin, index, whole[1])?));
     }
     let entries = (columns == 1).then_some(values.len());
     Ok(LabelsOfRows { pairs: found, entries })
@@ -146,12 +130,13 @@ fn of_numbers(source: &MatrixSource) -> Result<LabelsOfRows> {
 /// What cells mean, and where they stand.
 struct Cells<'a> {
     origin: Arc<str>,
-    names: Option<&'a [String]>,
+    names: &'a LabelNames,
+    class: ClassOfLabel,
 }
 
 impl<'a> Cells<'a> {
-    fn new(input: &str, names: Option<&'a [String]>) -> Self {
-        Self { origin: Arc::from(input), names }
+    fn new(input: &str, names: &'a LabelNames) -> Self {
+        Self { origin: Arc::from(input), names, class: ClassOfLabel::new(names.clone()) }
     }
 
     fn problem(&self, line: usize, found: &str, expected: &'static str) -> IoError {
@@ -169,34 +154,29 @@ impl<'a> Cells<'a> {
         if text.is_empty() || text == "-1" || text.eq_ignore_ascii_case("nan") {
             return Ok(None);
         }
-        let named = self.names.and_then(|names| names.iter().position(|name| name == text));
-        match (whole(text), named) {
+        match self.class.find(text) {
+            Ok(class) => Ok(Some(class)),
             // Of two meanings neither may be chosen in silence.
-            (Some(number), Some(named)) if number != named => Err(IoError::AmbiguousLabel {
+            Err(NoClass::Two) => Err(IoError::AmbiguousLabel {
                 origin: Arc::clone(&self.origin),
                 line,
                 found: text.to_owned(),
             }),
-            (number, named) => number.or(named).map(Some).ok_or_else(|| {
+            Err(NoClass::Unknown) => {
                 let expected = match self.names {
-                    None => "a label, which is a whole number from 0, or nothing",
-                    Some(_) => {
+                    LabelNames::None => "a label, which is a whole number from 0, or nothing",
+                    _ => {
                         "a label, which is a whole number from 0 or the name of a class, or nothing"
                     }
                 };
-                self.problem(line, text, expected)
-            }),
+                Err(self.problem(line, text, expected))
+            }
         }
     }
 }
 
-/// A whole number; programs write 3.0 where a column has gaps.
-fn whole(text: &str) -> Option<usize> {
-    text.strip_suffix(".0").unwrap_or(text).parse().ok()
-}
-
 fn of_text(source: &MatrixSource, cells: &Cells<'_>) -> Result<LabelsOfRows> {
-    let (file, length) = open_file(source.path())?;
+    let (file, length) = open_input(source.path())?;
     if length > MOST_BYTES {
         return Err(cells.problem(1, "more than 256 MB", "a sheet of labels"));
     }
@@ -255,8 +235,8 @@ mod tests {
         std::fs::write(&path, text).unwrap();
         let names = ["coat", "bag", "2", "boot"].map(str::to_owned);
         let found = match name.starts_with("named") {
-            true => read_target_labels(path.to_str().unwrap(), Some(&names)),
-            false => read_target_labels(path.to_str().unwrap(), None),
+            true => read_target_labels(path.to_str().unwrap(), &LabelNames::Listed(names.to_vec())),
+            false => read_target_labels(path.to_str().unwrap(), &LabelNames::None),
         };
         std::fs::remove_file(&path).unwrap();
         found
@@ -282,8 +262,11 @@ mod tests {
         let path = std::env::temp_dir().join(format!("evenkeel-{}-digits.csv", std::process::id()));
         std::fs::write(&path, "row,label\n3,1\n").unwrap();
         let digits = ["1", "2", "3"].map(str::to_owned);
-        let error = read_target_labels(path.to_str().unwrap(), Some(&digits)).unwrap_err();
+        let (path_text, digits) = (path.to_str().unwrap(), digits.to_vec());
+        let error = read_target_labels(path_text, &LabelNames::Listed(digits.clone())).unwrap_err();
         assert!(matches!(error, IoError::AmbiguousLabel { line: 2, .. }), "{error}");
+        // The columns are called so: there is no other meaning.
+        assert_eq!(read_target_labels(path_text, &LabelNames::Own(digits)).unwrap(), [(3, 0)]);
         std::fs::remove_file(path).unwrap();
     }
 

@@ -1,7 +1,7 @@
 //! Cells of a table as text, row for row: labels by name, and columns that are passed through.
 
 use crate::arrow::ArrowText;
-use crate::csv::{Records, header_names};
+use crate::csv::{Records, cell_text, header_names};
 use crate::error::{IoError, Result, some_of};
 use crate::input::open_text;
 use crate::json_lines::JsonText;
@@ -46,9 +46,19 @@ impl TextRows {
     /// [`IoError::NoNames`] for a file whose columns have none, and the errors of reading it.
     pub fn open(source: &MatrixSource, names: Option<&[String]>) -> Result<Self> {
         let mut parts: VecDeque<MatrixSource> = source.parts().collect();
-        let Some(source) = &parts.pop_front() else {
-            return Err(IoError::NoRows { origin: source.to_string().into() });
-        };
+        let is_whole = parts.len() == 1;
+        while let Some(part) = parts.pop_front() {
+            match Self::open_part(&part, names) {
+                // Parts without rows are passed over, as where numbers are read.
+                Err(IoError::NoRows { .. }) if !is_whole => {}
+                opened => return Ok(Self { later: parts, ..opened? }),
+            }
+        }
+        Err(IoError::NoRows { origin: source.to_string().into() })
+    }
+
+    /// Opens one file.
+    fn open_part(source: &MatrixSource, names: Option<&[String]>) -> Result<Self> {
         let origin: Arc<str> = source.to_string().into();
         let selected: Option<Vec<String>> = match (names, source.selector()) {
             (Some(names), _) => Some(names.to_vec()),
@@ -68,7 +78,7 @@ impl TextRows {
             Format::Npy | Format::Npz => return Err(IoError::NoNames { origin }),
         };
         let columns = selected.as_ref().map_or(1, Vec::len);
-        Ok(Self { cells, columns, later: parts, names: selected, arranged, origin })
+        Ok(Self { cells, columns, later: VecDeque::new(), names: selected, arranged, origin })
     }
 
     /// The input as the user typed it.
@@ -111,7 +121,10 @@ impl TextRows {
         while found.len() < rows
             && let Some(part) = self.later.pop_front()
         {
-            let next = Self::open(&part, self.names.as_deref())?;
+            let next = match Self::open_part(&part, self.names.as_deref()) {
+                Err(IoError::NoRows { .. }) => continue,
+                opened => opened?,
+            };
             (self.cells, self.origin, self.arranged) = (next.cells, next.origin, next.arranged);
             found.extend(self.next_of_part(rows - found.len())?);
         }
@@ -156,7 +169,7 @@ impl TextRows {
                             problem,
                         });
                     }
-                    found.push(picked(records, places));
+                    found.push(picked(records, places, line, &self.origin)?);
                 }
                 Ok(found)
             }
@@ -190,26 +203,33 @@ fn csv_cells(
     selected: Option<&[String]>,
 ) -> Result<Cells> {
     let mut records = Box::new(Records::new(open_text(source.path())?, origin)?);
-    if records.next()?.is_none() {
+    let Some(line) = records.next()? else {
         return Err(IoError::NoRows { origin: Arc::clone(origin) });
-    }
+    };
     let width = records.cell_count();
     let mut ahead = VecDeque::new();
     let places = match selected {
         Some(wanted) => {
-            let names = header_names(&records);
+            let names = header_names(&records, line, origin)?;
             let place = |name: &String| {
-                names.iter().position(|found| found == name).ok_or_else(|| IoError::NoColumn {
-                    origin: Arc::clone(origin),
-                    name: name.clone(),
-                    found: some_of(&names),
-                })
+                let mut places = names.iter().enumerate().filter(|(_, found)| *found == name);
+                match (places.next(), places.next()) {
+                    (Some((place, _)), None) => Ok(place),
+                    (Some(_), Some(_)) => {
+                        Err(IoError::SameNames { origin: Arc::clone(origin), name: name.clone() })
+                    }
+                    (None, _) => Err(IoError::NoColumn {
+                        origin: Arc::clone(origin),
+                        name: name.clone(),
+                        found: some_of(&names),
+                    }),
+                }
             };
             wanted.iter().map(place).collect::<Result<_>>()?
         }
         None if width == 1 => {
             // A word over the cells may be a name or a label; only the reader of labels can tell.
-            ahead.push_back(picked(&records, &[0]));
+            ahead.push_back(picked(&records, &[0], line, origin)?);
             vec![0]
         }
         None => {
@@ -221,13 +241,13 @@ fn csv_cells(
 }
 
 /// Some cells of the current record, in the order of `places`.
-fn picked(records: &Records, places: &[usize]) -> Vec<String> {
-    let cells: Vec<&[u8]> = records.cells().collect();
-    let text = |place: &usize| {
-        cells
-            .get(*place)
-            .map_or_else(String::new, |cell| String::from_utf8_lossy(cell).into_owned())
-    };
+fn picked(
+    records: &Records,
+    places: &[usize],
+    line: u64,
+    origin: &Arc<str>,
+) -> Result<Vec<String>> {
+    let text = |place: &usize| Ok(cell_text(records.cell(*place), line, origin)?.to_owned());
     places.iter().map(text).collect()
 }
 

@@ -6,8 +6,8 @@ mod corpus;
 
 use corpus::{Scratch, fixture};
 use evenkeel_io::{
-    Category, MatrixSource, read_class_names, read_labels, read_labels_of_rows, read_matrix,
-    read_weights,
+    Category, LabelNames, MatrixSource, read_class_names, read_labels, read_labels_of_rows,
+    read_matrix, read_weights,
 };
 use std::path::Path;
 
@@ -30,11 +30,12 @@ fn labels_are_integers_or_whole_floats_of_any_format() {
 /// A null is a label that is not known yet, and only there: of probabilities it stays an error.
 #[test]
 fn gaps_of_parquet_columns_are_labels_to_come() {
-    let column = read_labels_of_rows(&fixture("gaps-column.parquet"), None).unwrap();
+    let column = read_labels_of_rows(&fixture("gaps-column.parquet"), &LabelNames::None).unwrap();
     assert_eq!((column.pairs, column.entries), (vec![(1, 3), (3, 0), (4, 2)], Some(6)));
-    let selected = read_labels_of_rows(&fixture("gaps-sheet.parquet:label"), None).unwrap();
+    let selected =
+        read_labels_of_rows(&fixture("gaps-sheet.parquet:label"), &LabelNames::None).unwrap();
     assert_eq!((selected.pairs, selected.entries), (vec![(1, 3), (3, 0), (4, 2)], Some(6)));
-    let sheet = read_labels_of_rows(&fixture("gaps-sheet.parquet"), None).unwrap();
+    let sheet = read_labels_of_rows(&fixture("gaps-sheet.parquet"), &LabelNames::None).unwrap();
     assert_eq!((sheet.pairs, sheet.entries), (vec![(4, 3), (7, 0), (5, 2)], None));
     assert!(labels(&fixture("gaps-column.parquet")).unwrap_err().contains("row 0"));
 }

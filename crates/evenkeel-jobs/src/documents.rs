@@ -466,6 +466,9 @@ pub struct EvaluateDocument<'a> {
     /// Every rate asked for; absent for one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub levels: Vec<EvaluatedLevel>,
+    /// Conditions asked for that hold; absent where none does.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<FailedCondition>,
 }
 
 /// One of several rates of an evaluation.
@@ -568,6 +571,7 @@ impl<'a> EvaluateDocument<'a> {
             total_coverage_gap: evaluation.total_coverage_gap,
             warnings: sentences::low_level(evaluation.alpha.get()).into_iter().collect(),
             levels: Vec::new(),
+            failed: Vec::new(),
         }
     }
 }

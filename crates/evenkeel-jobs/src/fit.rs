@@ -20,7 +20,20 @@ pub(crate) fn fit(
     observer: &mut dyn Observer,
 ) -> Result<(Fitted, f64)> {
     let mut clock = Clock::default();
-    let mut fit = clock.time(|| labeled.begin(calibrator))?;
+    let fit = clock.time(|| labeled.begin(calibrator))?;
+    let (fitted, seconds) =
+        fit_begun(fit, (labeled, calibrator.method.most_steps()), target, observer)?;
+    Ok((fitted, clock.seconds + seconds))
+}
+
+/// The rest of a fit that has taken the calibration data; `steps` are those that learning may take.
+pub(crate) fn fit_begun(
+    mut fit: Fit,
+    (labeled, steps): (&LabeledData<'_>, usize),
+    target: &mut dyn RowSource,
+    observer: &mut dyn Observer,
+) -> Result<(Fitted, f64)> {
+    let mut clock = Clock::default();
     let mut rows = 0;
     let ready = loop {
         // Taken by every block and given back by all that are added: after an error there is none, and none is needed.
@@ -39,7 +52,7 @@ pub(crate) fn fit(
             Ended::Done(ready) => break ready,
         }
     };
-    observer.begin(Stage::Learning, Some(calibrator.method.most_steps() as u64).filter(|n| *n > 0));
+    observer.begin(Stage::Learning, Some(steps as u64).filter(|n| *n > 0));
     let mut stopped = false;
     let finished = clock.time(|| {
         ready.finish(&mut |point| {

@@ -1,6 +1,6 @@
 //! The calibration data: whole in memory, checked once.
 
-use evenkeel::calibration::{Reference, ReferenceRows};
+use evenkeel::calibration::{Calibration, Reference, ReferenceRows};
 use evenkeel::calibrator::{Fit, ShiftCalibrator};
 use evenkeel::check::{Check, CheckSettings};
 use evenkeel::error::Error;
@@ -9,7 +9,7 @@ use evenkeel::score::{Labels, Probabilities, Score};
 use evenkeel::seed::Seed;
 use evenkeel::side_inputs::{Labeled, SideInputs};
 
-use crate::any_rows::AnyRows;
+use crate::any_rows::{AnyRows, with_rows};
 use crate::error::{JobError, PerRow, Result};
 
 /// What the caller calls the side inputs of one set of points, for errors.
@@ -264,6 +264,27 @@ impl<'a> LabeledData<'a> {
         })
     }
 
+    /// What the model says of every point.
+    pub fn predictions(&self) -> Vec<evenkeel::shift::Prediction> {
+        with_probabilities!(&self.probabilities, |probabilities| {
+            evenkeel::shift::predictions(probabilities)
+        })
+    }
+
+    /// The same by what scores labels in a calibration in use.
+    pub(crate) fn begin_check_as(
+        &self,
+        calibration: &Calibration,
+        settings: &CheckSettings,
+    ) -> evenkeel::Result<Check> {
+        with_probabilities!(&self.probabilities, |probabilities| {
+            let beside = SideInputs { second: self.side.second, ..SideInputs::default() };
+            let labels = &self.labels;
+            let labeled = Labeled { probabilities, labels, beside };
+            Check::begin_as_scored_by(&labeled, calibration, settings)
+        })
+    }
+
     /// The rows themselves, for a calibration to keep.
     pub(crate) fn reference(&self, seed: Seed) -> evenkeel::Result<Reference> {
         with_probabilities!(&self.probabilities, |probabilities| {
@@ -281,6 +302,16 @@ impl<'a> LabeledData<'a> {
         let scores = with_probabilities!(&self.probabilities, |probabilities| {
             drawn.label_scores(probabilities, &self.labels)
         });
+        scores.map_err(|error| JobError::from(error).while_reading(&self.name))
+    }
+
+    /// The same by the label law that a calibration keeps.
+    ///
+    /// # Errors
+    /// If the calibration has other classes.
+    pub(crate) fn scores_as(&self, calibration: &Calibration) -> Result<Vec<f64>> {
+        let labels = self.labels.as_slice();
+        let scores = with_rows!(self.given, |rows| calibration.label_scores(0, rows, labels));
         scores.map_err(|error| JobError::from(error).while_reading(&self.name))
     }
 }

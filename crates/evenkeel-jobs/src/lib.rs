@@ -59,6 +59,7 @@ mod memory;
 mod observer;
 mod oracle;
 mod predict;
+mod said;
 mod second_models;
 pub mod sentences;
 mod source;
@@ -72,7 +73,8 @@ pub use blocks::BLOCK_BYTES;
 pub use calibrate::{Calibrated, calibrate};
 pub use check::{
     AlarmConditions, BeforeAndWith, CheckJob, Checked, ClassShare, CoverageMeasured, CoverageRange,
-    ExampleRow, FailedCondition, MeanSizes, Recommended, UsedLabel, WithLabels, check,
+    ExampleRow, FailedCondition, MeanSizes, PreparedCheck, Recommended, UsedLabel, WithLabels,
+    check,
 };
 pub use compare::{CompareJob, Compared, Comparison, Entrant, IfInapplicable, LeftOut, compare};
 pub use error::{JobError, PerRow, Result, Spell, counted_from, plainly};
@@ -83,6 +85,7 @@ pub use labeled::{LabeledData, SideNames};
 pub use memory::MemorySource;
 pub use observer::{Observer, Stage, Unobserved};
 pub use predict::{Predicted, predict, refuse_unused};
+pub use said::said_of;
 pub use second_models::{SecondTable, SeenRows, beside_each_other};
 pub use source::{Block, RowSource};
 pub use stored::parse_calibration;

@@ -32,6 +32,7 @@ pub mod job_pages;
 mod page;
 pub mod study;
 mod text;
+pub mod trend;
 
 pub use content::{
     Advice, Answer, BoundRow, ClassRow, ConditionRow, Conditions, DataSet, DominanceRow, Estimate,
@@ -49,4 +50,9 @@ pub fn render(report: &Report) -> String {
 /// The figures there is data for, in the order of the page, each an SVG document in colours for white paper.
 pub fn figures(report: &Report) -> Vec<Figure> {
     figures::placed(report).into_iter().map(|(_, figure)| figure).collect()
+}
+
+/// The colours of figures in light and dark, for whoever shows figures in a page of their own.
+pub fn figure_style_sheet() -> String {
+    draw::style_sheet()
 }

@@ -8,6 +8,7 @@
 use std::ops::ControlFlow;
 
 use divan::{Bencher, black_box};
+use evenkeel::calibrator::ShiftCalibrator;
 use evenkeel::interval::Interval;
 use evenkeel::learning::objective::{Objective, ObjectiveInputs, WeightedCdfObjective};
 use evenkeel::learning::optimise::StoppingRule;
@@ -16,6 +17,7 @@ use evenkeel::level::Miscoverage;
 use evenkeel::measure::{
     BANDWIDTH_FACTOR_CLASSIFICATION, BANDWIDTH_FLOOR, Bandwidth, Grid, Support,
 };
+use evenkeel::method::{Method, TransportSettings};
 use evenkeel::sandwich::{Sandwich, model_uniform};
 use evenkeel::score::{Labels, Probabilities, Score};
 use evenkeel::seed::Seed;
@@ -151,4 +153,42 @@ fn multiply_adds(bencher: Bencher, (n, points): (usize, usize)) {
 fn whole_fit_of_5000_steps(bencher: Bencher, points: usize) {
     let problem = Problem::new(300, points);
     bencher.bench_local(|| problem.fit(problem.objective(), 5000));
+}
+
+/// The exact minimiser from probabilities to the threshold: scores, both laws, isotonic regression, bounds. One thread.
+#[divan::bench(args = [300, 3000])]
+fn exact_fit(bencher: Bencher, n: usize) {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let data = ExactFit::new(n);
+    bencher.bench_local(|| pool.install(|| data.fit()));
+}
+
+/// A million labeled and a million unlabeled rows, as many threads as the machine has.
+#[divan::bench(sample_count = 1, sample_size = 1)]
+fn exact_fit_of_a_million(bencher: Bencher) {
+    let data = ExactFit::new(1_000_000);
+    bencher.bench_local(|| data.fit());
+}
+
+struct ExactFit {
+    calibration: Vec<f64>,
+    labels: Labels,
+    target: Vec<f64>,
+}
+
+impl ExactFit {
+    fn new(n: usize) -> Self {
+        let (calibration, labels) = probabilities(n, 6.0, "calibration");
+        let (target, _) = probabilities(n, 3.0, "today");
+        Self { calibration, labels: Labels::new(labels, CLASSES).unwrap(), target }
+    }
+
+    fn fit(&self) -> f64 {
+        let method = Method::OptimalTransport(TransportSettings::default());
+        let calibrator = ShiftCalibrator::new(0.1).unwrap().method(method);
+        let labeled = Probabilities::new(black_box(&self.calibration), CLASSES).unwrap();
+        let target = Probabilities::new(black_box(&self.target), CLASSES).unwrap();
+        let found = calibrator.calibrate(&labeled, &self.labels, &target).unwrap();
+        found.threshold(None).unwrap().get()
+    }
 }

@@ -11,10 +11,12 @@ use evenkeel::calibrator::ShiftCalibrator;
 use evenkeel::conformal::predict_rows;
 use evenkeel::level::Miscoverage;
 use evenkeel::method::Method;
+use evenkeel::method::few_labels::FewLabelsSettings;
 use evenkeel::method::label_plan::LabelPlanSettings;
 use evenkeel::rows::Rows;
 use evenkeel::score::{Labels, Probabilities, Score};
 use evenkeel::seed::Seed;
+use evenkeel::side_inputs::{Labeled, SideInputs, TargetLabels};
 use evenkeel::threshold::Threshold;
 
 const BYTES: usize = 32 << 20;
@@ -84,8 +86,36 @@ fn plan_sets(bencher: Bencher, classes: usize) {
         .bench_local(|| calibration.predict(0, black_box(rows), None));
 }
 
+/// The same by the posterior of fifty labels, whose law has up to nine temperatures with two plans each.
+#[divan::bench(args = CLASSES)]
+fn few_labels_plan_sets(bencher: Bencher, classes: usize) {
+    let table = probabilities(classes);
+    let rows = Rows::new("probabilities", &table, classes).expect("a table");
+    let pairs: Vec<(u64, usize)> = (0..50).map(|row| (row, row as usize % classes)).collect();
+    let labels = TargetLabels::new(&pairs, classes).expect("labels");
+    let calibration = fitted(
+        &table,
+        classes,
+        (Method::FewLabels(FewLabelsSettings::default()), Score::Plan),
+        SideInputs::labels(&labels),
+    );
+    bencher
+        .counter(BytesCount::of_slice(&table))
+        .bench_local(|| calibration.predict(0, black_box(rows), None));
+}
+
 /// A label plan from the first thousand rows of a table to the next, which it finds a little less sure of themselves.
 fn planned(table: &[f32], classes: usize, score: Score) -> Calibration {
+    let method = Method::LabelPlan(LabelPlanSettings::default());
+    fitted(table, classes, (method, score), SideInputs::default())
+}
+
+fn fitted(
+    table: &[f32],
+    classes: usize,
+    (method, score): (Method, Score),
+    beside: SideInputs<'_>,
+) -> Calibration {
     let rows = 1000 * classes;
     let known = Probabilities::new(&table[..rows], classes).expect("probabilities");
     let labels = table[..rows].chunks(classes).map(|row| {
@@ -102,12 +132,14 @@ fn planned(table: &[f32], classes: usize, score: Score) -> Calibration {
         .collect();
     let target = Probabilities::new(&softened, classes).expect("probabilities");
     let calibrator = ShiftCalibrator {
-        method: Method::LabelPlan(LabelPlanSettings::default()),
+        method,
         score,
         alpha: Miscoverage::new(0.1).expect("a rate"),
         seed: Seed::new(0),
     };
-    calibrator.calibrate(&known, &labels, &target).expect("a calibration")
+    let labeled = Labeled { probabilities: &known, labels: &labels, beside };
+    let none = SideInputs::default();
+    calibrator.calibrate_beside(&labeled, &target, none).expect("a calibration")
 }
 
 /// The same with a threshold for each row.

@@ -45,6 +45,7 @@
 //! 11 check        both data sets             -> is there a shift, what is at risk, what to do
 //! 12 regression   scores of a regressor      -> gate, readings, weights; what is at risk
 //! 13 per_group    a fitted method, groups    -> coverage for each class or each group
+//!    stream       batches of predictions     -> an alarm that is valid for the life of a reference
 //! ```
 //! The core computes and does nothing else: no files, clock, environment or printing.
 
@@ -76,6 +77,7 @@ pub mod seed;
 pub mod shift;
 pub mod side_inputs;
 pub mod sketch;
+pub mod stream;
 pub mod threshold;
 pub mod warning;
 

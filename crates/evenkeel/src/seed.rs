@@ -43,6 +43,21 @@ impl Seed {
         stream.seek(index);
         Self(stream.generator.next_u64())
     }
+
+    /// The seeds of `N` neighbouring members of a family, from one reading of its stream.
+    pub(crate) fn children<const N: usize>(self, family: &str, first: u64) -> [Self; N] {
+        let mut stream = self.stream(family);
+        stream.seek(first);
+        std::array::from_fn(|_| Self(stream.generator.next_u64()))
+    }
+}
+
+/// What the numbers of a stream follow from, for whoever makes those of several streams at a time.
+pub(crate) struct StreamAddress {
+    /// Key of the generator.
+    pub key: [u8; 32],
+    /// Its stream: the purpose.
+    pub stream: u64,
 }
 
 /// A stream of random numbers that can be read from any position.
@@ -66,8 +81,13 @@ impl Stream {
         (self.generator.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
+    /// Key and stream of the generator.
+    pub(crate) fn address(&self) -> StreamAddress {
+        StreamAddress { key: self.generator.get_seed(), stream: self.generator.get_stream() }
+    }
+
     /// The next 64 random bits.
-    #[inline]
+    #[cfg(test)]
     pub(crate) fn bits(&mut self) -> u64 {
         self.generator.next_u64()
     }
@@ -109,6 +129,15 @@ mod tests {
         for index in [99, 0, 17, 16, 63, 64] {
             sought.seek(index as u64);
             assert_eq!(sought.uniform(), drawn[index]);
+        }
+    }
+
+    #[test]
+    fn neighbouring_children_are_those_of_their_numbers() {
+        let seed = Seed::new(5);
+        for first in [0, 3, 30, 1000] {
+            let expected: [Seed; 9] = std::array::from_fn(|at| seed.child("f", first + at as u64));
+            assert_eq!(seed.children("f", first), expected);
         }
     }
 

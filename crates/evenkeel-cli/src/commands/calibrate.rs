@@ -26,7 +26,7 @@ use crate::files::{load_calibration, named_by};
 use crate::output::{print, print_json, to_json};
 use crate::per_args::Per;
 use crate::progress::Verbosity;
-use crate::settings::{Rates, calibrator, on_threads, score};
+use crate::settings::{Rates, calibrator, low_levels, on_threads, score};
 use crate::table_args::LabeledPaths;
 
 pub(crate) fn run(args: &CalibrateArgs) -> Result<Outcome, Failure> {
@@ -127,7 +127,8 @@ fn of_data(
 ) -> Result<Outcome, Failure> {
     let names = args.reading.names(labeled.classes(), &known)?;
     let known = ClassNames { classes: names.clone(), ..known };
-    let target_labels = args.beside.labels(labeled.classes(), names.as_deref())?;
+    let label_names = args.reading.table(&known, &[])?.names;
+    let target_labels = args.beside.labels(labeled.classes(), &label_names)?;
     let labeled = match &target_labels {
         Some((labels, entries)) => {
             let input = args.beside.target_labels.as_deref().unwrap_or_default();
@@ -206,7 +207,7 @@ fn of_calibration(args: &CalibrateArgs, path: &Path) -> Result<Outcome, Failure>
     let names = args.reading.names(classes, &known)?;
     let known = ClassNames { classes: names.clone(), ..known };
     let new = args.beside.target_labels.as_deref().unwrap_or_default();
-    let found = read_labels_of_rows(new, names.as_deref())?;
+    let found = read_labels_of_rows(new, &args.reading.table(&known, &[])?.names)?;
     let new = TargetLabels::new(new, found.pairs, classes)?.or_refuse()?.for_rows(found.entries);
     let name = path.display().to_string();
     store(args, (&known, &[]), |target, progress| {
@@ -236,6 +237,7 @@ fn store(
     // Started before the fit: a place that cannot be written to should not cost one.
     let out = AtomicFile::create(&args.out)?;
     let (_, rates) = Rates::several(&args.common)?;
+    let told: Vec<String> = low_levels(&rates).into_iter().chain(doubts.iter().cloned()).collect();
     let unlabeled = unlabeled(args)?;
     let mut target = args.reading.open_beside(
         PointFiles {
@@ -264,22 +266,22 @@ fn store(
                 let level = |alpha| CalibratedLevel::new(&made.calibration, alpha);
                 document.levels = rates.iter().copied().map(level).collect();
             }
-            document.warnings.extend_from_slice(doubts);
+            document.warnings.extend_from_slice(&told);
             print_json(&document)?;
         }
         (Made::PerClass(made), true) => {
             let mut document = made.document(names);
-            document.pooled.warnings.extend_from_slice(doubts);
+            document.pooled.warnings.extend_from_slice(&told);
             print_json(&document)?;
         }
         (Made::PerGroup(made), true) => {
             let mut document = made.document();
-            document.warnings.extend_from_slice(doubts);
+            document.warnings.extend_from_slice(&told);
             print_json(&document)?;
         }
         (made, false) => {
             let mut said = text(made, &rates, args, names);
-            said.extend(doubts.iter().map(|doubt| format!("Warning: {doubt}.\n")));
+            said.extend(told.iter().map(|doubt| format!("Warning: {doubt}.\n")));
             print(&said)?;
         }
     }

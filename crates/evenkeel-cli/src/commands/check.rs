@@ -1,5 +1,6 @@
 //! `evenkeel check`: is there a shift, how much coverage is at risk, what to do.
 
+use std::io::Write;
 use std::path::Path;
 
 use evenkeel::calibration::{Calibration, ClassNames};
@@ -25,7 +26,7 @@ use crate::output::{print, print_json};
 use crate::page::{date, in_words, provenance, quoted};
 use crate::per_args::Per;
 use crate::progress::Verbosity;
-use crate::settings::{levels, on_threads, score};
+use crate::settings::{levels, low_levels, on_threads, score};
 use crate::table::{Align, Table, colour_on_stdout, percent, threshold};
 use crate::table_args::{LabeledPaths, named_together, option_words};
 
@@ -147,7 +148,7 @@ fn run_on_pool(args: &CheckArgs) -> Result<Outcome, Failure> {
     let labeled = labeled.with_second(&second)?;
     let names = args.reading.names(labeled.classes(), &known)?;
     if let Some(input) = &args.target_labels {
-        let found = read_labels_of_rows(input, names.as_deref())?;
+        let found = read_labels_of_rows(input, &reading.names)?;
         let labels = TargetLabels::new(input, found.pairs, labeled.classes())?.or_refuse()?;
         job.labels = labels.for_rows(found.entries);
     }
@@ -196,6 +197,7 @@ fn run_on_pool(args: &CheckArgs) -> Result<Outcome, Failure> {
         document.with_class_estimates(of_classes.as_deref());
         document.per_group = of_groups.iter().map(Into::into).collect();
         document.levels = answers(&checked, &further);
+        document.warnings.extend(low_levels(&rates));
         document.warnings.extend(reference.doubts());
         print_json(&document)?;
     } else {
@@ -203,7 +205,8 @@ fn run_on_pool(args: &CheckArgs) -> Result<Outcome, Failure> {
         said += &level_lines(&answers(&checked, &further));
         said += &class_lines(&checked, of_classes.as_deref(), names.as_deref());
         said += &group_lines(&of_groups);
-        said.extend(reference.doubts().iter().map(|doubt| format!("Warning: {doubt}.\n")));
+        let told = low_levels(&rates).into_iter().chain(reference.doubts());
+        said.extend(told.collect::<Vec<_>>().iter().map(|doubt| format!("Warning: {doubt}.\n")));
         print(&said)?;
     }
     Ok(outcome(&failed))
@@ -326,7 +329,8 @@ fn group_lines(groups: &[CheckedGroup]) -> String {
 /// Says on stderr which conditions hold: whoever is woken by an exit code should know why.
 fn outcome(failed: &[FailedCondition]) -> Outcome {
     for condition in failed {
-        eprintln!("failed: {}", sentences::check::failed(condition));
+        // Not `eprintln!`, which panics when stderr is gone; the code still tells.
+        let _ = writeln!(std::io::stderr(), "failed: {}", sentences::check::failed(condition));
     }
     if failed.is_empty() { Outcome::Done } else { Outcome::ConditionHolds }
 }

@@ -15,7 +15,7 @@ use crate::failure::{Failure, spelled};
 use crate::output::{print, print_json};
 use crate::page::{date, in_words, provenance};
 use crate::progress::Verbosity;
-use crate::settings::{Rates, calibrator, on_threads, score};
+use crate::settings::{Rates, calibrator, low_levels, on_threads, score};
 use crate::table::{Align, Table, colour_on_stdout, percent, threshold};
 use crate::table_args::LabeledPaths;
 
@@ -72,7 +72,7 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
     let labeled = files.data()?;
     let known = files.class_names();
     let names = args.reading.names(labeled.classes(), &known)?;
-    let target_labels = args.beside.labels(labeled.classes(), names.as_deref())?;
+    let target_labels = args.beside.labels(labeled.classes(), files.label_names())?;
     let labeled = match &target_labels {
         Some((labels, entries)) => {
             let input = args.beside.target_labels.as_deref().unwrap_or_default();
@@ -130,7 +130,7 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
         verbosity.note(&format!("wrote {}", path.display()));
     }
     if args.common.json {
-        document.warnings.extend(files.doubts());
+        document.warnings.extend(low_levels(&all_rates).into_iter().chain(files.doubts()));
         print_json(&document)?;
     } else {
         let rows = table(&document.rows).render(colour_on_stdout());
@@ -145,7 +145,7 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
         if target_labels.is_some() && methods.contains(&MethodName::Auto) {
             text += "\nWith labels of target rows, auto is few-labels: the two are one row.\n";
         }
-        document.warnings.extend(files.doubts());
+        document.warnings.extend(low_levels(&all_rates).into_iter().chain(files.doubts()));
         for warning in &document.warnings {
             text += &format!("Warning: {warning}.\n");
         }

@@ -9,7 +9,7 @@ use evenkeel::reading::CoverageEstimate;
 use evenkeel::score::Score;
 use evenkeel::side_inputs::TargetLabels;
 use evenkeel_io::{
-    FileSource, LabeledFiles, PointFiles, ValueKind, read_target_labels, write_file,
+    FileSource, LabelNames, LabeledFiles, PointFiles, ValueKind, read_target_labels, write_file,
 };
 use evenkeel_jobs::documents::CompareRow;
 use evenkeel_jobs::{
@@ -22,6 +22,7 @@ use serde::Serialize;
 
 use super::check::text;
 use super::compare::entrants;
+use super::nights::Sources;
 use crate::args::DemoArgs;
 use crate::exit::Outcome;
 use crate::failure::{Failure, system_words};
@@ -82,6 +83,25 @@ struct Document {
     days: Vec<Day>,
 }
 
+/// Writes the nights of the tutorial on monitoring.
+fn nights(folder: &Path, args: &DemoArgs) -> Result<Outcome, Failure> {
+    // Every name stands in the list above; an empty file is refused as damaged.
+    let shipped = |name: &str| {
+        FILES.iter().find(|(known, _)| *known == name).map_or(&[][..], |(_, bytes)| *bytes)
+    };
+    let sources = Sources {
+        clean: [shipped("clean_test_probs.npy"), shipped("clean_unlabeled.npy")],
+        noise: [
+            shipped("gaussian_noise_1_test_probs.npy"),
+            shipped("gaussian_noise_1_test_labels.npy"),
+        ],
+        fog: [shipped("fog_3_test_probs.npy"), shipped("fog_3_test_labels.npy")],
+    };
+    super::nights::write(folder, &sources)?;
+    Verbosity::of(args.common.quiet).note(&format!("wrote thirty nights to {}", folder.display()));
+    Ok(Outcome::Done)
+}
+
 /// What was found under one condition.
 struct Found {
     day: &'static str,
@@ -128,6 +148,9 @@ pub(crate) fn run(args: &DemoArgs) -> Result<Outcome, Failure> {
 
 fn run_on_pool(args: &DemoArgs) -> Result<Outcome, Failure> {
     let rates = Rates::of(&args.common)?;
+    if let Some(folder) = &args.nights {
+        return nights(folder, args);
+    }
     let folder = args.out.join("data");
     fs::create_dir_all(&folder).map_err(|error| {
         Failure::Argument(format!(
@@ -145,7 +168,7 @@ fn run_on_pool(args: &DemoArgs) -> Result<Outcome, Failure> {
     let labeled = files.data()?;
     let names: Vec<String> = CLASSES.iter().map(|name| (*name).to_owned()).collect();
     let sheet = path("fifty_labels.csv");
-    let few = read_target_labels(&sheet, None)?;
+    let few = read_target_labels(&sheet, &LabelNames::None)?;
     let few =
         evenkeel_jobs::TargetLabels::new(&sheet, few, CLASSES.len())?.of_rows(CLASSES.len())?;
     let job = Job { args, rates, folder: &folder, labeled: &labeled, names: &names, few: &few };

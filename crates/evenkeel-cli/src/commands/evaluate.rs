@@ -1,6 +1,9 @@
 //! `evenkeel evaluate`: coverage, sizes and gap on labeled data, in one streaming pass.
 
+use std::io::Write;
+
 use evenkeel_io::{AtomicFile, PointFiles};
+use evenkeel_jobs::FailedCondition;
 use evenkeel_jobs::documents::{EvaluateDocument, EvaluatedLevel};
 use evenkeel_jobs::grouped::{AnyCalibration, GroupColumn, evaluate_any};
 use evenkeel_jobs::sentences;
@@ -14,8 +17,9 @@ use crate::failure::Failure;
 use crate::files::load_any_calibration;
 use crate::output::{print, print_json};
 use crate::page::{date, provenance, quoted};
+use crate::per_args::GroupsOfPoints;
 use crate::progress::Verbosity;
-use crate::settings::{levels, on_threads};
+use crate::settings::{levels, low_levels, on_threads};
 use crate::table::{Align, Table, colour_on_stdout, percent};
 
 pub(crate) fn run(args: &EvaluateArgs) -> Result<Outcome, Failure> {
@@ -37,7 +41,9 @@ fn run_on_pool(args: &EvaluateArgs) -> Result<Outcome, Failure> {
     let labels = labels(args)?;
     let html = args.page.html.as_deref().map(AtomicFile::create).transpose()?;
     let by = group_name(&calibration);
-    let no_classes: Vec<String> = by.map(str::to_owned).into_iter().collect();
+    let column = args.per.as_ref().filter(|per| *per != "class");
+    let no_classes: Vec<String> =
+        by.map(str::to_owned).into_iter().chain(column.cloned()).collect();
     let mut rows = args.reading.open_beside(
         PointFiles {
             labels: Some(&labels),
@@ -49,7 +55,9 @@ fn run_on_pool(args: &EvaluateArgs) -> Result<Outcome, Failure> {
         &no_classes,
     )?;
     let verbosity = Verbosity::of(args.common.quiet);
-    let mut groups = args.groups.open(by, &args.probs)?;
+    let of_column = column.map(|column| format!("{}:{column}", args.probs));
+    let groups = GroupsOfPoints { groups: args.groups.groups.clone().or(of_column) };
+    let mut groups = groups.open(by.or(column.map(String::as_str)), &args.probs)?;
     let mut evaluate = |alpha| {
         let groups = groups.as_mut().map(|groups| groups as &mut dyn GroupColumn);
         evaluate_any(&calibration, alpha, &mut rows, groups, &mut verbosity.progress())
@@ -64,6 +72,8 @@ fn run_on_pool(args: &EvaluateArgs) -> Result<Outcome, Failure> {
         let all = std::iter::once(&evaluated).chain(&further);
         document.levels = all.map(|one| EvaluatedLevel::new(&one.evaluation)).collect();
     }
+    document.warnings.extend(low_levels(&rates));
+    document.failed = failed(args, &document);
     if let Some((file, path)) = html.zip(args.page.html.as_ref()) {
         let about = about_run(args, &labels, &calibration, names.as_deref());
         let points = calibration.points() as usize;
@@ -84,11 +94,26 @@ fn run_on_pool(args: &EvaluateArgs) -> Result<Outcome, Failure> {
     // After everything was printed: a script that fails on it still has the numbers.
     match args.fail_below.filter(|floor| document.coverage < *floor) {
         Some(floor) => {
-            eprintln!("failed: --fail-below {floor}: coverage is {}", percent(document.coverage));
+            // Not `eprintln!`, which panics when stderr is gone; the code still tells.
+            let coverage = percent(document.coverage);
+            let _ =
+                writeln!(std::io::stderr(), "failed: --fail-below {floor}: coverage is {coverage}");
             Ok(Outcome::ConditionHolds)
         }
         None => Ok(Outcome::Done),
     }
+}
+
+/// The condition that was asked for, if it holds.
+fn failed(args: &EvaluateArgs, document: &EvaluateDocument<'_>) -> Vec<FailedCondition> {
+    let floor = args.fail_below.filter(|floor| document.coverage < *floor);
+    let condition = |limit| FailedCondition {
+        condition: "fail-below",
+        limit,
+        value: document.coverage,
+        measured: true,
+    };
+    floor.map(condition).into_iter().collect()
 }
 
 /// The file of the labels, or the column of the table that holds them.

@@ -8,8 +8,12 @@ mod demo;
 mod evaluate;
 mod label;
 mod manual;
+mod monitor;
+mod nights;
 mod predict;
 mod reproduce;
+#[cfg(feature = "serve")]
+mod serve;
 
 pub(crate) use predict::outs;
 
@@ -29,8 +33,20 @@ pub(crate) fn run(command: &Command) -> Result<Outcome, Failure> {
         Command::Evaluate(Deferred(args)) => evaluate::run(args),
         Command::Compare(Deferred(args)) => compare::run(args),
         Command::Label(Deferred(args)) => label::run(args),
+        Command::Monitor(command) => monitor::run(command),
         Command::Reproduce(command) => reproduce::run(command),
+        #[cfg(feature = "serve")]
+        Command::Serve(Deferred(args)) => serve::run(args),
         Command::Completions(args) => completions::run(args),
         Command::Manual(args) => manual::run(args),
+    }
+}
+
+/// Whether a command waits for signals itself.
+pub(crate) fn ends_by_itself(command: &Command) -> bool {
+    match command {
+        #[cfg(feature = "serve")]
+        Command::Serve(_) => true,
+        _ => false,
     }
 }

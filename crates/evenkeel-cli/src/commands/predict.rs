@@ -141,6 +141,8 @@ fn say(args: &PredictArgs, made: &[(Predicted, PathBuf)]) -> Result<Outcome, Fai
                 PredictedLevel::new(&one.document(), out.display().to_string())
             };
             document.levels = made.iter().map(level).collect();
+            let further = made.iter().skip(1).flat_map(|(one, _)| one.document().warnings);
+            document.warnings.extend(further);
         }
         print_json(&document)?;
         return Ok(Outcome::Done);

@@ -3,7 +3,7 @@
 use crate::running::{Scratch, assert_snapshot, run};
 use crate::{CLEAN, FOG, normalise};
 
-const COMMANDS: [&str; 10] = [
+const COMMANDS: [&str; 11] = [
     "demo",
     "check",
     "calibrate",
@@ -11,6 +11,7 @@ const COMMANDS: [&str; 10] = [
     "evaluate",
     "compare",
     "label",
+    "monitor",
     "reproduce",
     "completions",
     "manual",

@@ -321,14 +321,39 @@ fn a_sheet_goes_to_stdout() {
     assert!(refused.code == 2 && refused.stderr.contains("both write to stdout"), "{refused:?}");
 }
 
-/// The next command is one that runs: a calibration that is scored by a law of its own rows cannot be checked.
+/// The next command is one that runs: with thresholds for each class there is no single one to check.
 #[test]
 fn the_next_command_is_not_one_that_is_refused() {
     let scratch = Scratch::new();
     let (cal, sheet) = (scratch.at("cal.json"), scratch.at("rows.csv"));
-    FOG.calibrate(&cal, &["--method", "label-plan", "--score", "plan"]).done();
+    FOG.calibrate(&cal, &["--method", "conditional"]).done();
     let said = label(&["--budget", "5", "--calibration", &cal, "--out", &sheet]).done().stdout;
     assert!(said.contains("Next: evenkeel check --cal-probs FILE --cal-labels FILE"), "{said}");
+}
+
+/// A calibration scored by its label law is checked by that law: it expects on its own rows what it expected when it was made, and
+/// advises a command that runs.
+#[test]
+fn a_calibration_scored_by_plan_is_checked() {
+    let scratch = Scratch::new();
+    let (cal, sheet) = (scratch.at("cal.json"), scratch.at("rows.csv"));
+    let made = FOG.calibrate(&cal, &["--method", "label-plan", "--score", "plan", "--json"]).json();
+    let said = label(&["--budget", "5", "--calibration", &cal, "--out", &sheet]).done().stdout;
+    assert!(said.contains(&format!("Next: evenkeel check --calibration {cal}")), "{said}");
+    let check = |condition: &str| {
+        let inputs = [("--calibration", cal.clone()), ("--unlabeled", demo(condition))];
+        run(&call("check", options(&inputs), &["--json"])).json()
+    };
+    let same = check("fog_3_unlabeled");
+    assert_eq!(same["threshold"], made["threshold"]);
+    let (seen, expected) =
+        (&same["coverage_estimate"]["value"], &made["coverage_estimate"]["value"]);
+    assert!(
+        (seen.as_f64().unwrap() - expected.as_f64().unwrap()).abs() < 1e-9,
+        "{seen} {expected}"
+    );
+    let worse = check("motion_blur_5_unlabeled");
+    assert!(worse["recommended"]["mean_size"]["after"].as_f64().unwrap() > 1.0, "{worse}");
 }
 
 /// Labels of the rows that the model is surest of flatter it: they decide neither the verdict nor the repair.

@@ -25,7 +25,7 @@ fn check_answers_at_every_level() {
         }
     }
     let text = FOG.check(&["--alpha", "0.1,0.05"]).done().stdout;
-    assert!(text.contains("\n90.0 %") && text.contains("\n95.0 %"), "{text}");
+    assert!(text.contains("\n  90.0 %") && text.contains("\n  95.0 %"), "{text}");
     for wrong in ["0.1,0.1", "0.1,2", "0.1,"] {
         assert_eq!(FOG.check(&["--alpha", wrong]).code, 2, "{wrong}");
     }

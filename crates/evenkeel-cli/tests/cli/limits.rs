@@ -132,6 +132,31 @@ fn out_of_memory_is_an_error_and_leaves_nothing() {
     assert!(ended >= 4, "only {ended} of 8 ended in the allocator");
 }
 
+/// A number of classes that a file claims is compared with what a table can have before anything is made for it.
+#[test]
+fn a_claim_of_many_classes_allocates_nothing() {
+    let scratch = Scratch::new();
+    let good = scratch.at("cal.json");
+    FOG.calibrate(&good, &["--method", "uncorrected"]).done();
+    let text = std::fs::read_to_string(&good).unwrap();
+    for classes in ["18446744073709551615", "1000000000000000000", "4000000000", "11"] {
+        let changed = text.replacen("\"classes\":10", &format!("\"classes\":{classes}"), 1);
+        assert_ne!(changed, text, "the file has no number of classes");
+        let changed = scratch.file("changed.json", changed);
+        let before = scratch.contents();
+        let calibration = ("--calibration", changed.clone());
+        for name in ["sets.npy", "sets.csv", "sets.jsonl", "sets.parquet"] {
+            let out = ("--out", scratch.at(name));
+            let files = options(&[calibration.clone(), ("--probs", FOG.test_probs()), out]);
+            let ran = run_limited("ulimit -v 1000000", &call("predict", files, &[]));
+            assert!(ran.code == 2 && ran.stderr.starts_with("error: "), "{name}: {ran:?}");
+            assert_eq!(before, scratch.contents(), "{name}");
+        }
+        let ran = FOG.evaluate(&changed, &[]);
+        assert!(ran.code == 2 && ran.stderr.lines().count() == 1, "{ran:?}");
+    }
+}
+
 #[test]
 fn threads_have_an_upper_limit() {
     for threads in ["513", "3000", "100000", "1000000000000000000"] {

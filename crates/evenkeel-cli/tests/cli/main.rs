@@ -6,6 +6,7 @@
 mod agreement;
 mod assume;
 mod commands;
+mod folders;
 mod formats;
 mod forms;
 mod grouped;
@@ -15,6 +16,8 @@ mod levels;
 #[cfg(unix)]
 mod limits;
 mod manners;
+mod mistakes;
+mod monitor;
 mod no_harm;
 mod options;
 mod packaging;

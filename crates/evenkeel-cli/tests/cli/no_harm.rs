@@ -121,6 +121,15 @@ fn errors_are_json_where_results_are() {
     let error = check(&words, &[]);
     assert_eq!(error["file"], Value::from(words));
     assert_eq!(place(&error), [Value::from("data"), Value::Null, "1".into(), 3.into()]);
+    // Files that do not belong together.
+    let few = scratch.file("few.csv", "0\n1\n");
+    let files = options(&[
+        ("--cal-probs", labeled[1].clone()),
+        ("--cal-labels", few.clone()),
+        ("--unlabeled", labeled[5].clone()),
+    ]);
+    let error = error_of(&run(&call("check", files, &["--json"])));
+    assert_eq!((error["kind"].clone(), error["file"].clone()), ("incompatible".into(), few.into()));
     // Another model, a file that is not there, a wrong name, a setting, no command at all.
     let narrow = scratch.file("narrow.csv", "0.5,0.5\n0.5,0.5\n");
     assert_eq!(check(&narrow, &[])["file"], Value::from(narrow));

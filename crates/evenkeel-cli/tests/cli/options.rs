@@ -79,8 +79,17 @@ fn numbers_out_of_range_are_told_their_range() {
         assert!(ran.stderr.contains(words), "{}", ran.stderr);
     };
     told(check(&["--alpha", "-1"]), "alpha is -1.0; it must be between 0 and 1");
-    told(check(&["--seed", "-1"]), "invalid value '-1' for '--seed");
-    told(check(&["--threads", "-1"]), "invalid value '-1' for '--threads");
+    let at_least_0 = "it must be a whole number, at least 0";
+    told(
+        check(&["--seed", "-1"]),
+        &format!("invalid value '-1' for '--seed <SEED>': {at_least_0}"),
+    );
+    told(check(&["--threads", "-1"]), &format!("'-1' for '--threads <THREADS>': {at_least_0}"));
+    told(
+        check(&["--permutations", "1e3"]),
+        &format!("'1e3' for '--permutations <N>': {at_least_0}"),
+    );
+    told(check(&["--delta", "five"]), "it must be a number, such as 0.1");
     told(
         check(&["--permutations", "1000000000000000"]),
         "permutations is 1000000000000000.0; it must be at most 10 000 000",
@@ -89,7 +98,21 @@ fn numbers_out_of_range_are_told_their_range() {
     let more = ["--method", "ot", "--steps", "1000000000000", "--out", &scratch.at("cal.json")];
     let calibrate = run(&call("calibrate", FOG.labeled_and_unlabeled(), &more));
     told(calibrate, "from 0 to 100000000");
-    assert!(scratch.contents().is_empty());
+    // Of these, 2^64 - 1 ended in a panic, and a million million in a folder of nothing.
+    for (option, others) in [
+        ("--simulations", ["--samples", "20", "--epochs", "1"]),
+        ("--samples", ["--simulations", "1", "--epochs", "1"]),
+        ("--epochs", ["--simulations", "1", "--samples", "20"]),
+    ] {
+        for count in ["18446744073709551615", "1000000000000", "0", "1e6"] {
+            let mut arguments = vec!["reproduce", "regression", option, count];
+            arguments.extend(others);
+            let out = scratch.at("run");
+            arguments.extend(["--out", &out]);
+            told(run(&arguments), "to 10000000");
+            assert!(scratch.contents().is_empty(), "{option} {count}");
+        }
+    }
 }
 
 /// What `check` at a delta promises is what `auto` at that level delivers: the same test, threshold and certificate.

@@ -71,6 +71,37 @@ fn the_same_rows_from_anywhere_give_the_same_bytes() {
     assert_eq!(std::fs::read_dir(scratch.at("temporary")).unwrap().count(), 0, "left behind");
 }
 
+/// What is wrong with stdin is said of stdin, not of the file that keeps it for the run.
+#[test]
+fn errors_in_stdin_name_it() {
+    for (text, words) in [
+        ("a,b,c\n0.5,0.5,x\n", "error: -, line 2: column 2 is \"x\""),
+        ("", "error: -: holds no rows"),
+        ("\u{93}NUMPY", "error: -"),
+        ("{\"p\": 1\n", "error: -, line 1"),
+    ] {
+        let mut child = program()
+            .args(call(
+                "check",
+                options(&[
+                    ("--cal-probs", demo("calibration_probs")),
+                    ("--cal-labels", demo("calibration_labels")),
+                    ("--unlabeled", "-".to_owned()),
+                ]),
+                &[],
+            ))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && said.starts_with(words), "{said}");
+    }
+}
+
 #[test]
 fn parts_must_fit_each_other() {
     let scratch = Scratch::new();

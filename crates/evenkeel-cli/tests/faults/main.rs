@@ -131,6 +131,39 @@ fn label() {
 }
 
 #[test]
+fn calibrate_per_class() {
+    let mut subject = Subject::new("calibrate --per class", &["cal.json"], 2);
+    subject.arguments = fitting("calibrate", "--method uncorrected --per class --out out/cal.json");
+    subject.run_all();
+}
+
+/// Several rates in one run: a file for each, of which each is whole.
+#[test]
+fn predict_at_two_rates() {
+    let mut subject = Subject::new("predict at two rates", &[], 2);
+    let calibration = subject.scratch.at("cal.json");
+    let fit = fitting("calibrate", &format!("--method uncorrected --out {calibration}"));
+    running::run(&fit).done();
+    let probs = demo("fog_3_test_probs");
+    subject.arguments = words(&format!(
+        "predict --calibration {calibration} --probs {probs} --alpha 0.1,0.2 --out out/sets-{{alpha}}.csv --threads 1 --quiet"
+    ));
+    subject.run_all();
+}
+
+/// Stdin is kept in a temporary file, which a later run removes too.
+#[test]
+fn check_from_stdin() {
+    let mut subject = Subject::new("check of stdin --html", &["page.html"], 2);
+    subject.stdin = Some(demo("fog_3_unlabeled"));
+    let (probs, labels) = (demo("calibration_probs"), demo("calibration_labels"));
+    subject.arguments = words(&format!(
+        "check --cal-probs {probs} --cal-labels {labels} --unlabeled - --threads 1 --quiet --html out/page.html"
+    ));
+    subject.run_all();
+}
+
+#[test]
 fn demo_command() {
     let mut subject = Subject::new("demo", &["report.html"], 1);
     subject.compared = Compared::WithoutNumbers;

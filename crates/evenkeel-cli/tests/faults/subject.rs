@@ -55,6 +55,8 @@ pub(crate) struct Subject {
     name: &'static str,
     pub(crate) scratch: Scratch,
     pub(crate) arguments: Vec<String>,
+    /// A file that the command reads as its stdin; what it keeps of it goes below the folder too.
+    pub(crate) stdin: Option<String>,
     /// Files that stand below the folder before, in every other run: what they held must be seen again.
     earlier: &'static [&'static str],
     /// Faults of each kind that the short form tries.
@@ -77,8 +79,15 @@ struct Tally {
 
 impl Subject {
     pub(crate) fn new(name: &'static str, earlier: &'static [&'static str], sample: usize) -> Self {
-        let (scratch, arguments) = (Scratch::new(), Vec::new());
-        Self { name, scratch, arguments, earlier, sample, compared: Compared::ToTheByte }
+        let (scratch, arguments, compared) = (Scratch::new(), Vec::new(), Compared::ToTheByte);
+        Self { name, scratch, arguments, stdin: None, earlier, sample, compared }
+    }
+
+    /// What the command reads and where it keeps that.
+    fn with_stdin(&self, command: &mut Command) {
+        if let Some(file) = &self.stdin {
+            command.stdin(std::fs::File::open(file).unwrap()).env("TMPDIR", self.out());
+        }
     }
 
     /// The folder the command writes to.
@@ -89,6 +98,7 @@ impl Subject {
     fn command(&self) -> Command {
         let mut command = program();
         command.args(&self.arguments).current_dir(self.scratch.path());
+        self.with_stdin(&mut command);
         command
     }
 
@@ -207,6 +217,7 @@ impl Subject {
         let mut command = Command::new(tracer());
         command.arg(at.to_string()).arg(self.scratch.at("calls")).arg(binary());
         command.args(&self.arguments).current_dir(self.scratch.path()).stdin(Stdio::null());
+        self.with_stdin(&mut command);
         command
     }
 

@@ -1,5 +1,7 @@
 //! Delimiter and header of a csv file, from its first lines.
 
+use std::collections::BTreeSet;
+
 /// The number in a cell, white space around it aside.
 pub(super) fn number(cell: &[u8]) -> Option<f64> {
     // `nan` and `inf` are numbers to the parser; the core refuses them with their row and column.
@@ -37,11 +39,16 @@ pub(super) fn may_be_header<'a>(mut cells: impl Iterator<Item = &'a [u8]> + Clon
         && !cells.any(|cell| number(cell).is_some() && cell.contains(&b'.'))
 }
 
-/// Whether the first row reads `0,1,2,...`, the column names of a table that was given none.
-pub(super) fn is_default_header<'a>(cells: impl Iterator<Item = &'a [u8]>) -> bool {
+/// Whether the first row may be numbers that name the columns: whole, from 0, and no two alike. `0,1,2` is what programs write for
+/// columns without names, `1,2,3` are classes called so.
+pub(super) fn are_numbered<'a>(cells: impl Iterator<Item = &'a [u8]>) -> bool {
+    let mut seen = BTreeSet::new();
+    let mut is_number = |cell: &'a [u8]| {
+        !cell.is_empty() && cell.iter().all(u8::is_ascii_digit) && seen.insert(cell)
+    };
     let mut count = 0;
     for cell in cells {
-        if cell != count.to_string().as_bytes() {
+        if !is_number(cell) {
             return false;
         }
         count += 1;

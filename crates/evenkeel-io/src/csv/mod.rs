@@ -1,6 +1,7 @@
 //! `0.7,0.2,0.1`: numbers as text, one row per line, cells between `,` `;` or tabs, with or without a header.
 
 mod dialect;
+mod header;
 mod records;
 
 pub use records::MAX_RECORD_BYTES;
@@ -9,8 +10,10 @@ use crate::block::{Precision, Values};
 use crate::column_choice::ColumnChoice;
 use crate::error::{IoError, Result};
 use crate::input::open_text;
-use crate::reader::{RowStream, check_columns};
-use dialect::{is_default_header, may_be_header, number};
+use crate::reader::{RowStream, are_numbers, check_columns};
+use dialect::number;
+use header::FirstLine;
+pub(crate) use header::{names as header_names, text as cell_text};
 pub(crate) use records::Records;
 use std::path::Path;
 use std::sync::Arc;
@@ -56,10 +59,13 @@ pub enum CsvProblem {
 
 /// The likely mistake behind a cell that is not a number.
 fn hint(found: &str) -> &'static str {
-    if found.is_empty() {
+    let gaps = ["NA", "N/A", "NULL", "None", "null", "#N/A"];
+    if found.is_empty() || gaps.contains(&found) {
         "fill the empty cell or remove the row"
     } else if found.contains(',') {
         "write decimals with a point"
+    } else if found.ends_with('%') {
+        "write shares as numbers from 0 to 1"
     } else if found.contains(' ') {
         "separate cells by ',' ';' or tab"
     } else {
@@ -73,61 +79,63 @@ pub(crate) fn open(
     choice: &ColumnChoice,
     origin: &Arc<str>,
 ) -> Result<Box<dyn RowStream>> {
+    let names = names_under(FirstLine::of(path, origin)?, choice, origin)?;
     let mut records = Records::new(open_text(path)?, origin)?;
     let Some(line) = records.next()? else {
         return Err(IoError::NoRows { origin: Arc::clone(origin) });
     };
     let width = check_columns(origin, records.cell_count() as u64)?;
-    let (named, numbered) = (may_be_header(records.cells()), is_default_header(records.cells()));
-    let header = header_names(&records);
-    if choice.needs_names() && !(named || numbered) {
-        return Err(IoError::NoNames { origin: Arc::clone(origin) });
-    }
-    let places = match named || choice.needs_names() {
-        true => choice.places(origin, &header, |_| true)?,
-        false => (0..width).collect(),
+    let places = match &names {
+        Some(names) => choice.places(origin, names, |_| true)?,
+        None => (0..width).collect(),
     };
     let columns = check_columns(origin, places.len() as u64)?;
-    let chosen: Vec<String> = places.iter().map(|place| header[*place].clone()).collect();
-    let names = (named || choice.needs_names()).then_some(chosen);
-    let numbered = numbered && !choice.needs_names();
-    let named = named || choice.needs_names();
-    let origin = Arc::clone(origin);
+    let is_named = names.is_some();
+    let chosen = |names: Vec<String>| places.iter().map(|place| names[*place].clone()).collect();
+    let (names, origin) = (names.map(chosen), Arc::clone(origin));
     let mut rows = CsvRows { records, width, places, columns, names, ahead: Vec::new(), origin };
-    let origin = &Arc::clone(&rows.origin);
+    // A row is read ahead, so that a file without any is told here.
+    let first = if is_named { rows.records.next()? } else { Some(line) };
+    let Some(line) = first else { return Err(IoError::NoRows { origin: rows.origin }) };
     let mut ahead = Vec::new();
-    // A first row that may be data is kept until the second one decides.
-    if !named {
-        rows.push_row(line, &mut ahead)?;
-    }
-    if (named || numbered)
-        && let Some(line) = rows.records.next()?
-    {
-        // 0,1,2 over 0.7,0.2,0.1 is the header pandas writes for an unnamed table; over 3,1,2 it may be a row.
-        if numbered && rows.records.cells().any(|cell| cell.contains(&b'.')) {
-            ahead.clear();
-        }
-        rows.push_row(line, &mut ahead)?;
-    }
-    if ahead.is_empty() {
-        return Err(IoError::NoRows { origin: Arc::clone(origin) });
-    }
+    rows.push_row(line, &mut ahead)?;
     rows.ahead = ahead;
     Ok(Box::new(rows))
 }
 
-/// The cells of the current record as names.
-pub(crate) fn header_names(records: &Records) -> Vec<String> {
-    records.cells().map(|cell| String::from_utf8_lossy(cell.trim_ascii()).into_owned()).collect()
+/// Names of the columns, where the first line holds names as far as this choice is concerned.
+fn names_under(
+    first: FirstLine,
+    choice: &ColumnChoice,
+    origin: &Arc<str>,
+) -> Result<Option<Vec<String>>> {
+    match first {
+        // Said by whoever finds no row.
+        FirstLine::Missing => Ok(None),
+        FirstLine::Names(names) => Ok(Some(names)),
+        FirstLine::Numbers(numbers) | FirstLine::NumbersOrRow(numbers) if choice.needs_names() => {
+            Ok(Some(numbers))
+        }
+        // Of what is no table of classes nothing says that its columns are called by numbers.
+        FirstLine::Numbers(numbers)
+            if FirstLine::may_be_row(&numbers)
+                || (*choice == ColumnChoice::All && !are_numbers(&numbers)) =>
+        {
+            Err(IoError::NamesOrRow { origin: Arc::clone(origin), line: numbers.join(",") })
+        }
+        FirstLine::Numbers(numbers) => Ok(Some(numbers)),
+        _ if choice.needs_names() => Err(IoError::NoNames { origin: Arc::clone(origin) }),
+        FirstLine::NumbersOrRow(_) | FirstLine::Row => Ok(None),
+    }
 }
 
 /// Names of the columns of a csv file, if its first line holds names.
 pub(crate) fn column_names(path: &Path, origin: &Arc<str>) -> Result<Option<Vec<String>>> {
-    let mut records = Records::new(open_text(path)?, origin)?;
-    if records.next()?.is_none() {
-        return Ok(None);
+    match FirstLine::of(path, origin)? {
+        FirstLine::Numbers(numbers) if FirstLine::may_be_row(&numbers) => Ok(None),
+        FirstLine::Names(names) | FirstLine::Numbers(names) => Ok(Some(names)),
+        _ => Ok(None),
     }
-    Ok(may_be_header(records.cells()).then(|| header_names(&records)))
 }
 
 /// Rows of a csv file.

@@ -115,7 +115,7 @@ fn grow<T: Clone + Default>(buffer: &mut Vec<T>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::dialect::{is_default_header, may_be_header};
+    use super::super::dialect::{are_numbered, may_be_header};
     use super::*;
 
     fn cells(text: &str) -> impl Iterator<Item = &[u8]> + Clone {
@@ -137,8 +137,8 @@ mod tests {
         assert!(may_be_header(cells(",0,1,2")));
         assert!(!may_be_header(cells("0.1,0.9")));
         assert!(!may_be_header(cells("0.1,oops,0.7")));
-        assert!(is_default_header(cells("0,1,2")));
-        assert!(!is_default_header(cells("0,1,3")));
-        assert!(!is_default_header(cells("0")));
+        assert!(are_numbered(cells("0,1,2")) && are_numbered(cells("7,1,3")));
+        assert!(!are_numbered(cells("0,1,1")) && !are_numbered(cells("0,-1")));
+        assert!(!are_numbered(cells("0")) && !are_numbered(cells("1.0,2.0")));
     }
 }

@@ -98,6 +98,11 @@ impl Lines {
         &self.origin
     }
 
+    /// Whether the line begins with these bytes, white space aside.
+    pub(crate) fn starts_with(&self, bytes: &[u8]) -> bool {
+        self.line.trim_ascii_start().starts_with(bytes)
+    }
+
     /// An error about the current line.
     pub(crate) fn error(&self, problem: JsonLineProblem) -> IoError {
         IoError::JsonLine { origin: Arc::clone(&self.origin), line: self.number, problem }

@@ -45,7 +45,18 @@ fn first_fields(path: &Path, origin: &Arc<str>) -> Result<Option<Vec<(String, Ki
     if lines.next()?.is_none() {
         return Err(IoError::NoRows { origin: Arc::clone(origin) });
     }
-    let Line::Fields(fields) = lines.row()? else { return Ok(None) };
+    let row = lines.row();
+    // An array may also run over many lines, of which the first is no JSON.
+    let is_array = match &row {
+        Ok(Line::List(entries)) => entries.first().is_some_and(|entry| entry.starts_with('{')),
+        Ok(_) => false,
+        Err(_) => lines.starts_with(b"["),
+    };
+    if is_array {
+        drop(row);
+        return Err(lines.error(JsonLineProblem::OneArray));
+    }
+    let Line::Fields(fields) = row? else { return Ok(None) };
     let fields: Vec<(String, Kind)> =
         fields.into_iter().map(|(name, value)| (name.into_owned(), Kind::of(value))).collect();
     let mut names: Vec<&String> = fields.iter().map(|(name, _)| name).collect();

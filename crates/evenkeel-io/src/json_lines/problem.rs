@@ -10,6 +10,11 @@ pub enum JsonLineProblem {
         /// What the parser said.
         reason: String,
     },
+    /// A whole table as one array.
+    #[error(
+        "this is one array of objects; write one object a line (pandas: orient='records', lines=True)"
+    )]
+    OneArray,
     /// Bytes that are not text.
     #[error("this is not text; save the lines in UTF-8")]
     NotText,

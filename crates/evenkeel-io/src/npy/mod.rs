@@ -14,14 +14,14 @@ pub(crate) use fortran::FortranRows;
 pub(crate) use header::{Header, Order};
 
 use crate::error::{IoError, Result};
-use crate::input::open_file;
+use crate::input::open_input;
 use crate::reader::RowStream;
 use std::path::Path;
 use std::sync::Arc;
 
 /// Opens an npy file.
 pub(crate) fn open(path: &Path, origin: &Arc<str>) -> Result<Box<dyn RowStream>> {
-    let (mut file, length) = open_file(path)?;
+    let (mut file, length) = open_input(path)?;
     let header = Header::read(&mut file, length, origin)?;
     Ok(match header.order {
         Order::C => Box::new(CRows::new(file, header, origin)),

@@ -234,6 +234,13 @@ pub(super) fn number_columns(metadata: &ParquetMetaData) -> Vec<String> {
 pub(super) fn type_words(column: &ColumnDescriptor) -> String {
     match (column.logical_type_ref(), column.converted_type()) {
         (Some(LogicalType::String), _) | (None, ConvertedType::UTF8) => "text".into(),
+        (Some(LogicalType::Decimal(_)), _) | (None, ConvertedType::DECIMAL) => "decimals".into(),
+        (Some(LogicalType::Timestamp(_)), _)
+        | (None, ConvertedType::TIMESTAMP_MILLIS | ConvertedType::TIMESTAMP_MICROS) => {
+            "instants".into()
+        }
+        (Some(LogicalType::Time(_)), _)
+        | (None, ConvertedType::TIME_MILLIS | ConvertedType::TIME_MICROS) => "times of day".into(),
         (Some(logical), _) => format!("{logical:?}").to_lowercase(),
         (None, ConvertedType::NONE) => format!("{:?}", column.physical_type()).to_lowercase(),
         (None, converted) => format!("{converted:?}").to_lowercase(),

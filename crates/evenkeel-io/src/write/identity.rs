@@ -21,7 +21,7 @@ pub fn identity(path: &Path) -> Option<FileIdentity> {
 }
 
 /// See [`identity`].
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct FileIdentity {
     #[cfg(unix)]
     device_and_inode: (u64, u64),

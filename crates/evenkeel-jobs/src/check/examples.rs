@@ -1,9 +1,8 @@
 //! A few target rows with their sets, for people to look at.
 
-use evenkeel::conformal::{LabelSets, predict_rows};
+use evenkeel::conformal::LabelSets;
 use evenkeel::rows::Rows;
-use evenkeel::score::{Probabilities, Score};
-use evenkeel::threshold::Threshold;
+use evenkeel::score::Probabilities;
 use serde::Serialize;
 
 use crate::any_rows::AnyRows;
@@ -51,13 +50,11 @@ impl FirstRows {
     pub(super) fn examples(
         &self,
         classes: usize,
-        score: &Score,
-        before: Threshold,
-        after: Option<Threshold>,
+        before: impl FnOnce(Rows<'_, f64>) -> evenkeel::Result<LabelSets>,
+        after: Option<impl FnOnce(Rows<'_, f64>) -> evenkeel::Result<LabelSets>>,
     ) -> Result<Vec<ExampleRow>> {
         let rows = Rows::new("probabilities", &self.0, classes)?;
-        let sets = |threshold: Threshold| predict_rows(0, rows, score, threshold);
-        let (before, after) = (sets(before)?, after.map(sets).transpose()?);
+        let (before, after) = (before(rows)?, after.map(|sets| sets(rows)).transpose()?);
         let labels = |sets: &LabelSets, row: usize| sets.labels(row).collect::<Vec<usize>>();
         let changes = |row: &usize| {
             after.as_ref().is_some_and(|after| labels(after, *row) != labels(&before, *row))

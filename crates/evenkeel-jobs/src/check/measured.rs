@@ -1,16 +1,15 @@
 //! What labels of a few target rows show: coverage at the threshold in question, counted.
 
 use evenkeel::certify::{CoveredLabels, clopper_pearson, same_labels_interval};
-use evenkeel::conformal::label_scores_of_rows;
 use evenkeel::level::FailureProbability;
 use evenkeel::method::few_labels::row_marks;
 use evenkeel::reading::Verdict;
 use evenkeel::rows::Rows;
-use evenkeel::score::Score;
 use evenkeel::threshold::Threshold;
 use serde::Serialize;
 
 use super::UsedLabel;
+use super::scoring::ScoredBy;
 use crate::any_rows::{AnyRows, with_rows};
 use crate::error::Result;
 use crate::target_labels::TargetLabels;
@@ -74,7 +73,7 @@ impl CoverageMeasured {
 #[derive(Debug)]
 pub(super) struct Counting<'a> {
     labels: &'a TargetLabels,
-    score: Score,
+    scored_by: ScoredBy<'a>,
     threshold: Threshold,
     /// Labels that the threshold was chosen with.
     used: &'a [UsedLabel],
@@ -87,13 +86,11 @@ pub(super) struct Counting<'a> {
 impl<'a> Counting<'a> {
     pub(super) fn new(
         labels: &'a TargetLabels,
-        score: &Score,
+        scored_by: ScoredBy<'a>,
         threshold: Threshold,
         used: &'a [UsedLabel],
     ) -> Self {
-        // Draws as for the law of the target data: a labeled row has one score in a check.
-        let score = score.with_draws_for("today");
-        Self { labels, score, threshold, used, chosen_with_labels: false, seen: 0, covered: 0 }
+        Self { labels, scored_by, threshold, used, chosen_with_labels: false, seen: 0, covered: 0 }
     }
 
     /// Looks at the labeled rows of a block.
@@ -113,7 +110,7 @@ impl<'a> Counting<'a> {
                         .map_or(used.row == row as u64, |mark| marks.first() == Some(&mark));
                     same_row && used.label == label
                 });
-                (label_scores_of_rows(row, one, &self.score, &[label])?, again)
+                (self.scored_by.label_scores(row, one, &[label])?, again)
             });
             self.chosen_with_labels |= again;
             self.seen += 1;

@@ -5,6 +5,7 @@ mod examples;
 mod learned;
 mod measured;
 mod recommended;
+mod scoring;
 
 pub use alarm::{AlarmConditions, FailedCondition};
 pub use examples::ExampleRow;
@@ -23,7 +24,7 @@ use evenkeel::method::Method;
 use evenkeel::method::auto::AutoSettings;
 use evenkeel::method::label_plan::LabelPlan;
 use evenkeel::reading::Verdict;
-use evenkeel::rows::RowKeys;
+use evenkeel::rows::{RowKeys, Rows};
 use evenkeel::score::Score;
 use evenkeel::seed::Seed;
 use evenkeel::side_inputs::SideInputs;
@@ -31,7 +32,6 @@ use evenkeel::threshold::Threshold;
 
 use crate::any_rows::with_rows;
 use crate::blocks::each_block;
-use crate::calibrate::calibrate;
 use crate::documents::CheckDocument;
 use crate::error::{JobError, Result};
 use crate::grouped::undercovered_classes;
@@ -58,6 +58,8 @@ pub struct UsedLabel {
 pub struct CheckJob {
     /// Score function of the calibration and the target rows.
     pub score: Score,
+    /// The calibration whose label law scores labels, under the plan score.
+    pub law_of: Option<Box<Calibration>>,
     /// Rates, grids, the shift test and the threshold in question.
     pub settings: CheckSettings,
     /// Labels of a few target rows; none by default.
@@ -70,7 +72,8 @@ impl CheckJob {
     /// The defaults at these two rates. The shift test is that of `auto`: a shift found here is found there.
     pub fn new(score: Score, alpha: Miscoverage, delta: FailureProbability, seed: Seed) -> Self {
         let settings = CheckSettings::new(alpha, delta, seed);
-        Self { score, settings, labels: TargetLabels::default(), chosen_with: Vec::new() }
+        let (labels, chosen_with) = (TargetLabels::default(), Vec::new());
+        Self { score, law_of: None, settings, labels, chosen_with }
     }
 
     /// A check of a calibration in use, at its own level unless another is asked for; `name` is the caller's for it.
@@ -91,21 +94,16 @@ impl CheckJob {
                       the calibration data instead",
             });
         };
-        if calibration.is_scored_by_a_fitted_law() {
-            return Err(JobError::NotCheckable {
-                input: name.to_owned(),
-                why: "its score is plan, a label law of the target data it was made for, and a check compares scores of the \
-                      model's probabilities; give the calibration data instead",
-            });
-        }
+        let by_law = calibration.is_scored_by_a_fitted_law();
         // Where no law was fitted the score plan is lac.
         let score = match provenance.score {
-            Score::Plan => Score::Lac,
+            Score::Plan if !by_law => Score::Lac,
             other => other,
         };
         let alpha = alpha.unwrap_or(provenance.alpha);
         let mut job = Self::new(score, alpha, delta, provenance.seed);
         job.settings.threshold = ThresholdInQuestion::Given(threshold);
+        job.law_of = by_law.then(|| Box::new(calibration.clone()));
         if let Some(Evidence::FewLabels(found)) = &calibration.learned().evidence {
             let marks = found.labeled_marks.iter().copied().map(Some);
             let marks = marks.chain(std::iter::repeat(None));
@@ -181,8 +179,16 @@ impl Checked {
     /// Whether the advice is to calibrate anew.
     pub fn repair(&self) -> Option<&Recommended> {
         // A repair that makes no set larger repairs no loss.
-        let larger = |found: &&Recommended| found.at().get() > self.threshold().get();
+        let larger = |found: &&Recommended| found.enlarges;
         self.recommended.as_ref().filter(larger).filter(|_| self.verdict == Verdict::Loss)
+    }
+
+    /// What another calibration would mean for the same target rows: coverage to expect, set sizes before and after.
+    pub fn with_calibration(&self, calibration: &Calibration) -> Recommended {
+        let after = calibration.threshold(None).unwrap_or(Threshold::AllLabels);
+        let after = mean_size(&self.laws, self.report.classes, after);
+        let sizes = MeanSizes { before: self.mean_size, after };
+        Recommended::of_calibration(calibration, sizes, self.report.delta)
     }
 
     /// The threshold in question.
@@ -203,11 +209,60 @@ pub fn check(
     target: &mut dyn RowSource,
     observer: &mut dyn Observer,
 ) -> Result<Checked> {
-    let CheckJob { score, settings, labels, chosen_with } = job;
-    let scores = labeled.scores(score)?;
-    let mut check = labeled.begin_check(score, settings)?;
+    let scores = job.scores(labeled)?;
+    let begun = job.begin(labeled, &job.settings)?;
+    checked((job, begun), (labeled, scores), target, observer)
+}
+
+/// A check whose calibration side is done: for services that check many batches against one calibration.
+#[derive(Debug, Clone)]
+pub struct PreparedCheck {
+    job: CheckJob,
+    scores: Vec<f64>,
+    begun: Check,
+}
+
+impl PreparedCheck {
+    /// Looks at the calibration data.
+    ///
+    /// # Errors
+    /// If the settings make no sense, or the score does not fit the data.
+    pub fn new(job: CheckJob, labeled: &LabeledData<'_>) -> Result<Self> {
+        let scores = job.scores(labeled)?;
+        let begun = job.begin(labeled, &job.settings)?;
+        Ok(Self { job, scores, begun })
+    }
+
+    /// How it is made.
+    pub fn job(&self) -> &CheckJob {
+        &self.job
+    }
+
+    /// Checks target rows: the bits of [`check`] with the same job and calibration data, which must be those it was made of.
+    ///
+    /// # Errors
+    /// As [`check`].
+    pub fn check(
+        &self,
+        labeled: &LabeledData<'_>,
+        target: &mut dyn RowSource,
+        observer: &mut dyn Observer,
+    ) -> Result<Checked> {
+        let begun = self.begun.clone();
+        checked((&self.job, begun), (labeled, self.scores.clone()), target, observer)
+    }
+}
+
+/// Both passes over the target rows, and what they lead to.
+fn checked(
+    (job, mut check): (&CheckJob, Check),
+    (labeled, scores): (&LabeledData<'_>, Vec<f64>),
+    target: &mut dyn RowSource,
+    observer: &mut dyn Observer,
+) -> Result<Checked> {
+    let CheckJob { settings, labels, chosen_with, .. } = job;
     let threshold = check.threshold();
-    let mut counting = Some(Counting::new(labels, score, threshold, chosen_with));
+    let mut counting = Some(Counting::new(labels, job.scored_by(), threshold, chosen_with));
     let mut first_rows = FirstRows::default();
     let mut measured = None;
     let mut rows = 0;
@@ -253,22 +308,45 @@ pub fn check(
     let made = (&*found, &laws);
     // Labels of rows that were picked would mislead the repair as they would the verdict.
     let fit = settled.as_ref().filter(|(_, learned)| look_random(learned.as_ref()));
-    let recommended = match (fit, report.shift.detected) {
+    let wanted = match fit {
         // Labels find losses that the outputs do not show.
-        (Some((fitted, _)), detected) if detected || verdict == Verdict::Loss => {
+        Some(_) => report.shift.detected || verdict == Verdict::Loss,
+        None => report.shift.detected,
+    };
+    let before = mean_size(&laws, labeled.classes(), threshold);
+    let mut of_its_own = None;
+    let recommended = match (fit, wanted) {
+        (_, false) => None,
+        (_, true) if job.law_of.is_some() => {
+            let of_rows = job.labels.of_rows(labeled.classes())?;
+            let with = match fit {
+                Some(_) => labeled.clone().with_target_labels(&of_rows),
+                None => labeled.clone(),
+            };
+            let (made, calibration) =
+                Recommended::by_a_law_of_its_own(job, before, &with, (target, observer))?;
+            of_its_own = Some(calibration);
+            Some(made)
+        }
+        (Some((fitted, _)), true) => {
             Some(Recommended::with_labels(fitted, job, threshold, &laws, labeled.classes()))
         }
         (None, true) => {
             Some(Recommended::of_check(job, threshold, made, labeled, (target, observer))?)
         }
-        _ => None,
     };
     let with_labels = settled.and_then(|(_, learned)| learned);
     // Sets of a repair that nobody is advised to make would only confuse.
-    let after = recommended.as_ref().filter(|_| verdict != Verdict::Ok).map(Recommended::at);
-    let examples = first_rows.examples(labeled.classes(), score, threshold, after)?;
+    let after = recommended.as_ref().filter(|_| verdict != Verdict::Ok).map(|found| {
+        |rows: Rows<'_, f64>| match &of_its_own {
+            Some(calibration) => calibration.predict(0, rows, None),
+            None => job.sets(rows, found.at()),
+        }
+    });
+    let sets = |rows: Rows<'_, f64>| job.sets(rows, threshold);
+    let examples = first_rows.examples(labeled.classes(), sets, after)?;
     let per_class = coverage_by_class(&scores, labeled, report.threshold);
-    let mean_size = mean_size(&laws, labeled.classes(), threshold);
+    let mean_size = before;
     Ok(Checked {
         report,
         laws,
@@ -300,7 +378,7 @@ fn with_labels(
     let calibrator = ShiftCalibrator { method, score: job.score, alpha, seed };
     let labels = job.labels.of_rows(labeled.classes())?;
     let labeled = labeled.clone().with_target_labels(&labels);
-    Ok(calibrate(&calibrator, &labeled, target, observer)?.calibration)
+    job.fit_as_scored(&calibrator, &labeled, (target, observer))
 }
 
 /// Mean number of labels at a threshold: the uniform law counts every label of every row once.

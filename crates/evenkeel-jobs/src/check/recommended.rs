@@ -2,13 +2,15 @@
 
 use evenkeel::calibration::{Calibration, Evidence};
 use evenkeel::calibrator::ShiftCalibrator;
-use evenkeel::check::{CheckSettings, Checked, TargetLaws};
+use evenkeel::check::{CheckSettings, Checked, Stopping, TargetLaws};
 use evenkeel::method::label_plan::Certificate;
 use evenkeel::method::{Method, MethodName};
 use evenkeel::reading::CoverageEstimate;
+use evenkeel::score::Score;
 use evenkeel::threshold::Threshold;
 use serde::Serialize;
 
+use super::scoring::mean_set_size;
 use super::{CheckJob, mean_size};
 use crate::calibrate::calibrate;
 use crate::error::Result;
@@ -39,6 +41,9 @@ pub struct Recommended {
     /// Level of its shift test and failure probability of its certificate: those of the check.
     #[serde(skip)]
     pub level: f64,
+    /// Whether its sets are larger than those in question.
+    #[serde(skip)]
+    pub(super) enlarges: bool,
 }
 
 /// Mean number of labels in a set, before and after a repair.
@@ -51,6 +56,23 @@ pub struct MeanSizes {
 }
 
 impl Recommended {
+    /// From a fit by the plan score, which scores by a law of its own: thresholds of two laws cannot be compared, sizes of sets can.
+    pub(super) fn by_a_law_of_its_own(
+        job: &CheckJob,
+        before: f64,
+        labeled: &LabeledData<'_>,
+        (target, observer): (&mut dyn RowSource, &mut dyn Observer),
+    ) -> Result<(Self, Calibration)> {
+        let CheckSettings { alpha, delta, seed, .. } = job.settings;
+        let method = Method::Auto(job.settings.auto());
+        let calibrator = ShiftCalibrator { method, score: Score::Plan, alpha, seed };
+        let calibration = calibrate(&calibrator, labeled, target, observer)?.calibration;
+        let after = mean_set_size(&calibration, (target, observer))?;
+        let sizes = MeanSizes { before, after };
+        let made = Self::of(&calibration, sizes, delta.get()).with_expected_error(&calibration);
+        Ok((Self { enlarges: after > before, ..made }, calibration))
+    }
+
     /// From what a check has made already, or by `auto` itself where its test is another one.
     pub(super) fn of_check(
         job: &CheckJob,
@@ -59,12 +81,14 @@ impl Recommended {
         labeled: &LabeledData<'_>,
         (target, observer): (&mut dyn RowSource, &mut dyn Observer),
     ) -> Result<Self> {
-        let CheckSettings { alpha, delta, seed, permutations, .. } = job.settings;
+        let CheckSettings { alpha, delta, seed, permutations, stopping, .. } = job.settings;
         let auto = job.settings.auto();
         let method = Method::Auto(auto);
         let calibrator = ShiftCalibrator { method, score: job.score, alpha, seed };
         // With the relabelings of `auto` its test is the one just made, and what it does is known.
-        let made = match permutations == auto.permutations {
+        // A test that stops early decides as that of `auto` up to chance, and fitting anew would cost more than the check.
+        let same = permutations == auto.permutations || stopping == Stopping::WhenClear;
+        let made = match same {
             true => calibrator.of_check(found)?,
             false => None,
         };
@@ -78,7 +102,8 @@ impl Recommended {
             before: mean_size(laws, classes, before),
             after: mean_size(laws, classes, after),
         };
-        Ok(Self::of(&calibration, mean_size, delta.get()))
+        let made = Self::of(&calibration, mean_size, delta.get());
+        Ok(Self { enlarges: after.get() > before.get(), ..made })
     }
 
     /// From a fit that used labels.
@@ -94,12 +119,31 @@ impl Recommended {
             before: mean_size(laws, classes, before),
             after: mean_size(laws, classes, after),
         };
-        let expected_error = match &calibration.learned().evidence {
-            Some(Evidence::FewLabels(found)) => Some(found.expected_error),
-            _ => None,
-        };
         let made = Self::of(calibration, mean_size, job.settings.delta.get());
-        Self { method: calibration.provenance().method.as_str(), expected_error, ..made }
+        let made = made.with_expected_error(calibration);
+        Self { enlarges: after.get() > before.get(), ..made }
+    }
+
+    /// Of a calibration made by any method, with labels or without.
+    pub(super) fn of_calibration(
+        calibration: &Calibration,
+        mean_size: MeanSizes,
+        level: f64,
+    ) -> Self {
+        let made = Self::of(calibration, mean_size, level).with_expected_error(calibration);
+        Self { enlarges: mean_size.after > mean_size.before, ..made }
+    }
+
+    /// The error to expect with labels, where there are any; the method is then the one that used them.
+    fn with_expected_error(self, calibration: &Calibration) -> Self {
+        match &calibration.learned().evidence {
+            Some(Evidence::FewLabels(found)) => Self {
+                method: calibration.provenance().method.as_str(),
+                expected_error: Some(found.expected_error),
+                ..self
+            },
+            _ => self,
+        }
     }
 
     fn of(calibration: &Calibration, mean_size: MeanSizes, level: f64) -> Self {
@@ -125,6 +169,7 @@ impl Recommended {
             certificate: plan.map(|plan| plan.certificate),
             warnings: calibration.warnings(),
             level,
+            enlarges: false,
         }
     }
 

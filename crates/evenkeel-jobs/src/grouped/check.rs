@@ -71,7 +71,7 @@ pub fn check_groups(
     (target, target_groups): (&mut dyn RowSource, &mut dyn GroupColumn),
     observer: &mut dyn Observer,
 ) -> Result<Vec<CheckedGroup>> {
-    let scores = labeled.scores(&job.score)?;
+    let scores = job.scores(labeled)?;
     let divided = divided(job.settings.alpha, (labeled, groups), target_groups)?;
     let mut settings = job.settings;
     settings.threshold = ThresholdInQuestion::Given(threshold);
@@ -81,7 +81,7 @@ pub fn check_groups(
             Standing::AllLabels => None,
             Standing::Own | Standing::Rest => {
                 let data = GatheredData::of(labeled, rows);
-                Some(data.data()?.begin_check(&job.score, &settings)?)
+                Some(job.begin(&data.data()?, &settings)?)
             }
         });
     }

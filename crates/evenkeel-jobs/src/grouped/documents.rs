@@ -7,7 +7,7 @@ use evenkeel::threshold::Threshold;
 use serde::Serialize;
 
 use super::check::CheckedGroup;
-use super::sentences::{group_warnings, merged_classes};
+use super::sentences::{account_per_class, group_warnings, labels_of, merged_classes};
 use super::sets::{EvaluatedGroup, EvaluatedGroups};
 use crate::documents::{CalibrateDocument, EvaluateDocument};
 
@@ -21,6 +21,9 @@ pub struct ClassThresholdRow<'a> {
     pub name: Option<&'a str>,
     /// Its calibration points.
     pub n: u64,
+    /// Labels of target rows of the class; absent where there are none of any class.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub labels: Option<usize>,
     /// Null is infinite: the class is in every set.
     pub threshold: Option<f64>,
     /// `own`, `rest` (shared by all small classes) or `all-labels`.
@@ -49,16 +52,20 @@ impl<'a> CalibratePerClassDocument<'a> {
         class_names: Option<&'a [String]>,
     ) -> Self {
         let mut pooled = CalibrateDocument::new(calibration.pooled(), seconds, class_names);
-        // Nobody uses the one threshold, nor what it would cover.
-        (pooled.threshold, pooled.coverage_estimate) = (None, None);
+        // Nobody uses the one threshold, nor what it would cover; nor do bounds on it say anything of a class.
+        (pooled.threshold, pooled.coverage_estimate, pooled.certificate) = (None, None, None);
+        (pooled.bound_before, pooled.bound_after) = (None, None);
+        pooled.account = Some(account_per_class(calibration));
         pooled.warnings.extend(merged_classes(calibration, class_names));
         let thresholds = calibration.thresholds(None);
+        let labeled = (0..thresholds.len()).any(|class| labels_of(calibration, class) > 0);
         let row = |(label, threshold): (usize, &Threshold)| {
             let part = calibration.part_of(label);
             ClassThresholdRow {
                 label,
                 name: class_names.and_then(|names| names.get(label)).map(String::as_str),
                 n: calibration.points_of(label),
+                labels: labeled.then(|| labels_of(calibration, label)),
                 threshold: Some(threshold.get()).filter(|value| value.is_finite()),
                 standing: part.map_or("own", |part| part.standing.as_str()),
                 size: part.map_or(0.0, |part| part.size),

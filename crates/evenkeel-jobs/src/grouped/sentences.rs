@@ -2,7 +2,10 @@
 
 use evenkeel::evaluation::ClassCoverage;
 use evenkeel::level::Miscoverage;
-use evenkeel::per_group::{PerClassCalibration, PerGroupCalibration, Standing, undercovered};
+use evenkeel::method::Guarantee;
+use evenkeel::per_group::{
+    ClassPart, GroupLaw, PerClassCalibration, PerGroupCalibration, Standing, undercovered,
+};
 use evenkeel::threshold::Threshold;
 use evenkeel::warning::Warning;
 
@@ -126,6 +129,65 @@ fn merged(what: &str, level: &str, rest: &[String], all_labels: &[String]) -> Ve
     said
 }
 
+fn labels_of_part(part: &ClassPart) -> usize {
+    match &part.law {
+        Some(GroupLaw::Fitted { thresholds }) => thresholds.labels(),
+        _ => 0,
+    }
+}
+
+/// Labels of target rows that a class's threshold was pulled by, those of the classes it shares the threshold with included.
+pub(super) fn labels_of(calibration: &PerClassCalibration, class: usize) -> usize {
+    calibration.part_of(class).map_or(0, labels_of_part)
+}
+
+/// What the thresholds of the classes rest on, in place of what the method says of one threshold for all: that one nobody uses.
+pub fn account_per_class(calibration: &PerClassCalibration) -> String {
+    let level = percent(calibration.pooled().provenance().alpha.level().get());
+    let laws = || calibration.parts().iter().filter_map(|part| part.law.as_ref());
+    let fitted = laws().find_map(|law| match law {
+        GroupLaw::Fitted { thresholds } => Some(thresholds.guarantee()),
+        _ => None,
+    });
+    let Some(guarantee) = fitted else {
+        let weighed = laws().any(|law| matches!(law, GroupLaw::Weighted { .. }));
+        let points = if weighed { "weighted calibration points" } else { "calibration points" };
+        return format!(
+            "Every threshold rests on the {points} of its class alone: {level} of each class is covered as long as rows of a class \
+             are what they were, whatever its frequency."
+        );
+    };
+    let classes = calibration.pooled().provenance().classes;
+    let counts: Vec<usize> = (0..classes).map(|class| labels_of(calibration, class)).collect();
+    // Classes that share a threshold share their labels.
+    let labels: usize = calibration.parts().iter().map(labels_of_part).sum();
+    let law = "Every threshold is the quantile of its class's scores on the target data, under the label law that was fitted to them";
+    if labels == 0 {
+        return format!("{law}. It is assumed that this law is near the truth for each class.");
+    }
+    let without = counts.iter().filter(|count| **count == 0).count();
+    let uneven = match without {
+        0 => String::new(),
+        1 => "; 1 class has none".to_owned(),
+        classes => format!("; {classes} classes have none"),
+    };
+    let holds = match guarantee {
+        Guarantee::None => {
+            "It is assumed that this law is near the truth for each class.".to_owned()
+        }
+        Guarantee::Average => format!(
+            "Guaranteed for each threshold, if the labeled rows were drawn at random from the rows that sets are made for: coverage of \
+             at least {level} on average over such draws."
+        ),
+        Guarantee::Probability { probability } => format!(
+            "Guaranteed for each threshold by itself, if the labeled rows were drawn at random from the rows that sets are made for: \
+             coverage of at least {level} in {} of such draws.",
+            percent(probability.get())
+        ),
+    };
+    format!("{law} and pulled by the labels of its class ({labels} in all{uneven}). {holds}")
+}
+
 /// What a calibration with a threshold for each class came to.
 pub fn calibrated_per_class(
     calibration: &PerClassCalibration,
@@ -141,9 +203,7 @@ pub fn calibrated_per_class(
         own.count(),
         provenance.classes,
     )];
-    // It speaks of the fit that the thresholds of the classes start from.
-    let account = pooled.account();
-    said.extend(account.map(|account| format!("With one threshold for all classes: {account}")));
+    said.push(account_per_class(calibration));
     let thresholds = calibration.thresholds(None);
     let lines = thresholds.iter().enumerate().take(SHOWN).map(|(class, found)| {
         let value = found.get();
@@ -153,9 +213,14 @@ pub fn calibrated_per_class(
             Standing::AllLabels => " (too few points)",
         });
         format!(
-            "  {}: {} calibration points, threshold {}{standing}",
+            "  {}: {} calibration points{}, threshold {}{standing}",
             class_name(class, class_names),
             calibration.points_of(class),
+            match labels_of(calibration, class) {
+                0 => String::new(),
+                1 => ", 1 label".to_owned(),
+                labels => format!(", {labels} labels"),
+            },
             threshold(value.is_finite().then_some(value)),
         )
     });

@@ -203,6 +203,60 @@ fn labels_of_target_rows_belong_to_their_groups() {
     assert_eq!((by(0), by(1)), ("auto", "few-labels"));
 }
 
+/// The mean coverage of a group is `ceil((n_g + 1)(1 - alpha)) / (n_g + 1)` exactly, of groups merged that of all their points: one test
+/// point of each a draw, so that the counts are binomial. Four standard deviations.
+#[test]
+fn simulated_coverage_of_each_group_lies_within_binomial_bands() {
+    const DRAWS: usize = 1500;
+    // The model is less sure of one than of another; the last two have too few points and share a threshold.
+    let groups = [("wide", 60, 1.0), ("narrow", 24, 7.0), ("few", 6, 3.0), ("fewer", 5, 3.0)];
+    let named = |counts: &[usize]| -> Vec<String> {
+        let names = groups.iter().zip(counts);
+        names.flat_map(|((name, ..), count)| vec![(*name).to_owned(); *count]).collect()
+    };
+    let (cal_groups, test_groups) = (named(&groups.map(|group| group.1)), named(&[1; 4]));
+    let drawn = |counts: &[usize], seed: u64| {
+        let mut points = Points { values: Vec::new(), labels: Vec::new() };
+        for (place, ((_, _, sharpness), count)) in groups.iter().zip(counts).enumerate() {
+            let seed = (seed * 4 + place as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let more = Points::new(*count, *sharpness, seed);
+            points.values.extend(more.values);
+            points.labels.extend(more.labels);
+        }
+        points
+    };
+    let mut covered = [0_usize; 4];
+    for draw in 0..DRAWS as u64 {
+        let calibration = drawn(&groups.map(|group| group.1), 2 * draw);
+        let test = drawn(&[1; 4], 2 * draw + 1);
+        let made = calibrate_per_group(
+            &calibrator(Method::Uncorrected),
+            &GroupJob::default(),
+            (&calibration.labeled(), &mut MemoryGroups::new("cal", &cal_groups)),
+            (&mut test.source("test"), &mut MemoryGroups::new("test", &test_groups)),
+            &mut Unobserved,
+        )
+        .unwrap();
+        let made = AnyCalibration::PerGroup(made.calibration);
+        let mut column = MemoryGroups::new("test", &test_groups);
+        let mut sink = |sets: &LabelSets| {
+            for (place, label) in test.labels.iter().enumerate() {
+                covered[place] += usize::from(sets.contains(place, *label));
+            }
+            Ok(())
+        };
+        let mut source = test.source("test");
+        predict_any(&made, None, &mut source, Some(&mut column), &mut sink, &mut Unobserved)
+            .unwrap();
+    }
+    for (place, points) in [(0, 60), (1, 24), (2, 11), (3, 11)] {
+        let expected = (0.9_f64 * f64::from(points + 1)).ceil() / f64::from(points + 1);
+        let sd = (expected * (1.0 - expected) / DRAWS as f64).sqrt();
+        let found = covered[place] as f64 / DRAWS as f64;
+        assert!((found - expected).abs() < 4.0 * sd, "group {place}: {found} and {expected}");
+    }
+}
+
 /// The imbalanced case: the minority is covered far below the level, which is said, and held by a threshold for each class.
 #[test]
 fn a_minority_is_warned_about_and_covered_per_class() {

@@ -6,5 +6,7 @@ mod documents;
 mod failures;
 mod few_labels;
 mod grouped;
+mod measured;
+mod plan_score;
 mod recommendation;
 mod world;

@@ -7,7 +7,7 @@ use crate::text::{decimal, escape, grouped, percent_about, percent_chosen, perce
 const KEY: &str = "<span class=\"key\" aria-hidden=\"true\"></span>";
 
 /// Class of the page's colours.
-pub(super) fn tone(verdict: Verdict) -> &'static str {
+pub(crate) fn tone(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Ok => "ok",
         Verdict::Watch => "watch",
@@ -29,7 +29,7 @@ pub(super) fn answer(report: &Report) -> String {
 }
 
 /// A sign that differs without colour too.
-fn light(verdict: Verdict) -> String {
+pub(crate) fn light(verdict: Verdict) -> String {
     let (sign, word) = match verdict {
         Verdict::Ok => ("\u{2713}", "OK"),
         Verdict::Watch => ("!", "Watch"),
@@ -110,7 +110,7 @@ fn advice_tile(advice: &Advice) -> String {
 }
 
 /// What to type. Each word is a box of its own: a line that ended within `--option` would be copied wrong by hand.
-pub(super) fn command(typed: &str) -> String {
+pub(crate) fn command(typed: &str) -> String {
     let words: Vec<String> =
         typed.split(' ').map(|word| format!("<span>{}</span>", escape(word))).collect();
     format!("<pre class=\"command\" tabindex=\"0\">{}</pre>\n", words.join(" "))

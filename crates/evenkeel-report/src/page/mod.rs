@@ -12,6 +12,7 @@ mod method_table;
 mod provenance;
 mod table;
 
+pub(crate) use answer::{command, light, tone};
 pub(crate) use table::SHORT;
 
 use crate::content::Report;

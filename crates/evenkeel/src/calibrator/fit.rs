@@ -30,11 +30,11 @@ use crate::calibration::Calibration;
 use crate::error::{Error, PointSet, Result};
 use crate::label_law::LabelLawMap;
 use crate::learning::optimise::TracePoint;
-use crate::method::fit::{Next, Scored};
+use crate::method::fit::{Next, Open, Scored};
 use crate::method::ot::Learning;
 use crate::method::{AnyStage, AnyState, Concluded, require_and_refuse};
 use crate::rows::{Real, RowKeys, Rows};
-use crate::score::Labels;
+use crate::score::{Labels, Score};
 use crate::side_inputs::{Labeled, SideInputs, TargetLabels};
 use crate::sketch::state::{JobHeader, Kind, digest_of, open, seal};
 
@@ -110,6 +110,12 @@ impl Fingerprinted {
         Ok(digest_of(&self.scores, &self.labels, &side))
     }
 }
+
+/// Only jobs come here, and they ask first.
+const NO_LAW: Error = Error::Unsupported {
+    what: "a fit scored by the label law of this calibration",
+    instead: "take few-labels with the plan score, and a calibration that was made with the plan score",
+};
 
 /// A kept table as rows again.
 fn rows_of<'a>(
@@ -222,6 +228,25 @@ impl ShiftCalibrator {
 }
 
 impl Fit {
+    /// The same fit with both data sets scored by the label law that a calibration keeps, so that its threshold can be asked about.
+    ///
+    /// # Errors
+    /// If the calibration keeps no such law, or the fit is not one of `few-labels` with the plan score before its first row.
+    // Hidden: for the jobs, which ask what labels say of a calibration in use.
+    #[doc(hidden)]
+    pub fn scored_as(self, calibration: &Calibration) -> Result<Self> {
+        let law = calibration.label_law().cloned().ok_or(NO_LAW)?;
+        let Self { job, stage, before } = self;
+        match *stage {
+            AnyStage::FewLabelsFirst(open) if job.calibrator.score == Score::Plan => {
+                let Open { stage, pass, seen } = open;
+                let open = Open { stage: stage.scored_by(law)?, pass, seen };
+                Ok(Self { job, stage: Box::new(open.into()), before })
+            }
+            _ => Err(NO_LAW),
+        }
+    }
+
     /// Number of target rows so far in this pass, absorbed ones included.
     pub fn rows(&self) -> u64 {
         self.stage.rows().0

@@ -6,7 +6,7 @@ use super::report::{
     AssumedModel, ConfidentInterval, CoverageIntervals, DominanceReport, DominanceReports,
     SandwichBounds, SandwichReports, ShiftOutcome, ShiftReport,
 };
-use super::settings::CheckSettings;
+use super::settings::{CheckSettings, Stopping};
 use super::target_laws::TargetLaws;
 use crate::bound::{
     DkwCorrection, Integrator, PopulationMargins, coverage_interval, exact_gap_between,
@@ -19,7 +19,7 @@ use crate::measure::{BANDWIDTH_FLOOR, Bandwidth, Grid, SmoothedLaw, Support, Wei
 use crate::method::label_plan::LabelPlan;
 use crate::reading::Readings;
 use crate::sandwich::Sandwich;
-use crate::shift::{ShiftTest, shift_test};
+use crate::shift::{ShiftTest, shift_test, shift_test_until_clear};
 use crate::threshold::Threshold;
 
 /// What an answer is made of.
@@ -37,7 +37,13 @@ pub(super) fn answer(evidence: &Evidence<'_>) -> Result<(ShiftReport, ShiftTest)
     let (scores, classes) = (planner.labeled().scores(), planner.labeled().classes());
     let range = score.range(classes);
     let TargetLaws { min_max, f_u, .. } = target;
-    let test = shift_test(predictions, &target.predictions, settings.permutations, settings.seed)?;
+    let (draws, seed) = (settings.permutations, settings.seed);
+    let test = match settings.stopping {
+        Stopping::AfterAll => shift_test(predictions, &target.predictions, draws, seed)?,
+        Stopping::WhenClear => {
+            shift_test_until_clear(predictions, &target.predictions, draws, seed)?
+        }
+    };
     let shift = ShiftOutcome {
         statistic: test.statistic,
         confidence_distance: test.confidence_distance,

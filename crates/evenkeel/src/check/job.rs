@@ -11,8 +11,9 @@ use super::passes::{CheckPass, CheckState, FirstCheckPass};
 use super::report::ShiftReport;
 use super::settings::{CheckSettings, ThresholdInQuestion};
 use super::target_laws::{TargetLaws, TargetLawsRecipe};
-use crate::error::{Error, Result, User};
-use crate::label_law::LabeledLogits;
+use crate::calibration::Calibration;
+use crate::error::{Error, Result, User, require_same_length};
+use crate::label_law::{LabelLawMap, LabeledLogits};
 use crate::measure::WeightedEmpirical;
 use crate::method::Concluded;
 use crate::method::auto;
@@ -20,7 +21,7 @@ use crate::method::label_plan::{
     Aiming, FirstPass, LabelPlan, LabelPlanner, PlanFirstPass, PlanQuestion, PreparedPlan,
     SecondPass,
 };
-use crate::reading::{Belief, belief};
+use crate::reading::{Belief, belief, belief_by};
 use crate::rows::{Real, RowKeys, Rows};
 use crate::score::{Labels, Probabilities, Score};
 use crate::shift::{Prediction, predictions, sampled};
@@ -31,7 +32,9 @@ use crate::threshold::{TestMass, Threshold, conformal_threshold};
 /// A check in the making. Calibration points are whole in memory; target rows are added in blocks, twice, or by
 /// [`absorb`](Self::absorb)ing what other processes made of theirs. Any cut into blocks and any order gives the same bits, as
 /// long as every row keeps its key.
-#[derive(Debug)]
+///
+/// A check that has seen no target rows can be cloned for every batch: what is known of the calibration data is found once.
+#[derive(Debug, Clone)]
 pub struct Check {
     calibration: Box<CheckedCalibration>,
     pass: CheckPass,
@@ -40,7 +43,7 @@ pub struct Check {
     before: Option<Box<FirstPassDone>>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct FirstPassDone {
     laws: TargetLaws,
     /// Number of rows, and the sum of their keys' hashes.
@@ -81,6 +84,8 @@ pub(super) struct CheckedCalibration {
     /// The threshold in question.
     pub threshold: Threshold,
     pub score: Score,
+    /// What scores labels in place of the score function: the law that a calibration in use keeps.
+    law: Option<LabelLawMap>,
     pub settings: CheckSettings,
     /// Probabilities of second models, as they name the job, and their columns.
     second: Option<(Vec<f64>, usize)>,
@@ -89,26 +94,43 @@ pub(super) struct CheckedCalibration {
 impl CheckedCalibration {
     fn new<T: Real>(
         labeled: &Labeled<'_, T>,
-        score: &Score,
+        (score, law): (&Score, Option<&LabelLawMap>),
         settings: &CheckSettings,
     ) -> Result<Self> {
         let Labeled { probabilities, labels, beside } = *labeled;
         settings.check()?;
         beside.check(probabilities.rows())?;
-        if *score == Score::Plan {
+        if *score == Score::Plan && law.is_none() {
             // A check asks about a threshold before any law is fitted.
             let (whose, scores) = (User::Check, Score::OF_PROBABILITIES);
             return Err(Error::WrongScore { whose, scores });
         }
         let CheckSettings { alpha, delta, seed, .. } = *settings;
         let labeled = LabeledLogits::of_probabilities(probabilities, labels, score)?;
-        let (law, n) = (WeightedEmpirical::uniform(labeled.scores())?, labeled.len());
-        let split = conformal_threshold(&law, TestMass::exchangeable(n), alpha);
-        let drawn = score.with_draws_for("calibration");
-        let belief = belief(probabilities, &drawn, labeled.scores(), split, delta)?;
+        let planner = LabelPlanner::new(labeled, *score, settings.plan(), seed)?
+            .with_second(beside.second, labels)?;
+        let planner = match law {
+            None => planner,
+            Some(law) => planner.with_probabilities(probabilities).scored_by(law.clone())?,
+        };
+        let scores = planner.labeled().scores();
+        let (scored, n) = (WeightedEmpirical::uniform(scores)?, scores.len());
+        let split = conformal_threshold(&scored, TestMass::exchangeable(n), alpha);
+        let belief = match law {
+            None => {
+                let drawn = score.with_draws_for("calibration");
+                belief(probabilities, &drawn, scores, split, delta)?
+            }
+            Some(law) => {
+                let mut room = Vec::new();
+                let score_row = |_: u64, row: &[f64], scores: &mut [f64]| {
+                    law.scores(row.len(), row, &mut room, scores);
+                };
+                belief_by(probabilities, score_row, scores, split, delta)?
+            }
+        };
         Ok(Self {
-            planner: LabelPlanner::new(labeled, *score, settings.plan(), seed)?
-                .with_second(beside.second, labels)?,
+            planner,
             labels: labels.clone(),
             predictions: sampled(predictions(probabilities), seed)?,
             belief,
@@ -117,6 +139,7 @@ impl CheckedCalibration {
                 ThresholdInQuestion::Given(threshold) => threshold,
             },
             score: *score,
+            law: law.cloned(),
             settings: *settings,
             second: beside.second.map(|table| (table.values().to_vec(), table.columns())),
         })
@@ -131,7 +154,8 @@ impl CheckedCalibration {
         // The name of the draws is part of the bits of every check with a randomised score.
         let score = self.score.with_draws_for("today");
         Ok(FirstCheckPass {
-            laws: TargetLawsRecipe::new(&exact, score, classes, bound_grid, seed)?,
+            laws: TargetLawsRecipe::new(&exact, score, classes, bound_grid, seed)?
+                .scored_by(self.law.clone()),
             plan: PlanFirstPass { empty: self.planner.first_pass() },
         })
     }
@@ -153,7 +177,8 @@ impl CheckedCalibration {
         let evidence = Evidence { calibration: self, laws: &laws, plan: &plan };
         let (report, test) = answer(&evidence)?;
         let CheckSettings { alpha, delta, .. } = self.settings;
-        let auto = match test.rejects(delta) {
+        // Under the plan score `auto` would score by a law of its own, and not by that of the calibration in use.
+        let auto = match test.rejects(delta) && self.law.is_none() {
             true => {
                 let found = auto::conclude(&self.planner, prepared, &read, (test, delta), alpha)?;
                 Some(Box::new(found))
@@ -203,7 +228,32 @@ impl Check {
         score: &Score,
         settings: &CheckSettings,
     ) -> Result<Self> {
-        let calibration = Box::new(CheckedCalibration::new(labeled, score, settings)?);
+        Self::of(CheckedCalibration::new(labeled, (score, None), settings)?)
+    }
+
+    /// A check of a threshold of a calibration in use, by what scores labels there: its score function, or the label law it keeps
+    /// under the plan score. The threshold is that of `settings`.
+    ///
+    /// # Errors
+    /// As [`begin_beside`](Self::begin_beside), and if the calibration has other classes.
+    pub fn begin_as_scored_by<T: Real>(
+        labeled: &Labeled<'_, T>,
+        calibration: &Calibration,
+        settings: &CheckSettings,
+    ) -> Result<Self> {
+        let (found, classes) = (labeled.probabilities.classes(), calibration.provenance().classes);
+        require_same_length("classes", found, "the calibration's classes", classes)?;
+        let (score, law) = (calibration.provenance().score, calibration.label_law());
+        let score = match (score, law) {
+            // Where no law was fitted the plan score is lac.
+            (Score::Plan, None) => Score::Lac,
+            (score, _) => score,
+        };
+        Self::of(CheckedCalibration::new(labeled, (&score, law), settings)?)
+    }
+
+    fn of(calibration: CheckedCalibration) -> Result<Self> {
+        let calibration = Box::new(calibration);
         let pass = CheckPass::First(Box::new(calibration.first_pass()?));
         let state = pass.empty();
         Ok(Self { calibration, pass, state, before: None })

@@ -48,7 +48,7 @@ pub use report::{
     AssumedModel, ConfidentInterval, CoverageIntervals, DominanceReport, DominanceReports,
     SandwichBounds, SandwichReports, ShiftOutcome, ShiftReport,
 };
-pub use settings::{CheckSettings, ThresholdInQuestion};
+pub use settings::{CheckSettings, Stopping, ThresholdInQuestion};
 pub use target_laws::TargetLaws;
 // Hidden: how target rows are gathered block by block, and the sketch alone that our tests compare with the exact laws.
 #[doc(hidden)]

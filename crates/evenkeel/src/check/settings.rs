@@ -19,6 +19,16 @@ pub enum ThresholdInQuestion {
     Given(Threshold),
 }
 
+/// When the shift test stops drawing relabelings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Stopping {
+    /// After all of them.
+    #[default]
+    AfterAll,
+    /// As soon as the decision is clear; the p-value stays valid. For services that check every batch.
+    WhenClear,
+}
+
 /// How a check is made.
 ///
 /// | name | default | purpose | range |
@@ -26,6 +36,7 @@ pub enum ThresholdInQuestion {
 /// | `alpha` | 0.1 | miscoverage rate of the threshold in question | `(0, 1)` |
 /// | `delta` | 0.05 | failure probability of each confidence statement, and level of the shift test | `(0, 1)` |
 /// | `permutations` | [`permutations_for`] delta: 999 from 0.0021 on | relabelings of the shift test | `>= 1` |
+/// | `stopping` | after all | when the shift test stops drawing | |
 /// | `bound_grid` | 1000 | grid of the bounds | `>= 2` |
 /// | `bandwidth_factor` | 0.1 | factor of Scott's rule | `>= 0` |
 /// | `threshold` | split | the threshold in question | finite or all labels |
@@ -38,6 +49,8 @@ pub struct CheckSettings {
     pub delta: FailureProbability,
     /// Random relabelings that the shift test draws.
     pub permutations: usize,
+    /// When it stops drawing.
+    pub stopping: Stopping,
     /// Grid points of the bounds.
     pub bound_grid: usize,
     /// Factor of the bandwidth rule.
@@ -57,6 +70,7 @@ impl CheckSettings {
             alpha,
             delta,
             permutations: permutations_for(delta),
+            stopping: Stopping::AfterAll,
             bound_grid: Grid::BOUND_POINTS,
             bandwidth_factor: BANDWIDTH_FACTOR_CLASSIFICATION,
             seed,
@@ -109,6 +123,11 @@ impl CheckSettings {
                     .map_or_else(|| "estimated".to_owned(), |share| share.get().to_string()),
             ),
         ];
-        named.map(|(name, value)| (name.to_owned(), value)).to_vec()
+        let mut named = named.map(|(name, value)| (name.to_owned(), value)).to_vec();
+        // Only where it differs: states of checks that draw all have the bytes they always had.
+        if self.stopping == Stopping::WhenClear {
+            named.push(("stopping".to_owned(), "when-clear".to_owned()));
+        }
+        named
     }
 }

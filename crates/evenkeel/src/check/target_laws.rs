@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::interval::Interval;
+use crate::label_law::LabelLawMap;
 use crate::measure::Grid;
 use crate::rows::{Real, RowKeys, Rows};
 use crate::sandwich::{Sandwich, min_max, model_uniform};
@@ -157,6 +158,8 @@ impl TargetSketch {
 pub struct TargetLawsRecipe {
     table: TargetTableRecipe,
     seed: Seed,
+    /// What scores labels in place of the score function, where a calibration keeps such a law.
+    law: Option<LabelLawMap>,
 }
 
 /// What a pass over target rows leaves for a check: at most 16 MB of probabilities, or a sketch,
@@ -184,7 +187,13 @@ impl TargetLawsRecipe {
         let grid = Grid::new(score.range(classes), points)?;
         let abscissae = Abscissae::of_grid_and_points(&grid, scores)?;
         let sketch = Some((abscissae, SketchedLaws::Both));
-        Ok(Self { table: TargetTableRecipe { classes, score, sketch }, seed })
+        Ok(Self { table: TargetTableRecipe { classes, score, sketch }, seed, law: None })
+    }
+
+    /// The same for labels scored by a law. All laws are sketched then: exact on the grid and at the scores of the recipe, and rounded
+    /// outward between.
+    pub(super) fn scored_by(self, law: Option<LabelLawMap>) -> Self {
+        Self { law, ..self }
     }
 
     /// What is gathered before any row was seen.
@@ -202,7 +211,18 @@ impl TargetLawsRecipe {
         keys: RowKeys<'_>,
         block: Rows<'_, T>,
     ) -> Result<()> {
-        self.table.add(&mut gathered.table, keys, block)?;
+        match &self.law {
+            None => self.table.add(&mut gathered.table, keys, block)?,
+            Some(law) => {
+                let scorer = || {
+                    let mut room = Vec::new();
+                    move |row: &[f64], scores: &mut [f64]| {
+                        law.scores(row.len(), row, &mut room, scores);
+                    }
+                };
+                self.table.add_scored_by(&mut gathered.table, keys, block, &scorer)?;
+            }
+        }
         gathered.predictions.add_block(keys, block)
     }
 
@@ -218,6 +238,9 @@ impl TargetLawsRecipe {
     /// An error unless this was gathered by such a recipe.
     pub(super) fn check(&self, gathered: &GatheredTarget) -> Result<()> {
         self.table.check(&gathered.table)?;
+        if let Some(law) = &self.law {
+            law.require_classes(self.table.classes)?;
+        }
         KeptPredictions::new(self.seed).require_same(&gathered.predictions)
     }
 

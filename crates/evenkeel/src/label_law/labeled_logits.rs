@@ -104,6 +104,11 @@ impl LabeledLogits {
         Ok(Self { logits, classes, labels, scores: scores.to_vec() })
     }
 
+    /// The same points with other scores of their labels, in the order of the points.
+    pub(crate) fn with_scores(self, scores: Vec<f64>) -> Self {
+        Self { scores, ..self }
+    }
+
     /// `n`, the number of labeled points.
     pub(crate) fn len(&self) -> usize {
         self.labels.len()

@@ -24,6 +24,13 @@ const SCALINGS: std::ops::RangeInclusive<f64> = 1e-140..=1e140;
 const TEMPERATURES: std::ops::RangeInclusive<f64> = 0.03..=1e4;
 /// Entries of the rows scored at a time.
 const ENTRIES_AT_A_TIME: usize = 512;
+/// Registers are filled by the labels of a row from this number of labels on, and by rows below it: ten labels leave most of two
+/// registers of eight empty, and their sums cost more than their exponentials.
+const ROWS_ABREAST_BELOW: usize = 64;
+/// Numbers in a register, of the widest there are.
+const LANES: usize = 8;
+/// Shares of a row in a term that are made at a time: of its own law and of two plans.
+const SHARES: usize = 3;
 /// Tables of a law at most: a number in a file decides how long a row takes.
 const MOST_TERMS: usize = 64;
 
@@ -142,9 +149,11 @@ impl LabelLawMap {
         }
     }
 
-    /// Rows that are best scored at a time: their tables of all temperatures stay in the cache next to the core.
+    /// Rows that are best scored at a time: their tables of all temperatures stay in the cache next to the core, and they fill
+    /// registers where there is room for so many.
     pub(crate) fn rows_at_a_time(classes: usize) -> usize {
-        (ENTRIES_AT_A_TIME / classes.max(1)).max(1)
+        let rows = (ENTRIES_AT_A_TIME / classes.max(1)).max(1);
+        if rows < LANES { rows } else { rows - rows % LANES }
     }
 
     /// `1 - h(y)` of rows of probabilities, row after row; `scores` is as long. How many rows are scored at a time changes no bit.
@@ -157,10 +166,145 @@ impl LabelLawMap {
     ) {
         let entries = probabilities.len();
         room.clear();
-        room.resize((1 + self.terms.len()) * entries, 0.0);
-        let (logs, tempered) = room.split_at_mut(entries);
-        score_rows(&self.terms, classes, probabilities, (logs, tempered), scores);
+        room.resize((2 + self.terms.len() + SHARES) * entries, 0.0);
+        let (logs, rest) = room.split_at_mut(entries);
+        let (tempered, rest) = rest.split_at_mut(self.terms.len() * entries);
+        if classes < ROWS_ABREAST_BELOW {
+            let (law, shares) = rest.split_at_mut(entries);
+            score_abreast(
+                &self.terms,
+                classes,
+                probabilities,
+                (logs, tempered, law, shares),
+                scores,
+            );
+        } else {
+            score_rows(&self.terms, classes, probabilities, (logs, tempered), scores);
+        }
     }
+}
+
+/// `p^(1/T)` of a term, from logarithms or from a term before it.
+///
+/// `p^(1/T)` is the square of `p^(1/2T)`, which costs a tenth of an exponential; temperatures of `few-labels` are half-powers of two
+/// apart.
+#[inline(always)]
+fn temper(terms: &[LawTerm], index: usize, logs: &[f64], before: &[f64], powers: &mut [f64]) {
+    let temperature = terms[index].temperature;
+    match terms[..index].iter().position(|other| other.temperature == 2.0 * temperature) {
+        Some(double) => {
+            for (power, root) in powers.iter_mut().zip(&before[double * logs.len()..]) {
+                *power = root * root;
+            }
+        }
+        None => {
+            // Without the largest logit taken off: it is at least -ln C, whose multiple by 1/T exp can take.
+            let inverse = 1.0 / temperature;
+            for (power, log) in powers.iter_mut().zip(logs) {
+                *power = exp_of_negative((inverse * log).min(0.0));
+            }
+        }
+    }
+}
+
+in_widest_registers! {
+    /// The same for few labels: label after label, the rows of each beside each other.
+    ///
+    /// Every sum runs over the labels in their order, whatever the number of rows, so that this changes no bit.
+    fn score_abreast[](
+        terms: &[LawTerm],
+        classes: usize,
+        probabilities: &[f64],
+        memory: (&mut [f64], &mut [f64], &mut [f64], &mut [f64]),
+        scores: &mut [f64]
+    ) -> () {
+        let (logs, tempered, law, shares) = memory;
+        let entries = probabilities.len();
+        let rows = entries / classes;
+        for (row, values) in probabilities.chunks_exact(classes).enumerate() {
+            for (label, value) in values.iter().enumerate() {
+                logs[label * rows + row] = *value;
+            }
+        }
+        for log in logs.iter_mut() {
+            *log = ln_of_positive(log.max(PROBABILITY_FLOOR));
+        }
+        law.fill(0.0);
+        let (own, rest) = shares.split_at_mut(rows);
+        let (first, rest) = rest.split_at_mut(rows);
+        let second = &mut rest[..rows];
+        for (index, term) in terms.iter().enumerate() {
+            let (before, rest) = tempered.split_at_mut(index * entries);
+            let powers = &mut rest[..entries];
+            temper(terms, index, logs, before, powers);
+            let columns = || powers.chunks_exact(rows);
+            own.fill(0.0);
+            for powers in columns() {
+                own.iter_mut().zip(powers).for_each(|(sum, power)| *sum += power);
+            }
+            own.iter_mut().for_each(|sum| *sum = term.own / *sum);
+            match &term.plans[..] {
+                [] => {
+                    for (law, powers) in law.chunks_exact_mut(rows).zip(columns()) {
+                        for ((law, power), own) in law.iter_mut().zip(powers).zip(own.iter()) {
+                            *law += power * own;
+                        }
+                    }
+                }
+                [plan] => {
+                    plan_shares(plan, powers, first);
+                    for ((law, powers), b) in law.chunks_exact_mut(rows).zip(columns()).zip(&plan.scalings) {
+                        let shares = own.iter().zip(first.iter());
+                        for ((law, power), (own, first)) in law.iter_mut().zip(powers).zip(shares) {
+                            *law += power * (own + first * b);
+                        }
+                    }
+                }
+                [one, two] => {
+                    plan_shares(one, powers, first);
+                    plan_shares(two, powers, second);
+                    let scalings = one.scalings.iter().zip(&two.scalings);
+                    for ((law, powers), (a, b)) in law.chunks_exact_mut(rows).zip(columns()).zip(scalings) {
+                        let shares = own.iter().zip(first.iter()).zip(second.iter());
+                        for ((law, power), ((own, first), second)) in law.iter_mut().zip(powers).zip(shares) {
+                            *law += power * (own + first * a + second * b);
+                        }
+                    }
+                }
+                plans => {
+                    for (law, powers) in law.chunks_exact_mut(rows).zip(columns()) {
+                        for ((law, power), own) in law.iter_mut().zip(powers).zip(own.iter()) {
+                            *law += power * own;
+                        }
+                    }
+                    for plan in plans {
+                        plan_shares(plan, powers, first);
+                        for ((law, powers), b) in law.chunks_exact_mut(rows).zip(columns()).zip(&plan.scalings) {
+                            for ((law, power), first) in law.iter_mut().zip(powers).zip(first.iter()) {
+                                *law += power * (first * b);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        for (row, scores) in scores.chunks_exact_mut(classes).enumerate() {
+            for (label, score) in scores.iter_mut().enumerate() {
+                // Rounding may lift a certain label above one by the last bit, and no score lies below zero.
+                *score = (1.0 - law[label * rows + row]).max(0.0);
+            }
+        }
+    }
+}
+
+/// What every row's share of a plan is to be multiplied by: the plan's share over `sum_y p^(1/T)(y) b(y)`.
+#[inline(always)]
+fn plan_shares(plan: &LawPlan, powers: &[f64], shares: &mut [f64]) {
+    shares.fill(0.0);
+    for (powers, b) in powers.chunks_exact(shares.len()).zip(&plan.scalings) {
+        shares.iter_mut().zip(powers).for_each(|(sum, power)| *sum += power * b);
+    }
+    shares.iter_mut().for_each(|sum| *sum = plan.share / *sum);
 }
 
 in_widest_registers! {
@@ -181,22 +325,7 @@ in_widest_registers! {
         for (index, term) in terms.iter().enumerate() {
             let (before, rest) = tempered.split_at_mut(index * entries);
             let powers = &mut rest[..entries];
-            // p^(1/T) is the square of p^(1/2T), which costs a tenth of an exponential; temperatures of `few-labels` are half-powers
-            // of two apart.
-            match terms[..index].iter().position(|other| other.temperature == 2.0 * term.temperature) {
-                Some(double) => {
-                    for (power, root) in powers.iter_mut().zip(&before[double * entries..]) {
-                        *power = root * root;
-                    }
-                }
-                None => {
-                    // Without the largest logit taken off: it is at least -ln C, whose multiple by 1/T exp can take.
-                    let inverse = 1.0 / term.temperature;
-                    for (power, log) in powers.iter_mut().zip(logs.iter()) {
-                        *power = exp_of_negative((inverse * log).min(0.0));
-                    }
-                }
-            }
+            temper(terms, index, logs, before, powers);
             let rows = powers.chunks_exact(classes).zip(scores.chunks_exact_mut(classes));
             match &term.plans[..] {
                 [] => {
@@ -211,6 +340,17 @@ in_widest_registers! {
                         let share = plan.share / dot_in_lanes(powers, &plan.scalings);
                         for ((law, power), b) in law.iter_mut().zip(powers).zip(&plan.scalings) {
                             *law += power * (own + share * b);
+                        }
+                    }
+                }
+                [one, two] => {
+                    for (powers, law) in rows {
+                        let own = term.own / sum_in_lanes(powers);
+                        let first = one.share / dot_in_lanes(powers, &one.scalings);
+                        let second = two.share / dot_in_lanes(powers, &two.scalings);
+                        let scalings = one.scalings.iter().zip(&two.scalings);
+                        for ((law, power), (a, b)) in law.iter_mut().zip(powers).zip(scalings) {
+                            *law += power * (own + first * a + second * b);
                         }
                     }
                 }
@@ -299,7 +439,8 @@ mod tests {
         let term = |temperature: f64| LawTerm {
             temperature,
             own: 0.1,
-            plans: vec![plan(0.1, &scalings), plan(0.05, &scalings)],
+            // None, one, two and three plans: each has a way of its own.
+            plans: vec![plan(0.1, &scalings); (10.0 * temperature) as usize % 4],
         };
         let law = LabelLawMap::of_terms([0.7, 1.4, 2.8, 1.0].map(term).to_vec());
         let raw: Vec<f64> = (1..=70).map(|n: u32| f64::from(n * n % 23) / 7.0).collect();
@@ -320,6 +461,51 @@ mod tests {
         };
         assert_eq!(scored(1), scored(14));
         assert_eq!(scored(3), scored(14));
+    }
+
+    /// Both ways of filling registers give the law of the definition.
+    #[test]
+    fn rows_abreast_are_scored_as_rows() {
+        let mut stream = crate::seed::Seed::new(5).stream("laws");
+        for classes in [2, 7, 63, 64, 100] {
+            let raw: Vec<f64> = (0..5 * classes).map(|_| stream.uniform() + 1e-9).collect();
+            let rows: Vec<f64> = raw
+                .chunks(classes)
+                .flat_map(|row| row.iter().map(|value| value / row.iter().sum::<f64>()))
+                .collect();
+            let mut scalings =
+                || -> Vec<f64> { (0..classes).map(|_| 0.1 + stream.uniform()).collect() };
+            let terms: Vec<LawTerm> = [(0.5, 2), (1.0, 1), (2.0, 0), (1.4, 3)]
+                .into_iter()
+                .map(|(temperature, plans)| LawTerm {
+                    temperature,
+                    own: 0.2,
+                    plans: (0..plans).map(|_| plan(0.1, &scalings())).collect(),
+                })
+                .collect();
+            let law = LabelLawMap::of_terms(terms);
+            let mut scores = vec![0.0; rows.len()];
+            law.scores(classes, &rows, &mut Vec::new(), &mut scores);
+            for (row, scores) in rows.chunks(classes).zip(scores.chunks(classes)) {
+                let mut expected = vec![0.0; classes];
+                for term in &law.terms {
+                    let powers: Vec<f64> =
+                        row.iter().map(|p| p.powf(1.0 / term.temperature)).collect();
+                    let total: f64 = powers.iter().sum();
+                    for (label, power) in powers.iter().enumerate() {
+                        expected[label] += term.own * power / total;
+                        for plan in &term.plans {
+                            let all: f64 =
+                                powers.iter().zip(&plan.scalings).map(|(p, b)| p * b).sum();
+                            expected[label] += plan.share * power * plan.scalings[label] / all;
+                        }
+                    }
+                }
+                for (score, mass) in scores.iter().zip(expected) {
+                    assert!((1.0 - score - mass).abs() < 1e-13, "{classes}: {score} {mass}");
+                }
+            }
+        }
     }
 
     /// The masses of a reading are those that its second pass adds up.

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::class_groups::ClassGroups;
 use super::transport_plan::{TransportPlan, scale_row, tempered_softmax};
-use crate::numeric::dot_in_lanes;
 use crate::numeric::simd::in_widest_registers;
+use crate::numeric::{dot_in_lanes, largest_in_lanes, tempered_softmax_below};
 use crate::sketch::MOST_LAWS;
 
 /// A label law that a worker can evaluate row by row.
@@ -92,9 +92,7 @@ impl<'a> RowLaws<'a> {
     pub(crate) fn of_row(&mut self, logits: &[f64]) -> [&[f64]; MOST_LAWS] {
         let Self { laws, classes, inverses, of_law, tempered, mixed } = self;
         let classes = *classes;
-        for (inverse, out) in inverses.iter().zip(tempered.chunks_exact_mut(classes)) {
-            tempered_softmax(logits, *inverse, out);
-        }
+        tempered_softmaxes(logits, inverses, tempered);
         for (law, out) in mixed.chunks_exact_mut(classes).enumerate() {
             let PlanMixture { mix, scalings, .. } = &laws[law];
             if *mix > 0.0 {
@@ -107,6 +105,16 @@ impl<'a> RowLaws<'a> {
             Some(PlanMixture { mix, .. }) if *mix > 0.0 => &mixed[law * classes..][..classes],
             Some(_) => &tempered[of_law[law] * classes..][..classes],
         })
+    }
+}
+
+in_widest_registers! {
+    /// `softmax(inverse logits)` for each of the inverses, row after row.
+    fn tempered_softmaxes[](logits: &[f64], inverses: &[f64], out: &mut [f64]) -> () {
+        let largest = largest_in_lanes(logits);
+        for (inverse, out) in inverses.iter().zip(out.chunks_exact_mut(logits.len())) {
+            tempered_softmax_below(largest, logits, *inverse, out);
+        }
     }
 }
 

@@ -128,24 +128,30 @@ pub(crate) struct GroupDistance {
 }
 
 impl GroupDistance {
-    /// Of counts, each with the number of points they rest on; pseudo-counts are added.
-    pub(super) fn of((p, n): (&[f64], f64), (q, m): (&[f64], f64)) -> Self {
+    /// Of counts without pseudo-counts, which are added, with the variance of the difference of a group's shares where both are
+    /// `h`.
+    pub(super) fn smoothed(p: &[f64], q: &[f64], variance_of: impl Fn(usize, f64) -> f64) -> Self {
         let smoothed = |counts: &[f64]| -> Vec<f64> {
             counts.iter().map(|count| count + PSEUDO_COUNT).collect()
         };
-        Self::of_counts((&smoothed(p), n), (&smoothed(q), m))
+        Self::with_variances(&smoothed(p), &smoothed(q), variance_of)
     }
 
     /// Of counts with their pseudo-counts.
     fn of_counts((p, n): (&[f64], f64), (q, m): (&[f64], f64)) -> Self {
         let noise = 1.0 / n + 1.0 / m;
+        Self::with_variances(p, q, |_, h| h * (1.0 - h) * noise)
+    }
+
+    /// Of counts, with the variance of the difference of a group's shares where both are `h`.
+    fn with_variances(p: &[f64], q: &[f64], variance_of: impl Fn(usize, f64) -> f64) -> Self {
         let (total_p, total_q): (f64, f64) = (p.iter().sum(), q.iter().sum());
         let (mut tv, mut expected, mut variance) = (0.0, 0.0, 0.0);
-        for (p, q) in p.iter().zip(q) {
+        for (group, (p, q)) in p.iter().zip(q).enumerate() {
             let (p, q) = (p / total_p, q / total_q);
             let h = 0.5 * (p + q);
             tv += 0.5 * (p - q).abs();
-            let variance_of_one = (h * (1.0 - h) * noise).max(0.0);
+            let variance_of_one = variance_of(group, h).max(0.0);
             expected += variance_of_one.sqrt();
             variance += variance_of_one;
         }

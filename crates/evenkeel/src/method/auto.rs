@@ -28,7 +28,7 @@ use crate::rows::{Real, RowKeys, Rows};
 use crate::seed::Seed;
 use crate::shift::{
     KEPT_PREDICTIONS, KeptPredictions, Prediction, ShiftTest, least_permutations, permutations_for,
-    predictions, require_drawable, sampled, shift_test,
+    predictions, require_drawable, sampled, shift_decision,
 };
 use crate::side_inputs::SideInputs;
 use crate::warning::Warning;
@@ -268,7 +268,9 @@ impl Stage for AutoFirst {
     /// The test, and with it the choice: done, or the same rows again for the laws of the plan.
     fn end_pass(self, _: AutoFirstPass, (kept, first): AutoFirstState, rows: u64) -> Result<Next> {
         let Self { planner, settings, alpha, seed, before } = self;
-        let test = shift_test(&before, &kept.values()?, settings.permutations, seed)?;
+        // Only its decision is asked for: it may stop before all relabelings are drawn.
+        let decided = (settings.level, settings.permutations);
+        let test = shift_decision(&before, &kept.values()?, decided, seed)?;
         if !test.rejects(settings.level) {
             // What the first pass kept for the plan is dropped. Keeping it costs less than a pass
             // of its own, which every rejected test would need.
@@ -328,7 +330,7 @@ impl Pass for AutoFirstPass {
         (self.predictions.clone(), self.plan.empty())
     }
 
-    /// Reads each row twice, once for the test and once for the plan; both check it.
+    /// Reads each row for the plan, which checks it, and those of the sample once more for the test.
     fn add<T: Real>(
         &self,
         (kept, first): AutoFirstState,
@@ -336,7 +338,8 @@ impl Pass for AutoFirstPass {
         block: Rows<'_, T>,
         side: &SideInputs<'_>,
     ) -> Result<AutoFirstState> {
-        Ok((kept.add(keys, block)?, self.plan.add(first, keys, block, side)?))
+        let first = self.plan.add(first, keys, block, side)?;
+        Ok((kept.add(keys, block)?, first))
     }
 
     /// Joins both halves of two states.

@@ -66,8 +66,15 @@ const LANES: usize = 8;
 /// Two sums are equal to the bit if the values and their number are, on any machine.
 #[inline(always)]
 pub(crate) fn sum_in_lanes(values: &[f64]) -> f64 {
-    let (chunks, rest) = values.as_chunks::<LANES>();
     let mut lanes = [0.0; LANES];
+    add_to_lanes(values, &mut lanes);
+    add_lanes(lanes)
+}
+
+/// Adds values to the lanes of their places.
+#[inline(always)]
+fn add_to_lanes(values: &[f64], lanes: &mut [f64; LANES]) {
+    let (chunks, rest) = values.as_chunks::<LANES>();
     for chunk in chunks {
         for lane in 0..LANES {
             lanes[lane] += chunk[lane];
@@ -77,7 +84,6 @@ pub(crate) fn sum_in_lanes(values: &[f64]) -> f64 {
     for (lane, value) in rest.iter().enumerate() {
         lanes[lane] += value;
     }
-    add_lanes(lanes)
 }
 
 /// `sum_i a_i b_i` over eight fixed lanes, for slices of one length.
@@ -175,8 +181,18 @@ pub(crate) fn softmax_into(x: &[f64], out: &mut [f64]) -> f64 {
 /// `out = softmax(inverse_temperature * x)` of finite `x`; the inverse is positive.
 #[inline(always)]
 pub(crate) fn tempered_softmax_into(x: &[f64], inverse_temperature: f64, out: &mut [f64]) {
+    tempered_softmax_below(largest_in_lanes(x), x, inverse_temperature, out);
+}
+
+/// The same where the largest of `x` is known.
+#[inline(always)]
+pub(crate) fn tempered_softmax_below(
+    largest: f64,
+    x: &[f64],
+    inverse_temperature: f64,
+    out: &mut [f64],
+) {
     // Shift before scaling: a logit of 1e308 at temperature 0.3 would overflow.
-    let largest = largest_in_lanes(x);
     for (slot, value) in out.iter_mut().zip(x) {
         *slot = exp_of_negative((value - largest) * inverse_temperature);
     }
@@ -187,21 +203,23 @@ pub(crate) fn tempered_softmax_into(x: &[f64], inverse_temperature: f64, out: &m
     }
 }
 
-/// `(max x, log sum_i exp(inverse_temperature * (x_i - max x)))`, without a buffer.
+/// Exponentials made before they are summed, a multiple of the lanes. A loop that does both is not turned into vector code.
+const TOGETHER: usize = 32;
+
+/// `(max x, log sum_i exp(inverse_temperature * (x_i - max x)))`, without a buffer of its length.
 ///
 /// The logarithm is at least 0, so that the largest probability is `exp(-log)`.
 #[inline(always)]
 pub(crate) fn tempered_log_sum_exp(x: &[f64], inverse_temperature: f64) -> (f64, f64) {
     let largest = largest_in_lanes(x);
-    let (chunks, rest) = x.as_chunks::<LANES>();
     let mut lanes = [0.0; LANES];
-    for chunk in chunks {
-        for lane in 0..LANES {
-            lanes[lane] += exp_of_negative((chunk[lane] - largest) * inverse_temperature);
+    let mut made = [0.0; TOGETHER];
+    for x in x.chunks(TOGETHER) {
+        let made = &mut made[..x.len()];
+        for (slot, value) in made.iter_mut().zip(x) {
+            *slot = exp_of_negative((value - largest) * inverse_temperature);
         }
-    }
-    for (lane, value) in rest.iter().enumerate() {
-        lanes[lane] += exp_of_negative((value - largest) * inverse_temperature);
+        add_to_lanes(made, &mut lanes);
     }
     (largest, add_lanes(lanes).ln())
 }
@@ -224,6 +242,21 @@ mod tests {
         assert_eq!(exp_of_negative(-709.0), 0.0);
         assert_eq!(exp_of_negative(f64::NEG_INFINITY), 0.0);
         assert!(exp_of_negative(f64::NAN).is_nan());
+    }
+
+    /// The sum of exponentials is that of the softmax, to the bit, for any number of them.
+    #[test]
+    fn sums_of_exponentials_are_those_of_the_softmax() {
+        let mut stream = crate::seed::Seed::new(9).stream("exp");
+        for count in (1..70).chain([127, 128, 129, 1000]) {
+            let x: Vec<f64> = (0..count).map(|_| -900.0 * stream.uniform().powi(3)).collect();
+            for inverse in [1.0, 0.3, 7.0] {
+                let (largest, log_total) = tempered_log_sum_exp(&x, inverse);
+                let made: Vec<f64> =
+                    x.iter().map(|x| exp_of_negative((x - largest) * inverse)).collect();
+                assert_eq!(log_total.to_bits(), sum_in_lanes(&made).ln().to_bits());
+            }
+        }
     }
 
     #[test]

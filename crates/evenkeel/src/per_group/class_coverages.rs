@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::class_rows::SHARE_ROWS;
+use super::class_pass::SHARE_ROWS;
 use super::class_sums::{ClassReading, rows_of, share};
 use crate::error::Result;
 use crate::rows::{Real, RowKeys, Rows};

@@ -11,13 +11,14 @@
 
 use super::class_coverages::ClassCoverages;
 use super::class_rows::ClassRows;
-use super::class_sums::ClassReading;
+use super::class_sums::{ClassReading, ClassScore};
 use super::group_law::GroupLaw;
 use super::parts::{SmallGroups, parts};
 use super::per_class::{ClassPart, PerClassCalibration};
 use crate::calibration::{Calibration, Rule};
 use crate::calibrator::Fitted;
 use crate::error::{Error, Result, require_same_length};
+use crate::label_law::LabelLawMap;
 use crate::method::MethodName;
 use crate::method::few_labels::Guarantee;
 use crate::method::label_plan::LabelPlan;
@@ -57,16 +58,10 @@ pub(super) struct ClassJob {
     pub small: SmallGroups,
     /// What labels are to guarantee; none where the method has none.
     pub guarantee: Option<Guarantee>,
-    target_labels: Option<TargetLabels>,
+    pub target_labels: Option<TargetLabels>,
 }
 
 impl ClassJob {
-    /// The label of a target row, where it has one.
-    pub(super) fn label_of(&self, key: u64) -> Option<usize> {
-        let labels = self.target_labels.as_ref()?;
-        labels.place_of(key).map(|place| labels.as_slice()[place])
-    }
-
     /// An error unless every label was met once.
     pub(super) fn require_labels(&self, labeled: &[(u64, usize, f64)]) -> Result<()> {
         let Some(labels) = &self.target_labels else { return Ok(()) };
@@ -112,7 +107,7 @@ pub fn per_class(fitted: Fitted, of: &ClassFitOf<'_>) -> Result<ClassFit> {
             Rule::FewLabels { thresholds } => Some(thresholds.guarantee()),
             _ => None,
         };
-        let reading = reading(law, pooled.provenance().score, classes);
+        let reading = reading(law, (pooled.provenance().score, pooled.label_law()), classes);
         return Ok(ClassFit::Rows(ClassRows::new(ClassJob {
             pooled,
             reading,
@@ -166,13 +161,25 @@ fn total(masses: &[f64]) -> f64 {
 /// The pass that says how a threshold covers each class under the plan of a check.
 pub fn class_coverage_rows(plan: &LabelPlan, score: Score, threshold: Threshold) -> ClassCoverages {
     let classes = plan.evidence().classes;
-    let reading = reading(plan.fitted_law().clone(), score, classes);
+    let reading = reading(plan.fitted_law().clone(), (score, plan.label_law()), classes);
     ClassCoverages::new(reading, threshold.get())
 }
 
-fn reading(law: crate::label_law::LabelLawMap, score: Score, classes: usize) -> ClassReading {
-    // The word is part of the draws: target rows are scored as they were when the method was fitted.
-    let score = (score != Score::Plan).then(|| score.with_draws_for("today"));
+/// Rows whose labels follow `law`, scored as sets are cut: by the function, or under the plan score by the law that scores labels
+/// there. That is another one where the readings disagreed, or where a guarantee was asked for.
+fn reading(
+    law: LabelLawMap,
+    (score, scored_by): (Score, Option<&LabelLawMap>),
+    classes: usize,
+) -> ClassReading {
+    let score = match (score, scored_by) {
+        (Score::Plan, Some(other)) if *other != law => ClassScore::Law(other.clone()),
+        (Score::Plan, Some(_)) => ClassScore::Own,
+        // Where no law scores labels the plan score is lac.
+        (Score::Plan, None) => ClassScore::Function(Score::Lac),
+        // The word is part of the draws: target rows are scored as they were when the method was fitted.
+        (score, _) => ClassScore::Function(score.with_draws_for("today")),
+    };
     ClassReading { law, score, classes }
 }
 

@@ -10,36 +10,40 @@
 //! Kept of a class: `2^17 / C` scores, at least 64 and at most 2048.
 
 use rayon::prelude::*;
+use sha2::{Digest, Sha256};
 
 use super::class_fit::ClassJob;
-use super::class_sums::{Atoms, ClassRow, ReadingMemory, rows_of, share};
+use super::class_pass::{Asks, ClassPass, ClassState};
+use super::class_sums::{Atoms, ReadingMemory, rows_of, share};
 use super::group_law::GroupLaw;
 use super::parts::{Part, Standing, parts};
 use super::per_class::{ClassPart, PerClassCalibration};
 use crate::error::{Error, Result};
 use crate::method::few_labels::{Guarantee, LabelThresholds};
+use crate::method::fit::{Pass, Seen};
 use crate::rows::{Real, RowKeys, Rows};
-use crate::sketch::row_sample::{RowSample, hash_of_key};
+use crate::side_inputs::SideInputs;
+use crate::sketch::row_sample::RowSample;
+use crate::sketch::state::{JobHeader, Kind, open, seal};
 
 /// Probabilities of the rows that are kept: 16 MB.
 const KEPT_CELLS: usize = 1 << 21;
 /// Scores that are kept of all classes together.
 const KEPT_PLACES: usize = 1 << 17;
-/// Rows that a thread takes at a time.
-pub(super) const SHARE_ROWS: usize = 1 << 11;
-
 /// Scores at which the law of each of so many classes is kept.
 fn places_of(classes: usize) -> usize {
     (KEPT_PLACES / classes.max(1)).clamp(64, 2048)
 }
 
-/// A pass over the target rows that finds the laws of the classes.
+/// A pass over the target rows that finds the laws of the classes. Rows are added in blocks, or by [`absorb`](Self::absorb)ing what
+/// other processes made of theirs.
 #[derive(Debug)]
 pub struct ClassRows {
     job: Box<ClassJob>,
-    stage: Stage,
-    seen: Seen,
-    before: Option<Seen>,
+    pass: ClassPass,
+    seen: Seen<ClassState>,
+    /// What the first pass left, in the second.
+    before: Option<Box<Sampled>>,
 }
 
 /// What a pass leads to.
@@ -51,103 +55,14 @@ pub enum ClassRowsEnded {
     Done(Box<PerClassCalibration>),
 }
 
-/// How many rows, and the sum of their keys' hashes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Seen {
-    rows: u64,
-    keys: u64,
-}
-
-impl Seen {
-    fn add(&mut self, key: u64) {
-        self.rows += 1;
-        self.keys = self.keys.wrapping_add(hash_of_key(key));
-    }
-
-    fn merge(&mut self, other: Self) {
-        self.rows += other.rows;
-        self.keys = self.keys.wrapping_add(other.keys);
-    }
-}
-
-#[derive(Debug, Clone)]
-enum Stage {
-    /// Which scores matter?
-    Sample(Sample),
-    /// How much mass lies at or below each?
-    Sums(Sums),
-}
-
-/// Rows, and the scores of labeled ones at their labels.
-#[derive(Debug, Clone)]
-struct Sample {
-    rows: RowSample<Box<[f64]>>,
+/// What the first pass found, where a second is needed.
+#[derive(Debug)]
+struct Sampled {
+    /// Rows and the sum of their keys' hashes.
+    rows: (u64, u64),
+    parts: Vec<Part>,
     /// Key, label and score.
     labeled: Vec<(u64, usize, f64)>,
-}
-
-/// Masses between neighbouring places.
-#[derive(Debug, Clone)]
-struct Sums {
-    parts: Vec<Part>,
-    /// Part of every class.
-    part_of: Vec<usize>,
-    /// Of every part.
-    places: Vec<Vec<f64>>,
-    /// The same shape, and one for what lies beyond.
-    masses: Vec<Vec<u128>>,
-    labeled: Vec<(u64, usize, f64)>,
-}
-
-impl Stage {
-    /// The same before any row.
-    fn emptied(&self) -> Self {
-        match self {
-            Self::Sample(Sample { rows, .. }) => {
-                Self::Sample(Sample { rows: rows.emptied(), labeled: Vec::new() })
-            }
-            Self::Sums(sums) => {
-                let mut sums = sums.clone();
-                sums.masses.iter_mut().for_each(|masses| masses.fill(0));
-                Self::Sums(sums)
-            }
-        }
-    }
-
-    fn take(&mut self, job: &ClassJob, row: &ClassRow<'_>) {
-        match self {
-            Self::Sample(Sample { rows, labeled }) => {
-                rows.add_with(row.key, || row.probabilities.into());
-                if let Some(label) = job.label_of(row.key) {
-                    labeled.push((row.key, label, row.scores[label]));
-                }
-            }
-            Self::Sums(Sums { part_of, places, masses, .. }) => {
-                for (label, part) in part_of.iter().enumerate() {
-                    let places = &places[*part];
-                    let at = places.partition_point(|place| *place < row.scores[label]);
-                    masses[*part][at] += u128::from(row.masses[label]);
-                }
-            }
-        }
-    }
-
-    fn merge(&mut self, other: Self) -> Result<()> {
-        match (self, other) {
-            (Self::Sample(mine), Self::Sample(theirs)) => {
-                mine.rows.merge(theirs.rows)?;
-                mine.labeled.extend(theirs.labeled);
-                Ok(())
-            }
-            (Self::Sums(mine), Self::Sums(theirs)) => {
-                for (mine, theirs) in mine.masses.iter_mut().zip(theirs.masses) {
-                    mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine += theirs);
-                }
-                Ok(())
-            }
-            _ => Err(Error::IncompatibleSketches { what: "pass" }),
-        }
-    }
 }
 
 impl ClassRows {
@@ -158,41 +73,52 @@ impl ClassRows {
     }
 
     /// The same with room for so many rows.
-    pub(super) fn keeping(job: ClassJob, kept: usize) -> Self {
-        let seed = job.pooled.provenance().seed.child("class-laws", 0);
-        let rows = RowSample::new(seed.get(), kept);
-        let stage = Stage::Sample(Sample { rows, labeled: Vec::new() });
-        Self { job: Box::new(job), stage, seen: Seen::default(), before: None }
+    pub(super) fn keeping(job: ClassJob, capacity: usize) -> Self {
+        let seed = job.pooled.provenance().seed.child("class-laws", 0).get();
+        let pass = job.pass(Asks::Sample { seed, capacity });
+        let seen = Seen::new(pass.empty());
+        Self { job: Box::new(job), pass, seen, before: None }
     }
 
     /// Adds target rows, with the keys they had when the method was fitted.
     ///
     /// # Errors
     /// If the block has other classes, or a row does not hold probabilities.
-    pub fn add<T: Real>(mut self, keys: RowKeys<'_>, block: Rows<'_, T>) -> Result<Self> {
-        keys.check(block.rows())?;
-        let empty = self.stage.emptied();
-        let job = &self.job;
-        let of_share = |(keys, part): (RowKeys<'_>, Rows<'_, T>)| {
-            let (mut stage, mut seen) = (empty.clone(), Seen::default());
-            job.reading.each_row(keys, part, |row| {
-                seen.add(row.key);
-                stage.take(job, &row);
-            })?;
-            Ok((stage, seen))
-        };
-        let merge = |(mut stage, mut seen): (Stage, Seen), other: (Stage, Seen)| {
-            stage.merge(other.0)?;
-            seen.merge(other.1);
-            Ok((stage, seen))
-        };
-        let (added, seen) = block
-            .shares(keys, SHARE_ROWS)
-            .map(of_share)
-            .try_reduce(|| (empty.clone(), Seen::default()), merge)?;
-        self.stage.merge(added)?;
-        self.seen.merge(seen);
-        Ok(self)
+    pub fn add<T: Real>(self, keys: RowKeys<'_>, block: Rows<'_, T>) -> Result<Self> {
+        let seen = self.seen.add(&self.pass, keys, block, &SideInputs::default())?;
+        Ok(Self { seen, ..self })
+    }
+
+    /// What other processes need to read rows for this pass: see [`ClassShare`](super::ClassShare).
+    ///
+    /// # Errors
+    /// If it cannot be written, which does not happen for a pass that was begun.
+    pub fn plan(&self) -> Result<Vec<u8>> {
+        seal(Kind::Plan, &self.header(), &self.pass)
+    }
+
+    /// Takes what another process made of its rows of this pass.
+    ///
+    /// # Errors
+    /// If the bytes are damaged, or belong to another pass.
+    pub fn absorb(self, state: &[u8]) -> Result<Self> {
+        let (header, other) = open::<Seen<ClassState>>(Kind::State, state)?;
+        self.header().require_same(&header)?;
+        Ok(Self { seen: self.seen.merge(&self.pass, other)?, ..self })
+    }
+
+    /// The name of the pass on the wire: its recipe holds all that it depends on.
+    fn header(&self) -> JobHeader {
+        // Numbers and lists of them can always be written; without bytes it would only fail to tell passes apart.
+        let recipe = postcard::to_allocvec(&self.pass).unwrap_or_default();
+        let method = "a threshold for each class".to_owned();
+        let pass = if self.before.is_some() { 2 } else { 1 };
+        JobHeader {
+            method,
+            settings: Vec::new(),
+            pass,
+            calibration: Sha256::digest(&recipe).into(),
+        }
     }
 
     /// Ends a pass over all target rows.
@@ -200,30 +126,45 @@ impl ClassRows {
     /// # Errors
     /// If there were none, they are not those of the pass before, or a class has too few rows and small ones are refused.
     pub fn end_pass(self) -> Result<ClassRowsEnded> {
-        let Self { job, stage, seen, before } = self;
-        if seen.rows == 0 {
+        let Self { job, pass, seen: Seen { rows, keys, state }, before } = self;
+        if rows == 0 {
             return Err(Error::Empty { what: "target probabilities" });
         }
-        if let Some(before) = before
-            && before != seen
-        {
-            return Err(Error::OtherRows { before: before.rows, now: seen.rows });
-        }
-        match stage {
-            Stage::Sample(sample) => job.after_sample(sample, seen),
-            Stage::Sums(sums) => Ok(ClassRowsEnded::Done(Box::new(job.after_sums(sums)?))),
+        match (state, before) {
+            (ClassState::Sample { rows: kept, labeled }, None) => {
+                job.after_sample(kept, labeled, (rows, keys))
+            }
+            (ClassState::Sums { masses }, Some(before)) => {
+                if before.rows != (rows, keys) {
+                    return Err(Error::OtherRows { before: before.rows.0, now: rows });
+                }
+                let Asks::Sums { places, .. } = pass.asks else { return Err(OTHER_PASS) };
+                let made = job.after_sums(&before, places, masses)?;
+                Ok(ClassRowsEnded::Done(Box::new(made)))
+            }
+            // A pass holds the state of its own kind: nothing else can be put into one.
+            _ => Err(OTHER_PASS),
         }
     }
 }
 
+const OTHER_PASS: Error = Error::IncompatibleSketches { what: "pass" };
+
 impl ClassJob {
-    /// Parts by the rows expected in each class; their laws where every row is kept, else the places to add them up at.
-    fn after_sample(self: Box<Self>, sample: Sample, seen: Seen) -> Result<ClassRowsEnded> {
+    fn pass(&self, asks: Asks) -> ClassPass {
+        ClassPass { reading: self.reading.clone(), labels: self.target_labels.clone(), asks }
+    }
+
+    /// The laws where all rows were kept; the places of the laws where they were too many.
+    fn after_sample(
+        self: Box<Self>,
+        kept: RowSample<Box<[f64]>>,
+        labeled: Vec<(u64, usize, f64)>,
+        seen: (u64, u64),
+    ) -> Result<ClassRowsEnded> {
         let classes = self.reading.classes;
-        let mut labeled = sample.labeled;
-        labeled.sort_by_key(|(key, ..)| *key);
         self.require_labels(&labeled)?;
-        let rows = sample.rows.into_rows()?;
+        let rows = kept.into_rows()?;
         let mut atoms: Vec<Vec<(f64, u64)>> = vec![Vec::with_capacity(rows.len()); classes];
         let mut memory = ReadingMemory::new(classes);
         for (key, row) in &rows {
@@ -232,8 +173,8 @@ impl ClassJob {
                 atoms.push((memory.scores[label], memory.masses[label]));
             }
         }
-        let all = rows.len() as u64 == seen.rows;
-        let scale = seen.rows as f64 / rows.len() as f64;
+        let all = rows.len() as u64 == seen.0;
+        let scale = seen.0 as f64 / rows.len() as f64;
         let total = |atoms: &Vec<(f64, u64)>| -> u128 {
             atoms.iter().map(|(_, mass)| u128::from(*mass)).sum()
         };
@@ -274,14 +215,22 @@ impl ClassJob {
         for (index, part) in found.iter().enumerate() {
             part.members.iter().for_each(|class| part_of[*class] = index);
         }
-        let masses = places.iter().map(|places| vec![0; places.len() + 1]).collect();
-        let stage = Stage::Sums(Sums { parts: found, part_of, places, masses, labeled });
-        let before = Some(seen);
-        Ok(ClassRowsEnded::Again(ClassRows { job: self, stage, seen: Seen::default(), before }))
+        let pass = self.pass(Asks::Sums { part_of, places });
+        let (state, before) = (pass.empty(), Sampled { rows: seen, parts: found, labeled });
+        Ok(ClassRowsEnded::Again(ClassRows {
+            job: self,
+            pass,
+            seen: Seen::new(state),
+            before: Some(Box::new(before)),
+        }))
     }
 
-    fn after_sums(self: Box<Self>, sums: Sums) -> Result<PerClassCalibration> {
-        let Sums { parts, places, masses, labeled, .. } = sums;
+    fn after_sums(
+        self: Box<Self>,
+        before: &Sampled,
+        places: Vec<Vec<f64>>,
+        masses: Vec<Vec<u128>>,
+    ) -> Result<PerClassCalibration> {
         let cumulated = masses
             .into_iter()
             .map(|masses| {
@@ -301,7 +250,7 @@ impl ClassJob {
                 sums
             })
             .collect();
-        self.concluded(&parts, places, cumulated, &labeled)
+        self.concluded(&before.parts, places, cumulated, &before.labeled)
     }
 
     /// The laws of all parts, from the masses at or below their places.
@@ -357,6 +306,7 @@ fn labeled_scores(labeled: &[(u64, usize, f64)], classes: &[usize]) -> Vec<f64> 
 mod tests {
     use std::ops::ControlFlow;
 
+    use super::super::class_sums::{ClassRow, ClassScore};
     use super::*;
     use crate::calibrator::{Ended, Fitted, ShiftCalibrator};
     use crate::level::FailureProbability;
@@ -364,7 +314,8 @@ mod tests {
     use crate::method::label_plan::LabelPlanSettings;
     use crate::per_group::{ClassFit, ClassFitOf, SmallGroups, per_class};
     use crate::score::{Labels, Probabilities};
-    use crate::side_inputs::{Labeled, SideInputs};
+    use crate::side_inputs::Labeled;
+    use crate::sketch::row_sample::hash_of_key;
 
     const CLASSES: usize = 3;
 
@@ -462,6 +413,69 @@ mod tests {
             // Never too small, and too large by no more than the gaps of 400 rows.
             assert!(found >= *exact && found < exact + 0.02, "class {class}: {found} {exact}");
         }
+    }
+
+    /// Three processes that know nothing but the plan, merged in two orders: the bytes of one.
+    #[test]
+    fn shares_of_other_processes_give_the_same_bytes() {
+        use super::super::ClassShare;
+        let (target, _) = rows(900, 2.0);
+        for kept in [2000, 100] {
+            let expected = read(ClassRows::keeping(job(&target), kept), &target, 900);
+            let mut open = ClassRows::keeping(job(&target), kept);
+            for passes in 1.. {
+                let plan = open.plan().unwrap();
+                let shares: Vec<Vec<u8>> = (0..3)
+                    .map(|part| {
+                        let values = &target[part * 300 * CLASSES..][..300 * CLASSES];
+                        let block = Rows::new("probabilities", values, CLASSES).unwrap();
+                        let share = ClassShare::begin(&plan).unwrap();
+                        share.add(RowKeys::From(300 * part as u64), block).unwrap().state().unwrap()
+                    })
+                    .collect();
+                let merged = |order: [usize; 3]| {
+                    let begin = ClassShare::begin(&plan).unwrap();
+                    let all = order.iter().try_fold(begin, |all, part| all.absorb(&shares[*part]));
+                    all.unwrap().state().unwrap()
+                };
+                assert_eq!(merged([0, 1, 2]), merged([2, 0, 1]));
+                match open.absorb(&merged([1, 0, 2])).unwrap().end_pass().unwrap() {
+                    ClassRowsEnded::Again(again) => {
+                        // What belongs to another pass is refused.
+                        assert!(
+                            ClassShare::begin(&again.plan().unwrap())
+                                .unwrap()
+                                .absorb(&shares[0])
+                                .is_err()
+                        );
+                        open = again;
+                    }
+                    ClassRowsEnded::Done(made) => {
+                        assert_eq!((*made, passes), expected);
+                        break;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Sets are cut by the scores that the thresholds were found with, also where the law of the labels is another than that of the
+    /// scores.
+    #[test]
+    fn labels_are_scored_as_sets_are_cut() {
+        let (target, _) = rows(700, 2.0);
+        let mut job = job(&target);
+        let own = job.reading.law.clone();
+        job.reading.score = ClassScore::Law(own.clone());
+        assert_eq!(
+            read(ClassRows::new(job), &target, 700).0.parts(),
+            {
+                let mut job = self::job(&target);
+                job.reading.score = ClassScore::Own;
+                read(ClassRows::new(job), &target, 700).0
+            }
+            .parts()
+        );
     }
 
     #[test]

@@ -11,6 +11,7 @@ use crate::error::{Result, require_same_length};
 use crate::label_law::LabelLawMap;
 use crate::rows::{Real, RowKeys, Rows};
 use crate::score::{RowScratch, Score, row_scale, widen_scaled};
+use crate::sketch::contradiction;
 
 /// Units of a mass of one.
 const UNITS: f64 = (1_u64 << 52) as f64;
@@ -35,10 +36,21 @@ pub(super) fn rows_of(mass: u128) -> f64 {
 pub(super) struct ClassReading {
     /// `h`.
     pub law: LabelLawMap,
-    /// What scores labels, with the draws of target rows; none where that is `1 - h`.
-    pub score: Option<Score>,
+    /// What scores labels.
+    pub score: ClassScore,
     /// Number of classes.
     pub classes: usize,
+}
+
+/// What scores labels.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) enum ClassScore {
+    /// A function, with the draws of target rows.
+    Function(Score),
+    /// `1 - h`.
+    Own,
+    /// `1 - h'` of another law.
+    Law(LabelLawMap),
 }
 
 /// One row as it is read.
@@ -53,6 +65,18 @@ pub(super) struct ClassRow<'a> {
 }
 
 impl ClassReading {
+    /// An error unless its laws are of its classes: it may come from elsewhere.
+    pub(super) fn check(&self) -> Result<()> {
+        if self.classes == 0 {
+            return Err(contradiction("it has no classes"));
+        }
+        self.law.require_classes(self.classes)?;
+        match &self.score {
+            ClassScore::Law(law) => law.require_classes(self.classes),
+            ClassScore::Function(_) | ClassScore::Own => Ok(()),
+        }
+    }
+
     /// Hands every row of a block to `take`, in order.
     ///
     /// # Errors
@@ -104,8 +128,9 @@ impl ReadingMemory {
         let Self { room, scratch, complements, scores, masses } = self;
         reading.law.scores(reading.classes, probabilities, room, complements);
         match &reading.score {
-            Some(score) => score.score_row(key, probabilities, scratch, scores),
-            None => scores.copy_from_slice(complements),
+            ClassScore::Function(score) => score.score_row(key, probabilities, scratch, scores),
+            ClassScore::Own => scores.copy_from_slice(complements),
+            ClassScore::Law(law) => law.scores(reading.classes, probabilities, room, scores),
         }
         for (mass, complement) in masses.iter_mut().zip(complements.iter()) {
             *mass = whole(1.0 - complement);

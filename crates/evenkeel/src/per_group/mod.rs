@@ -12,6 +12,7 @@
 //! parts            which groups stand alone, which are merged
 //! group_law        scores of one class -> t_y at any level
 //! class_sums       scores of every class on the target rows, as whole numbers: mergeable
+//! class_pass       how rows are read for that, and what they leave behind; class_share: the same in another process
 //! class_rows       F_y(t) = sum_j h_j(y) 1{s_jy <= t} / sum_j h_j(y) over the target rows
 //! class_coverages  the same at one threshold, for a check
 //! class_fit        a fitted method -> a law for each class, or the pass it takes to find them
@@ -22,7 +23,9 @@
 
 mod class_coverages;
 mod class_fit;
+mod class_pass;
 mod class_rows;
+mod class_share;
 mod class_sums;
 mod group_calibrations;
 mod group_law;
@@ -35,6 +38,7 @@ mod undercovered;
 pub use class_coverages::ClassCoverages;
 pub use class_fit::{ClassFit, ClassFitOf, class_coverage_rows, per_class};
 pub use class_rows::{ClassRows, ClassRowsEnded};
+pub use class_share::ClassShare;
 pub use group_calibrations::{GroupPart, PerGroupCalibration};
 pub use group_law::GroupLaw;
 pub use group_name::{GroupName, group_name};

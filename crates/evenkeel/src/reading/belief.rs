@@ -42,14 +42,27 @@ pub fn belief<T: Real>(
     threshold: Threshold,
     delta: FailureProbability,
 ) -> Result<Belief> {
+    let mut scratch = RowScratch::default();
+    let score_row =
+        |key: u64, row: &[f64], out: &mut [f64]| score.score_row(key, row, &mut scratch, out);
+    belief_by(probabilities, score_row, scores, threshold, delta)
+}
+
+/// The same where something else than a score function writes the scores of a row, given its key and its probabilities.
+pub(crate) fn belief_by<T: Real>(
+    probabilities: &Probabilities<'_, T>,
+    mut score_row: impl FnMut(u64, &[f64], &mut [f64]),
+    scores: &[f64],
+    threshold: Threshold,
+    delta: FailureProbability,
+) -> Result<Belief> {
     require_same_length("scores", scores.len(), "probabilities", probabilities.rows())?;
     let classes = probabilities.classes();
     let (mut row, mut candidates) = (vec![0.0; classes], vec![0.0; classes]);
-    let mut scratch = RowScratch::default();
     let mut believed = 0.0;
     for index in 0..probabilities.rows() {
         probabilities.read_row(index, &mut row);
-        score.score_row(index as u64, &row, &mut scratch, &mut candidates);
+        score_row(index as u64, &row, &mut candidates);
         let inside = row.iter().zip(&candidates).filter(|(_, score)| threshold.admits(**score));
         let (inside, all) = (inside.map(|(f, _)| f).sum::<f64>(), row.iter().sum::<f64>());
         // Rows of probabilities sum to one up to rounding; all labels together must be one exactly.

@@ -101,7 +101,11 @@ impl ScoreLaws {
             },
             readings: self.shown().into_iter().map(reading).collect(),
             band: [ReadingName::BandLow, ReadingName::BandHigh].map(|name| self.cdf(name, at)),
-            verdict: Verdict::of(&judged, level),
+            verdict: match Verdict::of(&judged, level) {
+                // All see a loss; how large it is depends on a cause that the outputs leave open.
+                Verdict::Loss if self.cause_is_open(at) => Verdict::Unknown,
+                verdict => verdict,
+            },
             loss: CoverageLoss {
                 value: lost(value),
                 low: lost(high.max(value)),

@@ -24,6 +24,7 @@ mod estimate;
 mod score_laws;
 mod verdict;
 
+pub(crate) use belief::belief_by;
 pub use belief::{Belief, belief};
 pub use estimate::{CoverageEstimate, CoverageLoss, Reading, Readings};
 pub(crate) use score_laws::ScoreLaw;

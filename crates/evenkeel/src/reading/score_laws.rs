@@ -31,7 +31,12 @@ pub struct ScoreLaws {
     /// No score is larger.
     highest: f64,
     rows: u64,
+    /// Whether label shift is possible and no more.
+    label_shift_is_doubtful: bool,
 }
+
+/// `label-shift` and `class-shares` further apart than this, beyond their sampling errors, say different things.
+const APART: f64 = 0.05;
 
 impl ScoreLaws {
     pub(crate) fn new(points: &Abscissae, laws: Vec<ScoreLaw>, rows: u64) -> Result<Self> {
@@ -40,7 +45,23 @@ impl ScoreLaws {
         }
         let range = points.range();
         let highest = range.high() + RANGE_SLACK * range.width();
-        Ok(Self { points: points.points().to_vec(), laws, highest, rows })
+        let (points, label_shift_is_doubtful) = (points.points().to_vec(), false);
+        Ok(Self { points, laws, highest, rows, label_shift_is_doubtful })
+    }
+
+    /// The same where label shift may explain the outputs, and does not for certain.
+    pub(crate) fn doubting_label_shift(self) -> Self {
+        Self { label_shift_is_doubtful: true, ..self }
+    }
+
+    /// Whether it is open if classes changed in frequency or rows became harder, and that decides how much is lost at a threshold.
+    pub(crate) fn cause_is_open(&self, threshold: f64) -> bool {
+        let of = |reading: ReadingName| {
+            let coverage = self.cdf(reading, threshold);
+            (coverage, self.sampling_error(coverage))
+        };
+        let (shifted, kept) = (of(ReadingName::LabelShift), of(ReadingName::ClassShares));
+        self.label_shift_is_doubtful && (shifted.0 - kept.0).abs() > APART + shifted.1 + kept.1
     }
 
     /// Number of target rows `m`.

@@ -6,6 +6,8 @@
 //! ok        else, every reading has F + e >= level
 //! watch     else
 //! ```
+//! Where label shift may explain the outputs and does not for certain, a loss is `unknown` if `label-shift` and `class-shares` put it
+//! more than five points apart, beyond their sampling errors: every repair would be a guess.
 
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +29,7 @@ pub enum Verdict {
     Watch,
     /// Every reading is more than two points below it, beyond its sampling error.
     Loss,
-    /// One reading reaches it and another is more than five points below: only labels can tell.
+    /// One reading reaches it and another is more than five points below, or they put the loss far apart: only labels can tell.
     Unknown,
 }
 

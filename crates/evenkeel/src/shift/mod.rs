@@ -7,16 +7,19 @@
 //! [`covariate_test`] asks the same of any table of numbers: what a regressor predicts, and what it was given.
 
 mod covariates;
+mod decision;
 mod lanes;
 mod predictions;
 mod random_draw;
 mod shift_test;
+mod streams_abreast;
 
 pub(crate) use covariates::sampled_rows;
 pub use covariates::{CovariateTest, covariate_test};
+pub(crate) use decision::shift_decision;
 pub use predictions::predictions;
 pub(crate) use predictions::{KEPT_PREDICTIONS, KeptPredictions, prediction, sampled};
 pub(crate) use random_draw::random_draw_test;
 pub use random_draw::{LabelDraw, RandomDrawTest};
-pub use shift_test::{Prediction, ShiftTest, permutations_for, shift_test};
+pub use shift_test::{Prediction, ShiftTest, permutations_for, shift_test, shift_test_until_clear};
 pub(crate) use shift_test::{least_permutations, require_drawable};

@@ -47,18 +47,20 @@ impl KeptPredictions {
     /// Adds a block of probability rows, by value: a row that is refused leaves no half-filled
     /// sample.
     ///
+    /// Only rows of the sample are looked at: the pass that this is part of reads and checks them all.
+    ///
     /// # Errors
-    /// If a row does not hold probabilities, or there is not one key for each row.
+    /// If a row of the sample does not hold probabilities, or there is not one key for each row.
     pub(crate) fn add<T: Real>(mut self, keys: RowKeys<'_>, block: Rows<'_, T>) -> Result<Self> {
         keys.check(block.rows())?;
         for (offset, values) in block.iter().enumerate() {
             let key = keys.key(offset);
-            let extremes = row_extremes(values);
-            let scale = extremes.scale(block.what(), key, values)?;
-            self.0.add_with(key, || Prediction {
-                confidence: extremes.largest * scale,
-                class: first_of(values, extremes.largest),
-            });
+            self.0.try_add_with(key, || {
+                let extremes = row_extremes(values);
+                let scale = extremes.scale(block.what(), key, values)?;
+                let class = first_of(values, extremes.largest);
+                Ok(Prediction { confidence: extremes.largest * scale, class })
+            })?;
         }
         Ok(self)
     }

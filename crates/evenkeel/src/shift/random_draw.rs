@@ -95,15 +95,20 @@ impl LabelDraw {
     /// # Errors
     /// If a row does not hold probabilities, or there is not one key for each row.
     pub fn add<T: Real>(&mut self, keys: RowKeys<'_>, block: Rows<'_, T>) -> Result<()> {
-        self.kept.add_block(keys, block)?;
+        keys.check(block.rows())?;
         let mut row = vec![0.0; block.columns()];
+        let mut labeled = Vec::new();
         for (offset, values) in block.iter().enumerate() {
             let key = keys.key(offset);
+            // Of every row: the sample below looks at its own rows only.
+            let scale = row_scale(block.what(), key, values)?;
             if self.keys.binary_search(&key).is_ok() {
-                widen_scaled(values, row_scale(block.what(), key, values)?, &mut row);
-                self.labeled.push((key, prediction(&row)));
+                widen_scaled(values, scale, &mut row);
+                labeled.push((key, prediction(&row)));
             }
         }
+        self.kept.add_block(keys, block)?;
+        self.labeled.extend(labeled);
         Ok(())
     }
 

@@ -10,10 +10,13 @@
 //! the relabelings and the observed labeling together: the statistic is then the same function of each of the `B + 1`,
 //! which are exchangeable under no shift, and the p-value is exact, ties included.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::lanes::{LANES, Walk};
+use super::lanes::Walk;
+use super::streams_abreast::{LANES, StreamsAbreast};
 use crate::error::{Error, Result, require_some};
 use crate::level::FailureProbability;
 use crate::seed::{Seed, Stream};
@@ -57,6 +60,10 @@ pub(crate) fn least_permutations(level: FailureProbability) -> usize {
     // 1 / (1 + B) <= level: the smallest p-value counts the observed labeling itself.
     (1.0 / level.get()).ceil() as usize - 1
 }
+
+/// Names of the relabelings' seeds and of their streams: part of every p-value.
+const FAMILY: &str = "shift-test";
+const RELABELING: &str = "relabeling";
 
 /// What a model says about one point: its most probable class, and how probable.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -104,34 +111,137 @@ pub fn shift_test(
     seed: Seed,
 ) -> Result<ShiftTest> {
     require_drawable(permutations)?;
+    let mut labelings = Labelings::new(labeled, target, seed)?;
+    labelings.draw_up_to(permutations);
+    Ok(labelings.test())
+}
+
+/// The observed labeling and those drawn so far. Drawn in one go or in several, they are the same.
+pub(super) struct Labelings {
+    pooled: Pooled,
+    seed: Seed,
+    /// The observed labeling first; the rest in the order of their draws, for any number of threads.
+    all: Vec<Distances>,
+}
+
+impl Labelings {
+    /// The observed one alone.
+    ///
+    /// # Errors
+    /// If either sample is empty or too large, or a confidence is not finite.
+    pub(super) fn new(labeled: &[Prediction], target: &[Prediction], seed: Seed) -> Result<Self> {
+        let pooled = Pooled::new(labeled, target)?;
+        let mut observed_sides = pooled.observed.iter().copied();
+        let observed = pooled.distances(|| observed_sides.next().unwrap_or(Side::Target));
+        Ok(Self { pooled, seed, all: vec![observed] })
+    }
+
+    /// Draws until there are this many relabelings.
+    pub(super) fn draw_up_to(&mut self, permutations: usize) {
+        let drawn = self.all.len() as u64 - 1;
+        let more = self.pooled.relabeled(drawn..permutations as u64, self.seed);
+        self.all.extend(more);
+    }
+
+    /// The test by the relabelings drawn, at least one.
+    pub(super) fn test(&self) -> ShiftTest {
+        let Self { pooled, all, .. } = self;
+        let standardised = |component: fn(&Distances) -> u64| -> Vec<f64> {
+            let values: Vec<f64> =
+                all.iter().map(|distances| component(distances) as f64).collect();
+            let mean = values.iter().sum::<f64>() / values.len() as f64;
+            let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+            let spread = (squares / values.len() as f64).sqrt();
+            // A distance that no relabeling changes (one class, or all confidences equal) has nothing to say.
+            let scale = if spread > 0.0 { 1.0 / spread } else { 0.0 };
+            values.iter().map(|value| (value - mean) * scale).collect()
+        };
+        let (confidence, class) = (standardised(|d| d.confidence), standardised(|d| d.class));
+        let statistics: Vec<f64> = confidence.iter().zip(&class).map(|(a, b)| a.max(*b)).collect();
+        // `>=`: relabelings that tie count against a shift, and the p-value stays valid.
+        let exceeded = statistics[1..].iter().filter(|drawn| **drawn >= statistics[0]).count();
+        let whole = f64::from(pooled.n) * f64::from(pooled.m);
+        ShiftTest {
+            statistic: statistics[0],
+            confidence_distance: all[0].confidence as f64 / whole,
+            class_distance: 0.5 * all[0].class as f64 / whole,
+            p_value: (1 + exceeded) as f64 / all.len() as f64,
+            permutations: all.len() - 1,
+        }
+    }
+}
+
+/// Relabelings at least as extreme after which the decision is clear.
+const ENOUGH: usize = 20;
+/// Relabelings drawn at a time by the test that stops early; eight are walked together.
+const ROUND: usize = 64;
+/// Mean and standard deviation of Kolmogorov's law: of `D sqrt(n m / (n + m))` for large samples.
+const KOLMOGOROV: (f64, f64) = (0.868_7, 0.260_3);
+
+/// The same test, which stops as soon as [`ENOUGH`] relabelings were at least as extreme: where nothing changed, after some fifty.
+///
+/// ```text
+/// p-value   h / l after l draws, once h = 20 of them were at least as extreme;    (1 + b) / (1 + B) after all B draws
+/// ```
+/// At most `p` with probability at most `p` (J. Besag and P. Clifford, Sequential Monte Carlo p-values, 1991). Distances are
+/// standardised by what large samples would have, which depends on the two samples together only: any such function gives an exact
+/// test, and the mean over all draws would not be known when it stops.
+///
+/// # Errors
+/// As [`shift_test`].
+pub fn shift_test_until_clear(
+    labeled: &[Prediction],
+    target: &[Prediction],
+    most: usize,
+    seed: Seed,
+) -> Result<ShiftTest> {
+    require_drawable(most)?;
     let pooled = Pooled::new(labeled, target)?;
+    let standard = pooled.standard();
     let mut observed_sides = pooled.observed.iter().copied();
     let observed = pooled.distances(|| observed_sides.next().unwrap_or(Side::Target));
-    // The observed labeling first; the rest in the order of their draws, for any number of threads.
-    let mut all = vec![observed];
-    all.extend(pooled.relabeled(permutations as u64, seed));
-
-    let standardised = |component: fn(&Distances) -> u64| -> Vec<f64> {
-        let values: Vec<f64> = all.iter().map(|distances| component(distances) as f64).collect();
-        let mean = values.iter().sum::<f64>() / values.len() as f64;
-        let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
-        let spread = (squares / values.len() as f64).sqrt();
-        // A distance that no relabeling changes (one class, or all confidences equal) has nothing to say.
-        let scale = if spread > 0.0 { 1.0 / spread } else { 0.0 };
-        values.iter().map(|value| (value - mean) * scale).collect()
+    let statistic = standard.of(&observed);
+    let (mut drawn, mut exceeded) = (0, 0);
+    'rounds: while drawn < most {
+        let round = ROUND.min(most - drawn);
+        for distances in pooled.relabeled(drawn as u64..(drawn + round) as u64, seed) {
+            drawn += 1;
+            exceeded += usize::from(standard.of(&distances) >= statistic);
+            if exceeded == ENOUGH {
+                break 'rounds;
+            }
+        }
+    }
+    let p_value = match exceeded {
+        ENOUGH => ENOUGH as f64 / drawn as f64,
+        fewer => (1 + fewer) as f64 / (1 + most) as f64,
     };
-    let (confidence, class) = (standardised(|d| d.confidence), standardised(|d| d.class));
-    let statistics: Vec<f64> = confidence.iter().zip(&class).map(|(a, b)| a.max(*b)).collect();
-    // `>=`: relabelings that tie count against a shift, and the p-value stays valid.
-    let exceeded = statistics[1..].iter().filter(|drawn| **drawn >= statistics[0]).count();
     let whole = f64::from(pooled.n) * f64::from(pooled.m);
     Ok(ShiftTest {
-        statistic: statistics[0],
+        statistic,
         confidence_distance: observed.confidence as f64 / whole,
         class_distance: 0.5 * observed.class as f64 / whole,
-        p_value: (1 + exceeded) as f64 / (1 + permutations) as f64,
-        permutations,
+        p_value,
+        permutations: drawn,
     })
+}
+
+/// What large samples of the same points would have: mean and standard deviation of both distances, as whole numbers are counted.
+struct Standard {
+    confidence: (f64, f64),
+    class: (f64, f64),
+}
+
+impl Standard {
+    /// The larger of the two distances, in standard deviations above its mean.
+    fn of(&self, distances: &Distances) -> f64 {
+        let above = |value: u64, (mean, spread): (f64, f64)| match spread > 0.0 {
+            true => (value as f64 - mean) / spread,
+            // A distance that no relabeling changes has nothing to say.
+            false => 0.0,
+        };
+        above(distances.confidence, self.confidence).max(above(distances.class, self.class))
+    }
 }
 
 /// Which data set a point belongs to, in truth or by relabeling.
@@ -211,25 +321,46 @@ impl Pooled {
         Ok(Self { n: n as u32, m: m as u32, points, observed, totals })
     }
 
+    /// ```text
+    /// n m D       mean .8687 n m / sqrt(n m / (n + m))             2 n m TV    mean n m sum_g sqrt(2/pi h_g (1 - h_g) (1/n + 1/m))
+    /// ```
+    fn standard(&self) -> Standard {
+        let (n, m) = (f64::from(self.n), f64::from(self.m));
+        let (pairs, inverse) = (n * m, 1.0 / n + 1.0 / m);
+        let scale = pairs * inverse.sqrt();
+        let (mut mean, mut variance) = (0.0, 0.0);
+        for total in &self.totals {
+            let share = f64::from(*total) / (n + m);
+            let spread = share * (1.0 - share) * inverse;
+            mean += (std::f64::consts::FRAC_2_PI * spread).sqrt();
+            variance += (1.0 - std::f64::consts::FRAC_2_PI) * spread;
+        }
+        Standard {
+            confidence: (KOLMOGOROV.0 * scale, KOLMOGOROV.1 * scale),
+            class: (pairs * mean, pairs * variance.sqrt()),
+        }
+    }
+
     /// The distances of relabelings, in the order of their numbers.
-    fn relabeled(&self, count: u64, seed: Seed) -> Vec<Distances> {
+    fn relabeled(&self, numbers: Range<u64>, seed: Seed) -> Vec<Distances> {
         // A seed for each relabeling, by its number: threads may draw them in any order.
-        let stream = |index: u64| seed.child("shift-test", index).stream("relabeling");
         let one = |index: u64| {
             let (n, points) = (self.n as usize, self.points.len());
-            let mut draws = Relabeling::new(n, points, seed.child("shift-test", index));
+            let mut draws = Relabeling::new(n, points, seed.child(FAMILY, index));
             self.distances(|| draws.next_side())
         };
         let walk = Walk { sizes: (self.n, self.m), points: &self.points, totals: &self.totals };
         let lanes = LANES as u64;
+        let count = numbers.end.saturating_sub(numbers.start);
         let together = if walk.fits() { count / lanes } else { 0 };
         let group = |group: u64| {
-            let first = group * lanes;
-            walk.distances(std::array::from_fn(|lane| stream(first + lane as u64)))
+            let first = numbers.start + group * lanes;
+            walk.distances(StreamsAbreast::new(seed.children(FAMILY, first), RELABELING))
         };
         let mut found: Vec<Distances> =
             (0..together).into_par_iter().flat_map_iter(group).collect();
-        found.par_extend((together * lanes..count).into_par_iter().map(one));
+        let rest = numbers.start + together * lanes..numbers.end;
+        found.par_extend(rest.into_par_iter().map(one));
         found
     }
 
@@ -272,7 +403,7 @@ pub(super) struct Relabeling {
 impl Relabeling {
     /// A relabeling with as many calibration points as there are.
     pub(super) fn new(calibration: usize, points: usize, seed: Seed) -> Self {
-        Self { stream: seed.stream("relabeling"), left: calibration, of: points }
+        Self { stream: seed.stream(RELABELING), left: calibration, of: points }
     }
 
     /// The side of the next point. No list is shuffled: a relabeling takes no memory.
@@ -344,7 +475,8 @@ mod tests {
     #[test]
     fn relabelings_in_lanes_are_those_drawn_one_by_one() {
         let mut stream = Seed::new(8).stream("lanes");
-        for (n, m) in [(1, 1), (3, 70), (64, 64), (200, 1), (301, 299)] {
+        // The last one has too many pairs for 32 bits.
+        for (n, m) in [(1, 1), (3, 70), (64, 64), (200, 1), (301, 299), (50_000, 50_001)] {
             let mut sample = |size: usize| -> Vec<Prediction> {
                 let mut point = || Prediction {
                     confidence: stream.below(40) as f64,
@@ -355,10 +487,12 @@ mod tests {
             let pooled = Pooled::new(&sample(n), &sample(m)).unwrap();
             let seed = Seed::new(n as u64);
             let one_by_one = (0..29).map(|index| {
-                let mut draws = Relabeling::new(n, n + m, seed.child("shift-test", index));
+                let mut draws = Relabeling::new(n, n + m, seed.child(FAMILY, index));
                 pooled.distances(|| draws.next_side())
             });
-            assert_eq!(pooled.relabeled(29, seed), one_by_one.collect::<Vec<_>>());
+            let one_by_one: Vec<Distances> = one_by_one.collect();
+            assert_eq!(pooled.relabeled(0..29, seed), one_by_one);
+            assert_eq!(pooled.relabeled(5..29, seed), one_by_one[5..]);
         }
     }
 
@@ -377,6 +511,27 @@ mod tests {
             // 150 expected, standard deviation 11.6.
             assert!(alarms.abs_diff(150) < 47, "{alarms} of {runs} with {shares:?}");
         }
+    }
+
+    /// The test that stops early keeps its level too, and stops early where nothing changed.
+    #[test]
+    fn stopping_early_keeps_the_level() {
+        let runs = 1500;
+        for level in [0.05, 0.1] {
+            let tests: Vec<ShiftTest> = (0..runs)
+                .map(|run| {
+                    let (a, b) = (draws(40, 2, &EQUAL, 2 * run), draws(60, 2, &EQUAL, 2 * run + 1));
+                    shift_test_until_clear(&a, &b, 999, Seed::new(run)).unwrap()
+                })
+                .collect();
+            let alarms = tests.iter().filter(|test| test.p_value <= level).count() as f64;
+            let (expected, sd) = (level * runs as f64, (level * runs as f64).sqrt());
+            assert!((alarms - expected).abs() < 4.0 * sd, "{alarms} of {runs} at {level}");
+            let drawn: usize = tests.iter().map(|test| test.permutations).sum();
+            assert!(drawn < 150 * runs as usize, "{drawn} relabelings");
+        }
+        let (a, b) = (draws(300, 1, &EQUAL, 1), draws(300, 2, &EQUAL, 2));
+        assert_eq!(shift_test_until_clear(&a, &b, 999, Seed::new(0)).unwrap().p_value, 0.001);
     }
 
     /// All confidences tied, few classes: the level is kept, if not reached.

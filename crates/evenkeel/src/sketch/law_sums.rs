@@ -8,10 +8,11 @@
 //! are several aims where the laws themselves decide which it is to be.
 //!
 //! Kept: 16 bytes a law between neighbouring abscissae, and for each aim a tail: up to 16 384 atoms of 32 bytes, or 262 145
-//! masses, 4 MB. Merging is exact because masses are whole and the tail's form depends on how many atoms it has.
+//! masses, 2 MB, and 4 MB once a cell has taken in thousands of rows. Merging is exact because masses are whole and the tail's form depends on how many atoms it has.
 
 use serde::{Deserialize, Serialize, Serializer};
 
+use super::gathered_masses::{GatheredMasses, find_tail_cells};
 use super::log_bins::{CELLS, cell_of, smallest_distance};
 use super::row_count::{MOST_ROWS, contradiction, rows_of_both};
 use crate::error::{At, Error, Result};
@@ -150,6 +151,7 @@ impl LawSums {
     }
 
     /// Adds the atoms of some labels of a row to the tails: those whose scores lie beyond the largest calibration score.
+    /// `cells` is memory for the cells of a row.
     ///
     /// # Errors
     /// If a score is outside the range.
@@ -159,25 +161,43 @@ impl LawSums {
         labels: &[u32],
         scores: &[f64],
         laws: &[&[f64]],
+        cells: &mut Vec<u32>,
     ) -> Result<()> {
         let Self { aims, tails, range, .. } = self;
+        // Once for all aims: their tails begin at the same score.
+        let Some(Tail { low, high, .. }) = tails.first() else { return Ok(()) };
+        cells.resize(scores.len(), 0);
+        let largest = find_tail_cells(*low, *high, scores, cells);
         let highest = range.high() + RANGE_SLACK * range.width();
-        for label in labels {
-            let label = *label as usize;
-            let score = scores[label];
-            // Once for all aims: their tails begin at the same score.
-            let cell = tails.first().map_or(0, |tail| cell(tail.low, tail.high, score));
-            for (aim, tail) in aims.iter().zip(&mut *tails) {
-                let mass = aim.of_label(laws, label);
-                if mass == 0 {
-                    continue;
-                }
-                if score > highest {
-                    return Err(outside(row, score, *range));
-                }
-                match &mut tail.kept {
-                    TailAtoms::Gathered(cells) => cells[cell] += u128::from(mass),
-                    TailAtoms::Kept(_) => tail.add(score, u128::from(mass)),
+        if largest > highest {
+            let has_mass = |label: usize| aims.iter().any(|aim| aim.of_label(laws, label) > 0);
+            let outside_of = labels.iter().map(|label| *label as usize);
+            let found = outside_of.filter(|label| scores[*label] > highest).find(|l| has_mass(*l));
+            if let Some(label) = found {
+                return Err(outside(row, scores[label], *range));
+            }
+        }
+        for (aim, tail) in aims.iter().zip(&mut *tails) {
+            match &mut tail.kept {
+                TailAtoms::Gathered(masses) => match *aim {
+                    Aim::Law(law) => {
+                        let law = laws[usize::from(law)];
+                        masses.add_each(labels, cells, |label| fixed(law[label]));
+                    }
+                    Aim::Mean(one, other) => {
+                        let (one, other) = (laws[usize::from(one)], laws[usize::from(other)]);
+                        let mass = |label: usize| fixed(one[label]) + fixed(other[label]);
+                        masses.add_each(labels, cells, mass);
+                    }
+                },
+                TailAtoms::Kept(_) => {
+                    for label in labels {
+                        let label = *label as usize;
+                        let mass = aim.of_label(laws, label);
+                        if mass > 0 {
+                            tail.add(scores[label], u128::from(mass));
+                        }
+                    }
                 }
             }
         }
@@ -395,7 +415,7 @@ struct Tail {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 enum TailAtoms {
     Kept(Vec<(f64, u128)>),
-    Gathered(Vec<u128>),
+    Gathered(GatheredMasses),
 }
 
 /// Written with equal atoms joined, so that the bytes do not depend on how they arrived.
@@ -421,7 +441,7 @@ impl Tail {
     fn emptied(&self) -> Self {
         let kept = match &self.kept {
             TailAtoms::Kept(_) => TailAtoms::Kept(Vec::new()),
-            TailAtoms::Gathered(cells) => TailAtoms::Gathered(vec![0; cells.len()]),
+            TailAtoms::Gathered(_) => TailAtoms::Gathered(GatheredMasses::new()),
         };
         Self { low: self.low, high: self.high, kept }
     }
@@ -435,7 +455,7 @@ impl Tail {
                 atoms.iter().try_fold(0u128, |sum, (_, mass)| sum.checked_add(*mass))
             }
             TailAtoms::Gathered(cells) if cells.len() == CELLS => {
-                cells.iter().try_fold(0u128, |sum, mass| sum.checked_add(*mass))
+                cells.masses().try_fold(0u128, u128::checked_add)
             }
             _ => None,
         }
@@ -463,7 +483,7 @@ impl Tail {
                     self.settle();
                 }
             }
-            TailAtoms::Gathered(cells) => cells[cell(self.low, self.high, score)] += mass,
+            TailAtoms::Gathered(cells) => cells.add(cell(self.low, self.high, score), mass),
         }
     }
 
@@ -476,7 +496,7 @@ impl Tail {
             TailAtoms::Gathered(theirs) => {
                 self.gather();
                 if let TailAtoms::Gathered(cells) = &mut self.kept {
-                    cells.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine += theirs);
+                    cells.merge(&theirs);
                 }
             }
         }
@@ -503,9 +523,9 @@ impl Tail {
     /// Puts the atoms into cells; cells stay as they are.
     fn gather(&mut self) {
         if let TailAtoms::Kept(atoms) = &self.kept {
-            let mut cells = vec![0; CELLS];
+            let mut cells = GatheredMasses::new();
             for (score, mass) in atoms {
-                cells[cell(self.low, self.high, *score)] += mass;
+                cells.add(cell(self.low, self.high, *score), *mass);
             }
             self.kept = TailAtoms::Gathered(cells);
         }
@@ -519,12 +539,12 @@ impl Tail {
             TailAtoms::Gathered(cells) => {
                 let width = self.high - self.low;
                 let end = |cell: usize| self.high - smallest_distance(cell) * width;
-                let total: u128 = cells.iter().sum();
+                let total: u128 = cells.masses().sum();
                 let step = total / MOST_TAIL_ATOMS as u128;
-                let last = cells.iter().rposition(|mass| *mass > 0);
+                let last = cells.masses().rposition(|mass| mass > 0);
                 let mut atoms: Vec<(f64, u128)> = Vec::new();
                 let mut gathered = 0;
-                for (cell, mass) in cells.iter().enumerate() {
+                for (cell, mass) in cells.masses().enumerate() {
                     gathered += mass;
                     // At the upper end of the cell: a threshold read off it is never too small.
                     if gathered > step || (Some(cell) == last && gathered > 0) {

@@ -29,6 +29,17 @@ pub(crate) fn cell_of(distance: f64) -> usize {
     CELLS - 1 - (key as usize).min(CELLS - 1)
 }
 
+/// The same in 32 bits, which vector registers compare: a loop of it becomes vector code.
+#[inline(always)]
+pub(crate) fn short_cell_of(distance: f64) -> u32 {
+    const LAST: u32 = CELLS as u32 - 1;
+    // Comparisons, not `clamp`: one instruction each.
+    let distance = if distance < 0.0 { 0.0 } else { distance };
+    let distance = if distance > 1.0 { 1.0 } else { distance };
+    let key = (distance.to_bits() >> SHIFT) as u32;
+    LAST - (key.max(FIRST as u32) - FIRST as u32).min(LAST)
+}
+
 /// The smallest distance of a cell; 0 for the last one, and for numbers past it.
 pub(crate) fn smallest_distance(cell: usize) -> f64 {
     match CELLS - 1 - cell.min(CELLS - 1) {

@@ -21,9 +21,10 @@
 mod abscissae;
 mod confidence_counts;
 mod distance_cells;
+mod gathered_masses;
 mod lac_sums;
 mod law_sums;
-mod log_bins;
+pub(crate) mod log_bins;
 mod quantile_counts;
 mod row_count;
 pub(crate) mod row_sample;

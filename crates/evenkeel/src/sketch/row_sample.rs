@@ -81,6 +81,22 @@ impl<V> RowSample<V> {
         }
     }
 
+    /// The same where making the value may fail; nothing is added then.
+    ///
+    /// # Errors
+    /// Those of `value`.
+    #[inline]
+    pub(crate) fn try_add_with(
+        &mut self,
+        key: u64,
+        value: impl FnOnce() -> Result<V>,
+    ) -> Result<()> {
+        if hash(self.seed, key) <= self.largest {
+            self.add(key, value()?);
+        }
+        Ok(())
+    }
+
     /// Adds the rows of another sample.
     ///
     /// # Errors

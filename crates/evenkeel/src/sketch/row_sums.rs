@@ -38,6 +38,8 @@ struct Wide<'a> {
     bins: Vec<u32>,
     /// Labels in the tails.
     beyond: Vec<u32>,
+    /// Their cells there.
+    tail_cells: Vec<u32>,
     /// A law without mass, for places of a register that no law takes.
     nothing: Vec<f64>,
 }
@@ -48,8 +50,9 @@ impl<'a> RowSums<'a> {
         let wide = points.cells_for(scores).map(|cells| {
             let registers = sums.laws().div_ceil(ABREAST);
             let narrow = vec![[0; ABREAST]; (points.points().len() + 1) * registers];
-            let (bins, beyond, nothing) = (Vec::new(), Vec::new(), Vec::new());
-            Wide { cells, registers, narrow, rows: 0, bins, beyond, nothing }
+            let (bins, beyond, tail_cells) = (Vec::new(), Vec::new(), Vec::new());
+            let nothing = Vec::new();
+            Wide { cells, registers, narrow, rows: 0, bins, beyond, tail_cells, nothing }
         });
         Self { sums, points, wide }
     }
@@ -69,7 +72,8 @@ impl<'a> RowSums<'a> {
             let laws = std::array::from_fn(|place| law(register * ABREAST + place));
             add_abreast(&mut wide.narrow, wide.registers, register, laws, &wide.bins);
         }
-        sums.add_to_tails(row, &wide.beyond, scores, laws)?;
+        let Wide { beyond, tail_cells, .. } = wide;
+        sums.add_to_tails(row, beyond, scores, laws, tail_cells)?;
         sums.rows += 1;
         wide.rows += 1;
         if wide.rows == MOST_ROWS_NARROW {

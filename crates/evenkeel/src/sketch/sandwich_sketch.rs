@@ -165,6 +165,31 @@ impl SandwichSketch {
         )
     }
 
+    /// [`of_block`](Self::of_block) of rows that something else scores than a score function: every thread asks once for what
+    /// writes the scores of a row of probabilities.
+    ///
+    /// # Errors
+    /// As [`add_probabilities`](Self::add_probabilities); this sketch does not change.
+    pub(crate) fn of_block_by<T: Real, S: FnMut(&[f64], &mut [f64])>(
+        &self,
+        keys: RowKeys<'_>,
+        block: Rows<'_, T>,
+        scorer: &(impl Fn() -> S + Sync),
+    ) -> Result<Self> {
+        keys.check(block.rows())?;
+        block.add_in_shares(
+            keys,
+            self.emptied(),
+            |_| self.emptied(),
+            |mut sketch, share| {
+                let mut score_row = scorer();
+                sketch.require_labels(share.rows.columns())?;
+                sketch.add_scored(share.keys, share.rows, |_, row, scores| score_row(row, scores))
+            },
+            |merged, share| merged.merge(&share),
+        )
+    }
+
     /// A sketch of the same points and laws that has seen nothing.
     /// Threads begin with one each, and merge what they filled.
     pub(crate) fn emptied(&self) -> Self {
@@ -220,18 +245,30 @@ impl SandwichSketch {
     /// # Errors
     /// As [`add_probabilities`](Self::add_probabilities).
     pub(super) fn add_one_by_one<T: Real>(
-        mut self,
+        self,
         keys: RowKeys<'_>,
         block: Rows<'_, T>,
         score: &Score,
     ) -> Result<Self> {
         let mut scratch = RowScratch::default();
+        self.add_scored(keys, block, |row, probabilities, scores| {
+            score.score_row(row, probabilities, &mut scratch, scores);
+        })
+    }
+
+    /// Adds rows by whatever writes the scores of one, given its key and its probabilities.
+    fn add_scored<T: Real>(
+        mut self,
+        keys: RowKeys<'_>,
+        block: Rows<'_, T>,
+        mut score_row: impl FnMut(u64, &[f64], &mut [f64]),
+    ) -> Result<Self> {
         let mut plausibility = vec![0.0; block.columns()];
         let mut scores = vec![0.0; block.columns()];
         for (offset, values) in block.iter().enumerate() {
             let row = keys.key(offset);
             widen_scaled(values, row_scale(block.what(), row, values)?, &mut plausibility);
-            score.score_row(row, &plausibility, &mut scratch, &mut scores);
+            score_row(row, &plausibility, &mut scores);
             self.add_row(row, &scores, Some(&plausibility), None)?;
         }
         Ok(self)

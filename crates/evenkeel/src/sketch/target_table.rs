@@ -104,6 +104,25 @@ impl TargetTableRecipe {
         self.sketch(table)?.add_sketch(&added)
     }
 
+    /// Adds a block whose rows something else scores than the recipe's score function. Such rows are sketched, however few: a kept
+    /// row would be scored by the function in the end.
+    ///
+    /// # Errors
+    /// As [`add`](Self::add), and if the recipe has no sketch.
+    pub(crate) fn add_scored_by<T: Real, S: FnMut(&[f64], &mut [f64])>(
+        &self,
+        table: &mut TargetTable,
+        keys: RowKeys<'_>,
+        block: Rows<'_, T>,
+        scorer: &(impl Fn() -> S + Sync),
+    ) -> Result<()> {
+        let (found, classes) = (block.columns(), self.classes);
+        require_same_length("target classes", found, "calibration classes", classes)?;
+        self.check(table)?;
+        let added = self.empty_sketch()?.of_block_by(keys, block, scorer)?;
+        self.sketch(table)?.add_sketch(&added)
+    }
+
     /// Adds the rows of another table of the same recipe.
     ///
     /// # Errors

@@ -4,4 +4,5 @@
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod local_levels;
+mod stream;
 mod validity;

@@ -10,6 +10,7 @@ mod auto;
 mod crowds;
 mod inputs;
 mod policy;
+mod sizes;
 mod streaming;
 mod warnings;
 

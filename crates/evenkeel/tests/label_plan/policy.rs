@@ -9,7 +9,9 @@ use evenkeel::error::Error;
 use evenkeel::level::FailureProbability;
 use evenkeel::method::Method;
 use evenkeel::method::auto::{AutoSettings, Chosen, Decision};
-use evenkeel::method::label_plan::{Assumption, KnownAccuracy, LabelPlanSettings, PlanAssumptions};
+use evenkeel::method::label_plan::{
+    Assumption, KnownAccuracy, LabelPlanSettings, LabelShares, PlanAssumptions, TargetRows,
+};
 use evenkeel::reading::{ReadingName, Verdict};
 use evenkeel::rows::Rows;
 use evenkeel::score::{Labels, Probabilities, Score};
@@ -63,7 +65,7 @@ fn the_verdict_decides() {
                 kept += 1;
                 continue;
             };
-            if plan.label_shares.is_some() {
+            if plan.label_shares.as_ref().is_some_and(LabelShares::explain) {
                 assert_eq!(plan.reading(), ReadingName::LabelShift);
                 assert!(names(decision).contains(&"label-shift-taken"));
                 continue;
@@ -112,8 +114,13 @@ fn a_choice_is_followed() {
             let plan = decision(&found).plan.as_ref().unwrap();
             assert_eq!(plan.reading(), *reading);
             let corrected = plan.corrected.as_ref().unwrap();
-            // The law that thresholds are made of reaches the level there; calibration scores are some points of it apart.
             let value = corrected.coverage_estimate.value;
+            assert_eq!(corrected.coverage_estimate.reading, *reading);
+            if score == Score::Lac {
+                let nearest = nearest_to_the_level(*method, *reading, &labeled, &target);
+                assert!((value - nearest).abs() < 1e-12, "{reading:?}: {value}, {nearest}");
+            }
+            // Calibration scores are some points of the law apart, and the nearest one is taken.
             assert!((value - 0.9).abs() < 0.06, "{reading:?}: {value}");
             let known = corrected.readings.iter().any(|it| it.name == ReadingName::Accuracy);
             assert_eq!(known, *reading == ReadingName::Accuracy);
@@ -123,6 +130,22 @@ fn a_choice_is_followed() {
         // Laws that differ may share a calibration score; that of the blend lies between its halves.
         assert!(thresholds[0] != thresholds[1] && thresholds[1] != thresholds[3], "{thresholds:?}");
     }
+}
+
+/// Of all calibration scores, the value of a reading's law that is nearest to 90 %: no threshold among them does better.
+fn nearest_to_the_level(
+    method: Method,
+    reading: ReadingName,
+    labeled: &Sample,
+    target: &Sample,
+) -> f64 {
+    let Method::Auto(AutoSettings { plan, .. }) = method else { panic!("{method:?}") };
+    let planner = crate::planner(labeled, Score::Lac, plan);
+    let rows = TargetRows::Probabilities(crate::rows(&target.probabilities));
+    let laws = planner.plan(&rows).unwrap();
+    let values = labeled.scores().into_iter().map(|score| laws.laws().cdf(reading, score));
+    let nearer = |a: &f64, b: &f64| (a - 0.9).abs().total_cmp(&(b - 0.9).abs());
+    values.min_by(nearer).unwrap()
 }
 
 /// Where the test finds no shift the calibration threshold is kept, and what was assumed or stated is not dropped in silence.
@@ -237,6 +260,45 @@ fn a_binary_label_shift_is_repaired() {
     }
 }
 
+/// Every single draw of such a shift ends near the level, or says that only labels can tell and how many it takes.
+#[test]
+fn each_draw_of_a_binary_label_shift_is_answered_honestly() {
+    for (distance, most) in [(0.75, 9), (1.0, 3), (1.5, 1)] {
+        let (mut taken, mut open, mut wrong) = (0, 0, 0);
+        for day in 0..60 {
+            let (cal, labels) = binary(1000, 0.1, distance, 500 + day);
+            let (values, _) = binary(1000, 0.4, distance, 600 + day);
+            let (tested, truth) = binary(4000, 0.4, distance, 700 + day);
+            let table = |values| Probabilities::new(values, 2).unwrap();
+            let calibrator = ShiftCalibrator::new(0.1).unwrap();
+            let found = calibrator.calibrate(&table(&cal), &labels, &table(&values)).unwrap();
+            let decision = decision(&found);
+            let disagree = decision.warnings.iter().find_map(|said| match said {
+                Warning::ReadingsDisagree { labels, .. } => Some(*labels),
+                _ => None,
+            });
+            if let Some(labels) = disagree {
+                let plan = decision.plan.as_ref().unwrap();
+                let verdict = plan.uncorrected.as_ref().unwrap().verdict;
+                assert!(matches!(verdict, Verdict::Unknown | Verdict::Watch), "{verdict:?}");
+                assert_eq!(labels, 155);
+                open += 1;
+                continue;
+            }
+            let sets = found.predict_set(&table(&tested)).unwrap();
+            let inside = truth.as_slice().iter().enumerate();
+            let covered = inside.filter(|(row, label)| sets.contains(*row, **label)).count();
+            wrong += usize::from((covered as f64 / 4000.0 - 0.9).abs() > 0.04);
+            let plan = decision.plan.as_ref();
+            taken += usize::from(plan.is_some_and(|it| it.reading() == ReadingName::LabelShift));
+        }
+        // The law of label shift itself, known to be right, is further than four points off in 10 % of draws at the smallest
+        // distance, where positives and negatives can hardly be told apart.
+        assert!(wrong <= most, "{wrong} wrong, {open} open, {taken} taken at {distance}");
+        assert!(taken + open >= 57, "{wrong} wrong, {open} open, {taken} taken at {distance}");
+    }
+}
+
 /// Corruption is not taken for label shift: no frequencies of classes explain confidences that fell in all of them.
 #[test]
 fn corruption_is_no_label_shift() {
@@ -244,7 +306,9 @@ fn corruption_is_no_label_shift() {
         let labeled = sample(300, 1.0, 100 + day);
         let target = collapsed(&sample(300, 0.6, 900 + day), 3.0);
         let found = run(auto(None, None), Score::Lac, &labeled, &target);
-        decision(&found).plan.as_ref().is_some_and(|plan| plan.label_shares.is_some())
+        let plan = decision(&found).plan.as_ref();
+        // Not even possible.
+        plan.is_some_and(|plan| plan.label_shares.is_some())
     });
     assert_eq!(taken.count(), 0);
 }
@@ -264,7 +328,8 @@ fn confidence_that_hides_a_fall_is_warned_about() {
             Warning::ConfidentButShifted { carried, .. } => Some(carried),
             _ => None,
         });
-        if fall >= 0.1 && shown < 0.5 * fall && plan.evidence().label_shares.is_none() {
+        let explained = plan.evidence().label_shares.as_ref().is_some_and(LabelShares::explain);
+        if fall >= 0.1 && shown < 0.5 * fall && !explained {
             assert!(warned.is_some(), "{accuracy:?}");
             hidden += usize::from(warned == Some(Some(accuracy.carried)));
         }

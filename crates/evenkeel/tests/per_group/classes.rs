@@ -27,7 +27,7 @@ fn done(fitted: Fitted, of: &ClassFitOf<'_>) -> PerClassCalibration {
 }
 
 /// By passes over the target rows, cut into blocks of `size`, the last of them first if `turned`.
-fn read(
+pub(super) fn read(
     fitted: Fitted,
     of: &ClassFitOf<'_>,
     target: &Points,

@@ -5,4 +5,5 @@
 
 mod classes;
 mod groups;
+mod guaranteed;
 mod world;

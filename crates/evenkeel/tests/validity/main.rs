@@ -5,6 +5,7 @@
 
 mod assumed;
 mod corrected;
+mod order_on_grids;
 mod populations;
 mod ranks;
 mod statements;

@@ -49,6 +49,8 @@ struct Job {
     alpha: Miscoverage,
     labels: TargetLabels,
     score: Score,
+    /// A label law that scores both data sets whatever the posterior will be: that of a calibration in use.
+    given_law: Option<LabelLawMap>,
 }
 
 impl Job {
@@ -151,6 +153,7 @@ pub(crate) fn begin<T: Real>(
         alpha: calibration.context.alpha,
         labels: labels.clone(),
         score: calibration.context.score.with_draws_for("today"),
+        given_law: None,
     };
     Ok(Open::new(FewLabelsFirst { job, seed, before }, pass))
 }
@@ -165,6 +168,18 @@ fn fitted_to_others(score: Score, guarantee: Guarantee) -> bool {
 fn kept_rows(planner: &LabelPlanner, seed: Seed, cells: usize) -> RowSample<Box<[f64]>> {
     let capacity = (cells / planner.labeled().classes()).max(1);
     RowSample::new(seed.child("label-plan-rows", 0).get(), capacity)
+}
+
+impl FewLabelsFirst {
+    /// The same with both data sets scored by a law that is known already, under the plan score.
+    ///
+    /// # Errors
+    /// If it is a law of other classes.
+    pub(crate) fn scored_by(mut self, law: LabelLawMap) -> Result<Self> {
+        law.require_classes(self.job.planner.labeled().classes())?;
+        self.job.given_law = Some(law);
+        Ok(self)
+    }
 }
 
 impl Stage for FewLabelsFirst {
@@ -195,10 +210,13 @@ impl Stage for FewLabelsFirst {
         if logits.is_empty() || (all_rows && rows.len() as u64 != m) {
             return Err(contradiction("its sample does not hold as many rows as were seen"));
         }
-        let scoring = match (job.score, others) {
-            (Score::Plan, Some(others)) => Scoring::ByLaw(law_of_others(&job, &groups, *others)?),
-            (Score::Plan, None) => Scoring::ByPosterior,
-            (score, _) => Scoring::By(score),
+        let scoring = match (job.score, &job.given_law, others) {
+            (Score::Plan, Some(law), _) => Scoring::ByLaw(law.clone()),
+            (Score::Plan, None, Some(others)) => {
+                Scoring::ByLaw(law_of_others(&job, &groups, *others)?)
+            }
+            (Score::Plan, None, None) => Scoring::ByPosterior,
+            (score, _, _) => Scoring::By(score),
         };
         let tables = LabelTables::fit(&TablesOf {
             logits: &logits,

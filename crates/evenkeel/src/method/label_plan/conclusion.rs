@@ -75,7 +75,10 @@ impl LabelPlanner {
                 None => laws.push(ScoreLaw { reading: *reading, cdf, tail }),
             }
         }
+        let doubtful =
+            prepared.evidence.label_shares.as_ref().is_some_and(|shares| !shares.explain());
         let laws = ScoreLaws::new(&prepared.abscissae, laws, prepared.rows)?;
+        let laws = if doubtful { laws.doubting_label_shift() } else { laws };
         Ok(ReadLaws { laws, sorted, label_law })
     }
 

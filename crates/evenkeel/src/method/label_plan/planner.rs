@@ -48,6 +48,8 @@ pub struct LabelPlanner {
     probabilities: Vec<f64>,
     /// The same rows as other models see them.
     pub(super) others: Vec<LabelPlanner>,
+    /// A label law that scores both data sets whatever the plan will be: that of a calibration in use.
+    pub(super) given_law: Option<LabelLawMap>,
 }
 
 impl LabelPlanner {
@@ -92,17 +94,39 @@ impl LabelPlanner {
             Some(Score::Plan) => softmax_rows(labeled.logits(), labeled.classes()),
             _ => Vec::new(),
         };
-        let others = Vec::new();
-        Ok(Self { labeled, score, range, settings, seed, temperature, probabilities, others })
+        let (others, given_law) = (Vec::new(), None);
+        Ok(Self {
+            labeled,
+            score,
+            range,
+            settings,
+            seed,
+            temperature,
+            probabilities,
+            others,
+            given_law,
+        })
     }
 
     /// With the probabilities that the logits are rounded logarithms of.
-    pub(super) fn with_probabilities<T: Real>(mut self, table: &Probabilities<'_, T>) -> Self {
+    pub(crate) fn with_probabilities<T: Real>(mut self, table: &Probabilities<'_, T>) -> Self {
         if self.score == Some(Score::Plan) {
             let rows = self.probabilities.chunks_exact_mut(table.classes());
             rows.enumerate().for_each(|(index, row)| table.read_row(index, row));
         }
         self
+    }
+
+    /// With both data sets scored by a law that is known already. The planner must be one of the plan score.
+    ///
+    /// # Errors
+    /// If it is a law of other classes.
+    pub(crate) fn scored_by(mut self, law: LabelLawMap) -> Result<Self> {
+        law.require_classes(self.labeled.classes())?;
+        let scores = self.scores_by(Some(&law)).into_owned();
+        self.labeled = self.labeled.with_scores(scores);
+        self.given_law = Some(law);
+        Ok(self)
     }
 
     /// With what other models say of the calibration rows: planners of the same rows and labels.

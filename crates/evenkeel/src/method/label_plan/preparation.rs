@@ -97,8 +97,11 @@ impl LabelPlanner {
             let law = PlanMixture { temperature, mix: 1.0, scalings };
             laws.push(ReadingLaw::new(ReadingName::LabelShift, law));
         }
-        let aims = self.aims(question.aiming, opinions.is_some(), shares.is_some());
-        let label_law = label_law_of(self.score.as_ref(), &laws, &aims);
+        let explained = shares.as_ref().is_some_and(LabelShares::explain);
+        let aims = self.aims(question.aiming, opinions.is_some(), explained);
+        let given_law = self.given_law.clone();
+        let label_law =
+            given_law.clone().or_else(|| label_law_of(self.score.as_ref(), &laws, &aims));
         let scores = self.scores_by(label_law.as_ref());
         let (abscissae, largest) = self.abscissae(&scores, &question.thresholds)?;
         Ok(PreparedPlan {
@@ -109,6 +112,7 @@ impl LabelPlanner {
             score: self.score,
             rows,
             groups,
+            given_law,
             evidence: PlanSummary {
                 temperature: self.temperature,
                 statistics,
@@ -136,7 +140,7 @@ impl LabelPlanner {
         }
     }
 
-    /// Class frequencies under label shift, where that explains what the calibration rows as they are do not.
+    /// Class frequencies under label shift, where that explains, or may explain, what the calibration rows as they are do not.
     fn label_shares(
         &self,
         compared: &Compared<'_>,
@@ -154,7 +158,7 @@ impl LabelPlanner {
             target: confidences,
         };
         let table = || GroupTable::new(target.logits(), target.top(), groups, self.temperature);
-        label_shares(&predicted, groups, table).filter(LabelShares::explain)
+        label_shares(&predicted, groups, table).filter(LabelShares::may_explain)
     }
 
     /// The laws matched to the accuracies at hand and to both ends of the band around the best of them.

@@ -52,6 +52,8 @@ pub struct PreparedPlan {
     pub(super) score: Option<Score>,
     pub(super) rows: u64,
     pub(super) groups: ClassGroups,
+    /// What scores labels, where that was known before the plan.
+    pub(super) given_law: Option<LabelLawMap>,
     pub(super) evidence: PlanSummary,
 }
 
@@ -64,7 +66,7 @@ pub(super) struct PlanSummary {
     pub balanced: FixedPoint,
     pub planned_rows: usize,
     pub accuracy: MatchedEvidence,
-    /// Where label shift explains the outputs.
+    /// Where label shift explains the outputs, or may.
     pub label_shares: Option<LabelShares>,
     /// Where other models were asked.
     pub second_opinions: Option<SecondOpinions>,
@@ -80,6 +82,7 @@ struct Stored {
     score: Option<Score>,
     rows: u64,
     groups: ClassGroups,
+    given_law: Option<LabelLawMap>,
     evidence: PlanSummary,
 }
 
@@ -88,7 +91,8 @@ impl TryFrom<Stored> for PreparedPlan {
 
     /// An error unless shapes fit each other and every number is in its range.
     fn try_from(stored: Stored) -> Result<Self> {
-        let Stored { laws, aims, abscissae, largest, score, rows, groups, evidence } = stored;
+        let Stored { laws, aims, abscissae, largest, score, rows, groups, given_law, evidence } =
+            stored;
         let (classes, count) = (groups.group_of.len(), groups.prior.len());
         // Before anything is indexed by a group of these bytes.
         let fits = classes > 0
@@ -96,6 +100,9 @@ impl TryFrom<Stored> for PreparedPlan {
             && laws.iter().all(|law| law.law.scalings.len() == classes);
         if !fits {
             return Err(contradiction("its classes and groups do not fit each other"));
+        }
+        if let Some(law) = &given_law {
+            law.require_classes(classes)?;
         }
         let positive = |value: &f64| value.is_finite() && *value > 0.0;
         let statistics = &evidence.statistics;
@@ -123,7 +130,7 @@ impl TryFrom<Stored> for PreparedPlan {
         if abscissae.points().binary_search_by(|point| point.total_cmp(&largest)).is_err() {
             return Err(contradiction("its largest calibration score is none of its abscissae"));
         }
-        Ok(Self { laws, aims, abscissae, largest, score, rows, groups, evidence })
+        Ok(Self { laws, aims, abscissae, largest, score, rows, groups, given_law, evidence })
     }
 }
 
@@ -154,7 +161,8 @@ fn law_aimed_at(laws: &[ReadingLaw], aim: ReadingName) -> Option<LabelLawMap> {
 impl PreparedPlan {
     /// What scores labels under the plan score; none under any other.
     pub(super) fn label_law(&self) -> Option<LabelLawMap> {
-        label_law_of(self.score.as_ref(), &self.laws, &self.aims)
+        let fitted = || label_law_of(self.score.as_ref(), &self.laws, &self.aims);
+        self.given_law.clone().or_else(fitted)
     }
 
     /// A reading by the places of its laws; none if there is no such law.

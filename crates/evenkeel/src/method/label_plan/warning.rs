@@ -7,7 +7,7 @@
 
 use super::evidence::{MatchedEvidence, PlanEvidence};
 use super::thresholds::{PlanThreshold, ThresholdSource};
-use crate::label_law::{CONFIDENCES_MOVED, HISTOGRAMS_MOVED, Match, POINTS_PER_GROUP};
+use crate::label_law::{CONFIDENCES_MOVED, HISTOGRAMS_MOVED, LabelShares, Match, POINTS_PER_GROUP};
 use crate::level::Miscoverage;
 use crate::reading::ReadingName;
 use crate::warning::Warning;
@@ -77,7 +77,7 @@ pub(super) fn warnings(
 /// Mean confidence on the scale of the calibration data, where it fell and confidences as they are did not tell.
 fn hidden_fall(evidence: &PlanEvidence) -> Option<f64> {
     // Other classes have other confidences, and that is all there is to it.
-    if evidence.label_shares.is_some() {
+    if evidence.label_shares.as_ref().is_some_and(LabelShares::explain) {
         return None;
     }
     let accuracy = evidence.accuracy?.statistics;

@@ -1,0 +1,381 @@
+//! The door: everything the command line and the server do to a store.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use evenkeel::stream::{PredictionCounts, WindowTest, window_test};
+use evenkeel_jobs::{RowSource, TargetLabels};
+use serde::Serialize;
+
+use crate::alarm::{AlarmRecord, Light};
+use crate::batch::{BatchQuery, BatchRecord, NewBatch, Received};
+use crate::error::{MonitorError, Result};
+use crate::instant::Instant;
+use crate::kept_rows::KeptRows;
+use crate::labels::{LabelsReceived, LateLabels, SinceApproval};
+use crate::model::{Model, ModelName, NewModel, Version};
+use crate::proposal::{Decision, Proposal, ProposalState};
+use crate::receive::{advance, look, proposal, require_key};
+use crate::reference::Reference;
+use crate::store::{Appended, AuditEntry, SqliteStore, Store};
+
+/// Batches that a proposal on request looks back over.
+const LOOK_BACK: usize = 20;
+/// Prepared calibrations that are kept at hand.
+const MOST_REFERENCES: usize = 64;
+
+/// Models, batches, labels, proposals and decisions over one store. Calls may come from any thread.
+pub struct Monitor {
+    store: Mutex<Box<dyn Store>>,
+    references: Mutex<BTreeMap<(ModelName, u64), Arc<Reference>>>,
+}
+
+/// Where a model stands.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ModelStatus {
+    /// The model.
+    pub model: Model,
+    /// Green, amber or red by the last batch and the labels; none before any batch.
+    pub light: Option<Light>,
+    /// The last batch.
+    pub last: Option<BatchRecord>,
+    /// When the watch that is on began.
+    pub since: Instant,
+    /// Batches since then.
+    pub batches_since: u64,
+    /// Alarms of the watch that is on, the last first.
+    pub alarms: Vec<AlarmRecord>,
+    /// What labels show since then; none before any arrived.
+    pub labels: Option<SinceApproval>,
+    /// The proposal that waits for a decision.
+    pub proposal: Option<Proposal>,
+    /// The rows of this week, merged, beside the reference.
+    pub week: Option<WindowTest>,
+}
+
+impl Monitor {
+    /// Opens the store of a file.
+    ///
+    /// # Errors
+    /// If there is none, or it cannot be used.
+    pub fn open(path: &Path) -> Result<Self> {
+        Ok(Self::over(Box::new(SqliteStore::open(path)?)))
+    }
+
+    /// Opens the store of a file, or makes one.
+    ///
+    /// # Errors
+    /// If it cannot be used or made.
+    pub fn open_or_create(path: &Path) -> Result<Self> {
+        Ok(Self::over(Box::new(SqliteStore::open_or_create(path)?)))
+    }
+
+    /// Over any store.
+    pub fn over(store: Box<dyn Store>) -> Self {
+        Self { store: Mutex::new(store), references: Mutex::new(BTreeMap::new()) }
+    }
+
+    /// The store itself, for what this door has no call for: tokens, messages, the audit log. Others wait meanwhile.
+    pub fn store(&self) -> MutexGuard<'_, Box<dyn Store>> {
+        // A thread that panicked while it held the lock left a transaction that was rolled back.
+        self.store.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a model. Rows are compared with the calibration data from now on, or with `baseline` where the calibration was
+    /// made for other rows.
+    ///
+    /// # Errors
+    /// If the calibration cannot be watched, or there is a model of that name with another one.
+    pub fn add_model(
+        &self,
+        new: &NewModel<'_>,
+        baseline: Option<&mut dyn RowSource>,
+    ) -> Result<Model> {
+        let reference = Reference::new(new.name.as_str(), new.calibration, new.delta)?;
+        let watch = reference.first_watch(baseline)?;
+        self.store().add_model(new, &reference.facts(), &watch)
+    }
+
+    /// All models, by name.
+    ///
+    /// # Errors
+    /// If the store cannot be read; so of every call.
+    pub fn models(&self) -> Result<Vec<Model>> {
+        self.store().models()
+    }
+
+    /// One model.
+    ///
+    /// # Errors
+    /// If there is none of that name.
+    pub fn model(&self, name: &ModelName) -> Result<Model> {
+        self.store().model(name)
+    }
+
+    /// The calibration in use, or a version of it.
+    ///
+    /// # Errors
+    /// If there is no such version.
+    pub fn calibration(&self, model: &ModelName, version: Option<u64>) -> Result<Version> {
+        self.store().version(model, version)
+    }
+
+    /// The calibration in use, prepared.
+    ///
+    /// # Errors
+    /// If there is no such model.
+    pub fn reference(&self, model: &Model) -> Result<Arc<Reference>> {
+        let key = (model.name.clone(), model.version);
+        let known = || self.references.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = known().get(&key) {
+            return Ok(Arc::clone(found));
+        }
+        let version = self.store().version(&model.name, Some(model.version))?;
+        let made =
+            Arc::new(Reference::new(model.name.as_str(), &version.calibration, model.delta)?);
+        let mut all = known();
+        if all.len() >= MOST_REFERENCES {
+            all.pop_first();
+        }
+        all.insert(key, Arc::clone(&made));
+        Ok(made)
+    }
+
+    /// Checks a batch, advances the alarms and stores all of it in one transaction. A batch whose key is known is not counted
+    /// again.
+    ///
+    /// # Errors
+    /// If rows are not those of the model, or the key was used for other contents; nothing is stored then.
+    pub fn receive(&self, name: &ModelName, mut new: NewBatch<'_>) -> Result<Received> {
+        require_key(new.key)?;
+        if let Some(found) = self.received_before(name, new.key, &new.content)? {
+            return Ok(found);
+        }
+        loop {
+            let model = self.store().model(name)?;
+            let reference = self.reference(&model)?;
+            // Without the store: checks of several batches run beside each other.
+            let seen = look(&model, &reference, &mut new)?;
+            let rows = &mut *new.rows;
+            let mut propose = |checked: &evenkeel_jobs::Checked, baseline: &[u8]| {
+                let made = reference.recalibrate(rows, None)?;
+                proposal(checked, &made, baseline, 0)
+            };
+            let appended = self.store().append(&seen.batch, &mut |watch, number| {
+                advance(&seen, watch, number, &mut propose)
+            })?;
+            let document = seen.batch.document.clone();
+            match appended {
+                // Someone approved another calibration meanwhile.
+                Appended::OtherVersion => {}
+                Appended::New(record, proposal) => {
+                    return Ok(Received { record: *record, duplicate: false, document, proposal });
+                }
+                Appended::Duplicate(record) => {
+                    return Ok(Received {
+                        record: *record,
+                        duplicate: true,
+                        document,
+                        proposal: None,
+                    });
+                }
+            }
+        }
+    }
+
+    /// The answer to a batch that was received before; none if its key is new. No row is read.
+    ///
+    /// # Errors
+    /// If the key was used for other contents.
+    pub fn received_before(
+        &self,
+        name: &ModelName,
+        key: &str,
+        content: &[u8; 32],
+    ) -> Result<Option<Received>> {
+        let mut store = self.store();
+        let Some(record) = store.batch_with_key(name, key)? else { return Ok(None) };
+        let digits: String = content.iter().map(|byte| format!("{byte:02x}")).collect();
+        if digits != record.content {
+            return Err(MonitorError::KeyReused { key: key.to_owned(), batch: record.batch });
+        }
+        let (record, document) = store.batch(name, record.batch)?;
+        Ok(Some(Received { record, duplicate: true, document, proposal: None }))
+    }
+
+    /// Counts labels that came late. Where they set off the alarm and rows were kept, a proposal is made with them.
+    ///
+    /// # Errors
+    /// If rows or labels are not of the batch, a row has another label already, or its sets were not kept.
+    pub fn add_labels(&self, name: &ModelName, labels: &LateLabels<'_>) -> Result<LabelsReceived> {
+        let received = self.store().add_labels(name, labels)?;
+        if received.alarm.is_some() {
+            match self.propose(name, labels.at) {
+                Ok(_) | Err(MonitorError::NotJudged { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(received)
+    }
+
+    /// Makes a proposal of the last batches whose rows were kept, with the labels that have arrived for them.
+    ///
+    /// # Errors
+    /// If no rows were kept.
+    pub fn propose(&self, name: &ModelName, at: Instant) -> Result<u64> {
+        let model = self.model(name)?;
+        let reference = self.reference(&model)?;
+        let after = model.batches.saturating_sub(LOOK_BACK as u64);
+        let query = BatchQuery { after, ..BatchQuery::default() };
+        let batches = self.store().batches(name, &query)?;
+        // From the alarm on: the rows before it are those that nothing is wrong with.
+        let standing = |batch: &BatchRecord| batch.alarms.iter().any(|alarm| alarm.standing);
+        let from = batches.iter().position(standing).unwrap_or(0);
+        let mut gathered: Option<KeptRows> = None;
+        let mut counts = PredictionCounts::default();
+        let (mut used, mut labels) = (Vec::new(), Vec::new());
+        for batch in batches.iter().skip(from).filter(|batch| batch.watch == model.watch) {
+            let kept = self.store().kept(name, batch.batch)?;
+            let Some(bytes) = kept.rows else { continue };
+            let rows = KeptRows::from_bytes(&bytes)?;
+            let first = gathered.as_ref().map_or(0, KeptRows::rows);
+            let place = |(row, label): &(u64, u64)| (first + *row as usize, *label as usize);
+            labels.extend(kept.labels.iter().map(place));
+            counts.merge(&PredictionCounts::from_bytes(&kept.sketch)?);
+            used.push(batch.batch);
+            gathered = Some(match gathered {
+                None => rows,
+                Some(before) => before.append(rows),
+            });
+        }
+        let Some(rows) = gathered else {
+            return Err(MonitorError::NotJudged {
+                batch: model.batches,
+                why: "the rows of the last batches were not kept; add the model with --keep rows, or wait for an alarm, which makes a \
+                      proposal of its own batch",
+            });
+        };
+        let count = labels.len() as u64;
+        let labels = TargetLabels::new("labels", labels, reference.classes())?;
+        let of_rows = match count {
+            0 => None,
+            _ => Some(labels.of_rows(reference.classes())?),
+        };
+        let made = reference.recalibrate(&mut rows.source(name.as_str())?, of_rows.as_ref())?;
+        let checked = reference.check(&mut rows.source(name.as_str())?)?;
+        let mut new = proposal(&checked, &made, &counts.to_bytes()?, count)?;
+        new.batches = used;
+        self.store().propose(name, &new, at)
+    }
+
+    /// Proposals, the last first.
+    ///
+    /// # Errors
+    /// If there is no such model.
+    pub fn proposals(&self, name: &ModelName) -> Result<Vec<Proposal>> {
+        self.store().proposals(name)
+    }
+
+    /// Approves or rejects a proposal. The alarms begin anew; only an approval changes the calibration.
+    ///
+    /// # Errors
+    /// If it is not open, or name or reason is missing.
+    pub fn decide(&self, name: &ModelName, decision: &Decision<'_>) -> Result<Model> {
+        self.store().decide(name, decision)
+    }
+
+    /// Batches in the order of their arrival.
+    ///
+    /// # Errors
+    /// If there is no such model.
+    pub fn history(&self, name: &ModelName, query: &BatchQuery) -> Result<Vec<BatchRecord>> {
+        self.store().batches(name, query)
+    }
+
+    /// One batch, with the document of its check.
+    ///
+    /// # Errors
+    /// If there is no such batch.
+    pub fn batch(&self, name: &ModelName, number: u64) -> Result<(BatchRecord, String)> {
+        self.store().batch(name, number)
+    }
+
+    /// Alarms, the last first.
+    ///
+    /// # Errors
+    /// If there is no such model.
+    pub fn alarms(&self, name: &ModelName) -> Result<Vec<AlarmRecord>> {
+        self.store().alarms(name)
+    }
+
+    /// Lines of the audit log, the last first.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn audit(&self, name: Option<&ModelName>, limit: u64) -> Result<Vec<AuditEntry>> {
+        self.store().audit(name, limit)
+    }
+
+    /// The rows of some batches, merged, beside the reference of the watch that is on; none if there are no such batches.
+    ///
+    /// # Errors
+    /// If there is no such model.
+    pub fn window(&self, name: &ModelName, query: &BatchQuery) -> Result<Option<WindowTest>> {
+        let mut store = self.store();
+        let watch = store.watch(name)?;
+        let mut counts = PredictionCounts::default();
+        for batch in store.batches(name, query)? {
+            if batch.watch == watch.number {
+                let kept = store.kept(name, batch.batch)?;
+                counts.merge(&PredictionCounts::from_bytes(&kept.sketch)?);
+            }
+        }
+        match counts.rows() {
+            0 => Ok(None),
+            _ => Ok(Some(window_test(watch.stream.reference(), &counts)?)),
+        }
+    }
+
+    /// Where a model stands.
+    ///
+    /// # Errors
+    /// If there is no such model.
+    pub fn status(&self, name: &ModelName) -> Result<ModelStatus> {
+        let model = self.model(name)?;
+        let watch = self.store().watch(name)?;
+        let last = match model.batches {
+            0 => None,
+            number => Some(self.batch(name, number)?.0),
+        };
+        let alarms = self.alarms(name)?.into_iter().filter(|alarm| alarm.standing).collect();
+        let mut proposals = self.proposals(name)?.into_iter();
+        let labels = watch.labels.state();
+        let week = watch.stream.this_week()?;
+        Ok(ModelStatus {
+            light: last.as_ref().map(|batch| batch.summary.light()),
+            since: watch.started,
+            batches_since: watch.stream.batches(),
+            alarms,
+            labels: (labels.alarm.labels > 0).then_some(labels),
+            proposal: proposals.find(|proposal| proposal.state == ProposalState::Open),
+            week,
+            last,
+            model,
+        })
+    }
+
+    /// Writes a copy of the store to a new file.
+    ///
+    /// # Errors
+    /// If the file exists or cannot be written.
+    pub fn backup(&self, to: &Path) -> Result<()> {
+        self.store().backup(to)
+    }
+}
+
+impl std::fmt::Debug for Monitor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Monitor").finish_non_exhaustive()
+    }
+}

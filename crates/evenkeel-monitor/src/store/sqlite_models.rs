@@ -1,0 +1,191 @@
+//! Models, versions, the audit log, copies.
+
+use std::path::Path;
+
+use evenkeel::stream::StreamAlarm;
+use rusqlite::{Connection, Transaction, params};
+use sha2::{Digest, Sha256};
+
+use super::sqlite::{SqliteStore, Stopped};
+use super::sqlite_rows::{
+    MODEL, count, find_model, hexadecimal, instant, model_of, version_of, whole,
+};
+use super::{AuditEntry, ModelFacts, NewAudit};
+use crate::error::{MonitorError, Result};
+use crate::instant::Instant;
+use crate::labels::LabelWatch;
+use crate::model::{Model, ModelName, NewModel, Version};
+
+impl SqliteStore {
+    pub(super) fn insert_model(
+        &mut self,
+        new: &NewModel<'_>,
+        facts: &ModelFacts,
+        watch: &StreamAlarm,
+    ) -> Result<Model> {
+        let stream = watch.to_bytes()?;
+        let labels = LabelWatch::new(facts.alpha, new.delta)?.to_bytes()?;
+        self.transaction(|transaction| {
+            let name = new.name.as_str();
+            let etag = etag_of(new.calibration);
+            if let Ok(found) = find_model(transaction, &new.name) {
+                let first: String = transaction.query_row(
+                    "SELECT etag FROM versions WHERE model = ?1 AND version = 1",
+                    [found.id],
+                    |row| row.get(0),
+                )?;
+                return match first == etag {
+                    true => Ok(found.model),
+                    false => Err(MonitorError::ModelExists { name: name.to_owned() }.into()),
+                };
+            }
+            let at = new.at.seconds();
+            transaction.execute(
+                "INSERT INTO models (name, created, alpha, delta, classes, keep, version, watch) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1, 1)",
+                params![name, at, facts.alpha, new.delta, whole(facts.classes)?, new.keep.as_str()],
+            )?;
+            let id = transaction.last_insert_rowid();
+            transaction.execute(
+                "INSERT INTO versions (model, version, created, etag, calibration, who, why) VALUES (?1, 1, ?2, ?3, ?4, ?5, ?6)",
+                params![id, at, etag, new.calibration, new.who, "the calibration the model was added with"],
+            )?;
+            start_watch(transaction, id, (1, 1), new.at, (&stream, &labels))?;
+            let added = NewAudit {
+                at: new.at,
+                who: new.who,
+                what: "model added",
+                model: Some(&new.name),
+                details: &format!("calibration {}", etag.get(..12).unwrap_or_default()),
+            };
+            log(transaction, &added)?;
+            Ok(find_model(transaction, &new.name)?.model)
+        })
+    }
+
+    pub(super) fn all_models(&mut self) -> Result<Vec<Model>> {
+        self.reading(|connection| {
+            let mut statement = connection.prepare_cached(&format!("{MODEL} ORDER BY name"))?;
+            let mut rows = statement.query([])?;
+            let mut found = Vec::new();
+            while let Some(row) = rows.next()? {
+                found.push(model_of(row)?.model);
+            }
+            Ok(found)
+        })
+    }
+
+    pub(super) fn find_version(
+        &mut self,
+        name: &ModelName,
+        version: Option<u64>,
+    ) -> Result<Version> {
+        self.reading(|connection| {
+            let found = find_model(connection, name)?;
+            let number = version.unwrap_or(found.model.version);
+            let sql = "SELECT version, created, etag, calibration, who, why, proposal FROM versions WHERE model = ?1 AND version = ?2";
+            let mut statement = connection.prepare_cached(sql)?;
+            let mut rows = statement.query(params![found.id, whole(number)?])?;
+            match rows.next()? {
+                Some(row) => version_of(row),
+                None => Err(MonitorError::NoSuch {
+                    model: name.to_string(),
+                    what: "version",
+                    number,
+                    hint: "versions are numbered from 1",
+                }
+                .into()),
+            }
+        })
+    }
+
+    pub(super) fn audit_lines(
+        &mut self,
+        model: Option<&ModelName>,
+        limit: u64,
+    ) -> Result<Vec<AuditEntry>> {
+        self.reading(|connection| {
+            let sql = "SELECT id, at, who, what, model, details FROM audit WHERE ?1 IS NULL OR model = ?1 ORDER BY id DESC LIMIT ?2";
+            let mut statement = connection.prepare_cached(sql)?;
+            let mut rows = statement.query(params![model.map(ModelName::as_str), whole(limit)?])?;
+            let mut found = Vec::new();
+            while let Some(row) = rows.next()? {
+                found.push(AuditEntry {
+                    id: count(row, 0)?,
+                    at: instant(row, 1)?,
+                    who: row.get(2)?,
+                    what: row.get(3)?,
+                    model: row.get(4)?,
+                    details: row.get(5)?,
+                });
+            }
+            Ok(found)
+        })
+    }
+
+    pub(super) fn copy_to(&mut self, to: &Path) -> Result<()> {
+        if to.exists() {
+            return Err(MonitorError::Sql {
+                path: to.to_path_buf(),
+                why: "the file exists; choose a new name for the copy".to_owned(),
+            });
+        }
+        let Some(name) = to.to_str() else {
+            return Err(MonitorError::Sql {
+                path: to.to_path_buf(),
+                why: "the name is no text".to_owned(),
+            });
+        };
+        // A whole database in one file, without a journal: restoring is copying it back.
+        self.connection.execute("VACUUM INTO ?1", [name]).map_err(|error| {
+            match self.said(&error) {
+                MonitorError::Sql { why, .. } => MonitorError::Sql { path: to.to_path_buf(), why },
+                other => other,
+            }
+        })?;
+        Ok(())
+    }
+
+    pub(super) fn checked_whole(&mut self) -> Result<()> {
+        self.reading(|connection| {
+            let found: String =
+                connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+            if found == "ok" { Ok(()) } else { Err(Stopped::Damaged(found)) }
+        })
+    }
+}
+
+/// Begins a watch: number and version, and the alarms.
+pub(super) fn start_watch(
+    transaction: &Transaction<'_>,
+    model: i64,
+    (number, version): (u64, u64),
+    at: Instant,
+    (stream, labels): (&[u8], &[u8]),
+) -> Result<(), Stopped> {
+    transaction.execute(
+        "INSERT INTO watches (model, number, version, started, stream, labels) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        params![model, whole(number)?, whole(version)?, at.seconds(), stream, labels],
+    )?;
+    Ok(())
+}
+
+/// Adds a line to the audit log.
+pub(super) fn log(connection: &Connection, entry: &NewAudit<'_>) -> Result<(), Stopped> {
+    connection
+        .prepare_cached(
+            "INSERT INTO audit (at, who, what, model, details) VALUES (?1, ?2, ?3, ?4, ?5)",
+        )?
+        .execute(params![
+            entry.at.seconds(),
+            entry.who,
+            entry.what,
+            entry.model.map(ModelName::as_str),
+            entry.details
+        ])?;
+    Ok(())
+}
+
+/// SHA-256 of a calibration file, in hexadecimal.
+pub(super) fn etag_of(calibration: &str) -> String {
+    hexadecimal(&Sha256::digest(calibration.as_bytes()))
+}

@@ -1,0 +1,161 @@
+//! Messages to deliver, and tokens.
+
+use rusqlite::{Connection, Row, params};
+
+use super::sqlite::{SqliteStore, Stopped};
+use super::sqlite_rows::{count, damaged, instant, whole};
+use super::{Outbox, OutboxMessage, Token, Tokens};
+use crate::error::{MonitorError, Result};
+use crate::instant::Instant;
+use crate::model::ModelName;
+
+/// A message to be written.
+pub(super) struct Message<'a> {
+    pub model: &'a ModelName,
+    pub kind: &'a str,
+    pub payload: serde_json::Value,
+    pub at: Instant,
+}
+
+/// Writes a message, due at once.
+pub(super) fn send(connection: &Connection, message: &Message<'_>) -> Result<(), Stopped> {
+    connection
+        .prepare_cached(
+            "INSERT INTO outbox (model, created, kind, payload, due) VALUES (?1, ?2, ?3, ?4, ?2)",
+        )?
+        .execute(params![
+            message.model.as_str(),
+            message.at.seconds(),
+            message.kind,
+            message.payload.to_string()
+        ])?;
+    Ok(())
+}
+
+const MESSAGE: &str =
+    "SELECT id, model, created, kind, payload, attempts, COALESCE(due, created), error FROM outbox";
+
+fn message_of(row: &Row<'_>) -> Result<OutboxMessage, Stopped> {
+    Ok(OutboxMessage {
+        id: count(row, 0)?,
+        model: row.get(1)?,
+        created: instant(row, 2)?,
+        kind: row.get(3)?,
+        payload: row.get(4)?,
+        attempts: count(row, 5)?,
+        due: instant(row, 6)?,
+        error: row.get(7)?,
+    })
+}
+
+impl SqliteStore {
+    fn messages(
+        &mut self,
+        clause: &str,
+        values: impl rusqlite::Params,
+    ) -> Result<Vec<OutboxMessage>> {
+        self.reading(|connection| {
+            let mut statement = connection.prepare_cached(&format!("{MESSAGE} {clause}"))?;
+            let mut rows = statement.query(values)?;
+            let mut found = Vec::new();
+            while let Some(row) = rows.next()? {
+                found.push(message_of(row)?);
+            }
+            Ok(found)
+        })
+    }
+}
+
+impl Outbox for SqliteStore {
+    fn due(&mut self, now: Instant, limit: u64) -> Result<Vec<OutboxMessage>> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let clause = "WHERE delivered IS NULL AND due <= ?1 ORDER BY due, id LIMIT ?2";
+        self.messages(clause, params![now.seconds(), limit])
+    }
+
+    fn delivered(&mut self, id: u64, at: Instant) -> Result<()> {
+        self.transaction(|transaction| {
+            let sql = "UPDATE outbox SET delivered = ?2, attempts = attempts + 1, error = NULL WHERE id = ?1";
+            transaction.execute(sql, params![whole(id)?, at.seconds()])?;
+            Ok(())
+        })
+    }
+
+    fn failed(&mut self, id: u64, error: &str, next: Option<Instant>) -> Result<()> {
+        self.transaction(|transaction| {
+            let sql = "UPDATE outbox SET attempts = attempts + 1, error = ?2, due = ?3 WHERE id = ?1 AND delivered IS NULL";
+            transaction.execute(sql, params![whole(id)?, error, next.map(Instant::seconds)])?;
+            Ok(())
+        })
+    }
+
+    fn dead(&mut self) -> Result<Vec<OutboxMessage>> {
+        self.messages("WHERE delivered IS NULL AND due IS NULL ORDER BY id", [])
+    }
+}
+
+const TOKEN: &str = "SELECT id, hash, scopes, model, created, note, revoked FROM tokens";
+
+fn token_of(row: &Row<'_>) -> Result<Token, Stopped> {
+    let hash: Vec<u8> = row.get(1)?;
+    let revoked: Option<i64> = row.get(6)?;
+    Ok(Token {
+        id: row.get(0)?,
+        hash: hash.try_into().map_err(|_| damaged("the hash of a token"))?,
+        scopes: row.get(2)?,
+        model: row.get(3)?,
+        created: instant(row, 4)?,
+        note: row.get(5)?,
+        revoked: revoked.map(Instant::from_seconds),
+    })
+}
+
+impl Tokens for SqliteStore {
+    fn add_token(&mut self, token: &Token) -> Result<()> {
+        self.transaction(|transaction| {
+            if super::sqlite_rows::number(transaction, "SELECT 1 FROM tokens WHERE id = ?1", [&token.id])?.is_some() {
+                return Err(MonitorError::KeyReused { key: token.id.clone(), batch: 0 }.into());
+            }
+            transaction.execute(
+                "INSERT INTO tokens (id, hash, scopes, model, created, note, revoked) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                params![
+                    token.id,
+                    &token.hash[..],
+                    token.scopes,
+                    token.model,
+                    token.created.seconds(),
+                    token.note,
+                    token.revoked.map(Instant::seconds)
+                ],
+            )?;
+            Ok(())
+        })
+    }
+
+    fn tokens(&mut self) -> Result<Vec<Token>> {
+        self.reading(|connection| {
+            let mut statement = connection.prepare_cached(&format!("{TOKEN} ORDER BY id"))?;
+            let mut rows = statement.query([])?;
+            let mut found = Vec::new();
+            while let Some(row) = rows.next()? {
+                found.push(token_of(row)?);
+            }
+            Ok(found)
+        })
+    }
+
+    fn token(&mut self, id: &str) -> Result<Option<Token>> {
+        self.reading(|connection| {
+            let mut statement = connection.prepare_cached(&format!("{TOKEN} WHERE id = ?1"))?;
+            let mut rows = statement.query([id])?;
+            rows.next()?.map(token_of).transpose()
+        })
+    }
+
+    fn revoke(&mut self, id: &str, at: Instant) -> Result<bool> {
+        self.transaction(|transaction| {
+            let sql = "UPDATE tokens SET revoked = ?2 WHERE id = ?1 AND revoked IS NULL";
+            Ok(transaction.execute(sql, params![id, at.seconds()])? > 0)
+        })
+    }
+}

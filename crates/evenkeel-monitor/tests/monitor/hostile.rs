@@ -1,0 +1,181 @@
+//! What is wrong with a store, a batch or a calibration is said, and nothing is half stored.
+
+use std::fs;
+
+use evenkeel_jobs::{AnyRows, MemorySource};
+use evenkeel_monitor::{
+    Keep, Kind, ModelName, Monitor, MonitorError, NewBatch, NewModel, SqliteStore,
+};
+
+use crate::world::{CLEAR, Folder, calibration, day, name, rows, send, watched};
+
+#[test]
+fn a_file_that_is_no_store_is_refused() {
+    let folder = Folder::new();
+    let missing = Monitor::open(&folder.store()).unwrap_err();
+    assert!(matches!(missing, MonitorError::NoStore { .. }), "{missing}");
+    fs::write(folder.store(), "these are notes, not a database".repeat(100)).unwrap();
+    for found in [Monitor::open(&folder.store()), Monitor::open_or_create(&folder.store())] {
+        let error = found.unwrap_err();
+        assert!(matches!(error, MonitorError::NotAStore { .. }), "{error}");
+    }
+    // Somebody else's database.
+    let other = folder.0.join("other.sqlite");
+    rusqlite::Connection::open(&other).unwrap().execute_batch("CREATE TABLE t (x)").unwrap();
+    assert!(matches!(Monitor::open_or_create(&other).unwrap_err(), MonitorError::NotAStore { .. }));
+}
+
+#[test]
+fn a_store_of_another_version_is_refused() {
+    let folder = Folder::new();
+    drop(watched(&folder.store(), Keep::Sets));
+    let connection = rusqlite::Connection::open(folder.store()).unwrap();
+    connection.pragma_update(None, "user_version", 99).unwrap();
+    drop(connection);
+    let error = Monitor::open(&folder.store()).unwrap_err();
+    assert!(matches!(error, MonitorError::OtherVersion { found: 99, .. }), "{error}");
+}
+
+#[test]
+fn damage_is_an_error_and_never_a_panic() {
+    let folder = Folder::new();
+    let monitor = watched(&folder.store(), Keep::Sets);
+    for night in 1..=5 {
+        send(&monitor, &format!("{night}"), &rows(40, CLEAR, night).0, day(night as i64)).unwrap();
+    }
+    monitor.backup(&folder.0.join("good.sqlite")).unwrap();
+    drop(monitor);
+    let good = fs::read(folder.0.join("good.sqlite")).unwrap();
+    let path = folder.0.join("bad.sqlite");
+    let mut refused = 0;
+    for at in (0..good.len()).step_by(good.len() / 60 + 1) {
+        let mut bytes = good.clone();
+        let end = (at + 200).min(bytes.len());
+        bytes[at..end].fill(0xA5);
+        for file in ["bad.sqlite-wal", "bad.sqlite-shm"] {
+            let _ = fs::remove_file(folder.0.join(file));
+        }
+        fs::write(&path, bytes).unwrap();
+        let tried = Monitor::open(&path).and_then(|monitor| {
+            monitor.store().verify()?;
+            monitor.status(&name())?;
+            send(&monitor, "new", &rows(40, CLEAR, 9).0, day(9))
+        });
+        refused +=
+            usize::from(tried.is_err_and(|error| {
+                error.kind() == Kind::Storage || !error.to_string().is_empty()
+            }));
+    }
+    assert!(refused > 10, "{refused}");
+    // States whose bytes were changed are found by their checksums.
+    fs::write(&path, &good).unwrap();
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    connection.execute("UPDATE watches SET stream = zeroblob(100)", []).unwrap();
+    drop(connection);
+    let error =
+        send(&Monitor::open(&path).unwrap(), "new", &rows(40, CLEAR, 9).0, day(9)).unwrap_err();
+    assert!(matches!(error, MonitorError::DamagedStore { .. }), "{error}");
+}
+
+#[test]
+fn a_store_that_is_locked_says_so() {
+    let folder = Folder::new();
+    drop(watched(&folder.store(), Keep::Sets));
+    let holder = rusqlite::Connection::open(folder.store()).unwrap();
+    holder.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let mut store = SqliteStore::open(&folder.store()).unwrap();
+    store.set_patience(std::time::Duration::from_millis(50)).unwrap();
+    let monitor = Monitor::over(Box::new(store));
+    let error = send(&monitor, "k", &rows(40, CLEAR, 1).0, day(1)).unwrap_err();
+    assert_eq!(error.kind(), Kind::Busy, "{error}");
+    holder.execute_batch("ROLLBACK").unwrap();
+    assert_eq!(send(&monitor, "k", &rows(40, CLEAR, 1).0, day(1)).unwrap().record.batch, 1);
+}
+
+#[test]
+fn batches_that_do_not_fit_leave_nothing_behind() {
+    let folder = Folder::new();
+    let monitor = watched(&folder.store(), Keep::Sets);
+    let mut try_rows = |values: &[f64], columns: usize| {
+        let mut rows = MemorySource::new("batch.npy", AnyRows::f64(values, columns).unwrap());
+        let new = NewBatch {
+            key: "k",
+            content: [1; 32],
+            name: "batch.npy",
+            time: day(1),
+            received: day(1),
+            rows: &mut rows,
+        };
+        monitor.receive(&name(), new).unwrap_err()
+    };
+    let classes = try_rows(&[0.5, 0.5, 1.0, 0.0], 2);
+    assert!(
+        classes.to_string().contains("2 columns") && classes.to_string().contains("5 classes"),
+        "{classes}"
+    );
+    let no_probabilities = try_rows(&[3.0, 1.0, 2.0, 0.0, 0.1], 5);
+    assert!(no_probabilities.to_string().contains("batch.npy"), "{no_probabilities}");
+    try_rows(&[f64::NAN, 1.0, 0.0, 0.0, 0.0], 5);
+    assert_eq!(monitor.model(&name()).unwrap().batches, 0);
+    let unknown = monitor.model(&ModelName::new("other").unwrap()).unwrap_err();
+    assert!(unknown.to_string().contains("garments"), "{unknown}");
+    for (what, error) in [
+        ("batch", monitor.batch(&name(), 7).err()),
+        ("version", monitor.calibration(&name(), Some(9)).err().map(Into::into)),
+    ] {
+        let error: MonitorError = error.unwrap();
+        assert_eq!(error.kind(), Kind::NotFound, "{what}");
+    }
+}
+
+#[test]
+fn clocks_may_go_back() {
+    let folder = Folder::new();
+    let monitor = watched(&folder.store(), Keep::Nothing);
+    for (night, at) in [(1, 10), (2, 11), (3, 2), (4, -400), (5, 12)] {
+        let found =
+            send(&monitor, &format!("{night}"), &rows(40, CLEAR, night).0, day(at)).unwrap();
+        assert_eq!(found.record.batch, night);
+    }
+    assert_eq!(monitor.model(&name()).unwrap().batches, 5);
+}
+
+#[test]
+fn calibrations_that_cannot_be_watched_are_refused() {
+    let folder = Folder::new();
+    let monitor = Monitor::open_or_create(&folder.store()).unwrap();
+    let good = calibration(60);
+    let mut without: serde_json::Value = serde_json::from_str(&good).unwrap();
+    let _ = without.as_object_mut().unwrap().remove("reference");
+    for text in ["", "{}", "[1, 2]", &good[..good.len() / 2], &without.to_string()] {
+        let new = NewModel {
+            name: name(),
+            calibration: text,
+            delta: 0.05,
+            keep: Keep::Sets,
+            who: "t",
+            at: day(0),
+        };
+        assert!(monitor.add_model(&new, None).is_err());
+    }
+    let new = NewModel {
+        name: name(),
+        calibration: &good,
+        delta: 0.05,
+        keep: Keep::Sets,
+        who: "t",
+        at: day(0),
+    };
+    for delta in [0.0, 1.0, f64::NAN, -1.0] {
+        assert!(monitor.add_model(&NewModel { delta, ..new.clone() }, None).is_err());
+    }
+    assert!(monitor.models().unwrap().is_empty());
+    monitor.add_model(&new, None).unwrap();
+    // Again: the same is fine, another calibration is not.
+    monitor.add_model(&new, None).unwrap();
+    let other = calibration(80);
+    assert!(matches!(
+        monitor.add_model(&NewModel { calibration: &other, ..new }, None).unwrap_err(),
+        MonitorError::ModelExists { .. }
+    ));
+}

@@ -1,0 +1,302 @@
+//! What a body is: its media type, its encoding, and the rows it holds.
+
+use std::borrow::Cow;
+use std::io::Read as _;
+use std::path::Path;
+
+use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use axum::http::{HeaderMap, StatusCode};
+use evenkeel_io::{IoError, MatrixReader, MatrixSource, Values, text_of_path};
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use crate::limits::Limits;
+use crate::problem::{Kind, Problem};
+use crate::spool::Spool;
+
+/// What a caller calls a body in errors.
+const SHOWN: &str = "the body";
+
+/// Bytes of numbers that are read at a time.
+const STEP_BYTES: usize = 4 << 20;
+
+/// The forms in which batches come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BatchForm {
+    Npy,
+    Parquet,
+    Arrow,
+    Json,
+}
+
+impl BatchForm {
+    /// Every form with its media type.
+    pub(crate) const ALL: [(Self, &'static str); 4] = [
+        (Self::Npy, "application/x-npy"),
+        (Self::Parquet, "application/vnd.apache.parquet"),
+        (Self::Arrow, "application/vnd.apache.arrow.stream"),
+        (Self::Json, "application/json"),
+    ];
+
+    /// The form that a head announces.
+    pub(crate) fn of(headers: &HeaderMap) -> Result<Self, Problem> {
+        let named = media_type(headers);
+        let found = Self::ALL.into_iter().find(|(_, name)| Some(*name) == named.as_deref());
+        found.map(|(form, _)| form).ok_or_else(|| {
+            let known = Self::ALL.map(|(_, name)| name).join(", ");
+            unsupported(named.as_deref(), &known)
+        })
+    }
+
+    fn extension(self) -> &'static str {
+        match self {
+            Self::Npy => "npy",
+            Self::Parquet => "parquet",
+            Self::Arrow => "arrow",
+            Self::Json => "json",
+        }
+    }
+}
+
+/// The media type of a body, without its parameters and in lower case.
+fn media_type(headers: &HeaderMap) -> Option<String> {
+    let value = headers.get(CONTENT_TYPE)?.to_str().ok()?;
+    value.split(';').next().map(|name| name.trim().to_ascii_lowercase())
+}
+
+/// 415, with what would be understood.
+fn unsupported(named: Option<&str>, known: &str) -> Problem {
+    let detail = match named {
+        Some(named) => format!("{named:?} is not understood here; send one of {known}"),
+        None => format!("the body has no Content-Type; send one of {known}"),
+    };
+    Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, Kind::Usage, detail)
+}
+
+/// An error unless the body is announced as JSON.
+///
+/// Asked of every request that changes something: a page of another site can send forms, but not JSON, without the
+/// browser asking this server first.
+pub(crate) fn require_json(headers: &HeaderMap) -> Result<(), Problem> {
+    match media_type(headers).as_deref() {
+        Some("application/json") => Ok(()),
+        named => Err(unsupported(named, "application/json")),
+    }
+}
+
+/// The content of a body: inflated where it was sent as gzip, and never more than the limit of it.
+pub(crate) fn inflated<'a>(
+    headers: &HeaderMap,
+    bytes: &'a [u8],
+    limits: &Limits,
+) -> Result<Cow<'a, [u8]>, Problem> {
+    let encoding = headers.get(CONTENT_ENCODING).map_or(Ok("identity"), |value| value.to_str());
+    match encoding.map(|name| name.trim().to_ascii_lowercase()).as_deref() {
+        Ok("identity") => Ok(Cow::Borrowed(bytes)),
+        Ok("gzip") => {
+            let most = limits.inflated_bytes;
+            let mut content = Vec::new();
+            // One byte more than the limit tells that there is more; nothing beyond it is ever inflated.
+            let mut reader = flate2::read::MultiGzDecoder::new(bytes).take(most as u64 + 1);
+            reader.read_to_end(&mut content).map_err(|error| {
+                Problem::usage(format!("the body was announced as gzip and cannot be inflated: {error}"))
+            })?;
+            if content.len() > most {
+                return Err(too_much(most));
+            }
+            Ok(Cow::Owned(content))
+        }
+        _ => {
+            let detail = "this Content-Encoding is not understood here; send the body as it is, or as gzip";
+            Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, Kind::Usage, detail))
+        }
+    }
+}
+
+fn too_much(most: usize) -> Problem {
+    Problem::too_large(format!(
+        "the body holds more than {most} bytes once it is inflated; send smaller batches, or raise --max-inflated"
+    ))
+}
+
+/// The rows of a batch, all in memory: at most what the limits let in.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct BatchRows {
+    /// The numbers, row after row, in the precision they came in.
+    pub values: Values,
+    /// Numbers of a row, at least one.
+    pub columns: usize,
+}
+
+/// A batch as JSON.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({"probs": [[0.7, 0.2, 0.1], [0.1, 0.8, 0.1]]}))]
+pub(crate) struct JsonBatch {
+    /// Class probabilities, a list for each row; each sums to 1.
+    #[schema(min_items = 1)]
+    pub probs: Vec<Vec<f64>>,
+}
+
+/// Reads the rows of a body.
+pub(crate) fn rows_of(
+    form: BatchForm,
+    content: &[u8],
+    spool: &Spool,
+    limits: &Limits,
+) -> Result<BatchRows, Problem> {
+    match form {
+        BatchForm::Json => rows_of_json(content, limits),
+        BatchForm::Npy | BatchForm::Parquet | BatchForm::Arrow => {
+            let file = spool.keep(content, form.extension()).map_err(|error| Problem::system(&error))?;
+            rows_of_file(file.path(), limits)
+        }
+    }
+}
+
+/// Reads the rows of a file, within the same limits.
+pub(crate) fn rows_of_file(file: &Path, limits: &Limits) -> Result<BatchRows, Problem> {
+    let name = text_of_path(file);
+    let source = MatrixSource::parse(&name).map_err(|error| of_io(&error, &name))?;
+    let reader = MatrixReader::open(&source).map_err(|error| of_io(&error, &name))?;
+    rows_of_table(reader, &name, limits)
+}
+
+fn of_io(error: &IoError, name: &str) -> Problem {
+    Problem::of_io(error, name, SHOWN)
+}
+
+fn rows_of_table(mut reader: MatrixReader, name: &str, limits: &Limits) -> Result<BatchRows, Problem> {
+    let columns = reader.columns();
+    require_classes(columns, limits)?;
+    let step = reader.rows_within(STEP_BYTES);
+    let mut held: Option<Values> = None;
+    let mut rows = 0;
+    while let Some(block) = reader.next_block(step).map_err(|error| of_io(&error, name))? {
+        rows += block.row_count();
+        // As they come: a parquet page that repeats one number claims millions of rows in a few bytes.
+        require_rows(rows, columns, limits)?;
+        let held = held.get_or_insert_with(|| match block.values() {
+            Values::F32(_) => Values::F32(Vec::new()),
+            Values::F64(_) => Values::F64(Vec::new()),
+        });
+        match (held, block.values()) {
+            (Values::F32(held), Values::F32(more)) => held.extend_from_slice(more),
+            (Values::F64(held), Values::F64(more)) => held.extend_from_slice(more),
+            // A reader keeps its precision.
+            _ => return Err(Problem::data("the body changes its precision from row to row")),
+        }
+    }
+    let values = held.ok_or_else(|| Problem::data("the body holds no rows; send at least one"))?;
+    Ok(BatchRows { values, columns })
+}
+
+fn rows_of_json(content: &[u8], limits: &Limits) -> Result<BatchRows, Problem> {
+    let batch: JsonBatch = parse_json(content)?;
+    let columns = batch.probs.first().map_or(0, Vec::len);
+    if columns == 0 {
+        return Err(Problem::data("`probs` holds no rows; send a list of numbers for each row"));
+    }
+    require_classes(columns, limits)?;
+    require_rows(batch.probs.len(), columns, limits)?;
+    if let Some((row, found)) = batch.probs.iter().enumerate().find(|(_, row)| row.len() != columns) {
+        let found = found.len();
+        return Err(Problem::data(format!(
+            "row {row} of `probs` has {found} numbers, row 0 has {columns}; send a number for each class in every row"
+        )));
+    }
+    Ok(BatchRows { values: Values::F64(batch.probs.concat()), columns })
+}
+
+/// JSON that says where it is wrong.
+pub(crate) fn parse_json<'a, T: Deserialize<'a>>(content: &'a [u8]) -> Result<T, Problem> {
+    serde_json::from_slice(content).map_err(|error| match error.classify() {
+        serde_json::error::Category::Data => Problem::data(format!("the body: {error}")),
+        _ => Problem::usage(format!("the body is not JSON: {error}")),
+    })
+}
+
+fn require_classes(columns: usize, limits: &Limits) -> Result<(), Problem> {
+    let most = limits.classes;
+    if columns <= most {
+        return Ok(());
+    }
+    Err(Problem::too_large(format!(
+        "a row has {columns} numbers and may have {most}; are rows and columns swapped? Else raise --max-classes"
+    )))
+}
+
+fn require_rows(rows: usize, columns: usize, limits: &Limits) -> Result<(), Problem> {
+    if rows > limits.rows {
+        let most = limits.rows;
+        return Err(Problem::too_large(format!(
+            "the batch has more than {most} rows; send it in several, or raise --max-rows"
+        )));
+    }
+    // Counted as doubles, which is what they become where they are worked with.
+    if rows.saturating_mul(columns).saturating_mul(size_of::<f64>()) > limits.inflated_bytes {
+        return Err(too_much(limits.inflated_bytes));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    fn headers(pairs: &[(axum::http::HeaderName, &str)]) -> HeaderMap {
+        pairs.iter().map(|(name, value)| (name.clone(), value.parse().unwrap())).collect()
+    }
+
+    #[test]
+    fn media_types_are_known_with_parameters_and_in_any_case() {
+        for (form, name) in BatchForm::ALL {
+            let spelled = format!("{}; charset=utf-8", name.to_ascii_uppercase());
+            assert_eq!(BatchForm::of(&headers(&[(CONTENT_TYPE, &spelled)])).unwrap(), form);
+        }
+        let problem = BatchForm::of(&headers(&[(CONTENT_TYPE, "text/csv")])).unwrap_err();
+        assert_eq!(problem.status(), StatusCode::UNSUPPORTED_MEDIA_TYPE);
+        assert!(problem.detail().contains("application/x-npy"), "{}", problem.detail());
+    }
+
+    #[test]
+    fn what_inflates_beyond_the_limit_is_refused_at_the_limit() {
+        let limits = Limits { inflated_bytes: 1000, ..Limits::default() };
+        let gzip = |bytes: &[u8]| {
+            let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+            writer.write_all(bytes).unwrap();
+            writer.finish().unwrap()
+        };
+        let head = headers(&[(CONTENT_ENCODING, "gzip")]);
+        assert_eq!(inflated(&head, &gzip(&[7; 1000]), &limits).unwrap(), vec![7; 1000]);
+        let problem = inflated(&head, &gzip(&[7; 1001]), &limits).unwrap_err();
+        assert_eq!(problem.status(), StatusCode::PAYLOAD_TOO_LARGE);
+        let problem = inflated(&head, b"not gzip", &limits).unwrap_err();
+        assert_eq!(problem.status(), StatusCode::BAD_REQUEST);
+        let problem = inflated(&headers(&[(CONTENT_ENCODING, "br")]), &[], &limits).unwrap_err();
+        assert_eq!(problem.status(), StatusCode::UNSUPPORTED_MEDIA_TYPE);
+    }
+
+    #[test]
+    fn json_rows_have_one_width_and_keep_the_limits() {
+        let limits = Limits { rows: 2, classes: 3, ..Limits::default() };
+        let read = |text: &str| rows_of_json(text.as_bytes(), &limits);
+        let rows = read(r#"{"probs": [[0.5, 0.5], [1, 0]]}"#).unwrap();
+        assert_eq!(rows, BatchRows { values: Values::F64(vec![0.5, 0.5, 1.0, 0.0]), columns: 2 });
+        for (text, status) in [
+            (r#"{"probs": []}"#, 422),
+            (r#"{"probs": [[]]}"#, 422),
+            (r#"{"probs": [[1], [0.5, 0.5]]}"#, 422),
+            (r#"{"probs": [["a"]]}"#, 422),
+            (r#"{"probs": [[1], [1], [1]]}"#, 413),
+            (r#"{"probs": [[0.2, 0.2, 0.2, 0.4]]}"#, 413),
+            (r#"{"probs": [[1]], "other": 1}"#, 422),
+            ("{", 400),
+            ("", 400),
+        ] {
+            assert_eq!(read(text).unwrap_err().status().as_u16(), status, "{text}");
+        }
+    }
+}

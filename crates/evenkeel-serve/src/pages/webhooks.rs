@@ -1,0 +1,42 @@
+//! Messages that were given up.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use evenkeel_monitor::Outbox as _;
+
+use super::visitor::{Reader, Visitor};
+use crate::app::App;
+
+#[derive(Template)]
+#[template(path = "webhooks.html")]
+struct WebhooksPage<'a> {
+    visitor: &'a Visitor,
+    letters: Vec<Letter>,
+}
+
+struct Letter {
+    time: String,
+    event: String,
+    tries: u64,
+    trouble: String,
+}
+
+pub(super) async fn page(State(app): State<Arc<App>>, Reader { visitor, caller }: Reader) -> Response {
+    let dead = match app.read(|store| store.dead()).await {
+        Ok(dead) => dead,
+        Err(problem) => return super::trouble(&visitor, &problem),
+    };
+    let seen = dead.into_iter().filter(|letter| caller.may_see(&letter.model));
+    let letters = seen.map(|letter| Letter {
+        time: letter.created.to_string(),
+        event: format!("{} of {}", letter.kind, letter.model),
+        tries: letter.attempts,
+        trouble: letter.error.unwrap_or_default(),
+    });
+    let page = WebhooksPage { visitor: &visitor, letters: letters.collect() };
+    super::page(&visitor, StatusCode::OK, &page)
+}

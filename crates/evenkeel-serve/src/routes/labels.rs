@@ -1,0 +1,96 @@
+//! Labels that arrive late.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use evenkeel_monitor::{Instant, LateLabels};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use super::parts::Numbered;
+use crate::app::App;
+use crate::caller::Caller;
+use crate::content::{inflated, parse_json, require_json};
+use crate::problem::Problem;
+use crate::tokens::Scope;
+
+/// Labels of a batch: of all its rows in their order, or of those that `rows` names.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({"rows": [0, 17], "labels": [3, 1]}))]
+pub(crate) struct LabelsBody {
+    /// Rows, from 0; all of them in their order if absent.
+    #[serde(default)]
+    rows: Option<Vec<u32>>,
+    /// Classes, from 0.
+    labels: Vec<u32>,
+}
+
+impl LabelsBody {
+    fn pairs(self) -> Result<Vec<(u64, u64)>, Problem> {
+        let labels = self.labels.into_iter().map(u64::from);
+        let Some(rows) = self.rows else { return Ok((0..).zip(labels).collect()) };
+        if rows.len() != labels.len() {
+            let (rows, labels) = (rows.len(), labels.len());
+            return Err(Problem::data(format!("there are {rows} rows and {labels} labels; send one label for each row")));
+        }
+        Ok(rows.into_iter().map(u64::from).zip(labels).collect())
+    }
+}
+
+/// Sends labels of a batch. They may come in parts, and again; each row counts once.
+#[utoipa::path(
+    post, path = "/v1/models/{model}/batches/{number}/labels", tag = "batches",
+    params(
+        ("model" = String, Path, description = "Name of the model", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"),
+        ("number" = i64, Path, description = "Number of the batch", minimum = 1)
+    ),
+    request_body(content = LabelsBody, content_type = "application/json"),
+    responses(
+        (status = 200, description = "Coverage counted on the labels, of the batch and since the last decision", body = super::documents::LabelsAnswer),
+        super::documents::BodyProblems, super::documents::AccessProblems, super::documents::NoSuch, super::documents::Conflict, super::documents::Busy
+    ),
+    security(("token" = []))
+)]
+pub(crate) async fn send(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Numbered { model, number }: Numbered,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<Value>, Problem> {
+    caller.require(Scope::Ingest, Some(model.as_str()))?;
+    require_json(&headers)?;
+    app.require_model(&model).await?;
+    app.queue.require_room()?;
+    let received = app.bodies.receive(&headers, body, &app.limits).await?;
+    let place = app.queue.place()?;
+    let (at_work, who) = (Arc::clone(&app), caller.name());
+    let counted = app.queue.run(place, move || {
+        let content = inflated(&headers, &received.bytes, &at_work.limits)?;
+        let pairs = parse_json::<LabelsBody>(&content)?.pairs()?;
+        if pairs.is_empty() {
+            return Err(Problem::data("there are no labels; send at least one"));
+        }
+        let labels = LateLabels { batch: number, labels: &pairs, who: &who, at: Instant::now() };
+        Ok(at_work.monitor.add_labels(&model, &labels)?)
+    });
+    let counted = counted.await?;
+    let (measured, since) = (counted.measured, counted.since_approval);
+    Ok(Json(json!({
+        "batch": counted.batch,
+        "new": counted.new,
+        "n_labeled": measured.k,
+        "coverage": measured.value,
+        "coverage_interval_cp": [measured.low, measured.high],
+        "confidence": measured.confidence,
+        // Bounded, because JSON has no infinity: evidence beyond 1e300 is as good as any.
+        "e_value": since.alarm.ln_e_value.min(690.0).exp(),
+        "since_approval": since,
+        "alarm": counted.alarm,
+    })))
+}

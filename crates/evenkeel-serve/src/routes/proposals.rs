@@ -1,0 +1,140 @@
+//! Proposals, and what people decide.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use evenkeel_monitor::{Choice, Decision, History as _, Instant, Model, ModelName};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use super::parts::{InModel, Numbered};
+use crate::app::App;
+use crate::caller::Caller;
+use crate::content::{inflated, parse_json, require_json};
+use crate::problem::Problem;
+use crate::tokens::Scope;
+
+/// Longest name and reason of a decision.
+const LONGEST: (usize, usize) = (200, 2000);
+
+/// Who decides, and why: both stand in the audit log.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({"who": "A. Nother", "why": "the new camera stays"}))]
+pub(crate) struct DecisionBody {
+    /// Who decides.
+    #[schema(min_length = 1, max_length = 200, pattern = r"\S")]
+    pub who: String,
+    /// Why.
+    #[schema(min_length = 1, max_length = 2000, pattern = r"\S")]
+    pub why: String,
+}
+
+/// The proposals of a model, the last first.
+#[utoipa::path(
+    get, path = "/v1/models/{model}/proposals", tag = "proposals",
+    params(("model" = String, Path, description = "Name of the model", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")),
+    responses((status = 200, description = "Open and decided proposals", body = super::documents::ProposalsAnswer), super::documents::AccessProblems, super::documents::NoSuch),
+    security(("token" = []))
+)]
+pub(crate) async fn all(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    InModel(model): InModel,
+) -> Result<Json<Value>, Problem> {
+    caller.require(Scope::Read, Some(model.as_str()))?;
+    app.require_model(&model).await?;
+    let proposals = app.read(move |store| store.proposals(&model)).await?;
+    Ok(Json(json!({ "proposals": proposals })))
+}
+
+/// Approves a proposal: its calibration is the one in use from now on.
+#[utoipa::path(
+    post, path = "/v1/models/{model}/proposals/{number}/approve", tag = "proposals",
+    params(
+        ("model" = String, Path, description = "Name of the model", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"),
+        ("number" = i64, Path, description = "Number of the proposal", minimum = 1)
+    ),
+    request_body(content = DecisionBody, content_type = "application/json"),
+    responses(
+        (status = 200, description = "The model, with the new version", body = super::documents::ModelAnswer),
+        super::documents::BodyProblems, super::documents::AccessProblems, super::documents::NoSuch, super::documents::Conflict, super::documents::Busy
+    ),
+    security(("token" = []))
+)]
+pub(crate) async fn approve(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    at: Numbered,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<Value>, Problem> {
+    from_body(app, caller, at, (headers, body), Choice::Approve).await
+}
+
+/// Rejects a proposal: the calibration stays, and the alarms begin anew.
+#[utoipa::path(
+    post, path = "/v1/models/{model}/proposals/{number}/reject", tag = "proposals",
+    params(
+        ("model" = String, Path, description = "Name of the model", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"),
+        ("number" = i64, Path, description = "Number of the proposal", minimum = 1)
+    ),
+    request_body(content = DecisionBody, content_type = "application/json"),
+    responses(
+        (status = 200, description = "The model, with the version it had", body = super::documents::ModelAnswer),
+        super::documents::BodyProblems, super::documents::AccessProblems, super::documents::NoSuch, super::documents::Conflict, super::documents::Busy
+    ),
+    security(("token" = []))
+)]
+pub(crate) async fn reject(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    at: Numbered,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<Value>, Problem> {
+    from_body(app, caller, at, (headers, body), Choice::Reject).await
+}
+
+async fn from_body(
+    app: Arc<App>,
+    caller: Caller,
+    Numbered { model, number }: Numbered,
+    (headers, body): (HeaderMap, Body),
+    choice: Choice,
+) -> Result<Json<Value>, Problem> {
+    caller.require(Scope::Approve, Some(model.as_str()))?;
+    require_json(&headers)?;
+    app.require_model(&model).await?;
+    let received = app.bodies.receive(&headers, body, &app.limits).await?;
+    let content = inflated(&headers, &received.bytes, &app.limits)?;
+    let decision: DecisionBody = parse_json(&content)?;
+    let model = decide(&app, model, number, choice, decision).await?;
+    Ok(Json(json!(model)))
+}
+
+/// Decides, for the page too.
+pub(crate) async fn decide(
+    app: &Arc<App>,
+    model: ModelName,
+    number: u64,
+    choice: Choice,
+    DecisionBody { who, why }: DecisionBody,
+) -> Result<Model, Problem> {
+    let (longest_who, longest_why) = LONGEST;
+    for (what, text, longest) in [("who", &who, longest_who), ("why", &why, longest_why)] {
+        let length = text.trim().chars().count();
+        if length == 0 || text.chars().count() > longest {
+            return Err(Problem::data(format!("{what} has {length} characters; give 1 to {longest}: it stands in the audit log")));
+        }
+    }
+    let decided = app.act(move |monitor| {
+        let decision = Decision { proposal: number, choice, who: who.trim(), why: why.trim(), at: Instant::now() };
+        monitor.decide(&model, &decision)
+    });
+    decided.await
+}

@@ -1,0 +1,135 @@
+//! Who may do what.
+
+use evenkeel_serve::{Scope, ServeError, TokenOrder, add_token};
+
+use crate::world::{Caller, Folder, World, npy, start_in};
+
+struct Guarded {
+    world: World,
+}
+
+impl Guarded {
+    /// A server whose store has an admin's token, and that token's bearer.
+    fn new() -> (Self, Caller) {
+        let mut world = World::new();
+        let token = add_token(&world.folder.store(), &order(&[Scope::Admin], &[])).unwrap();
+        world.restart();
+        let admin = world.caller.with_token(&token.text);
+        (Self { world }, admin)
+    }
+
+    fn bearer(&self, scopes: &[Scope], models: &[&str]) -> Caller {
+        let token = add_token(&self.world.folder.store(), &order(scopes, models)).unwrap();
+        self.world.caller.with_token(&token.text)
+    }
+}
+
+fn order(scopes: &[Scope], models: &[&str]) -> TokenOrder {
+    let model = models.first().map(|model| (*model).to_owned());
+    TokenOrder { note: "test".into(), scopes: scopes.to_vec(), model }
+}
+
+#[test]
+fn a_public_address_needs_tokens() {
+    let folder = Folder::new();
+    let settings = |folder: &Folder| {
+        let mut settings = evenkeel_serve::Settings::new(folder.store());
+        settings.listen = "0.0.0.0:0".parse().unwrap();
+        settings
+    };
+    let refused = evenkeel_serve::start(settings(&folder)).map(drop);
+    assert!(matches!(refused, Err(ServeError::PublicWithoutTokens { .. })), "{refused:?}");
+    // Loopback needs none.
+    start_in(&folder, |_| {}).stop();
+}
+
+#[test]
+fn every_scope_opens_its_own_doors_only() {
+    let (guarded, admin) = Guarded::new();
+    admin.put_model("garments").expect(201);
+    admin.put_model("shoes").expect(201);
+    let body = npy("clean_unlabeled.npy", 0..100);
+    let nobody = guarded.world.caller.clone();
+    for path in ["/v1/models/garments/batches", "/v1/models/garments/proposals", "/v1/models/garments/calibration", "/metrics"] {
+        let answer = nobody.get(path).expect(401);
+        assert!(answer.header("www-authenticate").is_some());
+        assert_eq!(answer.json()["kind"], "access");
+    }
+    for path in ["/healthz", "/readyz", "/openapi.json"] {
+        nobody.get(path).expect(200);
+    }
+    let ingest = guarded.bearer(&[Scope::Ingest], &["garments"]);
+    let batch = ingest.post_batch("garments", "k", &body).expect(200).json()["batch"].clone();
+    ingest.post_batch("shoes", "k", &body).expect(403);
+    ingest.get("/v1/models/garments/batches").expect(403);
+    ingest.get("/metrics").expect(403);
+    ingest.put_model("garments").expect(403);
+    let read = guarded.bearer(&[Scope::Read], &["garments"]);
+    read.get("/v1/models/garments/batches").expect(200);
+    read.get("/v1/models/shoes/batches").expect(403);
+    read.post_batch("garments", "k2", &body).expect(403);
+    let decision = serde_json::json!({"who": "a", "why": "b"});
+    read.post_json("/v1/models/garments/proposals/1/approve", &decision).expect(403);
+    // A bearer of one model learns nothing of the others.
+    let metrics = read.get("/metrics").expect(200).text();
+    assert!(metrics.contains("garments") && !metrics.contains("shoes"), "{metrics}");
+    let approve = guarded.bearer(&[Scope::Approve], &[]);
+    approve.post_json("/v1/models/garments/proposals/1/approve", &decision).expect(404);
+    let labels = serde_json::json!({"labels": [0, 1]});
+    let path = format!("/v1/models/garments/batches/{}/labels", batch.as_str().map_or_else(|| batch.to_string(), str::to_owned));
+    read.post_json(&path, &labels).expect(403);
+}
+
+#[test]
+fn wrong_tokens_are_all_alike() {
+    let (guarded, admin) = Guarded::new();
+    let good = admin.token.clone().unwrap();
+    let id = good.split('_').nth(1).unwrap();
+    for token in ["", "x", "ek_", &format!("ek_{id}_wrong"), &format!("{good}x"), &good[..good.len() - 1], "ek_000000000000_x"] {
+        let answer = guarded.world.caller.with_token(token).get("/metrics").expect(401);
+        assert_eq!(answer.text(), guarded.world.caller.get("/metrics").text(), "{token}");
+    }
+    admin.get("/metrics").expect(200);
+}
+
+#[test]
+fn a_token_that_was_taken_back_opens_nothing() {
+    let (guarded, admin) = Guarded::new();
+    admin.put_model("garments").expect(201);
+    let read = guarded.bearer(&[Scope::Read], &[]);
+    read.get("/v1/models/garments/batches").expect(200);
+    let id = read.token.as_deref().unwrap().split('_').nth(1).unwrap();
+    evenkeel_serve::revoke_token(&guarded.world.folder.store(), id).unwrap();
+    read.get("/v1/models/garments/batches").expect(401);
+}
+
+#[test]
+fn other_sites_pages_are_kept_out() {
+    let world = World::with_model();
+    let get = |headers: &[(&str, &str)]| world.caller.send("GET", "/v1/models/garments/batches", headers, &[]);
+    // A name of another site that leads here.
+    get(&[("host", "evil.example")]).expect(403);
+    get(&[("host", "localhost:1")]).expect(200);
+    let json = ("content-type", "application/json");
+    let post = |headers: &[(&str, &str)]| {
+        world.caller.send("POST", "/v1/models/garments/proposals/1/approve", headers, b"{\"who\":\"a\",\"why\":\"b\"}")
+    };
+    post(&[json]).expect(404);
+    post(&[json, ("sec-fetch-site", "cross-site")]).expect(403);
+    post(&[json, ("origin", "http://evil.example")]).expect(403);
+    // What a form can send.
+    post(&[("content-type", "text/plain")]).expect(415);
+}
+
+#[test]
+fn every_answer_says_what_browsers_may_do() {
+    let world = World::with_model();
+    for path in ["/", "/models/garments", "/v1/models/garments/batches", "/metrics", "/nothing", "/static/style.css"] {
+        let answer = world.caller.get(path);
+        let policy = answer.header("content-security-policy").unwrap();
+        assert!(policy.starts_with("default-src 'none'") && policy.contains("frame-ancestors 'none'"), "{path}: {policy}");
+        assert!(!policy.contains("script-src 'unsafe"), "{path}: {policy}");
+        assert_eq!(answer.header("x-content-type-options"), Some("nosniff"), "{path}");
+        assert_eq!(answer.header("referrer-policy"), Some("no-referrer"), "{path}");
+    }
+}

@@ -1,0 +1,150 @@
+//! What is too much is refused, within its time and in little memory.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use crate::world::{World, npy, npy_of, parquet_of};
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    writer.write_all(bytes).unwrap();
+    writer.finish().unwrap()
+}
+
+/// Peak of this process's memory, in bytes; none where the system does not say.
+fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok().map(|kilobytes| kilobytes << 10)
+}
+
+#[test]
+fn a_gzip_bomb_is_refused_at_the_limit() {
+    let world = World::with_model();
+    // 10 MB that inflate to 10 GB: a thousandfold, which is all that deflate can do.
+    let megabyte = gzip(&vec![0; 1 << 20]);
+    let bomb: Vec<u8> = megabyte.iter().copied().cycle().take(megabyte.len() * 10_000).collect();
+    assert!(bomb.len() > 8 << 20 && bomb.len() < 32 << 20, "{}", bomb.len());
+    let before = peak_memory();
+    let headers =
+        [("content-type", "application/x-npy"), ("content-encoding", "gzip"), ("idempotency-key", "bomb")];
+    let start = Instant::now();
+    let answer = world.caller.send("POST", "/v1/models/garments/batches", &headers, &bomb).expect(413);
+    assert!(answer.json()["detail"].as_str().unwrap().contains("134217728"), "{}", answer.text());
+    println!("gzip bomb of {} bytes: 413 after {:?}, peak {before:?} -> {:?} bytes", bomb.len(), start.elapsed(), peak_memory());
+    // The bomb itself is held twice by the caller and once by the server; what it inflates to, up to its limit of 128 MB.
+    if let (Some(before), Some(after)) = (before, peak_memory()) {
+        assert!(after - before < 500 << 20, "{before} -> {after}");
+    }
+    // The server is as it was.
+    world.caller.post_batch("garments", "after", &npy("clean_unlabeled.npy", 0..300)).expect(200);
+}
+
+#[test]
+fn gzipped_batches_are_taken_and_are_the_same_batches() {
+    let world = World::with_model();
+    let body = npy("clean_unlabeled.npy", 0..300);
+    let headers = [("content-type", "application/x-npy"), ("content-encoding", "gzip"), ("idempotency-key", "k")];
+    let first = world.caller.send("POST", "/v1/models/garments/batches", &headers, &gzip(&body)).expect(200);
+    let again = world.caller.post_batch("garments", "k", &body).expect(200);
+    assert_eq!(again.json()["duplicate"], true);
+    assert_eq!(first.json()["batch"], again.json()["batch"]);
+}
+
+#[test]
+fn a_body_that_never_ends_is_given_up() {
+    let world = World::with(|settings| settings.limits.body_time = Duration::from_millis(900));
+    world.caller.put_model("garments").expect(201);
+    let mut stream = TcpStream::connect(world.caller.address).unwrap();
+    let head = "POST /v1/models/garments/batches HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/x-npy\r\n\
+                idempotency-key: slow\r\ncontent-length: 12000\r\n\r\n";
+    stream.write_all(head.as_bytes()).unwrap();
+    let start = Instant::now();
+    let mut dripping = stream.try_clone().unwrap();
+    let drip = std::thread::spawn(move || {
+        // A byte now and then: the time counts from the head, not from the last byte.
+        while start.elapsed() < Duration::from_secs(10) && dripping.write_all(b"x").is_ok() {
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    });
+    let mut answer = String::new();
+    stream.set_read_timeout(Some(Duration::from_secs(8))).unwrap();
+    // The server closes the connection after its answer; what is dripped then may reset it.
+    let mut buffer = [0; 4096];
+    while let Ok(count @ 1..) = stream.read(&mut buffer) {
+        answer.push_str(&String::from_utf8_lossy(&buffer[..count]));
+        if answer.contains("within") {
+            break;
+        }
+    }
+    let took = start.elapsed();
+    println!("slow body: {:?} after {took:?}", answer.lines().next());
+    assert!(answer.starts_with("HTTP/1.1 408"), "{answer}");
+    assert!(took < Duration::from_secs(5), "{took:?}");
+    drop(stream);
+    drip.join().unwrap();
+}
+
+#[test]
+fn a_head_that_never_ends_is_given_up() {
+    let world = World::with(|settings| settings.limits.body_time = Duration::from_millis(900));
+    let mut stream = TcpStream::connect(world.caller.address).unwrap();
+    stream.write_all(b"GET /healthz HTTP/1.1\r\nx: ").unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(8))).unwrap();
+    let start = Instant::now();
+    let mut rest = Vec::new();
+    let _ = stream.read_to_end(&mut rest);
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+}
+
+#[test]
+fn sizes_are_limited() {
+    let world = World::with(|settings| {
+        settings.limits.body_bytes = 1_000_000;
+        settings.limits.rows = 1000;
+        settings.limits.classes = 20;
+    });
+    world.caller.put_model("garments").expect(201);
+    let json = [("content-type", "application/json")];
+    world.caller.send("PUT", "/v1/models/large", &json, &vec![b' '; 1_000_001]).expect(413);
+    let wide = npy_of(&[1.0 / 21.0; 21], 21);
+    assert!(world.caller.post_batch("garments", "wide", &wide).expect(413).text().contains("21"));
+    let tall = npy_of(&[0.1; 10_010], 10);
+    assert!(world.caller.post_batch("garments", "tall", &tall).expect(413).text().contains("1000 rows"));
+    // Rows that a table repeats a million times in a few bytes.
+    let repeated = parquet_of(&[0.1; 20_000], 10);
+    let headers = [("content-type", "application/vnd.apache.parquet"), ("idempotency-key", "repeated")];
+    world.caller.send("POST", "/v1/models/garments/batches", &headers, &repeated).expect(413);
+    world.caller.post_batch("garments", "fits", &npy_of(&[0.1; 10_000], 10)).expect(200);
+}
+
+#[test]
+fn a_full_queue_says_so_at_once() {
+    let world = World::with(|settings| {
+        settings.limits.queue = 1;
+        settings.threads = Some(1);
+    });
+    world.caller.put_model("garments").expect(201);
+    let body = npy("clean_unlabeled.npy", 0..1000);
+    let answers: Vec<_> = std::thread::scope(|scope| {
+        let senders: Vec<_> = (0..8)
+            .map(|sender| {
+                let (caller, body) = (world.caller.clone(), &body);
+                scope.spawn(move || {
+                    let send = |batch| caller.post_batch("garments", &format!("{sender}-{batch}"), body);
+                    (0..4).map(send).collect::<Vec<_>>()
+                })
+            })
+            .collect();
+        senders.into_iter().flat_map(|sender| sender.join().unwrap()).collect()
+    });
+    let refused: Vec<_> = answers.iter().filter(|answer| answer.status == 429).collect();
+    let taken = answers.iter().filter(|answer| answer.status == 200).count();
+    assert_eq!(refused.len() + taken, answers.len());
+    assert!(taken >= 4 && !refused.is_empty(), "{taken} taken, {} refused", refused.len());
+    assert!(refused.iter().all(|answer| answer.header("retry-after").is_some()));
+    // What was refused was not stored.
+    let history = world.caller.get("/v1/models/garments/batches?limit=100").expect(200).json();
+    assert_eq!(history["batches"].as_array().unwrap().len(), taken);
+}

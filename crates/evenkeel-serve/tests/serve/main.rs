@@ -1,0 +1,14 @@
+//! The server, asked over loopback: what it answers, whom it answers, what it survives.
+
+mod access;
+mod backup;
+mod batches;
+mod kills;
+mod limits;
+mod metrics;
+mod models;
+mod pages;
+mod proposals;
+mod told;
+mod watched;
+mod world;

@@ -1,0 +1,93 @@
+//! Webhooks: signed, repeated until they arrive, given up in sight.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpListener;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use evenkeel_serve::{SIGNATURE_HEADER, Webhooks, signature};
+
+use crate::world::{World, npy, wait_until};
+
+const SECRET: &[u8] = b"a secret of the operator";
+
+/// What a receiver on this machine was sent: head and body.
+type Letter = (Vec<String>, Vec<u8>);
+
+/// A receiver that answers with these statuses, one after the other, and with 200 then.
+fn receiver(statuses: &'static [u16]) -> (String, Receiver<Letter>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/hook", listener.local_addr().unwrap());
+    let (tell, told) = channel();
+    std::thread::spawn(move || {
+        for (number, stream) in listener.incoming().enumerate() {
+            let mut stream = stream.unwrap();
+            let mut reader = BufReader::new(stream.try_clone().unwrap());
+            let mut head = Vec::new();
+            loop {
+                let mut line = String::new();
+                if reader.read_line(&mut line).unwrap_or(0) <= 2 {
+                    break;
+                }
+                head.push(line.trim().to_owned());
+            }
+            let length = head.iter().find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse().ok());
+            let mut body = vec![0; length.unwrap_or(0)];
+            reader.read_exact(&mut body).unwrap();
+            let status = statuses.get(number).copied().unwrap_or(200);
+            let _ = write!(stream, "HTTP/1.1 {status} x\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+            if tell.send((head, body)).is_err() {
+                return;
+            }
+        }
+    });
+    (url, told)
+}
+
+fn header<'a>(letter: &'a Letter, name: &str) -> &'a str {
+    let is_it = |line: &&String| line.split(':').next().is_some_and(|found| found.eq_ignore_ascii_case(name));
+    letter.0.iter().find(is_it).and_then(|line| line.split_once(": ")).expect(name).1
+}
+
+fn world(url: &str) -> World {
+    let webhooks = Webhooks::new(vec![url.to_owned()], SECRET.to_vec()).unwrap();
+    let world = World::with(|settings| settings.webhooks = webhooks);
+    world.caller.put_model("garments").expect(201);
+    world
+}
+
+#[test]
+fn an_alarm_is_told_signed_and_again_until_it_arrives() {
+    let (url, told) = receiver(&[500, 302]);
+    let world = world(&url);
+    world.caller.post_batch("garments", "quiet", &npy("clean_unlabeled.npy", 0..500)).expect(200);
+    assert!(told.recv_timeout(Duration::from_millis(1500)).is_err(), "a quiet batch was told");
+    world.caller.post_batch("garments", "loud", &npy("motion_blur_5_unlabeled.npy", 0..1000)).expect(200);
+    let letters: Vec<Letter> = (0..3).map(|_| told.recv_timeout(Duration::from_secs(30)).expect("no webhook")).collect();
+    for letter in &letters {
+        let signed = header(letter, SIGNATURE_HEADER);
+        let time = signed.strip_prefix("t=").unwrap().split(',').next().unwrap().parse().unwrap();
+        assert_eq!(signed, signature(SECRET, time, &letter.1));
+        assert_eq!(letter.1, letters[0].1, "a repeated webhook differs");
+        assert_eq!(header(letter, "X-Evenkeel-Delivery"), header(&letters[0], "X-Evenkeel-Delivery"));
+    }
+    let body: serde_json::Value = serde_json::from_slice(&letters[0].1).unwrap();
+    assert_eq!(body["model"], "garments", "{body}");
+    wait_until("two failures are counted", || {
+        world.caller.get("/metrics").text().contains("evenkeel_webhook_failures_total 2\n")
+    });
+    assert!(world.caller.get("/webhooks").expect(200).text().contains("None."));
+}
+
+#[test]
+fn a_server_that_was_stopped_tells_later() {
+    // Nobody listens there.
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let mut world = world(&format!("http://{port}/"));
+    world.caller.post_batch("garments", "loud", &npy("motion_blur_5_unlabeled.npy", 0..1000)).expect(200);
+    wait_until("a failure is counted", || !world.caller.get("/metrics").text().contains("evenkeel_webhook_failures_total 0\n"));
+    let (url, told) = receiver(&[]);
+    world.restart_with(|settings| settings.webhooks = Webhooks::new(vec![url], SECRET.to_vec()).unwrap());
+    let letter = told.recv_timeout(Duration::from_secs(30)).expect("no webhook after a restart");
+    assert_eq!(serde_json::from_slice::<serde_json::Value>(&letter.1).unwrap()["model"], "garments");
+}
