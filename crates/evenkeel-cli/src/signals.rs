@@ -40,7 +40,8 @@ pub(crate) fn wait_for_stop() -> std::sync::mpsc::Receiver<i32> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
     let ignored = ignored_signals();
-    let heeded: Vec<i32> = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| !ignored.contains(signal)).collect();
+    let heeded: Vec<i32> =
+        [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| !ignored.contains(signal)).collect();
     let (tell, told) = std::sync::mpsc::channel();
     let (ready, wait) = std::sync::mpsc::channel();
     let watcher = std::thread::Builder::new().name("signals".into()).spawn(move || {

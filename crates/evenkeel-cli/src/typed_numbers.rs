@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 pub(crate) const MOST: u64 = 10_000_000;
 
 /// Reads a whole number of a range.
-pub(crate) fn whole<T: TryFrom<u64>>(
+pub(crate) fn whole<T: TryFrom<u64> + 'static>(
     range: RangeInclusive<u64>,
 ) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static {
     move |text| {

@@ -29,13 +29,21 @@ impl Load {
     fn parse() -> Result<Self, String> {
         let mut words = std::env::args().skip(1);
         let address = words.next().ok_or("which address?")?;
-        let address: SocketAddr = address.parse().map_err(|_| format!("{address} is no address with a port"))?;
+        let address: SocketAddr =
+            address.parse().map_err(|_| format!("{address} is no address with a port"))?;
         if !address.ip().is_loopback() {
             return Err(format!("{address} is not an address of this machine"));
         }
         let model = words.next().ok_or("which model?")?;
-        let mut load =
-            Self { address, model, connections: 8, seconds: 20.0, rate: None, rows: 300, classes: 10 };
+        let mut load = Self {
+            address,
+            model,
+            connections: 8,
+            seconds: 20.0,
+            rate: None,
+            rows: 300,
+            classes: 10,
+        };
         while let Some(flag) = words.next() {
             let value = words.next().ok_or_else(|| format!("{flag} needs a value"))?;
             let number: f64 = value.parse().map_err(|_| format!("{flag} needs a number"))?;
@@ -55,7 +63,8 @@ impl Load {
 
 /// A matrix of probabilities as npy; another one for every number.
 fn npy(rows: usize, classes: usize, number: u64) -> Vec<u8> {
-    let mut header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, {classes}), }}");
+    let mut header =
+        format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, {classes}), }}");
     while (10 + header.len() + 1) % 64 != 0 {
         header.push(' ');
     }
@@ -142,7 +151,8 @@ fn send(load: &Load, start: Instant, run: u128, next: &AtomicU64, seen: &Mutex<S
             None => Instant::now(),
         };
         std::thread::sleep(due.saturating_duration_since(Instant::now()));
-        let mut request = agent.post(&url).header("Idempotency-Key", format!("load-{run}-{number}"));
+        let mut request =
+            agent.post(&url).header("Idempotency-Key", format!("load-{run}-{number}"));
         request = request.header("Content-Type", "application/x-npy");
         if let Some(token) = &token {
             request = request.header("Authorization", format!("Bearer {token}"));
@@ -154,7 +164,8 @@ fn send(load: &Load, start: Instant, run: u128, next: &AtomicU64, seen: &Mutex<S
         });
         let took = due.elapsed();
         let mut seen = seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let status = answered.as_ref().map_or_else(|error| format!("no answer: {error}"), u16::to_string);
+        let status =
+            answered.as_ref().map_or_else(|error| format!("no answer: {error}"), u16::to_string);
         *seen.statuses.entry(status).or_default() += 1;
         if matches!(answered, Ok(200 | 201)) {
             seen.taken.push(took);

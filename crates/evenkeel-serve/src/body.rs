@@ -53,7 +53,9 @@ impl BodyMemory {
         let reading = self.collect(body, most);
         tokio::time::timeout(limits.body_time, reading).await.unwrap_or_else(|_| {
             let seconds = limits.body_time.as_secs_f64();
-            let detail = format!("the body did not arrive within {seconds} s; send it faster or in smaller batches");
+            let detail = format!(
+                "the body did not arrive within {seconds} s; send it faster or in smaller batches"
+            );
             Err(Problem::new(StatusCode::REQUEST_TIMEOUT, Kind::Limit, detail))
         })
     }
@@ -62,7 +64,8 @@ impl BodyMemory {
         let mut received = ReceivedBody { bytes: Vec::new(), _share: Vec::new() };
         let mut pages = 0;
         while let Some(frame) = body.frame().await {
-            let frame = frame.map_err(|_| Problem::usage("the connection broke before the body ended"))?;
+            let frame =
+                frame.map_err(|_| Problem::usage("the connection broke before the body ended"))?;
             let Ok(chunk): Result<Bytes, _> = frame.into_data() else { continue };
             let length = received.bytes.len() + chunk.len();
             if length > most {
@@ -85,5 +88,7 @@ impl BodyMemory {
 }
 
 fn too_large(most: usize) -> Problem {
-    Problem::too_large(format!("the body is larger than {most} bytes; send smaller batches, or raise --max-body"))
+    Problem::too_large(format!(
+        "the body is larger than {most} bytes; send smaller batches, or raise --max-body"
+    ))
 }

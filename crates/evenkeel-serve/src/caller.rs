@@ -28,13 +28,14 @@ impl Caller {
         let Self::Bearer(token) = self else { return Ok(()) };
         let mut scopes = token.scopes.split(',').filter_map(Scope::parse);
         if !scopes.any(|scope| scope.includes(asked)) {
-            let detail = format!("this token lacks the scope {}; ask for one that has it", asked.as_str());
+            let detail =
+                format!("this token lacks the scope {}; ask for one that has it", asked.as_str());
             return Err(Problem::forbidden(detail));
         }
         match model {
-            Some(model) if !self.may_see(model) => {
-                Err(Problem::forbidden("this token is for other models; ask for one that is for this"))
-            }
+            Some(model) if !self.may_see(model) => Err(Problem::forbidden(
+                "this token is for other models; ask for one that is for this",
+            )),
             _ => Ok(()),
         }
     }

@@ -99,7 +99,9 @@ pub(crate) fn inflated<'a>(
             // One byte more than the limit tells that there is more; nothing beyond it is ever inflated.
             let mut reader = flate2::read::MultiGzDecoder::new(bytes).take(most as u64 + 1);
             reader.read_to_end(&mut content).map_err(|error| {
-                Problem::usage(format!("the body was announced as gzip and cannot be inflated: {error}"))
+                Problem::usage(format!(
+                    "the body was announced as gzip and cannot be inflated: {error}"
+                ))
             })?;
             if content.len() > most {
                 return Err(too_much(most));
@@ -107,7 +109,8 @@ pub(crate) fn inflated<'a>(
             Ok(Cow::Owned(content))
         }
         _ => {
-            let detail = "this Content-Encoding is not understood here; send the body as it is, or as gzip";
+            let detail =
+                "this Content-Encoding is not understood here; send the body as it is, or as gzip";
             Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, Kind::Usage, detail))
         }
     }
@@ -148,7 +151,8 @@ pub(crate) fn rows_of(
     match form {
         BatchForm::Json => rows_of_json(content, limits),
         BatchForm::Npy | BatchForm::Parquet | BatchForm::Arrow => {
-            let file = spool.keep(content, form.extension()).map_err(|error| Problem::system(&error))?;
+            let file =
+                spool.keep(content, form.extension()).map_err(|error| Problem::system(&error))?;
             rows_of_file(file.path(), limits)
         }
     }
@@ -166,7 +170,11 @@ fn of_io(error: &IoError, name: &str) -> Problem {
     Problem::of_io(error, name, SHOWN)
 }
 
-fn rows_of_table(mut reader: MatrixReader, name: &str, limits: &Limits) -> Result<BatchRows, Problem> {
+fn rows_of_table(
+    mut reader: MatrixReader,
+    name: &str,
+    limits: &Limits,
+) -> Result<BatchRows, Problem> {
     let columns = reader.columns();
     require_classes(columns, limits)?;
     let step = reader.rows_within(STEP_BYTES);
@@ -199,7 +207,8 @@ fn rows_of_json(content: &[u8], limits: &Limits) -> Result<BatchRows, Problem> {
     }
     require_classes(columns, limits)?;
     require_rows(batch.probs.len(), columns, limits)?;
-    if let Some((row, found)) = batch.probs.iter().enumerate().find(|(_, row)| row.len() != columns) {
+    if let Some((row, found)) = batch.probs.iter().enumerate().find(|(_, row)| row.len() != columns)
+    {
         let found = found.len();
         return Err(Problem::data(format!(
             "row {row} of `probs` has {found} numbers, row 0 has {columns}; send a number for each class in every row"

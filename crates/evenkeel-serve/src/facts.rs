@@ -26,7 +26,8 @@ pub(crate) fn facts(store: &mut SqliteStore, model: Model) -> Result<Facts, Moni
     let (alarms, proposals) = (store.alarms(name)?, store.proposals(name)?);
     let watch = store.watch(name)?;
     let labels = watch.labels.state();
-    let standing: Vec<AlarmRecord> = alarms.iter().filter(|alarm| alarm.standing).cloned().collect();
+    let standing: Vec<AlarmRecord> =
+        alarms.iter().filter(|alarm| alarm.standing).cloned().collect();
     let alarm_since = match standing.last() {
         Some(AlarmRecord { batch: Some(batch), .. }) => Some(store.batch(name, *batch)?.0.time),
         Some(alarm) => Some(alarm.at),

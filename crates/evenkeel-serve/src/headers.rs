@@ -53,7 +53,8 @@ pub(crate) async fn require_loopback_name(request: Request, next: Next) -> Respo
     match named.is_none_or(is_loopback_name) {
         true => next.run(request).await,
         false => {
-            let detail = "without tokens this server answers to 127.0.0.1, [::1] and localhost only";
+            let detail =
+                "without tokens this server answers to 127.0.0.1, [::1] and localhost only";
             Problem::forbidden(detail).into_response()
         }
     }
@@ -75,10 +76,19 @@ mod tests {
 
     #[test]
     fn only_names_of_this_machine_pass() {
-        for name in ["127.0.0.1", "127.0.0.1:8750", "localhost:80", "LOCALHOST", "[::1]:8750", "[::1]"] {
+        for name in
+            ["127.0.0.1", "127.0.0.1:8750", "localhost:80", "LOCALHOST", "[::1]:8750", "[::1]"]
+        {
             assert!(is_loopback_name(name), "{name}");
         }
-        for name in ["evil.example", "evil.example:8750", "127.0.0.1.evil.example", "localhost.evil", "10.0.0.1:8750", ""] {
+        for name in [
+            "evil.example",
+            "evil.example:8750",
+            "127.0.0.1.evil.example",
+            "localhost.evil",
+            "10.0.0.1:8750",
+            "",
+        ] {
             assert!(!is_loopback_name(name), "{name}");
         }
     }

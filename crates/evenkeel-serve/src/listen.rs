@@ -29,7 +29,9 @@ pub(crate) async fn answer(
     stop: impl Future<Output = ()>,
 ) {
     let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(limits.head_time()).max_buf_size(HEAD_BYTES.max(8192));
+    http.timer(TokioTimer::new())
+        .header_read_timeout(limits.head_time())
+        .max_buf_size(HEAD_BYTES.max(8192));
     let places = Arc::new(Semaphore::new(limits.connections));
     let open = GracefulShutdown::new();
     let mut stop = std::pin::pin!(stop);
@@ -66,6 +68,8 @@ pub(crate) async fn answer(
     }
     drop(listener);
     if tokio::time::timeout(GRACE, open.shutdown()).await.is_err() {
-        crate::log::line(format_args!("some requests were not done after {GRACE:?}; they are cut off"));
+        crate::log::line(format_args!(
+            "some requests were not done after {GRACE:?}; they are cut off"
+        ));
     }
 }

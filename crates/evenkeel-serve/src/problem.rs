@@ -184,11 +184,15 @@ impl From<MonitorError> for Problem {
             MonitorKind::NotFound => Self::not_found(detail),
             MonitorKind::Conflict => Self::conflict(detail),
             MonitorKind::Invalid => match error {
-                MonitorError::BadName { .. } | MonitorError::BadKey { .. } | MonitorError::BadTime { .. } => Self::usage(detail),
+                MonitorError::BadName { .. }
+                | MonitorError::BadKey { .. }
+                | MonitorError::BadTime { .. } => Self::usage(detail),
                 _ => Self::data(detail),
             },
             // Another program writes: the same request can be sent again.
-            MonitorKind::Busy => Self::busy("another program is writing to the store; send this again later"),
+            MonitorKind::Busy => {
+                Self::busy("another program is writing to the store; send this again later")
+            }
             MonitorKind::Storage => Self::system(&error),
         }
     }

@@ -37,7 +37,9 @@ pub struct Running {
 pub fn start(settings: Settings) -> Result<Running, ServeError> {
     let lock = StoreLock::take(&settings.store)?;
     let address = settings.listen;
-    if !address.ip().is_loopback() && SqliteStore::open_or_create(&settings.store)?.tokens()?.is_empty() {
+    if !address.ip().is_loopback()
+        && SqliteStore::open_or_create(&settings.store)?.tokens()?.is_empty()
+    {
         return Err(ServeError::PublicWithoutTokens { address });
     }
     let threads = |error: std::io::Error| ServeError::Threads { reason: error.to_string() };
@@ -55,7 +57,9 @@ pub fn start(settings: Settings) -> Result<Running, ServeError> {
     let mut workers = Vec::new();
     if !settings.webhooks.urls().is_empty() {
         let (app, webhooks) = (Arc::clone(&app), settings.webhooks.clone());
-        workers.push(worker("webhooks", move |stop| crate::webhooks::deliver(&app, &webhooks, &stop))?);
+        workers.push(worker("webhooks", move |stop| {
+            crate::webhooks::deliver(&app, &webhooks, &stop)
+        })?);
     }
     if let Some(folder) = settings.watch.clone() {
         let app = Arc::clone(&app);

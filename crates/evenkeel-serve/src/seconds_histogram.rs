@@ -42,7 +42,10 @@ impl SecondsHistogram {
             let _ = writeln!(text, "{name}_bucket{{le=\"{end}\"}} {below}");
         }
         let Counted { count, sum, .. } = *counted;
-        let _ = writeln!(text, "{name}_bucket{{le=\"+Inf\"}} {count}\n{name}_sum {sum}\n{name}_count {count}");
+        let _ = writeln!(
+            text,
+            "{name}_bucket{{le=\"+Inf\"}} {count}\n{name}_sum {sum}\n{name}_count {count}"
+        );
     }
 }
 
@@ -58,7 +61,10 @@ mod tests {
         }
         let mut text = String::new();
         histogram.write("x_seconds", "Time.", &mut text);
-        assert!(text.contains("x_seconds_bucket{le=\"0.002\"} 1\nx_seconds_bucket{le=\"0.005\"} 3\n"), "{text}");
+        assert!(
+            text.contains("x_seconds_bucket{le=\"0.002\"} 1\nx_seconds_bucket{le=\"0.005\"} 3\n"),
+            "{text}"
+        );
         assert!(text.contains("{le=\"30\"} 3\nx_seconds_bucket{le=\"+Inf\"} 4\n"), "{text}");
         assert!(text.ends_with("x_seconds_count 4\n"), "{text}");
     }

@@ -24,7 +24,8 @@ const LOGIN_SECONDS: u32 = 12 * 3600;
 /// A cookie of a request.
 pub(crate) fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     let lines = headers.get_all(COOKIE).into_iter().filter_map(|line| line.to_str().ok());
-    let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    let mut pairs =
+        lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
     pairs.find(|(found, _)| *found == name).map(|(_, value)| value)
 }
 
@@ -34,7 +35,8 @@ pub(crate) fn set_cookie(request: &HeaderMap, name: &str, value: &str) -> Option
     let forwarded = request.get("x-forwarded-proto").and_then(|proto| proto.to_str().ok());
     let secure = if forwarded == Some("https") { "; Secure" } else { "" };
     let age = if value.is_empty() { 0 } else { LOGIN_SECONDS };
-    let cookie = format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict; Max-Age={age}{secure}");
+    let cookie =
+        format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict; Max-Age={age}{secure}");
     HeaderValue::from_str(&cookie).ok()
 }
 
@@ -55,7 +57,8 @@ impl FormKey {
     /// An error unless the form came from a page that this server gave to this browser.
     pub(crate) fn require(&self, headers: &HeaderMap, field: &str) -> Result<(), Problem> {
         let expected = cookie(headers, VISIT_COOKIE).map(|visit| self.field(visit));
-        let is_ours = expected.is_some_and(|expected| expected.as_bytes().ct_eq(field.as_bytes()).into());
+        let is_ours =
+            expected.is_some_and(|expected| expected.as_bytes().ct_eq(field.as_bytes()).into());
         match is_ours {
             true => Ok(()),
             false => Err(Problem::forbidden(
@@ -99,6 +102,12 @@ mod tests {
         let plain = set_cookie(&headers, TOKEN_COOKIE, "x").unwrap();
         assert_eq!(plain, "ek_token=x; Path=/; HttpOnly; SameSite=Strict; Max-Age=43200");
         headers.insert("x-forwarded-proto", HeaderValue::from_static("https"));
-        assert!(set_cookie(&headers, TOKEN_COOKIE, "").unwrap().to_str().unwrap().ends_with("Max-Age=0; Secure"));
+        assert!(
+            set_cookie(&headers, TOKEN_COOKIE, "")
+                .unwrap()
+                .to_str()
+                .unwrap()
+                .ends_with("Max-Age=0; Secure")
+        );
     }
 }

@@ -7,7 +7,8 @@ use crate::error::ServeError;
 use crate::limits::Limits;
 
 /// Where a server listens unless it is told otherwise: this machine only.
-pub const DEFAULT_ADDRESS: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8750);
+pub const DEFAULT_ADDRESS: SocketAddr =
+    SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8750);
 
 /// Fewest bytes of a secret for webhooks: what can be guessed signs nothing.
 pub const LEAST_SECRET_BYTES: usize = 16;
@@ -106,7 +107,9 @@ mod tests {
         for url in ["http://127.0.0.1:9/x", "https://alerts.example/evenkeel?x=@"] {
             assert!(one(url).is_ok(), "{url}");
         }
-        for url in ["", "ftp://a/b", "file:///etc/passwd", "http://", "http:///x", "http://u:p@host/"] {
+        for url in
+            ["", "ftp://a/b", "file:///etc/passwd", "http://", "http:///x", "http://u:p@host/"]
+        {
             assert!(matches!(one(url), Err(ServeError::WebhookAddress { .. })), "{url}");
         }
         let short = Webhooks::new(vec!["http://127.0.0.1/".into()], b"short".to_vec());

@@ -47,7 +47,11 @@ mod tests {
     fn secret_time_and_body_are_signed() {
         let signed = signature(b"secret", 17, b"{}");
         assert!(signed.starts_with("t=17,v1=") && signed.len() == 8 + 64);
-        for other in [signature(b"Secret", 17, b"{}"), signature(b"secret", 18, b"{}"), signature(b"secret", 17, b"{ }")] {
+        for other in [
+            signature(b"Secret", 17, b"{}"),
+            signature(b"secret", 18, b"{}"),
+            signature(b"secret", 17, b"{ }"),
+        ] {
             assert_ne!(signed[8..], other[8..]);
         }
     }

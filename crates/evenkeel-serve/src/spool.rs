@@ -22,7 +22,9 @@ impl Spool {
         let folder = PathBuf::from(name);
         let failed = |error| ServeError::File { path: folder.clone(), error };
         match fs::remove_dir_all(&folder) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(error)),
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(failed(error));
+            }
             _ => {}
         }
         let mut builder = DirBuilder::new();

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use evenkeel_monitor::{History as _, Instant, ModelName, NewAudit, SqliteStore, Token, Tokens as _};
+use evenkeel_monitor::{
+    History as _, Instant, ModelName, NewAudit, SqliteStore, Token, Tokens as _,
+};
 
 use crate::error::ServeError;
 use crate::tokens::{NewToken, Scope};
@@ -40,7 +42,13 @@ pub fn add_token(store: &Path, order: &TokenOrder) -> Result<NewToken, ServeErro
         revoked: None,
     })?;
     let details = format!("{} for {}", new.id, scopes.join(","));
-    store.note(&NewAudit { at, who: "operator", what: "token made", model: model.as_ref(), details: &details })?;
+    store.note(&NewAudit {
+        at,
+        who: "operator",
+        what: "token made",
+        model: model.as_ref(),
+        details: &details,
+    })?;
     Ok(new)
 }
 
@@ -61,7 +69,13 @@ pub fn revoke_token(store: &Path, id: &str) -> Result<bool, ServeError> {
     let at = Instant::now();
     let found = store.revoke(id, at)?;
     if found {
-        store.note(&NewAudit { at, who: "operator", what: "token revoked", model: None, details: id })?;
+        store.note(&NewAudit {
+            at,
+            who: "operator",
+            what: "token revoked",
+            model: None,
+            details: id,
+        })?;
     }
     Ok(found)
 }

@@ -17,7 +17,8 @@ const SECRET_BYTES: usize = 32;
 /// Random bytes of the system.
 pub(crate) fn random_bytes<const N: usize>() -> Result<[u8; N], ServeError> {
     let mut bytes = [0; N];
-    getrandom::fill(&mut bytes).map_err(|error| ServeError::Random { reason: error.to_string() })?;
+    getrandom::fill(&mut bytes)
+        .map_err(|error| ServeError::Random { reason: error.to_string() })?;
     Ok(bytes)
 }
 
@@ -140,7 +141,16 @@ mod tests {
 
     #[test]
     fn texts_of_another_form_are_no_tokens() {
-        for text in ["", "ek", "ek_", "ek__", "ek_0123456789ab_", "xx_0123456789ab_s", "ek_0123_s", "ek_0123456789aX_s"] {
+        for text in [
+            "",
+            "ek",
+            "ek_",
+            "ek__",
+            "ek_0123456789ab_",
+            "xx_0123456789ab_s",
+            "ek_0123_s",
+            "ek_0123456789aX_s",
+        ] {
             assert!(ShownToken::parse(text).is_none(), "{text}");
         }
     }

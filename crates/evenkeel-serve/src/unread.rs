@@ -28,7 +28,10 @@ impl HttpBody for Shared {
     type Data = Bytes;
     type Error = axum::Error;
 
-    fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let mut body = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         Pin::new(&mut *body).poll_frame(context)
     }

@@ -46,7 +46,8 @@ fn look_through(app: &App, folder: &Path, seen: &mut BTreeMap<PathBuf, Seen>) {
         let name = model.file_name().and_then(|name| name.to_str()).map(ModelName::new);
         let Some(Ok(name)) = name.filter(|_| model.is_dir()) else { continue };
         for file in entries(&model) {
-            let hidden = file.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+            let hidden =
+                file.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
             if hidden || Format::of(&file).is_none() {
                 continue;
             }
@@ -82,16 +83,26 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-fn take(app: &App, model: &ModelName, file: &Path, modified: Option<SystemTime>) -> Result<(), Problem> {
+fn take(
+    app: &App,
+    model: &ModelName,
+    file: &Path,
+    modified: Option<SystemTime>,
+) -> Result<(), Problem> {
     let content = file_digest(file).map_err(|error| Problem::data(error.to_string()))?;
     let rows = rows_of_file(file, &app.limits)?;
     let since = modified.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
     let seconds = since.and_then(|since| i64::try_from(since.as_secs()).ok());
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let key = hexadecimal(&content);
-    let received = store_rows(app, model, (&key, &name), seconds.map(Instant::from_seconds), content, &rows)?;
+    let received =
+        store_rows(app, model, (&key, &name), seconds.map(Instant::from_seconds), content, &rows)?;
     if !received.duplicate {
-        crate::log::line(format_args!("{}: batch {} of {model}", file.display(), received.record.batch));
+        crate::log::line(format_args!(
+            "{}: batch {} of {model}",
+            file.display(),
+            received.record.batch
+        ));
     }
     Ok(())
 }

@@ -32,7 +32,8 @@ const AT_A_TIME: u64 = 20;
 
 /// Seconds before the next try, after so many: 2, 4, 8, ... up to four hours.
 fn pause_after(tries: u64) -> i64 {
-    let doubled = 1_i64.checked_shl(u32::try_from(tries).unwrap_or(u32::MAX)).unwrap_or(LONGEST_PAUSE);
+    let doubled =
+        1_i64.checked_shl(u32::try_from(tries).unwrap_or(u32::MAX)).unwrap_or(LONGEST_PAUSE);
     doubled.clamp(1, LONGEST_PAUSE)
 }
 
@@ -85,7 +86,10 @@ impl<'a> Courier<'a> {
                     let next = (tries < MOST_TRIES).then(|| Instant::from_seconds(next));
                     if next.is_none() {
                         self.took.remove(&message.id);
-                        crate::log::line(format_args!("webhook {} was given up after {tries} tries: {trouble}", message.id));
+                        crate::log::line(format_args!(
+                            "webhook {} was given up after {tries} tries: {trouble}",
+                            message.id
+                        ));
                     }
                     store.failed(message.id, &trouble, next)?;
                 }
@@ -113,7 +117,12 @@ impl<'a> Courier<'a> {
     }
 }
 
-fn post(agent: &ureq::Agent, url: &str, secret: &[u8], message: &OutboxMessage) -> Result<(), String> {
+fn post(
+    agent: &ureq::Agent,
+    url: &str,
+    secret: &[u8],
+    message: &OutboxMessage,
+) -> Result<(), String> {
     let body = message.payload.as_bytes();
     let request = agent
         .post(url)
@@ -137,7 +146,11 @@ mod tests {
     fn pauses_double_up_to_their_limit() {
         assert_eq!([1, 2, 3].map(pause_after), [2, 4, 8]);
         assert_eq!([14, 63, 64, u64::MAX].map(pause_after)[0], LONGEST_PAUSE);
-        assert!([63, 64, u64::MAX].iter().all(|tries| (1..=LONGEST_PAUSE).contains(&pause_after(*tries))));
+        assert!(
+            [63, 64, u64::MAX]
+                .iter()
+                .all(|tries| (1..=LONGEST_PAUSE).contains(&pause_after(*tries)))
+        );
         let all: i64 = (1..MOST_TRIES).map(pause_after).sum();
         assert!((3600..3 * 86_400).contains(&all), "{all} s");
     }

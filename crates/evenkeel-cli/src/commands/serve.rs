@@ -5,7 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use evenkeel_serve::{
-    Limits, Scope, ServeError, Settings, TokenOrder, Webhooks, add_token, revoke_token, start, tokens,
+    Limits, Scope, ServeError, Settings, TokenOrder, Webhooks, add_token, revoke_token, start,
+    tokens,
 };
 use serde_json::json;
 
@@ -30,7 +31,10 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Outcome, Failure> {
 
 fn serve(args: &ServeArgs) -> Result<Outcome, Failure> {
     // clap asks for it unless tokens are in question.
-    let store = args.store.as_deref().ok_or_else(|| Failure::Argument("give the store with --store FILE".into()))?;
+    let store = args
+        .store
+        .as_deref()
+        .ok_or_else(|| Failure::Argument("give the store with --store FILE".into()))?;
     let mut settings = Settings::new(store);
     settings.listen = args.listen;
     settings.watch.clone_from(&args.watch);
@@ -40,7 +44,8 @@ fn serve(args: &ServeArgs) -> Result<Outcome, Failure> {
     let stop = crate::signals::wait_for_stop();
     let running = start(settings)?;
     // On stderr: stdout is for results, and a server has none.
-    let _ = writeln!(std::io::stderr(), "listening on http://{}; stop with Ctrl-C", running.address());
+    let _ =
+        writeln!(std::io::stderr(), "listening on http://{}; stop with Ctrl-C", running.address());
     // An error means that no signal can be waited for; whoever ends the process ends the server.
     let _ = stop.recv();
     let _ = writeln!(std::io::stderr(), "stopping: what is being answered will be answered");
@@ -53,7 +58,9 @@ fn webhooks(args: &ServeArgs) -> Result<Webhooks, Failure> {
     let secret = match &args.webhooks.webhook_secret_file {
         Some(path) => {
             let read = std::fs::read(path);
-            let text = read.map_err(|error| Failure::Argument(format!("--webhook-secret-file {}: {error}", path.display())))?;
+            let text = read.map_err(|error| {
+                Failure::Argument(format!("--webhook-secret-file {}: {error}", path.display()))
+            })?;
             // Editors end files with a line break that nobody means.
             text.trim_ascii_end().to_vec()
         }
@@ -72,7 +79,9 @@ fn limits(args: &ServeArgs) -> Result<Limits, Failure> {
         ("--max-queue", given.max_queue),
     ];
     if let Some((flag, _)) = at_least_one.iter().find(|(_, value)| *value == 0) {
-        return Err(Failure::Argument(format!("{flag} is 0, and nothing would be taken; give at least 1")));
+        return Err(Failure::Argument(format!(
+            "{flag} is 0, and nothing would be taken; give at least 1"
+        )));
     }
     let seconds = given.max_seconds;
     if !(0.1..=3600.0).contains(&seconds) {
@@ -97,7 +106,10 @@ fn about_tokens(command: &TokenCommand) -> Result<Outcome, Failure> {
         TokenCommand::List(at) => list(&at.store, if at.json { Form::Json } else { Form::Text }),
         TokenCommand::Revoke(args) => {
             if !revoke_token(&args.at.store, &args.id)? {
-                return Err(Failure::Argument(format!("there is no token {:?}; `evenkeel serve token list` shows all", args.id)));
+                return Err(Failure::Argument(format!(
+                    "there is no token {:?}; `evenkeel serve token list` shows all",
+                    args.id
+                )));
             }
             match args.at.json {
                 true => print_json(&json!({ "revoked": args.id }))?,
@@ -109,7 +121,9 @@ fn about_tokens(command: &TokenCommand) -> Result<Outcome, Failure> {
 }
 
 fn new_token(args: &NewTokenArgs) -> Result<Outcome, Failure> {
-    let scope = |name: &String| Scope::parse(name).ok_or_else(|| ServeError::NoSuchScope { name: name.clone() });
+    let scope = |name: &String| {
+        Scope::parse(name).ok_or_else(|| ServeError::NoSuchScope { name: name.clone() })
+    };
     let scopes: Vec<Scope> = args.scopes.iter().map(scope).collect::<Result<_, _>>()?;
     let order = TokenOrder { note: args.name.clone(), scopes, model: args.model.clone() };
     let token = add_token(&args.at.store, &order)?;
@@ -139,7 +153,10 @@ fn list(store: &Path, form: Form) -> Result<Outcome, Failure> {
             let line = |token: &evenkeel_serve::Token| {
                 let model = token.model.as_deref().unwrap_or("all models");
                 let state = token.revoked.map_or_else(String::new, |at| format!(", revoked {at}"));
-                format!("{}  {}  {model}  made {}{state}  {}\n", token.id, token.scopes, token.created, token.note)
+                format!(
+                    "{}  {}  {model}  made {}{state}  {}\n",
+                    token.id, token.scopes, token.created, token.note
+                )
             };
             print(&all.iter().map(line).collect::<String>())?;
         }

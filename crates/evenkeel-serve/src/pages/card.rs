@@ -66,7 +66,12 @@ fn coverage_words(last: &BatchRecord, level: &str) -> String {
     let summary = &last.summary;
     let estimate = percent_range(summary.estimate, summary.low, summary.high);
     let measured = match &last.measured {
-        Some(found) => format!(" {} of {} labels covered: {}.", found.covered, found.k, percent_range(found.value, found.low, found.high)),
+        Some(found) => format!(
+            " {} of {} labels covered: {}.",
+            found.covered,
+            found.k,
+            percent_range(found.value, found.low, found.high)
+        ),
         None => String::new(),
     };
     format!("Coverage now about {estimate}, level {level}.{measured}")
@@ -76,17 +81,23 @@ fn coverage_words(last: &BatchRecord, level: &str) -> String {
 fn since_words(last: &BatchRecord, facts: &Facts) -> String {
     let fresh = format!("Last batch {}, {} rows.", minute(last.time), last.rows);
     match (facts.alarm_since, facts.status.alarms.last()) {
-        (Some(since), Some(alarm)) => format!("Alarm since {}: {}. {fresh}", minute(since), alarm.rule.meaning()),
+        (Some(since), Some(alarm)) => {
+            format!("Alarm since {}: {}. {fresh}", minute(since), alarm.rule.meaning())
+        }
         _ => format!("No alarm. {fresh}"),
     }
 }
 
 fn advice_words(light: Light, standing: usize, open: usize) -> &'static str {
     match (light, standing, open) {
-        (_, 1.., 1..) => "Decide on the proposal: approve the new threshold, or reject it and keep the old one.",
+        (_, 1.., 1..) => {
+            "Decide on the proposal: approve the new threshold, or reject it and keep the old one."
+        }
         (Light::Red, 1.., 0) => "Calibrate anew, or label some rows to see what is true.",
         (_, 1.., 0) => "Look at the batches since the alarm; label some rows to see what is true.",
-        (Light::Red, 0, _) => "Look at the last batch. No alarm has gone off yet: it may have been that batch alone.",
+        (Light::Red, 0, _) => {
+            "Look at the last batch. No alarm has gone off yet: it may have been that batch alone."
+        }
         (Light::Amber, 0, _) => "Nothing to do yet; keep an eye on the next batches.",
         (Light::Green, 0, _) => "Nothing to do.",
     }

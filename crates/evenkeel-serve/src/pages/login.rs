@@ -33,7 +33,8 @@ pub(super) struct NextQuery {
 
 /// A page of this server to go to; anything else is the first page.
 fn own_path(next: &str) -> &str {
-    let is_ours = next.starts_with('/') && !next.starts_with("//") && !next.contains(['\\', '\r', '\n']);
+    let is_ours =
+        next.starts_with('/') && !next.starts_with("//") && !next.contains(['\\', '\r', '\n']);
     if is_ours { next } else { "/" }
 }
 
@@ -76,7 +77,8 @@ pub(super) async fn log_in(
         Ok(Caller::Local) => Ok(Redirect::to(next).into_response()),
         Err(_) => {
             let visitor = Visitor::new(&app, &headers, None)?;
-            let page = LoginPage { visitor: &visitor, trouble: "This token is not known here.", next };
+            let page =
+                LoginPage { visitor: &visitor, trouble: "This token is not known here.", next };
             Ok(super::page(&visitor, StatusCode::UNAUTHORIZED, &page))
         }
     }
@@ -108,7 +110,14 @@ mod tests {
     #[test]
     fn a_login_leads_to_pages_of_this_server_only() {
         assert_eq!(own_path("/models/a"), "/models/a");
-        for other in ["", "https://evil.example/", "//evil.example/", "/\\evil.example", "javascript:alert(1)", "/a\r\nx: y"] {
+        for other in [
+            "",
+            "https://evil.example/",
+            "//evil.example/",
+            "/\\evil.example",
+            "javascript:alert(1)",
+            "/a\r\nx: y",
+        ] {
             assert_eq!(own_path(other), "/", "{other}");
         }
     }

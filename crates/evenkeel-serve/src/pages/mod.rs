@@ -60,7 +60,9 @@ fn page(visitor: &Visitor, status: StatusCode, template: &impl Template) -> Resp
     let mut response = (status, [(CONTENT_TYPE, "text/html; charset=utf-8")], text).into_response();
     let headers = response.headers_mut();
     headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(PAGE_POLICY));
-    if let Some(cookie) = visitor.new_visit().and_then(|visit| set_cookie(visitor.headers(), VISIT_COOKIE, visit)) {
+    if let Some(cookie) =
+        visitor.new_visit().and_then(|visit| set_cookie(visitor.headers(), VISIT_COOKIE, visit))
+    {
         headers.append(SET_COOKIE, cookie);
     }
     response

@@ -7,7 +7,9 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use evenkeel_monitor::{AuditEntry, BatchQuery, BatchRecord, History as _, Proposal, ProposalState};
+use evenkeel_monitor::{
+    AuditEntry, BatchQuery, BatchRecord, History as _, Proposal, ProposalState,
+};
 use serde::Deserialize;
 
 use super::card::Card;
@@ -94,10 +96,17 @@ pub(super) async fn page(
         app.read(move |store| {
             let model = store.model(&name)?;
             let end = before.unwrap_or(u64::MAX).min(model.batches + 1);
-            let from = |count: u64| BatchQuery { after: end.saturating_sub(1 + count), ..BatchQuery::default() };
-            let mut batches = store.batches(&name, &BatchQuery { limit: Some(PAGE.min(end - 1).max(1)), ..from(PAGE) })?;
+            let from = |count: u64| BatchQuery {
+                after: end.saturating_sub(1 + count),
+                ..BatchQuery::default()
+            };
+            let mut batches = store.batches(
+                &name,
+                &BatchQuery { limit: Some(PAGE.min(end - 1).max(1)), ..from(PAGE) },
+            )?;
             batches.retain(|batch| batch.batch < end);
-            let recent = BatchQuery { after: model.batches.saturating_sub(TREND), ..BatchQuery::default() };
+            let recent =
+                BatchQuery { after: model.batches.saturating_sub(TREND), ..BatchQuery::default() };
             let trend = store.batches(&name, &recent)?;
             let audit = store.audit(Some(&name), AUDIT)?;
             let facts = facts(store, model)?;
@@ -115,13 +124,21 @@ pub(super) async fn page(
         card: Card::of(&facts),
         proposals: proposals(&facts, may_decide),
         trend: super::trend::drawn(&facts, &trend),
-        alarms: facts.alarms.iter().map(|alarm| Line {
-            time: minute(alarm.at),
-            who: String::new(),
-            words: format!("{} ({})", alarm.reason, alarm.severity.as_str()),
-        }).collect(),
+        alarms: facts
+            .alarms
+            .iter()
+            .map(|alarm| Line {
+                time: minute(alarm.at),
+                who: String::new(),
+                words: format!("{} ({})", alarm.reason, alarm.severity.as_str()),
+            })
+            .collect(),
         batches: batches.iter().rev().map(BatchView::of).collect(),
-        older: if oldest > 1 { format!("/models/{}?before={oldest}#batches", facts.status.model.name) } else { String::new() },
+        older: if oldest > 1 {
+            format!("/models/{}?before={oldest}#batches", facts.status.model.name)
+        } else {
+            String::new()
+        },
         audit: audit.into_iter().map(line).collect(),
         visitor: &visitor,
     };
@@ -129,7 +146,11 @@ pub(super) async fn page(
 }
 
 fn line(entry: AuditEntry) -> Line {
-    let words = if entry.details.is_empty() { entry.what } else { format!("{}: {}", entry.what, entry.details) };
+    let words = if entry.details.is_empty() {
+        entry.what
+    } else {
+        format!("{}: {}", entry.what, entry.details)
+    };
     Line { time: minute(entry.at), who: entry.who, words }
 }
 
@@ -137,12 +158,16 @@ fn line(entry: AuditEntry) -> Line {
 fn proposals(facts: &Facts, may_decide: bool) -> Vec<ProposalView> {
     let open = facts.proposals.iter().filter(|proposal| proposal.state == ProposalState::Open);
     let decided = facts.proposals.iter().find(|proposal| proposal.decided.is_some());
-    open.chain(decided).map(|proposal| ProposalView::of(proposal, facts.status.model.version, may_decide)).collect()
+    open.chain(decided)
+        .map(|proposal| ProposalView::of(proposal, facts.status.model.version, may_decide))
+        .collect()
 }
 
 impl ProposalView {
     fn of(proposal: &Proposal, version: u64, may_decide: bool) -> Self {
-        let threshold = |value: Option<f64>| value.map_or("every label".to_owned(), |value| format!("{value:.4}"));
+        let threshold = |value: Option<f64>| {
+            value.map_or("every label".to_owned(), |value| format!("{value:.4}"))
+        };
         let expected = match proposal.expected_coverage {
             Some([value, low, high]) => percent_range(value, low, high),
             None => "cannot be said".into(),
@@ -154,9 +179,25 @@ impl ProposalView {
         };
         let mut rows = vec![
             Row { name: "Expected coverage", value: expected },
-            Row { name: "Labels in a set", value: format!("{:.2} now, {:.2} after", proposal.set_size_before, proposal.set_size_after) },
-            Row { name: "Threshold", value: format!("{} now, {} after", threshold(proposal.threshold_before), threshold(proposal.threshold_after)) },
-            Row { name: "Made of", value: format!("batch {}{labels}, by {}", batches.join(", "), proposal.method) },
+            Row {
+                name: "Labels in a set",
+                value: format!(
+                    "{:.2} now, {:.2} after",
+                    proposal.set_size_before, proposal.set_size_after
+                ),
+            },
+            Row {
+                name: "Threshold",
+                value: format!(
+                    "{} now, {} after",
+                    threshold(proposal.threshold_before),
+                    threshold(proposal.threshold_after)
+                ),
+            },
+            Row {
+                name: "Made of",
+                value: format!("batch {}{labels}, by {}", batches.join(", "), proposal.method),
+            },
             Row { name: "Why", value: proposal.account.clone() },
         ];
         if let (Some(who), Some(why), Some(at)) = (&proposal.who, &proposal.why, proposal.decided) {
@@ -185,7 +226,9 @@ impl BatchView {
             time: minute(batch.time),
             rows: batch.rows,
             estimate: percent_range(summary.estimate, summary.low, summary.high),
-            measured: batch.measured.as_ref().map_or("\u{2013}".into(), |found| format!("{} of {}", percent(found.value), found.k)),
+            measured: batch.measured.as_ref().map_or("\u{2013}".into(), |found| {
+                format!("{} of {}", percent(found.value), found.k)
+            }),
             p_value: p_value(summary.p_value),
             tone,
             verdict,

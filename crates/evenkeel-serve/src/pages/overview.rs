@@ -24,11 +24,16 @@ struct OverviewPage<'a> {
     host: String,
 }
 
-pub(super) async fn page(State(app): State<Arc<App>>, Reader { visitor, caller }: Reader) -> Response {
+pub(super) async fn page(
+    State(app): State<Arc<App>>,
+    Reader { visitor, caller }: Reader,
+) -> Response {
     let found = app.read(move |store| {
-        let models = store.models()?.into_iter().filter(|model| caller.may_see(model.name.as_str()));
+        let models =
+            store.models()?.into_iter().filter(|model| caller.may_see(model.name.as_str()));
         let models: Vec<Model> = models.collect();
-        let all: Result<Vec<Facts>, _> = models.into_iter().map(|model| facts(store, model)).collect();
+        let all: Result<Vec<Facts>, _> =
+            models.into_iter().map(|model| facts(store, model)).collect();
         let dead = store.dead()?.into_iter().filter(|letter| caller.may_see(&letter.model)).count();
         Ok((all?, dead))
     });

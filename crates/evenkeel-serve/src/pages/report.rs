@@ -66,7 +66,12 @@ fn numbers(visitor: &Visitor, record: &BatchRecord, document: &str, has_report: 
     let document: Value = serde_json::from_str(document).unwrap_or_default();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let measured = record.measured.as_ref().map(|found| {
-        format!("{}, {} of {} labels covered", percent_range(found.value, found.low, found.high), found.covered, found.k)
+        format!(
+            "{}, {} of {} labels covered",
+            percent_range(found.value, found.low, found.high),
+            found.covered,
+            found.k
+        )
     });
     let mut rows = vec![
         ("Time", minute(record.time)),
@@ -96,7 +101,10 @@ fn numbers(visitor: &Visitor, record: &BatchRecord, document: &str, has_report: 
         ),
         advice: text(&document["advice"]),
         rows,
-        warnings: document["warnings"].as_array().map(|all| all.iter().map(text).collect()).unwrap_or_default(),
+        warnings: document["warnings"]
+            .as_array()
+            .map(|all| all.iter().map(text).collect())
+            .unwrap_or_default(),
         alarms: record.alarms.iter().map(|alarm| alarm.reason.clone()).collect(),
         has_report,
     };
@@ -119,7 +127,9 @@ pub(super) async fn report(
     match made.await {
         Ok(text) => {
             let mut response = ([(CONTENT_TYPE, "text/html; charset=utf-8")], text).into_response();
-            response.headers_mut().insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(REPORT_POLICY));
+            response
+                .headers_mut()
+                .insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(REPORT_POLICY));
             response
         }
         Err(problem) => super::trouble(&visitor, &problem),
@@ -127,8 +137,12 @@ pub(super) async fn report(
 }
 
 fn report_of(app: &App, model: &ModelName, number: u64) -> Result<String, Problem> {
-    let Some((record, checked, reference)) = app.monitor.look_again(model, number).map_err(missing)? else {
-        return Err(Problem::not_found("the rows of this batch were not kept, and its report is made of them"));
+    let Some((record, checked, reference)) =
+        app.monitor.look_again(model, number).map_err(missing)?
+    else {
+        return Err(Problem::not_found(
+            "the rows of this batch were not kept, and its report is made of them",
+        ));
     };
     let about = AboutRun {
         run: Some(format!("{model}, batch {number}")),

@@ -10,5 +10,8 @@ pub(super) fn drawn(facts: &Facts, batches: &[BatchRecord]) -> String {
     if batches.is_empty() {
         return "<p>No batch so far.</p>".into();
     }
-    trend_parts(&trend_of(&facts.status, batches, &facts.proposals, Instant::now(), &|_| Vec::new())).figures
+    trend_parts(&trend_of(&facts.status, batches, &facts.proposals, Instant::now(), &|_| {
+        Vec::new()
+    }))
+    .figures
 }

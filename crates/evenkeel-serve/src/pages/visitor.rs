@@ -29,8 +29,13 @@ pub(super) struct Visitor {
 
 impl Visitor {
     /// Of a request; `caller` is none where nobody has logged in yet.
-    pub(super) fn new(app: &App, headers: &HeaderMap, caller: Option<&Caller>) -> Result<Self, Problem> {
-        let known = cookie(headers, VISIT_COOKIE).filter(|visit| !visit.is_empty()).map(str::to_owned);
+    pub(super) fn new(
+        app: &App,
+        headers: &HeaderMap,
+        caller: Option<&Caller>,
+    ) -> Result<Self, Problem> {
+        let known =
+            cookie(headers, VISIT_COOKIE).filter(|visit| !visit.is_empty()).map(str::to_owned);
         let (visit, new_visit) = match known {
             Some(visit) => (visit, None),
             None => {
@@ -81,7 +86,8 @@ impl FromRequestParts<Arc<App>> for Reader {
             let next = parts.uri.path();
             return Err(Redirect::to(&format!("/login?next={next}")).into_response());
         };
-        let visitor = Visitor::new(app, &parts.headers, Some(&caller)).map_err(|problem| problem.into_response())?;
+        let visitor = Visitor::new(app, &parts.headers, Some(&caller))
+            .map_err(|problem| problem.into_response())?;
         match caller.require(Scope::Read, None) {
             Ok(()) => Ok(Self { visitor, caller }),
             Err(problem) => Err(super::trouble(&visitor, &problem)),

@@ -25,7 +25,10 @@ struct Letter {
     trouble: String,
 }
 
-pub(super) async fn page(State(app): State<Arc<App>>, Reader { visitor, caller }: Reader) -> Response {
+pub(super) async fn page(
+    State(app): State<Arc<App>>,
+    Reader { visitor, caller }: Reader,
+) -> Response {
     let dead = match app.read(|store| store.dead()).await {
         Ok(dead) => dead,
         Err(problem) => return super::trouble(&visitor, &problem),

@@ -7,9 +7,11 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::HeaderMap;
-use evenkeel_monitor::{BatchQuery, BatchRecord, History as _, Instant, ModelName, NewBatch, Received, bytes_digest};
 use evenkeel_io::Values;
 use evenkeel_jobs::{AnyRows, MemorySource};
+use evenkeel_monitor::{
+    BatchQuery, BatchRecord, History as _, Instant, ModelName, NewBatch, Received, bytes_digest,
+};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use utoipa::IntoParams;
@@ -160,13 +162,19 @@ impl HistoryQuery {
         let moment = |text: &Option<String>| text.as_deref().map(Instant::parse).transpose();
         let limit = self.limit.unwrap_or(PAGE);
         if limit == 0 || limit > LARGEST_PAGE {
-            return Err(Problem::usage(format!("limit is {limit}; ask for 1 to {LARGEST_PAGE} batches")));
+            return Err(Problem::usage(format!(
+                "limit is {limit}; ask for 1 to {LARGEST_PAGE} batches"
+            )));
         }
         let after = match self.cursor.as_deref() {
             None => 0,
-            Some(text) if text.len() <= 18 && text.bytes().all(|byte| byte.is_ascii_digit()) => text.parse().unwrap_or(0),
+            Some(text) if text.len() <= 18 && text.bytes().all(|byte| byte.is_ascii_digit()) => {
+                text.parse().unwrap_or(0)
+            }
             Some(text) => {
-                return Err(Problem::usage(format!("{text:?} is no cursor; give next_cursor of the page before")));
+                return Err(Problem::usage(format!(
+                    "{text:?} is no cursor; give next_cursor of the page before"
+                )));
             }
         };
         let usage = |error: evenkeel_monitor::MonitorError| Problem::usage(error.to_string());

@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use utoipa::openapi::{ContentBuilder, ObjectBuilder, Ref, RefOr, Response, ResponseBuilder, Schema};
+use utoipa::openapi::{
+    ContentBuilder, ObjectBuilder, Ref, RefOr, Response, ResponseBuilder, Schema,
+};
 use utoipa::{IntoResponses, PartialSchema, ToSchema};
 
 /// What `evenkeel calibrate` writes: an object that this interface hands on as it is.
@@ -228,7 +230,10 @@ pub(crate) struct Conflict;
 
 impl IntoResponses for Conflict {
     fn responses() -> BTreeMap<String, RefOr<Response>> {
-        problems(&[(409, "It contradicts what is stored: a key of other rows, another label, a decision that was made")])
+        problems(&[(
+            409,
+            "It contradicts what is stored: a key of other rows, another label, a decision that was made",
+        )])
     }
 }
 

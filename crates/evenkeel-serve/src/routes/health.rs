@@ -33,11 +33,14 @@ pub(crate) async fn healthz() -> Json<Alive> {
     )
 )]
 pub(crate) async fn readyz(State(app): State<Arc<App>>) -> Result<Json<Alive>, Problem> {
-    let not_ready = |why: &str| Problem::new(axum::http::StatusCode::SERVICE_UNAVAILABLE, Kind::System, why);
+    let not_ready =
+        |why: &str| Problem::new(axum::http::StatusCode::SERVICE_UNAVAILABLE, Kind::System, why);
     if app.queue.depth() >= app.limits.queue {
         return Err(not_ready("the queue is full; batches are refused until some are checked"));
     }
     // The caller need not know what is wrong with the disk: the log does.
-    app.read(|store| store.models().map(drop)).await.map_err(|_| not_ready("the store cannot be read; the log says why"))?;
+    app.read(|store| store.models().map(drop))
+        .await
+        .map_err(|_| not_ready("the store cannot be read; the log says why"))?;
     Ok(Json(Alive { status: "ok" }))
 }

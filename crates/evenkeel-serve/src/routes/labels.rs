@@ -36,7 +36,9 @@ impl LabelsBody {
         let Some(rows) = self.rows else { return Ok((0..).zip(labels).collect()) };
         if rows.len() != labels.len() {
             let (rows, labels) = (rows.len(), labels.len());
-            return Err(Problem::data(format!("there are {rows} rows and {labels} labels; send one label for each row")));
+            return Err(Problem::data(format!(
+                "there are {rows} rows and {labels} labels; send one label for each row"
+            )));
         }
         Ok(rows.into_iter().map(u64::from).zip(labels).collect())
     }

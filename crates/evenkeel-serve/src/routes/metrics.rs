@@ -24,10 +24,14 @@ use crate::tokens::Scope;
     ),
     security(("token" = []))
 )]
-pub(crate) async fn metrics(State(app): State<Arc<App>>, caller: Caller) -> Result<Response, Problem> {
+pub(crate) async fn metrics(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+) -> Result<Response, Problem> {
     caller.require(Scope::Read, None)?;
     let all = app.read(move |store| {
-        let models = store.models()?.into_iter().filter(|model| caller.may_see(model.name.as_str()));
+        let models =
+            store.models()?.into_iter().filter(|model| caller.may_see(model.name.as_str()));
         let models: Vec<_> = models.collect();
         models.into_iter().map(|model| facts(store, model)).collect::<Result<Vec<Facts>, _>>()
     });
@@ -44,11 +48,28 @@ fn one(text: &mut String, name: &str, kind: &str, help: &str, value: u64) {
 
 fn of_server(app: &App, text: &mut String) {
     let count = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
-    app.metrics.check_seconds.write("evenkeel_check_seconds", "Time from the body of a batch to its answer.", text);
-    one(text, "evenkeel_queue_depth", "gauge", "Batches that wait or are being checked.", app.queue.depth() as u64);
-    one(text, "evenkeel_refused_total", "counter", "Requests refused because the queue was full.", count(&app.queue.refused));
+    app.metrics.check_seconds.write(
+        "evenkeel_check_seconds",
+        "Time from the body of a batch to its answer.",
+        text,
+    );
+    one(
+        text,
+        "evenkeel_queue_depth",
+        "gauge",
+        "Batches that wait or are being checked.",
+        app.queue.depth() as u64,
+    );
+    one(
+        text,
+        "evenkeel_refused_total",
+        "counter",
+        "Requests refused because the queue was full.",
+        count(&app.queue.refused),
+    );
     let (name, help) = ("evenkeel_webhook_failures_total", "Deliveries of webhooks that failed.");
     one(text, name, "counter", help, count(&app.metrics.webhook_failures));
-    let (name, help) = ("evenkeel_watch_failures_total", "Files of the watched folder that could not be taken.");
+    let (name, help) =
+        ("evenkeel_watch_failures_total", "Files of the watched folder that could not be taken.");
     one(text, name, "counter", help, count(&app.metrics.watch_failures));
 }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use axum::extract::Request;
 use axum::http::{Response as HttpResponse, StatusCode};
-use axum::middleware::{from_fn, from_fn_with_state, Next};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use axum::{Router, body::Body};
@@ -67,7 +67,8 @@ async fn other_method() -> Problem {
 }
 
 fn other_site(_: ProtectionError) -> Response {
-    Problem::forbidden("a page of another site sent this request; only this server's own pages may").into_response()
+    Problem::forbidden("a page of another site sent this request; only this server's own pages may")
+        .into_response()
 }
 
 fn panicked(_: Box<dyn Any + Send>) -> HttpResponse<Body> {

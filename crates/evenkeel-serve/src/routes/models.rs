@@ -28,7 +28,7 @@ pub(crate) struct ModelQuery {
     /// Chance of any false alarm over the life of a reference [default: 0.05].
     #[param(exclusive_minimum = 0, exclusive_maximum = 1)]
     delta: Option<f64>,
-    /// What is kept of batches: `nothing`, `sets` (enough for late labels) or `rows` [default: rows].
+    /// What is kept of batches: `nothing`, `sets` (enough for late labels) or `rows` [default: sets].
     #[param(pattern = "^(nothing|sets|rows)$")]
     keep: Option<String>,
 }
@@ -39,10 +39,14 @@ pub(crate) struct ModelQuery {
     responses((status = 200, description = "The models, by name", body = super::documents::ModelsAnswer), super::documents::AccessProblems),
     security(("token" = []))
 )]
-pub(crate) async fn all(State(app): State<Arc<App>>, caller: Caller) -> Result<Json<Value>, Problem> {
+pub(crate) async fn all(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+) -> Result<Json<Value>, Problem> {
     caller.require(Scope::Read, None)?;
     let models = app.read(|store| store.models()).await?;
-    let seen: Vec<_> = models.into_iter().filter(|model| caller.may_see(model.name.as_str())).collect();
+    let seen: Vec<_> =
+        models.into_iter().filter(|model| caller.may_see(model.name.as_str())).collect();
     Ok(Json(json!({ "models": seen })))
 }
 
@@ -89,7 +93,7 @@ pub(crate) async fn put(
     caller.require(Scope::Admin, Some(name.as_str()))?;
     require_json(&headers)?;
     let delta = asked.delta.unwrap_or(0.05);
-    let keep = asked.keep.as_deref().map_or(Some(Keep::Rows), Keep::from_word);
+    let keep = asked.keep.as_deref().map_or(Some(Keep::default()), Keep::from_word);
     let keep = keep.ok_or_else(|| Problem::usage("keep is nothing, sets or rows"))?;
     app.queue.require_room()?;
     let received = app.bodies.receive(&headers, body, &app.limits).await?;
@@ -97,7 +101,8 @@ pub(crate) async fn put(
     let (at_work, who) = (Arc::clone(&app), caller.name());
     let made = app.queue.run(place, move || {
         let content = inflated(&headers, &received.bytes, &at_work.limits)?;
-        let text = std::str::from_utf8(&content).map_err(|_| Problem::usage("the body is not UTF-8, as JSON is"))?;
+        let text = std::str::from_utf8(&content)
+            .map_err(|_| Problem::usage("the body is not UTF-8, as JSON is"))?;
         // As JSON first: what is no JSON at all is another mistake than a document of something else.
         crate::content::parse_json::<serde::de::IgnoredAny>(&content)?;
         let status = match at_work.monitor.model(&name) {
@@ -152,7 +157,9 @@ pub(crate) async fn calibration(
     let found = app.read(move |store| store.version(&model, version)).await?;
     let tag = format!("\"{}\"", found.etag);
     let known = headers.get(IF_NONE_MATCH).and_then(|value| value.to_str().ok()).unwrap_or("");
-    let is_known = known.split(',').any(|one| [tag.as_str(), "*"].contains(&one.trim().trim_start_matches("W/")));
+    let is_known = known
+        .split(',')
+        .any(|one| [tag.as_str(), "*"].contains(&one.trim().trim_start_matches("W/")));
     let mut response = match is_known {
         true => StatusCode::NOT_MODIFIED.into_response(),
         false => ([(CONTENT_TYPE, "application/json")], found.calibration).into_response(),

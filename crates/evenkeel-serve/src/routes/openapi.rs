@@ -54,7 +54,10 @@ mod tests {
         for (path, operations) in paths.iter().filter(|(path, _)| path.starts_with("/v1")) {
             for (method, operation) in operations.as_object().unwrap() {
                 for status in ["400", "401", "403"] {
-                    assert!(operation["responses"].get(status).is_some(), "{method} {path} lacks {status}");
+                    assert!(
+                        operation["responses"].get(status).is_some(),
+                        "{method} {path} lacks {status}"
+                    );
                 }
             }
         }

@@ -52,7 +52,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Numbered {
         let is_plain = text.bytes().all(|byte| byte.is_ascii_digit()) && !text.starts_with('0');
         let number = text.parse().ok().filter(|_| is_plain);
         let number = number.filter(|number| i64::try_from(*number).is_ok());
-        let number = number.ok_or_else(|| Problem::usage(format!("{text:?} is no number from 1 on")))?;
+        let number =
+            number.ok_or_else(|| Problem::usage(format!("{text:?} is no number from 1 on")))?;
         Ok(Self { model: model(&named)?, number })
     }
 }

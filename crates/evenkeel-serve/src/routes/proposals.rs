@@ -129,11 +129,19 @@ pub(crate) async fn decide(
     for (what, text, longest) in [("who", &who, longest_who), ("why", &why, longest_why)] {
         let length = text.trim().chars().count();
         if length == 0 || text.chars().count() > longest {
-            return Err(Problem::data(format!("{what} has {length} characters; give 1 to {longest}: it stands in the audit log")));
+            return Err(Problem::data(format!(
+                "{what} has {length} characters; give 1 to {longest}: it stands in the audit log"
+            )));
         }
     }
     let decided = app.act(move |monitor| {
-        let decision = Decision { proposal: number, choice, who: who.trim(), why: why.trim(), at: Instant::now() };
+        let decision = Decision {
+            proposal: number,
+            choice,
+            who: who.trim(),
+            why: why.trim(),
+            at: Instant::now(),
+        };
         monitor.decide(&model, &decision)
     });
     decided.await

@@ -50,7 +50,12 @@ fn every_scope_opens_its_own_doors_only() {
     admin.put_model("shoes").expect(201);
     let body = npy("clean_unlabeled.npy", 0..100);
     let nobody = guarded.world.caller.clone();
-    for path in ["/v1/models/garments/batches", "/v1/models/garments/proposals", "/v1/models/garments/calibration", "/metrics"] {
+    for path in [
+        "/v1/models/garments/batches",
+        "/v1/models/garments/proposals",
+        "/v1/models/garments/calibration",
+        "/metrics",
+    ] {
         let answer = nobody.get(path).expect(401);
         assert!(answer.header("www-authenticate").is_some());
         assert_eq!(answer.json()["kind"], "access");
@@ -76,7 +81,10 @@ fn every_scope_opens_its_own_doors_only() {
     let approve = guarded.bearer(&[Scope::Approve], &[]);
     approve.post_json("/v1/models/garments/proposals/1/approve", &decision).expect(404);
     let labels = serde_json::json!({"labels": [0, 1]});
-    let path = format!("/v1/models/garments/batches/{}/labels", batch.as_str().map_or_else(|| batch.to_string(), str::to_owned));
+    let path = format!(
+        "/v1/models/garments/batches/{}/labels",
+        batch.as_str().map_or_else(|| batch.to_string(), str::to_owned)
+    );
     read.post_json(&path, &labels).expect(403);
 }
 
@@ -85,7 +93,15 @@ fn wrong_tokens_are_all_alike() {
     let (guarded, admin) = Guarded::new();
     let good = admin.token.clone().unwrap();
     let id = good.split('_').nth(1).unwrap();
-    for token in ["", "x", "ek_", &format!("ek_{id}_wrong"), &format!("{good}x"), &good[..good.len() - 1], "ek_000000000000_x"] {
+    for token in [
+        "",
+        "x",
+        "ek_",
+        &format!("ek_{id}_wrong"),
+        &format!("{good}x"),
+        &good[..good.len() - 1],
+        "ek_000000000000_x",
+    ] {
         let answer = guarded.world.caller.with_token(token).get("/metrics").expect(401);
         assert_eq!(answer.text(), guarded.world.caller.get("/metrics").text(), "{token}");
     }
@@ -106,13 +122,20 @@ fn a_token_that_was_taken_back_opens_nothing() {
 #[test]
 fn other_sites_pages_are_kept_out() {
     let world = World::with_model();
-    let get = |headers: &[(&str, &str)]| world.caller.send("GET", "/v1/models/garments/batches", headers, &[]);
+    let get = |headers: &[(&str, &str)]| {
+        world.caller.send("GET", "/v1/models/garments/batches", headers, &[])
+    };
     // A name of another site that leads here.
     get(&[("host", "evil.example")]).expect(403);
     get(&[("host", "localhost:1")]).expect(200);
     let json = ("content-type", "application/json");
     let post = |headers: &[(&str, &str)]| {
-        world.caller.send("POST", "/v1/models/garments/proposals/1/approve", headers, b"{\"who\":\"a\",\"why\":\"b\"}")
+        world.caller.send(
+            "POST",
+            "/v1/models/garments/proposals/1/approve",
+            headers,
+            b"{\"who\":\"a\",\"why\":\"b\"}",
+        )
     };
     post(&[json]).expect(404);
     post(&[json, ("sec-fetch-site", "cross-site")]).expect(403);
@@ -124,10 +147,20 @@ fn other_sites_pages_are_kept_out() {
 #[test]
 fn every_answer_says_what_browsers_may_do() {
     let world = World::with_model();
-    for path in ["/", "/models/garments", "/v1/models/garments/batches", "/metrics", "/nothing", "/static/style.css"] {
+    for path in [
+        "/",
+        "/models/garments",
+        "/v1/models/garments/batches",
+        "/metrics",
+        "/nothing",
+        "/static/style.css",
+    ] {
         let answer = world.caller.get(path);
         let policy = answer.header("content-security-policy").unwrap();
-        assert!(policy.starts_with("default-src 'none'") && policy.contains("frame-ancestors 'none'"), "{path}: {policy}");
+        assert!(
+            policy.starts_with("default-src 'none'") && policy.contains("frame-ancestors 'none'"),
+            "{path}: {policy}"
+        );
         assert!(!policy.contains("script-src 'unsafe"), "{path}: {policy}");
         assert_eq!(answer.header("x-content-type-options"), Some("nosniff"), "{path}");
         assert_eq!(answer.header("referrer-policy"), Some("no-referrer"), "{path}");

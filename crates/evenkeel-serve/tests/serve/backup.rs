@@ -24,6 +24,10 @@ fn a_backup_made_while_it_runs_is_a_whole_store() {
     // What the backup holds is known; what came after it can be sent again.
     let again = world.caller.post_batch("garments", "before", &body).expect(200).json();
     assert_eq!((&again["duplicate"], &again["batch"]), (&true.into(), &first["batch"]));
-    let later = world.caller.post_batch("garments", "after", &npy("clean_unlabeled.npy", 300..600)).expect(200).json();
+    let later = world
+        .caller
+        .post_batch("garments", "after", &npy("clean_unlabeled.npy", 300..600))
+        .expect(200)
+        .json();
     assert_eq!(later["duplicate"], false);
 }

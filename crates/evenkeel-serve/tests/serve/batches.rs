@@ -8,11 +8,28 @@ use crate::world::{World, labels, npy, npy_of};
 fn an_answer_says_what_to_know() {
     let world = World::with_model();
     let body = npy("clean_unlabeled.npy", 0..300);
-    let answer = world.caller.post_batch_at("garments", "night-1", Some("2026-11-01T03:00:00Z"), &body).expect(200);
+    let answer = world
+        .caller
+        .post_batch_at("garments", "night-1", Some("2026-11-01T03:00:00Z"), &body)
+        .expect(200);
     let found = answer.json();
-    assert_eq!((&found["duplicate"], &found["m"], &found["time"]), (&json!(false), &json!(300), &json!("2026-11-01T03:00:00Z")));
-    assert!(found["shift"]["p_value"].is_number() && found["shift"]["detected"].is_boolean(), "{found}");
-    for field in ["batch", "coverage_estimate", "coverage_interval", "set_size_mean", "verdict", "alarm", "advice"] {
+    assert_eq!(
+        (&found["duplicate"], &found["m"], &found["time"]),
+        (&json!(false), &json!(300), &json!("2026-11-01T03:00:00Z"))
+    );
+    assert!(
+        found["shift"]["p_value"].is_number() && found["shift"]["detected"].is_boolean(),
+        "{found}"
+    );
+    for field in [
+        "batch",
+        "coverage_estimate",
+        "coverage_interval",
+        "set_size_mean",
+        "verdict",
+        "alarm",
+        "advice",
+    ] {
         assert!(found.get(field).is_some(), "{field}: {found}");
     }
 }
@@ -39,7 +56,10 @@ fn a_repeated_key_is_answered_and_not_stored_again() {
     assert!(problem["detail"].as_str().unwrap().contains("night-1"), "{problem}");
     // Keys belong to their model.
     world.caller.put_model("shoes").expect(201);
-    assert_eq!(world.caller.post_batch("shoes", "night-1", &other).expect(200).json()["duplicate"], false);
+    assert_eq!(
+        world.caller.post_batch("shoes", "night-1", &other).expect(200).json()["duplicate"],
+        false
+    );
     let history = world.caller.get("/v1/models/garments/batches").expect(200).json();
     assert_eq!(history["batches"].as_array().unwrap().len(), 1);
 }
@@ -52,7 +72,10 @@ fn a_key_is_needed_and_must_say_something() {
     let path = "/v1/models/garments/batches";
     world.caller.send("POST", path, &[npy_type], &body).expect(400);
     for key in ["", " ", &"k".repeat(256)] {
-        let answer = world.caller.send("POST", path, &[npy_type, ("idempotency-key", key)], &body).expect(400);
+        let answer = world
+            .caller
+            .send("POST", path, &[npy_type, ("idempotency-key", key)], &body)
+            .expect(400);
         assert!(answer.text().contains("Idempotency-Key"), "{}", answer.text());
     }
 }
@@ -72,8 +95,15 @@ fn every_form_of_the_same_rows_gives_the_same_answer() {
     let answers = forms.map(|(form, bytes)| {
         let model = format!("m-{}", form.rsplit(['/', '.', '-']).next().unwrap());
         world.caller.put_model(&model).expect(201);
-        let headers = [("content-type", form), ("idempotency-key", "k"), ("x-batch-time", "2026-11-01T00:00:00Z")];
-        let answer = world.caller.send("POST", &format!("/v1/models/{model}/batches"), &headers, &bytes).expect(200);
+        let headers = [
+            ("content-type", form),
+            ("idempotency-key", "k"),
+            ("x-batch-time", "2026-11-01T00:00:00Z"),
+        ];
+        let answer = world
+            .caller
+            .send("POST", &format!("/v1/models/{model}/batches"), &headers, &bytes)
+            .expect(200);
         let mut found = answer.json();
         // Whose they are and when they came differs; what was found does not.
         let fields = found.as_object_mut().unwrap();
@@ -103,11 +133,17 @@ fn bad_batches_are_refused_with_the_place_and_nothing_is_stored() {
     for (number, (form, body, status, words)) in cases.into_iter().enumerate() {
         let key = format!("bad-{number}");
         let headers = [("content-type", form), ("idempotency-key", &key[..])];
-        let answer = world.caller.send("POST", "/v1/models/garments/batches", &headers, &body).expect(status);
+        let answer = world
+            .caller
+            .send("POST", "/v1/models/garments/batches", &headers, &body)
+            .expect(status);
         assert_eq!(answer.header("content-type"), Some("application/problem+json"));
         let detail = answer.json()["detail"].as_str().unwrap().to_owned();
         assert!(detail.contains(words), "{detail}");
-        assert!(!detail.contains("spool") && !detail.contains("sqlite"), "{detail} names a file of the server");
+        assert!(
+            !detail.contains("spool") && !detail.contains("sqlite"),
+            "{detail} names a file of the server"
+        );
     }
     let history = world.caller.get("/v1/models/garments/batches").expect(200).json();
     assert_eq!(history["batches"], json!([]));
@@ -120,12 +156,21 @@ fn history_comes_in_pages_in_the_order_of_arrival() {
     let world = World::with_model();
     for day in 1..=7 {
         let body = npy("clean_unlabeled.npy", (day - 1) * 100..day * 100);
-        world.caller.post_batch_at("garments", &format!("day-{day}"), Some(&format!("2026-11-{day:02}T03:00:00Z")), &body).expect(200);
+        world
+            .caller
+            .post_batch_at(
+                "garments",
+                &format!("day-{day}"),
+                Some(&format!("2026-11-{day:02}T03:00:00Z")),
+                &body,
+            )
+            .expect(200);
     }
     let mut seen = Vec::new();
     let mut query = "?limit=3".to_owned();
     loop {
-        let page = world.caller.get(&format!("/v1/models/garments/batches{query}")).expect(200).json();
+        let page =
+            world.caller.get(&format!("/v1/models/garments/batches{query}")).expect(200).json();
         let batches = page["batches"].as_array().unwrap();
         assert!(batches.len() <= 3);
         seen.extend(batches.iter().map(|batch| batch["time"].as_str().unwrap().to_owned()));
@@ -136,12 +181,21 @@ fn history_comes_in_pages_in_the_order_of_arrival() {
     }
     let in_order: Vec<_> = (1..=7).map(|day| format!("2026-11-{day:02}T03:00:00Z")).collect();
     assert_eq!(seen, in_order);
-    let some = world.caller.get("/v1/models/garments/batches?from=2026-11-03T00:00:00Z&to=2026-11-05T00:00:00Z").expect(200).json();
+    let some = world
+        .caller
+        .get("/v1/models/garments/batches?from=2026-11-03T00:00:00Z&to=2026-11-05T00:00:00Z")
+        .expect(200)
+        .json();
     assert_eq!(some["batches"].as_array().unwrap().len(), 2);
     let one = &some["batches"][0]["batch"];
     let one = one.as_str().map_or_else(|| one.to_string(), str::to_owned);
-    assert_eq!(world.caller.get(&format!("/v1/models/garments/batches/{one}")).expect(200).json()["time"], "2026-11-03T03:00:00Z");
-    for query in ["?limit=0", "?limit=x", "?limit=1001", "?from=yesterday", "?cursor=%00", "?cursor=x"] {
+    assert_eq!(
+        world.caller.get(&format!("/v1/models/garments/batches/{one}")).expect(200).json()["time"],
+        "2026-11-03T03:00:00Z"
+    );
+    for query in
+        ["?limit=0", "?limit=x", "?limit=1001", "?from=yesterday", "?cursor=%00", "?cursor=x"]
+    {
         world.caller.get(&format!("/v1/models/garments/batches{query}")).expect(400);
     }
     world.caller.get("/v1/models/garments/batches/999999").expect(404);
@@ -165,12 +219,19 @@ fn labels_may_come_late_in_parts_and_twice() {
     assert_eq!(whole["n_labeled"], 300);
     let coverage = whole["coverage"].as_f64().unwrap();
     assert!((0.84..=0.97).contains(&coverage), "{whole}");
-    assert!(whole["coverage_interval_cp"][0].as_f64().unwrap() < coverage && whole["e_value"].is_number(), "{whole}");
+    assert!(
+        whole["coverage_interval_cp"][0].as_f64().unwrap() < coverage
+            && whole["e_value"].is_number(),
+        "{whole}"
+    );
     // A row that was another class before, a class that is none, a row that is none.
     let other = if all[0] == 0 { 1 } else { 0 };
     world.caller.post_json(&path, &json!({"rows": [0], "labels": [other]})).expect(409);
     world.caller.post_json(&path, &json!({"rows": [0], "labels": [10]})).expect(422);
     world.caller.post_json(&path, &json!({"rows": [300], "labels": [1]})).expect(422);
     world.caller.post_json(&path, &json!({"rows": [0, 1], "labels": [1]})).expect(422);
-    world.caller.post_json("/v1/models/garments/batches/999999/labels", &json!({"labels": [1]})).expect(404);
+    world
+        .caller
+        .post_json("/v1/models/garments/batches/999999/labels", &json!({"labels": [1]}))
+        .expect(404);
 }

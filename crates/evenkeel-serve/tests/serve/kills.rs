@@ -19,7 +19,8 @@ const STORE: &str = "EVENKEEL_SERVE_TEST_FOLDER";
 #[test]
 fn a_server_in_a_process_of_its_own() {
     let Ok(folder) = std::env::var(STORE) else { return };
-    let mut settings = evenkeel_serve::Settings::new(std::path::Path::new(&folder).join("ek.sqlite"));
+    let mut settings =
+        evenkeel_serve::Settings::new(std::path::Path::new(&folder).join("ek.sqlite"));
     settings.listen.set_port(0);
     let running = evenkeel_serve::start(settings).unwrap();
     println!("LISTENING {}", running.address());
@@ -46,7 +47,8 @@ fn start_process(folder: &Folder) -> (Child, SocketAddr) {
 /// A small batch, another one for every number: the check must not be what the kills wait for.
 fn body(number: u64) -> Vec<u8> {
     let rows = (0..40).flat_map(|row| {
-        let high = 0.5 + 0.4 * f64::from(u8::try_from((number * 31 + row * 7) % 100).unwrap()) / 100.0;
+        let high =
+            0.5 + 0.4 * f64::from(u8::try_from((number * 31 + row * 7) % 100).unwrap()) / 100.0;
         let mut masses = vec![(1.0 - high) / 9.0; 10];
         masses[usize::try_from((number + row) % 10).unwrap()] = high;
         masses
@@ -67,7 +69,8 @@ fn no_kill_loses_what_was_answered() {
         let stop = Arc::new(AtomicBool::new(false));
         let senders: Vec<_> = (0..4)
             .map(|_| {
-                let (answered, sent, next) = (Arc::clone(&answered), Arc::clone(&sent), Arc::clone(&next));
+                let (answered, sent, next) =
+                    (Arc::clone(&answered), Arc::clone(&sent), Arc::clone(&next));
                 let stop = Arc::clone(&stop);
                 let caller = Caller::new(address);
                 std::thread::spawn(move || {
@@ -75,10 +78,14 @@ fn no_kill_loses_what_was_answered() {
                         let number = next.fetch_add(1, Ordering::Relaxed);
                         sent.fetch_add(1, Ordering::Relaxed);
                         let key = format!("batch-{number}");
-                        let headers = [("content-type", "application/x-npy"), ("idempotency-key", &key[..])];
+                        let headers =
+                            [("content-type", "application/x-npy"), ("idempotency-key", &key[..])];
                         let path = "/v1/models/garments/batches";
                         // No answer, or half of one: the server was killed.
-                        let Ok(answer) = caller.try_send("POST", path, &headers, &body(number)) else { return };
+                        let Ok(answer) = caller.try_send("POST", path, &headers, &body(number))
+                        else {
+                            return;
+                        };
                         if answer.status == 200 {
                             let id = answer.json()["batch"].to_string();
                             answered.lock().unwrap().insert(number, id);
@@ -102,7 +109,10 @@ fn no_kill_loses_what_was_answered() {
             let stored = everything_stored(&Caller::new(address));
             for (number, id) in answered.iter() {
                 let times = stored.get(id).copied().unwrap_or(0);
-                assert_eq!(times, 1, "batch {number} was answered as {id} and is stored {times} times after {kill} kills");
+                assert_eq!(
+                    times, 1,
+                    "batch {number} was answered as {id} and is stored {times} times after {kill} kills"
+                );
             }
             println!(
                 "{} kills: {} sent, {} answered, {} stored, none lost, none twice",
@@ -114,8 +124,13 @@ fn no_kill_loses_what_was_answered() {
             // A sample is sent again: it is known, with the same answer.
             let caller = Caller::new(address);
             for (number, id) in answered.iter().rev().take(5) {
-                let again = caller.post_batch("garments", &format!("batch-{number}"), &body(*number)).expect(200);
-                assert_eq!((again.json()["duplicate"].as_bool(), again.json()["batch"].to_string()), (Some(true), id.clone()));
+                let again = caller
+                    .post_batch("garments", &format!("batch-{number}"), &body(*number))
+                    .expect(200);
+                assert_eq!(
+                    (again.json()["duplicate"].as_bool(), again.json()["batch"].to_string()),
+                    (Some(true), id.clone())
+                );
             }
         }
     }
@@ -130,7 +145,10 @@ fn everything_stored(caller: &Caller) -> BTreeMap<String, u32> {
     let mut stored = BTreeMap::new();
     let mut cursor = String::new();
     loop {
-        let page = caller.get(&format!("/v1/models/garments/batches?limit=1000{cursor}")).expect(200).json();
+        let page = caller
+            .get(&format!("/v1/models/garments/batches?limit=1000{cursor}"))
+            .expect(200)
+            .json();
         for batch in page["batches"].as_array().unwrap() {
             *stored.entry(batch["batch"].to_string()).or_insert(0) += 1;
         }

@@ -27,12 +27,21 @@ fn a_gzip_bomb_is_refused_at_the_limit() {
     let bomb: Vec<u8> = megabyte.iter().copied().cycle().take(megabyte.len() * 10_000).collect();
     assert!(bomb.len() > 8 << 20 && bomb.len() < 32 << 20, "{}", bomb.len());
     let before = peak_memory();
-    let headers =
-        [("content-type", "application/x-npy"), ("content-encoding", "gzip"), ("idempotency-key", "bomb")];
+    let headers = [
+        ("content-type", "application/x-npy"),
+        ("content-encoding", "gzip"),
+        ("idempotency-key", "bomb"),
+    ];
     let start = Instant::now();
-    let answer = world.caller.send("POST", "/v1/models/garments/batches", &headers, &bomb).expect(413);
+    let answer =
+        world.caller.send("POST", "/v1/models/garments/batches", &headers, &bomb).expect(413);
     assert!(answer.json()["detail"].as_str().unwrap().contains("134217728"), "{}", answer.text());
-    println!("gzip bomb of {} bytes: 413 after {:?}, peak {before:?} -> {:?} bytes", bomb.len(), start.elapsed(), peak_memory());
+    println!(
+        "gzip bomb of {} bytes: 413 after {:?}, peak {before:?} -> {:?} bytes",
+        bomb.len(),
+        start.elapsed(),
+        peak_memory()
+    );
     // The bomb itself is held twice by the caller and once by the server; what it inflates to, up to its limit of 128 MB.
     if let (Some(before), Some(after)) = (before, peak_memory()) {
         assert!(after - before < 500 << 20, "{before} -> {after}");
@@ -45,8 +54,15 @@ fn a_gzip_bomb_is_refused_at_the_limit() {
 fn gzipped_batches_are_taken_and_are_the_same_batches() {
     let world = World::with_model();
     let body = npy("clean_unlabeled.npy", 0..300);
-    let headers = [("content-type", "application/x-npy"), ("content-encoding", "gzip"), ("idempotency-key", "k")];
-    let first = world.caller.send("POST", "/v1/models/garments/batches", &headers, &gzip(&body)).expect(200);
+    let headers = [
+        ("content-type", "application/x-npy"),
+        ("content-encoding", "gzip"),
+        ("idempotency-key", "k"),
+    ];
+    let first = world
+        .caller
+        .send("POST", "/v1/models/garments/batches", &headers, &gzip(&body))
+        .expect(200);
     let again = world.caller.post_batch("garments", "k", &body).expect(200);
     assert_eq!(again.json()["duplicate"], true);
     assert_eq!(first.json()["batch"], again.json()["batch"]);
@@ -111,10 +127,13 @@ fn sizes_are_limited() {
     let wide = npy_of(&[1.0 / 21.0; 21], 21);
     assert!(world.caller.post_batch("garments", "wide", &wide).expect(413).text().contains("21"));
     let tall = npy_of(&[0.1; 10_010], 10);
-    assert!(world.caller.post_batch("garments", "tall", &tall).expect(413).text().contains("1000 rows"));
+    assert!(
+        world.caller.post_batch("garments", "tall", &tall).expect(413).text().contains("1000 rows")
+    );
     // Rows that a table repeats a million times in a few bytes.
     let repeated = parquet_of(&[0.1; 20_000], 10);
-    let headers = [("content-type", "application/vnd.apache.parquet"), ("idempotency-key", "repeated")];
+    let headers =
+        [("content-type", "application/vnd.apache.parquet"), ("idempotency-key", "repeated")];
     world.caller.send("POST", "/v1/models/garments/batches", &headers, &repeated).expect(413);
     world.caller.post_batch("garments", "fits", &npy_of(&[0.1; 10_000], 10)).expect(200);
 }
@@ -132,7 +151,8 @@ fn a_full_queue_says_so_at_once() {
             .map(|sender| {
                 let (caller, body) = (world.caller.clone(), &body);
                 scope.spawn(move || {
-                    let send = |batch| caller.post_batch("garments", &format!("{sender}-{batch}"), body);
+                    let send =
+                        |batch| caller.post_batch("garments", &format!("{sender}-{batch}"), body);
                     (0..4).map(send).collect::<Vec<_>>()
                 })
             })

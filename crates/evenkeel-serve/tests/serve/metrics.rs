@@ -8,8 +8,12 @@ use crate::proposals::alarmed;
 /// samples of a family together, histograms with rising buckets that end at `+Inf`.
 fn check(text: &str) -> BTreeMap<String, f64> {
     let is_name = |name: &str| {
-        let first = name.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_' || byte == b':');
-        first && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b':')
+        let first = name
+            .bytes()
+            .next()
+            .is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_' || byte == b':');
+        first
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b':')
     };
     assert!(text.ends_with('\n'), "the last line does not end");
     let (mut families, mut kind, mut current) = (BTreeSet::new(), String::new(), String::new());
@@ -18,11 +22,17 @@ fn check(text: &str) -> BTreeMap<String, f64> {
     for line in text.lines() {
         if let Some(rest) = line.strip_prefix("# HELP ") {
             let (name, help) = rest.split_once(' ').expect(line);
-            assert!(is_name(name) && !help.is_empty() && families.insert(name.to_owned()), "{line}");
+            assert!(
+                is_name(name) && !help.is_empty() && families.insert(name.to_owned()),
+                "{line}"
+            );
             current = name.to_owned();
         } else if let Some(rest) = line.strip_prefix("# TYPE ") {
             let (name, found) = rest.split_once(' ').expect(line);
-            assert!(name == current && ["counter", "gauge", "histogram"].contains(&found), "{line}");
+            assert!(
+                name == current && ["counter", "gauge", "histogram"].contains(&found),
+                "{line}"
+            );
             assert!(found != "counter" || name.ends_with("_total"), "{line}");
             kind = found.to_owned();
             bucket = None;
@@ -35,10 +45,19 @@ fn check(text: &str) -> BTreeMap<String, f64> {
             };
             for label in labels.split(',').filter(|label| !label.is_empty()) {
                 let (label, quoted) = label.split_once('=').expect(line);
-                assert!(is_name(label) && quoted.len() >= 2 && quoted.starts_with('"') && quoted.ends_with('"'), "{line}");
+                assert!(
+                    is_name(label)
+                        && quoted.len() >= 2
+                        && quoted.starts_with('"')
+                        && quoted.ends_with('"'),
+                    "{line}"
+                );
             }
             let family = match kind.as_str() {
-                "histogram" => ["_bucket", "_sum", "_count"].iter().find_map(|end| name.strip_suffix(end)).expect(line),
+                "histogram" => ["_bucket", "_sum", "_count"]
+                    .iter()
+                    .find_map(|end| name.strip_suffix(end))
+                    .expect(line),
                 _ => name,
             };
             assert!(is_name(name) && family == current, "{line} is outside its family {current}");
@@ -59,14 +78,20 @@ fn metrics_keep_to_the_grammar_and_say_what_is() {
     let answer = world.caller.get("/metrics").expect(200);
     assert_eq!(answer.header("content-type"), Some("text/plain; version=0.0.4; charset=utf-8"));
     let samples = check(&answer.text());
-    let value = |series: &str| *samples.get(series).unwrap_or_else(|| panic!("{series}: {}", answer.text()));
+    let value = |series: &str| {
+        *samples.get(series).unwrap_or_else(|| panic!("{series}: {}", answer.text()))
+    };
     assert_eq!(value("evenkeel_batches_total{model=\"garments\"}"), 3.0);
     assert_eq!(value("evenkeel_rows_total{model=\"garments\"}"), 3000.0);
     assert_eq!(value("evenkeel_batches_total{model=\"shoes\"}"), 0.0);
     assert!(value("evenkeel_last_batch_timestamp_seconds{model=\"garments\"}") > 1_700_000_000.0);
     assert_eq!(value("evenkeel_proposals_open{model=\"garments\"}"), 1.0);
     assert_eq!(value("evenkeel_check_seconds_count"), 3.0);
-    let alarms: f64 = samples.iter().filter(|(series, _)| series.starts_with("evenkeel_alarm{model=\"garments\"")).map(|(_, value)| value).sum();
+    let alarms: f64 = samples
+        .iter()
+        .filter(|(series, _)| series.starts_with("evenkeel_alarm{model=\"garments\""))
+        .map(|(_, value)| value)
+        .sum();
     assert!(alarms >= 1.0);
     let (low, high) = ("evenkeel_coverage_lower", "evenkeel_coverage_upper");
     let range = "{model=\"garments\",kind=\"estimate\"}";

@@ -11,10 +11,19 @@ fn the_calibration_can_be_polled() {
     let tag = first.header("etag").unwrap().to_owned();
     assert!(tag.starts_with('"'), "{tag}");
     // As it was given, to the byte: serving systems read the file that `evenkeel predict` reads.
-    assert_eq!(first.json(), serde_json::from_str::<Value>(&crate::world::calibration_json(0.1)).unwrap());
-    let same = world.caller.send("GET", "/v1/models/garments/calibration", &[("if-none-match", &tag)], &[]).expect(304);
+    assert_eq!(
+        first.json(),
+        serde_json::from_str::<Value>(&crate::world::calibration_json(0.1)).unwrap()
+    );
+    let same = world
+        .caller
+        .send("GET", "/v1/models/garments/calibration", &[("if-none-match", &tag)], &[])
+        .expect(304);
     assert!(same.body.is_empty() && same.header("etag") == Some(&tag));
-    world.caller.send("GET", "/v1/models/garments/calibration", &[("if-none-match", "\"other\"")], &[]).expect(200);
+    world
+        .caller
+        .send("GET", "/v1/models/garments/calibration", &[("if-none-match", "\"other\"")], &[])
+        .expect(200);
     world.caller.get("/v1/models/garments/calibration?version=1").expect(200);
     world.caller.get("/v1/models/garments/calibration?version=2").expect(404);
     world.caller.get("/v1/models/garments/calibration?version=x").expect(400);
@@ -24,7 +33,14 @@ fn the_calibration_can_be_polled() {
 #[test]
 fn models_are_made_of_calibrations_and_of_nothing_else() {
     let world = World::new();
-    let put = |model: &str, body: &[u8]| world.caller.send("PUT", &format!("/v1/models/{model}"), &[("content-type", "application/json")], body);
+    let put = |model: &str, body: &[u8]| {
+        world.caller.send(
+            "PUT",
+            &format!("/v1/models/{model}"),
+            &[("content-type", "application/json")],
+            body,
+        )
+    };
     put("garments", b"{}").expect(422);
     put("garments", b"not json").expect(400);
     put("garments", &demo_bytes("calibration_probs.npy")).expect(400);

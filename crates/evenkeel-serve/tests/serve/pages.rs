@@ -13,7 +13,10 @@ fn csrf(page: &Answer) -> String {
 }
 
 fn visit(page: &Answer) -> String {
-    let cookie = page.headers.iter().find(|(name, value)| name == "set-cookie" && value.starts_with("ek_visit="));
+    let cookie = page
+        .headers
+        .iter()
+        .find(|(name, value)| name == "set-cookie" && value.starts_with("ek_visit="));
     let (_, cookie) = cookie.expect("no visit");
     assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
     cookie.split(';').next().unwrap().to_owned()
@@ -43,14 +46,29 @@ fn the_first_screen_says_which_how_bad_since_when_and_what_to_do() {
 fn a_model_shows_its_trend_batches_alarms_and_who_did_what() {
     let (world, _) = alarmed();
     let page = world.caller.get("/models/garments").expect(200).text();
-    for words in ["id=\"proposals\"", "id=\"trend\"", "<svg", "id=\"batches\"", "id=\"audit\"", "model added", "2026-11-03 03:00", "Approve"] {
+    for words in [
+        "id=\"proposals\"",
+        "id=\"trend\"",
+        "<svg",
+        "id=\"batches\"",
+        "id=\"audit\"",
+        "model added",
+        "2026-11-03 03:00",
+        "Approve",
+    ] {
         assert!(page.contains(words), "{words}: {page}");
     }
     let batch = world.caller.get("/models/garments/batches/3").expect(200).text();
-    assert!(batch.contains("An alarm went off with it") && batch.contains("full report"), "{batch}");
+    assert!(
+        batch.contains("An alarm went off with it") && batch.contains("full report"),
+        "{batch}"
+    );
     let report = world.caller.get("/models/garments/batches/3/report").expect(200);
     assert!(report.text().contains("<svg") && report.text().contains("garments, batch 3"));
-    assert!(!report.header("content-security-policy").unwrap().contains("script-src"), "nothing may run there");
+    assert!(
+        !report.header("content-security-policy").unwrap().contains("script-src"),
+        "nothing may run there"
+    );
     world.caller.get("/models/garments/batches/4").expect(404);
     world.caller.get("/models/nobody").expect(404);
     world.caller.get("/webhooks").expect(200);
@@ -63,7 +81,12 @@ fn a_form_decides_only_with_its_mark() {
     let (mark, cookie) = (csrf(&page), visit(&page));
     let post = |mark: &str, cookie: &str| {
         let body = format!("csrf={mark}&who=Robin&why=the+camera+%26+stays&decision=approve");
-        world.caller.send("POST", "/models/garments/proposals/1", &[FORM, ("cookie", cookie)], body.as_bytes())
+        world.caller.send(
+            "POST",
+            "/models/garments/proposals/1",
+            &[FORM, ("cookie", cookie)],
+            body.as_bytes(),
+        )
     };
     post("", &cookie).expect(403);
     post(&mark, "ek_visit=other").expect(403);
@@ -105,7 +128,14 @@ fn a_login_is_a_token_for_a_cookie() {
     let session = opened.header("set-cookie").unwrap();
     assert!(session.contains("HttpOnly") && session.contains("SameSite=Strict"), "{session}");
     let session = session.split(';').next().unwrap();
-    let page = world.caller.send("GET", "/models/garments", &[("cookie", session)], &[]).expect(200).text();
+    let page = world
+        .caller
+        .send("GET", "/models/garments", &[("cookie", session)], &[])
+        .expect(200)
+        .text();
     // Who may only read sees no buttons.
-    assert!(page.contains("Robin") && page.contains("Log out") && !page.contains("Approve"), "{page}");
+    assert!(
+        page.contains("Robin") && page.contains("Log out") && !page.contains("Approve"),
+        "{page}"
+    );
 }

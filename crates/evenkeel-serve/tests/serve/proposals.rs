@@ -7,10 +7,18 @@ use crate::world::{World, npy};
 /// Two quiet nights and one of fog; the proposal that the alarm made.
 pub(crate) fn alarmed() -> (World, Value) {
     let world = World::with_model();
-    for (night, file) in ["clean_unlabeled.npy", "clean_test_probs.npy", "motion_blur_5_unlabeled.npy"].iter().enumerate() {
+    for (night, file) in
+        ["clean_unlabeled.npy", "clean_test_probs.npy", "motion_blur_5_unlabeled.npy"]
+            .iter()
+            .enumerate()
+    {
         let time = format!("2026-11-{:02}T03:00:00Z", night + 1);
         let body = npy(file, 0..1000);
-        let answer = world.caller.post_batch_at("garments", &format!("night-{night}"), Some(&time), &body).expect(200).json();
+        let answer = world
+            .caller
+            .post_batch_at("garments", &format!("night-{night}"), Some(&time), &body)
+            .expect(200)
+            .json();
         assert_eq!(answer["alarm"].is_null(), night < 2, "{}", answer["alarm"]);
     }
     let proposals = world.caller.get("/v1/models/garments/proposals").expect(200).json();
@@ -21,11 +29,25 @@ pub(crate) fn alarmed() -> (World, Value) {
 #[test]
 fn an_alarm_makes_a_proposal_and_changes_nothing() {
     let (world, proposal) = alarmed();
-    assert_eq!((&proposal["proposal"], &proposal["state"], &proposal["from_batches"]), (&json!(1), &json!("open"), &json!([3])));
-    for field in ["threshold_before", "threshold_after", "expected_coverage", "set_size_before", "set_size_after", "account", "method"] {
+    assert_eq!(
+        (&proposal["proposal"], &proposal["state"], &proposal["from_batches"]),
+        (&json!(1), &json!("open"), &json!([3]))
+    );
+    for field in [
+        "threshold_before",
+        "threshold_after",
+        "expected_coverage",
+        "set_size_before",
+        "set_size_after",
+        "account",
+        "method",
+    ] {
         assert!(!proposal[field].is_null(), "{field}: {proposal}");
     }
-    assert!(proposal["threshold_after"].as_f64() > proposal["threshold_before"].as_f64(), "{proposal}");
+    assert!(
+        proposal["threshold_after"].as_f64() > proposal["threshold_before"].as_f64(),
+        "{proposal}"
+    );
     assert_eq!(world.caller.get("/v1/models/garments").expect(200).json()["version"], 1);
 }
 
@@ -49,13 +71,20 @@ fn an_approval_makes_a_version_that_is_served() {
     let after = world.caller.get("/v1/models/garments/calibration").expect(200);
     assert_ne!(before.header("etag"), after.header("etag"));
     assert_ne!(before.body, after.body);
-    assert_eq!(world.caller.get("/v1/models/garments/calibration?version=1").expect(200).body, before.body);
+    assert_eq!(
+        world.caller.get("/v1/models/garments/calibration?version=1").expect(200).body,
+        before.body
+    );
     // Once.
     world.caller.post_json(path, &decision).expect(409);
     world.caller.post_json("/v1/models/garments/proposals/1/reject", &decision).expect(409);
     world.caller.post_json("/v1/models/garments/proposals/2/approve", &decision).expect(404);
     // The next batch of the same kind is checked against the new threshold, and sets off nothing.
-    let answer = world.caller.post_batch("garments", "night-4", &npy("motion_blur_5_test_probs.npy", 0..1000)).expect(200).json();
+    let answer = world
+        .caller
+        .post_batch("garments", "night-4", &npy("motion_blur_5_test_probs.npy", 0..1000))
+        .expect(200)
+        .json();
     assert_eq!((&answer["version"], &answer["alarm"]), (&json!(2), &Value::Null));
 }
 
@@ -64,7 +93,11 @@ fn a_rejection_keeps_the_calibration() {
     let (world, _) = alarmed();
     let before = world.caller.get("/v1/models/garments/calibration").expect(200);
     let decision = json!({"who": "A. Nother", "why": "a broken camera, replaced today"});
-    let model = world.caller.post_json("/v1/models/garments/proposals/1/reject", &decision).expect(200).json();
+    let model = world
+        .caller
+        .post_json("/v1/models/garments/proposals/1/reject", &decision)
+        .expect(200)
+        .json();
     assert_eq!(model["version"], 1);
     assert_eq!(world.caller.get("/v1/models/garments/calibration").expect(200).body, before.body);
 }

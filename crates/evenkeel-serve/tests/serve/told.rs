@@ -31,11 +31,16 @@ fn receiver(statuses: &'static [u16]) -> (String, Receiver<Letter>) {
                 }
                 head.push(line.trim().to_owned());
             }
-            let length = head.iter().find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse().ok());
+            let length = head.iter().find_map(|line| {
+                line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse().ok()
+            });
             let mut body = vec![0; length.unwrap_or(0)];
             reader.read_exact(&mut body).unwrap();
             let status = statuses.get(number).copied().unwrap_or(200);
-            let _ = write!(stream, "HTTP/1.1 {status} x\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+            let _ = write!(
+                stream,
+                "HTTP/1.1 {status} x\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+            );
             if tell.send((head, body)).is_err() {
                 return;
             }
@@ -45,7 +50,9 @@ fn receiver(statuses: &'static [u16]) -> (String, Receiver<Letter>) {
 }
 
 fn header<'a>(letter: &'a Letter, name: &str) -> &'a str {
-    let is_it = |line: &&String| line.split(':').next().is_some_and(|found| found.eq_ignore_ascii_case(name));
+    let is_it = |line: &&String| {
+        line.split(':').next().is_some_and(|found| found.eq_ignore_ascii_case(name))
+    };
     letter.0.iter().find(is_it).and_then(|line| line.split_once(": ")).expect(name).1
 }
 
@@ -62,14 +69,21 @@ fn an_alarm_is_told_signed_and_again_until_it_arrives() {
     let world = world(&url);
     world.caller.post_batch("garments", "quiet", &npy("clean_unlabeled.npy", 0..500)).expect(200);
     assert!(told.recv_timeout(Duration::from_millis(1500)).is_err(), "a quiet batch was told");
-    world.caller.post_batch("garments", "loud", &npy("motion_blur_5_unlabeled.npy", 0..1000)).expect(200);
-    let letters: Vec<Letter> = (0..3).map(|_| told.recv_timeout(Duration::from_secs(30)).expect("no webhook")).collect();
+    world
+        .caller
+        .post_batch("garments", "loud", &npy("motion_blur_5_unlabeled.npy", 0..1000))
+        .expect(200);
+    let letters: Vec<Letter> =
+        (0..3).map(|_| told.recv_timeout(Duration::from_secs(30)).expect("no webhook")).collect();
     for letter in &letters {
         let signed = header(letter, SIGNATURE_HEADER);
         let time = signed.strip_prefix("t=").unwrap().split(',').next().unwrap().parse().unwrap();
         assert_eq!(signed, signature(SECRET, time, &letter.1));
         assert_eq!(letter.1, letters[0].1, "a repeated webhook differs");
-        assert_eq!(header(letter, "X-Evenkeel-Delivery"), header(&letters[0], "X-Evenkeel-Delivery"));
+        assert_eq!(
+            header(letter, "X-Evenkeel-Delivery"),
+            header(&letters[0], "X-Evenkeel-Delivery")
+        );
     }
     let body: serde_json::Value = serde_json::from_slice(&letters[0].1).unwrap();
     assert_eq!(body["model"], "garments", "{body}");
@@ -84,10 +98,20 @@ fn a_server_that_was_stopped_tells_later() {
     // Nobody listens there.
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let mut world = world(&format!("http://{port}/"));
-    world.caller.post_batch("garments", "loud", &npy("motion_blur_5_unlabeled.npy", 0..1000)).expect(200);
-    wait_until("a failure is counted", || !world.caller.get("/metrics").text().contains("evenkeel_webhook_failures_total 0\n"));
+    world
+        .caller
+        .post_batch("garments", "loud", &npy("motion_blur_5_unlabeled.npy", 0..1000))
+        .expect(200);
+    wait_until("a failure is counted", || {
+        !world.caller.get("/metrics").text().contains("evenkeel_webhook_failures_total 0\n")
+    });
     let (url, told) = receiver(&[]);
-    world.restart_with(|settings| settings.webhooks = Webhooks::new(vec![url], SECRET.to_vec()).unwrap());
+    world.restart_with(|settings| {
+        settings.webhooks = Webhooks::new(vec![url], SECRET.to_vec()).unwrap()
+    });
     let letter = told.recv_timeout(Duration::from_secs(30)).expect("no webhook after a restart");
-    assert_eq!(serde_json::from_slice::<serde_json::Value>(&letter.1).unwrap()["model"], "garments");
+    assert_eq!(
+        serde_json::from_slice::<serde_json::Value>(&letter.1).unwrap()["model"],
+        "garments"
+    );
 }

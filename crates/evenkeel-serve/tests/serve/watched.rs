@@ -19,12 +19,21 @@ fn files_are_taken_once_each_when_they_are_whole() {
     std::fs::write(inbox.join("garments/notes.txt"), b"not a table").unwrap();
     std::fs::write(inbox.join("garments/.half.npy"), &body).unwrap();
     std::fs::write(inbox.join("nobody/night-1.npy"), &body).unwrap();
-    let batches = || world.caller.get("/v1/models/garments/batches").expect(200).json()["batches"].as_array().unwrap().clone();
-    wait_until("two failures", || world.caller.get("/metrics").text().contains("evenkeel_watch_failures_total 2\n"));
+    let batches = || {
+        world.caller.get("/v1/models/garments/batches").expect(200).json()["batches"]
+            .as_array()
+            .unwrap()
+            .clone()
+    };
+    wait_until("two failures", || {
+        world.caller.get("/metrics").text().contains("evenkeel_watch_failures_total 2\n")
+    });
     wait_until("a batch", || batches().len() == 1);
-    std::fs::write(inbox.join("garments/night-2.npy"), npy("clean_unlabeled.npy", 300..600)).unwrap();
+    std::fs::write(inbox.join("garments/night-2.npy"), npy("clean_unlabeled.npy", 300..600))
+        .unwrap();
     wait_until("two batches", || batches().len() == 2);
-    let names: Vec<_> = batches().iter().map(|batch| batch["name"].as_str().unwrap().to_owned()).collect();
+    let names: Vec<_> =
+        batches().iter().map(|batch| batch["name"].as_str().unwrap().to_owned()).collect();
     assert_eq!(names, ["copy.npy", "night-2.npy"]);
     // The files are the operator's.
     assert!(inbox.join("garments/night-1.npy").exists());

@@ -20,7 +20,11 @@ pub(crate) struct Folder(PathBuf);
 impl Folder {
     pub(crate) fn new() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
-        let name = format!("evenkeel-serve-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let name = format!(
+            "evenkeel-serve-{}-{}",
+            std::process::id(),
+            NEXT.fetch_add(1, Ordering::Relaxed)
+        );
         let path = std::env::temp_dir().join(name);
         std::fs::create_dir_all(&path).unwrap();
         Self(path)
@@ -61,7 +65,8 @@ pub(crate) fn calibration_json(alpha: f64) -> String {
     let source = MatrixSource::parse(demo("calibration_labels.npy").to_str().unwrap()).unwrap();
     let labels = read_labels(&source, None).unwrap();
     let labeled = LabeledData::new("cal", &probs, columns, "labels", labels).unwrap();
-    let mut target = MemorySource::new("cal", evenkeel_jobs::AnyRows::f64(&probs, columns).unwrap());
+    let mut target =
+        MemorySource::new("cal", evenkeel_jobs::AnyRows::f64(&probs, columns).unwrap());
     let calibrator = ShiftCalibrator {
         method: Method::Uncorrected,
         score: Score::Lac,
@@ -83,7 +88,8 @@ pub(crate) fn npy(file: &str, rows: std::ops::Range<usize>) -> Vec<u8> {
 /// Numbers as npy, in single precision.
 pub(crate) fn npy_of(values: &[f64], columns: usize) -> Vec<u8> {
     let rows = values.len() / columns;
-    let mut header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
+    let mut header =
+        format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
     while !(10 + header.len() + 1).is_multiple_of(64) {
         header.push(' ');
     }
@@ -97,7 +103,8 @@ pub(crate) fn npy_of(values: &[f64], columns: usize) -> Vec<u8> {
 
 /// Labels of a demo file.
 pub(crate) fn labels(file: &str, rows: std::ops::Range<usize>) -> Vec<usize> {
-    read_labels(&MatrixSource::parse(demo(file).to_str().unwrap()).unwrap(), None).unwrap()[rows].to_vec()
+    read_labels(&MatrixSource::parse(demo(file).to_str().unwrap()).unwrap(), None).unwrap()[rows]
+        .to_vec()
 }
 
 /// An answer, read to its end.
@@ -110,7 +117,8 @@ pub(crate) struct Answer {
 
 impl Answer {
     pub(crate) fn json(&self) -> Value {
-        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.text()))
+        serde_json::from_slice(&self.body)
+            .unwrap_or_else(|error| panic!("{error}: {}", self.text()))
     }
 
     pub(crate) fn text(&self) -> String {
@@ -158,7 +166,9 @@ impl Caller {
         headers: &[(&str, &str)],
         body: &[u8],
     ) -> Result<Answer, ureq::Error> {
-        let mut request = ureq::http::Request::builder().method(method).uri(format!("http://{}{path}", self.address));
+        let mut request = ureq::http::Request::builder()
+            .method(method)
+            .uri(format!("http://{}{path}", self.address));
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
@@ -170,14 +180,22 @@ impl Caller {
             _ => self.agent.run(request.body(body.to_vec()).unwrap())?,
         };
         let headers = answer.headers().iter();
-        let headers = headers.map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned())).collect();
+        let headers = headers
+            .map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned()))
+            .collect();
         let status = answer.status().as_u16();
         let body = answer.body_mut().with_config().limit(64 << 20).read_to_vec()?;
         Ok(Answer { status, headers, body })
     }
 
     #[track_caller]
-    pub(crate) fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
+    pub(crate) fn send(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> Answer {
         self.try_send(method, path, headers, body).unwrap()
     }
 
@@ -188,13 +206,18 @@ impl Caller {
 
     #[track_caller]
     pub(crate) fn post_json(&self, path: &str, body: &Value) -> Answer {
-        self.send("POST", path, &[("content-type", "application/json")], body.to_string().as_bytes())
+        self.send(
+            "POST",
+            path,
+            &[("content-type", "application/json")],
+            body.to_string().as_bytes(),
+        )
     }
 
     #[track_caller]
     pub(crate) fn put_model(&self, model: &str) -> Answer {
         let json = calibration_json(0.1);
-        let path = format!("/v1/models/{model}");
+        let path = format!("/v1/models/{model}?keep=rows");
         self.send("PUT", &path, &[("content-type", "application/json")], json.as_bytes())
     }
 
@@ -204,7 +227,13 @@ impl Caller {
     }
 
     #[track_caller]
-    pub(crate) fn post_batch_at(&self, model: &str, key: &str, time: Option<&str>, body: &[u8]) -> Answer {
+    pub(crate) fn post_batch_at(
+        &self,
+        model: &str,
+        key: &str,
+        time: Option<&str>,
+        body: &[u8],
+    ) -> Answer {
         let mut headers = vec![("content-type", "application/x-npy"), ("idempotency-key", key)];
         headers.extend(time.map(|time| ("x-batch-time", time)));
         self.send("POST", &format!("/v1/models/{model}/batches"), &headers, body)
@@ -298,10 +327,12 @@ pub(crate) fn parquet_of(values: &[f64], columns: usize) -> Vec<u8> {
 
     let fields: String = (0..columns).map(|column| format!("required float p{column}; ")).collect();
     let schema = parse_message_type(&format!("message batch {{ {fields} }}")).unwrap();
-    let mut writer = SerializedFileWriter::new(Vec::new(), schema.into(), std::sync::Arc::default()).unwrap();
+    let mut writer =
+        SerializedFileWriter::new(Vec::new(), schema.into(), std::sync::Arc::default()).unwrap();
     let mut group = writer.next_row_group().unwrap();
     for column in 0..columns {
-        let one: Vec<f32> = values.iter().skip(column).step_by(columns).map(|value| *value as f32).collect();
+        let one: Vec<f32> =
+            values.iter().skip(column).step_by(columns).map(|value| *value as f32).collect();
         let mut open = group.next_column().unwrap().unwrap();
         open.typed::<FloatType>().write_batch(&one, None, None).unwrap();
         open.close().unwrap();
