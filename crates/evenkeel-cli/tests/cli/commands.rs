@@ -153,7 +153,7 @@ fn reference() {
     for command in COMMANDS {
         assert!(ran.stdout.contains(&format!("\n## evenkeel {command}\n")), "{command}");
     }
-    assert!(ran.stdout.contains("| `--fail-below <X>`"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("| `--fail-below <COVERAGE>`"), "{}", ran.stdout);
 }
 
 #[test]
