@@ -134,11 +134,7 @@ fn collect(directory: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<(
         let ending = path.extension().and_then(|ending| ending.to_str());
         let ending = ending.map(str::to_ascii_lowercase).unwrap_or_default();
         match Format::of(&path) {
-            Some(format) if format.is_table() => {
-                if is_file(&path)? {
-                    found.push(path);
-                }
-            }
+            Some(format) if format.is_table() => found.extend(is_file(&path)?.then_some(path)),
             // Also `.parquet.gz`, which is a table, and none that is read.
             _ if UNREADABLE.contains(&ending.as_str())
                 || ["gz", "zst"].contains(&ending.as_str()) =>

@@ -177,12 +177,11 @@ impl TextRows {
     }
 }
 
+/// Columns of the file itself, and where the cells of a row come from.
+type Arranged = (Option<Vec<String>>, Option<Vec<Whence>>);
+
 /// The columns that the file itself has, and where each cell of a row comes from; nothing where all come from the file.
-fn arranged(
-    source: &MatrixSource,
-    names: &[String],
-    origin: &Arc<str>,
-) -> Result<(Option<Vec<String>>, Option<Vec<Whence>>)> {
+fn arranged(source: &MatrixSource, names: &[String], origin: &Arc<str>) -> Result<Arranged> {
     let (mut own, mut whence) = (Vec::new(), Vec::new());
     for name in names {
         match beside_file(source, name, origin)? {

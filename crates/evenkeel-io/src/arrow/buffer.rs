@@ -80,13 +80,13 @@ impl Buffer {
 
     /// Fills all of `bytes`.
     pub(super) fn read(&mut self, bytes: &mut [u8]) -> Result<(), ArrowProblem> {
-        self.input.read_exact(bytes).map_err(failed)
+        self.input.read_exact(bytes).map_err(|error| failed(&error))
     }
 
     /// Passes over bytes.
     pub(super) fn skip(&mut self, bytes: u64) -> Result<(), ArrowProblem> {
         let passed = io::copy(&mut self.input.by_ref().take(bytes), &mut io::sink());
-        match passed.map_err(failed)? == bytes {
+        match passed.map_err(|error| failed(&error))? == bytes {
             true => Ok(()),
             false => Err(SHORT),
         }
@@ -95,7 +95,11 @@ impl Buffer {
     /// The rest, which must not be longer than `most`.
     pub(super) fn read_rest(&mut self, most: u64) -> Result<Vec<u8>, ArrowProblem> {
         let mut bytes = Vec::new();
-        self.input.by_ref().take(most + 1).read_to_end(&mut bytes).map_err(failed)?;
+        self.input
+            .by_ref()
+            .take(most + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|error| failed(&error))?;
         match bytes.len() as u64 <= most {
             true => Ok(bytes),
             false => Err(ArrowProblem::Unread { what: "compressed texts of more than 64 MB" }),
@@ -103,7 +107,7 @@ impl Buffer {
     }
 }
 
-fn failed(error: io::Error) -> ArrowProblem {
+fn failed(error: &io::Error) -> ArrowProblem {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => SHORT,
         _ => ArrowProblem::Undecodable { reason: error.to_string() },
