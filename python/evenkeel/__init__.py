@@ -84,7 +84,6 @@ __all__ = [
     "metrics",
     "partial",
     "plot",
-    "spark",
 ]
 
 # scikit-learn takes a second to import, matplotlib and pyspark may be absent: all wait until they are asked for.
