@@ -3,6 +3,7 @@
 //! `docs/reference/evenkeel.schema.json` is for programs, `docs/reference/json.md` for people. Both are compared with what the sources
 //! say now; `EVENKEEL_REWRITE=1 cargo test -p evenkeel-cli --test schema` writes them anew. That real documents follow the
 //! schema is tested from Python (`python/tests/test_json_schema.py`), which has a validator.
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 mod attributes;
 mod page;
