@@ -140,7 +140,7 @@ impl Oracle {
 
     /// The evaluation, the law of all scores, and the curve of coverage over level.
     pub(crate) fn conclude(&self, passes: HalfPasses<'_>) -> Result<Measured> {
-        let (evaluation, laws) = passes.first.finish_halves(passes.second)?;
+        let (evaluation, laws) = passes.first.finish_halves(&passes.second)?;
         let label_law = WeightedEmpirical::uniform(&self.scores)?;
         Ok(Measured { evaluation, label_law, gap_curve: self.gap_curve(&laws) })
     }

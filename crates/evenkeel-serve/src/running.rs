@@ -34,6 +34,7 @@ pub struct Running {
 ///
 /// # Errors
 /// If the store is served already or cannot be used, the address cannot be had, or it is public and there are no tokens.
+#[expect(clippy::needless_pass_by_value, reason = "settings belong to the server that runs by them")]
 pub fn start(settings: Settings) -> Result<Running, ServeError> {
     let lock = StoreLock::take(&settings.store)?;
     let address = settings.listen;
@@ -58,7 +59,7 @@ pub fn start(settings: Settings) -> Result<Running, ServeError> {
     if !settings.webhooks.urls().is_empty() {
         let (app, webhooks) = (Arc::clone(&app), settings.webhooks.clone());
         workers.push(worker("webhooks", move |stop| {
-            crate::webhooks::deliver(&app, &webhooks, &stop)
+            crate::webhooks::deliver(&app, &webhooks, &stop);
         })?);
     }
     if let Some(folder) = settings.watch.clone() {

@@ -62,7 +62,7 @@ fn cut(night: usize, sources: &Sources<'_>) -> Option<(Vec<u8>, Option<String>)>
     let clean = Table::of(sources.clean[0])?;
     if night < QUIET {
         let rows = (night * ROWS..(night + 1) * ROWS).map(|row| clean.row(row));
-        return Some((clean.with_rows(rows.collect::<Option<Vec<_>>>()?)?, None));
+        return Some((clean.with_rows(&rows.collect::<Option<Vec<_>>>()?)?, None));
     }
     let beside = Table::of(sources.clean[1])?;
     let (of_kind, [rows, labels]) = match night - QUIET {
@@ -85,7 +85,7 @@ fn cut(night: usize, sources: &Sources<'_>) -> Option<(Vec<u8>, Option<String>)>
             chosen.push(beside.row((night - QUIET) * ROWS + row)?);
         }
     }
-    Some((corrupted.with_rows(chosen)?, Some(sheet)))
+    Some((corrupted.with_rows(&chosen)?, Some(sheet)))
 }
 
 /// A whole number, low byte first.
@@ -119,7 +119,7 @@ impl<'a> Table<'a> {
     }
 
     /// A file of other rows.
-    fn with_rows(&self, rows: Vec<&[u8]>) -> Option<Vec<u8>> {
+    fn with_rows(&self, rows: &[&[u8]]) -> Option<Vec<u8>> {
         let text = std::str::from_utf8(self.head.get(10..)?).ok()?;
         let (before, after) = text.split_once(&format!("({}", self.rows))?;
         let line = format!("{before}({}{}", rows.len(), after.trim_end());

@@ -41,7 +41,7 @@ fn damage_is_an_error_and_never_a_panic() {
     let folder = Folder::new();
     let monitor = watched(&folder.store(), Keep::Sets);
     for night in 1..=5 {
-        send(&monitor, &format!("{night}"), &rows(40, CLEAR, night).0, day(night as i64)).unwrap();
+        send(&monitor, &format!("{night}"), &rows(40, CLEAR, night).0, day(night.cast_signed())).unwrap();
     }
     monitor.backup(&folder.0.join("good.sqlite")).unwrap();
     drop(monitor);
@@ -121,7 +121,7 @@ fn batches_that_do_not_fit_leave_nothing_behind() {
     assert!(unknown.to_string().contains("garments"), "{unknown}");
     for (what, error) in [
         ("batch", monitor.batch(&name(), 7).err()),
-        ("version", monitor.calibration(&name(), Some(9)).err().map(Into::into)),
+        ("version", monitor.calibration(&name(), Some(9)).err()),
     ] {
         let error: MonitorError = error.unwrap();
         assert_eq!(error.kind(), Kind::NotFound, "{what}");

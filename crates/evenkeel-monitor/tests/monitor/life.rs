@@ -17,7 +17,7 @@ fn an_alarm_leads_to_a_proposal_and_a_decision_begins_anew() {
             &monitor,
             &format!("q{night}"),
             &rows(ROWS, CLEAR, 100 + night).0,
-            day(night as i64),
+            day(night.cast_signed()),
         )
         .unwrap();
         assert!(quiet.record.alarms.is_empty() && !quiet.duplicate, "{:?}", quiet.record.alarms);
@@ -29,7 +29,7 @@ fn an_alarm_leads_to_a_proposal_and_a_decision_begins_anew() {
             &monitor,
             &format!("f{night}"),
             &rows(ROWS, FADED, 200 + night).0,
-            day(night as i64),
+            day(night.cast_signed()),
         )
         .unwrap();
         (!found.record.alarms.is_empty()).then_some(found)
@@ -65,7 +65,7 @@ fn an_alarm_leads_to_a_proposal_and_a_decision_begins_anew() {
             &monitor,
             &format!("n{night}"),
             &rows(ROWS, FADED, 300 + night).0,
-            day(night as i64),
+            day(night.cast_signed()),
         )
         .unwrap();
         assert!(found.record.alarms.is_empty(), "{:?}", found.record.alarms);
@@ -89,7 +89,7 @@ fn a_rejected_proposal_keeps_the_calibration_and_begins_anew() {
     let folder = Folder::new();
     let monitor = watched(&folder.store(), Keep::Nothing);
     let fired = (1..=4).find_map(|night| {
-        send(&monitor, &format!("{night}"), &rows(ROWS, FADED, night).0, day(night as i64))
+        send(&monitor, &format!("{night}"), &rows(ROWS, FADED, night).0, day(night.cast_signed()))
             .unwrap()
             .proposal
     });
@@ -176,7 +176,7 @@ fn a_week_is_the_merge_of_its_days_and_history_is_paged() {
     let folder = Folder::new();
     let monitor = watched(&folder.store(), Keep::Nothing);
     for night in 1..=9 {
-        send(&monitor, &format!("{night}"), &rows(60, CLEAR, 40 + night).0, day(night as i64))
+        send(&monitor, &format!("{night}"), &rows(60, CLEAR, 40 + night).0, day(night.cast_signed()))
             .unwrap();
     }
     let page = |after: u64| {
@@ -209,7 +209,7 @@ fn a_copy_is_a_store() {
     let folder = Folder::new();
     let monitor = watched(&folder.store(), Keep::Rows);
     for night in 1..=3 {
-        send(&monitor, &format!("{night}"), &rows(40, CLEAR, night).0, day(night as i64)).unwrap();
+        send(&monitor, &format!("{night}"), &rows(40, CLEAR, night).0, day(night.cast_signed())).unwrap();
     }
     let copy = folder.0.join("copy.sqlite");
     monitor.backup(&copy).unwrap();
@@ -237,7 +237,7 @@ fn results_do_not_depend_on_threads() {
             let folder = Folder::new();
             let monitor = watched(&folder.store(), Keep::Sets);
             for night in 1..=3 {
-                send(&monitor, &format!("{night}"), &rows(90, FADED, night).0, day(night as i64))
+                send(&monitor, &format!("{night}"), &rows(90, FADED, night).0, day(night.cast_signed()))
                     .unwrap();
             }
             serde_json::to_string(&monitor.history(&name(), &BatchQuery::default()).unwrap())

@@ -105,7 +105,7 @@ fn no_kill_loses_what_was_answered() {
         (child, address) = start_process(&folder);
         // Keep the memory of the test small over a thousand kills: what is checked is forgotten.
         if kill % 50 == 49 || kill + 1 == kills {
-            let mut answered = answered.lock().unwrap();
+            let answered = answered.lock().unwrap();
             let stored = everything_stored(&Caller::new(address));
             for (number, id) in answered.iter() {
                 let times = stored.get(id).copied().unwrap_or(0);

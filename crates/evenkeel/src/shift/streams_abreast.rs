@@ -94,6 +94,7 @@ fn quarter_round(words: &mut Block, [a, b, c, d]: [usize; 4]) {
 
 /// `sum += term`, then `mixed = (mixed ^ sum)` with its bits turned to the left.
 #[inline(always)]
+#[expect(clippy::needless_range_loop, reason = "three rows of one array are walked together")]
 fn add_then_turn(words: &mut Block, sum: usize, term: usize, mixed: usize, bits: u32) {
     for lane in 0..LANES {
         words[sum][lane] = words[sum][lane].wrapping_add(words[term][lane]);

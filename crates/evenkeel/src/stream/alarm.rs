@@ -447,12 +447,12 @@ mod tests {
         let mut alarm = alarm(500, 2);
         for day in 0..10 {
             assert_eq!(
-                alarm.advance(&draws(300, 3, 100 + day), DAY(day as i64)).unwrap().fired,
+                alarm.advance(&draws(300, 3, 100 + day), DAY(day.cast_signed())).unwrap().fired,
                 None
             );
         }
         let fired = (10..20).find_map(|day| {
-            alarm.advance(&draws(300, 1, 100 + day), DAY(day as i64)).unwrap().fired
+            alarm.advance(&draws(300, 1, 100 + day), DAY(day.cast_signed())).unwrap().fired
         });
         let fired = fired.unwrap();
         assert!(fired.batch <= 12 && fired.value <= fired.limit, "{fired:?}");
@@ -469,8 +469,8 @@ mod tests {
             let bytes = stored.to_bytes().unwrap();
             stored = StreamAlarm::from_bytes(&bytes).unwrap();
             let (one, two) = (
-                whole.advance(&batch, DAY(day as i64 / 2)),
-                stored.advance(&batch, DAY(day as i64 / 2)),
+                whole.advance(&batch, DAY(day.cast_signed() / 2)),
+                stored.advance(&batch, DAY(day.cast_signed() / 2)),
             );
             assert_eq!(one.unwrap(), two.unwrap());
         }
@@ -489,11 +489,11 @@ mod tests {
         let (mut one, mut two) = (alarm(150, 4), alarm(150, 4));
         for day in 0..20 {
             let mut rows = draws(200, 3, 900 + day);
-            let as_given = one.advance(&rows, DAY(day as i64)).unwrap();
+            let as_given = one.advance(&rows, DAY(day.cast_signed())).unwrap();
             rows.sort_by(|a, b| {
                 (a.class, a.confidence.to_bits()).cmp(&(b.class, b.confidence.to_bits()))
             });
-            assert_eq!(two.advance(&rows, DAY(day as i64)).unwrap(), as_given);
+            assert_eq!(two.advance(&rows, DAY(day.cast_signed())).unwrap(), as_given);
         }
         assert_eq!((one.fired(), two.fired()), (None, None));
     }

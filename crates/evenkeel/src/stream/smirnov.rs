@@ -72,7 +72,7 @@ impl Distance {
     fn by_recursion(&self) -> f64 {
         let (rows, columns) = (self.n.min(self.m), self.n.max(self.m));
         // |i/rows - j/columns| >= D in whole numbers: |i columns - j rows| >= limit. The samples are small here: it all fits.
-        let (a, b, limit) = (rows as i128, columns as i128, self.times_pairs as i128);
+        let (a, b, limit) = (rows as i128, columns as i128, self.times_pairs.cast_signed());
         // First j with j a > i b - limit, and the last with j a < i b + limit.
         let first = |i: i128| ((i * b - limit).div_euclid(a) + 1).max(0);
         let last = |i: i128| (-(-(i * b + limit)).div_euclid(a) - 1).min(b);

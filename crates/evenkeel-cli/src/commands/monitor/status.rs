@@ -27,7 +27,7 @@ pub(super) fn run(args: &StatusArgs) -> Result<Outcome, Failure> {
         let files = (args.prometheus.as_deref(), args.html.as_deref());
         match (&models[..], args.html.is_some()) {
             ([model], _) | ([model, ..], false) => {
-                write_files(&monitor, model, &args.store, files)?
+                write_files(&monitor, model, &args.store, files)?;
             }
             _ => {
                 return Err(Failure::Argument(
