@@ -41,6 +41,10 @@ pub struct ClassFitOf<'a> {
 
 /// Thresholds for each class, or the pass over the target rows that it takes to find them.
 #[derive(Debug)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "one of it lives at a time, and is taken apart at once"
+)]
 pub enum ClassFit {
     /// The calibration points were enough.
     Done(Box<PerClassCalibration>),

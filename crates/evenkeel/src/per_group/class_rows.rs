@@ -49,6 +49,10 @@ pub struct ClassRows {
 
 /// What a pass leads to.
 #[derive(Debug)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "one of it lives at a time, and is taken apart at once"
+)]
 pub enum ClassRowsEnded {
     /// All rows are needed once more.
     Again(ClassRows),
