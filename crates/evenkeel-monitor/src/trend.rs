@@ -126,6 +126,11 @@ fn since(status: &ModelStatus) -> String {
         minute(status.since)
     );
     match status.alarms.last() {
+        None if status.batches_since == 0 && status.last.is_some() => {
+            format!(
+                "{version}: no batch since then. What stands above is of the batch before the decision."
+            )
+        }
         None => format!("{version}: {} batches, no alarm.", status.batches_since),
         Some(first) => {
             let batch = first.batch.map_or(String::new(), |batch| format!(" with batch {batch}"));

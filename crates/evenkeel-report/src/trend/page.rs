@@ -154,7 +154,11 @@ fn batch(point: &TrendPoint) -> String {
     ];
     let cells: String = cells
         .iter()
-        .map(|(label, text)| format!("<td class=\"n\" data-label=\"{label}\">{text}</td>"))
+        .map(|(label, text)| {
+            // Reasons are sentences: they may take several lines.
+            let class = if *label == "alarm" { "" } else { " class=\"n\"" };
+            format!("<td{class} data-label=\"{label}\">{text}</td>")
+        })
         .collect();
     format!("<tr{class}><th scope=\"row\" class=\"short\">{name}</th>{cells}</tr>\n")
 }
