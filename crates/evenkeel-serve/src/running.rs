@@ -34,7 +34,7 @@ pub struct Running {
 ///
 /// # Errors
 /// If the store is served already or cannot be used, the address cannot be had, or it is public and there are no tokens.
-pub fn start(settings: Settings) -> Result<Running, ServeError> {
+pub fn start(settings: &Settings) -> Result<Running, ServeError> {
     let lock = StoreLock::take(&settings.store)?;
     let address = settings.listen;
     if !address.ip().is_loopback()
@@ -53,12 +53,12 @@ pub fn start(settings: Settings) -> Result<Running, ServeError> {
     let bound = |error| ServeError::Listen { address, error };
     let listener = runtime.block_on(TcpListener::bind(address)).map_err(bound)?;
     let address = listener.local_addr().map_err(bound)?;
-    let app = Arc::new(App::open(&settings)?);
+    let app = Arc::new(App::open(settings)?);
     let mut workers = Vec::new();
     if !settings.webhooks.urls().is_empty() {
         let (app, webhooks) = (Arc::clone(&app), settings.webhooks.clone());
         workers.push(worker("webhooks", move |stop| {
-            crate::webhooks::deliver(&app, &webhooks, &stop)
+            crate::webhooks::deliver(&app, &webhooks, &stop);
         })?);
     }
     if let Some(folder) = settings.watch.clone() {

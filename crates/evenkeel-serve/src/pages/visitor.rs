@@ -92,8 +92,8 @@ impl FromRequestParts<Arc<App>> for Reader {
             let next = parts.uri.path();
             return Err(Redirect::to(&format!("/login?next={next}")).into_response());
         };
-        let visitor = Visitor::new(app, &parts.headers, Some(&caller))
-            .map_err(|problem| problem.into_response())?;
+        let visitor =
+            Visitor::new(app, &parts.headers, Some(&caller)).map_err(Problem::into_response)?;
         match caller.require(Scope::Read, None) {
             Ok(()) => Ok(Self { visitor, caller }),
             Err(problem) => Err(super::trouble(&visitor, &problem)),
