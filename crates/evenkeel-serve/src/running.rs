@@ -34,8 +34,7 @@ pub struct Running {
 ///
 /// # Errors
 /// If the store is served already or cannot be used, the address cannot be had, or it is public and there are no tokens.
-#[expect(clippy::needless_pass_by_value, reason = "settings belong to the server that runs by them")]
-pub fn start(settings: Settings) -> Result<Running, ServeError> {
+pub fn start(settings: &Settings) -> Result<Running, ServeError> {
     let lock = StoreLock::take(&settings.store)?;
     let address = settings.listen;
     if !address.ip().is_loopback()
@@ -54,7 +53,7 @@ pub fn start(settings: Settings) -> Result<Running, ServeError> {
     let bound = |error| ServeError::Listen { address, error };
     let listener = runtime.block_on(TcpListener::bind(address)).map_err(bound)?;
     let address = listener.local_addr().map_err(bound)?;
-    let app = Arc::new(App::open(&settings)?);
+    let app = Arc::new(App::open(settings)?);
     let mut workers = Vec::new();
     if !settings.webhooks.urls().is_empty() {
         let (app, webhooks) = (Arc::clone(&app), settings.webhooks.clone());

@@ -42,7 +42,7 @@ fn serve(args: &ServeArgs) -> Result<Outcome, Failure> {
     settings.webhooks = webhooks(args)?;
     settings.limits = limits(args)?;
     let stop = crate::signals::wait_for_stop();
-    let running = start(settings)?;
+    let running = start(&settings)?;
     // On stderr: stdout is for results, and a server has none.
     let _ =
         writeln!(std::io::stderr(), "listening on http://{}; stop with Ctrl-C", running.address());

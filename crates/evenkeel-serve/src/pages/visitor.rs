@@ -6,7 +6,7 @@ use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
 use axum::http::header::HOST;
 use axum::http::request::Parts;
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::{IntoResponse as _, Redirect, Response};
 
 use crate::app::App;
 use crate::caller::Caller;
@@ -92,8 +92,8 @@ impl FromRequestParts<Arc<App>> for Reader {
             let next = parts.uri.path();
             return Err(Redirect::to(&format!("/login?next={next}")).into_response());
         };
-        let visitor = Visitor::new(app, &parts.headers, Some(&caller))
-            .map_err(IntoResponse::into_response)?;
+        let visitor =
+            Visitor::new(app, &parts.headers, Some(&caller)).map_err(Problem::into_response)?;
         match caller.require(Scope::Read, None) {
             Ok(()) => Ok(Self { visitor, caller }),
             Err(problem) => Err(super::trouble(&visitor, &problem)),

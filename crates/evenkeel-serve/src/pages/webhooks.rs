@@ -6,7 +6,7 @@ use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use evenkeel_monitor::Outbox as _;
+use evenkeel_monitor::{Outbox as _, SqliteStore};
 
 use super::visitor::{Reader, Visitor};
 use crate::app::App;
@@ -29,7 +29,7 @@ pub(super) async fn page(
     State(app): State<Arc<App>>,
     Reader { visitor, caller }: Reader,
 ) -> Response {
-    let dead = match app.read(|store| store.dead()).await {
+    let dead = match app.read(SqliteStore::dead).await {
         Ok(dead) => dead,
         Err(problem) => return super::trouble(&visitor, &problem),
     };

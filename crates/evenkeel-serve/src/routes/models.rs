@@ -8,7 +8,7 @@ use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use evenkeel_monitor::{History as _, Instant, Keep, MonitorError, NewModel};
+use evenkeel_monitor::{History as _, Instant, Keep, MonitorError, NewModel, SqliteStore};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::IntoParams;
@@ -44,7 +44,7 @@ pub(crate) async fn all(
     caller: Caller,
 ) -> Result<Json<Value>, Problem> {
     caller.require(Scope::Read, None)?;
-    let models = app.read(|store| store.models()).await?;
+    let models = app.read(SqliteStore::models).await?;
     let seen: Vec<_> =
         models.into_iter().filter(|model| caller.may_see(model.name.as_str())).collect();
     Ok(Json(json!({ "models": seen })))

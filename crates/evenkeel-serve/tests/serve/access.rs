@@ -37,7 +37,7 @@ fn a_public_address_needs_tokens() {
         settings.listen = "0.0.0.0:0".parse().unwrap();
         settings
     };
-    let refused = evenkeel_serve::start(settings(&folder)).map(drop);
+    let refused = evenkeel_serve::start(&settings(&folder)).map(drop);
     assert!(matches!(refused, Err(ServeError::PublicWithoutTokens { .. })), "{refused:?}");
     // Loopback needs none.
     start_in(&folder, |_| {}).stop();

@@ -22,7 +22,7 @@ fn a_server_in_a_process_of_its_own() {
     let mut settings =
         evenkeel_serve::Settings::new(std::path::Path::new(&folder).join("ek.sqlite"));
     settings.listen.set_port(0);
-    let running = evenkeel_serve::start(settings).unwrap();
+    let running = evenkeel_serve::start(&settings).unwrap();
     println!("LISTENING {}", running.address());
     // Until it is killed.
     loop {
@@ -103,7 +103,7 @@ fn no_kill_loses_what_was_answered() {
         stop.store(true, Ordering::Relaxed);
         senders.into_iter().for_each(|sender| sender.join().unwrap());
         (child, address) = start_process(&folder);
-        // Keep the memory of the test small over a thousand kills: what is checked is forgotten.
+        // Now and then: reading the whole history after every kill would be most of a long run.
         if kill % 50 == 49 || kill + 1 == kills {
             let answered = answered.lock().unwrap();
             let stored = everything_stored(&Caller::new(address));
@@ -165,7 +165,7 @@ fn a_second_server_on_the_same_store_is_refused() {
     let running = start_in(&folder, |_| {});
     let mut settings = evenkeel_serve::Settings::new(folder.store());
     settings.listen.set_port(0);
-    let error = evenkeel_serve::start(settings).map(drop).unwrap_err();
+    let error = evenkeel_serve::start(&settings).map(drop).unwrap_err();
     assert!(error.to_string().contains("is served already"), "{error}");
     running.stop();
     start_in(&folder, |_| {}).stop();

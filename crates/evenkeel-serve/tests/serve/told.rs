@@ -107,7 +107,7 @@ fn a_server_that_was_stopped_tells_later() {
     });
     let (url, told) = receiver(&[]);
     world.restart_with(|settings| {
-        settings.webhooks = Webhooks::new(vec![url], SECRET.to_vec()).unwrap()
+        settings.webhooks = Webhooks::new(vec![url], SECRET.to_vec()).unwrap();
     });
     let letter = told.recv_timeout(Duration::from_secs(30)).expect("no webhook after a restart");
     assert_eq!(

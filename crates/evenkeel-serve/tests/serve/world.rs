@@ -299,7 +299,7 @@ pub(crate) fn start_in(folder: &Folder, change: impl FnOnce(&mut Settings)) -> R
     let mut settings = Settings::new(folder.store());
     settings.listen.set_port(0);
     change(&mut settings);
-    start(settings).unwrap()
+    start(&settings).unwrap()
 }
 
 /// Waits until something holds, at most two minutes: machines that run tests are busy.
