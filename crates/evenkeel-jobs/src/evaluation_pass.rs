@@ -101,7 +101,10 @@ impl<'a> EvaluationPass<'a> {
     }
 
     /// The evaluation of two halves together: counts are added, the gap is the mean over the rows. Also the law of each.
-    pub(crate) fn finish_halves(self, other: &Self) -> Result<(Evaluation, [WeightedEmpirical; 2])> {
+    pub(crate) fn finish_halves(
+        self,
+        other: &Self,
+    ) -> Result<(Evaluation, [WeightedEmpirical; 2])> {
         let laws = [self.counts.scores.law()?, other.counts.scores.law()?];
         let share = |law: &WeightedEmpirical| law.effective_sample_size();
         let (one, two) = (share(&laws[0]), share(&laws[1]));

@@ -91,7 +91,7 @@ fn alarm(world: &World, reference: usize, run: u64) -> (StreamAlarm, Stream) {
 
 /// One batch a day.
 fn day(batch: usize) -> Period {
-    Period { day: batch as i64, week: batch as i64 / 7 }
+    Period { day: batch.cast_signed() as i64, week: batch.cast_signed() as i64 / 7 }
 }
 
 fn main() {

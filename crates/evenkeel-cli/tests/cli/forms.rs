@@ -77,7 +77,10 @@ fn parquet(rows: &[Vec<String>]) -> Vec<u8> {
     writer.into_inner().unwrap()
 }
 
-const FORMS: [(&str, fn(&[Vec<String>]) -> Vec<u8>); 6] = [
+/// Rows of text as the bytes of a file.
+type Written = fn(&[Vec<String>]) -> Vec<u8>;
+
+const FORMS: [(&str, Written); 6] = [
     ("csv", csv),
     ("csv.gz", |rows| gzipped(&csv(rows))),
     ("csv.zst", |rows| zstandard(&csv(rows))),

@@ -99,7 +99,7 @@ impl<'a> Schemas<'a> {
         let mut schema = match (&variant.fields, &of.tag) {
             (Fields::Unit, None) => json!({ "const": name }),
             (Fields::Unit, Some(tag)) => {
-                object([(tag.clone(), json!({ "const": name }))], &[tag.clone()])
+                object([(tag.clone(), json!({ "const": name }))], std::slice::from_ref(tag))
             }
             (Fields::Unnamed(fields), _) if of.untagged => self.of(&fields.unnamed[0].ty, file),
             (Fields::Unnamed(fields), Some(tag)) => {
@@ -129,7 +129,9 @@ impl<'a> Schemas<'a> {
     /// An object of named fields, with a tag where there is one; flattened fields stand in the object itself.
     fn object(&mut self, fields: &Fields, file: &str, tag: Option<(&String, &String)>) -> Value {
         let mut schema = match tag {
-            Some((tag, name)) => object([(tag.clone(), json!({ "const": name }))], &[tag.clone()]),
+            Some((tag, name)) => {
+                object([(tag.clone(), json!({ "const": name }))], std::slice::from_ref(tag))
+            }
             None => object([], &[]),
         };
         for (name, field) in named(fields) {

@@ -63,6 +63,7 @@ pub(crate) fn states_of(bytes: &[u8]) -> Result<Vec<&[u8]>> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

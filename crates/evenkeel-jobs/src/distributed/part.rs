@@ -87,7 +87,10 @@ impl RowsPart {
     /// # Errors
     /// If they have other classes, a row is not one of probabilities, labels are missing or not needed, or something beside the
     /// rows is missing or does not fit them. The first bad row is named by its place in the block: see [`JobError::row`].
-    #[expect(clippy::should_implement_trait, reason = "named as in the core: rows in, the part back")]
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "named as in the core: rows in, the part back"
+    )]
     pub fn add(self, rows: PartRows<'_>) -> Result<Self> {
         let (found, classes) = (rows.rows.columns(), self.classes());
         if found != classes {

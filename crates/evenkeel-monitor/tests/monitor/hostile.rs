@@ -41,7 +41,8 @@ fn damage_is_an_error_and_never_a_panic() {
     let folder = Folder::new();
     let monitor = watched(&folder.store(), Keep::Sets);
     for night in 1..=5 {
-        send(&monitor, &format!("{night}"), &rows(40, CLEAR, night).0, day(night.cast_signed())).unwrap();
+        send(&monitor, &format!("{night}"), &rows(40, CLEAR, night).0, day(night.cast_signed()))
+            .unwrap();
     }
     monitor.backup(&folder.0.join("good.sqlite")).unwrap();
     drop(monitor);

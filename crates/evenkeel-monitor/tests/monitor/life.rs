@@ -176,8 +176,13 @@ fn a_week_is_the_merge_of_its_days_and_history_is_paged() {
     let folder = Folder::new();
     let monitor = watched(&folder.store(), Keep::Nothing);
     for night in 1..=9 {
-        send(&monitor, &format!("{night}"), &rows(60, CLEAR, 40 + night).0, day(night.cast_signed()))
-            .unwrap();
+        send(
+            &monitor,
+            &format!("{night}"),
+            &rows(60, CLEAR, 40 + night).0,
+            day(night.cast_signed()),
+        )
+        .unwrap();
     }
     let page = |after: u64| {
         let query = BatchQuery { after, limit: Some(4), ..BatchQuery::default() };
@@ -209,7 +214,8 @@ fn a_copy_is_a_store() {
     let folder = Folder::new();
     let monitor = watched(&folder.store(), Keep::Rows);
     for night in 1..=3 {
-        send(&monitor, &format!("{night}"), &rows(40, CLEAR, night).0, day(night.cast_signed())).unwrap();
+        send(&monitor, &format!("{night}"), &rows(40, CLEAR, night).0, day(night.cast_signed()))
+            .unwrap();
     }
     let copy = folder.0.join("copy.sqlite");
     monitor.backup(&copy).unwrap();
@@ -237,8 +243,13 @@ fn results_do_not_depend_on_threads() {
             let folder = Folder::new();
             let monitor = watched(&folder.store(), Keep::Sets);
             for night in 1..=3 {
-                send(&monitor, &format!("{night}"), &rows(90, FADED, night).0, day(night.cast_signed()))
-                    .unwrap();
+                send(
+                    &monitor,
+                    &format!("{night}"),
+                    &rows(90, FADED, night).0,
+                    day(night.cast_signed()),
+                )
+                .unwrap();
             }
             serde_json::to_string(&monitor.history(&name(), &BatchQuery::default()).unwrap())
                 .unwrap()

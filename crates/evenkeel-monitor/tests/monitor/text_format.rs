@@ -63,7 +63,8 @@ fn the_text_follows_the_grammar() {
     let monitor = watched(&folder.store(), Keep::Sets);
     assert!(check_grammar(&prometheus::prometheus(&monitor).unwrap()) > 5);
     for night in 1..=3 {
-        send(&monitor, &format!("{night}"), &rows(150, FADED, night).0, day(night.cast_signed())).unwrap();
+        send(&monitor, &format!("{night}"), &rows(150, FADED, night).0, day(night.cast_signed()))
+            .unwrap();
     }
     let labels = [(0, 1), (1, 2)];
     monitor
@@ -83,7 +84,8 @@ fn an_export_has_a_row_for_every_batch() {
     let folder = Folder::new();
     let monitor = watched(&folder.store(), Keep::Sets);
     for night in 1..=3 {
-        send(&monitor, &format!("{night}"), &rows(40, CLEAR, night).0, day(night.cast_signed())).unwrap();
+        send(&monitor, &format!("{night}"), &rows(40, CLEAR, night).0, day(night.cast_signed()))
+            .unwrap();
     }
     let batches = monitor.history(&name(), &BatchQuery::default()).unwrap();
     let table = export::table(&batches);

@@ -1,8 +1,6 @@
 //! The server, asked over loopback: what it answers, whom it answers, what it survives.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
 mod access;
 mod backup;
 mod batches;

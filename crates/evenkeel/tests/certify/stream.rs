@@ -24,7 +24,8 @@ fn watched(run: u64, delta: f64, batches: usize, power: impl Fn(usize) -> f64) -
     let mut alarm = StreamAlarm::new(reference, delta, Seed::new(run)).unwrap();
     for batch in 0..batches {
         // Three batches a day.
-        let when = Period { day: batch as i64 / 3, week: batch as i64 / 21 };
+        let when =
+            Period { day: batch.cast_signed() as i64 / 3, week: batch.cast_signed() as i64 / 21 };
         alarm.advance(&rows(40, power(batch), &mut stream), when).unwrap();
     }
     alarm.fired().map(|fired| fired.batch)

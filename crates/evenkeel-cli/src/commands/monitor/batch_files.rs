@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn dates_are_found_in_names() {
-        let date = |name: &str| date_in(name).map(|found| found.date());
+        let date = |name: &str| date_in(name).map(Instant::date);
         assert_eq!(date("night-2026-11-17.npy").as_deref(), Some("2026-11-17"));
         assert_eq!(date("2026-02-30.npy"), None);
         assert_eq!(date("é2026-11-17"), Some("2026-11-17".to_owned()));
