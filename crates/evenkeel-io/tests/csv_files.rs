@@ -32,7 +32,6 @@ fn headers_delimiters_and_line_ends() {
         "\"cat, black\",\"dog\"\n\"0.25\",0.75\n1,-2\n",
         "\n 0.25 , .75 \n\n1.0e0,-2.\n\n",
         "0,1\n0.25,0.75\n1,-2\n",
-        ",1\n0.25,0.75\n1,-2\n",
     ] {
         assert_eq!(values(text), expected, "{text:?}");
     }
@@ -49,6 +48,8 @@ fn a_first_row_of_small_integers_is_a_row() {
 #[test]
 fn mistakes_are_named_with_line_and_column() {
     for (text, words) in [
+        // The index that pandas writes.
+        (",1\n0.25,0.75\n1,-2\n", "column 0"),
         ("0.1,0.9\n0.5\n", "a.csv, line 2: 1 cells where the first line has 2"),
         ("a,b\n0.1,0.9\n\n0.5,0.5,0\n", "line 4: 3 cells"),
         ("a,b\r\n0.1,0.9\r\n0.5,0.5,0\r\n", "line 3: 3 cells"),

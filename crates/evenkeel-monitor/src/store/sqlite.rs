@@ -38,11 +38,13 @@ impl SqliteStore {
     /// As [`open`](Self::open), and if the file cannot be made.
     pub fn open_or_create(path: &Path) -> Result<Self> {
         let missing = std::fs::metadata(path).map_or(true, |found| found.len() == 0);
-        if !missing {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        let store = Self::connect(path, flags)?;
+        if !missing && !store.is_blank()? {
+            drop(store);
             return Self::open(path);
         }
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-        let mut store = Self::connect(path, flags)?.configured()?;
+        let mut store = store.configured()?;
         store.transaction(|transaction| {
             // Someone else may have made it while this one waited.
             let id: i64 = transaction.query_row("PRAGMA application_id", [], |row| row.get(0))?;
@@ -55,6 +57,17 @@ impl SqliteStore {
         })?;
         store.require_known()?;
         Ok(store)
+    }
+
+    /// Whether the database holds nothing at all: what is left of a process that was killed while it made the file.
+    fn is_blank(&self) -> Result<bool> {
+        let held = "SELECT (SELECT count(*) FROM sqlite_schema) + (SELECT application_id FROM pragma_application_id)
+             + (SELECT user_version FROM pragma_user_version)";
+        let held: i64 = self
+            .connection
+            .query_row(held, [], |row| row.get(0))
+            .map_err(|error| self.said(&error))?;
+        Ok(held == 0)
     }
 
     /// How long to wait for another writer before the store is called locked; ten seconds unless said.

@@ -7,13 +7,15 @@ use crate::world::{World, npy};
 /// Two quiet nights and one of fog; the proposal that the alarm made.
 pub(crate) fn alarmed() -> (World, Value) {
     let world = World::with_model();
-    for (night, file) in
-        ["clean_unlabeled.npy", "clean_test_probs.npy", "motion_blur_5_unlabeled.npy"]
-            .iter()
-            .enumerate()
-    {
+    // Quiet in fact, not only in law: one quiet stream in twenty may alarm, and `clean_unlabeled` as the first night is such a one.
+    let nights = [
+        ("clean_test_probs.npy", 0..1000),
+        ("clean_test_probs.npy", 1000..2000),
+        ("motion_blur_5_unlabeled.npy", 0..1000),
+    ];
+    for (night, (file, rows)) in nights.into_iter().enumerate() {
         let time = format!("2026-11-{:02}T03:00:00Z", night + 1);
-        let body = npy(file, 0..1000);
+        let body = npy(file, rows);
         let answer = world
             .caller
             .post_batch_at("garments", &format!("night-{night}"), Some(&time), &body)

@@ -264,7 +264,11 @@ impl TargetLawsRecipe {
         }
         require_predictions(&predictions, rows)?;
         let predictions = predictions.into_values()?;
-        let (min_max, f_u) = match table.finish()? {
+        let filled = match self.law {
+            Some(_) => table.finish_scored()?,
+            None => table.finish()?,
+        };
+        let (min_max, f_u) = match filled {
             // Kept rows answer exactly as a table in memory does.
             FilledTable::Kept(kept) => {
                 let candidates = kept.candidate_scores(&self.table.score)?;

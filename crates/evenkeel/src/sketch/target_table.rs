@@ -235,6 +235,17 @@ impl TargetTable {
         }
     }
 
+    /// What rows that something else scored end as, however few they are: see [`TargetTableRecipe::add_scored_by`].
+    ///
+    /// # Errors
+    /// If rows were kept, which the recipe's score function would score in the end.
+    pub(crate) fn finish_scored(self) -> Result<FilledTable> {
+        match self.0 {
+            Form::Kept(_) => Err(contradiction("it keeps rows that are to be sketched")),
+            Form::Sketched(sketch) => Ok(FilledTable::Sketched(sketch)),
+        }
+    }
+
     /// What it ends as, kept rows in the order of their keys.
     ///
     /// # Errors
