@@ -77,6 +77,6 @@ fn what_is_no_row_is_named_with_its_line() {
     }
     let bytes = scratch.file("y.jsonl", b"{\"p\": \"\xff\"}");
     assert!(message(&bytes).contains("line 1: this is not text"));
-    let deep = scratch.file("z.jsonl", "[".repeat(100_000));
+    let deep = scratch.file("z.jsonl", "{\"p\": ".repeat(100_000));
     assert!(message(&deep).contains("line 1: this is not JSON"));
 }

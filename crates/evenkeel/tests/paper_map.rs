@@ -47,6 +47,8 @@ items! {
     evenkeel::bound::wasserstein_gap;
     evenkeel::bound::wasserstein_gap_between;
     evenkeel::calibrator::ShiftCalibrator;
+    evenkeel::certify::CoverageAlarm;
+    evenkeel::check::check;
     evenkeel::conformal::predict_rows;
     evenkeel::learning::fit_free_form;
     evenkeel::learning::minimise_exactly;
@@ -76,6 +78,7 @@ items! {
     evenkeel::score::ambiguous_scores;
     evenkeel::shift::shift_test;
     evenkeel::sketch::SandwichSketch;
+    evenkeel::stream::StreamAlarm;
     evenkeel::threshold::conformal_threshold;
 }
 
