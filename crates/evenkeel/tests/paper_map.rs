@@ -77,7 +77,6 @@ items! {
     evenkeel::sandwich::residual_candidates;
     evenkeel::score::ambiguous_scores;
     evenkeel::shift::shift_test;
-    evenkeel::sketch::SandwichSketch;
     evenkeel::stream::StreamAlarm;
     evenkeel::threshold::conformal_threshold;
 }
