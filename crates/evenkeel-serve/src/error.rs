@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// Why a server cannot start or go on. What is wrong with a request is a [`Problem`](crate::problem::Problem).
+/// Why a server cannot start or go on. What is wrong with a request is a `Problem`, an answer.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// A public address, and nobody would be asked who they are.

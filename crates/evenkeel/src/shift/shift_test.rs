@@ -178,7 +178,7 @@ const ROUND: usize = 64;
 /// Mean and standard deviation of Kolmogorov's law: of `D sqrt(n m / (n + m))` for large samples.
 const KOLMOGOROV: (f64, f64) = (0.868_7, 0.260_3);
 
-/// The same test, which stops as soon as [`ENOUGH`] relabelings were at least as extreme: where nothing changed, after some fifty.
+/// The same test, which stops as soon as twenty relabelings were at least as extreme: where nothing changed, after some fifty.
 ///
 /// ```text
 /// p-value   h / l after l draws, once h = 20 of them were at least as extreme;    (1 + b) / (1 + B) after all B draws
