@@ -14,7 +14,7 @@ Example:
   evenkeel label --for 5
   evenkeel label --unlabeled target.npy --budget 100 --resume rows.csv --out more_rows.csv
 
-Fill in the column label with the numbers of the classes, or with their names if you give --class-names again, as far as you get. Then
+Fill in the column label with the numbers of the classes, or with their names if you give --class-names again, as far as you get. Then \
 give the sheet to --target-labels of check, calibrate or compare.")]
 pub(crate) struct LabelArgs {
     /// Class probabilities of the target points, of which rows are drawn, in one file or several.

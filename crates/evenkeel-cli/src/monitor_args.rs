@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::args::{Deferred, Reading, file_parser};
+use crate::args::{Deferred, Reading, ShowArgs, file_parser};
 
 /// What is done to a store.
 #[derive(Debug, Subcommand)]
@@ -40,21 +40,6 @@ pub(crate) struct StoreArgs {
     /// Name of the model [default: the only one of the store].
     #[arg(long, value_name = "NAME")]
     pub model: Option<String>,
-}
-
-/// How results are shown.
-#[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Everywhere")]
-pub(crate) struct ShowArgs {
-    /// Threads to use; results do not depend on it [default: all cores].
-    #[arg(long)]
-    pub threads: Option<usize>,
-    /// One JSON document on stdout and nothing else.
-    #[arg(long)]
-    pub json: bool,
-    /// No notes on stderr.
-    #[arg(long)]
-    pub quiet: bool,
 }
 
 /// What is kept of the rows of batches.
@@ -116,9 +101,10 @@ pub(crate) enum FailOn {
 #[command(after_help = "\
 Example:
   evenkeel monitor run --reference cal.json --batches 'nightly/*.parquet' --store ek.sqlite
-  evenkeel monitor run --batches 'nightly/*.npy' --store ek.sqlite --html trend.html --prometheus /var/lib/node_exporter/evenkeel.prom
+  evenkeel monitor run --batches 'nightly/*.npy' --store ek.sqlite --html trend.html \\
+    --prometheus /var/lib/node_exporter/evenkeel.prom
 
-Every file is a batch; a file whose contents are known is left out, so that the same command can run every night. The time of a batch
+Every file is a batch; a file whose contents are known is left out, so that the same command can run every night. The time of a batch \
 is the date in its name (2026-11-17), or else when the file was changed.")]
 pub(crate) struct RunArgs {
     #[command(flatten)]
@@ -225,7 +211,8 @@ pub(crate) struct ProposeArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
-  evenkeel monitor approve --store ek.sqlite --proposal 1 --who Ada --why 'new camera, sets checked by hand'
+  evenkeel monitor approve --store ek.sqlite --proposal 1 --who Ada \\
+    --why 'new camera, sets checked by hand'
 
 Either way the alarms begin anew: rows are compared with those of the proposal from now on.")]
 pub(crate) struct DecideArgs {

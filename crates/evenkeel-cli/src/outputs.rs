@@ -8,7 +8,7 @@ use evenkeel_io::{GroupFile, MatrixSource, text_of_path};
 use crate::args::{
     BesideArgs, CalibrateArgs, CheckArgs, Command, CompareArgs, Deferred, SecondArgs,
 };
-use crate::args::{EvaluateArgs, Labeled, PredictArgs, Reading};
+use crate::args::{EvaluateArgs, CalibrationFiles, PredictArgs, Reading};
 use crate::failure::Failure;
 use crate::label_args::LabelArgs;
 use crate::monitor_args::{MonitorCommand, StoreArgs};
@@ -95,9 +95,7 @@ const STDIN: &str = "-";
 type Files = (Vec<Named>, Vec<Named>);
 
 fn of_check(args: &CheckArgs) -> Files {
-    let mut inputs = optional("--cal-probs", args.reference.cal_probs.as_deref());
-    inputs.extend(optional("--cal", args.reference.cal.as_deref()));
-    inputs.extend(optional("--cal-labels", args.reference.cal_labels.as_deref()));
+    let mut inputs = labeled(&args.reference.files);
     inputs.extend(plain("--calibration", args.reference.calibration.as_deref()));
     inputs.extend(several("--unlabeled", &args.unlabeled));
     inputs.extend(optional("--target-labels", args.target_labels.as_deref()));
@@ -108,9 +106,7 @@ fn of_check(args: &CheckArgs) -> Files {
 }
 
 fn of_calibrate(args: &CalibrateArgs) -> Files {
-    let mut inputs = optional("--cal-probs", args.made_of.cal_probs.as_deref());
-    inputs.extend(optional("--cal", args.made_of.cal.as_deref()));
-    inputs.extend(optional("--cal-labels", args.made_of.cal_labels.as_deref()));
+    let mut inputs = labeled(&args.made_of.files);
     inputs.extend(plain("--update", args.made_of.update.as_deref()));
     inputs.extend(plain("--calibration", args.made_of.calibration.as_deref()));
     inputs.extend(several("--unlabeled", &args.unlabeled));
@@ -123,8 +119,8 @@ fn of_calibrate(args: &CalibrateArgs) -> Files {
 fn of_predict(args: &PredictArgs) -> Files {
     let mut inputs = plain("--calibration", Some(&args.calibration));
     inputs.extend(matrix("--probs", &args.probs));
-    inputs.extend(optional("--features", args.features.as_deref()));
-    inputs.extend(optional("--ratios", args.ratios.as_deref()));
+    inputs.extend(optional("--features", args.beside.features.as_deref()));
+    inputs.extend(optional("--ratios", args.beside.ratios.as_deref()));
     inputs.extend(group_file("--groups", args.groups.groups.as_deref()));
     inputs.extend(names(&args.reading));
     (inputs, crate::commands::outs(args).iter().flat_map(|out| plain("--out", Some(out))).collect())
@@ -134,15 +130,15 @@ fn of_evaluate(args: &EvaluateArgs) -> Files {
     let mut inputs = plain("--calibration", Some(&args.calibration));
     inputs.extend(matrix("--probs", &args.probs));
     inputs.extend(optional("--labels", args.labels.as_deref()));
-    inputs.extend(optional("--features", args.features.as_deref()));
-    inputs.extend(optional("--ratios", args.ratios.as_deref()));
+    inputs.extend(optional("--features", args.beside.features.as_deref()));
+    inputs.extend(optional("--ratios", args.beside.ratios.as_deref()));
     inputs.extend(group_file("--groups", args.groups.groups.as_deref()));
     inputs.extend(names(&args.reading));
     (inputs, plain("--html", args.page.html.as_deref()))
 }
 
 fn of_compare(args: &CompareArgs) -> Files {
-    let mut inputs = labeled(&args.labeled);
+    let mut inputs = labeled(&args.labeled.files);
     inputs.extend(several("--unlabeled", &args.unlabeled));
     inputs.extend(matrix("--test-probs", &args.test_probs));
     inputs.extend(optional("--test-labels", args.test_labels.as_deref()));
@@ -208,7 +204,7 @@ fn of_monitor(command: &MonitorCommand) -> Files {
     }
 }
 
-fn labeled(labeled: &Labeled) -> Vec<Named> {
+fn labeled(labeled: &CalibrationFiles) -> Vec<Named> {
     let mut files = optional("--cal-probs", labeled.cal_probs.as_deref());
     files.extend(optional("--cal-labels", labeled.cal_labels.as_deref()));
     files.extend(optional("--cal", labeled.cal.as_deref()));

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use crate::args::Common;
+use crate::args::OneRate;
 use crate::typed_numbers::{MOST, whole};
 
 /// The experiments.
@@ -32,7 +32,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     #[command(flatten)]
-    pub common: Common,
+    pub common: OneRate,
 }
 
 #[derive(Debug, Args)]
@@ -90,13 +90,14 @@ pub(crate) struct SizeArgs {
 #[command(after_help = "\
 Examples:
   evenkeel reproduce images --out images
-  evenkeel reproduce images --data imagenet-c --out imagenet-c-tables --methods uncorrected,oracle,ff-f-u
+  evenkeel reproduce images --data imagenet-c --out imagenet-c-tables \\
+    --methods uncorrected,oracle,ff-f-u
 
-With label shift, the class frequencies of the target data are drawn from a Dirichlet law. The largest sample without replacement
-that has them is used; half of it is unlabeled if it holds fewer than twice --unlabeled points. Frequencies that allow fewer than
+With label shift, the class frequencies of the target data are drawn from a Dirichlet law. The largest sample without replacement \
+that has them is used; half of it is unlabeled if it holds fewer than twice --unlabeled points. Frequencies that allow fewer than \
 100 points are drawn again, at most 100 times; then the cell is left out, and tables and page say so.
 
-With 1000 classes, likelihood-ratio takes 7 to 9 seconds per cell, and all other methods together less than one. Leave it out with
+With 1000 classes, likelihood-ratio takes 7 to 9 seconds per cell, and all other methods together less than one. Leave it out with \
 --methods, or plan for it.")]
 pub(crate) struct ImagesArgs {
     #[command(flatten)]
@@ -193,7 +194,7 @@ pub(crate) struct FiguresArgs {
 Example:
   evenkeel reproduce few-labels --out few-labels
 
-Clean images and every corruption, without and with label shift. The labels are those of target points drawn at random; test points
+Clean images and every corruption, without and with label shift. The labels are those of target points drawn at random; test points \
 are others.")]
 pub(crate) struct FewLabelsArgs {
     #[command(flatten)]

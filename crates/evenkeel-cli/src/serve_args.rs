@@ -75,6 +75,9 @@ pub(crate) struct LimitArgs {
     /// Batches that may wait; those beyond are answered with 429.
     #[arg(long, value_name = "N", default_value_t = 256)]
     pub max_queue: usize,
+    /// Bytes that must be free on the disk of the store for /readyz to call the server ready.
+    #[arg(long, value_name = "BYTES", default_value_t = 1 << 30)]
+    pub min_free: u64,
 }
 
 /// Something about the server, and not the server itself.
@@ -104,9 +107,9 @@ pub(crate) struct NewTokenArgs {
     /// What it is for: ingest, read, approve, admin, separated by commas.
     #[arg(long, value_name = "SCOPES", value_delimiter = ',', required = true)]
     pub scopes: Vec<String>,
-    /// The only model it is for [default: all].
-    #[arg(long, value_name = "MODEL")]
-    pub model: Option<String>,
+    /// Models it is for, separated by commas [default: all].
+    #[arg(long, value_name = "MODELS", visible_alias = "model", value_delimiter = ',')]
+    pub models: Vec<String>,
     /// Who or what will use it.
     #[arg(long, value_name = "TEXT", default_value = "")]
     pub name: String,

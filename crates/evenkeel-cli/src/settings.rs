@@ -7,7 +7,7 @@ use evenkeel::score::Score;
 use evenkeel::seed::Seed;
 use evenkeel_jobs::sentences::low_level;
 
-use crate::args::{Common, Scoring};
+use crate::args::{Common, OneRate, Scoring};
 use crate::failure::Failure;
 
 /// Settings every command resolves first.
@@ -18,14 +18,9 @@ pub(crate) struct Rates {
 }
 
 impl Rates {
-    pub(crate) fn of(common: &Common) -> Result<Self, Failure> {
-        let [alpha] = levels(&common.alpha)?[..] else {
-            return Err(Failure::Argument(format!(
-                "--alpha names {} rates; give one here",
-                common.alpha.len()
-            )));
-        };
-        Ok(Self { alpha, seed: Seed::new(common.seed) })
+    /// The one rate of a command that takes no more.
+    pub(crate) fn of(common: &OneRate) -> Result<Self, Failure> {
+        Ok(Self { alpha: Miscoverage::new(common.alpha)?, seed: Seed::new(common.seed) })
     }
 
     /// The first of several rates, and all of them.

@@ -23,6 +23,14 @@ pub(crate) fn number(text: &str) -> Result<f64, String> {
     text.parse().map_err(|_| "it must be a number, such as 0.1".to_owned())
 }
 
+/// The same where several are sometimes meant: a list is told that one is all that is taken.
+pub(crate) fn one_number(text: &str) -> Result<f64, String> {
+    match text.contains(',') {
+        true => Err("this command takes one number, such as 0.1".to_owned()),
+        false => number(text),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -39,5 +47,7 @@ mod tests {
         }
         assert_eq!(whole::<u32>(0..=u64::MAX)("4294967296").ok(), None);
         assert!(number("x").is_err() && number("1e400").is_ok());
+        assert_eq!(one_number("0.2"), Ok(0.2));
+        assert!(one_number("0.1,0.2").is_err_and(|words| words.contains("takes one number")));
     }
 }

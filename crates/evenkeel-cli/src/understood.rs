@@ -61,7 +61,7 @@ fn resolved(command: &Command) -> Result<(), Failure> {
 }
 
 fn of_calibrate(args: &CalibrateArgs) -> Result<(), Failure> {
-    args.per.check(args.made_of.cal.as_ref())?;
+    args.per.check(args.made_of.files.cal.as_ref())?;
     args.small.check(&args.per)?;
     let (rates, all) = Rates::several(&args.common)?;
     args.per.require_one(&all)?;
@@ -74,7 +74,7 @@ fn of_calibrate(args: &CalibrateArgs) -> Result<(), Failure> {
 
 fn of_check(args: &CheckArgs) -> Result<(), Failure> {
     FailureProbability::new(args.delta)?;
-    args.per.check(args.reference.cal.as_ref())?;
+    args.per.check(args.reference.files.cal.as_ref())?;
     levels(&args.common.alpha)?;
     args.bound_grid.values()?;
     score(&args.scoring, Seed::new(args.common.seed.unwrap_or(0))).map(drop)

@@ -1,6 +1,7 @@
 //! `cat -> 0`: the class of a label, by the names of the classes.
 
 use crate::error::{IoError, Result, some_of};
+use crate::place::LabelPlace;
 use crate::label_names::{LabelNames, boolean, whole};
 use crate::source::{Format, MatrixSource};
 use crate::text_rows::TextRows;
@@ -94,8 +95,7 @@ impl ClassOfLabel {
                 let classes = some_of(self.names.names().unwrap_or_default());
                 IoError::NotAClass { origin, row, found, classes }
             }
-            // Lines of a table with a header.
-            NoClass::Two => IoError::AmbiguousLabel { origin, line: row + 2, found },
+            NoClass::Two => IoError::AmbiguousLabel { origin, place: LabelPlace::Row(row), found },
         }
     }
 }
@@ -178,7 +178,8 @@ mod tests {
         // Columns p_1 and p_2: the label 1 is the class of p_1, and 0 is none.
         assert_eq!(class(own(&["1", "2"]), "1"), Ok(0));
         assert!(class(own(&["1", "2"]), "0").unwrap_err().contains("the classes are 1, 2"));
-        assert!(class(listed(&["1", "2"]), "1").unwrap_err().contains("the number of one class"));
+        let two = class(listed(&["1", "2"]), "1").unwrap_err();
+        assert!(two.contains("y.csv: row 3: '1' is the number of one class"), "{two}");
         assert_eq!(class(listed(&["1", "2"]), "0"), Ok(0));
         assert!(
             class(own(&["cat", "dog"]), "cow").unwrap_err().contains("row 3 has the label 'cow'")

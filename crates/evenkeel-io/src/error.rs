@@ -9,6 +9,7 @@ use crate::json_lines::JsonLineProblem;
 use crate::npy::NpyProblem;
 use crate::npz::NpzProblem;
 use crate::parquet::ParquetProblem;
+use crate::place::LabelPlace;
 use crate::source::Format;
 use evenkeel_jobs::{JobError, PerRow, counted_from};
 use std::io;
@@ -227,14 +228,14 @@ pub enum IoError {
     },
     /// A label that is one class by its number and another by its name.
     #[error(
-        "{origin}: line {line}: '{found}' is the number of one class and the name of another; write the name of the class in a column of \
+        "{origin}: {place}: '{found}' is the number of one class and the name of another; write the name of the class in a column of \
          a table, or number the columns from 0 in their order and leave other class names out"
     )]
     AmbiguousLabel {
         /// The input as the user typed it.
         origin: Arc<str>,
-        /// The line, from 1.
-        line: usize,
+        /// Where it stands.
+        place: LabelPlace,
         /// What stands there.
         found: String,
     },

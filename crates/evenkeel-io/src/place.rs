@@ -5,7 +5,26 @@ use crate::error::IoError;
 use crate::json_lines::JsonLineProblem;
 use crate::parquet::ParquetProblem;
 use evenkeel_jobs::ErrorPlace;
+use std::fmt;
 use std::path::Path;
+
+/// Where a label stands: arrays and columns have rows, sheets have lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LabelPlace {
+    /// A row, counted from 0.
+    Row(usize),
+    /// A line of a text, counted from 1.
+    Line(usize),
+}
+
+impl fmt::Display for LabelPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Row(row) => write!(f, "row {row}"),
+            Self::Line(line) => write!(f, "line {line}"),
+        }
+    }
+}
 
 impl IoError {
     /// File, row, line and column of the error, as far as it has them.
@@ -49,7 +68,8 @@ impl IoError {
             Self::NoColumn { origin, name, .. } | Self::SameNames { origin, name } => {
                 ErrorPlace { column: Some(name.clone()), ..file(origin) }
             }
-            Self::TargetLabels { origin, line, .. } | Self::AmbiguousLabel { origin, line, .. } => {
+            Self::TargetLabels { origin, line, .. }
+            | Self::AmbiguousLabel { origin, place: LabelPlace::Line(line), .. } => {
                 ErrorPlace { line: Some(*line as u64), ..file(origin) }
             }
             Self::UnnamedColumn { origin, column } => {
@@ -58,6 +78,7 @@ impl IoError {
             Self::NamesOrRow { origin, .. } => ErrorPlace { line: Some(1), ..file(origin) },
             Self::NotALabel { origin, row, .. }
             | Self::NoLabel { origin, row }
+            | Self::AmbiguousLabel { origin, place: LabelPlace::Row(row), .. }
             | Self::NotAClass { origin, row, .. } => {
                 ErrorPlace { row: Some(*row as u64), ..file(origin) }
             }

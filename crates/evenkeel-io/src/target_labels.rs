@@ -19,6 +19,7 @@ use crate::input::{open_input, open_text};
 use crate::label_names::{LabelNames, whole};
 use crate::matrix::read_matrix;
 use crate::partitions;
+use crate::place::LabelPlace;
 use crate::source::{Format, Gaps, MatrixSource};
 use crate::text_rows::TextRows;
 use crate::vectors::labels_of;
@@ -159,7 +160,7 @@ impl<'a> Cells<'a> {
             // Of two meanings neither may be chosen in silence.
             Err(NoClass::Two) => Err(IoError::AmbiguousLabel {
                 origin: Arc::clone(&self.origin),
-                line,
+                place: LabelPlace::Line(line),
                 found: text.to_owned(),
             }),
             Err(NoClass::Unknown) => {
@@ -264,7 +265,7 @@ mod tests {
         let digits = ["1", "2", "3"].map(str::to_owned);
         let (path_text, digits) = (path.to_str().unwrap(), digits.to_vec());
         let error = read_target_labels(path_text, &LabelNames::Listed(digits.clone())).unwrap_err();
-        assert!(matches!(error, IoError::AmbiguousLabel { line: 2, .. }), "{error}");
+        assert!(matches!(error, IoError::AmbiguousLabel { place: LabelPlace::Line(2), .. }), "{error}");
         // The columns are called so: there is no other meaning.
         assert_eq!(read_target_labels(path_text, &LabelNames::Own(digits)).unwrap(), [(3, 0)]);
         std::fs::remove_file(path).unwrap();

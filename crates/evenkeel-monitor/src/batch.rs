@@ -20,6 +20,8 @@ pub struct NewBatch<'a> {
     pub time: Instant,
     /// The clock of the machine that receives it.
     pub received: Instant,
+    /// What people call its rows, one for each, by which late labels may name them.
+    pub ids: Option<&'a [String]>,
     /// Its rows.
     pub rows: &'a mut dyn RowSource,
 }
@@ -49,6 +51,8 @@ pub struct CheckedBatch<'a> {
     pub sets: Option<Vec<u8>>,
     /// Its rows, packed; none where they are not kept.
     pub kept: Option<Vec<u8>>,
+    /// Ids of its rows; none where they have none, or where labels could not be judged.
+    pub ids: Option<&'a [String]>,
     /// The numbers of trends.
     pub summary: BatchSummary,
     /// The document of the check, as JSON.

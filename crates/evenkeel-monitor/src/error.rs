@@ -180,6 +180,22 @@ pub enum MonitorError {
         /// What it may be.
         expected: String,
     },
+    /// Ids of rows that cannot tell them apart.
+    #[error("ids of rows: {why}")]
+    RowIds {
+        /// What is wrong, and what to do.
+        why: String,
+    },
+    /// An id that no row of a batch has.
+    #[error("batch {batch} has no row {id:?}; {}", if *has_ids { "give ids that were sent with the batch" } else { "it came without ids, so number its rows from 0" })]
+    NoSuchRow {
+        /// Number of the batch.
+        batch: u64,
+        /// What was given.
+        id: String,
+        /// Whether the batch came with ids.
+        has_ids: bool,
+    },
     /// Words that are no date or instant.
     #[error("{given:?} is no time; write it as 2026-11-17 or 2026-11-17T02:00:00Z")]
     BadTime {
@@ -222,6 +238,8 @@ impl MonitorError {
             | Self::NotWatchable { .. }
             | Self::NoReason { .. }
             | Self::OutsideBatch { .. }
+            | Self::RowIds { .. }
+            | Self::NoSuchRow { .. }
             | Self::BadTime { .. } => Kind::Invalid,
             Self::NoSuchModel { .. } | Self::NoSuch { .. } => Kind::NotFound,
             Self::ModelExists { .. }

@@ -27,6 +27,7 @@ pub mod prometheus;
 mod proposal;
 mod receive;
 mod reference;
+mod status;
 pub mod store;
 mod summary;
 mod trend;
@@ -38,9 +39,10 @@ pub use error::{Kind, MonitorError, Result};
 pub use instant::Instant;
 pub use labels::{LabelStep, LabelWatch, LabelsReceived, LateLabels, SinceApproval};
 pub use model::{Keep, Model, ModelName, NewModel, Version};
-pub use monitor::{ModelStatus, Monitor};
+pub use monitor::Monitor;
 pub use proposal::{Choice, Decision, NewProposal, Proposal, ProposalState};
 pub use reference::Reference;
+pub use status::ModelStatus;
 pub use store::{
     Appended, AuditEntry, History, Kept, ModelFacts, NewAudit, Outbox, OutboxMessage, SqliteStore,
     Store, Token, Tokens, Watch, Watched,

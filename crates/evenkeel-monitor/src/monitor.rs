@@ -6,19 +6,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use evenkeel::stream::{PredictionCounts, WindowTest, window_test};
 use evenkeel_jobs::{RowSource, TargetLabels};
-use serde::Serialize;
 
-use crate::alarm::{AlarmRecord, Light};
+use crate::alarm::AlarmRecord;
 use crate::batch::{BatchQuery, BatchRecord, NewBatch, Received};
 use crate::error::{MonitorError, Result};
 use crate::instant::Instant;
 use crate::kept_rows::KeptRows;
-use crate::labels::{LabelsReceived, LateLabels, SinceApproval};
+use crate::labels::{LabelsReceived, LateLabels};
 use crate::model::{Model, ModelName, NewModel, Version};
-use crate::proposal::{Decision, Proposal, ProposalState};
+use crate::proposal::{Decision, NewProposal, Proposal};
 use crate::receive::{advance, look, proposal, require_key};
 use crate::reference::Reference;
-use crate::store::{Appended, AuditEntry, SqliteStore, Store};
+use crate::status::ModelStatus;
+use crate::store::{Appended, AuditEntry, NewAudit, SqliteStore, Store};
 
 /// Batches that a proposal on request looks back over.
 const LOOK_BACK: usize = 20;
@@ -29,29 +29,6 @@ const MOST_REFERENCES: usize = 64;
 pub struct Monitor {
     store: Mutex<Box<dyn Store>>,
     references: Mutex<BTreeMap<(ModelName, u64), Arc<Reference>>>,
-}
-
-/// Where a model stands.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ModelStatus {
-    /// The model.
-    pub model: Model,
-    /// Green, amber or red by the last batch and the labels; none before any batch.
-    pub light: Option<Light>,
-    /// The last batch.
-    pub last: Option<BatchRecord>,
-    /// When the watch that is on began.
-    pub since: Instant,
-    /// Batches since then.
-    pub batches_since: u64,
-    /// Alarms of the watch that is on, the last first.
-    pub alarms: Vec<AlarmRecord>,
-    /// What labels show since then; none before any arrived.
-    pub labels: Option<SinceApproval>,
-    /// The proposal that waits for a decision.
-    pub proposal: Option<Proposal>,
-    /// The rows of this week, merged, beside the reference.
-    pub week: Option<WindowTest>,
 }
 
 impl Monitor {
@@ -172,13 +149,10 @@ impl Monitor {
                 Appended::New(record, proposal) => {
                     return Ok(Received { record: *record, duplicate: false, document, proposal });
                 }
+                // The same batch came twice at once, and the other was faster: its answer is the answer.
                 Appended::Duplicate(record) => {
-                    return Ok(Received {
-                        record: *record,
-                        duplicate: true,
-                        document,
-                        proposal: None,
-                    });
+                    let (record, document) = self.store().batch(name, record.batch)?;
+                    return Ok(Received { record, duplicate: true, document, proposal: None });
                 }
             }
         }
@@ -211,12 +185,27 @@ impl Monitor {
     pub fn add_labels(&self, name: &ModelName, labels: &LateLabels<'_>) -> Result<LabelsReceived> {
         let received = self.store().add_labels(name, labels)?;
         if received.alarm.is_some() {
+            // The labels are counted, whatever becomes of the proposal: an error here would have them sent again.
             match self.propose(name, labels.at) {
                 Ok(_) | Err(MonitorError::NotJudged { .. }) => {}
-                Err(error) => return Err(error),
+                Err(error) => self.store().note(&NewAudit {
+                    at: labels.at,
+                    who: "monitor",
+                    what: "no proposal could be made",
+                    model: Some(name),
+                    details: &error.to_string(),
+                })?,
             }
         }
         Ok(received)
+    }
+
+    /// The rows of a batch that have these ids, in their order.
+    ///
+    /// # Errors
+    /// If an id is none of the batch.
+    pub fn rows_of_ids(&self, name: &ModelName, batch: u64, ids: &[String]) -> Result<Vec<u64>> {
+        self.store().rows_of_ids(name, batch, ids)
     }
 
     /// Makes a proposal of the last batches whose rows were kept, with the labels that have arrived for them.
@@ -224,8 +213,20 @@ impl Monitor {
     /// # Errors
     /// If no rows were kept.
     pub fn propose(&self, name: &ModelName, at: Instant) -> Result<u64> {
-        let model = self.model(name)?;
-        let reference = self.reference(&model)?;
+        loop {
+            let model = self.model(name)?;
+            let new = self.of_last_batches(&model)?;
+            // None where somebody decided meanwhile: what is in use is another calibration.
+            if let Some(number) = self.store().propose(name, model.watch, &new, at)? {
+                return Ok(number);
+            }
+        }
+    }
+
+    /// What `auto` makes of the last batches of a model.
+    fn of_last_batches(&self, model: &Model) -> Result<NewProposal> {
+        let name = &model.name;
+        let reference = self.reference(model)?;
         let after = model.batches.saturating_sub(LOOK_BACK as u64);
         let query = BatchQuery { after, ..BatchQuery::default() };
         let batches = self.store().batches(name, &query)?;
@@ -266,7 +267,7 @@ impl Monitor {
         let checked = reference.check(&mut rows.source(name.as_str())?)?;
         let mut new = proposal(&checked, &made, &counts.to_bytes()?, count)?;
         new.batches = used;
-        self.store().propose(name, &new, at)
+        Ok(new)
     }
 
     /// Proposals, the last first.
@@ -348,21 +349,9 @@ impl Monitor {
             0 => None,
             number => Some(self.batch(name, number)?.0),
         };
-        let alarms = self.alarms(name)?.into_iter().filter(|alarm| alarm.standing).collect();
-        let mut proposals = self.proposals(name)?.into_iter();
-        let labels = watch.labels.state();
+        let (alarms, proposals) = (self.alarms(name)?, self.proposals(name)?);
         let week = watch.stream.this_week()?;
-        Ok(ModelStatus {
-            light: last.as_ref().map(|batch| batch.summary.light()),
-            since: watch.started,
-            batches_since: watch.stream.batches(),
-            alarms,
-            labels: (labels.alarm.labels > 0).then_some(labels),
-            proposal: proposals.find(|proposal| proposal.state == ProposalState::Open),
-            week,
-            last,
-            model,
-        })
+        Ok(ModelStatus { week, ..ModelStatus::of(model, &watch, last, (&alarms, &proposals)) })
     }
 
     /// Writes a copy of the store to a new file.

@@ -5,7 +5,8 @@ use std::fmt::Write;
 use crate::alarm::AlarmRule;
 use crate::batch::BatchRecord;
 use crate::error::Result;
-use crate::monitor::{ModelStatus, Monitor};
+use crate::monitor::Monitor;
+use crate::status::ModelStatus;
 
 /// A family of numbers: name, kind, help, and for each model labels and value.
 struct Family {

@@ -16,7 +16,7 @@ use crate::reference::Reference;
 use crate::store::{Watch, Watched};
 use crate::summary::{BatchSummary, StreamSummary};
 
-/// Longest key of a batch.
+/// Longest key of a batch, and id of a row.
 const LONGEST_KEY: usize = 200;
 
 /// A batch that was checked, with what the alarms need of it.
@@ -36,6 +36,29 @@ pub(crate) fn require_key(key: &str) -> Result<()> {
     }
 }
 
+/// An error unless every row has an id of its own.
+fn require_ids(ids: &[String], rows: usize) -> Result<()> {
+    if ids.len() != rows {
+        let why = format!("there are {} ids and {rows} rows; give one for each row", ids.len());
+        return Err(MonitorError::RowIds { why });
+    }
+    let mut seen = std::collections::HashSet::with_capacity(rows);
+    for (row, id) in ids.iter().enumerate() {
+        let why = match id.chars().count() {
+            0 => format!("row {row} has none; give every row an id"),
+            found if found > LONGEST_KEY => {
+                format!("that of row {row} has {found} characters; use {LONGEST_KEY} at most")
+            }
+            _ if !seen.insert(id) => {
+                format!("{id:?} of row {row} stands before another row too; give every row an id of its own")
+            }
+            _ => continue,
+        };
+        return Err(MonitorError::RowIds { why });
+    }
+    Ok(())
+}
+
 /// Looks at a batch; nothing is stored.
 pub(crate) fn look<'a, 'b: 'a>(
     model: &'a Model,
@@ -52,6 +75,8 @@ pub(crate) fn look<'a, 'b: 'a>(
         Keep::Rows => KeptRows::read(new.rows)?.map(|rows| rows.to_bytes()).transpose()?,
         Keep::Nothing | Keep::Sets => None,
     };
+    let ids = new.ids.filter(|_| model.keep != Keep::Nothing);
+    ids.map_or(Ok(()), |ids| require_ids(ids, said.len()))?;
     let document = document_of(&checked, reference)?;
     let batch = CheckedBatch {
         model: &model.name,
@@ -65,6 +90,7 @@ pub(crate) fn look<'a, 'b: 'a>(
         sketch: PredictionCounts::of(&said).to_bytes()?,
         sets,
         kept,
+        ids,
         summary: BatchSummary::of(&checked),
         document,
     };

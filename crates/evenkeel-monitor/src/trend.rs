@@ -6,7 +6,8 @@ use crate::batch::{BatchQuery, BatchRecord};
 use crate::error::Result;
 use crate::instant::Instant;
 use crate::model::ModelName;
-use crate::monitor::{ModelStatus, Monitor};
+use crate::monitor::Monitor;
+use crate::status::ModelStatus;
 use crate::proposal::{Proposal, ProposalState};
 
 /// Batches that a page shows: the last ones. Exports have all.

@@ -65,18 +65,17 @@ impl App {
             };
             let done = work(&mut store);
             app.readers.lock().unwrap_or_else(PoisonError::into_inner).push(store);
-            done
+            Ok(done?)
         })
         .await
     }
 
-    /// Acts through the monitor, on a thread that may wait for the disk.
-    pub(crate) async fn act<T: Send + 'static>(
-        self: &Arc<Self>,
-        work: impl FnOnce(&Monitor) -> Result<T, MonitorError> + Send + 'static,
+    /// Does the work of a person, on a thread that may wait for the disk: beside the batches, and not in their queue.
+    pub(crate) async fn beside<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
-        let app = Arc::clone(self);
-        blocking(move || work(&app.monitor)).await
+        blocking(work).await
     }
 
     /// Whether callers need no token: the store has none, and only this machine can reach the server.
@@ -95,10 +94,7 @@ impl App {
 }
 
 async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, MonitorError> + Send + 'static,
+    work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(done) => done.map_err(Problem::from),
-        Err(error) => Err(Problem::system(&error)),
-    }
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(Problem::system(&error)))
 }

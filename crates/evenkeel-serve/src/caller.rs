@@ -45,7 +45,9 @@ impl Caller {
         match self {
             Self::Local => true,
             // A token without a model is for all of them.
-            Self::Bearer(token) => token.model.as_deref().is_none_or(|one| one == model),
+            Self::Bearer(token) => {
+                token.models.as_ref().is_none_or(|names| names.iter().any(|name| name == model))
+            }
         }
     }
 

@@ -6,10 +6,11 @@ use std::path::Path;
 
 use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use axum::http::{HeaderMap, StatusCode};
-use evenkeel_io::{IoError, MatrixReader, MatrixSource, Values, text_of_path};
+use evenkeel_io::{IoError, MatrixReader, MatrixSource, TextRows, Values, text_of_path};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
+use crate::batch_columns::BatchColumns;
 use crate::limits::Limits;
 use crate::problem::{Kind, Problem};
 use crate::spool::Spool;
@@ -129,6 +130,27 @@ pub(crate) struct BatchRows {
     pub values: Values,
     /// Numbers of a row, at least one.
     pub columns: usize,
+    /// What the caller calls the rows, one for each, where they say so.
+    pub ids: Option<Vec<String>>,
+}
+
+/// What somebody calls a row: a word or a number.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[serde(untagged)]
+pub(crate) enum RowId {
+    /// A word.
+    Word(String),
+    /// A whole number.
+    Number(i64),
+}
+
+impl From<RowId> for String {
+    fn from(id: RowId) -> Self {
+        match id {
+            RowId::Word(word) => word,
+            RowId::Number(number) => number.to_string(),
+        }
+    }
 }
 
 /// A batch as JSON.
@@ -139,31 +161,50 @@ pub(crate) struct JsonBatch {
     /// Class probabilities, a list for each row; each sums to 1.
     #[schema(min_items = 1)]
     pub probs: Vec<Vec<f64>>,
+    /// What the rows are called, one for each, so that late labels can name them.
+    #[serde(default)]
+    #[schema(nullable = false)]
+    pub ids: Option<Vec<RowId>>,
 }
 
-/// Reads the rows of a body.
+/// Reads the rows of a body; `columns` says which of a table hold what.
 pub(crate) fn rows_of(
     form: BatchForm,
     content: &[u8],
-    spool: &Spool,
-    limits: &Limits,
+    (spool, limits): (&Spool, &Limits),
+    columns: &BatchColumns,
 ) -> Result<BatchRows, Problem> {
-    match form {
-        BatchForm::Json => rows_of_json(content, limits),
-        BatchForm::Npy | BatchForm::Parquet | BatchForm::Arrow => {
+    match (form, &columns.ids) {
+        (BatchForm::Json, None) => rows_of_json(content, limits),
+        (BatchForm::Json | BatchForm::Npy, Some(_)) => Err(Problem::data(
+            "X-Row-Ids names a column, and this body has none with names; send ids in the field `ids` of JSON, or a table of parquet or Arrow",
+        )),
+        (BatchForm::Npy | BatchForm::Parquet | BatchForm::Arrow, _) => {
             let file =
                 spool.keep(content, form.extension()).map_err(|error| Problem::system(&error))?;
-            rows_of_file(file.path(), limits)
+            rows_of_file(file.path(), limits, columns)
         }
     }
 }
 
 /// Reads the rows of a file, within the same limits.
-pub(crate) fn rows_of_file(file: &Path, limits: &Limits) -> Result<BatchRows, Problem> {
+pub(crate) fn rows_of_file(
+    file: &Path,
+    limits: &Limits,
+    columns: &BatchColumns,
+) -> Result<BatchRows, Problem> {
     let name = text_of_path(file);
     let source = MatrixSource::parse(&name).map_err(|error| of_io(&error, &name))?;
-    let reader = MatrixReader::open(&source).map_err(|error| of_io(&error, &name))?;
-    rows_of_table(reader, &name, limits)
+    let reader = columns.reading().open(&source).map_err(|error| of_io(&error, &name))?;
+    let mut rows = rows_of_table(reader, &name, limits)?;
+    if let Some(column) = &columns.ids {
+        let names = std::slice::from_ref(column);
+        let cells = TextRows::open(&source, Some(names))
+            .and_then(|mut cells| cells.next_rows(limits.rows.saturating_add(1)))
+            .map_err(|error| of_io(&error, &name))?;
+        rows.ids = Some(cells.into_iter().filter_map(|mut row| row.pop()).collect());
+    }
+    Ok(rows)
 }
 
 fn of_io(error: &IoError, name: &str) -> Problem {
@@ -196,7 +237,7 @@ fn rows_of_table(
         }
     }
     let values = held.ok_or_else(|| Problem::data("the body holds no rows; send at least one"))?;
-    Ok(BatchRows { values, columns })
+    Ok(BatchRows { values, columns, ids: None })
 }
 
 fn rows_of_json(content: &[u8], limits: &Limits) -> Result<BatchRows, Problem> {
@@ -214,7 +255,8 @@ fn rows_of_json(content: &[u8], limits: &Limits) -> Result<BatchRows, Problem> {
             "row {row} of `probs` has {found} numbers, row 0 has {columns}; send a number for each class in every row"
         )));
     }
-    Ok(BatchRows { values: Values::F64(batch.probs.concat()), columns })
+    let ids = batch.ids.map(|ids| ids.into_iter().map(String::from).collect());
+    Ok(BatchRows { values: Values::F64(batch.probs.concat()), columns, ids })
 }
 
 /// JSON that says where it is wrong.
@@ -293,7 +335,10 @@ mod tests {
         let limits = Limits { rows: 2, classes: 3, ..Limits::default() };
         let read = |text: &str| rows_of_json(text.as_bytes(), &limits);
         let rows = read(r#"{"probs": [[0.5, 0.5], [1, 0]]}"#).unwrap();
-        assert_eq!(rows, BatchRows { values: Values::F64(vec![0.5, 0.5, 1.0, 0.0]), columns: 2 });
+        let values = Values::F64(vec![0.5, 0.5, 1.0, 0.0]);
+        assert_eq!(rows, BatchRows { values, columns: 2, ids: None });
+        let named = read(r#"{"probs": [[0.5, 0.5], [1, 0]], "ids": ["a", 7]}"#).unwrap();
+        assert_eq!(named.ids, Some(vec!["a".to_owned(), "7".to_owned()]));
         for (text, status) in [
             (r#"{"probs": []}"#, 422),
             (r#"{"probs": [[]]}"#, 422),

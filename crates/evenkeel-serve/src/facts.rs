@@ -2,7 +2,7 @@
 
 use evenkeel_monitor::{
     AlarmRecord, BatchQuery, History as _, Instant, Model, ModelStatus, MonitorError, Proposal,
-    ProposalState, SqliteStore,
+    SqliteStore,
 };
 
 /// What is known of a model.
@@ -25,25 +25,13 @@ pub(crate) fn facts(store: &mut SqliteStore, model: Model) -> Result<Facts, Moni
     let last = store.batches(name, &query)?.pop();
     let (alarms, proposals) = (store.alarms(name)?, store.proposals(name)?);
     let watch = store.watch(name)?;
-    let labels = watch.labels.state();
-    let standing: Vec<AlarmRecord> =
-        alarms.iter().filter(|alarm| alarm.standing).cloned().collect();
-    let alarm_since = match standing.last() {
-        Some(AlarmRecord { batch: Some(batch), .. }) => Some(store.batch(name, *batch)?.0.time),
+    let status = ModelStatus::of(model, &watch, last, (&alarms, &proposals));
+    let alarm_since = match status.alarms.last() {
+        Some(AlarmRecord { batch: Some(batch), .. }) => {
+            Some(store.batch(&status.model.name, *batch)?.0.time)
+        }
         Some(alarm) => Some(alarm.at),
         None => None,
-    };
-    let is_open = |proposal: &&Proposal| proposal.state == ProposalState::Open;
-    let status = ModelStatus {
-        light: last.as_ref().map(|batch| batch.summary.light()),
-        since: watch.started,
-        batches_since: watch.stream.batches(),
-        alarms: standing,
-        labels: (labels.alarm.labels > 0).then_some(labels),
-        proposal: proposals.iter().find(is_open).cloned(),
-        week: None,
-        last,
-        model,
     };
     Ok(Facts { status, alarm_since, alarms, proposals })
 }

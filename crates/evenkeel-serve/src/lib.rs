@@ -13,9 +13,11 @@
 //! A batch goes through `receive -> hash -> check -> one transaction -> answer`; what was answered survives a kill.
 
 mod app;
+mod batch_columns;
 mod body;
 mod caller;
 mod content;
+mod disk;
 mod error;
 mod facts;
 mod headers;

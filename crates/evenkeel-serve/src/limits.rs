@@ -21,6 +21,8 @@ pub struct Limits {
     pub queue: usize,
     /// Open connections: 1024.
     pub connections: usize,
+    /// Bytes that must be free on the disk of the store for the server to be called ready: 1 GB.
+    pub free_bytes: u64,
 }
 
 impl Default for Limits {
@@ -34,6 +36,7 @@ impl Default for Limits {
             body_time: Duration::from_secs(30),
             queue: 256,
             connections: 1024,
+            free_bytes: 1 << 30,
         }
     }
 }

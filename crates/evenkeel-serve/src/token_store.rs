@@ -16,8 +16,8 @@ pub struct TokenOrder {
     pub note: String,
     /// What it is for.
     pub scopes: Vec<Scope>,
-    /// The only model it is for; none is all.
-    pub model: Option<String>,
+    /// The models it is for; an empty list is all.
+    pub models: Vec<String>,
 }
 
 /// Makes a token. The store keeps its hash; its text is in the answer and nowhere else.
@@ -25,7 +25,8 @@ pub struct TokenOrder {
 /// # Errors
 /// If the store cannot be written, or the name of the model cannot be one.
 pub fn add_token(store: &Path, order: &TokenOrder) -> Result<NewToken, ServeError> {
-    let model = order.model.as_deref().map(ModelName::new).transpose()?;
+    let models: Vec<ModelName> =
+        order.models.iter().map(|name| ModelName::new(name)).collect::<Result<_, _>>()?;
     let mut scopes = order.scopes.clone();
     scopes.sort_unstable();
     scopes.dedup();
@@ -36,17 +37,22 @@ pub fn add_token(store: &Path, order: &TokenOrder) -> Result<NewToken, ServeErro
         id: new.id.clone(),
         hash: new.hash,
         scopes: scopes.join(","),
-        model: order.model.clone(),
+        models: (!order.models.is_empty()).then(|| order.models.clone()),
         created: at,
         note: order.note.clone(),
         revoked: None,
     })?;
-    let details = format!("{} for {}", new.id, scopes.join(","));
+    let of = match &order.models[..] {
+        [] => "all models".to_owned(),
+        some => some.join(", "),
+    };
+    let details = format!("{} for {} of {of}", new.id, scopes.join(","));
     store.note(&NewAudit {
         at,
         who: "operator",
         what: "token made",
-        model: model.as_ref(),
+        // In the log of a model where it is for that one alone.
+        model: models.first().filter(|_| models.len() == 1),
         details: &details,
     })?;
     Ok(new)

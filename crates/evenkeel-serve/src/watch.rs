@@ -12,6 +12,7 @@ use evenkeel_io::Format;
 use evenkeel_monitor::{Instant, ModelName, file_digest};
 
 use crate::app::App;
+use crate::batch_columns::BatchColumns;
 use crate::content::rows_of_file;
 use crate::problem::Problem;
 use crate::routes::batches::store_rows;
@@ -90,7 +91,8 @@ fn take(
     modified: Option<SystemTime>,
 ) -> Result<(), Problem> {
     let content = file_digest(file).map_err(|error| Problem::data(error.to_string()))?;
-    let rows = rows_of_file(file, &app.limits)?;
+    let columns = BatchColumns::of(&app.monitor, model, None)?;
+    let rows = rows_of_file(file, &app.limits, &columns)?;
     let since = modified.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
     let seconds = since.and_then(|since| i64::try_from(since.as_secs()).ok());
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();

@@ -4,6 +4,23 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+/// How weights were found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WeightsBy {
+    /// Step by step: it could have stopped earlier.
+    Descent,
+    /// At once, or it is not known: files of earlier versions do not say.
+    #[default]
+    Other,
+}
+
+impl WeightsBy {
+    fn is_other(&self) -> bool {
+        *self == Self::Other
+    }
+}
+
 /// Something that makes a calibration less trustworthy than its numbers look.
 ///
 /// Stored as data, under the names below, and put into words only when shown: better words need no
@@ -48,6 +65,9 @@ pub enum Warning {
         effective: f64,
         /// Number `n` of calibration points, of any weight.
         points: usize,
+        /// How the weights were found, which decides what can be done about them.
+        #[serde(default, skip_serializing_if = "WeightsBy::is_other")]
+        by: WeightsBy,
     },
     /// The two laws around the target scores are not ordered.
     OrderViolated {
@@ -277,11 +297,16 @@ impl fmt::Display for Warning {
                  one threshold for all (uncorrected)",
                 100.0 * share,
             ),
-            Self::FewEffectivePoints { effective, points } => write!(
+            Self::FewEffectivePoints { effective, points, by } => write!(
                 f,
                 "the weights amount to {effective:.1} points out of {points}: thresholds are as uncertain as with \
-                 that many; collect labeled points that look like the target points, or label some target rows (a descent of ot can also \
-                 be given a floor on the effective sample size)",
+                 that many; collect labeled points that look like the target points, or label some target rows{}",
+                match by {
+                    WeightsBy::Descent => {
+                        ", or give the descent a floor on the effective sample size (min-effective)"
+                    }
+                    WeightsBy::Other => "",
+                }
             ),
             Self::OrderViolated { largest, at } => write!(
                 f,

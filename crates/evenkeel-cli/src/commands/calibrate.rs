@@ -30,17 +30,17 @@ use crate::settings::{Rates, calibrator, low_levels, on_threads, score};
 use crate::table_args::LabeledPaths;
 
 pub(crate) fn run(args: &CalibrateArgs) -> Result<Outcome, Failure> {
-    on_threads(args.common.threads, || run_on_pool(args))
+    on_threads(args.common.show.threads, || run_on_pool(args))
 }
 
 fn run_on_pool(args: &CalibrateArgs) -> Result<Outcome, Failure> {
     require_json(&args.out)?;
-    args.per.check(args.made_of.cal.as_ref())?;
+    args.per.check(args.made_of.files.cal.as_ref())?;
     args.small.check(&args.per)?;
     args.per.require_one(&Rates::several(&args.common)?.1)?;
     // Before any file is read: a missing flag should not cost the reading of gigabytes.
     unlabeled(args)?;
-    let paths = args.made_of.paths(&args.reading.columns)?;
+    let paths = args.made_of.files.paths(&args.reading.columns)?;
     match (paths, &args.made_of.calibration, &args.made_of.update) {
         (Some(labeled), ..) => of_files(args, &labeled),
         (None, Some(path), _) => of_kept_data(args, path),
@@ -136,7 +136,7 @@ fn of_data(
         }
         None => labeled,
     };
-    let per = match &args.made_of.cal {
+    let per = match &args.made_of.files.cal {
         Some(table) => args.per.resolve(Some((table, &unlabeled(args)?[..])))?,
         None => args.per.resolve(None)?,
     };
@@ -217,7 +217,7 @@ fn of_calibration(args: &CalibrateArgs, path: &Path) -> Result<Outcome, Failure>
 
 /// The target data, or the calibration data where nothing is learned from the target.
 fn unlabeled(args: &CalibrateArgs) -> Result<Vec<String>, Failure> {
-    let paths = args.made_of.paths(&args.reading.columns)?;
+    let paths = args.made_of.files.paths(&args.reading.columns)?;
     match (&args.unlabeled[..], args.method, paths) {
         ([], MethodName::Uncorrected, Some(paths)) => Ok(vec![paths.probs]),
         (files @ [_, ..], ..) => Ok(files.to_vec()),
@@ -248,7 +248,7 @@ fn store(
         known,
         &args.per.columns(),
     )?;
-    let mut progress = Verbosity::of(args.common.quiet).progress();
+    let mut progress = Verbosity::of(args.common.show.quiet).progress();
     let made = job(&mut target, &mut progress)?.named(known)?;
     // Stored before anything is printed: a reader of stdout that goes away must not cost the
     // result.
@@ -259,7 +259,7 @@ fn store(
     };
     out.write_whole(format!("{stored}\n"))?;
     let names = known.classes.as_deref();
-    match (&made, args.common.json) {
+    match (&made, args.common.show.json) {
         (Made::One(made), true) => {
             let mut document = made.document(names);
             if rates.len() > 1 {

@@ -20,7 +20,7 @@ use crate::table::{Align, Table, colour_on_stdout, percent, threshold};
 use crate::table_args::LabeledPaths;
 
 pub(crate) fn run(args: &CompareArgs) -> Result<Outcome, Failure> {
-    on_threads(args.common.threads, || run_on_pool(args))
+    on_threads(args.common.show.threads, || run_on_pool(args))
 }
 
 fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
@@ -99,7 +99,7 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
         },
         &known,
     )?;
-    let verbosity = Verbosity::of(args.common.quiet);
+    let verbosity = Verbosity::of(args.common.show.quiet);
     let comparison = compare(&job, &labeled, &mut target, &mut test, &mut verbosity.progress())?;
     let mut document = comparison.document(rates.alpha.get(), &spelled);
     if all_rates.len() > 1 {
@@ -129,7 +129,7 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
         file.write_whole(evenkeel_report::render(&page))?;
         verbosity.note(&format!("wrote {}", path.display()));
     }
-    if args.common.json {
+    if args.common.show.json {
         document.warnings.extend(low_levels(&all_rates).into_iter().chain(files.doubts()));
         print_json(&document)?;
     } else {

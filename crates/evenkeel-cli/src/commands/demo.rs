@@ -99,7 +99,7 @@ fn nights(folder: &Path, args: &DemoArgs) -> Result<Outcome, Failure> {
         fog: [shipped("fog_3_test_probs.npy"), shipped("fog_3_test_labels.npy")],
     };
     super::nights::write(folder, &sources)?;
-    Verbosity::of(args.common.quiet).note(&format!("wrote thirty nights to {}", folder.display()));
+    Verbosity::of(args.common.show.quiet).note(&format!("wrote thirty nights to {}", folder.display()));
     Ok(Outcome::Done)
 }
 
@@ -144,7 +144,7 @@ impl Day {
 }
 
 pub(crate) fn run(args: &DemoArgs) -> Result<Outcome, Failure> {
-    on_threads(args.common.threads, || run_on_pool(args))
+    on_threads(args.common.show.threads, || run_on_pool(args))
 }
 
 fn run_on_pool(args: &DemoArgs) -> Result<Outcome, Failure> {
@@ -187,7 +187,7 @@ fn run_on_pool(args: &DemoArgs) -> Result<Outcome, Failure> {
     }
     let days = days.iter().map(Day::new).collect();
     let document = Document { report: args.out.join("report.html"), days };
-    if args.common.json {
+    if args.common.show.json {
         print_json(&document)?;
     } else {
         print(&summary(&document, &text_of_check, rates.alpha.get(), &folder))?;
@@ -214,7 +214,7 @@ impl Job<'_> {
         let mut target = open(PointFiles::probs(&unlabeled))?;
         let (probs, labels) = (path("test_probs"), path("test_labels"));
         let mut test = open(PointFiles { labels: Some(&labels), ..PointFiles::probs(&probs) })?;
-        let mut progress = Verbosity::of(self.args.common.quiet).progress();
+        let mut progress = Verbosity::of(self.args.common.show.quiet).progress();
         let Rates { alpha, seed } = self.rates;
         // The defaults of `check`: what the demo says, a user gets by typing the line it prints.
         let job = CheckJob::new(Score::Lac, alpha, FailureProbability::new(0.05)?, seed);

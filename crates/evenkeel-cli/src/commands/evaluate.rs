@@ -23,7 +23,7 @@ use crate::settings::{levels, low_levels, on_threads};
 use crate::table::{Align, Table, colour_on_stdout, percent};
 
 pub(crate) fn run(args: &EvaluateArgs) -> Result<Outcome, Failure> {
-    on_threads(args.common.threads, || run_on_pool(args))
+    on_threads(args.common.show.threads, || run_on_pool(args))
 }
 
 fn run_on_pool(args: &EvaluateArgs) -> Result<Outcome, Failure> {
@@ -35,7 +35,7 @@ fn run_on_pool(args: &EvaluateArgs) -> Result<Outcome, Failure> {
     let calibration = load_any_calibration(&args.calibration)?;
     // Before the rows are opened: a file that the calibration has no use for is likely the wrong
     // calibration.
-    calibration.refuse_unused(args.features.is_some(), args.ratios.is_some())?;
+    calibration.refuse_unused(args.beside.features.is_some(), args.beside.ratios.is_some())?;
     let known = calibration.class_names().cloned().unwrap_or_default();
     let names = args.reading.names(calibration.provenance().classes, &known)?;
     let labels = labels(args)?;
@@ -47,14 +47,14 @@ fn run_on_pool(args: &EvaluateArgs) -> Result<Outcome, Failure> {
     let mut rows = args.reading.open_beside(
         PointFiles {
             labels: Some(&labels),
-            features: args.features.as_deref(),
-            ratios: args.ratios.as_deref(),
+            features: args.beside.features.as_deref(),
+            ratios: args.beside.ratios.as_deref(),
             ..PointFiles::probs(&args.probs)
         },
         &known,
         &no_classes,
     )?;
-    let verbosity = Verbosity::of(args.common.quiet);
+    let verbosity = Verbosity::of(args.common.show.quiet);
     let of_column = column.map(|column| format!("{}:{column}", args.probs));
     let groups = GroupsOfPoints { groups: args.groups.groups.clone().or(of_column) };
     let mut groups = groups.open(by.or(column.map(String::as_str)), &args.probs)?;
@@ -82,7 +82,7 @@ fn run_on_pool(args: &EvaluateArgs) -> Result<Outcome, Failure> {
         file.write_whole(evenkeel_report::render(&page))?;
         verbosity.note(&format!("wrote {}", path.display()));
     }
-    if args.common.json {
+    if args.common.show.json {
         print_json(&document)?;
     } else {
         let said = sentences::evaluated(&evaluated.evaluation).join("\n");
@@ -148,8 +148,8 @@ fn about_run<'a>(
         ("calibration", Some(&path)),
         ("probabilities", Some(&args.probs)),
         ("labels", Some(labels)),
-        ("features", args.features.as_ref()),
-        ("likelihood ratios", args.ratios.as_ref()),
+        ("features", args.beside.features.as_ref()),
+        ("likelihood ratios", args.beside.ratios.as_ref()),
         ("groups", args.groups.groups.as_ref()),
     ];
     let inputs: Vec<(&str, &String)> =

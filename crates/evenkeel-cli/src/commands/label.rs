@@ -31,11 +31,11 @@ const PREDICTED: &str = "predicted";
 const SET: &str = "set";
 
 pub(crate) fn run(args: &LabelArgs) -> Result<Outcome, Failure> {
-    on_threads(args.common.threads, || run_on_pool(args))
+    on_threads(args.common.show.threads, || run_on_pool(args))
 }
 
 fn run_on_pool(args: &LabelArgs) -> Result<Outcome, Failure> {
-    if to_stdout(args) && args.common.json {
+    if to_stdout(args) && args.common.show.json {
         return Err(Failure::Argument(
             "--out - and --json both write to stdout; name a file, or leave --json out".into(),
         ));
@@ -77,7 +77,7 @@ fn run_on_pool(args: &LabelArgs) -> Result<Outcome, Failure> {
             (worth.transpose()?, width.map(|width| LabelsFor::new(width, *alpha, failure)));
         by_level.push(LabelLevel { alpha: alpha.get(), worth, wanted });
     }
-    if args.common.json {
+    if args.common.show.json {
         let document = LabelDocument {
             m: sheet.as_ref().map(|written| written.drawn.m),
             drawn: sheet.as_ref().map_or(&[], |written| &written.drawn.rows),
@@ -99,7 +99,7 @@ fn run_on_pool(args: &LabelArgs) -> Result<Outcome, Failure> {
         }
         match to_stdout(args) {
             // The sheet is there; a sentence among its lines would be read as a row.
-            true => Verbosity::of(args.common.quiet).note(&said),
+            true => Verbosity::of(args.common.show.quiet).note(&said),
             false => print(&said)?,
         }
     }
@@ -170,7 +170,7 @@ fn write_sheet(
     };
     let taken = old.as_ref().map_or(&[][..], LabelSheet::rows);
     let taken = (sheet_name.as_deref().unwrap_or_default(), taken);
-    let mut progress = Verbosity::of(args.common.quiet).progress();
+    let mut progress = Verbosity::of(args.common.show.quiet).progress();
     let drawn = label(&LabelJob { budget, taken, shown, seed }, &mut target, &mut progress)?;
     let ids = read_ids(args, unlabeled, &drawn)?;
     let id_names = ids.as_ref().map_or(&[][..], |ids| &ids.names);

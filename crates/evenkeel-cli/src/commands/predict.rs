@@ -18,13 +18,13 @@ use crate::settings::{levels, on_threads};
 use crate::table_args::listed;
 
 pub(crate) fn run(args: &PredictArgs) -> Result<Outcome, Failure> {
-    on_threads(args.common.threads, || run_on_pool(args))
+    on_threads(args.common.show.threads, || run_on_pool(args))
 }
 
 fn run_on_pool(args: &PredictArgs) -> Result<Outcome, Failure> {
     let rates = levels(&args.common.alpha)?;
     let to_stdout = args.out.as_os_str() == STDOUT;
-    if to_stdout && args.common.json {
+    if to_stdout && args.common.show.json {
         return Err(Failure::Argument(
             "--out - and --json both write to stdout; name a file, or leave --json out".into(),
         ));
@@ -32,7 +32,7 @@ fn run_on_pool(args: &PredictArgs) -> Result<Outcome, Failure> {
     require_a_name_each(args, &rates)?;
     let format = format(args)?;
     let calibration = load_any_calibration(&args.calibration)?;
-    calibration.refuse_unused(args.features.is_some(), args.ratios.is_some())?;
+    calibration.refuse_unused(args.beside.features.is_some(), args.beside.ratios.is_some())?;
     let by = group_name(&calibration);
     let mut groups = args.groups.open(by, &args.probs)?;
     let classes = calibration.provenance().classes;
@@ -48,8 +48,8 @@ fn run_on_pool(args: &PredictArgs) -> Result<Outcome, Failure> {
     let no_classes: Vec<String> = ids.iter().cloned().chain(by.map(str::to_owned)).collect();
     let mut rows = args.reading.open_beside(
         PointFiles {
-            features: args.features.as_deref(),
-            ratios: args.ratios.as_deref(),
+            features: args.beside.features.as_deref(),
+            ratios: args.beside.ratios.as_deref(),
             ..PointFiles::probs(&args.probs)
         },
         &known,
@@ -72,7 +72,7 @@ fn run_on_pool(args: &PredictArgs) -> Result<Outcome, Failure> {
             };
             writer.write_beside(sets, &beside).map_err(JobError::from)
         };
-        let mut progress = Verbosity::of(args.common.quiet).progress();
+        let mut progress = Verbosity::of(args.common.show.quiet).progress();
         let groups = groups.as_mut().map(|groups| groups as &mut dyn GroupColumn);
         let predicted =
             predict_any(&calibration, alpha, &mut rows, groups, &mut write, &mut progress)?;
@@ -131,10 +131,10 @@ fn say(args: &PredictArgs, made: &[(Predicted, PathBuf)]) -> Result<Outcome, Fai
     let Some((first, _)) = made.first() else { return Ok(Outcome::Done) };
     if args.out.as_os_str() == STDOUT {
         // The sets are there; a summary among them would be read as one.
-        Verbosity::of(args.common.quiet).note(&sentences::predicted(first));
+        Verbosity::of(args.common.show.quiet).note(&sentences::predicted(first));
         return Ok(Outcome::Done);
     }
-    if args.common.json {
+    if args.common.show.json {
         let mut document = first.document();
         if made.len() > 1 {
             let level = |(one, out): &(Predicted, PathBuf)| {

@@ -86,13 +86,13 @@ fn images(args: &ImagesArgs) -> Result<Outcome, Failure> {
 /// Writes the corrupted images.
 fn export(args: &ImagesArgs, folder: &Path) -> Result<Outcome, Failure> {
     let data_set = args.data.fashion_mnist.clone().unwrap_or_else(|| DEFAULT_DIRECTORY.into());
-    let verbosity = Verbosity::of(args.run.common.quiet);
+    let verbosity = Verbosity::of(args.run.common.show.quiet);
     let bar = verbosity.cells("corrupting images");
     let step = |count: usize| match bar.length() {
         Some(0) => bar.set_length(count as u64),
         _ => bar.inc(count as u64),
     };
-    on_threads(args.run.common.threads, || {
+    on_threads(args.run.common.show.threads, || {
         Ok(export_images(folder, &data_set, &args.severities, &step)?)
     })?;
     bar.finish_and_clear();
@@ -218,8 +218,8 @@ impl Place<'_> {
             WhichClassifier::First => "softmax",
             WhichClassifier::Second => "second-softmax",
         });
-        let bar = Verbosity::of(run.common.quiet).cells("classifying images");
-        on_threads(run.common.threads, || {
+        let bar = Verbosity::of(run.common.show.quiet).cells("classifying images");
+        on_threads(run.common.show.threads, || {
             let step = |count: usize| match bar.length() {
                 // The first call tells how many there will be, later ones how many are done.
                 Some(0) => bar.set_length(count as u64),
@@ -245,9 +245,9 @@ fn reproduce<E: Experiment + Send>(
     args: &RunArgs,
 ) -> Result<Outcome, Failure> {
     let out = folder_of(name, args);
-    let verbosity = Verbosity::of(args.common.quiet);
+    let verbosity = Verbosity::of(args.common.show.quiet);
     let bar = Bar(verbosity.cells(name));
-    let finished = on_threads(args.common.threads, || Ok(run::run(experiment, &out, &bar)?))?;
+    let finished = on_threads(args.common.show.threads, || Ok(run::run(experiment, &out, &bar)?))?;
     bar.0.finish_and_clear();
     let document = Document {
         out: out.clone(),
@@ -256,7 +256,7 @@ fn reproduce<E: Experiment + Send>(
         resumed: finished.resumed,
         tables: finished.outputs.tables.iter().map(ShownTable::of).collect(),
     };
-    if args.common.json {
+    if args.common.show.json {
         print_json(&document)?;
     } else {
         let tables: Vec<String> = finished.outputs.tables.iter().map(Table::markdown).collect();

@@ -96,6 +96,7 @@ fn limits(args: &ServeArgs) -> Result<Limits, Failure> {
         classes: given.max_classes,
         body_time: Duration::from_secs_f64(seconds),
         queue: given.max_queue,
+        free_bytes: given.min_free,
         ..defaults
     })
 }
@@ -125,7 +126,7 @@ fn new_token(args: &NewTokenArgs) -> Result<Outcome, Failure> {
         Scope::parse(name).ok_or_else(|| ServeError::NoSuchScope { name: name.clone() })
     };
     let scopes: Vec<Scope> = args.scopes.iter().map(scope).collect::<Result<_, _>>()?;
-    let order = TokenOrder { note: args.name.clone(), scopes, model: args.model.clone() };
+    let order = TokenOrder { note: args.name.clone(), scopes, models: args.models.clone() };
     let token = add_token(&args.at.store, &order)?;
     match args.at.json {
         true => print_json(&json!({ "id": token.id, "token": token.text }))?,
@@ -151,10 +152,11 @@ fn list(store: &Path, form: Form) -> Result<Outcome, Failure> {
         Form::Json => print_json(&json!({ "tokens": all }))?,
         Form::Text => {
             let line = |token: &evenkeel_serve::Token| {
-                let model = token.model.as_deref().unwrap_or("all models");
+                let models =
+                    token.models.as_ref().map_or("all models".to_owned(), |names| names.join(","));
                 let state = token.revoked.map_or_else(String::new, |at| format!(", revoked {at}"));
                 format!(
-                    "{}  {}  {model}  made {}{state}  {}\n",
+                    "{}  {}  {models}  made {}{state}  {}\n",
                     token.id, token.scopes, token.created, token.note
                 )
             };

@@ -6,6 +6,7 @@
 mod agreement;
 mod assume;
 mod commands;
+mod field_trial;
 mod folders;
 mod formats;
 mod forms;

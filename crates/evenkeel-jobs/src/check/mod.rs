@@ -195,6 +195,29 @@ impl Checked {
     pub fn threshold(&self) -> Threshold {
         self.report.threshold.map_or(Threshold::AllLabels, Threshold::Finite)
     }
+
+    /// What the outputs alone say: no labels of target rows, no repair, no examples. Given are the calibration scores, their labels and
+    /// the number of classes.
+    fn by_outputs(
+        found: evenkeel::check::Checked,
+        threshold: Threshold,
+        (scores, labels, classes): (Vec<f64>, &[usize], usize),
+    ) -> Self {
+        let evenkeel::check::Checked { report, laws, plan, .. } = found;
+        Self {
+            per_class: coverage_by_class(&scores, (labels, classes), report.threshold),
+            verdict: report.verdict,
+            mean_size: mean_size(&laws, classes, threshold),
+            measured: None,
+            with_labels: None,
+            recommended: None,
+            examples: Vec::new(),
+            report,
+            laws,
+            scores,
+            plan,
+        }
+    }
 }
 
 /// Looks at the labeled data and the rows of the target data, which are read twice, and answers.
@@ -345,22 +368,9 @@ fn checked(
     });
     let sets = |rows: Rows<'_, f64>| job.sets(rows, threshold);
     let examples = first_rows.examples(labeled.classes(), sets, after)?;
-    let given = (labeled.labels().as_slice(), labeled.classes());
-    let per_class = coverage_by_class(&scores, given, report.threshold);
-    let mean_size = before;
-    Ok(Checked {
-        report,
-        laws,
-        scores,
-        per_class,
-        measured,
-        with_labels,
-        verdict,
-        recommended,
-        mean_size,
-        examples,
-        plan: found.plan,
-    })
+    let given = (scores, labeled.labels().as_slice(), labeled.classes());
+    let by_outputs = Checked::by_outputs(*found, threshold, given);
+    Ok(Checked { measured, with_labels, verdict, recommended, examples, ..by_outputs })
 }
 
 /// What a check without labels of target rows found, without its examples; `given` are the calibration scores, their labels and the
@@ -372,29 +382,13 @@ pub(crate) fn assembled(
     job: &CheckJob,
     threshold: Threshold,
     found: evenkeel::check::Checked,
-    (scores, labels, classes): (Vec<f64>, &[usize], usize),
+    given: (Vec<f64>, &[usize], usize),
 ) -> Result<Checked> {
-    let (report, laws) = (found.report.clone(), found.laws.clone());
-    let recommended = match report.shift.detected {
-        true => Recommended::of_found(job, threshold, (&found, &laws), classes)?,
+    let recommended = match found.report.shift.detected {
+        true => Recommended::of_found(job, threshold, (&found, &found.laws), given.2)?,
         false => None,
     };
-    let per_class = coverage_by_class(&scores, (labels, classes), report.threshold);
-    let (verdict, mean_size) = (report.verdict, mean_size(&laws, classes, threshold));
-    let (measured, with_labels, examples) = (None, None, Vec::new());
-    Ok(Checked {
-        report,
-        laws,
-        scores,
-        per_class,
-        measured,
-        with_labels,
-        verdict,
-        recommended,
-        mean_size,
-        examples,
-        plan: found.plan,
-    })
+    Ok(Checked { recommended, ..Checked::by_outputs(found, threshold, given) })
 }
 
 fn look_random(learned: Option<&WithLabels>) -> bool {

@@ -58,7 +58,7 @@ pub fn calibrate_per_class(
     };
     let made = match clock.time(|| per_class(fitted, &of))? {
         ClassFit::Done(made) => *made,
-        ClassFit::Rows(rows) => read(rows, labeled.classes(), target, &mut clock, observer)?,
+        ClassFit::Rows(rows) => read(*rows, labeled.classes(), target, &mut clock, observer)?,
     };
     let calibration = made.with_reference(labeled.reference(calibrator.seed)?)?;
     Ok(CalibratedPerClass { calibration, seconds: clock.seconds })
@@ -82,7 +82,7 @@ fn read(
         })?;
         let read = open.ok_or_else(|| JobError::NoRows { input: target.name().to_owned() })?;
         match clock.time(|| read.end_pass())? {
-            ClassRowsEnded::Again(again) => rows = again,
+            ClassRowsEnded::Again(again) => rows = *again,
             ClassRowsEnded::Done(made) => return Ok(*made),
         }
     }

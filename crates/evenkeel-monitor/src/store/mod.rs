@@ -176,6 +176,17 @@ pub trait History {
     /// If there is no such batch.
     fn kept(&mut self, model: &ModelName, number: u64) -> Result<Kept>;
 
+    /// The rows of a batch that have these ids, in their order.
+    ///
+    /// # Errors
+    /// If an id is none of the batch.
+    fn rows_of_ids(
+        &mut self,
+        model: &ModelName,
+        number: u64,
+        ids: &[String],
+    ) -> Result<Vec<u64>>;
+
     /// Counts labels of a batch.
     ///
     /// # Errors
@@ -188,11 +199,18 @@ pub trait History {
     /// If there is no such model.
     fn alarms(&mut self, model: &ModelName) -> Result<Vec<AlarmRecord>>;
 
-    /// Adds a proposal; open ones of the same model are superseded.
+    /// Adds a proposal to a watch; open ones of the same model are superseded. None if the watch is over: somebody decided meanwhile,
+    /// and what the proposal would replace is no longer in use.
     ///
     /// # Errors
     /// If there is no such model.
-    fn propose(&mut self, model: &ModelName, new: &NewProposal, at: Instant) -> Result<u64>;
+    fn propose(
+        &mut self,
+        model: &ModelName,
+        watch: u64,
+        new: &NewProposal,
+        at: Instant,
+    ) -> Result<Option<u64>>;
 
     /// Proposals, the last first.
     ///
@@ -311,8 +329,8 @@ pub struct Token {
     pub hash: [u8; 32],
     /// Scopes, separated by commas: ingest, read, approve, admin.
     pub scopes: String,
-    /// The only model it is for; none is all.
-    pub model: Option<String>,
+    /// The models it is for; none is all.
+    pub models: Option<Vec<String>>,
     /// When it was made.
     pub created: Instant,
     /// Whose it is, or what for.

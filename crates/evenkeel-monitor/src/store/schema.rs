@@ -2,10 +2,17 @@
 
 /// "EKMO": what a store says it is.
 pub(super) const APPLICATION_ID: i64 = 0x454B_4D4F;
-/// Version of the tables. A store of another version is refused.
-pub(super) const VERSION: i64 = 1;
+/// Version of the tables. A store of an earlier version is brought to it, one of a later version is refused.
+pub(super) const VERSION: i64 = 2;
 
-/// All tables. Batches, proposals and versions are numbered from 1 for each model: people read these numbers out to each other.
+/// What a store of version 1 lacks.
+pub(super) const SINCE_1: &str = "
+CREATE TABLE row_ids (
+    batch INTEGER NOT NULL REFERENCES batches(id), id TEXT NOT NULL, row INTEGER NOT NULL,
+    PRIMARY KEY (batch, id)) STRICT, WITHOUT ROWID;
+";
+
+/// The tables of version 1. Batches, proposals and versions are numbered from 1 for each model: people read these numbers out to each other.
 pub(super) const TABLES: &str = "
 CREATE TABLE models (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, created INTEGER NOT NULL, alpha REAL NOT NULL, delta REAL NOT NULL,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
-use super::schema::{APPLICATION_ID, TABLES, VERSION};
+use super::schema::{APPLICATION_ID, SINCE_1, TABLES, VERSION};
 use crate::error::{MonitorError, Result};
 
 /// How long a writer waits for another one.
@@ -28,8 +28,9 @@ impl SqliteStore {
             return Err(MonitorError::NoStore { path: path.to_path_buf() });
         }
         let store = Self::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        store.require_known()?;
-        store.configured()
+        let found = store.version()?;
+        let store = store.configured()?;
+        if found == VERSION { Ok(store) } else { store.upgraded() }
     }
 
     /// Opens the store of a file, or makes a new one where there is none.
@@ -50,13 +51,28 @@ impl SqliteStore {
             let id: i64 = transaction.query_row("PRAGMA application_id", [], |row| row.get(0))?;
             if id != APPLICATION_ID {
                 transaction.execute_batch(TABLES)?;
+                transaction.execute_batch(SINCE_1)?;
                 transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
                 transaction.pragma_update(None, "user_version", VERSION)?;
             }
             Ok(())
         })?;
-        store.require_known()?;
+        store.version()?;
         Ok(store)
+    }
+
+    /// Brings a store of an earlier version to this one.
+    fn upgraded(mut self) -> Result<Self> {
+        self.transaction(|transaction| {
+            // Someone else may have done it while this one waited.
+            let found: i64 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+            if found < VERSION {
+                transaction.execute_batch(SINCE_1)?;
+                transaction.pragma_update(None, "user_version", VERSION)?;
+            }
+            Ok(())
+        })?;
+        Ok(self)
     }
 
     /// Whether the database holds nothing at all: what is left of a process that was killed while it made the file.
@@ -114,8 +130,8 @@ impl SqliteStore {
         Ok(self)
     }
 
-    /// An error unless the file is a store of this version.
-    fn require_known(&self) -> Result<()> {
+    /// The version of the store; an error unless it is one that this program knows.
+    fn version(&self) -> Result<i64> {
         let pragma = |name: &str| -> rusqlite::Result<i64> {
             self.connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0))
         };
@@ -123,7 +139,7 @@ impl SqliteStore {
         let version = pragma("user_version").map_err(|error| self.said(&error))?;
         let path = self.path.clone();
         match (id, version) {
-            (APPLICATION_ID, VERSION) => Ok(()),
+            (APPLICATION_ID, 1..=VERSION) => Ok(version),
             (APPLICATION_ID, found) => {
                 Err(MonitorError::OtherVersion { path, found, known: VERSION })
             }

@@ -6,7 +6,7 @@ use super::sqlite::{SqliteStore, Stopped};
 use super::sqlite_outbox::{Message, send};
 use super::sqlite_proposals::insert_proposal;
 use super::sqlite_rows::{
-    ALARM, BATCH, ModelRow, alarm_of, batch_of, count, find_model, find_watch, whole, with_alarms,
+    ALARM, BATCH, ModelRow, alarm_of, batch_of, count, damaged, find_model, find_watch, whole, with_alarms,
 };
 use super::{Appended, Kept, Watch, Watched};
 use crate::alarm::{AlarmRecord, NewAlarm};
@@ -127,6 +127,30 @@ impl SqliteStore {
         })
     }
 
+    pub(super) fn find_rows(
+        &mut self,
+        model: &ModelName,
+        batch: u64,
+        ids: &[String],
+    ) -> Result<Vec<u64>> {
+        self.reading(|connection| {
+            let found = find_model(connection, model)?;
+            let (key, ..) = numbered(connection, &found, batch)?;
+            let row_of = "SELECT row FROM row_ids WHERE batch = ?1 AND id = ?2";
+            let row_of = |id: &String| {
+                let row = super::sqlite_rows::number(connection, row_of, params![key, id])?;
+                if let Some(row) = row {
+                    return u64::try_from(row).map_err(|_| damaged("the row of an id"));
+                }
+                let any = "SELECT 1 FROM row_ids WHERE batch = ?1 LIMIT 1";
+                let has_ids = super::sqlite_rows::number(connection, any, [key])?.is_some();
+                let id = id.chars().take(80).collect();
+                Err(MonitorError::NoSuchRow { batch, id, has_ids }.into())
+            };
+            ids.iter().map(row_of).collect()
+        })
+    }
+
     pub(super) fn find_alarms(&mut self, model: &ModelName) -> Result<Vec<AlarmRecord>> {
         self.reading(|connection| {
             let found = find_model(connection, model)?;
@@ -224,6 +248,12 @@ fn insert(
             batch.sets,
             batch.kept,
         ])?;
+    let key = transaction.last_insert_rowid();
+    let mut insert = transaction
+        .prepare_cached("INSERT INTO row_ids (batch, id, row) VALUES (?1, ?2, ?3)")?;
+    for (row, id) in (0_i64..).zip(batch.ids.unwrap_or_default()) {
+        insert.execute(params![key, id, row])?;
+    }
     Ok(())
 }
 

@@ -53,9 +53,12 @@ impl SqliteStore {
                 "UPDATE watches SET labels = ?1 WHERE model = ?2 AND number = ?3",
                 params![watch.labels.to_bytes()?, found.id, whole(watch.number)?],
             )?;
+            // Labels of a calibration that is no longer in use say nothing of the one that is.
             let alarm = match fired {
-                LabelStep::Quiet => None,
-                LabelStep::Fired => Some(raise(transaction, &found, &watch, late)?),
+                LabelStep::Fired if watch.version == found.model.version => {
+                    Some(raise(transaction, &found, &watch, late)?)
+                }
+                LabelStep::Fired | LabelStep::Quiet => None,
             };
             if new > 0 {
                 let details = format!("{new} labels of batch {}", late.batch);
@@ -121,17 +124,16 @@ fn judge(
     Ok((new, fired))
 }
 
-/// Stores the alarm of a watch that labels set off; a watch that is over sets off nothing.
+/// Stores the alarm that labels set off. It stands also where they are of a watch that is over: whoever rejected a proposal kept the
+/// calibration of which they tell.
 fn raise(
     transaction: &Transaction<'_>,
     found: &ModelRow,
     watch: &Watch,
     late: &LateLabels<'_>,
 ) -> Result<AlarmRecord, Stopped> {
-    let mut of_watch = found.clone();
-    of_watch.model.watch = watch.number;
     let alarm = watch.labels.alarm(found.model.alpha);
-    let id = insert_alarm(transaction, &of_watch, Some(late.batch), &alarm, late.at)?;
+    let id = insert_alarm(transaction, found, Some(late.batch), &alarm, late.at)?;
     let mut statement = transaction.prepare(&format!("{ALARM} WHERE id = ?1"))?;
     let mut rows = statement.query([whole(id)?])?;
     let row = rows.next()?.ok_or_else(|| Stopped::Damaged("an alarm is missing".to_owned()))?;
@@ -191,6 +193,15 @@ impl History for SqliteStore {
         self.find_kept(model, number)
     }
 
+    fn rows_of_ids(
+        &mut self,
+        model: &ModelName,
+        number: u64,
+        ids: &[String],
+    ) -> Result<Vec<u64>> {
+        self.find_rows(model, number, ids)
+    }
+
     fn add_labels(&mut self, model: &ModelName, labels: &LateLabels<'_>) -> Result<LabelsReceived> {
         self.count_labels(model, labels)
     }
@@ -199,8 +210,14 @@ impl History for SqliteStore {
         self.find_alarms(model)
     }
 
-    fn propose(&mut self, model: &ModelName, new: &NewProposal, at: Instant) -> Result<u64> {
-        self.add_proposal(model, new, at)
+    fn propose(
+        &mut self,
+        model: &ModelName,
+        watch: u64,
+        new: &NewProposal,
+        at: Instant,
+    ) -> Result<Option<u64>> {
+        self.add_proposal(model, watch, new, at)
     }
 
     fn proposals(&mut self, model: &ModelName) -> Result<Vec<Proposal>> {

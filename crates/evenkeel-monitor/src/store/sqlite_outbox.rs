@@ -99,11 +99,13 @@ const TOKEN: &str = "SELECT id, hash, scopes, model, created, note, revoked FROM
 fn token_of(row: &Row<'_>) -> Result<Token, Stopped> {
     let hash: Vec<u8> = row.get(1)?;
     let revoked: Option<i64> = row.get(6)?;
+    // Names of models have no commas.
+    let models: Option<String> = row.get(3)?;
     Ok(Token {
         id: row.get(0)?,
         hash: hash.try_into().map_err(|_| damaged("the hash of a token"))?,
         scopes: row.get(2)?,
-        model: row.get(3)?,
+        models: models.map(|names| names.split(',').map(str::to_owned).collect()),
         created: instant(row, 4)?,
         note: row.get(5)?,
         revoked: revoked.map(Instant::from_seconds),
@@ -122,7 +124,7 @@ impl Tokens for SqliteStore {
                     token.id,
                     &token.hash[..],
                     token.scopes,
-                    token.model,
+                    token.models.as_ref().map(|names| names.join(",")),
                     token.created.seconds(),
                     token.note,
                     token.revoked.map(Instant::seconds)

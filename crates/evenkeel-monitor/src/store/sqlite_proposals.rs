@@ -105,12 +105,16 @@ impl SqliteStore {
     pub(super) fn add_proposal(
         &mut self,
         model: &ModelName,
+        watch: u64,
         new: &NewProposal,
         at: Instant,
-    ) -> Result<u64> {
+    ) -> Result<Option<u64>> {
         self.transaction(|transaction| {
             let found = find_model(transaction, model)?;
-            insert_proposal(transaction, &found, new, at)
+            match found.model.watch == watch {
+                true => insert_proposal(transaction, &found, new, at).map(Some),
+                false => Ok(None),
+            }
         })
     }
 

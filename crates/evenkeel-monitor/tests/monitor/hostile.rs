@@ -100,6 +100,7 @@ fn batches_that_do_not_fit_leave_nothing_behind() {
     let try_rows = |values: &[f64], columns: usize| {
         let mut rows = MemorySource::new("batch.npy", AnyRows::f64(values, columns).unwrap());
         let new = NewBatch {
+            ids: None,
             key: "k",
             content: [1; 32],
             name: "batch.npy",

@@ -115,6 +115,7 @@ pub fn send(
     let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
     let mut rows = MemorySource::new("batch", AnyRows::f64(values, CLASSES).unwrap());
     let new = NewBatch {
+        ids: None,
         key,
         content: bytes_digest(&bytes),
         name: key,

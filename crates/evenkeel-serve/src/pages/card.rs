@@ -57,12 +57,7 @@ impl Card {
             };
         }
         let open = usize::from(status.proposal.is_some());
-        let summary = &last.summary;
-        let light = match status.alarms.is_empty() {
-            true => summary.light(),
-            // An alarm is looked at, whatever the last batch looks like.
-            false => summary.light().max(Light::Amber),
-        };
+        let light = status.light.unwrap_or(Light::Amber);
         let (tone, sign, verdict) = tone(light);
         Self {
             name,

@@ -41,7 +41,8 @@ pub(super) async fn decide(
             _ => return Err(Problem::usage("a decision is approve or reject")),
         };
         let body = DecisionBody { who: form.who, why: form.why };
-        decide_on(&app, model.clone(), number, choice, body).await?;
+        let (at_work, of) = (Arc::clone(&app), model.clone());
+        app.beside(move || decide_on(&at_work.monitor, &of, number, choice, &body)).await?;
         Ok(model)
     };
     match decided.await {

@@ -33,8 +33,9 @@ pub(super) struct NextQuery {
 
 /// A page of this server to go to; anything else is the first page.
 fn own_path(next: &str) -> &str {
-    let is_ours =
-        next.starts_with('/') && !next.starts_with("//") && !next.contains(['\\', '\r', '\n']);
+    // What is no letter of an address cannot stand in a head.
+    let is_plain = next.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+    let is_ours = next.starts_with('/') && !next.starts_with("//") && is_plain;
     if is_ours { next } else { "/" }
 }
 
@@ -117,6 +118,8 @@ mod tests {
             "/\\evil.example",
             "javascript:alert(1)",
             "/a\r\nx: y",
+            "/\u{1}",
+            "/é",
         ] {
             assert_eq!(own_path(other), "/", "{other}");
         }

@@ -95,7 +95,7 @@ pub(super) async fn page(
         caller.require(Scope::Read, Some(name.as_str()))?;
         app.read(move |store| {
             let model = store.model(&name)?;
-            let end = before.unwrap_or(u64::MAX).min(model.batches + 1);
+            let end = before.unwrap_or(u64::MAX).clamp(1, model.batches + 1);
             let from = |count: u64| BatchQuery {
                 after: end.saturating_sub(1 + count),
                 ..BatchQuery::default()

@@ -18,6 +18,7 @@ use utoipa::IntoParams;
 
 use super::parts::{Asked, InModel, Numbered};
 use crate::app::App;
+use crate::batch_columns::BatchColumns;
 use crate::caller::Caller;
 use crate::content::{BatchForm, BatchRows, inflated, rows_of};
 use crate::problem::Problem;
@@ -26,7 +27,10 @@ use crate::tokens::Scope;
 /// Name of the header that tells batches apart.
 pub(crate) const KEY: &str = "Idempotency-Key";
 
-/// Longest key.
+/// Name of the header that says which column holds the ids of rows.
+const ROW_IDS: &str = "X-Row-Ids";
+
+/// Longest key, and name of a column.
 const LONGEST_KEY: usize = 200;
 
 /// Batches of a page of the history, unless it is asked for another number.
@@ -45,6 +49,7 @@ const SHOWN: &str = "the body";
         ("model" = String, Path, description = "Name of the model", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"),
         ("Idempotency-Key" = String, Header, description = "A batch with a key that is known is answered and not counted again", min_length = 1, max_length = 200, pattern = "^[!-~]([ -~]*[!-~])?$"),
         ("X-Batch-Time" = Option<String>, Header, description = "The moment the batch is of; the server's clock if absent", format = DateTime),
+        ("X-Row-Ids" = Option<String>, Header, description = "Column of a parquet or Arrow table that holds what its rows are called, so that late labels can name them; JSON has the field `ids`", min_length = 1, max_length = 200, pattern = "^[!-~]([ -~]*[!-~])?$"),
     ),
     request_body(
         description = "Class probabilities, a row for each point",
@@ -72,6 +77,7 @@ pub(crate) async fn send(
     let key = key_of(&headers)?;
     let time = time_of(&headers)?;
     let form = BatchForm::of(&headers)?;
+    let ids = ids_of(&headers)?;
     app.queue.require_room()?;
     app.require_model(&model).await?;
     let received = app.bodies.receive(&headers, body, &app.limits).await?;
@@ -79,22 +85,22 @@ pub(crate) async fn send(
     let at_work = Arc::clone(&app);
     let answer = app.queue.run(place, move || {
         let content = inflated(&headers, &received.bytes, &at_work.limits)?;
-        take(&at_work, &model, &key, time, form, &content)
+        let columns = BatchColumns::of(&at_work.monitor, &model, ids)?;
+        take(&at_work, (&model, &key, time), form, &content, &columns)
     });
     answer.await.map(|received| Json(received.json()))
 }
 
 /// Checks and stores a batch. On a thread for such work: it takes milliseconds.
-pub(crate) fn take(
+fn take(
     app: &App,
-    model: &ModelName,
-    key: &str,
-    time: Option<Instant>,
+    (model, key, time): (&ModelName, &str, Option<Instant>),
     form: BatchForm,
     content: &[u8],
+    columns: &BatchColumns,
 ) -> Result<Received, Problem> {
     let started = Clock::now();
-    let rows = rows_of(form, content, &app.spool, &app.limits)?;
+    let rows = rows_of(form, content, (&app.spool, &app.limits), columns)?;
     let received = store_rows(app, model, (key, ""), time, bytes_digest(content), &rows)?;
     app.metrics.check_seconds.add(started.elapsed());
     Ok(received)
@@ -116,7 +122,8 @@ pub(crate) fn store_rows(
     let received = Instant::now();
     let mut source = MemorySource::new(SHOWN, any);
     let time = time.unwrap_or(received);
-    let batch = NewBatch { key, content, name, time, received, rows: &mut source };
+    let ids = rows.ids.as_deref();
+    let batch = NewBatch { key, content, name, time, received, ids, rows: &mut source };
     Ok(app.monitor.receive(model, batch)?)
 }
 
@@ -130,6 +137,18 @@ fn key_of(headers: &HeaderMap) -> Result<String, Problem> {
         )));
     }
     Ok(key.to_owned())
+}
+
+/// The column that holds the ids of rows.
+fn ids_of(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+    let Some(value) = headers.get(ROW_IDS) else { return Ok(None) };
+    let name = value.to_str().map_or("", str::trim);
+    if name.is_empty() || name.len() > LONGEST_KEY {
+        return Err(Problem::usage(format!(
+            "{ROW_IDS} is the name of a column, 1 to {LONGEST_KEY} characters of ASCII; rename the column, or leave the header out"
+        )));
+    }
+    Ok(Some(name.to_owned()))
 }
 
 fn time_of(headers: &HeaderMap) -> Result<Option<Instant>, Problem> {

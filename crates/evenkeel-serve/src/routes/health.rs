@@ -9,6 +9,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::app::App;
+use crate::disk::Disk;
 use crate::problem::{Kind, Problem};
 
 /// It is.
@@ -24,7 +25,7 @@ pub(crate) async fn healthz() -> Json<Alive> {
     Json(Alive { status: "ok" })
 }
 
-/// Batches can be taken: the store can be read, and the queue has room.
+/// Batches can be taken: the store can be read, its disk has room, and so has the queue.
 #[utoipa::path(
     get, path = "/readyz", tag = "operation",
     responses(
@@ -42,5 +43,13 @@ pub(crate) async fn readyz(State(app): State<Arc<App>>) -> Result<Json<Alive>, P
     app.read(|store| store.models().map(drop))
         .await
         .map_err(|_| not_ready("the store cannot be read; the log says why"))?;
+    let at_work = Arc::clone(&app);
+    let disk = app.beside(move || {
+        Disk::of(&at_work.store).map_err(|error| Problem::system(&error))
+    });
+    let disk = disk.await.map_err(|_| not_ready("the disk of the store cannot be asked"))?;
+    if let Some(trouble) = disk.and_then(|disk| disk.trouble(app.limits.free_bytes)) {
+        return Err(not_ready(&trouble));
+    }
     Ok(Json(Alive { status: "ok" }))
 }

@@ -3,22 +3,19 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::body::Body;
 use axum::extract::State;
-use axum::http::HeaderMap;
 use evenkeel_monitor::{Instant, LateLabels};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::parts::Numbered;
+use super::json_body::{Document, Lane, Sent};
 use crate::app::App;
-use crate::caller::Caller;
-use crate::content::{inflated, parse_json, require_json};
+use crate::content::RowId;
 use crate::problem::Problem;
 use crate::tokens::Scope;
 
-/// Labels of a batch: of all its rows in their order, or of those that `rows` names.
+/// Labels of a batch: of all its rows in their order, of those that `rows` numbers, or of those that `ids` names.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"rows": [0, 17], "labels": [3, 1]}))]
@@ -26,21 +23,35 @@ pub(crate) struct LabelsBody {
     /// Rows, from 0; all of them in their order if absent.
     #[serde(default)]
     rows: Option<Vec<u32>>,
+    /// What the rows were called when the batch was sent; in place of `rows`.
+    #[serde(default)]
+    ids: Option<Vec<RowId>>,
     /// Classes, from 0.
     labels: Vec<u32>,
 }
 
 impl LabelsBody {
-    fn pairs(self) -> Result<Vec<(u64, u64)>, Problem> {
+    /// Rows and labels; `rows_of_ids` finds the rows of ids.
+    fn pairs(
+        self,
+        rows_of_ids: impl FnOnce(Vec<String>) -> Result<Vec<u64>, Problem>,
+    ) -> Result<Vec<(u64, u64)>, Problem> {
         let labels = self.labels.into_iter().map(u64::from);
-        let Some(rows) = self.rows else { return Ok((0..).zip(labels).collect()) };
+        let rows: Vec<u64> = match (self.rows, self.ids) {
+            (None, None) => return Ok((0..).zip(labels).collect()),
+            (Some(rows), None) => rows.into_iter().map(u64::from).collect(),
+            (None, Some(ids)) => rows_of_ids(ids.into_iter().map(String::from).collect())?,
+            (Some(_), Some(_)) => {
+                return Err(Problem::data("there are rows and ids; send one of them"));
+            }
+        };
         if rows.len() != labels.len() {
             let (rows, labels) = (rows.len(), labels.len());
             return Err(Problem::data(format!(
                 "there are {rows} rows and {labels} labels; send one label for each row"
             )));
         }
-        Ok(rows.into_iter().map(u64::from).zip(labels).collect())
+        Ok(rows.into_iter().zip(labels).collect())
     }
 }
 
@@ -60,26 +71,16 @@ impl LabelsBody {
 )]
 pub(crate) async fn send(
     State(app): State<Arc<App>>,
-    caller: Caller,
-    Numbered { model, number }: Numbered,
-    headers: HeaderMap,
-    body: Body,
+    sent: Sent,
 ) -> Result<Json<Value>, Problem> {
-    caller.require(Scope::Ingest, Some(model.as_str()))?;
-    require_json(&headers)?;
-    app.require_model(&model).await?;
-    app.queue.require_room()?;
-    let received = app.bodies.receive(&headers, body, &app.limits).await?;
-    let place = app.queue.place()?;
-    let (at_work, who) = (Arc::clone(&app), caller.name());
-    let counted = app.queue.run(place, move || {
-        let content = inflated(&headers, &received.bytes, &at_work.limits)?;
-        let pairs = parse_json::<LabelsBody>(&content)?.pairs()?;
+    let counted = sent.handled(app, (Scope::Ingest, Lane::Queue), |document: Document<LabelsBody>| {
+        let Document { app, model, number, who, content } = document;
+        let pairs = content.pairs(|ids| Ok(app.monitor.rows_of_ids(&model, number, &ids)?))?;
         if pairs.is_empty() {
             return Err(Problem::data("there are no labels; send at least one"));
         }
         let labels = LateLabels { batch: number, labels: &pairs, who: &who, at: Instant::now() };
-        Ok(at_work.monitor.add_labels(&model, &labels)?)
+        Ok(app.monitor.add_labels(&model, &labels)?)
     });
     let counted = counted.await?;
     let (measured, since) = (counted.measured, counted.since_approval);

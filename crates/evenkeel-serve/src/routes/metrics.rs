@@ -11,6 +11,7 @@ use evenkeel_monitor::{History as _, prometheus};
 
 use crate::app::App;
 use crate::caller::Caller;
+use crate::disk::Disk;
 use crate::facts::{Facts, facts};
 use crate::problem::Problem;
 use crate::tokens::Scope;
@@ -67,6 +68,11 @@ fn of_server(app: &App, text: &mut String) {
         "Requests refused because the queue was full.",
         count(&app.queue.refused),
     );
+    // A disk that cannot be asked has no number; /readyz says so.
+    if let Ok(Some(disk)) = Disk::of(&app.store) {
+        let (name, help) = ("evenkeel_disk_free_bytes", "Bytes free on the disk of the store.");
+        one(text, name, "gauge", help, disk.free_bytes);
+    }
     let (name, help) = ("evenkeel_webhook_failures_total", "Deliveries of webhooks that failed.");
     one(text, name, "counter", help, count(&app.metrics.webhook_failures));
     let (name, help) =

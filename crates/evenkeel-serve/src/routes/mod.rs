@@ -3,6 +3,7 @@
 pub(crate) mod batches;
 mod documents;
 mod health;
+mod json_body;
 mod labels;
 mod metrics;
 mod models;

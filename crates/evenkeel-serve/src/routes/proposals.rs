@@ -3,18 +3,16 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::body::Body;
 use axum::extract::State;
-use axum::http::HeaderMap;
-use evenkeel_monitor::{Choice, Decision, History as _, Instant, Model, ModelName};
+use evenkeel_monitor::{Choice, Decision, History as _, Instant, Model, ModelName, Monitor};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::parts::{InModel, Numbered};
+use super::json_body::{Document, Lane, Sent};
+use super::parts::InModel;
 use crate::app::App;
 use crate::caller::Caller;
-use crate::content::{inflated, parse_json, require_json};
 use crate::problem::Problem;
 use crate::tokens::Scope;
 
@@ -68,12 +66,9 @@ pub(crate) async fn all(
 )]
 pub(crate) async fn approve(
     State(app): State<Arc<App>>,
-    caller: Caller,
-    at: Numbered,
-    headers: HeaderMap,
-    body: Body,
+    sent: Sent,
 ) -> Result<Json<Value>, Problem> {
-    from_body(app, caller, at, (headers, body), Choice::Approve).await
+    from_body(app, sent, Choice::Approve).await
 }
 
 /// Rejects a proposal: the calibration stays, and the alarms begin anew.
@@ -92,41 +87,29 @@ pub(crate) async fn approve(
 )]
 pub(crate) async fn reject(
     State(app): State<Arc<App>>,
-    caller: Caller,
-    at: Numbered,
-    headers: HeaderMap,
-    body: Body,
+    sent: Sent,
 ) -> Result<Json<Value>, Problem> {
-    from_body(app, caller, at, (headers, body), Choice::Reject).await
+    from_body(app, sent, Choice::Reject).await
 }
 
-async fn from_body(
-    app: Arc<App>,
-    caller: Caller,
-    Numbered { model, number }: Numbered,
-    (headers, body): (HeaderMap, Body),
-    choice: Choice,
-) -> Result<Json<Value>, Problem> {
-    caller.require(Scope::Approve, Some(model.as_str()))?;
-    require_json(&headers)?;
-    app.require_model(&model).await?;
-    let received = app.bodies.receive(&headers, body, &app.limits).await?;
-    let content = inflated(&headers, &received.bytes, &app.limits)?;
-    let decision: DecisionBody = parse_json(&content)?;
-    let model = decide(&app, model, number, choice, decision).await?;
-    Ok(Json(json!(model)))
+async fn from_body(app: Arc<App>, sent: Sent, choice: Choice) -> Result<Json<Value>, Problem> {
+    let decided = sent.handled(app, (Scope::Approve, Lane::Beside), move |document: Document<DecisionBody>| {
+        let Document { app, model, number, content, .. } = document;
+        decide(&app.monitor, &model, number, choice, &content)
+    });
+    Ok(Json(json!(decided.await?)))
 }
 
 /// Decides, for the page too.
-pub(crate) async fn decide(
-    app: &Arc<App>,
-    model: ModelName,
+pub(crate) fn decide(
+    monitor: &Monitor,
+    model: &ModelName,
     number: u64,
     choice: Choice,
-    DecisionBody { who, why }: DecisionBody,
+    DecisionBody { who, why }: &DecisionBody,
 ) -> Result<Model, Problem> {
     let (longest_who, longest_why) = LONGEST;
-    for (what, text, longest) in [("who", &who, longest_who), ("why", &why, longest_why)] {
+    for (what, text, longest) in [("who", who, longest_who), ("why", why, longest_why)] {
         let length = text.trim().chars().count();
         if length == 0 || text.chars().count() > longest {
             return Err(Problem::data(format!(
@@ -134,15 +117,12 @@ pub(crate) async fn decide(
             )));
         }
     }
-    let decided = app.act(move |monitor| {
-        let decision = Decision {
-            proposal: number,
-            choice,
-            who: who.trim(),
-            why: why.trim(),
-            at: Instant::now(),
-        };
-        monitor.decide(&model, &decision)
-    });
-    decided.await
+    let decision = Decision {
+        proposal: number,
+        choice,
+        who: who.trim(),
+        why: why.trim(),
+        at: Instant::now(),
+    };
+    Ok(monitor.decide(model, &decision)?)
 }

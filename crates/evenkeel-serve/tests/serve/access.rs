@@ -25,8 +25,8 @@ impl Guarded {
 }
 
 fn order(scopes: &[Scope], models: &[&str]) -> TokenOrder {
-    let model = models.first().map(|model| (*model).to_owned());
-    TokenOrder { note: "test".into(), scopes: scopes.to_vec(), model }
+    let models = models.iter().map(|model| (*model).to_owned()).collect();
+    TokenOrder { note: "test".into(), scopes: scopes.to_vec(), models }
 }
 
 #[test]

@@ -114,7 +114,7 @@ fn what_people_write_is_shown_and_not_run() {
 #[test]
 fn a_login_is_a_token_for_a_cookie() {
     let world = World::with_model();
-    let order = TokenOrder { note: "Robin".into(), scopes: vec![Scope::Read], model: None };
+    let order = TokenOrder { note: "Robin".into(), scopes: vec![Scope::Read], models: Vec::new() };
     let token = add_token(&world.folder.store(), &order).unwrap();
     let led = world.caller.get("/models/garments").expect(303);
     assert_eq!(led.header("location"), Some("/login?next=/models/garments"));

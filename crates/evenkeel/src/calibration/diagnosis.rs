@@ -13,7 +13,7 @@ use crate::level::Miscoverage;
 use crate::measure::WeightedEmpirical;
 use crate::sandwich::{Order, Sandwich};
 use crate::threshold::{TestMass, Threshold, conformal_threshold};
-use crate::warning::Warning;
+use crate::warning::{Warning, WeightsBy};
 
 /// Fewer effective points than this are too few to place a quantile: at the level 0.9 three of them
 /// lie above it.
@@ -82,7 +82,11 @@ pub(crate) fn diagnose(
     // Equal weights on few points are the user's own choice of n, not the doing of a method.
     let reweighted = effective < points as f64 * 0.999;
     if reweighted && (effective < FEW_POINTS || effective < FEW_SHARE * points as f64) {
-        warnings.push(Warning::FewEffectivePoints { effective, points });
+        let by = match trace.points().last() {
+            Some(last) if last.step > 0 => WeightsBy::Descent,
+            _ => WeightsBy::Other,
+        };
+        warnings.push(Warning::FewEffectivePoints { effective, points, by });
     }
     if let Some(Order::Violated { largest, at }) = sandwich.map(Sandwich::order) {
         warnings.push(Warning::OrderViolated { largest, at });

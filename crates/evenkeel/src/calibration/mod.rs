@@ -15,7 +15,7 @@ pub use crate::conformal::{Cutoffs, ThresholdsDifferBy};
 pub use crate::method::{
     Basis, ConditionalRule, Evidence, Learned, RatioRule, RatioSource, RecordedOptions, Rule,
 };
-pub use crate::warning::Warning;
+pub use crate::warning::{Warning, WeightsBy};
 pub use class_names::ClassNames;
 pub(crate) use diagnosis::diagnose;
 use file::CalibrationFile;

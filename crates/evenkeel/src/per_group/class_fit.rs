@@ -41,15 +41,11 @@ pub struct ClassFitOf<'a> {
 
 /// Thresholds for each class, or the pass over the target rows that it takes to find them.
 #[derive(Debug)]
-#[allow(
-    clippy::large_enum_variant,
-    reason = "one of it lives at a time, and is taken apart at once"
-)]
 pub enum ClassFit {
     /// The calibration points were enough.
     Done(Box<PerClassCalibration>),
     /// The target rows are needed, once or twice.
-    Rows(ClassRows),
+    Rows(Box<ClassRows>),
 }
 
 /// What the pass over the target rows needs to know.
@@ -112,14 +108,14 @@ pub fn per_class(fitted: Fitted, of: &ClassFitOf<'_>) -> Result<ClassFit> {
             _ => None,
         };
         let reading = reading(law, (pooled.provenance().score, pooled.label_law()), classes);
-        return Ok(ClassFit::Rows(ClassRows::new(ClassJob {
+        return Ok(ClassFit::Rows(Box::new(ClassRows::new(ClassJob {
             pooled,
             reading,
             points,
             small: of.small,
             guarantee,
             target_labels: target_labels.cloned(),
-        })));
+        }))));
     }
     let mut scores: Vec<Vec<f64>> = vec![Vec::new(); classes];
     let mut masses: Vec<Vec<f64>> = vec![Vec::new(); classes];

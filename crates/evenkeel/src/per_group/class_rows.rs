@@ -49,13 +49,9 @@ pub struct ClassRows {
 
 /// What a pass leads to.
 #[derive(Debug)]
-#[allow(
-    clippy::large_enum_variant,
-    reason = "one of it lives at a time, and is taken apart at once"
-)]
 pub enum ClassRowsEnded {
     /// All rows are needed once more.
-    Again(ClassRows),
+    Again(Box<ClassRows>),
     /// The thresholds of every class.
     Done(Box<PerClassCalibration>),
 }
@@ -223,12 +219,12 @@ impl ClassJob {
         }
         let pass = Box::new(self.pass(Asks::Sums { part_of, places }));
         let (state, before) = (pass.empty(), Sampled { rows: seen, parts: found, labeled });
-        Ok(ClassRowsEnded::Again(ClassRows {
+        Ok(ClassRowsEnded::Again(Box::new(ClassRows {
             job: self,
             pass,
             seen: Seen::new(state),
             before: Some(Box::new(before)),
-        }))
+        })))
     }
 
     fn after_sums(
@@ -375,7 +371,7 @@ mod tests {
                 open = open.add(RowKeys::From((index * rows) as u64), block).unwrap();
             }
             match open.end_pass().unwrap() {
-                ClassRowsEnded::Again(again) => open = again,
+                ClassRowsEnded::Again(again) => open = *again,
                 ClassRowsEnded::Done(made) => return (*made, passes),
             }
         }
@@ -454,7 +450,7 @@ mod tests {
                                 .absorb(&shares[0])
                                 .is_err()
                         );
-                        open = again;
+                        open = *again;
                     }
                     ClassRowsEnded::Done(made) => {
                         assert_eq!((*made, passes), expected);

@@ -48,7 +48,7 @@ pub(super) fn read(
             let block = Rows::new("probabilities", values, classes).unwrap();
             rows.add(RowKeys::From(start as u64), block).unwrap()
         };
-        match starts.into_iter().fold(rows, add).end_pass().unwrap() {
+        match starts.into_iter().fold(*rows, add).end_pass().unwrap() {
             ClassRowsEnded::Again(again) => rows = again,
             ClassRowsEnded::Done(made) => return *made,
         }

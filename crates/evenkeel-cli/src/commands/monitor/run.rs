@@ -69,7 +69,7 @@ fn batch_of<'a>(
     rows: &'a mut evenkeel_io::FileSource,
 ) -> NewBatch<'a> {
     let (content, name, time) = (file.content, file.name.as_str(), file.time);
-    NewBatch { key, content, name, time, received: now(), rows }
+    NewBatch { key, content, name, time, received: now(), ids: None, rows }
 }
 
 /// The store and the model, added where it is new.
