@@ -8,7 +8,7 @@ use evenkeel_io::{GroupFile, MatrixSource, text_of_path};
 use crate::args::{
     BesideArgs, CalibrateArgs, CheckArgs, Command, CompareArgs, Deferred, SecondArgs,
 };
-use crate::args::{EvaluateArgs, CalibrationFiles, PredictArgs, Reading};
+use crate::args::{CalibrationFiles, EvaluateArgs, PredictArgs, Reading};
 use crate::failure::Failure;
 use crate::label_args::LabelArgs;
 use crate::monitor_args::{MonitorCommand, StoreArgs};

@@ -1,8 +1,8 @@
 //! `cat -> 0`: the class of a label, by the names of the classes.
 
 use crate::error::{IoError, Result, some_of};
-use crate::place::LabelPlace;
 use crate::label_names::{LabelNames, boolean, whole};
+use crate::place::LabelPlace;
 use crate::source::{Format, MatrixSource};
 use crate::text_rows::TextRows;
 use std::collections::{BTreeMap, BTreeSet};
@@ -119,7 +119,7 @@ pub(crate) fn worded_labels(
         return Err(as_numbers.unwrap_or(IoError::NoNames { origin: source.to_string().into() }));
     }
     let mut text = TextRows::open(source, None)?;
-    let origin = Arc::clone(text.origin());
+    let origin: Arc<str> = source.to_string().into();
     // One more tells that there are more.
     let mut words: Vec<String> = text
         .next_rows(rows.saturating_add(2))?

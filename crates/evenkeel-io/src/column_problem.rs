@@ -40,6 +40,14 @@ pub enum ColumnProblem {
         /// Bytes that are read at most.
         limit: usize,
     },
+    /// A cell that is no text.
+    #[error(
+        "column {column:?} has a cell that is no text in UTF-8; choose a column of labels or ids, or write it as text"
+    )]
+    NotUtf8 {
+        /// Name of the column.
+        column: String,
+    },
     /// A table without numbers.
     #[error("the table has no numeric column; it has {}", some_of(columns))]
     NoNumericColumn {
@@ -98,6 +106,7 @@ impl ColumnProblem {
             | Self::NotNumeric { column, .. }
             | Self::NotText { column, .. }
             | Self::LongCell { column, .. }
+            | Self::NotUtf8 { column }
             | Self::WordOfFolder { column, .. } => (None, Some(column)),
             Self::NoNumericColumn { .. } | Self::SeveralLists { .. } => (None, None),
         }

@@ -16,6 +16,7 @@ use crate::reader::MatrixReader;
 use crate::source::MatrixSource;
 use crate::table_reading::TableReading;
 use crate::text_rows::TextRows;
+use std::sync::Arc;
 
 /// The files that describe one set of points, as typed.
 #[derive(Debug, Clone, Copy)]
@@ -250,22 +251,22 @@ impl Companion {
         classes: usize,
         matrix: &str,
     ) -> Result<Vec<usize>, JobError> {
+        // Of several parts the row is counted through all: the part that was read last need not hold it.
+        let origin: Arc<str> = self.source.to_string().into();
         let labels = match &mut self.rows {
             Beside::Numbers(numbers) => {
                 let found = numbers.next_labels(rows)?;
-                let (origin, class) =
-                    (numbers.origin(), ClassOfLabel::new(self.reading.names.clone()));
+                let class = ClassOfLabel::new(self.reading.names.clone());
                 let found = found.into_iter().enumerate();
-                let found =
-                    found.map(|(offset, label)| class.of_number(origin, first_row + offset, label));
+                let found = found
+                    .map(|(offset, label)| class.of_number(&origin, first_row + offset, label));
                 found.collect::<Result<_, IoError>>()?
             }
             Beside::Words { text, class, next_row } => {
                 let words = text.next_rows(rows)?;
-                let origin = text.origin();
                 let found = words.iter().enumerate().map(|(offset, row)| {
                     let word = row.first().map_or("", String::as_str);
-                    class.of(origin, *next_row + offset, word)
+                    class.of(&origin, *next_row + offset, word)
                 });
                 let found = found.collect::<Result<Vec<usize>, IoError>>()?;
                 *next_row += found.len();

@@ -45,7 +45,8 @@ pub(crate) fn open_text(path: &Path) -> Result<Box<dyn Read + Send>> {
     // By the bytes and not by the name: a name may be wrong, and stdin has none.
     Ok(match input.fill_buf().map_err(failed)? {
         [0x1f, 0x8b, ..] => Box::new(flate2::bufread::MultiGzDecoder::new(input)),
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => {
+        // A frame, or one to be passed over, with which parallel writers begin.
+        [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => {
             Box::new(zstd::stream::read::Decoder::with_buffer(input).map_err(failed)?)
         }
         _ => Box::new(input),

@@ -18,8 +18,17 @@ pub fn date(day: i64) -> String {
     format!("{year:04}-{month:02}-{of_month:02}")
 }
 
-/// An instant in so many units a second, counted from the same day.
-pub(crate) fn instant(value: i64, units: i64) -> String {
+/// By which clock an instant is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Clock {
+    /// One that nobody names: that of a wall.
+    Wall,
+    /// UTC. A column that names a time zone holds such instants.
+    Utc,
+}
+
+/// An instant in so many units a second, counted from the same day; with a `Z` where it is of UTC.
+pub(crate) fn instant(value: i64, units: i64, clock: Clock) -> String {
     let (seconds, fraction) = (value.div_euclid(units), value.rem_euclid(units));
     let (day, of_day) = (seconds.div_euclid(SECONDS_A_DAY), seconds.rem_euclid(SECONDS_A_DAY));
     let (hour, minute, second) = (of_day / 3600, of_day / 60 % 60, of_day % 60);
@@ -28,7 +37,8 @@ pub(crate) fn instant(value: i64, units: i64) -> String {
         0 => String::new(),
         fraction => format!(".{fraction:0digits$}").trim_end_matches('0').to_owned(),
     };
-    format!("{}T{hour:02}:{minute:02}:{second:02}{fraction}", date(day))
+    let zone = if clock == Clock::Utc { "Z" } else { "" };
+    format!("{}T{hour:02}:{minute:02}:{second:02}{fraction}{zone}", date(day))
 }
 
 #[cfg(test)]
@@ -42,6 +52,8 @@ mod tests {
         {
             assert_eq!(date(day), text);
         }
+        let instant = |value, units| instant(value, units, Clock::Wall);
+        assert_eq!(super::instant(0, 1_000, Clock::Utc), "1970-01-01T00:00:00Z");
         assert_eq!(instant(0, 1_000), "1970-01-01T00:00:00");
         assert_eq!(instant(-1, 1_000), "1969-12-31T23:59:59.999");
         assert_eq!(instant(1_794_843_388_500_000, 1_000_000), "2026-11-16T15:36:28.5");

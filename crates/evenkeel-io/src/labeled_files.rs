@@ -360,11 +360,8 @@ fn has_truth(source: &MatrixSource) -> Result<bool, IoError> {
 pub(crate) fn is_about_words(error: &IoError) -> bool {
     match error {
         IoError::Csv { problem, .. } => matches!(problem, CsvProblem::NotANumber { .. }),
-        IoError::Parquet { problem, .. } => {
-            matches!(
-                problem,
-                ParquetProblem::NotNumeric { .. } | ParquetProblem::NoNumericColumn { .. }
-            )
+        IoError::Parquet { problem: ParquetProblem::Column(problem), .. } => {
+            problem.is_about_words()
         }
         IoError::JsonLine { problem, .. } => matches!(problem, JsonLineProblem::NotANumber { .. }),
         IoError::Column { problem, .. } => problem.is_about_words(),

@@ -36,6 +36,7 @@ mod column_choice;
 mod column_problem;
 mod companion;
 mod csv;
+mod decimal;
 mod doubtful_columns;
 mod error;
 mod file_source;

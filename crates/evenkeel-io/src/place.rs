@@ -90,19 +90,6 @@ impl IoError {
                 },
                 ..file(origin)
             },
-            Self::Parquet { origin, problem } => match problem {
-                ParquetProblem::Null { row, column }
-                | ParquetProblem::Ragged { row, column, .. } => {
-                    ErrorPlace { row: Some(*row), column: Some(column.clone()), ..file(origin) }
-                }
-                ParquetProblem::NoSuchColumn { column, .. }
-                | ParquetProblem::NotText { column, .. }
-                | ParquetProblem::LongCell { column, .. }
-                | ParquetProblem::NotNumeric { column, .. } => {
-                    ErrorPlace { column: Some(column.clone()), ..file(origin) }
-                }
-                _ => file(origin),
-            },
             Self::JsonLine { origin, line, problem } => ErrorPlace {
                 line: Some(*line),
                 column: match problem {
@@ -114,11 +101,12 @@ impl IoError {
                 },
                 ..file(origin)
             },
-            Self::Arrow { origin, .. } => file(origin),
-            Self::Column { origin, problem } => {
+            Self::Column { origin, problem }
+            | Self::Parquet { origin, problem: ParquetProblem::Column(problem) } => {
                 let (row, column) = problem.place();
                 ErrorPlace { row, column: column.map(str::to_owned), ..file(origin) }
             }
+            Self::Arrow { origin, .. } | Self::Parquet { origin, .. } => file(origin),
             Self::Core { origin, error } => {
                 ErrorPlace { file: Some(origin.to_string()), ..ErrorPlace::of_core(error) }
             }

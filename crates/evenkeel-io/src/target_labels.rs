@@ -265,7 +265,10 @@ mod tests {
         let digits = ["1", "2", "3"].map(str::to_owned);
         let (path_text, digits) = (path.to_str().unwrap(), digits.to_vec());
         let error = read_target_labels(path_text, &LabelNames::Listed(digits.clone())).unwrap_err();
-        assert!(matches!(error, IoError::AmbiguousLabel { place: LabelPlace::Line(2), .. }), "{error}");
+        assert!(
+            matches!(error, IoError::AmbiguousLabel { place: LabelPlace::Line(2), .. }),
+            "{error}"
+        );
         // The columns are called so: there is no other meaning.
         assert_eq!(read_target_labels(path_text, &LabelNames::Own(digits)).unwrap(), [(3, 0)]);
         std::fs::remove_file(path).unwrap();

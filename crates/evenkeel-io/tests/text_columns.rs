@@ -155,3 +155,19 @@ fn what_is_no_text_is_refused_by_name() {
         assert!(error.contains(words), "{argument}: {error}");
     }
 }
+
+/// Instants of UTC say so, decimals keep their places, and bytes that are no text are refused, not mutilated.
+#[test]
+fn ids_of_every_kind_are_written_as_they_are() {
+    let names = ["utc", "wall", "money", "wide"];
+    let expected = [
+        ["1970-01-01T00:00:00Z", "1970-01-01T00:00:00", "12.50", "1000000000000000000000000000000"],
+        ["1970-01-01T00:00:01.5Z", "1970-01-01T00:00:01.5", "-0.05", "-7"],
+        ["", "", "", ""],
+    ];
+    for file in ["ids.parquet", "ids-as-integers.parquet", "ids.arrow"] {
+        assert_eq!(read(&fixture(file), &names, 2).unwrap(), expected, "{file}");
+        let error = read(&fixture(file), &["bytes"], 2).unwrap_err();
+        assert!(error.contains("column \"bytes\"") && error.contains("text"), "{file}: {error}");
+    }
+}

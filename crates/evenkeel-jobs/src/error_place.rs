@@ -27,7 +27,11 @@ impl ErrorPlace {
             | Error::OutsideRange { at: At::Cell { column, .. }, .. } => Some(column.to_string()),
             _ => None,
         };
-        Self { row: row_of(error).map(|row| row as u64), column, ..Self::default() }
+        let row = match error {
+            Error::NoGroup { row, .. } | Error::UnknownGroup { row, .. } => Some(*row),
+            other => row_of(other),
+        };
+        Self { row: row.map(|row| row as u64), column, ..Self::default() }
     }
 }
 

@@ -50,7 +50,9 @@ fn require_ids(ids: &[String], rows: usize) -> Result<()> {
                 format!("that of row {row} has {found} characters; use {LONGEST_KEY} at most")
             }
             _ if !seen.insert(id) => {
-                format!("{id:?} of row {row} stands before another row too; give every row an id of its own")
+                format!(
+                    "{id:?} of row {row} stands before another row too; give every row an id of its own"
+                )
             }
             _ => continue,
         };

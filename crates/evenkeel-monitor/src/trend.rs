@@ -7,8 +7,8 @@ use crate::error::Result;
 use crate::instant::Instant;
 use crate::model::ModelName;
 use crate::monitor::Monitor;
-use crate::status::ModelStatus;
 use crate::proposal::{Proposal, ProposalState};
+use crate::status::ModelStatus;
 
 /// Batches that a page shows: the last ones. Exports have all.
 const MOST_POINTS: u64 = 400;

@@ -148,7 +148,11 @@ mod tests {
             let Some(text) = command.get_after_help().map(ToString::to_string) else { continue };
             for paragraph in text.split("\n\n") {
                 let is_list = paragraph.lines().next().is_some_and(|first| first.ends_with(':'));
-                assert!(is_list || !paragraph.contains('\n'), "{}: {paragraph}", command.get_name());
+                assert!(
+                    is_list || !paragraph.contains('\n'),
+                    "{}: {paragraph}",
+                    command.get_name()
+                );
                 for line in paragraph.lines().filter(|line| line.starts_with("  ")) {
                     assert!(line.chars().count() <= 100, "{}: {line}", command.get_name());
                 }

@@ -99,7 +99,8 @@ fn nights(folder: &Path, args: &DemoArgs) -> Result<Outcome, Failure> {
         fog: [shipped("fog_3_test_probs.npy"), shipped("fog_3_test_labels.npy")],
     };
     super::nights::write(folder, &sources)?;
-    Verbosity::of(args.common.show.quiet).note(&format!("wrote thirty nights to {}", folder.display()));
+    Verbosity::of(args.common.show.quiet)
+        .note(&format!("wrote thirty nights to {}", folder.display()));
     Ok(Outcome::Done)
 }
 

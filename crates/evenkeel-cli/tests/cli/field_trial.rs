@@ -8,7 +8,14 @@ use crate::{CLEAN, FOG};
 fn an_alarm_is_silent_where_nothing_changed() {
     let (probs, labels) = (demo("calibration_probs"), demo("calibration_labels"));
     let same = [
-        "check", "--cal-probs", &probs, "--cal-labels", &labels, "--unlabeled", &probs, "--fail-below",
+        "check",
+        "--cal-probs",
+        &probs,
+        "--cal-labels",
+        &labels,
+        "--unlabeled",
+        &probs,
+        "--fail-below",
     ];
     for floor in ["0.5", "0.85"] {
         let ran = run(&[&same[..], &[floor]].concat());

@@ -177,3 +177,27 @@ fn an_output_is_no_table_of_the_folder_that_is_read() {
     predict(&pattern, &scratch.at("days/sets.jsonl")).done();
     predict(&pattern, &scratch.at("sets.csv")).done();
 }
+
+/// A row of several parts is counted through all of them, and is not blamed on the part that was read last.
+#[test]
+fn a_label_that_is_missing_is_not_blamed_on_another_part() {
+    let scratch = Scratch::new();
+    let rows = "p_a,p_b\n0.75,0.25\n0.25,0.75\n";
+    for part in ["kind=__HIVE_DEFAULT_PARTITION__", "kind=a", "kind=b"] {
+        scratch.folder(&format!("days/{part}"));
+        scratch.file(&format!("days/{part}/part.csv"), rows);
+    }
+    let cal = scratch.file("cal.csv", "p_a,p_b,kind\n0.75,0.25,a\n0.25,0.75,b\n");
+    let (stored, days) = (scratch.at("cal.json"), scratch.at("days"));
+    let columns = ["--prob-cols", "p_*", "--label-col", "kind"];
+    let start = ["calibrate", "--cal", &cal, "--method", "uncorrected", "--out", &stored];
+    run(&[&start[..], &columns].concat()).done();
+    let ran =
+        run(&[&["evaluate", "--calibration", &stored, "--probs", &days][..], &columns].concat());
+    assert_eq!(ran.code, 2);
+    assert!(
+        ran.stderr.starts_with(&format!("error: {days}:kind: row 0 has no label")),
+        "{}",
+        ran.stderr
+    );
+}

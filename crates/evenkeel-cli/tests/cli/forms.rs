@@ -13,14 +13,23 @@ fn table() -> Vec<Vec<String>> {
     text.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect()
 }
 
+/// In two members, as files that were put together have.
 fn gzipped(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap()
+    let member = |bytes: &[u8]| {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    };
+    let (one, two) = bytes.split_at(bytes.len() / 2);
+    [member(one), member(two)].concat()
 }
 
+/// A frame to be passed over and two others, as parallel writers make them.
 fn zstandard(bytes: &[u8]) -> Vec<u8> {
-    zstd::encode_all(bytes, 1).unwrap()
+    let passed_over = [0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0, 1, 2, 3, 4].to_vec();
+    let (one, two) = bytes.split_at(bytes.len() / 2);
+    let frame = |bytes: &[u8]| zstd::encode_all(bytes, 1).unwrap();
+    [passed_over, frame(one), frame(two)].concat()
 }
 
 fn csv(rows: &[Vec<String>]) -> Vec<u8> {

@@ -130,6 +130,17 @@ fn errors_are_json_where_results_are() {
     ]);
     let error = error_of(&run(&call("check", files, &["--json"])));
     assert_eq!((error["kind"].clone(), error["file"].clone()), ("incompatible".into(), few.into()));
+    // A row without a group.
+    let table = scratch.file("groups.csv", "p_a,p_b,label,seg\n0.5,0.5,a,x\n0.5,0.5,b,\n");
+    let files = options(&[
+        ("--cal", table.clone()),
+        ("--target", table.clone()),
+        ("--label-col", "label".into()),
+        ("--prob-cols", "p_*".into()),
+        ("--per", "seg".into()),
+    ]);
+    let error = error_of(&run(&call("check", files, &["--json"])));
+    assert_eq!(place(&error), [Value::from("data"), 1.into(), Value::Null, Value::Null], "{error}");
     // Another model, a file that is not there, a wrong name, a setting, no command at all.
     let narrow = scratch.file("narrow.csv", "0.5,0.5\n0.5,0.5\n");
     assert_eq!(check(&narrow, &[])["file"], Value::from(narrow));

@@ -3,6 +3,7 @@
 use super::flat_table::FlatTable;
 use super::problem::ArrowProblem;
 use crate::block::Precision;
+use crate::instant::Clock;
 
 /// Deeper than columns of tables are nested; the walk recurses, and a hostile file must not overflow the stack.
 const MAX_DEPTH: usize = 24;
@@ -77,8 +78,10 @@ pub(super) enum Kind {
     TextView,
     /// Days from 1970.
     Days,
-    /// Instants in so many units a second; days in milliseconds are among them.
-    Instant(i64),
+    /// Instants in so many units a second, and whose; days in milliseconds are among them.
+    Instant(i64, Clock),
+    /// Units of `10^-scale`, of 128 bits.
+    Decimal(i32),
     /// Numbers of entries in a dictionary.
     Dictionary {
         id: i64,
@@ -155,7 +158,8 @@ impl Field {
             Kind::Number(_) => "numbers",
             Kind::List(..) | Kind::FixedList(..) => "lists",
             Kind::Text(_) | Kind::TextView => "text",
-            Kind::Days | Kind::Instant(_) => "dates",
+            Kind::Days | Kind::Instant(..) => "dates",
+            Kind::Decimal(_) => "decimals",
             Kind::Dictionary { .. } => "categories",
             Kind::Other(words) => words,
         }
@@ -201,10 +205,17 @@ fn kind_of(field: FlatTable<'_>, children: &[Field]) -> Result<(Kind, usize, boo
         5 => (Kind::Text(Offsets::Four), 3, false),
         20 => (Kind::Text(Offsets::Eight), 3, false),
         6 => (Kind::Number(Number::Bool), 2, false),
-        7 => (Kind::Other("decimals"), 2, false),
+        7 => {
+            let of =
+                |id: usize, default: i32| settings.map_or(Ok(default), |of| of.i32(id, default));
+            match of(2, 128)? {
+                128 => (Kind::Decimal(of(1, 0)?), 2, false),
+                _ => (Kind::Other("decimals"), 2, false),
+            }
+        }
         8 => match setting(0, 1)? {
             0 => (Kind::Days, 2, false),
-            _ => (Kind::Instant(1_000), 2, false),
+            _ => (Kind::Instant(1_000, Clock::Wall), 2, false),
         },
         10 => {
             let units = match setting(0, 0)? {
@@ -213,7 +224,9 @@ fn kind_of(field: FlatTable<'_>, children: &[Field]) -> Result<(Kind, usize, boo
                 2 => 1_000_000,
                 _ => 1_000_000_000,
             };
-            (Kind::Instant(units), 2, false)
+            let zone = settings.map_or(Ok(""), |of| of.text(1))?;
+            let clock = if zone.is_empty() { Clock::Wall } else { Clock::Utc };
+            (Kind::Instant(units, clock), 2, false)
         }
         9 | 11 | 18 => (Kind::Other("times"), 2, false),
         12 => (of_list(Kind::List, Offsets::Four), 2, false),

@@ -7,7 +7,9 @@ use super::problem::ArrowProblem;
 use super::schema::{Field, Kind, Number};
 use super::{Trouble, scan};
 use crate::column_problem::ColumnProblem;
+use crate::decimal::decimal;
 use crate::error::{IoError, Result, some_of};
+use crate::instant::Clock;
 use crate::reader::check_columns;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -161,7 +163,12 @@ impl ArrowText {
 /// Whether the cells of a column can be written as text.
 fn is_written(kind: &Kind) -> bool {
     match kind {
-        Kind::Number(_) | Kind::Text(_) | Kind::TextView | Kind::Days | Kind::Instant(_) => true,
+        Kind::Number(_)
+        | Kind::Text(_)
+        | Kind::TextView
+        | Kind::Days
+        | Kind::Instant(..)
+        | Kind::Decimal(_) => true,
         Kind::Dictionary { value, .. } => {
             !matches!(**value, Kind::Dictionary { .. }) && is_written(value)
         }
@@ -175,6 +182,7 @@ enum Cells {
     Texts { validity: Option<Bits>, lengths: Lengths, data: Buffer },
     Views { validity: Option<Bits>, views: Buffer, long: Vec<Long> },
     Entries(Numbers, i64),
+    Decimals { validity: Option<Bits>, units: Buffer, scale: i32 },
 }
 
 /// How a number is written.
@@ -182,7 +190,7 @@ enum Cells {
 enum Written {
     Plain,
     Day,
-    Instant(i64),
+    Instant(i64, Clock),
 }
 
 /// A buffer of long texts.
@@ -205,7 +213,14 @@ impl Cells {
         Ok(match kind {
             Kind::Number(number) => Self::Numbers(numbers(*number)?, Written::Plain),
             Kind::Days => Self::Numbers(numbers(Number::I32)?, Written::Day),
-            Kind::Instant(units) => Self::Numbers(numbers(Number::I64)?, Written::Instant(*units)),
+            Kind::Instant(units, clock) => {
+                Self::Numbers(numbers(Number::I64)?, Written::Instant(*units, *clock))
+            }
+            Kind::Decimal(scale) => Self::Decimals {
+                validity: opening.validity(column, (0, 0))?,
+                units: opening.buffer(column, 1)?,
+                scale: *scale,
+            },
             Kind::Dictionary { id, index, .. } => Self::Entries(numbers(*index)?, *id),
             Kind::Text(offsets) => {
                 let validity = opening.validity(column, (0, 0))?;
@@ -270,6 +285,15 @@ impl Cells {
                     return Err(ArrowProblem::Damaged { what }.into());
                 }
             }
+            Self::Decimals { validity, units, scale } => {
+                for _ in 0..count {
+                    let there = validity.as_mut().map_or(Ok(true), Bits::next)?;
+                    let mut bytes = [0; 16];
+                    units.read(&mut bytes)?;
+                    let text = decimal(i128::from_le_bytes(bytes), *scale);
+                    found.push(if there { text } else { String::new() });
+                }
+            }
             Self::Texts { validity, lengths, data } => {
                 for _ in 0..count {
                     let there = validity.as_mut().map_or(Ok(true), Bits::next)?;
@@ -279,8 +303,8 @@ impl Cells {
                     }
                     let mut bytes = vec![0; length];
                     data.read(&mut bytes)?;
-                    let text = String::from_utf8_lossy(&bytes).into_owned();
-                    found.push(if there { text } else { String::new() });
+                    // What is missing may hold anything.
+                    found.push(if there { text_of(&bytes, name)? } else { String::new() });
                 }
             }
             Self::Views { validity, views, long } => {
@@ -289,7 +313,7 @@ impl Cells {
                     let mut view = [0; 16];
                     views.read(&mut view)?;
                     let text = match there {
-                        true => text_of_view(&view, long, long_cell)?,
+                        true => text_of_view(&view, long, (name, &long_cell))?,
                         false => String::new(),
                     };
                     found.push(text);
@@ -309,7 +333,7 @@ impl Cells {
 fn text_of_view(
     view: &[u8; 16],
     long: &[Long],
-    long_cell: impl Fn() -> ColumnProblem,
+    (name, long_cell): (&str, &dyn Fn() -> ColumnProblem),
 ) -> Result<String, Trouble> {
     let word = |at: usize| {
         let word = i32::from_le_bytes([view[at], view[at + 1], view[at + 2], view[at + 3]]);
@@ -317,7 +341,7 @@ fn text_of_view(
     };
     let length = word(0)?;
     if length <= 12 {
-        return Ok(String::from_utf8_lossy(&view[4..4 + length]).into_owned());
+        return text_of(&view[4..4 + length], name);
     }
     if length > MOST_CELL_BYTES {
         return Err(long_cell().into());
@@ -335,14 +359,24 @@ fn text_of_view(
             bytes
         }
     };
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    text_of(&bytes, name)
+}
+
+/// A cell as text; bytes that are none must not be passed on mutilated.
+fn text_of(bytes: &[u8], name: &str) -> Result<String, Trouble> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Ok(text.to_owned()),
+        Err(_) => Err(ColumnProblem::NotUtf8 { column: name.to_owned() }.into()),
+    }
 }
 
 impl Written {
     fn text(self, value: Value) -> String {
         match (self, value) {
             (Self::Day, Value::I64(day)) => crate::instant::date(day),
-            (Self::Instant(units), Value::I64(value)) => crate::instant::instant(value, units),
+            (Self::Instant(units, clock), Value::I64(value)) => {
+                crate::instant::instant(value, units, clock)
+            }
             (_, value) => value.to_text(),
         }
     }

@@ -3,6 +3,7 @@
 use super::problem::ParquetProblem;
 use crate::block::Precision;
 use crate::column_choice::ColumnChoice;
+use crate::column_problem::ColumnProblem;
 use crate::error::{IoError, Result};
 use ::parquet::basic::{ConvertedType, LogicalType, Type as Physical};
 use ::parquet::file::metadata::ParquetMetaData;
@@ -121,7 +122,8 @@ impl Layout {
             match leaves[field][..] {
                 [(index, leaf)] => Self::single(name, index, leaf),
                 _ => {
-                    Err(ParquetProblem::NotNumeric { column: name.into(), found: "records".into() })
+                    let (column, found) = (name.into(), "records".into());
+                    Err(ColumnProblem::NotNumeric { column, found }.into())
                 }
             }
         };
@@ -129,7 +131,8 @@ impl Layout {
             return Ok(match fields.iter().position(|field| field.name() == name) {
                 Some(field) => layout_of(field),
                 None => {
-                    Err(ParquetProblem::NoSuchColumn { column: name.into(), columns: columns() })
+                    let (column, columns) = (name.into(), columns());
+                    Err(ColumnProblem::NoSuchColumn { column, columns }.into())
                 }
             });
         }
@@ -150,7 +153,7 @@ impl Layout {
                             Self::Columns(mut leaf) => leaves.append(&mut leaf),
                             Self::Lists(leaf) => {
                                 let (column, found) = (leaf.name, "lists, not numbers".into());
-                                return Err(ParquetProblem::NotNumeric { column, found });
+                                return Err(ColumnProblem::NotNumeric { column, found }.into());
                             }
                         }
                         Ok(leaves)
@@ -171,10 +174,10 @@ impl Layout {
         Ok(match (plain.is_empty(), lists.len()) {
             (false, _) => Ok(Self::Columns(plain)),
             (true, 1) => Ok(Self::Lists(lists.remove(0))),
-            (true, 0) => Err(ParquetProblem::NoNumericColumn { columns: columns() }),
+            (true, 0) => Err(ColumnProblem::NoNumericColumn { columns: columns() }.into()),
             (true, _) => {
                 let columns = lists.into_iter().map(|leaf| leaf.name).collect();
-                Err(ParquetProblem::SeveralLists { columns })
+                Err(ColumnProblem::SeveralLists { columns }.into())
             }
         })
     }
@@ -188,7 +191,9 @@ impl Layout {
     }
 
     fn single(name: &str, index: usize, leaf: &ColumnDescPtr) -> Result<Self, ParquetProblem> {
-        let not_numeric = |found: String| ParquetProblem::NotNumeric { column: name.into(), found };
+        let not_numeric = |found: String| {
+            ParquetProblem::from(ColumnProblem::NotNumeric { column: name.into(), found })
+        };
         let number = Number::of(leaf).ok_or_else(|| not_numeric(type_words(leaf)))?;
         let (name, descriptor) = (name.to_owned(), leaf.clone());
         let leaf = Leaf { index, name, number, descriptor };

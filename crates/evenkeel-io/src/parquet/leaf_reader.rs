@@ -3,6 +3,7 @@
 use super::columns::{Leaf, Number};
 use super::problem::ParquetProblem;
 use crate::block::Values;
+use crate::column_problem::ColumnProblem;
 use crate::source::Gaps;
 use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use ::parquet::data_type::{DataType, FixedLenByteArray};
@@ -114,7 +115,8 @@ impl LeafReader {
                     [] => at as u64,
                     levels => levels[..=at].iter().filter(|level| **level == 0).count() as u64 - 1,
                 };
-                Err(ParquetProblem::Null { row: first_row + row, column: self.name.clone() })
+                let (row, column) = (first_row + row, self.name.clone());
+                Err(ColumnProblem::Null { row, column }.into())
             }
         }
     }
@@ -132,7 +134,13 @@ impl LeafReader {
                 && self.batch.definitions.get(start).is_some_and(|d| *d < self.max_definition);
             if found != width && !missing {
                 let column = self.name.clone();
-                return Err(ParquetProblem::Ragged { row, column, found, expected: width });
+                return Err(ColumnProblem::Ragged {
+                    row,
+                    column,
+                    found: found as u64,
+                    expected: width,
+                }
+                .into());
             }
             (start, row) = (start + found, row + 1);
         }

@@ -5,7 +5,10 @@ use super::guard::GuardedFile;
 use super::problem::ParquetProblem;
 use super::read_footer;
 use super::rows::{no_panic, open_column};
+use crate::column_problem::ColumnProblem;
+use crate::decimal::{decimal, from_high_byte_first};
 use crate::error::{IoError, Result, some_of};
+use crate::instant::Clock;
 use crate::reader::check_columns;
 use ::parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type as Physical};
 use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl};
@@ -22,34 +25,50 @@ enum Written {
     Plain,
     Unsigned,
     Date,
-    /// Units in a second.
-    Instant(i64),
+    /// Units in a second, and whose.
+    Instant(i64, Clock),
+    /// Units of `10^-scale`.
+    Decimal(i32),
 }
+
+/// Digits of the largest decimals that are read: those of 128 bits.
+const MOST_DIGITS: i32 = 38;
 
 impl Written {
     fn of(column: &ColumnDescriptor) -> Option<Self> {
         let (logical, converted) = (column.logical_type_ref(), column.converted_type());
         match (column.physical_type(), logical) {
-            (Physical::BYTE_ARRAY, Some(LogicalType::Decimal(_))) => None,
+            (_, Some(LogicalType::Decimal(decimal))) => {
+                (decimal.precision <= MOST_DIGITS).then_some(Self::Decimal(decimal.scale))
+            }
+            (_, None) if converted == ConvertedType::DECIMAL => {
+                let fits = column.type_precision() <= MOST_DIGITS;
+                fits.then_some(Self::Decimal(column.type_scale()))
+            }
             (Physical::BYTE_ARRAY, _) => Some(Self::Text),
             (_, Some(LogicalType::Date)) => Some(Self::Date),
             (_, Some(LogicalType::Timestamp(timestamp))) => {
-                Some(Self::Instant(match timestamp.unit {
+                let units = match timestamp.unit {
                     TimeUnit::MILLIS => 1_000,
                     TimeUnit::MICROS => 1_000_000,
                     TimeUnit::NANOS => 1_000_000_000,
-                }))
+                };
+                let clock = if timestamp.is_adjusted_to_u_t_c { Clock::Utc } else { Clock::Wall };
+                Some(Self::Instant(units, clock))
             }
             (_, Some(LogicalType::Integer(integer))) if !integer.is_signed => Some(Self::Unsigned),
-            (_, Some(LogicalType::Decimal(_) | LogicalType::Time(_))) => None,
+            (_, Some(LogicalType::Time(_))) => None,
             (Physical::INT96 | Physical::FIXED_LEN_BYTE_ARRAY, _) => None,
             (_, _) => match converted {
                 ConvertedType::DATE => Some(Self::Date),
-                ConvertedType::TIMESTAMP_MILLIS => Some(Self::Instant(1_000)),
-                ConvertedType::TIMESTAMP_MICROS => Some(Self::Instant(1_000_000)),
-                ConvertedType::DECIMAL
-                | ConvertedType::TIME_MILLIS
-                | ConvertedType::TIME_MICROS => None,
+                // The old form has no other clock.
+                ConvertedType::TIMESTAMP_MILLIS => Some(Self::Instant(1_000, Clock::Utc)),
+                ConvertedType::TIMESTAMP_MICROS => Some(Self::Instant(1_000_000, Clock::Utc)),
+                ConvertedType::TIME_MILLIS | ConvertedType::TIME_MICROS => None,
+                ConvertedType::UINT_8
+                | ConvertedType::UINT_16
+                | ConvertedType::UINT_32
+                | ConvertedType::UINT_64 => Some(Self::Unsigned),
                 _ => Some(Self::Plain),
             },
         }
@@ -103,19 +122,12 @@ impl ParquetText {
                 schema.columns().iter().enumerate().collect();
             match columns.iter().find(plain) {
                 None if !fields.contains(name) => Err(no_such()),
-                None => Err(fail(ParquetProblem::NotText {
-                    column: name.clone(),
-                    found: "records or lists".into(),
-                })),
+                None => Err(fail(not_text(name, "records or lists".into()))),
                 Some((index, descriptor)) => {
                     let written =
                         Written::of(descriptor).filter(|_| descriptor.max_rep_level() == 0);
-                    let written = written.ok_or_else(|| {
-                        fail(ParquetProblem::NotText {
-                            column: name.clone(),
-                            found: type_words(descriptor),
-                        })
-                    })?;
+                    let written =
+                        written.ok_or_else(|| fail(not_text(name, type_words(descriptor))))?;
                     let (name, descriptor) = (name.clone(), (*descriptor).clone());
                     Ok(TextLeaf { index: *index, name, written, descriptor })
                 }
@@ -190,6 +202,10 @@ impl ParquetText {
     }
 }
 
+fn not_text(name: &str, found: String) -> ParquetProblem {
+    ColumnProblem::NotText { column: name.to_owned(), found }.into()
+}
+
 /// The next `count` cells of a column; those that are missing are empty.
 fn cells(
     reader: &mut ColumnReader,
@@ -199,29 +215,49 @@ fn cells(
     let written = leaf.written;
     let whole = move |value: i64| match written {
         Written::Date => crate::instant::date(value),
-        Written::Instant(units) => crate::instant::instant(value, units),
+        Written::Instant(units, clock) => crate::instant::instant(value, units, clock),
+        Written::Decimal(scale) => decimal(i128::from(value), scale),
         _ => value.to_string(),
     };
+    let of_bytes = |bytes: &[u8]| match written {
+        Written::Decimal(scale) => from_high_byte_first(bytes)
+            .map(|units| decimal(units, scale))
+            .ok_or(ParquetProblem::Damaged { what: "a decimal has too many bytes" }),
+        // Old writers do not say that a column of bytes is text; if it is not, its cells must not be passed on mutilated.
+        _ => match std::str::from_utf8(bytes) {
+            Ok(text) => Ok(text.to_owned()),
+            Err(_) => Err(ColumnProblem::NotUtf8 { column: leaf.name.clone() }.into()),
+        },
+    };
     match reader {
-        ColumnReader::BoolColumnReader(reader) => typed(reader, leaf, count, ToString::to_string),
+        ColumnReader::BoolColumnReader(reader) => {
+            typed(reader, leaf, count, |value| Ok(value.to_string()))
+        }
         ColumnReader::Int32ColumnReader(reader) => {
             typed(reader, leaf, count, |value| match written {
-                Written::Unsigned => value.cast_unsigned().to_string(),
-                _ => whole(i64::from(*value)),
+                Written::Unsigned => Ok(value.cast_unsigned().to_string()),
+                _ => Ok(whole(i64::from(*value))),
             })
         }
         ColumnReader::Int64ColumnReader(reader) => {
             typed(reader, leaf, count, |value| match written {
-                Written::Unsigned => value.cast_unsigned().to_string(),
-                _ => whole(*value),
+                Written::Unsigned => Ok(value.cast_unsigned().to_string()),
+                _ => Ok(whole(*value)),
             })
         }
-        ColumnReader::FloatColumnReader(reader) => typed(reader, leaf, count, ToString::to_string),
-        ColumnReader::DoubleColumnReader(reader) => typed(reader, leaf, count, ToString::to_string),
-        ColumnReader::ByteArrayColumnReader(reader) => {
-            typed(reader, leaf, count, |value| String::from_utf8_lossy(value.data()).into_owned())
+        ColumnReader::FloatColumnReader(reader) => {
+            typed(reader, leaf, count, |value| Ok(value.to_string()))
         }
-        ColumnReader::Int96ColumnReader(_) | ColumnReader::FixedLenByteArrayColumnReader(_) => {
+        ColumnReader::DoubleColumnReader(reader) => {
+            typed(reader, leaf, count, |value| Ok(value.to_string()))
+        }
+        ColumnReader::ByteArrayColumnReader(reader) => {
+            typed(reader, leaf, count, |value| of_bytes(value.data()))
+        }
+        ColumnReader::FixedLenByteArrayColumnReader(reader) => {
+            typed(reader, leaf, count, |value| of_bytes(value.data()))
+        }
+        ColumnReader::Int96ColumnReader(_) => {
             Err(ParquetProblem::Damaged { what: "a column changed its type" })
         }
     }
@@ -231,7 +267,7 @@ fn typed<T: DataType>(
     reader: &mut ColumnReaderImpl<T>,
     leaf: &TextLeaf,
     count: usize,
-    text: impl Fn(&T::T) -> String,
+    text: impl Fn(&T::T) -> Result<String, ParquetProblem>,
 ) -> Result<Vec<String>, ParquetProblem> {
     let (mut definitions, mut values, mut records) = (Vec::new(), Vec::new(), 0);
     // A call may stop at the end of a page.
@@ -244,17 +280,19 @@ fn typed<T: DataType>(
         }
     }
     if values.iter().any(|value| std::mem::size_of_val(value.as_bytes()) > MOST_CELL_BYTES) {
-        return Err(ParquetProblem::LongCell { column: leaf.name.clone(), limit: MOST_CELL_BYTES });
+        let (column, limit) = (leaf.name.clone(), MOST_CELL_BYTES);
+        return Err(ColumnProblem::LongCell { column, limit }.into());
     }
     let most = leaf.descriptor.max_def_level();
     if most == 0 {
-        return Ok(values.iter().map(text).collect());
+        return values.iter().map(text).collect();
     }
     let mut values = values.iter();
     let cell = |level: &i16| match *level == most {
-        true => {
-            values.next().map(&text).ok_or(ParquetProblem::Damaged { what: "a column lost values" })
-        }
+        true => match values.next() {
+            Some(value) => text(value),
+            None => Err(ParquetProblem::Damaged { what: "a column lost values" }),
+        },
         false => Ok(String::new()),
     };
     definitions.iter().map(cell).collect()

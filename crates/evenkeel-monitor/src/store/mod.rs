@@ -180,12 +180,7 @@ pub trait History {
     ///
     /// # Errors
     /// If an id is none of the batch.
-    fn rows_of_ids(
-        &mut self,
-        model: &ModelName,
-        number: u64,
-        ids: &[String],
-    ) -> Result<Vec<u64>>;
+    fn rows_of_ids(&mut self, model: &ModelName, number: u64, ids: &[String]) -> Result<Vec<u64>>;
 
     /// Counts labels of a batch.
     ///

@@ -6,7 +6,8 @@ use super::sqlite::{SqliteStore, Stopped};
 use super::sqlite_outbox::{Message, send};
 use super::sqlite_proposals::insert_proposal;
 use super::sqlite_rows::{
-    ALARM, BATCH, ModelRow, alarm_of, batch_of, count, damaged, find_model, find_watch, whole, with_alarms,
+    ALARM, BATCH, ModelRow, alarm_of, batch_of, count, damaged, find_model, find_watch, whole,
+    with_alarms,
 };
 use super::{Appended, Kept, Watch, Watched};
 use crate::alarm::{AlarmRecord, NewAlarm};
@@ -249,8 +250,8 @@ fn insert(
             batch.kept,
         ])?;
     let key = transaction.last_insert_rowid();
-    let mut insert = transaction
-        .prepare_cached("INSERT INTO row_ids (batch, id, row) VALUES (?1, ?2, ?3)")?;
+    let mut insert =
+        transaction.prepare_cached("INSERT INTO row_ids (batch, id, row) VALUES (?1, ?2, ?3)")?;
     for (row, id) in (0_i64..).zip(batch.ids.unwrap_or_default()) {
         insert.execute(params![key, id, row])?;
     }

@@ -193,12 +193,7 @@ impl History for SqliteStore {
         self.find_kept(model, number)
     }
 
-    fn rows_of_ids(
-        &mut self,
-        model: &ModelName,
-        number: u64,
-        ids: &[String],
-    ) -> Result<Vec<u64>> {
+    fn rows_of_ids(&mut self, model: &ModelName, number: u64, ids: &[String]) -> Result<Vec<u64>> {
         self.find_rows(model, number, ids)
     }
 

@@ -7,7 +7,7 @@ use evenkeel_monitor::{
     Keep, Kind, ModelName, Monitor, MonitorError, NewBatch, NewModel, SqliteStore,
 };
 
-use crate::world::{CLEAR, Folder, calibration, day, name, rows, send, watched};
+use crate::world::{CLEAR, Folder, calibration, day, name, rows, send, send_named, watched};
 
 #[test]
 fn a_file_that_is_no_store_is_refused() {
@@ -34,6 +34,60 @@ fn a_store_of_another_version_is_refused() {
     drop(connection);
     let error = Monitor::open(&folder.store()).unwrap_err();
     assert!(matches!(error, MonitorError::OtherVersion { found: 99, .. }), "{error}");
+}
+
+#[test]
+fn a_store_of_an_earlier_version_is_brought_to_this_one() {
+    let folder = Folder::new();
+    let monitor = watched(&folder.store(), Keep::Sets);
+    send(&monitor, "before", &rows(40, CLEAR, 1).0, day(1)).unwrap();
+    drop(monitor);
+    let connection = rusqlite::Connection::open(folder.store()).unwrap();
+    connection.execute_batch("DROP TABLE row_ids; PRAGMA user_version = 1").unwrap();
+    drop(connection);
+    let monitor = Monitor::open(&folder.store()).unwrap();
+    assert_eq!(monitor.model(&name()).unwrap().batches, 1);
+    let ids: Vec<String> = (0..40).map(|row| format!("row {row}")).collect();
+    send_named(&monitor, "after", &rows(40, CLEAR, 2).0, Some(&ids), day(2)).unwrap();
+    assert_eq!(monitor.rows_of_ids(&name(), 2, &ids[3..5]).unwrap(), [3, 4]);
+    monitor.store().verify().unwrap();
+}
+
+#[test]
+fn ids_that_cannot_tell_rows_apart_are_refused() {
+    let folder = Folder::new();
+    let monitor = watched(&folder.store(), Keep::Sets);
+    let (values, _) = rows(3, CLEAR, 1);
+    let ids = |ids: [&str; 3]| ids.map(str::to_owned).to_vec();
+    for (wrong, words) in [
+        (ids(["a", "b", "a"]), "stands before another row"),
+        (ids(["a", "", "b"]), "row 1 has none"),
+        (ids(["a", "b", &"c".repeat(201)]), "201 characters"),
+        (ids(["a", "b", "c"])[..2].to_vec(), "2 ids and 3 rows"),
+    ] {
+        let error = send_named(&monitor, "k", &values, Some(&wrong), day(1)).unwrap_err();
+        assert!(error.to_string().contains(words), "{error}");
+    }
+    assert_eq!(monitor.model(&name()).unwrap().batches, 0);
+    send_named(&monitor, "k", &values, Some(&ids(["a", "b", "c"])), day(1)).unwrap();
+    let of = |id: &str| monitor.rows_of_ids(&name(), 1, &[id.to_owned()]);
+    assert_eq!(of("c").unwrap(), [2]);
+    assert!(of("d").unwrap_err().to_string().contains("ids that were sent"));
+    send(&monitor, "without", &values, day(2)).unwrap();
+    let error = monitor.rows_of_ids(&name(), 2, &["a".to_owned()]).unwrap_err();
+    assert!(error.to_string().contains("number its rows from 0"), "{error}");
+}
+
+#[test]
+fn ids_are_not_kept_where_nothing_is() {
+    let folder = Folder::new();
+    let monitor = watched(&folder.store(), Keep::Nothing);
+    let ids = ["a", "b", "c"].map(str::to_owned);
+    send_named(&monitor, "k", &rows(3, CLEAR, 1).0, Some(&ids), day(1)).unwrap();
+    let connection = rusqlite::Connection::open(folder.store()).unwrap();
+    let kept: i64 =
+        connection.query_row("SELECT count(*) FROM row_ids", [], |row| row.get(0)).unwrap();
+    assert_eq!(kept, 0);
 }
 
 #[test]

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod hostile;
+mod late;
 mod life;
 mod text_format;
 mod world;

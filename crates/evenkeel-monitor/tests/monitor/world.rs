@@ -112,10 +112,21 @@ pub fn send(
     values: &[f64],
     at: Instant,
 ) -> Result<Received, MonitorError> {
+    send_named(monitor, key, values, None, at)
+}
+
+/// The same with ids of its rows.
+pub fn send_named(
+    monitor: &Monitor,
+    key: &str,
+    values: &[f64],
+    ids: Option<&[String]>,
+    at: Instant,
+) -> Result<Received, MonitorError> {
     let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
     let mut rows = MemorySource::new("batch", AnyRows::f64(values, CLASSES).unwrap());
     let new = NewBatch {
-        ids: None,
+        ids,
         key,
         content: bytes_digest(&bytes),
         name: key,

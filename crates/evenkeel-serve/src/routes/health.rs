@@ -44,9 +44,8 @@ pub(crate) async fn readyz(State(app): State<Arc<App>>) -> Result<Json<Alive>, P
         .await
         .map_err(|_| not_ready("the store cannot be read; the log says why"))?;
     let at_work = Arc::clone(&app);
-    let disk = app.beside(move || {
-        Disk::of(&at_work.store).map_err(|error| Problem::system(&error))
-    });
+    let disk =
+        app.beside(move || Disk::of(&at_work.store).map_err(|error| Problem::system(&error)));
     let disk = disk.await.map_err(|_| not_ready("the disk of the store cannot be asked"))?;
     if let Some(trouble) = disk.and_then(|disk| disk.trouble(app.limits.free_bytes)) {
         return Err(not_ready(&trouble));

@@ -69,19 +69,19 @@ impl LabelsBody {
     ),
     security(("token" = []))
 )]
-pub(crate) async fn send(
-    State(app): State<Arc<App>>,
-    sent: Sent,
-) -> Result<Json<Value>, Problem> {
-    let counted = sent.handled(app, (Scope::Ingest, Lane::Queue), |document: Document<LabelsBody>| {
-        let Document { app, model, number, who, content } = document;
-        let pairs = content.pairs(|ids| Ok(app.monitor.rows_of_ids(&model, number, &ids)?))?;
-        if pairs.is_empty() {
-            return Err(Problem::data("there are no labels; send at least one"));
-        }
-        let labels = LateLabels { batch: number, labels: &pairs, who: &who, at: Instant::now() };
-        Ok(app.monitor.add_labels(&model, &labels)?)
-    });
+pub(crate) async fn send(State(app): State<Arc<App>>, sent: Sent) -> Result<Json<Value>, Problem> {
+    let counted =
+        sent.handled(app, (Scope::Ingest, Lane::Queue), |document: Document<LabelsBody>| {
+            let Document { app, model, number, who, content } = document;
+            let pairs =
+                content.pairs(|ids| Ok(app.monitor.rows_of_ids(&model, number, &ids)?))?;
+            if pairs.is_empty() {
+                return Err(Problem::data("there are no labels; send at least one"));
+            }
+            let labels =
+                LateLabels { batch: number, labels: &pairs, who: &who, at: Instant::now() };
+            Ok(app.monitor.add_labels(&model, &labels)?)
+        });
     let counted = counted.await?;
     let (measured, since) = (counted.measured, counted.since_approval);
     Ok(Json(json!({

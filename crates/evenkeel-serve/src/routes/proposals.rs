@@ -93,10 +93,14 @@ pub(crate) async fn reject(
 }
 
 async fn from_body(app: Arc<App>, sent: Sent, choice: Choice) -> Result<Json<Value>, Problem> {
-    let decided = sent.handled(app, (Scope::Approve, Lane::Beside), move |document: Document<DecisionBody>| {
-        let Document { app, model, number, content, .. } = document;
-        decide(&app.monitor, &model, number, choice, &content)
-    });
+    let decided = sent.handled(
+        app,
+        (Scope::Approve, Lane::Beside),
+        move |document: Document<DecisionBody>| {
+            let Document { app, model, number, content, .. } = document;
+            decide(&app.monitor, &model, number, choice, &content)
+        },
+    );
     Ok(Json(json!(decided.await?)))
 }
 
@@ -117,12 +121,7 @@ pub(crate) fn decide(
             )));
         }
     }
-    let decision = Decision {
-        proposal: number,
-        choice,
-        who: who.trim(),
-        why: why.trim(),
-        at: Instant::now(),
-    };
+    let decision =
+        Decision { proposal: number, choice, who: who.trim(), why: why.trim(), at: Instant::now() };
     Ok(monitor.decide(model, &decision)?)
 }

@@ -166,3 +166,26 @@ fn every_answer_says_what_browsers_may_do() {
         assert_eq!(answer.header("referrer-policy"), Some("no-referrer"), "{path}");
     }
 }
+
+#[test]
+fn a_token_may_be_for_several_models() {
+    let (guarded, admin) = Guarded::new();
+    for model in ["garments", "shoes", "hats"] {
+        admin.put_model(model).expect(201);
+    }
+    let two = guarded.bearer(&[Scope::Read], &["garments", "hats"]);
+    for (model, status) in [("garments", 200), ("hats", 200), ("shoes", 403)] {
+        two.get(&format!("/v1/models/{model}")).expect(status);
+        two.get(&format!("/v1/models/{model}/batches")).expect(status);
+    }
+    let seen = two.get("/v1/models").expect(200).json();
+    let names: Vec<&str> = seen["models"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["garments", "hats"]);
+    let wrong = add_token(&guarded.world.folder.store(), &order(&[Scope::Read], &["a b"]));
+    assert!(wrong.is_err());
+}

@@ -168,3 +168,14 @@ fn a_full_queue_says_so_at_once() {
     let history = world.caller.get("/v1/models/garments/batches?limit=100").expect(200).json();
     assert_eq!(history["batches"].as_array().unwrap().len(), taken);
 }
+
+#[test]
+fn a_server_without_room_on_its_disk_is_not_ready() {
+    let mut world = World::with(|settings| settings.limits.free_bytes = 1);
+    world.caller.get("/readyz").expect(200);
+    world.restart_with(|settings| settings.limits.free_bytes = u64::MAX);
+    let problem = world.caller.get("/readyz").expect(503);
+    assert!(problem.text().contains("--min-free"), "{}", problem.text());
+    // It lives all the same.
+    world.caller.get("/healthz").expect(200);
+}

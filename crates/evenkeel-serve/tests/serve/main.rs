@@ -4,6 +4,7 @@
 mod access;
 mod backup;
 mod batches;
+mod columns;
 mod kills;
 mod limits;
 mod metrics;

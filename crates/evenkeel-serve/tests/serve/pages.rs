@@ -142,3 +142,11 @@ fn a_login_is_a_token_for_a_cookie() {
         "{page}"
     );
 }
+
+#[test]
+fn a_page_of_no_batches_is_a_page() {
+    let (world, _) = crate::proposals::alarmed();
+    for before in ["0", "1", "2", "18446744073709551615", "x"] {
+        world.caller.get(&format!("/models/garments?before={before}")).expect(200);
+    }
+}

@@ -321,11 +321,22 @@ pub(crate) fn floats(npy: &[u8]) -> Vec<f64> {
 
 /// Numbers as a parquet table of float columns.
 pub(crate) fn parquet_of(values: &[f64], columns: usize) -> Vec<u8> {
-    use parquet::data_type::FloatType;
+    let names: Vec<String> = (0..columns).map(|column| format!("p{column}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    parquet_with(values, &names, &[])
+}
+
+/// Numbers as a parquet table of float columns of these names, and beside them a column `id` where there are ids.
+pub(crate) fn parquet_with(values: &[f64], names: &[&str], ids: &[&str]) -> Vec<u8> {
+    use parquet::data_type::{ByteArray, ByteArrayType, FloatType};
     use parquet::file::writer::SerializedFileWriter;
     use parquet::schema::parser::parse_message_type;
 
-    let fields: String = (0..columns).map(|column| format!("required float p{column}; ")).collect();
+    let columns = names.len();
+    let mut fields: String = names.iter().map(|name| format!("required float {name}; ")).collect();
+    if !ids.is_empty() {
+        fields += "required binary id (UTF8);";
+    }
     let schema = parse_message_type(&format!("message batch {{ {fields} }}")).unwrap();
     let mut writer =
         SerializedFileWriter::new(Vec::new(), schema.into(), std::sync::Arc::default()).unwrap();
@@ -335,6 +346,12 @@ pub(crate) fn parquet_of(values: &[f64], columns: usize) -> Vec<u8> {
             values.iter().skip(column).step_by(columns).map(|value| *value as f32).collect();
         let mut open = group.next_column().unwrap().unwrap();
         open.typed::<FloatType>().write_batch(&one, None, None).unwrap();
+        open.close().unwrap();
+    }
+    if !ids.is_empty() {
+        let cells: Vec<ByteArray> = ids.iter().map(|id| ByteArray::from(*id)).collect();
+        let mut open = group.next_column().unwrap().unwrap();
+        open.typed::<ByteArrayType>().write_batch(&cells, None, None).unwrap();
         open.close().unwrap();
     }
     group.close().unwrap();

@@ -63,7 +63,11 @@ impl Reference<'_> {
     }
 
     /// The job at a rate: rates that were not typed, score and threshold are the calibration's where there is one.
-    pub(super) fn job(&self, args: &CheckArgs, alpha: Option<Miscoverage>) -> Result<CheckJob, Failure> {
+    pub(super) fn job(
+        &self,
+        args: &CheckArgs,
+        alpha: Option<Miscoverage>,
+    ) -> Result<CheckJob, Failure> {
         let delta = FailureProbability::new(args.delta)?;
         let mut job = match self {
             Self::Files(_) => {
