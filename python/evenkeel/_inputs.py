@@ -145,9 +145,12 @@ def seed(random_state: Any) -> int:
 
 
 def collected(values: Any) -> Any:
-    """A table of polars that was not computed yet as one that was; anything else as it is."""
-    lazy = type(values).__name__ == "LazyFrame" and hasattr(values, "collect")
-    return values.collect() if lazy else values
+    """A table of polars that was not computed yet, or one of Arrow that was not read yet, as one that was; anything else as it is."""
+    if type(values).__name__ == "LazyFrame" and hasattr(values, "collect"):
+        return values.collect()
+    if type(values).__name__ == "RecordBatchReader" and hasattr(values, "read_all"):
+        return values.read_all()
+    return values
 
 
 def _as_numpy(argument: str, values: Any) -> np.ndarray:

@@ -30,6 +30,7 @@ def table(argument: str, values: Any, labels: Optional[Tuple[str, Any]] = None) 
     columns = _columns(values)
     if labels is not None:
         _refuse_moved_rows(argument, values, *labels)
+    _refuse_words(argument, values, columns)
     matrix = _inputs.matrix(argument, values)
     if matrix.shape[1] == 1:
         if labels is not None and _inputs.array_of(*labels).ndim == 2:
@@ -50,6 +51,35 @@ def table(argument: str, values: Any, labels: Optional[Tuple[str, Any]] = None) 
             f"{argument}: two columns are called {twice!r}; give every class a column of its own name, or an array without names"
         )
     return Table(matrix, columns)
+
+
+def _refuse_words(argument: str, values: Any, columns: Optional[List[str]]) -> None:
+    """An error that names the columns which cannot be classes: ids, labels, dates."""
+    if columns is None or len(columns) < 2:
+        return
+    kinds = getattr(values, "dtypes", None)  # pandas, polars
+    if kinds is None:
+        kinds = getattr(getattr(values, "schema", None), "types", ())  # pyarrow
+    words = ("str", "object", "category", "categorical", "enum", "date", "time", "duration", "large_string", "dictionary<values=string")
+    surely = [name for name, kind in zip(columns, kinds) if str(kind).lower().startswith(words) and _holds_words(values, name, columns)]
+    if surely:
+        raise InvalidInputError(
+            f"{argument}: {_some(surely)} hold no numbers, and every column is taken for a class; give the columns of the classes alone"
+        )
+
+
+def _holds_words(values: Any, name: str, columns: List[str]) -> bool:
+    """Whether a column that may hold anything holds something that is no number."""
+    place = columns.index(name)
+    column = values.iloc[:, place] if hasattr(values, "iloc") else values[place] if hasattr(values, "column_names") else values[:, place]
+    cells = np.asarray(column)
+    if cells.dtype.kind in "mM":
+        return True
+    try:
+        cells.astype(float)
+    except (TypeError, ValueError):
+        return True
+    return False
 
 
 def _refuse_moved_rows(argument: str, values: Any, labels: str, y: Any) -> None:

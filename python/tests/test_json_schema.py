@@ -92,3 +92,25 @@ def test_the_schema_refuses_what_is_not_a_document(schema, run):
         valid(schema, "evaluate", {**document, "surprise": 1})
     with pytest.raises(AssertionError, match="coverage"):
         valid(schema, "evaluate", {key: value for key, value in document.items() if key != "coverage"})
+
+
+def test_monitor(schema, run):
+    """Every document of a monitor, from the first batch to the decision."""
+    store = ("--store", "ek.sqlite")
+    run("calibrate", *CAL, "--method", "uncorrected", "--out", "watched.json")
+    added = ("monitor", "add", *store, "--reference", "watched.json", "--keep", "rows")
+    valid(schema, "monitor-model", run(*added))
+    found = run("monitor", "run", *store, "--batches", "clean_test_probs.npy", "fog_3_test_probs.npy", code=1)
+    valid(schema, "monitor-run", found)
+    fields = schema["$defs"]["ReceivedFields"]["properties"]
+    for batch in found["batches"]:
+        valid(schema, "monitor-batch", {name: batch[name] for name in fields})
+        assert {"coverage_estimate", "readings", "verdict", "advice"} <= set(batch)
+    valid(schema, "monitor-labels", run("monitor", "labels", *store, "--batch", "1", "--labels", "clean_test_labels.npy"))
+    valid(schema, "monitor-propose", run("monitor", "propose", *store))
+    valid(schema, "monitor-status", run("monitor", "status", *store))
+    valid(schema, "monitor-model", run("monitor", "approve", *store, "--who", "Ada", "--why", "a test"))
+    valid(schema, "monitor-calibration", run("monitor", "calibration", *store, "--out", "new.json"))
+    valid(schema, "monitor-export", run("monitor", "export", *store, "--out", "history.csv"))
+    valid(schema, "monitor-backup", run("monitor", "backup", *store, "--out", "copy.sqlite"))
+    valid(schema, "monitor-status", run("monitor", "status", *store))

@@ -75,6 +75,10 @@ def test_a_class_too_few_or_too_many_is_named(fog, kind):
     more = {**columns(fog.probs_target), "score": np.ascontiguousarray(fog.probs_target[:, 0])}
     with pytest.raises(ek.InvalidInputError, match="score are not among the columns of probs_cal"):
         ek.check(table(columns(fog.probs_cal)), fog.y_cal, table(more))
+    # What cannot be a class is named.
+    words = {**columns(fog.probs_test), "id": np.array([f"row {row}" for row in range(len(fog.probs_test))])}
+    with pytest.raises(ek.InvalidInputError, match="probs: id hold no numbers"):
+        cal.predict_set(table(words))
     # Without names on one side, the order is all there is.
     assert cal.predict_set(fog.probs_test).shape == fog.probs_test.shape
 
@@ -264,3 +268,11 @@ def test_rows_of_pandas_in_two_orders_are_refused(fog):
     cal = ek.calibrate(table, labels, method="uncorrected")
     with pytest.raises(ek.InvalidInputError, match="probs and y have the same index in another order"):
         cal.evaluate(table, moved)
+
+
+def test_a_stream_of_arrow_is_a_table(fog):
+    arrow = pytest.importorskip("pyarrow")
+    whole = arrow.table(columns(fog.probs_cal))
+    expected = ek.calibrate(whole, fog.y_cal, method="uncorrected")
+    stream = arrow.RecordBatchReader.from_batches(whole.schema, whole.to_batches(max_chunksize=7))
+    assert ek.calibrate(stream, fog.y_cal, method="uncorrected") == expected

@@ -31,15 +31,41 @@ pub(crate) enum MonitorCommand {
     Backup(Deferred<BackupArgs>),
 }
 
-/// The store and a model in it.
+/// The store.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct StoreArgs {
+pub(crate) struct StoreFile {
     /// File that holds the history.
     #[arg(long, value_name = "FILE")]
     pub store: PathBuf,
+}
+
+/// The store and a model in it.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct StoreArgs {
+    #[command(flatten)]
+    pub file: StoreFile,
     /// Name of the model [default: the only one of the store].
     #[arg(long, value_name = "NAME")]
     pub model: Option<String>,
+}
+
+/// Files that show where models stand.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct WrittenArgs {
+    /// Write the state as text for Prometheus' textfile collector.
+    #[arg(long, value_name = "FILE")]
+    pub prometheus: Option<PathBuf>,
+    /// Write the trend as a self-contained page.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+}
+
+/// Who does something, for the audit log.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct WhoArgs {
+    /// Who does it, for the audit log.
+    #[arg(long, value_name = "NAME", default_value = "command line")]
+    pub who: String,
 }
 
 /// What is kept of the rows of batches.
@@ -79,9 +105,8 @@ pub(crate) struct AddArgs {
     pub reference: PathBuf,
     #[command(flatten)]
     pub watch: WatchArgs,
-    /// Who adds it, for the audit log.
-    #[arg(long, value_name = "NAME", default_value = "command line")]
-    pub who: String,
+    #[command(flatten)]
+    pub who: WhoArgs,
     #[command(flatten)]
     pub reading: Reading,
     #[command(flatten)]
@@ -120,12 +145,8 @@ pub(crate) struct RunArgs {
     /// When to exit with 1.
     #[arg(long, value_enum, default_value_t = FailOn::New)]
     pub fail_on: FailOn,
-    /// Write the state as text for Prometheus' textfile collector.
-    #[arg(long, value_name = "FILE")]
-    pub prometheus: Option<PathBuf>,
-    /// Write the trend as a self-contained page.
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
+    #[command(flatten)]
+    pub written: WrittenArgs,
     #[command(flatten)]
     pub reading: Reading,
     #[command(flatten)]
@@ -145,12 +166,8 @@ pub(crate) struct StatusArgs {
     /// Read every page of the store and check it first.
     #[arg(long)]
     pub verify: bool,
-    /// Write the state as text for Prometheus' textfile collector.
-    #[arg(long, value_name = "FILE")]
-    pub prometheus: Option<PathBuf>,
-    /// Write the trend as a self-contained page.
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
+    #[command(flatten)]
+    pub written: WrittenArgs,
     #[command(flatten)]
     pub show: ShowArgs,
 }
@@ -188,9 +205,8 @@ pub(crate) struct LabelsArgs {
     /// Labels of its rows: a sheet with columns row and label, or one label for each row with gaps.
     #[arg(long, value_name = "LABELS", value_parser = file_parser())]
     pub labels: String,
-    /// Who gives them, for the audit log.
-    #[arg(long, value_name = "NAME", default_value = "command line")]
-    pub who: String,
+    #[command(flatten)]
+    pub who: WhoArgs,
     #[command(flatten)]
     pub reading: Reading,
     #[command(flatten)]
@@ -258,9 +274,8 @@ Example:
 
 To restore, copy the file back while nothing uses the store.")]
 pub(crate) struct BackupArgs {
-    /// File that holds the history.
-    #[arg(long, value_name = "FILE")]
-    pub store: PathBuf,
+    #[command(flatten)]
+    pub store: StoreFile,
     /// New file for the copy.
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,

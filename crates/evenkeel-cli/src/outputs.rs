@@ -162,7 +162,7 @@ fn of_label(args: &LabelArgs) -> Files {
 }
 
 fn of_monitor(command: &MonitorCommand) -> Files {
-    let store = |store: &StoreArgs| plain("--store", Some(&store.store));
+    let store = |store: &StoreArgs| plain("--store", Some(&store.file.store));
     match command {
         MonitorCommand::Add(Deferred(args)) => {
             let mut inputs = plain("--reference", Some(&args.reference));
@@ -176,13 +176,13 @@ fn of_monitor(command: &MonitorCommand) -> Files {
             inputs.extend(optional("--baseline", args.watch.baseline.as_deref()));
             inputs.extend(names(&args.reading));
             let mut outputs = store(&args.store);
-            outputs.extend(plain("--prometheus", args.prometheus.as_deref()));
-            outputs.extend(plain("--html", args.html.as_deref()));
+            outputs.extend(plain("--prometheus", args.written.prometheus.as_deref()));
+            outputs.extend(plain("--html", args.written.html.as_deref()));
             (inputs, outputs)
         }
         MonitorCommand::Status(Deferred(args)) => {
-            let mut outputs = plain("--prometheus", args.prometheus.as_deref());
-            outputs.extend(plain("--html", args.html.as_deref()));
+            let mut outputs = plain("--prometheus", args.written.prometheus.as_deref());
+            outputs.extend(plain("--html", args.written.html.as_deref()));
             (store(&args.store), outputs)
         }
         MonitorCommand::Export(Deferred(args)) => {
@@ -199,7 +199,7 @@ fn of_monitor(command: &MonitorCommand) -> Files {
             (store(&args.store), plain("--out", Some(&args.out)))
         }
         MonitorCommand::Backup(Deferred(args)) => {
-            (plain("--store", Some(&args.store)), plain("--out", Some(&args.out)))
+            (plain("--store", Some(&args.store.store)), plain("--out", Some(&args.out)))
         }
     }
 }

@@ -3,7 +3,7 @@
 use evenkeel_jobs::RowSource;
 use serde::Serialize;
 
-use crate::alarm::AlarmRecord;
+use crate::alarm::{AlarmRecord, Light};
 use crate::instant::Instant;
 use crate::model::ModelName;
 use crate::summary::{BatchSummary, Measured, StreamSummary};
@@ -118,12 +118,43 @@ pub struct Received {
     pub proposal: Option<u64>,
 }
 
+/// What the answer to a batch holds beside the fields of `check --json`.
+#[derive(Debug, Clone, Serialize)]
+pub struct ReceivedFields<'a> {
+    /// The model.
+    pub model: &'a str,
+    /// Number of the batch, from 1, in the order of arrival.
+    pub batch: u64,
+    /// Whether it had been received before: the answer is then the first one's.
+    pub duplicate: bool,
+    /// Its key.
+    pub key: &'a str,
+    /// What people call it.
+    pub name: &'a str,
+    /// The moment it is of.
+    pub time: Instant,
+    /// When it was received.
+    pub received: Instant,
+    /// Version of the calibration it was checked against.
+    pub version: u64,
+    /// Number of the watch it belongs to: one begins with the model and with every decision.
+    pub watch: u64,
+    /// Green, amber or red, by the coverage that is lost.
+    pub light: Light,
+    /// Mean number of labels in a set.
+    pub set_size_mean: f64,
+    /// Where the alarm without labels stands after it.
+    pub stream: &'a StreamSummary,
+    /// The alarm that went off with it; null if none did.
+    pub alarm: Option<&'a AlarmRecord>,
+    /// Number of the proposal that was made of it; null if none was.
+    pub proposal: Option<u64>,
+}
+
 impl Received {
     /// The fields of `check --json`, and beside them what a monitor adds.
     ///
-    /// ```text
-    /// model batch duplicate key time received version watch light stream alarm proposal
-    /// ```
+    /// [`ReceivedFields`] are these.
     pub fn json(&self) -> serde_json::Value {
         let record = &self.record;
         let parsed = serde_json::from_str(&self.document);
@@ -132,23 +163,24 @@ impl Received {
             // Stored by this crate: it is an object.
             _ => serde_json::Map::new(),
         };
-        let added = serde_json::json!({
-            "model": record.model,
-            "batch": record.batch,
-            "duplicate": self.duplicate,
-            "key": record.key,
-            "name": record.name,
-            "time": record.time,
-            "received": record.received,
-            "version": record.version,
-            "watch": record.watch,
-            "light": record.summary.light(),
-            "set_size_mean": record.summary.mean_size,
-            "stream": record.stream,
-            "alarm": record.alarms.first(),
-            "proposal": self.proposal,
-        });
-        if let serde_json::Value::Object(added) = added {
+        let added = ReceivedFields {
+            model: &record.model,
+            batch: record.batch,
+            duplicate: self.duplicate,
+            key: &record.key,
+            name: &record.name,
+            time: record.time,
+            received: record.received,
+            version: record.version,
+            watch: record.watch,
+            light: record.summary.light(),
+            set_size_mean: record.summary.mean_size,
+            stream: &record.stream,
+            alarm: record.alarms.first(),
+            proposal: self.proposal,
+        };
+        // Numbers, words and lists of them: they have a JSON form.
+        if let Ok(serde_json::Value::Object(added)) = serde_json::to_value(&added) {
             fields.extend(added);
         }
         serde_json::Value::Object(fields)

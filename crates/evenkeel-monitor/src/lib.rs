@@ -33,7 +33,7 @@ mod summary;
 mod trend;
 
 pub use alarm::{AlarmRecord, AlarmRule, Light, NewAlarm, Severity};
-pub use batch::{BatchQuery, BatchRecord, CheckedBatch, NewBatch, Received};
+pub use batch::{BatchQuery, BatchRecord, CheckedBatch, NewBatch, Received, ReceivedFields};
 pub use digest::{bytes_digest, file_digest};
 pub use error::{Kind, MonitorError, Result};
 pub use instant::Instant;

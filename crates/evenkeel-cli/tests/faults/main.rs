@@ -12,6 +12,7 @@
 
 #[path = "../running/mod.rs"]
 mod running;
+mod store;
 mod subject;
 mod tree;
 

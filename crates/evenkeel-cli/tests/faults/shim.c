@@ -75,6 +75,17 @@ ssize_t write(int file, const void *bytes, size_t count) {
     return syscall(SYS_write, file, bytes, count);
 }
 
+// SQLite writes at places of its file.
+ssize_t pwrite(int file, const void *bytes, size_t count, off_t place) {
+    if (strikes(WRITE)) {
+        if (how != SHORT) return fails();
+        count = count > 1 ? count / 2 : count;
+    }
+    return syscall(SYS_pwrite64, file, bytes, count, place);
+}
+
+ssize_t pwrite64(int file, const void *bytes, size_t count, off64_t place) { return pwrite(file, bytes, count, place); }
+
 ssize_t writev(int file, const struct iovec *parts, int count) {
     if (file != 2 && strikes(WRITE)) {
         if (how != SHORT) return fails();

@@ -17,7 +17,7 @@ const ENOSPC: i32 = 28;
 const SHORT: i32 = -1;
 
 /// Calls, and how each of them is made to fail.
-const FAULTS: [(&str, &[i32]); 6] = [
+pub(crate) const FAULTS: [(&str, &[i32]); 6] = [
     ("write", &[EIO, ENOSPC, EINTR, SHORT]),
     ("fsync", &[EIO, ENOSPC, EINTR]),
     ("rename", &[EIO, ENOSPC, EINTR]),
@@ -30,13 +30,13 @@ const FAULTS: [(&str, &[i32]); 6] = [
 const MOST_KILLS: usize = 500;
 
 /// The shim, compiled once. Whoever links Rust has a C compiler.
-fn shim() -> &'static Path {
+pub(crate) fn shim() -> &'static Path {
     static SHIM: OnceLock<PathBuf> = OnceLock::new();
     SHIM.get_or_init(|| compiled("shim.c", "faults-shim.so", &["-shared", "-fPIC"]))
 }
 
 /// The tracer, compiled once.
-fn tracer() -> &'static Path {
+pub(crate) fn tracer() -> &'static Path {
     static TRACER: OnceLock<PathBuf> = OnceLock::new();
     TRACER.get_or_init(|| compiled("tracer.c", "faults-tracer", &[]))
 }
@@ -253,7 +253,7 @@ impl Subject {
 }
 
 /// What a run left that must not wait forever.
-fn ended(mut command: Command, place: &str) -> Output {
+pub(crate) fn ended(mut command: Command, place: &str) -> Output {
     let mut running = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let started = Instant::now();
     while running.try_wait().unwrap().is_none() {

@@ -36,8 +36,9 @@ const fn document(
 
 const JOBS: &str = "evenkeel-jobs/src/documents.rs";
 const GROUPED: &str = "evenkeel-jobs/src/grouped/documents.rs";
+const MONITOR: &str = "evenkeel-cli/src/commands/monitor/status.rs";
 
-const DOCUMENTS: [Document; 11] = [
+const DOCUMENTS: [Document; 20] = [
     document("check", JOBS, "CheckDocument", "evenkeel check --json"),
     document("calibrate", JOBS, "CalibrateDocument", "evenkeel calibrate --json"),
     document(
@@ -69,13 +70,52 @@ const DOCUMENTS: [Document; 11] = [
         "CalibrationFile",
         "evenkeel calibrate --out cal.json",
     ),
+    document(
+        "monitor-model",
+        "evenkeel-monitor/src/model.rs",
+        "Model",
+        "evenkeel monitor add, approve and reject --json",
+    ),
+    document(
+        "monitor-run",
+        "evenkeel-cli/src/commands/monitor/run.rs",
+        "RunDocument",
+        "evenkeel monitor run --json",
+    ),
+    document(
+        "monitor-batch",
+        "evenkeel-monitor/src/batch.rs",
+        "ReceivedFields",
+        "the server for each batch, and monitor run for each of its batches, beside the fields of check",
+    ),
+    document("monitor-status", MONITOR, "StatusDocument", "evenkeel monitor status --json"),
+    document("monitor-export", MONITOR, "ExportDocument", "evenkeel monitor export --json"),
+    document("monitor-backup", MONITOR, "BackupDocument", "evenkeel monitor backup --json"),
+    document(
+        "monitor-labels",
+        "evenkeel-monitor/src/labels.rs",
+        "LabelsReceived",
+        "evenkeel monitor labels --json",
+    ),
+    document(
+        "monitor-propose",
+        "evenkeel-monitor/src/proposal.rs",
+        "Proposal",
+        "evenkeel monitor propose --json",
+    ),
+    document(
+        "monitor-calibration",
+        "evenkeel-monitor/src/model.rs",
+        "Version",
+        "evenkeel monitor calibration --json",
+    ),
 ];
 
 #[test]
 fn the_schema_is_that_of_the_types() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let sources =
-        Sources::read(crates, &["evenkeel", "evenkeel-jobs", "evenkeel-io", "evenkeel-cli"]);
+        Sources::read(crates, &["evenkeel", "evenkeel-jobs", "evenkeel-io", "evenkeel-monitor", "evenkeel-cli"]);
     let mut schemas = Schemas::new(&sources);
     let mut documents = Map::new();
     for document in &DOCUMENTS {

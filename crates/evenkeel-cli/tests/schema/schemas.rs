@@ -199,6 +199,10 @@ impl<'a> Schemas<'a> {
                     ("i32" | "i64" | "isize", _) => json!({ "type": "integer" }),
                     ("bool", _) => json!({ "type": "boolean" }),
                     ("String" | "str" | "PathBuf" | "char", _) => json!({ "type": "string" }),
+                    // Written by hand: 2026-11-17T02:00:00Z.
+                    ("Instant", _) => json!({ "type": "string", "format": "date-time" }),
+                    // A document that is handed on.
+                    ("Value", _) => json!({ "type": "object" }),
                     ("Option", [of]) => json!({ "anyOf": [self.of(of, file), { "type": "null" }] }),
                     ("Vec" | "BTreeSet", [of]) => {
                         json!({ "type": "array", "items": self.of(of, file) })

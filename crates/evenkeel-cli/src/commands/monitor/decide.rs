@@ -3,16 +3,17 @@
 use evenkeel_io::{AtomicFile, read_labels_of_rows};
 use evenkeel_monitor::{BatchQuery, Choice, Decision, LateLabels, Model, Monitor, ProposalState};
 
-use super::show::status_lines;
+use super::show::{status_lines, tell_alarm};
 use super::{now, the_model};
 use crate::exit::Outcome;
 use crate::failure::Failure;
 use crate::files::named_by;
 use crate::monitor_args::{CalibrationArgs, DecideArgs, LabelsArgs, ProposeArgs};
 use crate::output::{print, print_json};
+use crate::progress::Verbosity;
 
 pub(super) fn labels(args: &LabelsArgs) -> Result<Outcome, Failure> {
-    let monitor = Monitor::open(&args.store.store)?;
+    let monitor = Monitor::open(&args.store.file.store)?;
     let model = the_model(&monitor, &args.store)?;
     let reference = monitor.reference(&model)?;
     let batch = numbered(&monitor, &model, &args.batch)?;
@@ -20,15 +21,10 @@ pub(super) fn labels(args: &LabelsArgs) -> Result<Outcome, Failure> {
     let found = read_labels_of_rows(&args.labels, &names)?;
     let labels: Vec<(u64, u64)> =
         found.pairs.iter().map(|(row, label)| (*row as u64, *label as u64)).collect();
-    let late = LateLabels { batch, labels: &labels, who: &args.who, at: now() };
+    let late = LateLabels { batch, labels: &labels, who: &args.who.who, at: now() };
     let received = monitor.add_labels(&model.name, &late)?;
     if let Some(alarm) = &received.alarm {
-        eprintln!(
-            "alarm: {} batch {batch}, {}: {}",
-            model.name,
-            alarm.severity.as_str(),
-            alarm.reason
-        );
+        tell_alarm(alarm, batch);
     }
     let outcome = if received.alarm.is_some() { Outcome::ConditionHolds } else { Outcome::Done };
     if args.show.json {
@@ -73,7 +69,7 @@ fn numbered(monitor: &Monitor, model: &Model, typed: &str) -> Result<u64, Failur
 }
 
 pub(super) fn propose(args: &ProposeArgs) -> Result<Outcome, Failure> {
-    let monitor = Monitor::open(&args.store.store)?;
+    let monitor = Monitor::open(&args.store.file.store)?;
     let model = the_model(&monitor, &args.store)?;
     let number = monitor.propose(&model.name, now())?;
     let made =
@@ -101,7 +97,7 @@ pub(super) fn reject(args: &DecideArgs) -> Result<Outcome, Failure> {
 }
 
 fn decide(args: &DecideArgs, choice: Choice) -> Result<Outcome, Failure> {
-    let monitor = Monitor::open(&args.store.store)?;
+    let monitor = Monitor::open(&args.store.file.store)?;
     let model = the_model(&monitor, &args.store)?;
     let proposals = monitor.proposals(&model.name)?;
     let open = proposals.iter().find(|proposal| proposal.state == ProposalState::Open);
@@ -111,11 +107,12 @@ fn decide(args: &DecideArgs, choice: Choice) -> Result<Outcome, Failure> {
             model.name
         )));
     };
+    // Before the decision, which cannot be taken back: a file that cannot be written must not follow it.
+    let out = args.out.as_deref().map(AtomicFile::create).transpose()?;
     let decision = Decision { proposal, choice, who: &args.who, why: &args.why, at: now() };
     let model = monitor.decide(&model.name, &decision)?;
-    if let Some(path) = &args.out {
-        let version = monitor.calibration(&model.name, None)?;
-        AtomicFile::create(path)?.write_whole(version.calibration)?;
+    if let Some(file) = out {
+        file.write_whole(monitor.calibration(&model.name, None)?.calibration)?;
     }
     if args.show.json {
         print_json(&model)?;
@@ -133,14 +130,15 @@ fn decide(args: &DecideArgs, choice: Choice) -> Result<Outcome, Failure> {
 }
 
 pub(super) fn calibration(args: &CalibrationArgs) -> Result<Outcome, Failure> {
-    let monitor = Monitor::open(&args.store.store)?;
+    let monitor = Monitor::open(&args.store.file.store)?;
     let model = the_model(&monitor, &args.store)?;
     let version = monitor.calibration(&model.name, args.version)?;
     AtomicFile::create(&args.out)?.write_whole(&version.calibration)?;
     if args.show.json {
         print_json(&version)?;
-    } else if !args.show.quiet {
-        eprintln!("wrote version {} to {}", version.version, args.out.display());
+    } else {
+        let wrote = format!("wrote version {} to {}", version.version, args.out.display());
+        Verbosity::of(args.show.quiet).note(&wrote);
     }
     Ok(Outcome::Done)
 }

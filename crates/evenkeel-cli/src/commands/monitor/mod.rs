@@ -108,9 +108,9 @@ fn add(args: &AddArgs) -> Result<Outcome, Failure> {
     let name = ModelName::new(args.store.model.as_deref().unwrap_or(UNNAMED))?;
     // Before a store is made: a calibration that cannot be read must not leave an empty one.
     calibration_text(&args.reference)?;
-    let monitor = Monitor::open_or_create(&args.store.store)?;
+    let monitor = Monitor::open_or_create(&args.store.file.store)?;
     let model =
-        add_model(&monitor, (&name, &args.who), &args.reference, &args.watch, &args.reading)?;
+        add_model(&monitor, (&name, &args.who.who), &args.reference, &args.watch, &args.reading)?;
     if args.show.json {
         print_json(&model)?;
     } else {

@@ -5,7 +5,7 @@ use evenkeel_monitor::{BatchRecord, Model, ModelName, Monitor, NewBatch};
 use serde::Serialize;
 
 use super::batch_files::{BatchFile, batch_files};
-use super::show::{batch_line, status_lines, tell_alarms, write_files};
+use super::show::{batch_line, status_lines, tell_alarm, write_files};
 use super::{UNNAMED, add_model, now, the_model};
 use crate::exit::Outcome;
 use crate::failure::Failure;
@@ -17,11 +17,13 @@ use crate::settings::on_threads;
 /// What `monitor run` says.
 #[derive(Debug, Serialize)]
 struct RunDocument {
+    /// The model.
     model: Model,
-    /// Answers to the batches that were new.
+    /// Answers to the batches that were new: the fields of `check`, and those of `monitor-batch`.
     batches: Vec<serde_json::Value>,
     /// Files whose contents were known.
     known: u64,
+    /// Where the model stands now.
     status: evenkeel_monitor::ModelStatus,
     /// Reasons to exit with 1.
     failed: Vec<String>,
@@ -54,7 +56,7 @@ fn run_on_pool(args: &RunArgs) -> Result<Outcome, Failure> {
         if !args.show.json {
             print(&batch_line(&received.record))?;
         }
-        tell_alarms(&received.record);
+        received.record.alarms.iter().for_each(|alarm| tell_alarm(alarm, received.record.batch));
         if args.show.json {
             answers.push(received.json());
         }
@@ -75,13 +77,13 @@ fn batch_of<'a>(
 /// The store and the model, added where it is new.
 fn opened(args: &RunArgs) -> Result<(Monitor, Model), Failure> {
     let Some(path) = &args.reference else {
-        let monitor = Monitor::open(&args.store.store)?;
+        let monitor = Monitor::open(&args.store.file.store)?;
         let model = the_model(&monitor, &args.store)?;
         return Ok((monitor, model));
     };
     // Before a store is made: a calibration that cannot be read must not leave an empty one.
     crate::files::calibration_text(path)?;
-    let monitor = Monitor::open_or_create(&args.store.store)?;
+    let monitor = Monitor::open_or_create(&args.store.file.store)?;
     let name = match (&args.store.model, &monitor.models()?[..]) {
         (Some(name), _) => ModelName::new(name)?,
         (None, [only]) => only.name.clone(),
@@ -99,7 +101,7 @@ fn finish(
 ) -> Result<Outcome, Failure> {
     let model = monitor.model(name)?;
     let status = monitor.status(name)?;
-    write_files(monitor, &model, &args.store, (args.prometheus.as_deref(), args.html.as_deref()))?;
+    write_files(monitor, &model, &args.store, (args.written.prometheus.as_deref(), args.written.html.as_deref()))?;
     let alarms: Vec<_> = match args.fail_on {
         FailOn::New => new.iter().flat_map(|batch| &batch.alarms).collect(),
         FailOn::Standing => status.alarms.iter().collect(),

@@ -1,10 +1,11 @@
 //! What people see of batches and models.
 
+use std::io::Write as _;
 use std::path::Path;
 
 use evenkeel_io::AtomicFile;
 use evenkeel_monitor::{
-    BatchRecord, Model, ModelStatus, Monitor, Proposal, advice, prometheus, trend,
+    AlarmRecord, BatchRecord, Model, ModelStatus, Monitor, Proposal, advice, prometheus, trend,
 };
 
 use super::now;
@@ -37,17 +38,11 @@ pub(super) fn batch_line(record: &BatchRecord) -> String {
     )
 }
 
-/// The alarm of a batch, for stderr: whoever is woken by an exit code should know why.
-pub(super) fn tell_alarms(record: &BatchRecord) {
-    for alarm in &record.alarms {
-        eprintln!(
-            "alarm: {} batch {}, {}: {}",
-            record.model,
-            record.batch,
-            alarm.severity.as_str(),
-            alarm.reason
-        );
-    }
+/// Tells of an alarm on stderr: whoever is woken by an exit code should know why.
+pub(super) fn tell_alarm(alarm: &AlarmRecord, batch: u64) {
+    let (model, severity, reason) = (&alarm.model, alarm.severity.as_str(), &alarm.reason);
+    // Not `eprintln!`, which panics when stderr is gone; the code still tells.
+    let _ = writeln!(std::io::stderr(), "alarm: {model} batch {batch}, {severity}: {reason}");
 }
 
 /// A model in a few lines.
@@ -102,7 +97,7 @@ pub(super) fn status_lines(status: &ModelStatus, store: &StoreArgs) -> String {
 
 /// What to type for a decision.
 pub(super) fn commands(proposal: &Proposal, store: &StoreArgs) -> Vec<String> {
-    let path = quoted(&store.store.to_string_lossy());
+    let path = quoted(&store.file.store.to_string_lossy());
     ["approve", "reject"]
         .map(|word| {
             format!(

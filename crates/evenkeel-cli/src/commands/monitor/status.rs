@@ -1,7 +1,10 @@
 //! `evenkeel monitor status`, `export` and `backup`.
 
+use std::path::PathBuf;
+
 use evenkeel_io::write::{csv, write_table};
-use evenkeel_monitor::{BatchQuery, Instant, Monitor, export};
+use evenkeel_monitor::{BatchQuery, Instant, ModelStatus, Monitor, export};
+use serde::Serialize;
 
 use super::show::{status_lines, write_files};
 use super::the_model;
@@ -9,9 +12,33 @@ use crate::exit::Outcome;
 use crate::failure::Failure;
 use crate::monitor_args::{BackupArgs, ExportArgs, StatusArgs};
 use crate::output::{print, print_json};
+use crate::progress::Verbosity;
+
+/// Where the models stand.
+#[derive(Debug, Serialize)]
+struct StatusDocument<'a> {
+    /// Each of them, by name.
+    models: &'a [ModelStatus],
+}
+
+/// What `monitor export` wrote.
+#[derive(Debug, Serialize)]
+struct ExportDocument<'a> {
+    /// Number of batches.
+    batches: u64,
+    /// The file.
+    out: &'a PathBuf,
+}
+
+/// What `monitor backup` wrote.
+#[derive(Debug, Serialize)]
+struct BackupDocument<'a> {
+    /// The copy.
+    out: &'a PathBuf,
+}
 
 pub(super) fn run(args: &StatusArgs) -> Result<Outcome, Failure> {
-    let monitor = Monitor::open(&args.store.store)?;
+    let monitor = Monitor::open(&args.store.file.store)?;
     if args.verify {
         monitor.store().verify()?;
     }
@@ -23,9 +50,9 @@ pub(super) fn run(args: &StatusArgs) -> Result<Outcome, Failure> {
     for model in &models {
         all.push(monitor.status(&model.name)?);
     }
-    if args.html.is_some() || args.prometheus.is_some() {
-        let files = (args.prometheus.as_deref(), args.html.as_deref());
-        match (&models[..], args.html.is_some()) {
+    if args.written.html.is_some() || args.written.prometheus.is_some() {
+        let files = (args.written.prometheus.as_deref(), args.written.html.as_deref());
+        match (&models[..], args.written.html.is_some()) {
             ([model], _) | ([model, ..], false) => {
                 write_files(&monitor, model, &args.store, files)?;
             }
@@ -37,7 +64,7 @@ pub(super) fn run(args: &StatusArgs) -> Result<Outcome, Failure> {
         }
     }
     if args.show.json {
-        print_json(&serde_json::json!({ "models": all }))?;
+        print_json(&StatusDocument { models: &all })?;
     } else if all.is_empty() {
         print("The store has no models yet; add one with `evenkeel monitor add`.\n")?;
     } else {
@@ -53,7 +80,12 @@ pub(super) fn run(args: &StatusArgs) -> Result<Outcome, Failure> {
 }
 
 pub(super) fn export(args: &ExportArgs) -> Result<Outcome, Failure> {
-    let monitor = Monitor::open(&args.store.store)?;
+    if args.out.as_os_str() == "-" && args.show.json {
+        return Err(Failure::Argument(
+            "--out - puts the table on stdout, where --json has a document; leave one of them out".into(),
+        ));
+    }
+    let monitor = Monitor::open(&args.store.file.store)?;
     let moment = |text: &Option<String>| text.as_deref().map(Instant::parse).transpose();
     let query =
         BatchQuery { from: moment(&args.from)?, to: moment(&args.to)?, ..BatchQuery::default() };
@@ -71,21 +103,22 @@ pub(super) fn export(args: &ExportArgs) -> Result<Outcome, Failure> {
         return Ok(Outcome::Done);
     }
     write_table(&args.out, &table)?;
-    if args.show.json {
-        print_json(&serde_json::json!({ "batches": batches.len(), "out": args.out }))?;
-    } else if !args.show.quiet {
-        eprintln!("wrote {} batches to {}", batches.len(), args.out.display());
+    let (count, out) = (batches.len() as u64, &args.out);
+    match args.show.json {
+        true => print_json(&ExportDocument { batches: count, out })?,
+        false => Verbosity::of(args.show.quiet)
+            .note(&format!("wrote {count} batches to {}", out.display())),
     }
     Ok(Outcome::Done)
 }
 
 pub(super) fn backup(args: &BackupArgs) -> Result<Outcome, Failure> {
-    let monitor = Monitor::open(&args.store)?;
+    let monitor = Monitor::open(&args.store.store)?;
     monitor.backup(&args.out)?;
-    if args.show.json {
-        print_json(&serde_json::json!({ "out": args.out }))?;
-    } else if !args.show.quiet {
-        eprintln!("wrote {}", args.out.display());
+    let out = &args.out;
+    match args.show.json {
+        true => print_json(&BackupDocument { out })?,
+        false => Verbosity::of(args.show.quiet).note(&format!("wrote {}", out.display())),
     }
     Ok(Outcome::Done)
 }
