@@ -46,20 +46,22 @@ fn the_demo_finds_nothing_on_a_quiet_day_and_shows_every_day() {
 fn advice_is_about_the_method_that_was_used() {
     let scratch = crate::Scratch::new();
     let out = scratch.at("cal.json");
+    let (probs, labels, target) =
+        (demo("calibration_probs"), demo("calibration_labels"), demo("motion_blur_5_unlabeled"));
     let warned = |more: &[&str]| {
-        let document = FOG.calibrate(&out, &[more, &["--json"]].concat()).done().json();
+        let files =
+            ["--cal-probs", &probs, "--cal-labels", &labels, "--unlabeled", &target, "--out", &out];
+        let document = run(&[&["calibrate", "--json"], &files[..], more].concat()).done().json();
         let all = document["warnings"].as_array().unwrap().clone();
-        let about = |said: &str| said.contains("the weights amount to");
-        all.iter().filter_map(|said| said.as_str()).find(|said| about(said)).map(str::to_owned)
+        let mut all = all.iter().filter_map(|said| said.as_str());
+        all.find(|said| said.contains("the weights amount to")).expect("few points").to_owned()
     };
-    let descent = ["--method", "ot", "--objective", "weighted-cdf", "--steps", "300"];
-    let descent = warned(&descent).expect("a descent that leans on few points");
+    let descent = warned(&["--method", "ot", "--steps", "300", "--learning-rate", "0.05"]);
     assert!(descent.contains("give the descent a floor"), "{descent}");
-    let at_once = warned(&["--method", "ot"]).expect("a minimiser that leans on few points");
-    assert!(!at_once.contains("descent"), "{at_once}");
-    let labels = demo("fifty_labels").replace(".npy", ".csv");
-    let few = warned(&["--method", "few-labels", "--target-labels", &labels]);
-    assert!(!few.expect("few points").contains("descent"));
+    for method in ["ot", "auto"] {
+        let said = warned(&["--method", method]);
+        assert!(!said.contains("descent") && !said.contains("ot "), "{said}");
+    }
     let said = FOG.compare(&["--methods", "ot,auto,label-plan,uncorrected"]).done().stdout;
     let mut warnings: Vec<&str> = said.lines().filter(|line| line.starts_with("Warning")).collect();
     let found = warnings.len();

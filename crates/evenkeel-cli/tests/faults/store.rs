@@ -132,7 +132,8 @@ fn monitor_run_killed() {
         let place = format!("monitor run: killed at system call {at} of {calls}");
         store.begin_anew();
         let output = ended(traced(at), &place);
-        assert!(output.status.success(), "{place}: {output:?}");
+        // A run may make fewer calls than the one that was counted, and end by itself.
+        assert!(output.status.code().is_some_and(|code| code < 2), "{place}: {output:?}");
         store.assert_counts_once(&place);
     }
 }

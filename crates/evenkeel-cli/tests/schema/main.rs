@@ -114,8 +114,10 @@ const DOCUMENTS: [Document; 20] = [
 #[test]
 fn the_schema_is_that_of_the_types() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let sources =
-        Sources::read(crates, &["evenkeel", "evenkeel-jobs", "evenkeel-io", "evenkeel-monitor", "evenkeel-cli"]);
+    let sources = Sources::read(
+        crates,
+        &["evenkeel", "evenkeel-jobs", "evenkeel-io", "evenkeel-monitor", "evenkeel-cli"],
+    );
     let mut schemas = Schemas::new(&sources);
     let mut documents = Map::new();
     for document in &DOCUMENTS {

@@ -17,8 +17,19 @@ fn help_names_every_limit_and_the_way_to_a_token() {
     let scratch = Scratch::new();
     let help = serve(&scratch, "--help").done().stdout;
     for option in [
-        "--store", "--listen", "--watch", "--webhook", "--webhook-secret-file", "--max-body", "--max-inflated",
-        "--max-rows", "--max-classes", "--max-seconds", "--max-queue", "--min-free", "--threads",
+        "--store",
+        "--listen",
+        "--watch",
+        "--webhook",
+        "--webhook-secret-file",
+        "--max-body",
+        "--max-inflated",
+        "--max-rows",
+        "--max-classes",
+        "--max-seconds",
+        "--max-queue",
+        "--min-free",
+        "--threads",
     ] {
         assert!(help.contains(option), "{option}: {help}");
     }
@@ -41,7 +52,10 @@ fn what_cannot_be_served_is_refused_with_a_sentence() {
         ("--store none/ek.sqlite --listen 127.0.0.1:0", "none/ek.sqlite"),
         ("--store ek.sqlite --webhook http://127.0.0.1:9/x", "--webhook-secret-file"),
         ("--store ek.sqlite --webhook ftp://a/b --webhook-secret-file secret.txt", "http"),
-        ("--store ek.sqlite --webhook http://127.0.0.1:9/x --webhook-secret-file short.txt", "at least 16 bytes"),
+        (
+            "--store ek.sqlite --webhook http://127.0.0.1:9/x --webhook-secret-file short.txt",
+            "at least 16 bytes",
+        ),
         ("--store ek.sqlite --webhook http://127.0.0.1:9/x --webhook-secret-file no.txt", "no.txt"),
         ("--store ek.sqlite --max-rows 0", "--max-rows is 0"),
         ("--store ek.sqlite --max-seconds nan", "--max-seconds"),
@@ -53,19 +67,32 @@ fn what_cannot_be_served_is_refused_with_a_sentence() {
     ] {
         let ran = serve(&scratch, words);
         assert_eq!(ran.code, 2, "{words}: {}", ran.stdout);
-        assert!(ran.stderr.starts_with("error: ") && ran.stderr.contains(said), "{words}: {}", ran.stderr);
+        assert!(
+            ran.stderr.starts_with("error: ") && ran.stderr.contains(said),
+            "{words}: {}",
+            ran.stderr
+        );
     }
 }
 
 #[test]
 fn tokens_are_made_listed_and_taken_back() {
     let scratch = Scratch::new();
-    let made = serve(&scratch, "token new --store ek.sqlite --scopes ingest,read --models shirts,shoes --name nightly").done();
+    let made = serve(
+        &scratch,
+        "token new --store ek.sqlite --scopes ingest,read --models shirts,shoes --name nightly",
+    )
+    .done();
     let token = made.stdout.trim().to_owned();
     assert!(token.starts_with("ek_") && made.stderr.contains("cannot be shown again"), "{made:?}");
     let id = token.split('_').nth(1).unwrap().to_owned();
     let listed = serve(&scratch, "token list --store ek.sqlite").done().stdout;
-    assert!(listed.contains(&id) && listed.contains("ingest,read  shirts,shoes") && listed.contains("nightly"), "{listed}");
+    assert!(
+        listed.contains(&id)
+            && listed.contains("ingest,read  shirts,shoes")
+            && listed.contains("nightly"),
+        "{listed}"
+    );
     assert!(!listed.contains(&token), "the secret is shown again");
     let all = serve(&scratch, "token list --store ek.sqlite --json").done().json();
     assert_eq!(all["tokens"][0]["models"], serde_json::json!(["shirts", "shoes"]));

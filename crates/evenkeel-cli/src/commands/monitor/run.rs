@@ -101,7 +101,12 @@ fn finish(
 ) -> Result<Outcome, Failure> {
     let model = monitor.model(name)?;
     let status = monitor.status(name)?;
-    write_files(monitor, &model, &args.store, (args.written.prometheus.as_deref(), args.written.html.as_deref()))?;
+    write_files(
+        monitor,
+        &model,
+        &args.store,
+        (args.written.prometheus.as_deref(), args.written.html.as_deref()),
+    )?;
     let alarms: Vec<_> = match args.fail_on {
         FailOn::New => new.iter().flat_map(|batch| &batch.alarms).collect(),
         FailOn::Standing => status.alarms.iter().collect(),

@@ -82,7 +82,8 @@ pub(super) fn run(args: &StatusArgs) -> Result<Outcome, Failure> {
 pub(super) fn export(args: &ExportArgs) -> Result<Outcome, Failure> {
     if args.out.as_os_str() == "-" && args.show.json {
         return Err(Failure::Argument(
-            "--out - puts the table on stdout, where --json has a document; leave one of them out".into(),
+            "--out - puts the table on stdout, where --json has a document; leave one of them out"
+                .into(),
         ));
     }
     let monitor = Monitor::open(&args.store.file.store)?;
