@@ -57,18 +57,27 @@ fn screened_sets<T: Real>(
             screen.place(row, values.iter().map(|value| (*value).into() as f32));
         }
         let unsure = screen.sets(&scales.map(|scale| scale as f32), &mut words);
-        for (row, unsure) in unsure.into_iter().enumerate().take(rows) {
-            if unsure {
+        let filled = sets.extend(rows).chunks_exact_mut(words.len());
+        for (row, set) in filled.enumerate() {
+            set.iter_mut().zip(&words).for_each(|(to, from)| *to = from[row]);
+            if unsure[row] {
                 widen_scaled(block.row(first + row), scales[row], &mut probabilities);
                 law.scores(classes, &probabilities, &mut room, &mut scores);
-                sets.push_row(|label| thresholds.admit(first + row, label, scores[label]));
-            } else {
-                let row_words = words.iter().map(|word| word[row]);
-                sets.extend(1).iter_mut().zip(row_words).for_each(|(to, from)| *to = from);
+                fill_row(set, &scores, |label, score| thresholds.admit(first + row, label, score));
             }
         }
     }
     Ok(sets)
+}
+
+/// The set of the labels whose score is admitted.
+fn fill_row(set: &mut [u64], scores: &[f64], admits: impl Fn(usize, f64) -> bool) {
+    for (index, (word, scores)) in set.iter_mut().zip(scores.chunks(WORD)).enumerate() {
+        let bits = scores.iter().enumerate();
+        *word = bits.fold(0, |word, (bit, score)| {
+            word | u64::from(admits(index * WORD + bit, *score)) << bit
+        });
+    }
 }
 
 /// By the scores, several rows at a time: one row of a few classes leaves most of a register empty.

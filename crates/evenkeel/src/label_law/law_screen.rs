@@ -18,6 +18,8 @@ pub(crate) const ROWS: usize = 16;
 const WORD: usize = u64::BITS as usize;
 /// Beyond, the rounding of a sum in f32 widens the margin for nothing.
 const MOST_CLASSES: usize = 1 << 14;
+/// Plans of one temperature at most: no method makes more.
+const MOST_PLANS: usize = 2;
 /// Scalings further apart than this could be lost in f32.
 const WIDEST_SCALINGS: f64 = 1e20;
 /// What a comparison in f64 rounds, many times over.
@@ -84,7 +86,8 @@ impl LawScreen {
 impl Term {
     fn new(term: &LawTerm) -> Option<Self> {
         let plans: Option<Vec<Plan>> = term.plans.iter().map(Plan::new).collect();
-        Some(Self { inverse: (1.0 / term.temperature) as f32, own: term.own as f32, plans: plans? })
+        let plans = plans.filter(|plans| plans.len() <= MOST_PLANS)?;
+        Some(Self { inverse: (1.0 / term.temperature) as f32, own: term.own as f32, plans })
     }
 }
 
@@ -159,6 +162,46 @@ fn exp2_of_negative(x: f32) -> f32 {
 
 type Lanes = [f32; ROWS];
 
+/// Adds what a term with these plans gives to every label of every row.
+#[inline(always)]
+fn add_term<const PLANS: usize>(
+    term: &Term,
+    plans: [&Plan; PLANS],
+    (logs, largest): (&[Lanes], &Lanes),
+    powers: &mut [Lanes],
+    masses: &mut [Lanes],
+) {
+    let mut own: Lanes = [0.0; ROWS];
+    let mut shares: [Lanes; PLANS] = [[0.0; ROWS]; PLANS];
+    for (label, (powers, logs)) in powers.iter_mut().zip(logs).enumerate() {
+        let scalings = plans.map(|plan| plan.scalings[label]);
+        for lane in 0..ROWS {
+            let power = exp2_of_negative((logs[lane] - largest[lane]) * term.inverse);
+            powers[lane] = power;
+            own[lane] += power;
+            for plan in 0..PLANS {
+                shares[plan][lane] += power * scalings[plan];
+            }
+        }
+    }
+    for lane in 0..ROWS {
+        own[lane] = term.own / own[lane];
+        for plan in 0..PLANS {
+            shares[plan][lane] = plans[plan].share / shares[plan][lane];
+        }
+    }
+    for (label, (masses, powers)) in masses.iter_mut().zip(powers.iter()).enumerate() {
+        let scalings = plans.map(|plan| plan.scalings[label]);
+        for lane in 0..ROWS {
+            let mut share = own[lane];
+            for plan in 0..PLANS {
+                share += shares[plan][lane] * scalings[plan];
+            }
+            masses[lane] += powers[lane] * share;
+        }
+    }
+}
+
 in_widest_registers! {
     /// [`LawScreen::sets`]: rows beside each other, label after label, so that any number of labels fills the registers.
     fn screen[](
@@ -191,33 +234,10 @@ in_widest_registers! {
         }
         masses.fill([0.0; ROWS]);
         for term in terms {
-            let mut sums = [0.0; ROWS];
-            for (powers, logs) in powers.iter_mut().zip(logs.iter()) {
-                for lane in 0..ROWS {
-                    let x = (logs[lane] - largest[lane]) * term.inverse;
-                    powers[lane] = exp2_of_negative(x);
-                    sums[lane] += powers[lane];
-                }
-            }
-            let share = sums.map(|sum: f32| term.own / sum);
-            for (masses, powers) in masses.iter_mut().zip(powers.iter()) {
-                for lane in 0..ROWS {
-                    masses[lane] += powers[lane] * share[lane];
-                }
-            }
-            for plan in &term.plans {
-                let mut sums = [0.0; ROWS];
-                for (powers, b) in powers.iter().zip(&plan.scalings) {
-                    for lane in 0..ROWS {
-                        sums[lane] += powers[lane] * b;
-                    }
-                }
-                let share = sums.map(|sum: f32| plan.share / sum);
-                for ((masses, powers), b) in masses.iter_mut().zip(powers.iter()).zip(&plan.scalings) {
-                    for lane in 0..ROWS {
-                        masses[lane] += powers[lane] * (share[lane] * b);
-                    }
-                }
+            match &term.plans[..] {
+                [] => add_term(term, [], (logs, &largest), powers, masses),
+                [plan] => add_term(term, [plan], (logs, &largest), powers, masses),
+                [one, two, ..] => add_term(term, [one, two], (logs, &largest), powers, masses),
             }
         }
         let labels = masses.chunks(WORD).zip(certain.chunks(WORD));
