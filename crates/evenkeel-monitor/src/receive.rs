@@ -96,7 +96,8 @@ pub(crate) fn look<'a, 'b: 'a>(
         summary: BatchSummary::of(&checked),
         document,
     };
-    Ok(Seen { batch, checked, said, time: new.time })
+    // A clock that is ahead would hold its day open for as long: nothing after it would be later.
+    Ok(Seen { batch, checked, said, time: new.time.min(new.received) })
 }
 
 /// The document of a check as JSON, without the rows that `check` shows as examples: they are data of the batch.

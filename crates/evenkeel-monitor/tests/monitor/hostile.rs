@@ -197,6 +197,26 @@ fn clocks_may_go_back() {
 }
 
 #[test]
+fn a_batch_of_the_future_does_not_hold_its_day_open() {
+    let folder = Folder::new();
+    let monitor = watched(&folder.store(), Keep::Nothing);
+    let send_at = |key: &str, time, received, seed| {
+        let (values, _) = rows(30, CLEAR, seed);
+        let mut source = MemorySource::new("batch", AnyRows::f64(&values, 5).unwrap());
+        let (content, rows) = ([seed as u8; 32], &mut source);
+        let new = NewBatch { key, content, name: key, time, received, ids: None, rows };
+        monitor.receive(&name(), new).unwrap().record
+    };
+    send_at("a", day(1), day(1), 1);
+    let ahead = send_at("b", day(100_000), day(1), 2);
+    assert_eq!(ahead.time, day(100_000), "what was said is kept");
+    let next = send_at("c", day(2), day(2), 3);
+    let windows: Vec<String> =
+        next.stream.tested.iter().map(|tested| format!("{:?}", tested.window)).collect();
+    assert!(windows.contains(&"Day".to_owned()), "{windows:?}");
+}
+
+#[test]
 fn calibrations_that_cannot_be_watched_are_refused() {
     let folder = Folder::new();
     let monitor = Monitor::open_or_create(&folder.store()).unwrap();
