@@ -13,7 +13,8 @@ use clap::{Args, Subcommand};
     after_help = "\
 Example:
   evenkeel serve --store ek.sqlite
-  curl -X PUT --data-binary @cal.json -H 'Content-Type: application/json' http://127.0.0.1:8750/v1/models/garments
+  curl -X PUT --data-binary @cal.json -H 'Content-Type: application/json' \\
+    http://127.0.0.1:8750/v1/models/garments
   curl --data-binary @night.npy -H 'Content-Type: application/x-npy' -H 'Idempotency-Key: night-1' \\
     http://127.0.0.1:8750/v1/models/garments/batches
 
@@ -32,13 +33,13 @@ pub(crate) struct ServeArgs {
     /// A folder to take batches from: DIR/MODEL/anything.npy, .parquet, .arrow, .csv or .jsonl.
     #[arg(long, value_name = "DIR")]
     pub watch: Option<PathBuf>,
+    /// Threads that check batches; results do not depend on it [default: all cores].
+    #[arg(long)]
+    pub threads: Option<usize>,
     #[command(flatten)]
     pub webhooks: WebhookArgs,
     #[command(flatten)]
     pub limits: LimitArgs,
-    /// Threads that check batches; results do not depend on it [default: all cores].
-    #[arg(long)]
-    pub threads: Option<usize>,
 }
 
 /// Whom to tell of alarms, proposals and decisions.

@@ -187,13 +187,15 @@ impl HistoryQuery {
         }
         let after = match self.cursor.as_deref() {
             None => 0,
-            Some(text) if text.len() <= 18 && text.bytes().all(|byte| byte.is_ascii_digit()) => {
-                text.parse().unwrap_or(0)
-            }
             Some(text) => {
-                return Err(Problem::usage(format!(
-                    "{text:?} is no cursor; give next_cursor of the page before"
-                )));
+                // Digits only, and not so many that they are no number of a batch.
+                let is_plain = text.len() <= 18 && text.bytes().all(|byte| byte.is_ascii_digit());
+                let after = text.parse().ok().filter(|_| is_plain);
+                after.ok_or_else(|| {
+                    Problem::usage(format!(
+                        "{text:?} is no cursor; give next_cursor of the page before"
+                    ))
+                })?
             }
         };
         let usage = |error: evenkeel_monitor::MonitorError| Problem::usage(error.to_string());

@@ -193,9 +193,15 @@ fn history_comes_in_pages_in_the_order_of_arrival() {
         world.caller.get(&format!("/v1/models/garments/batches/{one}")).expect(200).json()["time"],
         "2026-11-03T03:00:00Z"
     );
-    for query in
-        ["?limit=0", "?limit=x", "?limit=1001", "?from=yesterday", "?cursor=%00", "?cursor=x"]
-    {
+    for query in [
+        "?limit=0",
+        "?limit=x",
+        "?limit=1001",
+        "?from=yesterday",
+        "?cursor=%00",
+        "?cursor=x",
+        "?cursor=",
+    ] {
         world.caller.get(&format!("/v1/models/garments/batches{query}")).expect(400);
     }
     world.caller.get("/v1/models/garments/batches/999999").expect(404);
