@@ -6,7 +6,7 @@ use super::report::{
     AssumedModel, ConfidentInterval, CoverageIntervals, DominanceReport, DominanceReports,
     SandwichBounds, SandwichReports, ShiftOutcome, ShiftReport,
 };
-use super::settings::{CheckSettings, Stopping};
+use super::settings::CheckSettings;
 use super::target_laws::TargetLaws;
 use crate::bound::{
     DkwCorrection, Integrator, PopulationMargins, coverage_interval, exact_gap_between,
@@ -19,7 +19,7 @@ use crate::measure::{BANDWIDTH_FLOOR, Bandwidth, Grid, SmoothedLaw, Support, Wei
 use crate::method::label_plan::LabelPlan;
 use crate::reading::Readings;
 use crate::sandwich::Sandwich;
-use crate::shift::{ShiftTest, shift_test, shift_test_until_clear};
+use crate::shift::ShiftTest;
 use crate::threshold::Threshold;
 
 /// What an answer is made of.
@@ -27,23 +27,16 @@ pub(super) struct Evidence<'a> {
     pub calibration: &'a CheckedCalibration,
     pub laws: &'a TargetLaws,
     pub plan: &'a LabelPlan,
+    pub test: &'a ShiftTest,
 }
 
-/// Looks at the calibration side, the laws of the target data and its readings, and answers; with the test that was made.
-pub(super) fn answer(evidence: &Evidence<'_>) -> Result<(ShiftReport, ShiftTest)> {
-    let Evidence { calibration, laws: target, plan } = evidence;
-    let CheckedCalibration { planner, predictions, belief, threshold, score, settings, .. } =
-        calibration;
+/// Looks at the calibration side, the laws of the target data and its readings, and answers.
+pub(super) fn answer(evidence: &Evidence<'_>) -> Result<ShiftReport> {
+    let Evidence { calibration, laws: target, plan, test } = evidence;
+    let CheckedCalibration { planner, belief, threshold, score, settings, .. } = calibration;
     let (scores, classes) = (planner.labeled().scores(), planner.labeled().classes());
     let range = score.range(classes);
     let TargetLaws { min_max, f_u, .. } = target;
-    let (draws, seed) = (settings.permutations, settings.seed);
-    let test = match settings.stopping {
-        Stopping::AfterAll => shift_test(predictions, &target.predictions, draws, seed)?,
-        Stopping::WhenClear => {
-            shift_test_until_clear(predictions, &target.predictions, draws, seed)?
-        }
-    };
     let shift = ShiftOutcome {
         statistic: test.statistic,
         confidence_distance: test.confidence_distance,
@@ -60,7 +53,7 @@ pub(super) fn answer(evidence: &Evidence<'_>) -> Result<(ShiftReport, ShiftTest)
     let bounds = |sandwich: &Sandwich| bounds_of(&p, sandwich, range, scores.len(), settings);
     let Readings { coverage_estimate, readings, band, verdict, loss, .. } =
         plan.laws().readings_by(plan.reading(), *threshold, settings.alpha.level());
-    let report = ShiftReport {
+    Ok(ShiftReport {
         n: scores.len(),
         m: target.rows,
         classes,
@@ -94,8 +87,7 @@ pub(super) fn answer(evidence: &Evidence<'_>) -> Result<(ShiftReport, ShiftTest)
             },
         },
         bound_grid: settings.bound_grid,
-    };
-    Ok((report, test))
+    })
 }
 
 fn coverage_intervals(evidence: &Evidence<'_>) -> Result<CoverageIntervals> {

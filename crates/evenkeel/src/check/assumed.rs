@@ -26,7 +26,7 @@ pub(super) fn assumed_interval(
     evidence: &Evidence<'_>,
     confidence: Option<FailureProbability>,
 ) -> Result<[f64; 2]> {
-    let Evidence { calibration, laws, plan } = evidence;
+    let Evidence { calibration, laws, plan, .. } = evidence;
     let CheckedCalibration { planner, belief, threshold, .. } = calibration;
     let (false, Threshold::Finite(t)) = (belief.holds, threshold) else {
         return coverage_interval(&laws.f_u, *threshold, confidence)

@@ -28,7 +28,7 @@ fn in_blocks(planner: &LabelPlanner, target: &Sample, size: usize) -> LabelPlan 
         part.merge(whole).unwrap()
     });
     assert_eq!(first.rows(), target.labels.len() as u64);
-    let prepared = planner.prepare(first).unwrap();
+    let prepared = planner.prepare(&first).unwrap();
     let empty = prepared.second_pass();
     let second = parts().fold(empty.clone(), |whole, (index, part)| {
         let part = empty.clone().add(&prepared, keys(index * size), &block(part)).unwrap();
@@ -92,13 +92,13 @@ fn passes_over_different_rows_are_refused() {
     let (target, other) = (sample(60, 0.7, 2), sample(61, 0.7, 3));
     let planner = planner(&labeled, Score::Lac, settings());
     let first = planner.first_pass().add(keys(0), &block(&target.probabilities)).unwrap();
-    let prepared = planner.prepare(first).unwrap();
+    let prepared = planner.prepare(&first).unwrap();
     let second =
         prepared.second_pass().add(&prepared, keys(0), &block(&other.probabilities)).unwrap();
     assert!(matches!(
         planner.finish(&prepared, second).unwrap_err(),
         Error::LengthMismatch { found: 61, expected: 60, .. }
     ));
-    let empty = planner.prepare(planner.first_pass()).unwrap_err();
+    let empty = planner.prepare(&planner.first_pass()).unwrap_err();
     assert!(matches!(empty, Error::Empty { .. }));
 }

@@ -98,7 +98,7 @@ impl LabelPlanner {
         let summary = &prepared.evidence;
         let evidence = PlanEvidence {
             n: scores.len(),
-            m: prepared.rows,
+            m: summary.rows,
             classes: self.labeled.classes(),
             temperature: self.temperature,
             group_of: prepared.groups.group_of.clone(),

@@ -12,7 +12,7 @@ use super::evidence::{FixedPoint, MatchedEvidence};
 use super::second_pass::SecondPass;
 use crate::error::{Error, Result, require_finite, require_same_length};
 use crate::label_law::{
-    ClassGroups, LARGEST_INFLATION, LabelLawMap, LabelShares, PlanMixture, SecondOpinions,
+    ClassGroups, FirstPass, LARGEST_INFLATION, LabelLawMap, LabelShares, PlanMixture, SecondOpinions,
     ShiftStatistics,
 };
 use crate::reading::ReadingName;
@@ -50,6 +50,7 @@ pub struct PreparedPlan {
     /// Largest calibration score, one of the abscissae.
     pub(super) largest: f64,
     pub(super) score: Option<Score>,
+    /// Rows that the laws are read of: all, or those that the first pass kept.
     pub(super) rows: u64,
     pub(super) groups: ClassGroups,
     /// What scores labels, where that was known before the plan.
@@ -60,6 +61,8 @@ pub struct PreparedPlan {
 /// What was found on the way, for the evidence.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct PlanSummary {
+    /// `m`, all target rows.
+    pub rows: u64,
     pub temperature: f64,
     pub statistics: ShiftStatistics,
     pub plan: FixedPoint,
@@ -114,7 +117,8 @@ impl TryFrom<Stored> for PreparedPlan {
             && evidence.accuracy.is_sound()
             && evidence.label_shares.as_ref().is_none_or(|shares| shares.is_sound(count))
             && evidence.second_opinions.as_ref().is_none_or(SecondOpinions::is_sound)
-            && rows <= MOST_ROWS;
+            && rows <= evidence.rows
+            && evidence.rows <= MOST_ROWS;
         if !numbers {
             return Err(contradiction("a number of the plan is out of its range"));
         }
@@ -200,6 +204,17 @@ impl PreparedPlan {
     /// An empty second pass, with places for the laws at every distinct calibration score.
     pub fn second_pass(&self) -> SecondPass {
         SecondPass::new(self)
+    }
+
+    /// The same plan and the laws of the rows that its first pass kept: those of all rows where it kept all of them, and of a uniform
+    /// sample elsewhere.
+    ///
+    /// # Errors
+    /// If rows were not kept as probabilities, or two have one key.
+    pub(crate) fn read_kept(mut self, first: &FirstPass) -> Result<(Self, SecondPass)> {
+        self.rows = first.kept_rows();
+        let laws = SecondPass::of_kept(&self, first)?;
+        Ok((self, laws))
     }
 
     /// SHA-256 of the plan's wire form: the name of the plan in the states of its second pass.
