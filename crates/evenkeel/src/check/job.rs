@@ -21,23 +21,17 @@ use crate::measure::WeightedEmpirical;
 use crate::method::Concluded;
 use crate::method::auto;
 use crate::method::label_plan::{
-    Aiming, FirstPass, LabelPlan, LabelPlanner, PlanFirstPass, PlanQuestion, PreparedPlan,
-    SecondPass,
+    Aiming, ENOUGH_ROWS, FirstPass, LabelPlan, LabelPlanner, PlanFirstPass, PlanQuestion,
+    PreparedPlan, SecondPass,
 };
 use crate::reading::{Belief, belief, belief_by};
 use crate::rows::{Real, RowKeys, Rows};
 use crate::score::{Labels, Probabilities, Score};
-use crate::shift::{
-    Prediction, ShiftTest, predictions, sampled, shift_test, shift_test_until_clear,
-};
+use crate::shift::{Prediction, ShiftTest, predictions, sampled, shift_decision, shift_test};
 use crate::side_inputs::{Labeled, SideInputs};
 use crate::sketch::state::{JobHeader, Kind, digest_of, open, open_parts, seal};
 use crate::sketch::{PartIds, RowMarks};
 use crate::threshold::{TestMass, Threshold, conformal_threshold};
-
-/// Kept rows that give the readings where no shift was found: with fewer, all rows are read once more. The sampling error of a
-/// coverage of 90 % is then 1.1 points at most.
-const ENOUGH_ROWS: u64 = 2000;
 
 /// A check in the making. Calibration points are whole in memory; target rows are added in blocks, once or twice, or by
 /// [`absorb`](Self::absorb)ing what other processes made of theirs. Any cut into blocks and any order gives the same bits, as
@@ -177,11 +171,11 @@ impl CheckedCalibration {
 
     /// The shift test, of the predictions on both data sets.
     fn test(&self, laws: &TargetLaws) -> Result<ShiftTest> {
-        let CheckSettings { permutations, seed, stopping, .. } = self.settings;
+        let CheckSettings { delta, permutations, seed, stopping, .. } = self.settings;
         let (before, now) = (&self.predictions, &laws.predictions);
         match stopping {
             Stopping::AfterAll => shift_test(before, now, permutations, seed),
-            Stopping::WhenClear => shift_test_until_clear(before, now, permutations, seed),
+            Stopping::WhenClear => shift_decision(before, now, (delta, permutations), seed),
         }
     }
 

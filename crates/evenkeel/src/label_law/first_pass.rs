@@ -74,7 +74,9 @@ impl TryFrom<StoredFirst> for FirstPass {
         }
         let warm = temperature.is_finite() && temperature > 0.0;
         if !(warm && kept.rows().all(|(key, row)| row.is_sound(key, classes))) {
-            return Err(contradiction("its rows do not hold a probability or a logit for each class"));
+            return Err(contradiction(
+                "its rows do not hold a probability or a logit for each class",
+            ));
         }
         let alike = |other: &Self| {
             other.others.is_empty()
@@ -223,6 +225,11 @@ impl FirstPass {
     /// Number of rows that take part in the fixed points, with all their probabilities.
     pub(crate) fn kept_rows(&self) -> u64 {
         self.kept.len() as u64
+    }
+
+    /// Whether labels of the kept rows can be scored again.
+    pub(crate) fn keeps_probabilities(&self) -> bool {
+        self.kept.rows().all(|(_, row)| matches!(row, KeptRow::Probabilities(_)))
     }
 
     /// An error unless another pass is one of the same planner: classes, temperature and sample.

@@ -53,12 +53,8 @@ impl<T: Real> TargetRows<'_, T> {
     /// An error unless a plan can read the block's row `offset`, which has the key `row`.
     pub(super) fn require_row(&self, offset: usize, row: u64) -> Result<()> {
         match self {
-            Self::Probabilities(rows) => {
-                row_scale(rows.what(), row, rows.row(offset)).map(drop)
-            }
-            Self::Logits(rows) => {
-                require_logits(rows.what(), row_number(row), rows.row(offset))
-            }
+            Self::Probabilities(rows) => row_scale(rows.what(), row, rows.row(offset)).map(drop),
+            Self::Logits(rows) => require_logits(rows.what(), row_number(row), rows.row(offset)),
             Self::Candidates(candidates) => plausibility(candidates, offset).map(drop),
         }
     }

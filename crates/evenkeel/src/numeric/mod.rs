@@ -21,7 +21,8 @@ pub(crate) mod ln;
 pub(crate) mod simd;
 
 pub(crate) use exp::{
-    add_lanes, dot_in_lanes, exp_of_negative, largest_in_lanes, running_sums, softmax_into,
-    sum_in_lanes, tempered_log_sum_exp, tempered_softmax_below, tempered_softmax_into,
+    ROWS_ABREAST, add_lanes, dot_in_lanes, exp_of_negative, largest_in_lanes, running_sums,
+    softmax_into, sum_in_lanes, tempered_log_sum_exp, tempered_log_sums_exp,
+    tempered_softmax_below, tempered_softmax_into,
 };
 pub(crate) use fused_ln::floored_ln;

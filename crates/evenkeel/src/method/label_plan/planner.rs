@@ -11,8 +11,8 @@ use crate::error::{Error, Result};
 use crate::interval::Interval;
 use crate::label_law::{
     ClassGroups, FirstPass, FittedModel, Iterating, LabelLawMap, LabeledLogits,
-    PredictedCalibration, Said, ShiftStatistics, TargetRows, best_temperature, confidence, in_blocks,
-    predicted, shift_statistics, tempered_softmax,
+    PredictedCalibration, Said, ShiftStatistics, TargetRows, best_temperature, confidence,
+    in_blocks, predicted, shift_statistics, tempered_softmax,
 };
 use crate::rows::{Real, RowKeys, Rows};
 use crate::score::{Labels, Probabilities, Score};

@@ -8,8 +8,8 @@ use super::settings::{KnownAccuracy, Opinions};
 use crate::error::{Error, Result, require_finite};
 use crate::label_law::{
     ClassGroups, FirstPass, GroupTable, KeptRows, LabelShares, Marginal, Matching, PlanMixture,
-    Predicted, Said, SecondOpinion, SecondOpinions, ShiftStatistics, TransportPlan, accuracy_statistics,
-    clip_to_shares, fit_plan, label_shares, second_opinion,
+    Predicted, Said, SecondOpinion, SecondOpinions, ShiftStatistics, TransportPlan,
+    accuracy_statistics, clip_to_shares, fit_plan, label_shares, second_opinion,
 };
 use crate::reading::ReadingName;
 
@@ -95,8 +95,10 @@ impl LabelPlanner {
             given_law.clone().or_else(|| label_law_of(self.score.as_ref(), &laws, &aims));
         let scores = self.scores_by(label_law.as_ref());
         let (abscissae, largest) = self.abscissae(&scores, &question.thresholds)?;
-        Ok(PreparedPlan {
+        let prepared = PreparedPlan {
             laws,
+            known: Vec::new(),
+            known_rows: 0,
             aims,
             abscissae,
             largest,
@@ -115,7 +117,8 @@ impl LabelPlanner {
                 label_shares: shares,
                 second_opinions: opinions,
             },
-        })
+        };
+        prepared.knowing(first)
     }
 
     /// The readings that thresholds may be made of, the one to be preferred first.

@@ -63,7 +63,8 @@ impl SecondPass {
     fn add_kept(self, prepared: &PreparedPlan, rows: &[&Row<KeptRow>]) -> Result<Self> {
         self.add_rows(prepared, rows.len(), |reader, offset| {
             let Row { key, value, .. } = rows[offset];
-            let (KeptRow::Probabilities(row), Some(score)) = (value, prepared.score.as_ref()) else {
+            let (KeptRow::Probabilities(row), Some(score)) = (value, prepared.score.as_ref())
+            else {
                 return Err(contradiction("its rows are not probabilities"));
             };
             reader.read_kept(row, *key, score);
