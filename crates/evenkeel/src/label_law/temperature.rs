@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::labeled_logits::LabeledLogits;
 use crate::level::FailureProbability;
 use crate::numeric::simd::in_widest_registers;
-use crate::numeric::{ROWS_ABREAST, tempered_log_sum_exp, tempered_log_sums_exp};
+use crate::numeric::{ROWS_ABREAST, SHORT_ROW, tempered_log_sum_exp, tempered_log_sums_exp};
 
 /// Smallest temperature tried: below 1 the model's probabilities are sharpened.
 const SMALLEST: f64 = 0.3;
@@ -21,9 +21,6 @@ pub(crate) const TEMPERATURES: usize = 60;
 /// Rows whose likelihoods are added up together. Part of the result: another number of rows would
 /// round the sum in another way.
 const CHUNK_ROWS: usize = 1 << 12;
-
-/// Rows of at most so many classes are read eight at a time.
-const SHORT_ROW: usize = 32;
 
 /// The temperature of `index` in `0..60`: log-spaced, both ends included.
 pub(crate) fn grid_temperature(index: usize) -> f64 {
