@@ -45,16 +45,30 @@ fn planner(n: usize, classes: usize) -> LabelPlanner {
 fn a_fit_on_300_points(bencher: Bencher, classes: usize) {
     let (values, labels) = logits(300, classes, 4.0, 1);
     let (target, _) = logits(300, classes, 2.5, 2);
-    let labels = Labels::new(labels, classes).unwrap();
+    fit(bencher, classes, (&values, &labels), &target);
+}
+
+fn fit(bencher: Bencher, classes: usize, (values, labels): (&[f32], &[usize]), target: &[f32]) {
+    let labels = Labels::new(labels.to_vec(), classes).unwrap();
     let settings = LabelPlanSettings::new(FailureProbability::new(0.05).unwrap());
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     let fit = || {
-        let rows = Rows::new("logits", black_box(&values), classes).unwrap();
+        let rows = Rows::new("logits", black_box(values), classes).unwrap();
         let labeled = LabeledLogits::of_logits(rows, &labels, &Score::Lac).unwrap();
         let planner = LabelPlanner::new(labeled, Score::Lac, settings, Seed::new(0)).unwrap();
-        planner.plan(&TargetRows::Logits(Rows::new("logits", &target, classes).unwrap())).unwrap()
+        planner.plan(&TargetRows::Logits(Rows::new("logits", target, classes).unwrap())).unwrap()
     };
     bencher.bench_local(|| pool.install(fit));
+}
+
+/// The same where half of the target rows fall on one class, so that every plan of the matched laws is needed: they take part in each
+/// fit, and `valgrind --tool=callgrind` tells their share.
+#[divan::bench(args = [10, 100, 1000])]
+fn a_fit_on_300_points_of_which_half_collapse(bencher: Bencher, classes: usize) {
+    let (values, labels) = logits(300, classes, 4.0, 1);
+    let (mut target, _) = logits(300, classes, 2.5, 2);
+    target.chunks_exact_mut(classes).step_by(2).for_each(|row| row[0] += 8.0);
+    fit(bencher, classes, (&values, &labels), &target);
 }
 
 /// A million rows of a hundred classes, as many threads as the machine has.

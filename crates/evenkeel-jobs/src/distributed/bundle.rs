@@ -5,6 +5,8 @@
 //! ```
 //! Each state has a checksum of its own; the numbers say whether one is missing.
 
+use std::collections::HashSet;
+
 use evenkeel::error::Error;
 
 use crate::error::Result;
@@ -17,10 +19,15 @@ const VERSION: u16 = 1;
 const DAMAGED: Error =
     Error::Damaged { what: "the bundle of states", why: "bytes of it were lost or changed" };
 
+const TWICE: Error = Error::Damaged {
+    what: "the bundle of states",
+    why: "it holds one state twice; pack every part's state once",
+};
+
 /// Puts states, or bundles of them, into one bundle.
 ///
 /// # Errors
-/// If a bundle among them is damaged.
+/// If a bundle among them is damaged, or a state is given twice.
 pub fn pack_states(states: &[&[u8]]) -> Result<Vec<u8>> {
     let mut all = Vec::new();
     for bytes in states {
@@ -33,6 +40,8 @@ pub fn pack_states(states: &[&[u8]]) -> Result<Vec<u8>> {
         bundle.extend((state.len() as u64).to_le_bytes());
         bundle.extend(state);
     }
+    // As it will be read: a state that is there twice is refused where it was packed.
+    states_of(&bundle)?;
     Ok(bundle)
 }
 
@@ -59,7 +68,15 @@ pub(crate) fn states_of(bytes: &[u8]) -> Result<Vec<&[u8]>> {
         states.push(state);
         rest = later;
     }
-    if states.len() as u64 == count { Ok(states) } else { Err(DAMAGED.into()) }
+    if states.len() as u64 != count {
+        return Err(DAMAGED.into());
+    }
+    // Found before any of them is merged: a job that took one of the two could not go on.
+    let mut once = HashSet::new();
+    match states.iter().all(|state| once.insert(*state)) {
+        true => Ok(states),
+        false => Err(TWICE.into()),
+    }
 }
 
 #[cfg(test)]
@@ -74,6 +91,7 @@ mod tests {
         let all = pack_states(&[&pair, three]).unwrap();
         assert_eq!(states_of(&all).unwrap(), [one, two, three]);
         assert_eq!(states_of(one).unwrap(), [one]);
+        assert!(pack_states(&[&all, one]).is_err(), "one state twice");
         for end in 4..all.len() {
             assert!(states_of(&all[..end]).is_err(), "cut at {end}");
         }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! threshold   smallest s with (1 - test mass) F_w(s) >= 1 - alpha       crate::threshold
-//! sets        C(x) = {y : s(x, y) <= threshold}                         prediction, label_sets
+//! sets        C(x) = {y : s(x, y) <= threshold}                         prediction, law_sets, label_sets
 //! ```
 //! A block of rows has one threshold, one per row or one per label ([`Thresholds`]), depending on the method.
 
@@ -11,6 +11,7 @@ mod lac_bands;
 #[cfg(target_arch = "x86_64")]
 mod lac_bands_avx2;
 mod lac_rows;
+mod law_sets;
 mod prediction;
 mod thresholds;
 

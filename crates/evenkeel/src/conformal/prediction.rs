@@ -2,6 +2,7 @@
 
 use super::label_sets::LabelSets;
 use super::lac_rows::{RowThresholds, lac_sets};
+use super::law_sets::law_sets;
 use super::thresholds::Thresholds;
 use crate::error::{Error, Result, require_same_length};
 use crate::label_law::LabelLawMap;
@@ -63,11 +64,10 @@ pub(crate) fn predict_scored<T: Real>(
         }
         _ => {}
     }
-    let mut sets = LabelSets::with_capacity(block.rows(), block.columns());
     if let Scoring::LabelLaw(law) = scoring {
-        push_law_sets(keys, block, law, thresholds, &mut sets)?;
-        return Ok(sets);
+        return law_sets(keys, block, law, thresholds);
     }
+    let mut sets = LabelSets::with_capacity(block.rows(), block.columns());
     let mut rows = RowScorer::new(scoring, block.columns());
     for (offset, values) in block.iter().enumerate() {
         let scores = rows.score(block.what(), keys.key(offset), values)?;
@@ -89,34 +89,6 @@ fn keyed_lac_sets<T: Real>(
     let refused = |(offset, values)| row_scale(block.what(), keys.key(offset), values).err();
     lac_sets(0, block, thresholds)
         .map_err(|error| block.iter().enumerate().find_map(refused).unwrap_or(error))
-}
-
-/// The sets of a label law, several rows at a time: one row of a few classes leaves most of a register empty.
-fn push_law_sets<T: Real>(
-    keys: RowKeys<'_>,
-    block: Rows<'_, T>,
-    law: &LabelLawMap,
-    thresholds: Thresholds<'_>,
-    sets: &mut LabelSets,
-) -> Result<()> {
-    let classes = block.columns();
-    let at_a_time = LabelLawMap::rows_at_a_time(classes);
-    let mut probabilities = vec![0.0; at_a_time * classes];
-    let (mut scores, mut room) = (probabilities.clone(), Vec::new());
-    for first in (0..block.rows()).step_by(at_a_time) {
-        let rows = at_a_time.min(block.rows() - first);
-        let (probabilities, scores) =
-            (&mut probabilities[..rows * classes], &mut scores[..rows * classes]);
-        for (offset, out) in (first..).zip(probabilities.chunks_exact_mut(classes)) {
-            let (key, values) = (keys.key(offset), block.row(offset));
-            widen_scaled(values, row_scale(block.what(), key, values)?, out);
-        }
-        law.scores(classes, probabilities, &mut room, scores);
-        for (offset, scores) in (first..).zip(scores.chunks_exact(classes)) {
-            sets.push_row(|label| thresholds.admit(offset, label, scores[label]));
-        }
-    }
-    Ok(())
 }
 
 /// `s(x_i, y_i)` for a block of labeled probability rows; shape `(rows,)`.

@@ -149,6 +149,11 @@ impl LabelLawMap {
         }
     }
 
+    /// Its terms, the warmest first.
+    pub(super) fn terms(&self) -> &[LawTerm] {
+        &self.terms
+    }
+
     /// Rows that are best scored at a time: their tables of all temperatures stay in the cache next to the core, and they fill
     /// registers where there is room for so many.
     pub(crate) fn rows_at_a_time(classes: usize) -> usize {

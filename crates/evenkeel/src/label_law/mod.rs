@@ -13,6 +13,7 @@
 //! matched_plan      e: the factor on the temperature at which a law has the accuracy a
 //! plan_mixture      h = (1 - mix) f + mix g: a label law, row by row
 //! law_map           h of any row, stored: what `--score plan` scores by
+//! law_screen        which labels it admits for certain, in half the bytes
 //! ```
 //! A label law gives every target row a probability for each label. Methods and checks turn it into a law of scores.
 
@@ -24,6 +25,7 @@ mod kept_rows;
 mod label_shares;
 mod labeled_logits;
 mod law_map;
+mod law_screen;
 mod matched_plan;
 mod plan_mixture;
 mod second_opinion;
@@ -44,6 +46,7 @@ pub(crate) use label_shares::{CONFIDENCES_MOVED, HISTOGRAMS_MOVED, Predicted, la
 pub use labeled_logits::LabeledLogits;
 pub(crate) use labeled_logits::floored_logs;
 pub(crate) use law_map::{LabelLawMap, LawPlan, LawTerm};
+pub(crate) use law_screen::{LawScreen, ROWS as SCREENED_ROWS};
 pub use matched_plan::Match;
 pub(crate) use matched_plan::{FACTORS, MatchedPlan, Matching};
 pub(crate) use plan_mixture::{PlanMixture, RowLaws};
