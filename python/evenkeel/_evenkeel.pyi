@@ -34,6 +34,7 @@ __all__ = [
     "option_names",
     "options_of_method",
     "pull_to_labels",
+    "random_draw_p_value",
     "reading_weights",
     "rows_to_label",
     "total_coverage_gap",
@@ -147,6 +148,7 @@ def gate_regression(
     seed: int,
     question: Optional[Tuple[float, float]],
 ) -> Tuple[np.ndarray, float, str]: ...
+def random_draw_p_value(labeled: np.ndarray, others: np.ndarray, seed: int) -> float: ...
 def reading_weights(
     scores: np.ndarray,
     covariates_cal: np.ndarray,

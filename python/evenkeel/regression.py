@@ -22,6 +22,14 @@ if TYPE_CHECKING:
 
 #: Features are compared only where there are at least this many rows for each of their columns.
 ROWS_PER_FEATURE = 5
+#: A random draw of labeled rows is called none this often.
+DRAW_LEVEL = 0.01
+#: A loss of less than this is none to be woken for.
+SMALL_LOSS = 0.02
+#: Labels whose interval holds the level and this much less say little.
+SAYS_LITTLE = 0.15
+#: How often chance alone may speak against a level that holds, for a person to be told.
+RARE = 0.1
 #: What the readings assume, by their names.
 ASSUMPTIONS = {
     "uncorrected": "nothing changed",
@@ -318,6 +326,8 @@ class RegressionReport(Record):
 
     #: What labels show; None without any.
     coverage_measured: Optional[Record] = None
+    #: Whether the verdict is theirs.
+    decided_by_labels: bool = False
 
     _READINGS = ("reading", "coverage", "sampling error", "counts", "assumes")
 
@@ -334,18 +344,19 @@ class RegressionReport(Record):
         ]
 
     def _sentences(self) -> List[str]:
-        estimate = self.coverage_estimate
-        said = [
-            f"Intervals that should cover {_format.percent(self.level)} of the target data cover an estimated "
-            f"{_format.percent(estimate.value)} ({_format.percent_range((estimate.low, estimate.high))}, assumed): {self.verdict}.",
-            self.account,
-        ]
-        if self.coverage_measured is not None:
-            found = self.coverage_measured
-            said.append(
-                f"Measured on {found.k} labels: {_format.percent(found.value)} "
-                f"({_format.percent_range((found.low, found.high))} with {_format.percent(found.confidence)} confidence)."
-            )
+        estimate, found = self.coverage_estimate, self.coverage_measured
+        asked = f"Intervals that should cover {_format.percent(self.level)} of the target data cover"
+        assumed = f"{_format.percent(estimate.value)} ({_format.percent_range((estimate.low, estimate.high))}, assumed)"
+        if found is None:
+            return [f"{asked} an estimated {assumed}: {self.verdict}.", self.account, self.advice]
+        measured = (
+            f"{_format.percent(found.value)} ({_format.percent_range((found.low, found.high))} with "
+            f"{_format.percent(found.confidence)} confidence)"
+        )
+        if self.decided_by_labels:
+            said = [f"{asked} {found.covered} of {found.k} labels, {measured}: {self.verdict}.", f"Without the labels: {assumed}. {self.account}"]
+        else:
+            said = [f"{asked} an estimated {assumed}: {self.verdict}.", self.account, f"Measured on {found.k} labels: {measured}; they do not decide."]
         return [*said, self.advice]
 
     def __repr__(self) -> str:
@@ -371,10 +382,12 @@ def report(
     beside: Dict[str, float],
     labeled: Sequence[float],
     chosen_with_labels: bool = False,
+    picked: Optional[str] = None,
 ) -> RegressionReport:
     """What is at risk at a threshold; `beside` holds the coverage under readings that do not count, `labeled` scores of labels.
 
-    A threshold that was chosen with labels, perhaps these, needs the wider interval that holds at every threshold.
+    A threshold that was chosen with labels, perhaps these, needs the wider interval that holds at every threshold. `picked` says that
+    the labeled rows do not look drawn at random: such labels decide nothing.
     """
     level = 1.0 - alpha
     _, _, found = data.gate(delta, permutations, seed, (threshold, level))
@@ -384,7 +397,7 @@ def report(
         {"name": name, "coverage": value, "sampling_error": None, "effective_sample_size": None, "standing": "assumed", "counts": False}
         for name, value in beside.items()
     ]
-    verdict, measured = assessment["verdict"], None
+    verdict, measured, decided = assessment["verdict"], None, False
     if len(labeled):
         covered = int(np.sum(np.asarray(labeled) <= threshold))
         low, high = _evenkeel.coverage_interval(covered, len(labeled), delta, chosen_with_labels)
@@ -396,9 +409,11 @@ def report(
             "high": high,
             "confidence": 1.0 - delta,
         }
-        # Labels decide where they exclude something; readings speak otherwise.
-        verdict = "loss" if high < level else "ok" if low >= level - 0.02 else verdict
-    warnings = list(data.notes)
+        estimate = assessment["value"]
+        if picked is None and _labels_decide(measured, level, estimate, chosen_with_labels):
+            verdict = _verdict_of_labels(measured, level)
+            decided = True
+    warnings = [*data.notes, *([] if picked is None else [picked])]
     if found["decision"] != "no-shift" and not len(labeled):
         warnings.append("that residuals at a point are what they were cannot be seen without labels")
     document = {
@@ -425,11 +440,12 @@ def report(
         "verdict": verdict,
         "loss": assessment["loss"],
         "account": account(found),
-        "advice": _advice(verdict, found["decision"]),
+        "advice": _advice(verdict, found["decision"], decided),
         "warnings": warnings,
     }
     if measured is not None:
         document["coverage_measured"] = measured
+        document["decided_by_labels"] = decided
     return RegressionReport(document)
 
 
@@ -437,14 +453,54 @@ def _counts(name: str, decision: str) -> bool:
     return name == "auto" if decision == "no-shift" else name != "uncorrected"
 
 
-def _advice(verdict: str, decision: str) -> str:
+def _labels_decide(measured: Dict[str, Any], level: float, estimate: float, chosen_with_labels: bool) -> bool:
+    """Whether labels exclude the level, coverage far below it or the estimate, or are rarer than one in ten where the level holds."""
+    low, high = measured["low"], measured["high"]
+    rare = False
+    if not chosen_with_labels:
+        rare = _evenkeel.coverage_interval(measured["covered"], measured["k"], 2 * RARE, False)[1] < level - 1e-9
+    return high < level or low >= level - SAYS_LITTLE or rare or not low <= estimate <= high
+
+
+def _verdict_of_labels(measured: Dict[str, Any], level: float) -> str:
+    """As `check` decides for a classifier."""
+    large = measured["value"] < level - SMALL_LOSS
+    if measured["high"] < level and large:
+        return "loss"
+    if measured["high"] >= level and not large and measured["low"] >= level - SAYS_LITTLE:
+        return "ok"
+    return "watch"
+
+
+def not_random(side: Side, places: Sequence[int], seed: int) -> Optional[str]:
+    """What to warn of where the labeled rows do not look like a random draw of the target rows."""
+    rest = np.setdiff1d(np.arange(len(side.outputs)), places)
+    if not len(places) or not len(rest):
+        return None
+    columns = 0 if side.features is None else side.features.shape[1]
+    rows = side.covariates(min(len(places), len(rest)) >= ROWS_PER_FEATURE * columns)
+    p_value = _evenkeel.random_draw_p_value(np.ascontiguousarray(rows[list(places)]), np.ascontiguousarray(rows[rest]), seed)
+    if p_value > DRAW_LEVEL:
+        return None
+    return (
+        f"labels-not-random: the {len(places)} labeled rows do not look drawn at random from the target rows (p {_p_value(p_value)}), so "
+        "what they show may not hold for the others; evenkeel.choose_rows says which to label"
+    )
+
+
+def _advice(verdict: str, decision: str, decided_by_labels: bool) -> str:
+    if verdict == "ok" and decided_by_labels:
+        return "Keep the intervals: the labels agree with the level."
     if verdict == "ok" and decision == "no-shift":
         return "Keep the intervals."
     if verdict == "ok":
         return "Keep the intervals; the shift does not seem to cost coverage."
+    if verdict == "loss" and decided_by_labels:
+        return "Conformalize with this target data and these labels (y_target)."
     if verdict == "loss":
         return "Conformalize with this target data, or label some of it and give y_target."
-    return "Label some target rows, evenkeel.choose_rows says which, and give them as y_target."
+    more = "more" if decided_by_labels else "some"
+    return f"Label {more} target rows, evenkeel.choose_rows says which, and give them as y_target."
 
 
 def check_regression(
@@ -498,7 +554,8 @@ def check_regression(
     if cal.kind == "absolute":
         beside = plain_readings(scores, cal.prediction, y, target.prediction, _inputs.count("bins", bins), threshold, rate, seed)
     draws = None if permutations is None else _inputs.count("permutations", permutations)
-    found = report(compared(scores, *sides), threshold, rate, failure, draws, seed, beside, labeled.tolist())
+    picked = not_random(sides[1], rows, seed)
+    found = report(compared(scores, *sides), threshold, rate, failure, draws, seed, beside, labeled.tolist(), picked=picked)
     _errors.warn_of(found.warnings)
     return found
 

@@ -25,6 +25,7 @@ from evenkeel.regression import (
     checked_scale,
     compared,
     given_features,
+    not_random,
     numeric_table,
     plain_readings,
     report,
@@ -217,9 +218,35 @@ class ShiftConformalRegressor(RegressorMixin, ShiftConformalEstimator):
         self._require_both(features_cal, features_target)
         known = target_values("y_target", y_target, len(said.prediction))
         labeled = said.rows(sorted(known)).scores(np.array([known[row] for row in sorted(known)])) if known else np.zeros(0)
-        self.calibration_ = self._calibrated_scores(cal, said, y, side, labeled, promise)
+        picked = not_random(side, sorted(known), _inputs.seed(self.random_state))
+        self.calibration_ = self._calibrated_scores(cal, said, y, side, (labeled, picked), promise)
         _errors.warn_of(self.calibration_.warnings_)
+        # What labels that arrive later are added to; by this name so that scikit-learn does not take it for a fitted attribute.
+        self._asked = None
+        if X_target is not None:
+            beside = {"features_cal": features_cal, "features_target": features_target, "scale_cal": scale_cal, "scale_target": scale_target}
+            self._asked = ((X_cal, y_cal, X_target), known, {**beside, "guarantee": guarantee})
         return self
+
+    def partial_conformalize(self, y_target_new: Any) -> "ShiftConformalRegressor":
+        """Adds `y` of target rows that became known after `conformalize`: the same as with all of them at once.
+
+        For method "auto". Given as `y_target` to `conformalize`; what was given before need not be given again. The data that
+        `conformalize` was called with must not have changed since.
+        """
+        self._require_conformalized()
+        asked = getattr(self, "_asked", None)
+        if asked is None:
+            raise InvalidParameterError("there are no target rows to label; call conformalize of a regressor with X_target first")
+        (X_cal, y_cal, X_target), known, beside = asked
+        rows = len(self._forecast(X_target, "X_target", "scale_target", beside["scale_target"]).prediction)
+        new = target_values("y_target_new", y_target_new, rows)
+        for row in sorted(set(known) & set(new)):
+            if known[row] != new[row]:
+                raise InvalidInputError(
+                    f"y_target_new[{row}] is {new[row]}, and {known[row]} was given before; call conformalize with what is right"
+                )
+        return self.conformalize(X_cal, y_cal, X_target, {**known, **new}, **beside)
 
     def check(
         self, X_target: Any, y_target: Any = None, *, delta: float = 0.05, permutations: Optional[int] = None,
@@ -255,7 +282,8 @@ class ShiftConformalRegressor(RegressorMixin, ShiftConformalEstimator):
         failure = _inputs.number("delta", delta)
         data = compared(reference.scores, reference.side, side)
         pulled = getattr(self.calibration_, "labels_used_", 0) > 0
-        found = report(data, threshold, alpha, failure, draws, seed, beside, labeled, chosen_with_labels=pulled)
+        picked = not_random(side, sorted(known), seed)
+        found = report(data, threshold, alpha, failure, draws, seed, beside, labeled, chosen_with_labels=pulled, picked=picked)
         _errors.warn_of(found.warnings)
         return found
 
@@ -390,9 +418,10 @@ class ShiftConformalRegressor(RegressorMixin, ShiftConformalEstimator):
         return level, None if draws is None else _inputs.count("permutations", draws), options
 
     def _calibrated_scores(
-        self, cal: Forecast, said: Forecast, y: np.ndarray, side: Side, labeled: np.ndarray, promise: Any
+        self, cal: Forecast, said: Forecast, y: np.ndarray, side: Side, known: Tuple[np.ndarray, Optional[str]], promise: Any
     ) -> Calibration:
-        """The calibration of a regressor's scores by the method."""
+        """The calibration of a regressor's scores by the method; `known` are scores of labels, and what to warn of their rows."""
+        labeled, picked = known
         method, alpha, seed = str(self.method), self._alphas()[0], _inputs.seed(self.random_state)
         if method in ("ot", "label-plan") and cal.kind != "absolute":
             raise InvalidParameterError(f"method {method} places residuals around predictions and needs absolute ones, not {cal.kind}")
@@ -418,6 +447,7 @@ class ShiftConformalRegressor(RegressorMixin, ShiftConformalEstimator):
             weights, test_mass = _evenkeel.reading_weights(scores, data.cal, data.target, data.outputs, method, seed)
             told = f"The reading {method} alone, without a test: the law of the residuals is kept at what is compared."
         notes = list(data.notes) if method in ("auto", "likelihood-ratio") else []
+        notes += [] if picked is None else [picked]
         return _gated(method, cal.kind, scores, (weights, test_mass), (alpha, seed), told, evidence, notes, labeled, promise)
 
     def _gated_bins(
@@ -662,6 +692,15 @@ def _gated(
     """A calibration of weighted scores, pulled to labels where there are some."""
     (weights, test_mass), (alpha, seed) = weighted, asked
     if len(labeled):
+        before = _evenkeel.calibrate_weighted(scores, weights, test_mass, "fixed", alpha, seed).threshold(None)
+        covered = int(np.sum(labeled <= before)) if before is not None else len(labeled)
+        low, high = _evenkeel.coverage_interval(covered, len(labeled), 0.05, False)
+        if not low <= 1 - alpha <= high:
+            notes = [
+                *notes,
+                f"labels-disagree: {covered} of {len(labeled)} labels lie in the intervals that would be used without them, which should "
+                f"cover {_format.percent(1 - alpha)}; the labels decide most of the threshold",
+            ]
         scores, weights, test_mass, pull = _evenkeel.pull_to_labels(scores, weights, test_mass, labeled, alpha)
         told = f"{told} {len(labeled)} labels of the target data pull the law of the scores by {_format.percent(pull)}."
         if promise is not None and np.isinf(_evenkeel.guaranteed_threshold(labeled, alpha, None if promise == "average" else promise)):

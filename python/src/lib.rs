@@ -77,7 +77,8 @@ mod _evenkeel {
     #[pymodule_export]
     use crate::regression::{
         bin_labels, binned_plan_weights, calibrate_residuals, calibrate_weighted, gate_regression,
-        guaranteed_threshold, interval_scores, pull_to_labels, reading_weights,
+        guaranteed_threshold, interval_scores, pull_to_labels, random_draw_p_value,
+        reading_weights,
     };
 
     #[pymodule_export]

@@ -12,7 +12,7 @@ use evenkeel::rows::Rows;
 use evenkeel::sandwich::{LabelBins, residual_candidates};
 use evenkeel::score::{absolute_residuals, conformalised_quantile_scores};
 use evenkeel::seed::Seed;
-use evenkeel::shift::CovariateTest;
+use evenkeel::shift::{CovariateTest, covariate_test};
 use evenkeel::threshold::{TestMass, Threshold};
 use evenkeel_jobs::{JobError, Observer};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
@@ -26,6 +26,9 @@ use crate::detached::detached;
 use crate::errors::Failure;
 use crate::json;
 use crate::methods::Settings;
+
+/// Two p-values are at or below a level of one per cent: a single relabeling does not decide.
+const DRAW_RELABELINGS: usize = 199;
 
 /// The bin of every point, and the edges of the bins.
 type LabelsAndEdges<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
@@ -297,6 +300,20 @@ pub(crate) fn pull_to_labels<'py>(
     let found = pulled()?;
     let weights = vector(py, found.weights.as_slice().to_vec());
     Ok((vector(py, found.scores), weights, found.test_mass.get(), found.pull))
+}
+
+/// How likely rows drawn at random from a table differ from the others as much as the labeled ones do.
+#[pyfunction]
+pub(crate) fn random_draw_p_value(
+    py: Python<'_>,
+    labeled: PyReadonlyArray2<'_, f64>,
+    others: PyReadonlyArray2<'_, f64>,
+    seed: u64,
+) -> PyResult<f64> {
+    let (labeled, others) = (covariates("labeled", &labeled)?, covariates("others", &others)?);
+    // A seed of its own: relabelings of the gate's test would be drawn again.
+    let seed = Seed::new(seed).child("random-draw", 0);
+    detached(py, |_| Ok(covariate_test(labeled, others, DRAW_RELABELINGS, seed)?.p_value))
 }
 
 /// The threshold that labels drawn at random guarantee: on average, or with a probability.

@@ -192,10 +192,24 @@ fn of_text(source: &MatrixSource, cells: &Cells<'_>) -> Result<LabelsOfRows> {
     let (Some(row), Some(label)) = (place("row"), place("label")) else {
         return of_column(source, cells);
     };
+    for name in ["row", "label"] {
+        if head.iter().filter(|found| *found == name).count() > 1 {
+            return Err(cells.problem(1, &head.join(","), "one column row and one column label"));
+        }
+    }
     let mut found = Vec::new();
     while let Some(line) = records.next()? {
         let at = |place: usize| records.cells().nth(place).map(text).unwrap_or_default();
         let line = line as usize;
+        // A comma that was not quoted moves every cell behind it.
+        if records.cells().count() != head.len() {
+            let found: Vec<String> = records.cells().map(text).collect();
+            return Err(cells.problem(
+                line,
+                &found.join(","),
+                "as many cells as the header has; quote cells with a comma",
+            ));
+        }
         if let Some(label) = cells.label(line, &at(label))? {
             found.push((cells.row(line, &at(row))?, label));
         }
@@ -281,6 +295,10 @@ mod tests {
             ("row,label\nx,1\n", "line 2"),
             ("1\n2,3\n", "line 2"),
             ("1\n1.5\n", "line 2"),
+            ("id,row,label\nx,1,5\nJohn, 3,4,2\n", "line 3"),
+            ("id,row,label\nJohn\n", "line 2"),
+            ("row,label\n1,5,7\n", "line 2"),
+            ("row,row,label\n1,2,5\n", "line 1"),
         ] {
             let error = read("f.csv", text).unwrap_err().to_string();
             assert!(error.contains(line), "{error}");

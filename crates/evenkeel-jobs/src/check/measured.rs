@@ -38,29 +38,55 @@ pub struct CoverageMeasured {
 
 /// A loss of less than this is none to be woken for.
 const SMALL_LOSS: f64 = 0.02;
+/// How often chance alone may speak against a level that holds, for a person to be told.
+const RARE: f64 = 0.1;
 /// Labels whose interval holds the level and this much less say little: the rows beside them say more.
 const SAYS_LITTLE: f64 = 0.15;
 
 impl CoverageMeasured {
-    /// Whether the labels are enough to decide: they exclude the level, or coverage far below it.
-    pub fn decides(&self, level: f64) -> bool {
-        self.high < level || self.low >= level - SAYS_LITTLE
+    /// Whether the labels are enough to decide, where the readings make of the outputs a coverage of `estimate`:
+    ///
+    /// ```text
+    /// they exclude the level, or coverage far below it, or what the readings say;
+    /// or so few covered labels are rarer than one in ten where the level holds
+    /// ```
+    pub fn decides(&self, level: f64, estimate: f64) -> bool {
+        self.high < level
+            || self.excludes_far_below(level)
+            || self.speaks_against(level)
+            || !(self.low..=self.high).contains(&estimate)
     }
 
     /// What the labels say of the level.
     ///
     /// ```text
     /// loss    the interval lies below the level, and the share is more than 2 points below
-    /// ok      the level lies in the interval or below it, and the share is at most 2 points below
+    /// ok      the level lies in the interval or below it, which excludes coverage far below, and the share is at most 2 points below
     /// watch   all else: a small loss that is certain, or a larger one that may be chance
     /// ```
     pub fn verdict(&self, level: f64) -> Verdict {
         let large = self.value < level - SMALL_LOSS;
         match (self.high < level, large) {
             (true, true) => Verdict::Loss,
-            (false, false) => Verdict::Ok,
+            (false, false) if self.excludes_far_below(level) => Verdict::Ok,
             _ => Verdict::Watch,
         }
+    }
+
+    fn excludes_far_below(&self, level: f64) -> bool {
+        self.low >= level - SAYS_LITTLE
+    }
+
+    /// Whether fewer labels are covered than one time in ten where the level holds; never of labels that chose the threshold.
+    fn speaks_against(&self, level: f64) -> bool {
+        if self.chosen_with_labels {
+            return false;
+        }
+        let counted = CoveredLabels::new(self.covered, self.k).ok();
+        let rare = FailureProbability::new(2.0 * RARE).ok();
+        let highest = counted.zip(rare).map(|(counted, rare)| clopper_pearson(counted, rare).high);
+        // Not by rounding: one label that is not covered is as rare as one in ten at a level of 90 %.
+        highest.is_some_and(|highest| highest < level - 1e-9)
     }
 
     /// Points lost, as the labels count them: value, and the ends that the interval allows.
@@ -171,8 +197,11 @@ mod tests {
             (1, 1, None),
             (5, 5, None),
             (0, 1, None),
+            (4, 5, None),
             (0, 5, Some(Verdict::Loss)),
             (32, 50, Some(Verdict::Loss)),
+            // A level of 90 % gives so few one time in seventeen.
+            (41, 50, Some(Verdict::Watch)),
             (44, 50, Some(Verdict::Ok)),
             (47, 50, Some(Verdict::Ok)),
             (87, 100, Some(Verdict::Watch)),
@@ -182,9 +211,13 @@ mod tests {
             (18_000, 20_000, Some(Verdict::Ok)),
         ] {
             let measured = counted(covered, k)?;
-            let said = measured.decides(0.9).then(|| measured.verdict(0.9));
+            let said = measured.decides(0.9, 0.9).then(|| measured.verdict(0.9));
             assert_eq!(said, expected, "{covered} of {k}: {measured:?}");
         }
+        // Labels that exclude what the readings say are heard, and a handful does not show that coverage holds.
+        let measured = counted(5, 5)?;
+        assert!(measured.decides(0.9, 0.3) && !measured.decides(0.9, 0.6), "{measured:?}");
+        assert_eq!(measured.verdict(0.9), Verdict::Watch);
         Ok(())
     }
 }

@@ -166,8 +166,14 @@ impl Checked {
 
     /// What labels show, where they are enough to decide and look like labels of rows drawn at random.
     pub fn decisive(&self) -> Option<&CoverageMeasured> {
-        let counted = self.measured.as_ref().filter(|counted| counted.decides(self.level()));
-        counted.filter(|_| self.labels_look_random())
+        let estimate = self.report.coverage_estimate.value;
+        let counted = self.counted();
+        counted.filter(|counted| counted.decides(self.level(), estimate))
+    }
+
+    /// What labels show, few as they may be, if they look like labels of rows drawn at random.
+    pub fn counted(&self) -> Option<&CoverageMeasured> {
+        self.measured.as_ref().filter(|_| self.labels_look_random())
     }
 
     /// Whether the labeled rows look like a random draw of the target rows. Coverage counted on rows that were picked says
@@ -331,7 +337,8 @@ fn checked(
     let learned = settled.as_ref().and_then(|(_, learned)| learned.as_ref());
     // Labels decide as soon as there are enough of them to exclude anything.
     let verdict = measured
-        .filter(|counted| counted.decides(level) && look_random(learned))
+        .filter(|counted| counted.decides(level, report.coverage_estimate.value))
+        .filter(|_| look_random(learned))
         .map_or(report.verdict, |counted| counted.verdict(level));
     let made = (&*found, &laws);
     // Labels of rows that were picked would mislead the repair as they would the verdict.

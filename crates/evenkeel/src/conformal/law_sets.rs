@@ -51,9 +51,9 @@ fn screened_sets<T: Real>(
     for first in (0..block.rows()).step_by(SCREENED_ROWS) {
         let rows = SCREENED_ROWS.min(block.rows() - first);
         let mut scales = [1.0; SCREENED_ROWS];
-        for row in 0..rows {
+        for (row, scale) in scales.iter_mut().enumerate().take(rows) {
             let values = block.row(first + row);
-            scales[row] = row_scale(block.what(), keys.key(first + row), values)?;
+            *scale = row_scale(block.what(), keys.key(first + row), values)?;
             screen.place(row, values.iter().map(|value| (*value).into() as f32));
         }
         let unsure = screen.sets(&scales.map(|scale| scale as f32), &mut words);

@@ -2,11 +2,12 @@
 //!
 //! ```text
 //! t1      threshold without the labels,   x = #{labels with a score above t1}
-//! u_c     ~ B(c (1 - alpha) + k - x, c alpha + x) / B(c (1 - alpha), c alpha)      c = 50, 200, 800
+//! u_c     ~ B(c (1 - alpha) + k - x, c alpha + x) / B(c (1 - alpha), c alpha)      c = 2, 10, 50, 200, 800
 //! a       sum_c u_c k / (c + k)
 //! F_post  (1 - a) F + a k/(k + 1) F_k                                              missing mass at infinity
 //! ```
-//! The pull of `few-labels` without its label laws. Labels that agree with the level pull a little, labels that do not pull more.
+//! The pull of `few-labels` without its label laws, which there adapt to the labels first. So the law without labels may be worth as little as
+//! two labels here: labels that agree with the level pull a little, labels that contradict it take over.
 
 use crate::certify::tolerance_rank;
 use crate::error::{Result, require_finite, require_same_length, require_some};
@@ -18,7 +19,7 @@ use crate::numeric::gamma::ln_beta;
 use crate::threshold::{TestMass, Threshold, threshold_of_sorted};
 
 /// How many labels the law without labels may be worth.
-const WORTH: [f64; 3] = [50.0, 200.0, 800.0];
+const WORTH: [f64; 5] = [2.0, 10.0, 50.0, 200.0, 800.0];
 
 /// Weights on calibration scores and on the scores of labeled target points.
 #[derive(Debug, Clone, PartialEq)]
