@@ -28,13 +28,18 @@ pub(crate) fn fit(
 
 /// The rest of a fit that has taken the calibration data; `steps` are those that learning may take.
 pub(crate) fn fit_begun(
-    mut fit: Fit,
+    fit: Fit,
     (labeled, steps): (&LabeledData<'_>, usize),
     target: &mut dyn RowSource,
     observer: &mut dyn Observer,
 ) -> Result<(Fitted, f64)> {
     let mut clock = Clock::default();
     let mut rows = 0;
+    // Rows that no sample will hold in the end are then only checked.
+    let mut fit = match target.rows() {
+        Some(rows) => fit.expecting(rows),
+        None => fit,
+    };
     let ready = loop {
         // Taken by every block and given back by all that are added: after an error there is none, and none is needed.
         let mut open = Some(fit);

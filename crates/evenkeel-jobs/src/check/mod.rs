@@ -220,7 +220,7 @@ impl Checked {
     }
 }
 
-/// Looks at the labeled data and the rows of the target data, which are read twice, and answers.
+/// Looks at the labeled data and the rows of the target data, which are read once or twice, and answers.
 ///
 /// Once a shift is found, what is recommended is what `calibrate` with `auto` at this check's `delta` and seed gives.
 ///
@@ -276,15 +276,20 @@ impl PreparedCheck {
     }
 }
 
-/// Both passes over the target rows, and what they lead to.
+/// The passes over the target rows, and what they lead to.
 fn checked(
-    (job, mut check): (&CheckJob, Check),
+    (job, check): (&CheckJob, Check),
     (labeled, scores): (&LabeledData<'_>, Vec<f64>),
     target: &mut dyn RowSource,
     observer: &mut dyn Observer,
 ) -> Result<Checked> {
     let CheckJob { settings, labels, chosen_with, .. } = job;
     let threshold = check.threshold();
+    // Rows that no sample will hold in the end are then only checked.
+    let mut check = match target.rows() {
+        Some(rows) => check.expecting(rows),
+        None => check,
+    };
     let mut counting = Some(Counting::new(labels, job.scored_by(), threshold, chosen_with));
     let mut first_rows = FirstRows::default();
     let mut measured = None;

@@ -38,8 +38,12 @@ impl Integrator {
     /// # Errors
     /// `OutsideRange` if the grid does not cover every atom of `P`.
     pub fn density(p: &SmoothedLaw, grid: &Grid) -> Result<Self> {
-        let density = p.density().density_on_grid(grid);
-        let masses = density.into_iter().map(|p| p * grid.weight()).collect();
+        Self::of_density(p, grid, &p.density().density_on_grid(grid))
+    }
+
+    /// The same where the density of `P` at the points of the grid is known.
+    pub(crate) fn of_density(p: &SmoothedLaw, grid: &Grid, density: &[f64]) -> Result<Self> {
+        let masses = density.iter().map(|p| p * grid.weight()).collect();
         Ok(Self {
             measure: Measure { points: grid.points().to_vec(), masses },
             form: Form::WeightedCdf(DensityGrid::of(p, grid)?),

@@ -34,6 +34,7 @@ pub use integrator::{Integrator, Measure};
 pub use labeled::{integrated_gap, wasserstein_gap};
 pub use populations::PopulationMargins;
 pub use resampling::resample;
+pub(crate) use unlabeled::wasserstein_gap_below;
 pub use unlabeled::{integrated_gap_between, wasserstein_gap_between};
 
 use crate::error::{At, Error, Result};

@@ -52,6 +52,16 @@ pub fn wasserstein_gap_between(
     grid: &Grid,
 ) -> Result<GapBound> {
     let (_, sup_density) = p.density().largest_on_grid(grid);
+    wasserstein_gap_below(p, sandwich, grid, sup_density)
+}
+
+/// The same where the largest density of `P` on the grid is known.
+pub(crate) fn wasserstein_gap_below(
+    p: &SmoothedLaw,
+    sandwich: &Sandwich,
+    grid: &Grid,
+    sup_density: f64,
+) -> Result<GapBound> {
     let w1_upper = wasserstein_1(p.law(), sandwich.upper());
     let w1_lower = wasserstein_1(p.law(), sandwich.lower());
     let (mean_upper, mean_lower) = (sandwich.upper().mean(), sandwich.lower().mean());

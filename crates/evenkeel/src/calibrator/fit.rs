@@ -264,6 +264,7 @@ impl Fit {
     #[must_use]
     pub fn expecting(mut self, rows: u64) -> Self {
         self.job.rows = Some(rows);
+        self.stage = Box::new(self.stage.expecting(rows));
         self
     }
 

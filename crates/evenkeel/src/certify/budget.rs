@@ -57,28 +57,77 @@ pub fn expected_interval(
 /// Labels that make a Clopper-Pearson interval of at most this half-width where coverage is near `level`.
 pub fn label_budget(half_width: HalfWidth, level: Level, failure: FailureProbability) -> u64 {
     let (asked, p, d) = (half_width.get(), level.get(), failure.get());
-    let fits = |k: u64| {
-        let covered = ((p * k as f64).round() as u64).min(k);
-        // Covered is at most k by the line above, so this is always a count.
-        CoveredLabels::new(covered, k).is_ok_and(|counted| {
-            let (low, high) = exact_ends(counted, d);
-            0.5 * (high - low) <= asked
-        })
-    };
     let near = smallest_of_smooth(asked, p, d);
     // Half a label more or less changes the half-width as 2.2 / (p (1 - p)) labels at most do; where labels are few, look at all.
     let slack = (3.0 / (p * (1.0 - p))).min(1e9).ceil() as u64;
     let from = if near <= 2 * EVERY_NUMBER_TO { 0 } else { near.saturating_sub(slack) };
-    let mut k = planned(from);
-    while !fits(k) {
-        k = planned(k + 1);
+    let search = Search { asked, p, d };
+    let mut first = place_of(from);
+    loop {
+        let last = first + LOOKED_AT - 1;
+        if let Some(found) = search.first_of(first, last) {
+            return planned(found);
+        }
+        first = last + 1;
     }
-    k
 }
 
-/// The next number of labels worth planning.
-fn planned(k: u64) -> u64 {
-    if k <= EVERY_NUMBER_TO { k } else { k.next_multiple_of(STEP) }
+/// Places looked at together at first.
+const LOOKED_AT: u64 = 64;
+
+/// The number of labels at a place of the list of those worth planning.
+fn planned(place: u64) -> u64 {
+    place.min(EVERY_NUMBER_TO) + STEP * place.saturating_sub(EVERY_NUMBER_TO)
+}
+
+/// The first place whose number of labels is at least this.
+fn place_of(labels: u64) -> u64 {
+    labels.min(EVERY_NUMBER_TO) + labels.saturating_sub(EVERY_NUMBER_TO).div_ceil(STEP)
+}
+
+/// The search for the fewest labels.
+struct Search {
+    asked: f64,
+    p: f64,
+    d: f64,
+}
+
+impl Search {
+    fn covered(&self, labels: u64) -> u64 {
+        ((self.p * labels as f64).round() as u64).min(labels)
+    }
+
+    /// Both ends of the interval of so many covered labels of so many.
+    fn ends(&self, covered: u64, labels: u64) -> (f64, f64) {
+        // Always a count: never more covered than there are.
+        CoveredLabels::new(covered.min(labels), labels)
+            .map_or((0.0, 1.0), |counted| exact_ends(counted, self.d))
+    }
+
+    /// The first of the places from `first` to `last` whose interval is narrow enough.
+    fn first_of(&self, first: u64, last: u64) -> Option<u64> {
+        if !self.may_fit(planned(first), planned(last)) {
+            return None;
+        }
+        if first == last {
+            return Some(first);
+        }
+        let middle = first + (last - first) / 2;
+        self.first_of(first, middle).or_else(|| self.first_of(middle + 1, last))
+    }
+
+    /// Whether some number of labels between these two may be enough; exact for a single one.
+    ///
+    /// Both ends grow with what is covered and fall with the labels, so that none of these intervals reaches up less than the one of
+    /// the most labels with the least covered, nor down less than the one of the fewest labels with the most covered.
+    fn may_fit(&self, fewest: u64, most: u64) -> bool {
+        let (least, largest) = (self.covered(fewest), self.covered(most));
+        let (_, high) = self.ends(least, most);
+        let (low, _) = self.ends(largest, fewest.max(largest));
+        // Rounding of the ends must not rule out what a look at each number would find.
+        let room = if fewest == most { 0.0 } else { 1e-9 };
+        0.5 * (high - low) <= self.asked + room
+    }
 }
 
 /// The same with `x = level k` not rounded, which falls steadily with `k`: doubling, then bisection.
@@ -113,6 +162,27 @@ mod tests {
     fn budget(half_width: f64, level: f64, d: f64) -> u64 {
         let failure = FailureProbability::new(d).unwrap();
         label_budget(HalfWidth::new(half_width).unwrap(), Level::new(level).unwrap(), failure)
+    }
+
+    /// What is passed over together holds nothing that a look at each number would have found.
+    #[test]
+    fn it_is_the_first_of_all_numbers() {
+        for (half_width, level, d) in [
+            (0.3, 0.9, 0.05),
+            (0.05, 0.9, 0.05),
+            (0.06, 0.5, 0.1),
+            (0.04, 0.99, 0.05),
+            (0.031, 0.8, 0.2),
+            (0.025, 0.97, 0.01),
+        ] {
+            let fits = |k: u64| {
+                let covered = ((level * k as f64).round() as u64).min(k);
+                let (low, high) = exact_ends(CoveredLabels::new(covered, k).unwrap(), d);
+                0.5 * (high - low) <= half_width
+            };
+            let each = (0..).map(planned).find(|k| fits(*k)).unwrap();
+            assert_eq!(budget(half_width, level, d), each, "{half_width} at {level}, {d}");
+        }
     }
 
     #[test]

@@ -6,20 +6,21 @@ use super::report::{
     AssumedModel, ConfidentInterval, CoverageIntervals, DominanceReport, DominanceReports,
     SandwichBounds, SandwichReports, ShiftOutcome, ShiftReport,
 };
-use super::settings::{CheckSettings, Stopping};
+use super::settings::CheckSettings;
 use super::target_laws::TargetLaws;
 use crate::bound::{
     DkwCorrection, Integrator, PopulationMargins, coverage_interval, exact_gap_between,
-    integrated_gap_between, level_gap_between, wasserstein_gap_between,
+    integrated_gap_between, level_gap_between, wasserstein_gap_below,
 };
 use crate::error::Result;
-use crate::interval::Interval;
 use crate::level::FailureProbability;
-use crate::measure::{BANDWIDTH_FLOOR, Bandwidth, Grid, SmoothedLaw, Support, WeightedEmpirical};
+use crate::measure::{
+    BANDWIDTH_FLOOR, Bandwidth, Grid, SmoothedLaw, Support, WeightedEmpirical, largest,
+};
 use crate::method::label_plan::LabelPlan;
 use crate::reading::Readings;
 use crate::sandwich::Sandwich;
-use crate::shift::{ShiftTest, shift_test, shift_test_until_clear};
+use crate::shift::ShiftTest;
 use crate::threshold::Threshold;
 
 /// What an answer is made of.
@@ -27,23 +28,16 @@ pub(super) struct Evidence<'a> {
     pub calibration: &'a CheckedCalibration,
     pub laws: &'a TargetLaws,
     pub plan: &'a LabelPlan,
+    pub test: &'a ShiftTest,
 }
 
-/// Looks at the calibration side, the laws of the target data and its readings, and answers; with the test that was made.
-pub(super) fn answer(evidence: &Evidence<'_>) -> Result<(ShiftReport, ShiftTest)> {
-    let Evidence { calibration, laws: target, plan } = evidence;
-    let CheckedCalibration { planner, predictions, belief, threshold, score, settings, .. } =
-        calibration;
+/// Looks at the calibration side, the laws of the target data and its readings, and answers.
+pub(super) fn answer(evidence: &Evidence<'_>) -> Result<ShiftReport> {
+    let Evidence { calibration, laws: target, plan, test } = evidence;
+    let CheckedCalibration { planner, belief, threshold, score, settings, .. } = calibration;
     let (scores, classes) = (planner.labeled().scores(), planner.labeled().classes());
     let range = score.range(classes);
     let TargetLaws { min_max, f_u, .. } = target;
-    let (draws, seed) = (settings.permutations, settings.seed);
-    let test = match settings.stopping {
-        Stopping::AfterAll => shift_test(predictions, &target.predictions, draws, seed)?,
-        Stopping::WhenClear => {
-            shift_test_until_clear(predictions, &target.predictions, draws, seed)?
-        }
-    };
     let shift = ShiftOutcome {
         statistic: test.statistic,
         confidence_distance: test.confidence_distance,
@@ -57,10 +51,11 @@ pub(super) fn answer(evidence: &Evidence<'_>) -> Result<(ShiftReport, ShiftTest)
     let bandwidth = Bandwidth::scott(scores, settings.bandwidth_factor, floor)?;
     let law = WeightedEmpirical::uniform(scores)?;
     let p = SmoothedLaw::new(law, bandwidth, Support::Bounded(range))?;
-    let bounds = |sandwich: &Sandwich| bounds_of(&p, sandwich, range, scores.len(), settings);
+    let smoothed = DensityOnGrid::new(&p, Grid::new(range, settings.bound_grid)?)?;
+    let bounds = |sandwich: &Sandwich| bounds_of(&smoothed, sandwich, scores.len(), settings);
     let Readings { coverage_estimate, readings, band, verdict, loss, .. } =
         plan.laws().readings_by(plan.reading(), *threshold, settings.alpha.level());
-    let report = ShiftReport {
+    Ok(ShiftReport {
         n: scores.len(),
         m: target.rows,
         classes,
@@ -94,8 +89,7 @@ pub(super) fn answer(evidence: &Evidence<'_>) -> Result<(ShiftReport, ShiftTest)
             },
         },
         bound_grid: settings.bound_grid,
-    };
-    Ok((report, test))
+    })
 }
 
 fn coverage_intervals(evidence: &Evidence<'_>) -> Result<CoverageIntervals> {
@@ -118,17 +112,32 @@ fn coverage_intervals(evidence: &Evidence<'_>) -> Result<CoverageIntervals> {
     })
 }
 
+/// The density of the calibration scores on the grid of the bounds, found once for both pairs of laws.
+struct DensityOnGrid<'a> {
+    p: &'a SmoothedLaw,
+    grid: Grid,
+    integrator: Integrator,
+    largest: f64,
+}
+
+impl<'a> DensityOnGrid<'a> {
+    fn new(p: &'a SmoothedLaw, grid: Grid) -> Result<Self> {
+        let density = p.density().density_on_grid(&grid);
+        let integrator = Integrator::of_density(p, &grid, &density)?;
+        Ok(Self { p, grid, integrator, largest: largest(&density).1 })
+    }
+}
+
 fn bounds_of(
-    p: &SmoothedLaw,
+    smoothed: &DensityOnGrid<'_>,
     sandwich: &Sandwich,
-    range: Interval,
     n: usize,
     settings: &CheckSettings,
 ) -> Result<SandwichBounds> {
-    let grid = Grid::new(range, settings.bound_grid)?;
+    let DensityOnGrid { p, grid, integrator, largest } = smoothed;
     let correction = DkwCorrection::for_sandwich(n as f64, sandwich, settings.delta)?;
-    let integrated = integrated_gap_between(p.law(), sandwich, &Integrator::density(p, &grid)?);
-    let transport = wasserstein_gap_between(p, sandwich, &grid)?;
+    let integrated = integrated_gap_between(p.law(), sandwich, integrator);
+    let transport = wasserstein_gap_below(p, sandwich, grid, *largest)?;
     let with_margin = |bound: f64| (bound + correction.calibration + correction.target).min(1.0);
     let margins = PopulationMargins::new(n, sandwich, settings.delta)?;
     let (exact, level) =

@@ -26,7 +26,7 @@ pub(super) fn assumed_interval(
     evidence: &Evidence<'_>,
     confidence: Option<FailureProbability>,
 ) -> Result<[f64; 2]> {
-    let Evidence { calibration, laws, plan } = evidence;
+    let Evidence { calibration, laws, plan, .. } = evidence;
     let CheckedCalibration { planner, belief, threshold, .. } = calibration;
     let (false, Threshold::Finite(t)) = (belief.holds, threshold) else {
         return coverage_interval(&laws.f_u, *threshold, confidence)
@@ -41,7 +41,9 @@ pub(super) fn assumed_interval(
             let errors = temperature_error(planner.labeled(), planner.temperature(), half);
             let error = errors[0].max(errors[1]);
             let classes = planner.labeled().classes();
-            (moved_by_temperature(model, error, classes), dkw_half_width(laws.rows as f64, half)?)
+            // The uniform law is of all rows, the model's may be of a sample.
+            let rows = laws.rows.min(plan.laws().rows_of(ReadingName::Calibrated));
+            (moved_by_temperature(model, error, classes), dkw_half_width(rows as f64, half)?)
         }
         None => ([model; 2], 0.0),
     };

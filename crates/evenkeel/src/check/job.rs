@@ -1,15 +1,18 @@
-//! A check in the making: the calibration data whole, the target rows in blocks or as states made elsewhere, twice.
+//! A check in the making: the calibration data whole, the target rows in blocks or as states made elsewhere, once or twice.
 //!
 //! ```text
 //! begin -> Check -add, absorb-> Check -end_pass-> Again(Check)       all rows once more
 //!                                              -> Done(Checked)
 //! ```
+//! The first pass keeps rows up to 2^21 probabilities. Where these are all rows, or the test finds no shift, they give the readings.
+//! Where it finds one and there are more rows, all of them are read once more: thresholds are made of these laws.
+//!
 //! The form is that of [`Fit`](crate::calibrator::Fit): every step takes the check and gives the next one back.
 
 use super::answer::{Evidence, answer};
 use super::passes::{CheckPass, CheckState, FirstCheckPass};
 use super::report::ShiftReport;
-use super::settings::{CheckSettings, ThresholdInQuestion};
+use super::settings::{CheckSettings, Stopping, ThresholdInQuestion};
 use super::target_laws::{TargetLaws, TargetLawsRecipe};
 use crate::calibration::Calibration;
 use crate::error::{Error, Result, User, require_same_length};
@@ -18,19 +21,19 @@ use crate::measure::WeightedEmpirical;
 use crate::method::Concluded;
 use crate::method::auto;
 use crate::method::label_plan::{
-    Aiming, FirstPass, LabelPlan, LabelPlanner, PlanFirstPass, PlanQuestion, PreparedPlan,
-    SecondPass,
+    Aiming, ENOUGH_ROWS, FirstPass, LabelPlan, LabelPlanner, PlanFirstPass, PlanQuestion,
+    PreparedPlan, SecondPass,
 };
 use crate::reading::{Belief, belief, belief_by};
 use crate::rows::{Real, RowKeys, Rows};
 use crate::score::{Labels, Probabilities, Score};
-use crate::shift::{Prediction, predictions, sampled};
+use crate::shift::{Prediction, ShiftTest, predictions, sampled, shift_decision, shift_test};
 use crate::side_inputs::{Labeled, SideInputs};
 use crate::sketch::state::{JobHeader, Kind, digest_of, open, open_parts, seal};
 use crate::sketch::{PartIds, RowMarks};
 use crate::threshold::{TestMass, Threshold, conformal_threshold};
 
-/// A check in the making. Calibration points are whole in memory; target rows are added in blocks, twice, or by
+/// A check in the making. Calibration points are whole in memory; target rows are added in blocks, once or twice, or by
 /// [`absorb`](Self::absorb)ing what other processes made of theirs. Any cut into blocks and any order gives the same bits, as
 /// long as every row keeps its key.
 ///
@@ -51,6 +54,7 @@ pub struct Check {
 #[derive(Debug, Clone)]
 struct FirstPassDone {
     laws: TargetLaws,
+    test: ShiftTest,
     /// Number of rows, and their marks.
     rows: (u64, RowMarks),
 }
@@ -165,7 +169,23 @@ impl CheckedCalibration {
         })
     }
 
-    fn prepare(&self, first: FirstPass) -> Result<PreparedPlan> {
+    /// The shift test, of the predictions on both data sets.
+    fn test(&self, laws: &TargetLaws) -> Result<ShiftTest> {
+        let CheckSettings { delta, permutations, seed, stopping, .. } = self.settings;
+        let (before, now) = (&self.predictions, &laws.predictions);
+        match stopping {
+            Stopping::AfterAll => shift_test(before, now, permutations, seed),
+            Stopping::WhenClear => shift_decision(before, now, (delta, permutations), seed),
+        }
+    }
+
+    /// Whether the rows that the first pass kept give the readings.
+    fn is_answered_by(&self, first: &FirstPass, test: &ShiftTest) -> bool {
+        let kept = first.kept_rows();
+        kept == first.rows() || (kept >= ENOUGH_ROWS && !test.rejects(self.settings.delta))
+    }
+
+    fn prepare(&self, first: &FirstPass) -> Result<PreparedPlan> {
         let thresholds = Some(self.threshold.get()).filter(|threshold| threshold.is_finite());
         let thresholds = thresholds.into_iter().collect();
         self.planner.prepare_for(first, &PlanQuestion { aiming: Aiming::Policy, thresholds })
@@ -173,14 +193,14 @@ impl CheckedCalibration {
 
     fn finish(
         &self,
-        laws: TargetLaws,
+        (laws, test): (TargetLaws, ShiftTest),
         prepared: &PreparedPlan,
         second: SecondPass,
     ) -> Result<Checked> {
         let read = self.planner.read(prepared, second)?;
         let plan = self.planner.aimed(prepared, &read, prepared.preferred())?;
-        let evidence = Evidence { calibration: self, laws: &laws, plan: &plan };
-        let (report, test) = answer(&evidence)?;
+        let evidence = Evidence { calibration: self, laws: &laws, plan: &plan, test: &test };
+        let report = answer(&evidence)?;
         let CheckSettings { alpha, delta, .. } = self.settings;
         // Under the plan score `auto` would score by a law of its own, and not by that of the calibration in use.
         let auto = match test.rejects(delta) && self.law.is_none() {
@@ -269,6 +289,9 @@ impl Check {
     #[must_use]
     pub fn expecting(mut self, rows: u64) -> Self {
         self.expected = Some(rows);
+        if self.rows() == 0 {
+            self.state = self.pass.empty_of(rows);
+        }
         self
     }
 
@@ -365,18 +388,25 @@ impl Check {
                     return Err(Error::Damaged { what, why: "it does not count its rows" });
                 }
                 let laws = pass.laws.finish(first.target)?;
-                let pass = CheckPass::Second(Box::new(calibration.prepare(first.plan)?));
+                let test = calibration.test(&laws)?;
+                let prepared = calibration.prepare(&first.plan)?;
+                if calibration.is_answered_by(&first.plan, &test) {
+                    let (prepared, second) = prepared.read_kept(&first.plan)?;
+                    let checked = calibration.finish((laws, test), &prepared, second)?;
+                    return Ok(CheckEnded::Done(Box::new(checked)));
+                }
+                let pass = CheckPass::Second(Box::new(prepared));
                 let state = pass.empty();
-                let before = Some(Box::new(FirstPassDone { laws, rows: seen }));
+                let before = Some(Box::new(FirstPassDone { laws, test, rows: seen }));
                 let parts = PartIds::default();
                 Ok(CheckEnded::Again(Self { calibration, pass, state, before, expected, parts }))
             }
             (CheckPass::Second(prepared), CheckState::Second(state), Some(before)) => {
-                let FirstPassDone { laws, rows } = *before;
+                let FirstPassDone { laws, test, rows } = *before;
                 if seen != rows {
                     return Err(Error::OtherRows { before: rows.0, now: seen.0 });
                 }
-                let checked = calibration.finish(laws, &prepared, state.state)?;
+                let checked = calibration.finish((laws, test), &prepared, state.state)?;
                 Ok(CheckEnded::Done(Box::new(checked)))
             }
             // A check holds the state of its own pass: nothing else can be put into one.
@@ -385,7 +415,7 @@ impl Check {
     }
 }
 
-/// Both passes over tables in memory.
+/// The check of tables in memory.
 ///
 /// # Errors
 /// As [`Check::begin`], and if the target table has other classes than the calibration data.
@@ -396,7 +426,8 @@ pub fn check<T: Real, U: Real>(
     score: &Score,
     settings: &CheckSettings,
 ) -> Result<Checked> {
-    let mut open = Check::begin(probabilities, labels, score, settings)?;
+    let mut open =
+        Check::begin(probabilities, labels, score, settings)?.expecting(target.rows() as u64);
     loop {
         match open.add(RowKeys::From(0), target.table())?.end_pass()? {
             CheckEnded::Again(again) => open = again,

@@ -7,8 +7,9 @@
 //! coverage       [F_upper(t), F_lower(t)] at the threshold t in question                              bound::coverage_interval
 //! bounds         eq 7 and eq 8 for both sandwiches, with and without DKW                              bound
 //! ```
-//! Target rows are read twice: readings need what the first pass says of all rows. [`check`] does both for tables in memory,
-//! [`Check`] block by block, [`CheckPart`] in other processes.
+//! Target rows are read once where no shift is found or all of them are kept (up to 2^21 probabilities), and twice elsewhere: laws that
+//! thresholds are made of need what the first pass says of all rows. [`check`] does it for tables in memory, [`Check`] block by block,
+//! [`CheckPart`] in other processes.
 //!
 //! ```
 //! use evenkeel::check::{CheckSettings, check};

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! first    both pairs of laws around the target scores, predictions for the shift test, and the first pass of the label plan
-//! second   the laws of all readings: the second pass of the label plan
+//! second   the laws of all readings: the second pass of the label plan; only where kept rows do not give them
 //! ```
 
 use serde::{Deserialize, Serialize};

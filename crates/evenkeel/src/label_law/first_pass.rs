@@ -1,40 +1,45 @@
-//! The first pass over the target rows: predicted classes counted, confidences, and rows for the
-//! fixed points.
+//! The first pass over the target rows: what the model says of them, and rows for the fixed points.
 //!
 //! ```text
-//! predicted_k   #{j : argmax_y logits_j(y) = k}
-//! confidences   max_y softmax(logits_j / T)(y)
-//! kept          logits of all rows, or of a uniform sample by key
+//! said   argmax_y logits_j(y) and max_y softmax(logits_j / T)(y)      of all rows, or of a uniform sample by key
+//! kept   the rows themselves                                          of all rows, or of a smaller one
 //! ```
 //!
 //! Needs the temperature. What it leaves is bounded in size and does not depend on how rows were cut into blocks or merged.
-//! Below `LabelPlanSettings::kept_cells` all rows take part in the fixed points; above, a
-//! uniform sample of as many rows as fit does, the same for any order. Everything else uses every row.
+//! Below `LabelPlanSettings::kept_cells` all rows take part in everything. Above, the fixed points are those of a uniform sample of as
+//! many rows as fit, and the statistics those of 65 536 rows at least: a logarithm and an exponential for every number would cost
+//! more than all the rest, and the calibration rows, which are fewer, decide how much the statistics are off.
 
 use serde::{Deserialize, Serialize};
 
+use super::kept_rows::KeptRow;
 use super::target_rows::{RowReader, TargetRows, predicted};
 use crate::error::{Error, Result, SideInput, require_same_length};
 use crate::numeric::simd::in_widest_registers;
 use crate::numeric::tempered_log_sum_exp;
 use crate::rows::{Real, RowKeys, Rows};
+use crate::shift::Prediction;
 use crate::sketch::row_sample::RowSample;
-use crate::sketch::{ConfidenceCounts, contradiction, rows_of_both, sum_of_counts};
+use crate::sketch::{Confidences, contradiction, rows_of_both};
 
-/// What the first pass leaves: counts `(C,)`, the multiset of confidences, and kept rows of logits.
+/// Rows whose predictions are counted at least, where there are as many: their distances from another sample are off by 0.0024, as
+/// often as not.
+const LEAST_SAID: usize = 1 << 16;
+
+/// What the first pass leaves: what the model says of rows, and kept rows.
 ///
 /// States of parts of the rows merge in any order into the state of all of them, bit for bit.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "StoredFirst")]
 pub struct FirstPass {
+    /// `C`, the number of classes.
+    classes: usize,
     /// `T` of the calibration data, at which confidences are taken; positive.
     pub(crate) temperature: f64,
-    /// Rows predicted to be of each class; shape `(C,)`, summing to `rows`.
-    pub(crate) predicted: Vec<u64>,
-    /// Largest probability of each row at temperature `T`, in `[0, 1]`.
-    pub(crate) confidences: ConfidenceCounts,
-    /// Logits `(C,)` of the rows that take part in the fixed points.
-    pub(crate) kept: RowSample<Box<[f64]>>,
+    /// Predicted class, and largest probability at temperature `T`, of the rows that the statistics are of.
+    said: RowSample<Prediction>,
+    /// The rows that take part in the fixed points: those of `said` with the smallest hashes.
+    pub(crate) kept: RowSample<KeptRow>,
     /// `m`, the rows seen so far.
     pub(crate) rows: u64,
     /// The same of other models' outputs on the same rows.
@@ -44,10 +49,10 @@ pub struct FirstPass {
 /// As it is stored; checked when read back, because a state may come from another machine.
 #[derive(Deserialize)]
 struct StoredFirst {
+    classes: usize,
     temperature: f64,
-    predicted: Vec<u64>,
-    confidences: ConfidenceCounts,
-    kept: RowSample<Box<[f64]>>,
+    said: RowSample<Prediction>,
+    kept: RowSample<KeptRow>,
     rows: u64,
     others: Vec<FirstPass>,
 }
@@ -56,30 +61,34 @@ impl TryFrom<StoredFirst> for FirstPass {
     type Error = Error;
 
     fn try_from(stored: StoredFirst) -> Result<Self> {
-        let StoredFirst { temperature, predicted, confidences, kept, rows, others } = stored;
+        let StoredFirst { classes, temperature, said, kept, rows, others } = stored;
         // Counts that disagree would pass every later step and give a wrong law without a word.
-        if sum_of_counts(predicted.iter().copied())? != rows
-            || confidences.len() != rows
-            || kept.len() as u64 > rows
-        {
+        if said.len() as u64 > rows || kept.len() as u64 > rows {
             return Err(contradiction("its counts are not those of its rows"));
         }
-        let fits =
-            |row: &[f64]| row.len() == predicted.len() && row.iter().all(|logit| logit.is_finite());
+        let possible = |said: &Prediction| {
+            (said.class as usize) < classes && (0.0..=1.0).contains(&said.confidence)
+        };
+        if !said.rows().all(|(_, said)| possible(said)) {
+            return Err(contradiction("it holds a prediction that no row gives"));
+        }
         let warm = temperature.is_finite() && temperature > 0.0;
-        if !(warm && kept.rows().all(|(_, row)| fits(row))) {
-            return Err(contradiction("its logits are not finite numbers, one for each class"));
+        if !(warm && kept.rows().all(|(key, row)| row.is_sound(key, classes))) {
+            return Err(contradiction(
+                "its rows do not hold a probability or a logit for each class",
+            ));
         }
         let alike = |other: &Self| {
             other.others.is_empty()
                 && other.rows == rows
-                && other.predicted.len() == predicted.len()
+                && other.classes == classes
                 && kept.require_same(&other.kept).is_ok()
+                && said.require_same(&other.said).is_ok()
         };
         if !others.iter().all(alike) {
             return Err(contradiction("its models do not speak of the same rows"));
         }
-        Ok(Self { temperature, predicted, confidences, kept, rows, others })
+        Ok(Self { classes, temperature, said, kept, rows, others })
     }
 }
 
@@ -87,9 +96,10 @@ impl FirstPass {
     /// Before any row was seen. At most `kept_rows` rows will be kept, chosen by `seed`.
     pub(crate) fn new(classes: usize, temperature: f64, seed: u64, kept_rows: usize) -> Self {
         Self {
+            classes,
             temperature,
-            predicted: vec![0; classes],
-            confidences: ConfidenceCounts::new(),
+            // By the same seed, so that the smaller sample is part of the larger one.
+            said: RowSample::new(seed, kept_rows.max(LEAST_SAID)),
             kept: RowSample::new(seed, kept_rows),
             rows: 0,
             others: Vec::new(),
@@ -107,17 +117,18 @@ impl FirstPass {
     /// A pass of the same planner that has seen nothing; it copies no row that this one would drop.
     pub(crate) fn emptied(&self) -> Self {
         Self {
+            classes: self.classes,
             temperature: self.temperature,
-            predicted: vec![0; self.predicted.len()],
-            confidences: self.confidences.emptied(),
+            said: self.said.emptied(),
             kept: self.kept.emptied(),
             rows: 0,
             others: self.others.iter().map(Self::emptied).collect(),
         }
     }
 
-    /// Told that the whole input has `rows` rows, it copies no row that will not be kept in the end.
+    /// Told that the whole input has `rows` rows, it looks at no row that will not be kept in the end.
     pub(crate) fn expecting(mut self, rows: usize) -> Self {
+        self.said.expect(rows as u64);
         self.kept.expect(rows as u64);
         self.others = self.others.into_iter().map(|other| other.expecting(rows)).collect();
         self
@@ -125,16 +136,10 @@ impl FirstPass {
 
     /// One of several parts that will see so many rows together.
     pub(crate) fn one_of_many(mut self, rows: u64) -> Self {
+        self.said.limit_to_share_of(rows);
         self.kept.limit_to_share_of(rows);
-        self.confidences.expect(rows);
         self.others = self.others.into_iter().map(|other| other.one_of_many(rows)).collect();
         self
-    }
-
-    /// An error unless confidences are counted where they are many and kept where they are few, which all bits rest on.
-    pub(crate) fn require_form(&self) -> Result<()> {
-        self.confidences.require_form()?;
-        self.others.iter().try_for_each(Self::require_form)
     }
 
     /// Adds a block of rows, and what other models say of the same rows: `second` holds their probabilities beside each other,
@@ -148,7 +153,7 @@ impl FirstPass {
         block: &TargetRows<'_, T>,
         second: Option<Rows<'_, f64>>,
     ) -> Result<Self> {
-        let classes = self.predicted.len();
+        let classes = self.classes;
         let given = second.map_or(0, |table| table.columns());
         if given != self.others.len() * classes {
             return Err(Error::OneSided { what: SideInput::Second });
@@ -175,17 +180,24 @@ impl FirstPass {
     /// If a value is not finite or not a probability, or the block or its keys have another shape.
     pub fn add<T: Real>(mut self, keys: RowKeys<'_>, block: &TargetRows<'_, T>) -> Result<Self> {
         keys.check(block.rows())?;
-        let classes = self.predicted.len();
+        let classes = self.classes;
         require_same_length("target classes", block.classes(), "calibration classes", classes)?;
         let mut reader = RowReader::new(classes);
         for offset in 0..block.rows() {
             let row = keys.key(offset);
+            if !self.said.takes(row) {
+                block.require_row(offset, row)?;
+                continue;
+            }
             reader.read_logits(block, offset, row)?;
-            // Of the raw logits: no temperature changes which is largest.
-            self.predicted[predicted(&reader.logits)] += 1;
-            self.confidences.add(confidence(&reader.logits, 1.0 / self.temperature));
+            let said = Prediction {
+                confidence: confidence(&reader.logits, 1.0 / self.temperature),
+                // Of the raw logits: no temperature changes which is largest.
+                class: predicted(&reader.logits) as u32,
+            };
+            self.said.add(row, said);
             // A closure: rows that the sample does not take are not copied.
-            self.kept.add_with(row, || reader.logits.clone().into_boxed_slice());
+            self.kept.add_with(row, || reader.kept_row(block));
         }
         self.rows += block.rows() as u64;
         Ok(self)
@@ -193,14 +205,38 @@ impl FirstPass {
 
     /// `C`, the number of classes.
     pub(crate) fn classes(&self) -> usize {
-        self.predicted.len()
+        self.classes
+    }
+
+    /// What the model says of the rows that the statistics are of.
+    ///
+    /// # Errors
+    /// If two rows have one key, or the pass was cut or made up.
+    pub(crate) fn said(&self) -> Result<Said> {
+        let found = self.said.values()?;
+        if found.len() as u64 != self.rows.min(self.said.capacity() as u64) {
+            return Err(contradiction("its sample does not hold as many rows as were seen"));
+        }
+        let (classes, confidences) =
+            found.into_iter().map(|said| (said.class, said.confidence)).unzip();
+        Ok(Said { classes, confidences: Confidences::new(confidences) })
+    }
+
+    /// Number of rows that take part in the fixed points, with all their probabilities.
+    pub(crate) fn kept_rows(&self) -> u64 {
+        self.kept.len() as u64
+    }
+
+    /// Whether labels of the kept rows can be scored again.
+    pub(crate) fn keeps_probabilities(&self) -> bool {
+        self.kept.rows().all(|(_, row)| matches!(row, KeptRow::Probabilities(_)))
     }
 
     /// An error unless another pass is one of the same planner: classes, temperature and sample.
     pub(crate) fn require_same(&self, other: &Self) -> Result<()> {
         // Compared bit for bit: two passes of one job read the temperature from the same
         // calibration data.
-        if self.predicted.len() != other.predicted.len() || self.temperature != other.temperature {
+        if self.classes != other.classes || self.temperature != other.temperature {
             return Err(Error::IncompatibleSketches { what: "planner" });
         }
         if self.others.len() != other.others.len() {
@@ -209,6 +245,7 @@ impl FirstPass {
         for (mine, theirs) in self.others.iter().zip(&other.others) {
             mine.require_same(theirs)?;
         }
+        self.said.require_same(&other.said)?;
         self.kept.require_same(&other.kept)
     }
 
@@ -218,10 +255,8 @@ impl FirstPass {
     /// If they are passes of different planners.
     pub fn merge(mut self, other: Self) -> Result<Self> {
         self.require_same(&other)?;
-        // Before the counts are added: if the rows fit, none of the sums below can overflow.
         let rows = rows_of_both(self.rows, other.rows)?;
-        self.predicted.iter_mut().zip(&other.predicted).for_each(|(mine, other)| *mine += other);
-        self.confidences.merge(&other.confidences);
+        self.said.merge(other.said)?;
         self.kept.merge(other.kept)?;
         self.rows = rows;
         let pairs = self.others.into_iter().zip(other.others);
@@ -232,6 +267,24 @@ impl FirstPass {
     /// Number of rows seen.
     pub fn rows(&self) -> u64 {
         self.rows
+    }
+}
+
+/// What the model says of target rows, or of a uniform sample of them.
+pub(crate) struct Said {
+    /// Predicted class of each row.
+    classes: Vec<u32>,
+    /// Their largest probabilities at temperature `T`.
+    pub confidences: Confidences,
+}
+
+impl Said {
+    /// Rows predicted to be of each of some groups of classes; `group_of` has shape `(C,)`.
+    pub(crate) fn counts(&self, group_of: &[usize], groups: usize) -> Vec<u64> {
+        let mut counts = vec![0; groups];
+        let of = self.classes.iter().filter_map(|class| group_of.get(*class as usize));
+        of.for_each(|group| counts[*group] += 1);
+        counts
     }
 }
 

@@ -1,9 +1,46 @@
 //! The target rows that a first pass kept, and the class the model says of each.
 
+use serde::{Deserialize, Serialize};
+
 use super::first_pass::FirstPass;
+use super::labeled_logits::floored_logs;
 use super::target_rows::predicted;
 use crate::error::Result;
+use crate::score::row_scale;
 use crate::sketch::contradiction;
+
+/// A row as a pass keeps it; shape `(C,)`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) enum KeptRow {
+    /// Probabilities, divided by their sum: labels can be scored by them again, to the bits of a second reading.
+    Probabilities(Box<[f64]>),
+    /// Logits, of rows that did not come as probabilities.
+    Logits(Box<[f64]>),
+}
+
+impl KeptRow {
+    /// Its logits.
+    fn logits(&self) -> Box<[f64]> {
+        match self {
+            Self::Logits(logits) => logits.clone(),
+            Self::Probabilities(probabilities) => {
+                let mut logits = vec![0.0; probabilities.len()];
+                floored_logs(probabilities, &mut logits);
+                logits.into_boxed_slice()
+            }
+        }
+    }
+
+    /// Whether a row of so many classes can be kept so.
+    pub(super) fn is_sound(&self, key: u64, classes: usize) -> bool {
+        match self {
+            Self::Logits(row) => row.len() == classes && row.iter().all(|logit| logit.is_finite()),
+            Self::Probabilities(row) => {
+                row.len() == classes && classes > 0 && row_scale("probabilities", key, row).is_ok()
+            }
+        }
+    }
+}
 
 /// Logits of kept target rows, in the order of their keys: all rows, or a uniform sample of them where they are many.
 pub(crate) struct KeptRows {
@@ -19,11 +56,12 @@ impl KeptRows {
     ///
     /// # Errors
     /// If two rows have one key, or the pass was cut or made up.
-    pub(crate) fn of(first: FirstPass) -> Result<Self> {
+    pub(crate) fn of(first: &FirstPass) -> Result<Self> {
         // What was seen is in the sample, up to its capacity; a state that was cut or made up may say otherwise.
         let sampled = first.rows.min(first.kept.capacity() as u64);
+        let rows = first.kept.sampled()?.into_iter();
         let (hashes, logits): (Vec<u64>, Vec<Box<[f64]>>) =
-            first.kept.into_hashed_values()?.into_iter().unzip();
+            rows.map(|row| (row.hash, row.value.logits())).unzip();
         if logits.len() as u64 != sampled {
             return Err(contradiction("its sample does not hold as many rows as were seen"));
         }
@@ -54,6 +92,11 @@ impl KeptRows {
         self.logits.len()
     }
 
+    /// Logits, row after row, without a copy.
+    pub(crate) fn into_logits(self) -> Vec<Box<[f64]>> {
+        self.logits
+    }
+
     /// Logits, row after row.
     pub(crate) fn logits(&self) -> &[Box<[f64]>] {
         &self.logits
@@ -78,7 +121,7 @@ mod tests {
         let block = TargetRows::Logits(Rows::new("logits", &logits, 2).unwrap());
         let kept = |most: usize| {
             let first = FirstPass::new(2, 1.0, 7, most).add(RowKeys::From(0), &block).unwrap();
-            KeptRows::of(first).unwrap()
+            KeptRows::of(&first).unwrap()
         };
         for most in [1, 30, 200] {
             let thinned = kept(200).thinned(most);

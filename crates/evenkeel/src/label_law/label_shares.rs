@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use super::class_groups::ClassGroups;
 use super::shift_statistics::{GroupDistance, PredictedCalibration};
 use super::transport_plan::GroupTable;
-use crate::sketch::ConfidenceCounts;
+use crate::sketch::Confidences;
 
 /// Histograms of predicted classes this many standard deviations further apart than noise makes them have changed: with two
 /// classes, where the distance is half-normal, the five-percent point.
@@ -97,7 +97,7 @@ pub(crate) struct Predicted<'a> {
     pub labels: &'a [usize],
     /// Target rows predicted to be of each group.
     pub target_counts: &'a [u64],
-    pub target: &'a ConfidenceCounts,
+    pub target: &'a Confidences,
 }
 
 impl Predicted<'_> {

@@ -153,6 +153,17 @@ pub(crate) fn plausibility(candidates: &CandidateScores, row: usize) -> Result<&
     })
 }
 
+/// An error for the first logit of a row that is not finite.
+pub(crate) fn require_logits<T: Real>(what: &'static str, row: usize, values: &[T]) -> Result<()> {
+    for (column, value) in values.iter().enumerate() {
+        let value: f64 = (*value).into();
+        if !value.is_finite() {
+            return Err(Error::NotFinite { what, at: At::Cell { row, column }, value });
+        }
+    }
+    Ok(())
+}
+
 /// Widens a row of logits to `f64`, into `out` of the same length.
 ///
 /// # Errors
@@ -163,12 +174,7 @@ pub(crate) fn widen_logits<T: Real>(
     values: &[T],
     out: &mut [f64],
 ) -> Result<()> {
-    for (column, (slot, value)) in out.iter_mut().zip(values).enumerate() {
-        let value: f64 = (*value).into();
-        if !value.is_finite() {
-            return Err(Error::NotFinite { what, at: At::Cell { row, column }, value });
-        }
-        *slot = value;
-    }
+    require_logits(what, row, values)?;
+    out.iter_mut().zip(values).for_each(|(slot, value)| *slot = (*value).into());
     Ok(())
 }

@@ -199,7 +199,7 @@ mod tests {
         let logits: Vec<f64> = (0..300 * CLASSES).map(|_| sharpness * stream.uniform()).collect();
         let block = TargetRows::Logits(Rows::new("logits", &logits, CLASSES).unwrap());
         let first = FirstPass::new(CLASSES, 1.0, 0, 1000);
-        KeptRows::of(first.add(RowKeys::From(0), &block).unwrap()).unwrap()
+        KeptRows::of(&first.add(RowKeys::From(0), &block).unwrap()).unwrap()
     }
 
     fn groups() -> ClassGroups {

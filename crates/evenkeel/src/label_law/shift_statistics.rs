@@ -17,7 +17,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::sketch::ConfidenceCounts;
+use crate::sketch::Confidences;
 
 /// Shrinkage of the difference of histograms: at `TV = sqrt(1.5) TV0` or less nothing of it is
 /// left.
@@ -79,7 +79,7 @@ pub(crate) struct PredictedCalibration {
 pub(crate) fn shift_statistics(
     labeled: &PredictedCalibration,
     target_counts: &[u64],
-    target: &ConfidenceCounts,
+    target: &Confidences,
 ) -> ShiftStatistics {
     let groups = target_counts.len();
     let n = labeled.groups.len() as f64;
@@ -178,12 +178,9 @@ mod tests {
     use super::*;
 
     fn statistics(labeled: &[(usize, f64)], target: &[(usize, f64)]) -> ShiftStatistics {
-        let mut sketch = ConfidenceCounts::new();
+        let sketch = Confidences::new(target.iter().map(|(_, confidence)| *confidence).collect());
         let mut counts = vec![0; 3];
-        for (group, confidence) in target {
-            counts[*group] += 1;
-            sketch.add(*confidence);
-        }
+        target.iter().for_each(|(group, _)| counts[*group] += 1);
         let (groups, confidences) = labeled.iter().copied().unzip();
         shift_statistics(&PredictedCalibration { groups, confidences }, &counts, &sketch)
     }

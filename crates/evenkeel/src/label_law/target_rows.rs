@@ -9,7 +9,8 @@
 
 use rayon::prelude::*;
 
-use super::labeled_logits::{floored_logs, plausibility, widen_logits};
+use super::kept_rows::KeptRow;
+use super::labeled_logits::{floored_logs, plausibility, require_logits, widen_logits};
 use super::law_map::LabelLawMap;
 use crate::error::{Error, Result};
 use crate::numeric::simd::in_widest_registers;
@@ -46,6 +47,15 @@ impl<T: Real> TargetRows<'_, T> {
         match self {
             Self::Probabilities(rows) | Self::Logits(rows) => rows.columns(),
             Self::Candidates(candidates) => candidates.labels(),
+        }
+    }
+
+    /// An error unless a plan can read the block's row `offset`, which has the key `row`.
+    pub(super) fn require_row(&self, offset: usize, row: u64) -> Result<()> {
+        match self {
+            Self::Probabilities(rows) => row_scale(rows.what(), row, rows.row(offset)).map(drop),
+            Self::Logits(rows) => require_logits(rows.what(), row_number(row), rows.row(offset)),
+            Self::Candidates(candidates) => plausibility(candidates, offset).map(drop),
         }
     }
 }
@@ -134,6 +144,23 @@ impl RowReader {
         };
         score.score_row(row, &self.probabilities, &mut self.scratch, &mut self.scores);
         Ok(())
+    }
+
+    /// The row read last, as a pass keeps it.
+    pub(super) fn kept_row<T: Real>(&self, block: &TargetRows<'_, T>) -> KeptRow {
+        match block {
+            TargetRows::Probabilities(_) => KeptRow::Probabilities(self.probabilities[..].into()),
+            TargetRows::Logits(_) | TargetRows::Candidates(_) => {
+                KeptRow::Logits(self.logits[..].into())
+            }
+        }
+    }
+
+    /// Reads logits and scores of a row that was kept as probabilities: the bits of [`read`](Self::read).
+    pub(crate) fn read_kept(&mut self, probabilities: &[f64], row: u64, score: &Score) {
+        self.probabilities.copy_from_slice(probabilities);
+        floored_logs(&self.probabilities, &mut self.logits);
+        score.score_row(row, &self.probabilities, &mut self.scratch, &mut self.scores);
     }
 
     /// Scores the row read last by a label law instead; `room` is the law's memory.

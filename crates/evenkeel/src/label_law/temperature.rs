@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::labeled_logits::LabeledLogits;
 use crate::level::FailureProbability;
 use crate::numeric::simd::in_widest_registers;
-use crate::numeric::tempered_log_sum_exp;
+use crate::numeric::{ROWS_ABREAST, SHORT_ROW, tempered_log_sum_exp, tempered_log_sums_exp};
 
 /// Smallest temperature tried: below 1 the model's probabilities are sharpened.
 const SMALLEST: f64 = 0.3;
@@ -109,13 +109,26 @@ pub(crate) fn negative_log_likelihood(labeled: &LabeledLogits, temperature: f64)
 in_widest_registers! {
     /// `-sum_i log softmax(inverse logits_i)[y_i]` over the rows of a chunk, added in their order.
     fn chunk_loss[](logits: &[f64], classes: usize, labels: &[usize], inverse: f64) -> f64 {
-        let loss = |(row, label): (&[f64], &usize)| {
-            let (largest, log_total) = tempered_log_sum_exp(row, inverse);
-            // The difference of logarithms, not the logarithm of a softmax: an unlikely label's
-            // probability would round to zero and its loss to infinity.
-            log_total - (row[*label] - largest) * inverse
+        // The difference of logarithms, not the logarithm of a softmax: an unlikely label's
+        // probability would round to zero and its loss to infinity.
+        let of_label = |row: &[f64], label: usize, (largest, log_total): (f64, f64)| {
+            log_total - (row[label] - largest) * inverse
         };
-        logits.chunks_exact(classes).zip(labels).map(loss).sum()
+        let mut losses = Vec::with_capacity(labels.len());
+        let abreast = if classes <= SHORT_ROW { labels.len() / ROWS_ABREAST * ROWS_ABREAST } else { 0 };
+        let (short, rest) = logits.split_at(abreast * classes);
+        let (of_short, of_rest) = labels.split_at(abreast);
+        let eights = short.chunks_exact(ROWS_ABREAST * classes);
+        for (rows, labels) in eights.zip(of_short.chunks_exact(ROWS_ABREAST)) {
+            let (largest, sums) = tempered_log_sums_exp(rows, classes, inverse);
+            for (index, (row, label)) in rows.chunks_exact(classes).zip(labels).enumerate() {
+                losses.push(of_label(row, *label, (largest[index], sums[index].ln())));
+            }
+        }
+        for (row, label) in rest.chunks_exact(classes).zip(of_rest) {
+            losses.push(of_label(row, *label, tempered_log_sum_exp(row, inverse)));
+        }
+        losses.iter().sum()
     }
 }
 

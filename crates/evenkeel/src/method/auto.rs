@@ -287,7 +287,7 @@ impl Stage for AutoFirst {
             return Next::done(split.with_evidence(Evidence::Auto(Box::new(decision))));
         }
         let question = PlanQuestion { aiming: Aiming::Policy, ..PlanQuestion::default() };
-        let prepared = planner.prepare_for(first, &question)?;
+        let prepared = planner.prepare_for(&first, &question)?;
         let stage = AutoSecond { planner, settings, alpha, test };
         Ok(Next::again(Open::new(stage, prepared)))
     }

@@ -138,6 +138,19 @@ macro_rules! stages {
                 }
             }
 
+            /// The same, told that the pass will see so many rows; changes nothing once it has seen one.
+            pub(crate) fn expecting(self, rows: u64) -> Self {
+                match self {
+                    $(Self::$stage(Open { stage, pass, seen }) => {
+                        let seen = match seen.rows {
+                            0 => Seen::new(pass.empty_of(rows)),
+                            _ => seen,
+                        };
+                        Self::$stage(Open { stage, pass, seen })
+                    })*
+                }
+            }
+
             /// Adds a block of rows.
             pub(crate) fn add<T: Real>(
                 self,

@@ -14,7 +14,7 @@ pub struct Reading {
     pub name: ReadingName,
     /// `F(t)`, the coverage of the target data under it.
     pub coverage: f64,
-    /// `e = 1.645 sqrt(max(F (1 - F), 1/m) / m)`.
+    /// `e = 1.645 sqrt(max(F (1 - F), 1/k) / k)`; `k` rows, all or a sample, give the coverage.
     pub sampling_error: f64,
     /// How it is known.
     pub standing: Standing,
@@ -76,7 +76,7 @@ impl ScoreLaws {
         let (at, level) = (threshold.get(), level.get());
         let reading = |name: ReadingName| {
             let coverage = self.cdf(name, at);
-            let sampling_error = self.sampling_error(coverage);
+            let sampling_error = self.sampling_error(name, coverage);
             Reading { name, coverage, sampling_error, standing: Standing::Assumed }
         };
         let judged: Vec<(f64, f64)> = self

@@ -11,7 +11,7 @@
 //! blend, mean     two readings as likely         mean law of class-shares and matched, of calibrated and class-shares
 //!
 //! F_h(t)         1/m sum_j sum_y h_j(y) 1{s_jy <= t}                  coverage at the threshold t under h
-//! e_h(t)         1.645 sqrt(max(F (1 - F), 1/m) / m)                  its sampling error
+//! e_h(t)         1.645 sqrt(max(F (1 - F), 1/m) / m)                  its sampling error; m the rows it was read of
 //! estimate       value F of the chosen reading; range: hull of F_h -+ e_h over calibrated, class-shares and both ends
 //! ```
 //! Without labels no test can tell the readings apart. Each gives a coverage at any threshold; together they give a range,

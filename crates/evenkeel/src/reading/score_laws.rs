@@ -21,6 +21,8 @@ pub(crate) struct ScoreLaw {
     pub cdf: Vec<f64>,
     /// Its atoms beyond the largest calibration score; empty for a law that no thresholds are made of.
     pub tail: Vec<TailAtom>,
+    /// Target rows it is of: all, or a uniform sample.
+    pub rows: u64,
 }
 
 /// The laws of target scores under every reading, as far as `m` rows know them.
@@ -58,7 +60,7 @@ impl ScoreLaws {
     pub(crate) fn cause_is_open(&self, threshold: f64) -> bool {
         let of = |reading: ReadingName| {
             let coverage = self.cdf(reading, threshold);
-            (coverage, self.sampling_error(coverage))
+            (coverage, self.sampling_error(reading, coverage))
         };
         let (shifted, kept) = (of(ReadingName::LabelShift), of(ReadingName::ClassShares));
         self.label_shift_is_doubtful && (shifted.0 - kept.0).abs() > APART + shifted.1 + kept.1
@@ -143,30 +145,50 @@ impl ScoreLaws {
         thresholds.iter().map(|threshold| self.cdf(reading, *threshold)).collect()
     }
 
-    /// `e = 1.645 sqrt(max(F (1 - F), 1/m) / m)`.
-    pub fn sampling_error(&self, coverage: f64) -> f64 {
-        sampling_error(coverage, self.rows)
+    /// Target rows that a reading's law is of: `m`, or as many as were kept where it is of a sample.
+    pub fn rows_of(&self, reading: ReadingName) -> u64 {
+        if let Some(law) = self.law(reading) {
+            return law.rows;
+        }
+        match reading.halves(self.of_accuracy()) {
+            Some([one, other]) => self.rows_of(one).min(self.rows_of(other)),
+            // One of those always made stands for it.
+            None => self.laws.iter().map(|law| law.rows).min().unwrap_or(self.rows),
+        }
+    }
+
+    /// The fewest rows that the law of one of these readings is of.
+    pub(crate) fn fewest_rows(&self, readings: &[ReadingName]) -> u64 {
+        readings.iter().map(|reading| self.rows_of(*reading)).min().unwrap_or(self.rows)
+    }
+
+    /// `e = 1.645 sqrt(max(F (1 - F), 1/k) / k)` of a coverage under a reading whose law is of `k` rows.
+    pub fn sampling_error(&self, reading: ReadingName, coverage: f64) -> f64 {
+        sampling_error(coverage, self.rows_of(reading))
     }
 
     /// Lowest and highest coverage at a threshold over some readings, each widened by its sampling error, in `[0, 1]`.
     pub fn hull(&self, readings: &[ReadingName], threshold: f64) -> (f64, f64) {
-        self.hull_with(readings, threshold, |coverage| self.sampling_error(coverage))
+        self.hull_with(readings, threshold, |reading, coverage| {
+            self.sampling_error(reading, coverage)
+        })
     }
 
     /// The same without sampling errors: for the rows at hand.
     pub fn unwidened_hull(&self, readings: &[ReadingName], threshold: f64) -> (f64, f64) {
-        self.hull_with(readings, threshold, |_| 0.0)
+        self.hull_with(readings, threshold, |_, _| 0.0)
     }
 
     fn hull_with(
         &self,
         readings: &[ReadingName],
         threshold: f64,
-        error: impl Fn(f64) -> f64,
+        error: impl Fn(ReadingName, f64) -> f64,
     ) -> (f64, f64) {
         let ends = readings.iter().map(|reading| {
             let coverage = self.cdf(*reading, threshold);
-            (coverage - error(coverage), coverage + error(coverage))
+            let error = error(*reading, coverage);
+            (coverage - error, coverage + error)
         });
         let hull =
             ends.fold((1.0_f64, 0.0_f64), |hull, end| (hull.0.min(end.0), hull.1.max(end.1)));

@@ -21,5 +21,5 @@ pub use predictions::predictions;
 pub(crate) use predictions::{KEPT_PREDICTIONS, KeptPredictions, prediction, sampled};
 pub(crate) use random_draw::random_draw_test;
 pub use random_draw::{LabelDraw, RandomDrawTest};
-pub use shift_test::{Prediction, ShiftTest, permutations_for, shift_test, shift_test_until_clear};
+pub use shift_test::{Prediction, ShiftTest, permutations_for, shift_test};
 pub(crate) use shift_test::{least_permutations, require_drawable};

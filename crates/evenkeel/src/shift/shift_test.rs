@@ -171,79 +171,6 @@ impl Labelings {
     }
 }
 
-/// Relabelings at least as extreme after which the decision is clear.
-const ENOUGH: usize = 20;
-/// Relabelings drawn at a time by the test that stops early; eight are walked together.
-const ROUND: usize = 64;
-/// Mean and standard deviation of Kolmogorov's law: of `D sqrt(n m / (n + m))` for large samples.
-const KOLMOGOROV: (f64, f64) = (0.868_7, 0.260_3);
-
-/// The same test, which stops as soon as twenty relabelings were at least as extreme: where nothing changed, after some fifty.
-///
-/// ```text
-/// p-value   h / l after l draws, once h = 20 of them were at least as extreme;    (1 + b) / (1 + B) after all B draws
-/// ```
-/// At most `p` with probability at most `p` (J. Besag and P. Clifford, Sequential Monte Carlo p-values, 1991). Distances are
-/// standardised by what large samples would have, which depends on the two samples together only: any such function gives an exact
-/// test, and the mean over all draws would not be known when it stops.
-///
-/// # Errors
-/// As [`shift_test`].
-pub fn shift_test_until_clear(
-    labeled: &[Prediction],
-    target: &[Prediction],
-    most: usize,
-    seed: Seed,
-) -> Result<ShiftTest> {
-    require_drawable(most)?;
-    let pooled = Pooled::new(labeled, target)?;
-    let standard = pooled.standard();
-    let mut observed_sides = pooled.observed.iter().copied();
-    let observed = pooled.distances(|| observed_sides.next().unwrap_or(Side::Target));
-    let statistic = standard.of(&observed);
-    let (mut drawn, mut exceeded) = (0, 0);
-    'rounds: while drawn < most {
-        let round = ROUND.min(most - drawn);
-        for distances in pooled.relabeled(drawn as u64..(drawn + round) as u64, seed) {
-            drawn += 1;
-            exceeded += usize::from(standard.of(&distances) >= statistic);
-            if exceeded == ENOUGH {
-                break 'rounds;
-            }
-        }
-    }
-    let p_value = match exceeded {
-        ENOUGH => ENOUGH as f64 / drawn as f64,
-        fewer => (1 + fewer) as f64 / (1 + most) as f64,
-    };
-    let whole = f64::from(pooled.n) * f64::from(pooled.m);
-    Ok(ShiftTest {
-        statistic,
-        confidence_distance: observed.confidence as f64 / whole,
-        class_distance: 0.5 * observed.class as f64 / whole,
-        p_value,
-        permutations: drawn,
-    })
-}
-
-/// What large samples of the same points would have: mean and standard deviation of both distances, as whole numbers are counted.
-struct Standard {
-    confidence: (f64, f64),
-    class: (f64, f64),
-}
-
-impl Standard {
-    /// The larger of the two distances, in standard deviations above its mean.
-    fn of(&self, distances: &Distances) -> f64 {
-        let above = |value: u64, (mean, spread): (f64, f64)| match spread > 0.0 {
-            true => (value as f64 - mean) / spread,
-            // A distance that no relabeling changes has nothing to say.
-            false => 0.0,
-        };
-        above(distances.confidence, self.confidence).max(above(distances.class, self.class))
-    }
-}
-
 /// Which data set a point belongs to, in truth or by relabeling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
@@ -319,26 +246,6 @@ impl Pooled {
             .collect();
         let observed = all.iter().map(|(_, side)| *side).collect();
         Ok(Self { n: n as u32, m: m as u32, points, observed, totals })
-    }
-
-    /// ```text
-    /// n m D       mean .8687 n m / sqrt(n m / (n + m))             2 n m TV    mean n m sum_g sqrt(2/pi h_g (1 - h_g) (1/n + 1/m))
-    /// ```
-    fn standard(&self) -> Standard {
-        let (n, m) = (f64::from(self.n), f64::from(self.m));
-        let (pairs, inverse) = (n * m, 1.0 / n + 1.0 / m);
-        let scale = pairs * inverse.sqrt();
-        let (mut mean, mut variance) = (0.0, 0.0);
-        for total in &self.totals {
-            let share = f64::from(*total) / (n + m);
-            let spread = share * (1.0 - share) * inverse;
-            mean += (std::f64::consts::FRAC_2_PI * spread).sqrt();
-            variance += (1.0 - std::f64::consts::FRAC_2_PI) * spread;
-        }
-        Standard {
-            confidence: (KOLMOGOROV.0 * scale, KOLMOGOROV.1 * scale),
-            class: (pairs * mean, pairs * variance.sqrt()),
-        }
     }
 
     /// The distances of relabelings, in the order of their numbers.
@@ -511,27 +418,6 @@ mod tests {
             // 150 expected, standard deviation 11.6.
             assert!(alarms.abs_diff(150) < 47, "{alarms} of {runs} with {shares:?}");
         }
-    }
-
-    /// The test that stops early keeps its level too, and stops early where nothing changed.
-    #[test]
-    fn stopping_early_keeps_the_level() {
-        let runs = 1500;
-        for level in [0.05, 0.1] {
-            let tests: Vec<ShiftTest> = (0..runs)
-                .map(|run| {
-                    let (a, b) = (draws(40, 2, &EQUAL, 2 * run), draws(60, 2, &EQUAL, 2 * run + 1));
-                    shift_test_until_clear(&a, &b, 999, Seed::new(run)).unwrap()
-                })
-                .collect();
-            let alarms = tests.iter().filter(|test| test.p_value <= level).count() as f64;
-            let (expected, sd) = (level * runs as f64, (level * runs as f64).sqrt());
-            assert!((alarms - expected).abs() < 4.0 * sd, "{alarms} of {runs} at {level}");
-            let drawn: usize = tests.iter().map(|test| test.permutations).sum();
-            assert!(drawn < 150 * runs as usize, "{drawn} relabelings");
-        }
-        let (a, b) = (draws(300, 1, &EQUAL, 1), draws(300, 2, &EQUAL, 2));
-        assert_eq!(shift_test_until_clear(&a, &b, 999, Seed::new(0)).unwrap().p_value, 0.001);
     }
 
     /// All confidences tied, few classes: the level is kept, if not reached.

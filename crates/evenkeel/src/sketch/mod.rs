@@ -10,7 +10,7 @@
 //! target_table       every probability while they are few, a sandwich_sketch when they are many
 //! law_sums           three laws of the label plan at the calibration scores, and a tail
 //! row_sums           the same summed over many rows before they are handed on
-//! confidence_counts  a multiset of confidences: values, then counts in log_bins
+//! confidences        a multiset of confidences, and its distance from weighted ones
 //! quantile_counts    numbers of an interval: values, then counts in equal cells
 //! row_sample         the rows with the smallest hashes of (seed, key)
 //! row_marks          which rows were seen, as a sum of hashes
@@ -21,7 +21,7 @@
 //! arrival would make a result depend on threads, blocks and machines.
 
 mod abscissae;
-mod confidence_counts;
+mod confidences;
 mod distance_cells;
 mod gathered_masses;
 mod lac_sums;
@@ -41,7 +41,7 @@ pub(crate) mod target_table;
 mod tests;
 
 pub use abscissae::Abscissae;
-pub(crate) use confidence_counts::ConfidenceCounts;
+pub(crate) use confidences::Confidences;
 pub use law_sums::TailAtom;
 pub(crate) use law_sums::{Aim, LawSums, MOST_LAWS};
 pub use part_ids::PartIds;

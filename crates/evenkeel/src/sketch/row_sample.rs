@@ -37,10 +37,11 @@ pub(crate) struct RowSample<V> {
 
 /// A row that may be in the sample.
 #[derive(Debug, Clone)]
-struct Row<V> {
-    hash: u64,
-    key: u64,
-    value: V,
+pub(crate) struct Row<V> {
+    /// What it was chosen by: the rows with the smallest are a sample of the sample.
+    pub hash: u64,
+    pub key: u64,
+    pub value: V,
 }
 
 impl<V> RowSample<V> {
@@ -80,6 +81,12 @@ impl<V> RowSample<V> {
             let (_, largest, _) = hashes.select_nth_unstable(self.capacity - 1);
             self.largest = self.largest.min(*largest);
         }
+    }
+
+    /// Whether a row of this key may be in the sample, as far as is known by now.
+    #[inline]
+    pub(crate) fn takes(&self, key: u64) -> bool {
+        hash(self.seed, key) <= self.largest
     }
 
     /// Adds a row; keys must be unique, and that is found out when the sample is read.
@@ -187,14 +194,6 @@ impl<V> RowSample<V> {
         Ok(self.into_kept()?.into_iter().map(|row| row.value).collect())
     }
 
-    /// The same with the rows' hashes: those with the smallest are a sample of the sample.
-    ///
-    /// # Errors
-    /// If a key occurs twice among them.
-    pub(crate) fn into_hashed_values(self) -> Result<Vec<(u64, V)>> {
-        Ok(self.into_kept()?.into_iter().map(|row| (row.hash, row.value)).collect())
-    }
-
     /// The same with the rows' keys.
     ///
     /// # Errors
@@ -211,12 +210,31 @@ impl<V> RowSample<V> {
         Ok(self.into_kept()?.into_iter().map(|row| (row.hash, row.key)).collect())
     }
 
+    /// The sampled rows where they lie, in the order of the keys.
+    ///
+    /// # Errors
+    /// If a key occurs twice among them.
+    pub(crate) fn sampled(&self) -> Result<Vec<&Row<V>>> {
+        let rows = self.in_order();
+        self.require_whole(rows.len())?;
+        match rows.windows(2).find(|pair| pair[0].key == pair[1].key) {
+            Some(pair) => Err(Error::DuplicateKey { key: pair[0].key }),
+            None => Ok(rows),
+        }
+    }
+
+    /// An error if a limit on hashes left fewer rows than the sample should have.
+    fn require_whole(&self, kept: usize) -> Result<()> {
+        if self.limit < u64::MAX && kept < self.capacity {
+            return Err(Error::ShortSample { kept, capacity: self.capacity });
+        }
+        Ok(())
+    }
+
     /// The sampled rows, in the order of the keys.
     fn into_kept(mut self) -> Result<Vec<Row<V>>> {
         self.cut();
-        if self.limit < u64::MAX && self.kept.len() < self.capacity {
-            return Err(Error::ShortSample { kept: self.kept.len(), capacity: self.capacity });
-        }
+        self.require_whole(self.kept.len())?;
         // By key, not by hash: sums over a sample then run as they would over the whole table.
         self.kept.sort_unstable_by_key(|row| row.key);
         match self.kept.windows(2).find(|pair| pair[0].key == pair[1].key) {

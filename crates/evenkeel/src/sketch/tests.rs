@@ -273,7 +273,7 @@ impl Job for First {
         if state.rows() == 0 {
             Ok(String::new())
         } else {
-            Ok(format!("{:?}", self.0.prepare(state)?))
+            Ok(format!("{:?}", self.0.prepare(&state)?))
         }
     }
 }
@@ -302,7 +302,7 @@ impl Job for FirstOfCheck {
             return Ok(String::new());
         }
         let FirstCheckState { target, plan } = state;
-        Ok(format!("{:?} {:?}", self.0.laws.finish(target)?, self.1.prepare(plan)?))
+        Ok(format!("{:?} {:?}", self.0.laws.finish(target)?, self.1.prepare(&plan)?))
     }
 }
 
@@ -524,7 +524,7 @@ macro_rules! for_every_job {
             $run("first pass of a check", &FirstOfCheck(pass, planner.clone()), $($more),*);
             let block = TargetRows::Probabilities(rows(values, classes));
             let first = planner.first_pass().add(RowKeys::From(0), &block).unwrap();
-            let prepared = planner.prepare(first).unwrap();
+            let prepared = planner.prepare(&first).unwrap();
             $run("second pass", &Second(planner, prepared), $($more),*);
         }
         for sketch in [None, Some((points(), SketchedLaws::Both))] {
@@ -645,7 +645,7 @@ fn counted_states_are_the_same_however_rows_are_cut_and_merged() {
     };
     let block = TargetRows::Probabilities(rows(&values, 2));
     let first = planner.first_pass().add(RowKeys::From(0), &block).unwrap();
-    let prepared = planner.prepare(first).unwrap();
+    let prepared = planner.prepare(&first).unwrap();
     same_however_cut("second pass", &Second(planner, prepared), &cut(&values, 6, 4));
 }
 
@@ -976,7 +976,7 @@ fn hostile_plans_are_refused_or_work() {
     let planner = planner(3, score(1), 1 << 20);
     let block = TargetRows::Probabilities(rows(&values, 3));
     let first = planner.first_pass().add(RowKeys::From(0), &block).unwrap();
-    let prepared = planner.prepare(first).unwrap();
+    let prepared = planner.prepare(&first).unwrap();
     let sealed = seal(Kind::State, &header(), &prepared).unwrap();
     let (_, back) = open::<PreparedPlan>(Kind::State, &sealed).unwrap();
     assert_eq!(format!("{prepared:?}"), format!("{back:?}"));
@@ -1015,7 +1015,7 @@ fn states_of_other_plans_and_recipes_do_not_merge() {
     let plan = |first_rows: usize| {
         let planner = planner(3, Score::Lac, 1 << 20);
         let part = TargetRows::Probabilities(rows(&values[..3 * first_rows], 3));
-        planner.prepare(planner.first_pass().add(RowKeys::From(0), &part).unwrap()).unwrap()
+        planner.prepare(&planner.first_pass().add(RowKeys::From(0), &part).unwrap()).unwrap()
     };
     let (mine, theirs) = (plan(30), plan(20));
     let [a, b] = [&mine, &theirs]

@@ -9,6 +9,7 @@ mod world;
 
 mod answers;
 mod parts;
+mod passes;
 mod readings;
 mod simulated;
 

@@ -44,7 +44,7 @@ fn assert_laws(laws: &ScoreLaws, thresholds: &[f64], level: f64) {
         assert!(estimate.low <= low && high <= estimate.high);
         for reading in &found.readings {
             assert_eq!(reading.coverage, laws.cdf(reading.name, *t));
-            let (f, m) = (reading.coverage, laws.rows() as f64);
+            let (f, m) = (reading.coverage, laws.rows_of(reading.name) as f64);
             let expected = 1.645 * ((f * (1.0 - f)).max(1.0 / m) / m).sqrt();
             assert_eq!(reading.sampling_error, expected);
         }

@@ -46,7 +46,7 @@ impl Run {
         let block = TargetRows::Logits(Rows::new("logits", &target, classes).unwrap());
         let keys = RowKeys::From(0);
         let first = planner.first_pass().add(keys, &block).unwrap();
-        let prepared = planner.prepare(first).unwrap();
+        let prepared = planner.prepare(&first).unwrap();
         let second = prepared.second_pass().add(&prepared, keys, &block).unwrap();
         let plan = planner.finish(&prepared, second).unwrap();
         assert_eq!(plan, planner.plan(&block).unwrap());

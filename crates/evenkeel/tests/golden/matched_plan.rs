@@ -77,7 +77,7 @@ impl World {
     /// The plan that aims at a reading.
     fn plan(&self, aim: ReadingName, thresholds: Vec<f64>) -> LabelPlan {
         let question = PlanQuestion { aiming: Aiming::Reading(aim), thresholds };
-        let prepared = self.planner.prepare_for(self.first.clone(), &question).unwrap();
+        let prepared = self.planner.prepare_for(&self.first, &question).unwrap();
         let block = TargetRows::Logits(Rows::new("logits", &self.target, self.classes).unwrap());
         let second = prepared.second_pass().add(&prepared, RowKeys::From(0), &block).unwrap();
         self.planner.finish(&prepared, second).unwrap()
@@ -174,7 +174,7 @@ fn matched_laws_weights_and_certificate() {
 fn second_opinions() {
     for_every_world(|world| {
         let world = World::with_second(&world.case);
-        let opinions = world.planner.second_opinions(world.first.clone()).unwrap();
+        let opinions = world.planner.second_opinions(&world.first).unwrap();
         let SecondOpinions { own, others, trust, accuracy } = opinions.clone();
         world.close("matched", "accuracy", &[own.estimate]);
         let close = |key: &str, found: f64| world.close("second_opinion", key, &[found]);

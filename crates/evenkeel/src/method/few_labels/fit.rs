@@ -14,7 +14,7 @@ use super::thresholds::LabelThresholds;
 use crate::error::{Error, Input, PointSet, Result, SideInput, User, require_same_length};
 use crate::interval::Interval;
 use crate::label_law::{
-    ClassGroups, FirstPass, Iterating, LabelLawMap, ShiftStatistics, floored_logs, shift_statistics,
+    ClassGroups, FirstPass, Iterating, KeptRows, LabelLawMap, ShiftStatistics, floored_logs,
 };
 use crate::level::Miscoverage;
 use crate::measure::Weights;
@@ -54,16 +54,6 @@ struct Job {
 }
 
 impl Job {
-    /// How far target rows are from the calibration data.
-    fn statistics(&self, groups: &ClassGroups, first: &FirstPass) -> ShiftStatistics {
-        let mut counts = vec![0; groups.len()];
-        for (count, group) in first.predicted.iter().zip(&groups.group_of) {
-            counts[*group] += count;
-        }
-        let predicted = self.planner.predicted_calibration(groups);
-        shift_statistics(&predicted, &counts, &first.confidences)
-    }
-
     fn iterating(&self) -> Iterating {
         let LabelPlanSettings { tolerance, most_iterations, .. } = self.settings.plan;
         Iterating { tolerance, most_iterations }
@@ -188,8 +178,6 @@ impl Stage for FewLabelsFirst {
     fn end_pass(self, _: LabelsPass, state: LabelsState, m: u64) -> Result<Next> {
         let Self { job, seed, before } = self;
         let LabelsState { auto: (predictions, first), rows, labeled, others } = state;
-        first.require_form()?;
-        others.as_deref().map_or(Ok(()), FirstPass::require_form)?;
         let labeled = require_all(&job.labels, labeled, m)?;
         let draw = draw_test(&job.labels, &labeled, predictions.clone(), seed)?;
         let (change, test) = match job.settings.change {
@@ -202,20 +190,20 @@ impl Stage for FewLabelsFirst {
             }
         };
         let groups = ClassGroups::new(job.planner.labeled(), m);
-        let statistics = job.statistics(&groups, &first);
+        let statistics = job.planner.statistics(&groups, &first.said()?);
         let mut counts = vec![0; groups.len()];
         job.labels.as_slice().iter().for_each(|label| counts[groups.group_of[*label]] += 1);
         let shares = UpdatedShares::new(&groups.prior, &counts);
         let all_rows = m <= rows.capacity() as u64;
         let rows = rows.into_rows()?;
-        let logits = first.kept.into_values()?;
+        let logits = KeptRows::of(&first)?.into_logits();
         if logits.is_empty() || (all_rows && rows.len() as u64 != m) {
             return Err(contradiction("its sample does not hold as many rows as were seen"));
         }
         let scoring = match (job.score, &job.given_law, others) {
             (Score::Plan, Some(law), _) => Scoring::ByLaw(law.clone()),
             (Score::Plan, None, Some(others)) => {
-                Scoring::ByLaw(law_of_others(&job, &groups, *others)?)
+                Scoring::ByLaw(law_of_others(&job, &groups, &others)?)
             }
             (Score::Plan, None, None) => Scoring::ByPosterior,
             (score, _, _) => Scoring::By(score),
@@ -289,15 +277,15 @@ impl Stage for FewLabelsSecond {
 
 /// `h0` of the rows without a label. A guarantee is that of exchangeable scores: a law that has seen labeled rows, and no row that
 /// sets are made for, scores the former otherwise than the latter.
-fn law_of_others(job: &Job, groups: &ClassGroups, others: FirstPass) -> Result<LabelLawMap> {
+fn law_of_others(job: &Job, groups: &ClassGroups, others: &FirstPass) -> Result<LabelLawMap> {
     let temperature = job.planner.temperature();
     if others.rows == 0 {
         // Every row is labeled: the model's own law is left.
         return Ok(own_law(temperature));
     }
-    let statistics = job.statistics(groups, &others);
+    let statistics = job.planner.statistics(groups, &others.said()?);
     let temperature = temperature * statistics.inflation;
-    let logits = others.kept.into_values()?;
+    let logits = KeptRows::of(others)?.into_logits();
     Ok(label_free_law(&logits, groups, (temperature, statistics.mix), job.iterating()))
 }
 

@@ -67,12 +67,21 @@ impl LabelPlanner {
         let summed = sums.finish();
         let named = prepared.laws.iter().zip(summed.cdfs);
         let mut laws: Vec<ScoreLaw> = named
-            .map(|(law, cdf)| ScoreLaw { reading: law.reading, cdf, tail: Vec::new() })
+            .map(|(law, cdf)| {
+                let (reading, rows, tail) = (law.reading, prepared.rows, Vec::new());
+                ScoreLaw { reading, cdf, tail, rows }
+            })
             .collect();
+        laws.extend(prepared.known.iter().map(|known| ScoreLaw {
+            reading: known.reading,
+            cdf: known.cdf.clone(),
+            tail: Vec::new(),
+            rows: prepared.known_rows,
+        }));
         for (reading, (cdf, tail)) in prepared.aims.iter().zip(summed.aims) {
             match laws.iter_mut().find(|law| law.reading == *reading) {
                 Some(law) => law.tail = tail,
-                None => laws.push(ScoreLaw { reading: *reading, cdf, tail }),
+                None => laws.push(ScoreLaw { reading: *reading, cdf, tail, rows: prepared.rows }),
             }
         }
         let doubtful =
@@ -98,7 +107,7 @@ impl LabelPlanner {
         let summary = &prepared.evidence;
         let evidence = PlanEvidence {
             n: scores.len(),
-            m: prepared.rows,
+            m: summary.rows,
             classes: self.labeled.classes(),
             temperature: self.temperature,
             group_of: prepared.groups.group_of.clone(),
@@ -144,8 +153,8 @@ impl LabelPlanner {
         let value = enclosed_gap(sorted.iter().map(|score| laws.hull(hull, *score)), cumulative);
         let at_hand = sorted.iter().map(|score| laws.unwidened_hull(hull, *score));
         let delta = self.settings.delta;
-        let uniform =
-            enclosed_gap(at_hand, cumulative) + dkw_half_width(laws.rows() as f64, delta)?;
+        let rows = laws.fewest_rows(hull) as f64;
+        let uniform = enclosed_gap(at_hand, cumulative) + dkw_half_width(rows, delta)?;
         Ok(Certificate {
             value,
             // No gap exceeds one.

@@ -81,7 +81,7 @@ impl Stage for PlanFirst {
 
     /// Groups, statistics and fixed points, from what all rows left behind.
     fn end_pass(self, _: PlanFirstPass, first: FirstPass, _: u64) -> Result<Next> {
-        let prepared = self.planner.prepare(first)?;
+        let prepared = self.planner.prepare(&first)?;
         let stage = PlanSecond { planner: self.planner, alpha: self.alpha };
         Ok(Next::again(Open::new(stage, prepared)))
     }

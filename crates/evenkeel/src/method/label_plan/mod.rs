@@ -78,6 +78,8 @@ pub use plan::LabelPlan;
 #[doc(hidden)]
 pub use planner::LabelPlanner;
 #[doc(hidden)]
+pub(crate) use prepared::ENOUGH_ROWS;
+#[doc(hidden)]
 pub use prepared::PreparedPlan;
 #[doc(hidden)]
 pub use question::{Aiming, PlanQuestion};

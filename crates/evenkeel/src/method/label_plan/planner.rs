@@ -5,15 +5,14 @@ use std::borrow::Cow;
 use rayon::prelude::*;
 
 use super::plan::LabelPlan;
-use super::preparation::target_counts;
 use super::second_pass::SecondPass;
 use super::settings::LabelPlanSettings;
 use crate::error::{Error, Result};
 use crate::interval::Interval;
 use crate::label_law::{
     ClassGroups, FirstPass, FittedModel, Iterating, LabelLawMap, LabeledLogits,
-    PredictedCalibration, ShiftStatistics, TargetRows, best_temperature, confidence, in_blocks,
-    predicted, shift_statistics, tempered_softmax,
+    PredictedCalibration, Said, ShiftStatistics, TargetRows, best_temperature, confidence,
+    in_blocks, predicted, shift_statistics, tempered_softmax,
 };
 use crate::rows::{Real, RowKeys, Rows};
 use crate::score::{Labels, Probabilities, Score};
@@ -217,20 +216,26 @@ impl LabelPlanner {
             .with_others(self.others.iter().map(|other| other.temperature))
     }
 
-    /// Groups of the classes, by default the planner's own, and the distances between the two data sets.
+    /// Groups of the classes, by default the planner's own, the distances between the two data sets, and what the model says of the
+    /// target rows.
     pub(super) fn compare(
         &self,
         first: &FirstPass,
         groups: Option<&ClassGroups>,
-    ) -> Result<(ClassGroups, ShiftStatistics)> {
+    ) -> Result<(ClassGroups, ShiftStatistics, Said)> {
         if first.rows == 0 {
             return Err(Error::Empty { what: "target table" });
         }
         let groups = groups.cloned().unwrap_or_else(|| ClassGroups::new(&self.labeled, first.rows));
-        let target_counts = target_counts(first, &groups);
-        let predicted = self.predicted_calibration(&groups);
-        let statistics = shift_statistics(&predicted, &target_counts, &first.confidences);
-        Ok((groups, statistics))
+        let said = first.said()?;
+        let statistics = self.statistics(&groups, &said);
+        Ok((groups, statistics, said))
+    }
+
+    /// How far target rows are from the calibration data.
+    pub(crate) fn statistics(&self, groups: &ClassGroups, said: &Said) -> ShiftStatistics {
+        let counts = said.counts(&groups.group_of, groups.len());
+        shift_statistics(&self.predicted_calibration(groups), &counts, &said.confidences)
     }
 
     /// Both passes over a table in memory, read by the threads of the current rayon pool.
@@ -242,7 +247,7 @@ impl LabelPlanner {
         let keys = |first_row: usize| RowKeys::From(first_row as u64);
         let first = in_blocks(target, |row, block| empty.clone().add(keys(row), block))
             .try_reduce(|| empty.clone(), FirstPass::merge)?;
-        let prepared = self.prepare(first)?;
+        let prepared = self.prepare(&first)?;
         let empty = prepared.second_pass();
         let second = in_blocks(target, |row, block| empty.clone().add(&prepared, keys(row), block))
             .try_reduce(|| empty.clone(), SecondPass::merge)?;

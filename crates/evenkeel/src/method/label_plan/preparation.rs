@@ -8,11 +8,10 @@ use super::settings::{KnownAccuracy, Opinions};
 use crate::error::{Error, Result, require_finite};
 use crate::label_law::{
     ClassGroups, FirstPass, GroupTable, KeptRows, LabelShares, Marginal, Matching, PlanMixture,
-    Predicted, SecondOpinion, SecondOpinions, ShiftStatistics, TransportPlan, accuracy_statistics,
-    clip_to_shares, fit_plan, label_shares, second_opinion,
+    Predicted, Said, SecondOpinion, SecondOpinions, ShiftStatistics, TransportPlan,
+    accuracy_statistics, clip_to_shares, fit_plan, label_shares, second_opinion,
 };
 use crate::reading::ReadingName;
-use crate::sketch::ConfidenceCounts;
 
 /// Rows times groups that take part in the accuracy and the matched laws, which take some forty fixed points: a uniform sample of
 /// the kept rows beyond. Accuracy and laws share the rows, so that their noise cancels in the factors.
@@ -41,7 +40,7 @@ impl LabelPlanner {
     ///
     /// # Errors
     /// If no row was added, two rows have one key, or the pass was cut or made up.
-    pub fn prepare(&self, first: FirstPass) -> Result<PreparedPlan> {
+    pub fn prepare(&self, first: &FirstPass) -> Result<PreparedPlan> {
         self.prepare_for(first, &PlanQuestion::default())
     }
 
@@ -49,19 +48,10 @@ impl LabelPlanner {
     ///
     /// # Errors
     /// As [`prepare`](Self::prepare), and if a threshold is not finite.
-    pub fn prepare_for(
-        &self,
-        mut first: FirstPass,
-        question: &PlanQuestion,
-    ) -> Result<PreparedPlan> {
+    pub fn prepare_for(&self, first: &FirstPass, question: &PlanQuestion) -> Result<PreparedPlan> {
         require_finite("thresholds in question", &question.thresholds)?;
-        first.require_form()?;
-        let rows = first.rows;
-        let (groups, statistics) = self.compare(&first, None)?;
-        let others = std::mem::take(&mut first.others);
-        self.require_same_rows(&first, &others)?;
-        let confidences = std::mem::replace(&mut first.confidences, ConfidenceCounts::new());
-        let target_counts = target_counts(&first, &groups);
+        let (groups, statistics, said) = self.compare(first, None)?;
+        self.require_same_rows(first)?;
         let target = KeptRows::of(first)?;
         let planned_rows = target.len();
         let planned = self.temperature * statistics.inflation;
@@ -74,11 +64,11 @@ impl LabelPlanner {
         };
         let target = target.thinned(matched_rows(&groups));
         let compared = Compared { groups: &groups, statistics: &statistics, target: &target };
-        let opinions = match others.is_empty() {
+        let opinions = match first.others.is_empty() {
             true => None,
-            false => Some(self.opinions(&compared, others)?),
+            false => Some(self.opinions(&compared, &first.others)?),
         };
-        let shares = self.label_shares(&compared, &target_counts, &confidences);
+        let shares = self.label_shares(&compared, &said);
         let Matched { evidence, balanced, laws: matched } =
             self.matched(&compared, opinions.as_ref());
         let classes = self.labeled.classes();
@@ -105,16 +95,19 @@ impl LabelPlanner {
             given_law.clone().or_else(|| label_law_of(self.score.as_ref(), &laws, &aims));
         let scores = self.scores_by(label_law.as_ref());
         let (abscissae, largest) = self.abscissae(&scores, &question.thresholds)?;
-        Ok(PreparedPlan {
+        let prepared = PreparedPlan {
             laws,
+            known: Vec::new(),
+            known_rows: 0,
             aims,
             abscissae,
             largest,
             score: self.score,
-            rows,
+            rows: first.rows,
             groups,
             given_law,
             evidence: PlanSummary {
+                rows: first.rows,
                 temperature: self.temperature,
                 statistics,
                 plan: FixedPoint::from(&plan),
@@ -124,7 +117,8 @@ impl LabelPlanner {
                 label_shares: shares,
                 second_opinions: opinions,
             },
-        })
+        };
+        prepared.knowing(first)
     }
 
     /// The readings that thresholds may be made of, the one to be preferred first.
@@ -142,12 +136,7 @@ impl LabelPlanner {
     }
 
     /// Class frequencies under label shift, where that explains, or may explain, what the calibration rows as they are do not.
-    fn label_shares(
-        &self,
-        compared: &Compared<'_>,
-        target_counts: &[u64],
-        confidences: &ConfidenceCounts,
-    ) -> Option<LabelShares> {
+    fn label_shares(&self, compared: &Compared<'_>, said: &Said) -> Option<LabelShares> {
         let Compared { groups, target, .. } = *compared;
         let labels: Vec<usize> =
             self.labeled.labels().iter().map(|label| groups.group_of[*label]).collect();
@@ -155,8 +144,8 @@ impl LabelPlanner {
         let predicted = Predicted {
             calibration: &calibration,
             labels: &labels,
-            target_counts,
-            target: confidences,
+            target_counts: &said.counts(&groups.group_of, groups.len()),
+            target: &said.confidences,
         };
         let table = || GroupTable::new(target.logits(), target.top(), groups, self.temperature);
         label_shares(&predicted, groups, table).filter(LabelShares::may_explain)
@@ -199,33 +188,32 @@ impl LabelPlanner {
     ///
     /// # Errors
     /// If a pass has no rows or was cut, or the models do not speak of the same rows and classes.
-    pub fn second_opinions(&self, mut first: FirstPass) -> Result<SecondOpinions> {
-        let (groups, statistics) = self.compare(&first, None)?;
-        let others = std::mem::take(&mut first.others);
-        self.require_same_rows(&first, &others)?;
+    pub fn second_opinions(&self, first: &FirstPass) -> Result<SecondOpinions> {
+        let (groups, statistics, _) = self.compare(first, None)?;
+        self.require_same_rows(first)?;
         let target = KeptRows::of(first)?.thinned(matched_rows(&groups));
         let compared = Compared { groups: &groups, statistics: &statistics, target: &target };
-        self.opinions(&compared, others)
+        self.opinions(&compared, &first.others)
     }
 
     /// An error unless there is a pass of each of the other models, over the rows of this one's.
-    fn require_same_rows(&self, first: &FirstPass, others: &[FirstPass]) -> Result<()> {
+    fn require_same_rows(&self, first: &FirstPass) -> Result<()> {
         let same =
             |other: &FirstPass| first.kept.same_keys(&other.kept) && first.rows == other.rows;
-        if others.len() == self.others.len() && others.iter().all(same) {
+        if first.others.len() == self.others.len() && first.others.iter().all(same) {
             return Ok(());
         }
         Err(Error::IncompatibleSketches { what: "rows" })
     }
 
-    fn opinions(&self, compared: &Compared<'_>, others: Vec<FirstPass>) -> Result<SecondOpinions> {
+    fn opinions(&self, compared: &Compared<'_>, others: &[FirstPass]) -> Result<SecondOpinions> {
         let Compared { groups, statistics, target } = *compared;
         let of = |planner: &Self, statistics: &ShiftStatistics, target: &KeptRows| {
             accuracy_statistics(planner.model(), groups, statistics, target, self.iterating()).0
         };
         let own = of(self, statistics, target);
-        let opinion = |(other, first): (&Self, FirstPass)| {
-            let (_, statistics) = other.compare(&first, Some(groups))?;
+        let opinion = |(other, first): (&Self, &FirstPass)| {
+            let (_, statistics, _) = other.compare(first, Some(groups))?;
             let seen = KeptRows::of(first)?.thinned(matched_rows(groups));
             let accuracy = of(other, &statistics, &seen).estimate;
             Ok(second_opinion((self.model(), target, &own), (other.model(), &seen, accuracy)))
@@ -234,13 +222,4 @@ impl LabelPlanner {
             self.others.iter().zip(others).map(opinion).collect::<Result<_>>()?;
         Ok(SecondOpinions::new(own, others))
     }
-}
-
-/// Target rows predicted to be of each group.
-pub(super) fn target_counts(first: &FirstPass, groups: &ClassGroups) -> Vec<u64> {
-    let mut counts = vec![0; groups.len()];
-    for (count, group) in first.predicted.iter().zip(&groups.group_of) {
-        counts[*group] += count;
-    }
-    counts
 }

@@ -12,8 +12,8 @@ use super::evidence::{FixedPoint, MatchedEvidence};
 use super::second_pass::SecondPass;
 use crate::error::{Error, Result, require_finite, require_same_length};
 use crate::label_law::{
-    ClassGroups, LARGEST_INFLATION, LabelLawMap, LabelShares, PlanMixture, SecondOpinions,
-    ShiftStatistics,
+    ClassGroups, FirstPass, LARGEST_INFLATION, LabelLawMap, LabelShares, PlanMixture,
+    SecondOpinions, ShiftStatistics,
 };
 use crate::reading::ReadingName;
 use crate::score::Score;
@@ -32,6 +32,17 @@ impl ReadingLaw {
     }
 }
 
+/// The law of a reading that the first pass's own rows gave.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct KnownLaw {
+    pub reading: ReadingName,
+    /// `F_h` at the abscissae.
+    pub cdf: Vec<f64>,
+}
+
+/// Kept rows that give coverages: with fewer, all rows are read. The sampling error of a coverage of 90 % is then 1.1 points at most.
+pub(crate) const ENOUGH_ROWS: u64 = 2000;
+
 /// Aims of a plan at most.
 const MOST_AIMS: usize = 2;
 
@@ -42,14 +53,19 @@ const MOST_AIMS: usize = 2;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Stored")]
 pub struct PreparedPlan {
-    /// The label laws: those of [`ReadingName::ALWAYS`], and what else there is.
+    /// The label laws that the second pass reads: with those that are known, [`ReadingName::ALWAYS`] and what else there is.
     pub(super) laws: Vec<ReadingLaw>,
+    /// Laws of target scores that the rows of the first pass gave.
+    pub(super) known: Vec<KnownLaw>,
+    /// Number of these rows.
+    pub(super) known_rows: u64,
     /// The readings that thresholds may be made of, the one to be preferred first.
     pub(super) aims: Vec<ReadingName>,
     pub(super) abscissae: Abscissae,
     /// Largest calibration score, one of the abscissae.
     pub(super) largest: f64,
     pub(super) score: Option<Score>,
+    /// Rows that the laws are read of: all, or those that the first pass kept.
     pub(super) rows: u64,
     pub(super) groups: ClassGroups,
     /// What scores labels, where that was known before the plan.
@@ -60,6 +76,8 @@ pub struct PreparedPlan {
 /// What was found on the way, for the evidence.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct PlanSummary {
+    /// `m`, all target rows.
+    pub rows: u64,
     pub temperature: f64,
     pub statistics: ShiftStatistics,
     pub plan: FixedPoint,
@@ -76,6 +94,8 @@ pub(super) struct PlanSummary {
 #[derive(Deserialize)]
 struct Stored {
     laws: Vec<ReadingLaw>,
+    known: Vec<KnownLaw>,
+    known_rows: u64,
     aims: Vec<ReadingName>,
     abscissae: Abscissae,
     largest: f64,
@@ -91,8 +111,19 @@ impl TryFrom<Stored> for PreparedPlan {
 
     /// An error unless shapes fit each other and every number is in its range.
     fn try_from(stored: Stored) -> Result<Self> {
-        let Stored { laws, aims, abscissae, largest, score, rows, groups, given_law, evidence } =
-            stored;
+        let Stored {
+            laws,
+            known,
+            known_rows,
+            aims,
+            abscissae,
+            largest,
+            score,
+            rows,
+            groups,
+            given_law,
+            evidence,
+        } = stored;
         let (classes, count) = (groups.group_of.len(), groups.prior.len());
         // Before anything is indexed by a group of these bytes.
         let fits = classes > 0
@@ -114,12 +145,24 @@ impl TryFrom<Stored> for PreparedPlan {
             && evidence.accuracy.is_sound()
             && evidence.label_shares.as_ref().is_none_or(|shares| shares.is_sound(count))
             && evidence.second_opinions.as_ref().is_none_or(SecondOpinions::is_sound)
-            && rows <= MOST_ROWS;
+            && rows <= evidence.rows
+            && evidence.rows <= MOST_ROWS;
         if !numbers {
             return Err(contradiction("a number of the plan is out of its range"));
         }
-        let named = |reading: &ReadingName| laws.iter().any(|law| law.reading == *reading);
-        let whole = laws.len() <= MOST_LAWS
+        let named = |reading: &ReadingName| {
+            laws.iter().any(|law| law.reading == *reading)
+                || known.iter().any(|law| law.reading == *reading)
+        };
+        let points = abscissae.points().len();
+        let is_law = |known: &KnownLaw| {
+            let share = |value: &f64| (0.0..=1.0).contains(value);
+            known.cdf.len() == points && known.cdf.iter().all(share) && known.cdf.is_sorted()
+        };
+        if known_rows > rows || !known.iter().all(is_law) {
+            return Err(contradiction("a law that it knows is none"));
+        }
+        let whole = laws.len() + known.len() <= MOST_LAWS
             && ReadingName::ALWAYS.iter().all(named)
             && aims.iter().all(|aim| Self::aim_of(&laws, *aim).is_some())
             && (1..=MOST_AIMS).contains(&aims.len());
@@ -130,7 +173,19 @@ impl TryFrom<Stored> for PreparedPlan {
         if abscissae.points().binary_search_by(|point| point.total_cmp(&largest)).is_err() {
             return Err(contradiction("its largest calibration score is none of its abscissae"));
         }
-        Ok(Self { laws, aims, abscissae, largest, score, rows, groups, given_law, evidence })
+        Ok(Self {
+            laws,
+            known,
+            known_rows,
+            aims,
+            abscissae,
+            largest,
+            score,
+            rows,
+            groups,
+            given_law,
+            evidence,
+        })
     }
 }
 
@@ -171,7 +226,7 @@ impl PreparedPlan {
             laws.iter().position(|law| law.reading == reading).and_then(|at| u8::try_from(at).ok())
         };
         let best = ReadingName::OF_AN_ACCURACY.into_iter().find(|name| place(*name).is_some());
-        match reading.halves(best?) {
+        match reading.halves(best.unwrap_or(ReadingName::Matched)) {
             Some([one, other]) => Some(Aim::Mean(place(one)?, place(other)?)),
             None => place(reading).map(Aim::Law),
         }
@@ -200,6 +255,54 @@ impl PreparedPlan {
     /// An empty second pass, with places for the laws at every distinct calibration score.
     pub fn second_pass(&self) -> SecondPass {
         SecondPass::new(self)
+    }
+
+    /// The same with the laws that no threshold is made of taken from the rows that the first pass kept. Those that are matched to an
+    /// accuracy were fitted to fewer rows, so that a second reading of all of them would tell little more; and each costs an
+    /// exponential for every number of the table.
+    ///
+    /// As it is where all rows were kept, which a second reading then brings to the same bits, or too few, or not as probabilities.
+    ///
+    /// # Errors
+    /// If two kept rows have one key.
+    pub(super) fn knowing(mut self, first: &FirstPass) -> Result<Self> {
+        let kept = first.kept_rows();
+        let few = kept < ENOUGH_ROWS || self.score.is_none();
+        if kept == first.rows() || few || !first.keeps_probabilities() {
+            return Ok(self);
+        }
+        let mut wanted = vec![ReadingName::Calibrated, ReadingName::ClassShares];
+        wanted.extend(
+            self.placed_aims()
+                .into_iter()
+                .flat_map(|aim| match aim {
+                    Aim::Law(law) => vec![law],
+                    Aim::Mean(one, other) => vec![one, other],
+                })
+                .filter_map(|place| self.laws.get(usize::from(place)).map(|law| law.reading)),
+        );
+        let given_law = self.label_law();
+        let (laws, others) = self.laws.into_iter().partition(|law| wanted.contains(&law.reading));
+        self.laws = others;
+        let of_others = Self { aims: Vec::new(), given_law, ..self.clone() };
+        let read = SecondPass::of_kept(&of_others, first)?.sums.finish().cdfs;
+        self.known = (self.laws.iter().zip(read))
+            .map(|(law, cdf)| KnownLaw { reading: law.reading, cdf })
+            .collect();
+        self.known_rows = kept;
+        self.laws = laws;
+        Ok(self)
+    }
+
+    /// The same plan and the laws of the rows that its first pass kept: those of all rows where it kept all of them, and of a uniform
+    /// sample elsewhere.
+    ///
+    /// # Errors
+    /// If rows were not kept as probabilities, or two have one key.
+    pub(crate) fn read_kept(mut self, first: &FirstPass) -> Result<(Self, SecondPass)> {
+        self.rows = first.kept_rows();
+        let laws = SecondPass::of_kept(&self, first)?;
+        Ok((self, laws))
     }
 
     /// SHA-256 of the plan's wire form: the name of the plan in the states of its second pass.

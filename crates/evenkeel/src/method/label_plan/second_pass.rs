@@ -4,11 +4,17 @@
 
 use serde::{Deserialize, Serialize};
 
+use rayon::prelude::*;
+
 use super::prepared::PreparedPlan;
 use crate::error::{Error, Result, require_same_length};
-use crate::label_law::{PlanMixture, RowLaws, RowReader, TargetRows};
+use crate::label_law::{FirstPass, KeptRow, PlanMixture, RowLaws, RowReader, TargetRows};
 use crate::rows::{Real, RowKeys};
-use crate::sketch::{LawSums, RowSums};
+use crate::sketch::row_sample::Row;
+use crate::sketch::{LawSums, RowSums, contradiction};
+
+/// Probabilities of kept rows that a thread takes at a time; no result depends on it.
+const SHARE_CELLS: usize = 1 << 18;
 
 /// What the second pass leaves. Rows are added by the [`PreparedPlan`] it was begun with, which any process may hold.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -37,26 +43,54 @@ impl SecondPass {
     /// # Errors
     /// If the pass was begun with another plan, or the block does not fit it.
     pub fn add<T: Real>(
-        mut self,
+        self,
         prepared: &PreparedPlan,
         keys: RowKeys<'_>,
         block: &TargetRows<'_, T>,
     ) -> Result<Self> {
         keys.check(block.rows())?;
-        self.require_points(prepared)?;
         let classes = prepared.groups.group_of.len();
         require_same_length("target classes", block.classes(), "calibration classes", classes)?;
+        let score = prepared.score.as_ref();
+        self.add_rows(prepared, block.rows(), |reader, offset| {
+            let row = keys.key(offset);
+            reader.read(block, offset, row, score)?;
+            Ok(row)
+        })
+    }
+
+    /// Adds rows that a first pass kept, with their keys.
+    fn add_kept(self, prepared: &PreparedPlan, rows: &[&Row<KeptRow>]) -> Result<Self> {
+        self.add_rows(prepared, rows.len(), |reader, offset| {
+            let Row { key, value, .. } = rows[offset];
+            let (KeptRow::Probabilities(row), Some(score)) = (value, prepared.score.as_ref())
+            else {
+                return Err(contradiction("its rows are not probabilities"));
+            };
+            reader.read_kept(row, *key, score);
+            Ok(*key)
+        })
+    }
+
+    /// Adds rows that `read` reads by their number, giving their keys.
+    fn add_rows(
+        mut self,
+        prepared: &PreparedPlan,
+        count: usize,
+        mut read: impl FnMut(&mut RowReader, usize) -> Result<u64>,
+    ) -> Result<Self> {
+        self.require_points(prepared)?;
+        let classes = prepared.groups.group_of.len();
         // Memory for one row, used for all: a block of any size allocates these once.
         let mut reader = RowReader::new(classes);
         let mixtures: Vec<PlanMixture> =
             prepared.laws.iter().map(|named| named.law.clone()).collect();
         let mut laws = RowLaws::new(&mixtures, classes);
         let (label_law, mut room) = (prepared.label_law(), Vec::new());
-        let cells = block.rows().saturating_mul(classes);
+        let cells = count.saturating_mul(classes);
         let mut rows = RowSums::new(&mut self.sums, &prepared.abscissae, cells);
-        for offset in 0..block.rows() {
-            let row = keys.key(offset);
-            reader.read(block, offset, row, prepared.score.as_ref())?;
+        for offset in 0..count {
+            let row = read(&mut reader, offset)?;
             if let Some(law) = &label_law {
                 reader.score_by(law, &mut room);
             }
@@ -66,6 +100,22 @@ impl SecondPass {
         }
         rows.end();
         Ok(self)
+    }
+
+    /// The pass over the rows that a first pass kept, by the threads of the current rayon pool: where it kept all of them, to the
+    /// bits of reading them again.
+    ///
+    /// # Errors
+    /// If they were not kept as probabilities, or two have one key.
+    pub(super) fn of_kept(prepared: &PreparedPlan, first: &FirstPass) -> Result<Self> {
+        let (empty, kept) = (Self::new(prepared), first.kept.sampled()?);
+        if rayon::current_num_threads() == 1 {
+            return empty.add_kept(prepared, &kept);
+        }
+        let share = (SHARE_CELLS / first.classes().max(1)).max(1);
+        kept.par_chunks(share)
+            .map(|rows| empty.emptied().add_kept(prepared, rows))
+            .try_reduce(|| empty.emptied(), Self::merge)
     }
 
     /// The pass over both inputs; the order does not matter.
