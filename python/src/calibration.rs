@@ -73,9 +73,8 @@ impl FittedCalibration {
         names: ClassNames,
     ) -> Result<Self, Failure> {
         // Of an infinite threshold there is nothing to say about classes: at most one of the two.
-        let said = fitted
-            .boundless_warning()
-            .or_else(|| fitted.class_warning(names.classes.as_deref()));
+        let said =
+            fitted.boundless_warning().or_else(|| fitted.class_warning(names.classes.as_deref()));
         Self::new(fitted.calibration, fitted.order, count).with_class_warning(said).named_by(names)
     }
 
