@@ -328,7 +328,7 @@ impl Pass for AutoFirstPass {
 
     /// Both states before the first row.
     fn empty(&self) -> AutoFirstState {
-        (self.predictions.clone(), self.plan.empty())
+        (self.predictions.emptied(), self.plan.empty())
     }
 
     /// Reads each row for the plan, which checks it, and those of the sample once more for the test.
@@ -364,7 +364,7 @@ impl Pass for AutoFirstPass {
     }
 
     fn empty_of(&self, rows: u64) -> AutoFirstState {
-        (self.predictions.clone().one_of_many(rows), self.plan.empty_of(rows))
+        (self.predictions.emptied().one_of_many(rows), self.plan.empty_of(rows))
     }
 
     fn marks<T: Real>(&self, keys: RowKeys<'_>, block: Rows<'_, T>) -> RowMarks {

@@ -44,6 +44,11 @@ impl KeptPredictions {
         Self(RowSample::new(seed.child("kept-confidences", 0).get(), KEPT_PREDICTIONS))
     }
 
+    /// A sample of the same kind that has seen nothing.
+    pub(crate) fn emptied(&self) -> Self {
+        Self(self.0.emptied())
+    }
+
     /// The same for one of several parts that will see so many rows together.
     #[must_use]
     pub(crate) fn one_of_many(mut self, rows: u64) -> Self {

@@ -514,7 +514,8 @@ impl Pass for LabelsPass {
     fn empty(&self) -> LabelsState {
         LabelsState {
             auto: self.auto.empty(),
-            rows: self.rows.clone(),
+            // A plan that was made up may hold rows.
+            rows: self.rows.emptied(),
             labeled: LabeledRows::default(),
             others: self.others.as_ref().map(|pass| Box::new(pass.empty())),
         }
@@ -594,7 +595,7 @@ impl Pass for LabelsPass {
     }
 
     fn empty_of(&self, rows: u64) -> LabelsState {
-        let mut kept = self.rows.clone();
+        let mut kept = self.rows.emptied();
         kept.limit_to_share_of(rows);
         let others = rows.saturating_sub(self.labels.len() as u64);
         LabelsState {

@@ -135,7 +135,7 @@ impl Pass for PlanFirstPass {
 
     /// A copy of the recipe itself.
     fn empty(&self) -> FirstPass {
-        self.empty.clone()
+        self.empty.emptied()
     }
 
     /// Adds a block by shares of rows, one thread each.
@@ -175,7 +175,7 @@ impl Pass for PlanFirstPass {
     }
 
     fn empty_of(&self, rows: u64) -> FirstPass {
-        self.empty.clone().one_of_many(rows)
+        self.empty.emptied().one_of_many(rows)
     }
 
     fn marks<T: Real>(&self, keys: RowKeys<'_>, block: Rows<'_, T>) -> RowMarks {
