@@ -186,7 +186,7 @@ def test_check_with_labels_measures():
     assert report.decision == "no-shift" and report.verdict == "loss" and report.coverage_measured.k == 60
     low, high = ek.coverage_interval(report.coverage_measured.covered, 60)
     assert (report.coverage_measured.low, report.coverage_measured.high) == (low, high) and high < 0.9
-    assert "Measured on 60 labels" in repr(report)
+    assert f"{report.coverage_measured.covered} of 60 labels" in repr(report)
     # A threshold that these labels helped to choose needs the interval that holds at every threshold.
     labels = {int(row): trebled[row] for row in rows}
     again = ours.conformalize(X_cal, y_cal, X_target, labels).check(X_target, labels).coverage_measured
@@ -315,3 +315,84 @@ def test_hostile_inputs():
             ek.check_regression(predictions, np.ones(3), np.ones(3))
     with pytest.raises(ek.InvalidInputError, match="one data set only"):
         ek.check_regression(X[:, 0], y, X[:, 0], features_cal=X)
+
+
+def noisy_world(times, seed):
+    """Calibration data, and target data whose noise is so many times as large; predictions do not show it."""
+    (X_cal, y_cal), (X_target, y_target) = world(300, seed), world(400, seed + 100)
+    return (X_cal, y_cal), (X_target, X_target[:, 0] + times * (y_target - X_target[:, 0]))
+
+
+def test_labels_that_contradict_the_outputs_take_over():
+    ours_off, split_off = [], []
+    for seed in range(12):
+        (X_cal, y_cal), (X_target, y_target) = noisy_world(2, seed)
+        rows = np.random.default_rng(seed).choice(400, 40, replace=False)
+        labels = {int(row): y_target[row] for row in rows}
+        ours = ek.ShiftConformalRegressor(Line())
+        with pytest.warns(ek.ShiftWarning, match="labels-disagree"):
+            ours.conformalize(X_cal, y_cal, X_target, labels)
+        others = np.setdiff1d(np.arange(400), rows)
+        inside = np.abs(y_target[others] - X_target[others, 0])
+        ours_off.append(abs(np.mean(inside <= ours.calibration_.threshold()) - 0.9))
+        scores = np.sort(np.abs(y_target[rows] - X_target[rows, 0]))
+        split_off.append(abs(np.mean(inside <= scores[int(np.ceil(0.9 * 41)) - 1]) - 0.9))
+    # Nine points off with a pull that the law without labels could resist.
+    assert np.mean(ours_off) < 1.3 * np.mean(split_off) < 0.07, (np.mean(ours_off), np.mean(split_off))
+
+
+def test_labels_decide_the_verdict_of_a_check():
+    (X_cal, y_cal), (X_target, y_target) = noisy_world(2, 3)
+    ours = ek.ShiftConformalRegressor(Line()).conformalize(X_cal, y_cal, X_target)
+    rows = np.random.default_rng(1).choice(400, 60, replace=False)
+    report = ours.check(X_target, {int(row): y_target[row] for row in rows})
+    assert report.verdict == "loss" and report.decided_by_labels
+    assert report.coverage_measured.high < 0.9
+    first = repr(report).splitlines()[0]
+    assert "of 60 labels" in first and first.endswith("loss."), first
+    assert "these labels" in report.advice
+    # Fewer covered than one time in ten, and not few enough to exclude the level.
+    (X_cal, y_cal), (X_target, y_target) = noisy_world(1.3, 3)
+    ours.conformalize(X_cal, y_cal, X_target)
+    inside = np.abs(y_target - X_target[:, 0]) <= ours.calibration_.threshold()
+    draws = (np.random.default_rng(seed).choice(400, 50, replace=False) for seed in range(200))
+    rows = next(rows for rows in draws if inside[rows].sum() == 41)
+    report = ours.check(X_target, {int(row): y_target[row] for row in rows})
+    assert report.coverage_measured.high > 0.9 and report.verdict == "watch", report
+
+
+def test_rows_that_were_picked_are_named_and_decide_nothing():
+    (X_cal, y_cal), (X_target, y_target) = world(300, 0), world(400, 1)
+    largest = np.argsort(X_target[:, 0])[-40:]
+    labels = {int(row): y_target[row] for row in largest}
+    ours = ek.ShiftConformalRegressor(Line())
+    with pytest.warns(ek.ShiftWarning, match="labels-not-random"):
+        ours.conformalize(X_cal, y_cal, X_target, labels, guarantee=0.9)
+    with pytest.warns(ek.ShiftWarning, match="labels-not-random"):
+        report = ours.check(X_target, labels)
+    assert not report.decided_by_labels
+    random = {int(row): y_target[row] for row in np.random.default_rng(0).choice(400, 40, replace=False)}
+    ours.conformalize(X_cal, y_cal, X_target, random)
+    assert not any("labels-not-random" in warning for warning in ours.calibration_.warnings_)
+
+
+def test_labels_that_arrive_later_give_what_all_at_once_give():
+    (X_cal, y_cal), (X_target, y_target) = noisy_world(2, 5)
+    rows = np.random.default_rng(2).choice(400, 40, replace=False)
+    labels = {int(row): y_target[row] for row in rows}
+    first = {row: labels[row] for row in list(labels)[:15]}
+    rest = {row: labels[row] for row in list(labels)[15:]}
+
+    def fresh():
+        return ek.ShiftConformalRegressor(Line())
+
+    at_once = fresh().conformalize(X_cal, y_cal, X_target, labels)
+    later = fresh().conformalize(X_cal, y_cal, X_target, first).partial_conformalize(rest)
+    assert later.calibration_ == at_once.calibration_
+    row, value = next(iter(first.items()))
+    with pytest.raises(ek.InvalidInputError, match="was given before"):
+        later.partial_conformalize({row: value + 1})
+    with pytest.raises(ek.InvalidParameterError, match="X_target"):
+        ek.ShiftConformalRegressor(Line(), method="uncorrected").conformalize(
+            X_cal, y_cal
+        ).partial_conformalize(rest)
