@@ -57,7 +57,7 @@ def _refuse_words(argument: str, values: Any, columns: Optional[List[str]]) -> N
     """An error that names the columns which cannot be classes: ids, labels, dates."""
     if columns is None or len(columns) < 2:
         return
-    kinds = getattr(values, "dtypes", None)  # pandas, polars
+    kinds: Any = getattr(values, "dtypes", None)  # pandas, polars
     if kinds is None:
         kinds = getattr(getattr(values, "schema", None), "types", ())  # pyarrow
     words = ("str", "object", "category", "categorical", "enum", "date", "time", "duration", "large_string", "dictionary<values=string")

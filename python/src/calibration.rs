@@ -72,9 +72,7 @@ impl FittedCalibration {
         count: usize,
         names: ClassNames,
     ) -> Result<Self, Failure> {
-        // Of an infinite threshold there is nothing to say about classes: at most one of the two.
-        let said =
-            fitted.boundless_warning().or_else(|| fitted.class_warning(names.classes.as_deref()));
+        let said = fitted.class_warning(names.classes.as_deref());
         Self::new(fitted.calibration, fitted.order, count).with_class_warning(said).named_by(names)
     }
 

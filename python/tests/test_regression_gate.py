@@ -324,19 +324,20 @@ def noisy_world(times, seed):
 
 
 def test_labels_that_contradict_the_outputs_take_over():
-    ours_off, split_off = [], []
+    ours_off, split_off, warned = [], [], 0
     for seed in range(12):
         (X_cal, y_cal), (X_target, y_target) = noisy_world(2, seed)
         rows = np.random.default_rng(seed).choice(400, 40, replace=False)
         labels = {int(row): y_target[row] for row in rows}
-        ours = ek.ShiftConformalRegressor(Line())
-        with pytest.warns(ek.ShiftWarning, match="labels-disagree"):
-            ours.conformalize(X_cal, y_cal, X_target, labels)
+        ours = ek.ShiftConformalRegressor(Line()).conformalize(X_cal, y_cal, X_target, labels)
+        warned += any("labels-disagree" in warning for warning in ours.calibration_.warnings_)
         others = np.setdiff1d(np.arange(400), rows)
         inside = np.abs(y_target[others] - X_target[others, 0])
         ours_off.append(abs(np.mean(inside <= ours.calibration_.threshold()) - 0.9))
         scores = np.sort(np.abs(y_target[rows] - X_target[rows, 0]))
         split_off.append(abs(np.mean(inside <= scores[int(np.ceil(0.9 * 41)) - 1]) - 0.9))
+    # Chance alone makes forty labels agree now and then.
+    assert warned >= 9, warned
     # Nine points off with a pull that the law without labels could resist.
     assert np.mean(ours_off) < 1.3 * np.mean(split_off) < 0.07, (np.mean(ours_off), np.mean(split_off))
 

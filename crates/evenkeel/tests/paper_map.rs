@@ -48,7 +48,6 @@ items! {
     evenkeel::bound::wasserstein_gap_between;
     evenkeel::calibrator::ShiftCalibrator;
     evenkeel::certify::CoverageAlarm;
-    evenkeel::check::check;
     evenkeel::conformal::predict_rows;
     evenkeel::learning::fit_free_form;
     evenkeel::learning::minimise_exactly;

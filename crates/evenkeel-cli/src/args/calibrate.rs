@@ -12,7 +12,7 @@ use crate::per_args::{PerArgs, SmallArgs};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
-  evenkeel calibrate --cal-probs cal.npy --cal-labels labels.npy --unlabeled target.npy --out cal.json
+  evenkeel calibrate --cal-probs p.npy --cal-labels y.npy --unlabeled target.npy --out cal.json
   evenkeel calibrate --update cal.json --unlabeled target.npy --target-labels more.csv --out new.json
   evenkeel calibrate --cal-probs cal.npy --cal-labels labels.npy --unlabeled target.npy --per class \\
     --out cal.json

@@ -304,7 +304,6 @@ fn text(
                 said.push(format!("At alpha = {}: {cut}.", alpha.get()));
             }
             let mut warnings = sentences::warnings_of(calibration);
-            warnings.extend(made.boundless_warning());
             warnings.extend(made.class_warning(names));
             (said, warnings)
         }

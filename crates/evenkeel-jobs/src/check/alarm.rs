@@ -35,12 +35,12 @@ impl AlarmConditions {
     /// The conditions that hold.
     pub fn failed(&self, checked: &Checked) -> Vec<FailedCondition> {
         let report = &checked.report;
-        let (now, worst) = match checked.counted() {
-            // Where there are labels, an alarm is certain: even their most hopeful reading is below the limit.
+        let (now, worst) = match checked.decisive() {
+            // Labels decide where there are enough: even their most hopeful reading is below the limit. One label must not end an alarm.
             Some(measured) => (measured.high, measured.low),
             None => (report.coverage_estimate.value, report.coverage_estimate.low),
         };
-        let labeled = checked.counted().is_some();
+        let labeled = checked.decisive().is_some();
         let floors = [
             ("fail-below", self.below, now),
             ("fail-below-worst-case", self.below_worst_case, worst),

@@ -167,13 +167,8 @@ impl Checked {
     /// What labels show, where they are enough to decide and look like labels of rows drawn at random.
     pub fn decisive(&self) -> Option<&CoverageMeasured> {
         let estimate = self.report.coverage_estimate.value;
-        let counted = self.counted();
+        let counted = self.measured.as_ref().filter(|_| self.labels_look_random());
         counted.filter(|counted| counted.decides(self.level(), estimate))
-    }
-
-    /// What labels show, few as they may be, if they look like labels of rows drawn at random.
-    pub fn counted(&self) -> Option<&CoverageMeasured> {
-        self.measured.as_ref().filter(|_| self.labels_look_random())
     }
 
     /// Whether the labeled rows look like a random draw of the target rows. Coverage counted on rows that were picked says

@@ -11,6 +11,7 @@ use evenkeel::calibration::{Calibration, ThresholdsDifferBy};
 use evenkeel::evaluation::Evaluation;
 use evenkeel::level::Miscoverage;
 use evenkeel::reading::Verdict;
+use evenkeel::threshold::Threshold;
 
 use crate::compare::{Compared, LeftOut};
 use crate::documents::CompareDocument;
@@ -54,8 +55,24 @@ pub fn low_level(alpha: f64) -> Option<String> {
 /// What a user should know about a calibration.
 pub fn warnings_of(calibration: &Calibration) -> Vec<String> {
     let mut said = calibration.warnings();
+    said.extend(boundless(calibration, &said));
     said.extend(low_level(calibration.provenance().alpha.get()));
     said
+}
+
+/// How a warning begins that no set leaves a label out.
+const EVERY_LABEL: &str = "every set holds every label";
+
+/// That no set leaves a label out, where the method's own warnings do not say so.
+fn boundless(calibration: &Calibration, said: &[String]) -> Option<String> {
+    let known = said.iter().any(|warning| warning.starts_with(EVERY_LABEL));
+    (!known && calibration.threshold(None)? == Threshold::AllLabels).then(|| {
+        let method = calibration.provenance().method.as_str();
+        format!(
+            "{EVERY_LABEL}: {method} asks for a level that no calibration score reaches, so the threshold is infinite; use another \
+             method, more calibration points or a larger alpha"
+        )
+    })
 }
 
 /// The threshold of a calibration as a person would say it.
