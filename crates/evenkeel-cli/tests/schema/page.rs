@@ -39,6 +39,11 @@ pub(crate) fn written(schema: &Value, documents: &[(&str, &str)]) -> String {
             body(&mut page, definition);
         }
     }
+    // A part that is a document itself stands under the document's name.
+    for (name, _) in documents {
+        let of = target(&definitions[&format!("document:{name}")]).unwrap();
+        page = page.replace(&format!("(#{})", of.to_lowercase()), &format!("(#{name})"));
+    }
     page
 }
 
