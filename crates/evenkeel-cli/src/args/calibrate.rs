@@ -13,8 +13,8 @@ use crate::per_args::{PerArgs, SmallArgs};
 #[command(after_help = "\
 Example:
   evenkeel calibrate --cal-probs p.npy --cal-labels y.npy --unlabeled target.npy --out cal.json
-  evenkeel calibrate --update cal.json --unlabeled target.npy --target-labels more.csv --out new.json
-  evenkeel calibrate --cal-probs cal.npy --cal-labels labels.npy --unlabeled target.npy --per class \\
+  evenkeel calibrate --update cal.json --unlabeled target.npy --target-labels y.csv --out new.json
+  evenkeel calibrate --cal-probs p.npy --cal-labels y.npy --unlabeled target.npy --per class \\
     --out cal.json
 
 --update gives the bytes of a calibration with all labels at once.")]
