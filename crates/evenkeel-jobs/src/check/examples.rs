@@ -9,7 +9,7 @@ use crate::any_rows::AnyRows;
 use crate::error::Result;
 
 /// Rows at the start of the target data that examples are chosen from.
-const LOOKED_AT: usize = 256;
+pub(crate) const LOOKED_AT: usize = 256;
 /// Examples that are shown.
 const SHOWN: usize = 3;
 
@@ -30,11 +30,11 @@ pub struct ExampleRow {
 
 /// The first rows of the target data, as they come by.
 #[derive(Debug, Default)]
-pub(super) struct FirstRows(Vec<f64>);
+pub(crate) struct FirstRows(Vec<f64>);
 
 impl FirstRows {
     /// Takes what it still needs of a block.
-    pub(super) fn add(&mut self, first_row: usize, rows: &AnyRows<'_>) {
+    pub(crate) fn add(&mut self, first_row: usize, rows: &AnyRows<'_>) {
         let classes = rows.columns();
         // A second pass brings the same rows again.
         if first_row * classes != self.0.len() {
