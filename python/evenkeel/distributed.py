@@ -95,7 +95,7 @@ class FitJob(_Job):
             # Only which of them there will be is looked at: that the target rows come with the same.
             _inputs.side_inputs("_target", features_cal, second=second),
             # The groups of target rows come with these.
-            _grouping(per, groups_cal, None if groups_cal is None else [], small_groups, other_groups),
+            _grouping(per, groups_cal, None if groups_cal is None else np.zeros(0, dtype="U1"), small_groups, other_groups),
             cal.columns,
             names,
             str(method),

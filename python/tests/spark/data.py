@@ -28,8 +28,8 @@ second_cal, second = _rng.dirichlet(np.ones(10), CAL), _rng.dirichlet(np.ones(10
 weights_cal = _rng.uniform(0.5, 1.5, CAL)
 some_labels = {int(row): int(_rng.integers(10)) for row in _rng.choice(ROWS, 20, replace=False)}
 
-groups_cal = np.where(np.arange(CAL) < 5, "few", np.array(["north", "south", "west"])[_rng.integers(3, size=CAL)])
-groups = np.array(["north", "south", "west", "few", "new"])[_rng.choice(5, p=[0.4, 0.3, 0.25, 0.03, 0.02], size=ROWS)]
+groups_cal = np.array(["few", "rare", "north", "south", "west"])[np.r_[np.repeat([0, 1], 7), _rng.integers(2, 5, CAL - 14)]]
+groups = np.array(["north", "south", "west", "few", "rare", "new"])[_rng.choice(6, p=[0.4, 0.3, 0.2, 0.04, 0.04, 0.02], size=ROWS)]
 
 #: What a calibration is made of: method, options, what stands beside the rows, whose coverage is to hold. Every method is there.
 CASES = {

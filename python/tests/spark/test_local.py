@@ -199,6 +199,18 @@ def test_a_table_that_changes_between_the_passes_is_an_error(spark, df):
         eks.calibrate(df.select("id", volatile("probs").alias("probs")), data.cal_probs, data.cal_y, sample=None, **GIVEN)
 
 
+def test_a_state_that_comes_twice_or_was_cut_is_an_error(df, monkeypatch):
+    states = eks._states
+    for change, words in (
+        (lambda found: [*found, found[0]], "part [0-2] was given twice"),
+        (lambda found: [found[0][: len(found[0]) // 2], *found[1:]], "checksum does not fit"),
+        (lambda found: [found[0][:20], *found[1:]], "its end is missing"),
+    ):
+        monkeypatch.setattr(eks, "_states", lambda rows, part, change=change: change(list(states(rows, part))))
+        with pytest.raises(ek.EvenkeelError, match=words):
+            calibrated(cut(df, 3), "auto")
+
+
 def test_a_stream_is_checked_batch_by_batch_and_only_once(spark, tmp_path):
     source, out = tmp_path / "in", tmp_path / "reports"
     source.mkdir()

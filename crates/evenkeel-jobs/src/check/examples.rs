@@ -53,6 +53,9 @@ impl FirstRows {
         before: impl FnOnce(Rows<'_, f64>) -> evenkeel::Result<LabelSets>,
         after: Option<impl FnOnce(Rows<'_, f64>) -> evenkeel::Result<LabelSets>>,
     ) -> Result<Vec<ExampleRow>> {
+        if self.0.is_empty() {
+            return Ok(Vec::new());
+        }
         let rows = Rows::new("probabilities", &self.0, classes)?;
         let (before, after) = (before(rows)?, after.map(|sets| sets(rows)).transpose()?);
         let labels = |sets: &LabelSets, row: usize| sets.labels(row).collect::<Vec<usize>>();
