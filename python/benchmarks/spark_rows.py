@@ -3,7 +3,7 @@
     python python/benchmarks/spark_rows.py [ROWS] [--cores N]... [--fit]
 
 Processor seconds of the JVM and of the Python workers: what else runs on the machine matters less for them than for the clock. Each thing
-is run twice to warm up and then `RUNS` times, in turns, so that what changes meanwhile changes for all; medians count, with the least and
+is run once to warm up and then `RUNS` times, in turns, so that what changes meanwhile changes for all; medians count, with the least and
 the most beside them. Results go to Spark's `noop` sink. `--fit` measures `calibrate(sample=None)` instead: processor seconds of all
 processes, seconds of the driver's own thread, bytes of the states, and the most memory that the driver took.
 """
@@ -30,8 +30,8 @@ import pyarrow.parquet
 import evenkeel as ek
 
 CLASSES = 10
-WARM = 2
-RUNS = 5
+WARM = 1
+RUNS = 3
 TICKS = os.sysconf("SC_CLK_TCK")
 
 

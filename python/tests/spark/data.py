@@ -56,6 +56,13 @@ CASES = {
     "few-labels, each group": ("few-labels", {}, "labels", "groups"),
 }
 
+#: Every method once, and thresholds for each class and group, where a case takes long.
+ONE_OF_EACH = [
+    *{method: name for name, (method, *_) in reversed(CASES.items()) if "each" not in name}.values(),
+    "auto, each class",
+    "auto, each group",
+]
+
 
 def here(name: str) -> dict:
     """Arguments of `evenkeel.calibrate` after the three tables."""

@@ -31,15 +31,16 @@ def calibrated(rows, name):
 
 
 def test_every_method_is_a_case():
-    assert {method for method, *_ in data.CASES.values()} == set(ek.method_names())
+    for names in (data.CASES, data.ONE_OF_EACH):
+        assert {data.CASES[name][0] for name in names} == set(ek.method_names())
 
 
 @pytest.mark.parametrize("partitions", [1, 2, 5, 40])
 def test_any_shuffled_partitions_have_the_bytes_of_the_command_line(df, files_of_one_machine, partitions):
     rows = cut(df, partitions).cache()
-    found = {name: data.digest(calibrated(rows, name)) for name in data.CASES}
+    found = {name: data.digest(calibrated(rows, name)) for name in (data.ONE_OF_EACH if partitions == 40 else data.CASES)}
     rows.unpersist()
-    assert found == files_of_one_machine
+    assert found == {name: files_of_one_machine[name] for name in found}
 
 
 def test_tasks_that_fail_at_their_first_attempt_change_nothing(df, files_of_one_machine):
@@ -56,7 +57,8 @@ def test_tasks_that_fail_at_their_first_attempt_change_nothing(df, files_of_one_
 
     rows = cut(df.drop("label", "group"), 3)
     flaky = rows.mapInArrow(fails_once, rows.schema)
-    assert {name: data.digest(calibrated(flaky, name)) for name in data.CASES} == files_of_one_machine
+    found = {name: data.digest(calibrated(flaky, name)) for name in data.ONE_OF_EACH}
+    assert found == {name: files_of_one_machine[name] for name in found}
 
 
 def test_samples_that_hold_every_row_have_the_bytes_of_one_machine(df):

@@ -84,10 +84,11 @@ impl ClassesFit {
     }
 
     pub(super) fn require_new(&self, state: &[u8]) -> Result<()> {
-        Ok(match &self.stage {
+        match &self.stage {
             Stage::Method(fit) => fit.require_new(state)?,
             Stage::Laws(rows) => rows.require_new(state)?,
-        })
+        }
+        Ok(())
     }
 
     pub(super) fn absorb(self, state: &[u8]) -> Result<Self> {

@@ -79,7 +79,7 @@ fn a_check_is_that_of_one_process() {
     let whole = check(&job, &cal.labeled(), &mut source, &mut Unobserved).unwrap();
     let mut open = DistributedCheck::begin(job, &cal.labeled(), None).unwrap();
     let found = loop {
-        for state in states(&open.plan().to_vec(), &target, 4, false) {
+        for state in states(open.plan(), &target, 4, false) {
             open = open.merge(&state).unwrap();
         }
         match open.end_pass().unwrap() {
