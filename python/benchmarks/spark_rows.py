@@ -24,6 +24,7 @@ os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executa
 os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
 
 import numpy as np
+import pandas
 import pyarrow
 import pyarrow.parquet
 
@@ -117,9 +118,7 @@ def one(rows: int, cores: int, folder: str, fit: bool) -> None:
     threshold = cal.threshold()
 
     @F.pandas_udf("array<int>")
-    def by_numpy(probs: "pandas.Series") -> "pandas.Series":  # type: ignore[name-defined]  # noqa: F821
-        import pandas
-
+    def by_numpy(probs: pandas.Series) -> pandas.Series:
         members = 1 - np.stack(probs.to_numpy()) <= threshold
         return pandas.Series([np.flatnonzero(row) for row in members])
 
@@ -129,8 +128,7 @@ def one(rows: int, cores: int, folder: str, fit: bool) -> None:
         "predict_set": lambda: noop(eks.predict_set(lists, cal)),
         "predict_set, sizes": lambda: noop(eks.predict_set(lists, cal, format="size")),
     }
-    if os.environ.get("WITHOUT_PANDAS") is None:
-        works["NumPy pandas_udf"] = lambda: noop(lists.select(by_numpy("probs")))
+    works["NumPy pandas_udf"] = lambda: noop(lists.select(by_numpy("probs")))
     found = measured(rows, works)
     for name in ("predict_set", "predict_set, sizes"):
         over(found, name, "empty mapInArrow")

@@ -9,8 +9,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-import tempfile
-import time
 import warnings
 
 os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
@@ -29,6 +27,8 @@ def session(kind: str) -> SparkSession:
     builder = builder.config("spark.sql.shuffle.partitions", "4").config("spark.sql.adaptive.enabled", "false")
     if kind == "connect":
         return builder.remote("local[2]").getOrCreate()
+    # On for every job. Spark starts no copy of a task on the host where the first one runs, and here all executors share one: what a copy
+    # would leave behind is what an attempt after a failure does, and that is tested in test_local.py.
     speculation = {"spark.speculation": "true", "spark.speculation.interval": "50ms", "spark.speculation.multiplier": "1.1",
                    "spark.speculation.quantile": "0.2", "spark.speculation.minTaskRuntime": "50ms"}  # fmt: skip
     for name, value in speculation.items():
@@ -36,38 +36,14 @@ def session(kind: str) -> SparkSession:
     return builder.master("local-cluster[2,1,1024]").config("spark.executor.memory", "512m").getOrCreate()
 
 
-def slow_once(folder: str):
-    """Tasks whose first attempt waits until another one has overtaken it, which leaves a file, or for ten seconds."""
-
-    def slow(batches):
-        from pyspark import TaskContext
-
-        context = TaskContext.get()
-        mark = os.path.join(folder, str(context.stageId()))
-        if context.partitionId() == 0 and context.attemptNumber() == 0:
-            end = time.monotonic() + 10
-            while not os.path.exists(mark) and time.monotonic() < end:
-                time.sleep(0.05)
-        elif context.partitionId() == 0:
-            open(mark, "w").close()
-        yield from batches
-
-    return slow
-
-
 def main() -> None:
     kind, parquet = sys.argv[1:]
     spark = session(kind)
     df = spark.read.parquet(parquet)
-    rows, copies = df.repartition(5), tempfile.mkdtemp()
-    slow = rows.mapInArrow(slow_once(copies), rows.schema) if kind == "local-cluster" else rows
+    rows = df.repartition(5)
     given = {"probs": "probs", "key": "id"}
     names = data.ONE_OF_EACH if kind == "local-cluster" else ("auto", "auto, each group")
-    made = {}
-    for name in names:
-        # Speculation is on for all of them; some have a task that cannot end before it is overtaken.
-        table = slow if name in ("auto", "ot", "auto, each group") else rows
-        made[name] = eks.calibrate(table, data.cal_probs, data.cal_y, sample=None, **given, **data.on_spark(name))
+    made = {name: eks.calibrate(rows, data.cal_probs, data.cal_y, sample=None, **given, **data.on_spark(name)) for name in names}
     uncorrected = ek.calibrate(data.cal_probs, data.cal_y, data.target, "uncorrected")
     sets = eks.predict_set(rows, uncorrected).select("id", "set").orderBy("id").collect()
     evaluation = eks.evaluate(rows, uncorrected, by=None)
@@ -76,7 +52,6 @@ def main() -> None:
     sampled = eks.calibrate(rows, data.cal_probs, data.cal_y, **given)
     found = {
         "calibrate": {name: data.digest(cal) for name, cal in made.items()},
-        "copies": len(os.listdir(copies)),
         "sampled": data.digest(sampled),
         "sets": [list(row.set) for row in sets],
         "evaluation": dict(evaluation),
