@@ -143,20 +143,21 @@ pub(super) fn counted(number: u64, thing: &str) -> String {
 
 /// What to do, in one sentence.
 pub fn advice(checked: &Checked) -> String {
-    let more = labels_wanted(checked.level()).map_or_else(
-        || "label rows drawn at random to know".to_owned(),
-        |count| match count <= checked.report.m {
-            true => format!("label {count} rows drawn at random to know coverage within 5 points"),
-            false => format!("label all {} to know", counted(checked.report.m, "row")),
-        },
-    );
+    // Asked for only where it is said: the search for the number of labels takes as long as a small check.
+    let more = || match labels_wanted(checked.level()) {
+        None => "label rows drawn at random to know".to_owned(),
+        Some(count) if count <= checked.report.m => {
+            format!("label {count} rows drawn at random to know coverage within 5 points")
+        }
+        Some(_) => format!("label all {} to know", counted(checked.report.m, "row")),
+    };
     match (checked.verdict, checked.repair()) {
         (Verdict::Loss, Some(recommended)) => repair(checked, recommended),
         (Verdict::Loss, None) => {
-            format!("No change of the outputs says what to repair: {more}.")
+            format!("No change of the outputs says what to repair: {}.", more())
         }
-        (Verdict::Unknown, _) => capitalised(&format!("{more}.")),
-        (Verdict::Watch, _) => format!("Keep the threshold and watch, or {more}."),
+        (Verdict::Unknown, _) => capitalised(&format!("{}.", more())),
+        (Verdict::Watch, _) => format!("Keep the threshold and watch, or {}.", more()),
         _ if checked.decisive().is_none() && says_little(checked) => format!(
             "Nothing to do on this evidence, which is thin ({}).",
             counted(checked.report.m, "target row")
