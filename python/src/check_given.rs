@@ -31,8 +31,7 @@ impl<'a> CheckGiven<'a, '_> {
     /// The settings as they were given, and the check they make; without labels of target rows.
     pub(crate) fn job(&self) -> PyResult<(Settings, CheckJob)> {
         let (alpha, delta) = self.rates;
-        let settings =
-            Settings::new(alpha.unwrap_or(0.1), self.seed.unwrap_or(0), self.options)?;
+        let settings = Settings::new(alpha.unwrap_or(0.1), self.seed.unwrap_or(0), self.options)?;
         let delta = FailureProbability::new(delta).map_err(Failure::from)?;
         // Options of methods mean nothing to a check; ignored in silence they would seem to have
         // counted.

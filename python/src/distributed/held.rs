@@ -19,7 +19,10 @@ pub(super) fn step<T, R>(
 }
 
 /// Looks at the job without changing it.
-pub(super) fn look<T, R>(held: &Held<T>, work: impl FnOnce(&T) -> Result<R, Failure>) -> Result<R, Failure> {
+pub(super) fn look<T, R>(
+    held: &Held<T>,
+    work: impl FnOnce(&T) -> Result<R, Failure>,
+) -> Result<R, Failure> {
     let place = held.lock().map_err(|_| ended())?;
     work(place.as_ref().ok_or_else(ended)?)
 }

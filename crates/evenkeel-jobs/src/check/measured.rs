@@ -8,8 +8,8 @@ use evenkeel::rows::Rows;
 use evenkeel::threshold::Threshold;
 use serde::Serialize;
 
-use super::{CheckJob, UsedLabel};
 use super::scoring::ScoredBy;
+use super::{CheckJob, UsedLabel};
 use crate::any_rows::{AnyRows, with_rows};
 use crate::error::Result;
 use crate::target_labels::TargetLabels;

@@ -3,8 +3,8 @@
 use evenkeel::calibration::{Calibration, Evidence};
 use evenkeel::calibrator::Fitted;
 use evenkeel::check::{CheckSettings, Checked, Stopping, TargetLaws};
-use evenkeel::method::label_plan::Certificate;
 use evenkeel::method::MethodName;
+use evenkeel::method::label_plan::Certificate;
 use evenkeel::reading::CoverageEstimate;
 use evenkeel::threshold::Threshold;
 use serde::Serialize;

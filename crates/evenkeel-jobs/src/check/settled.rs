@@ -53,9 +53,10 @@ impl Settled {
     ) -> Self {
         let report = &found.report;
         let estimate = &report.coverage_estimate;
-        let learned = fitted.as_ref().zip(measured.as_ref()).and_then(|(fitted, measured)| {
-            WithLabels::of(fitted, threshold, estimate, measured)
-        });
+        let learned = fitted
+            .as_ref()
+            .zip(measured.as_ref())
+            .and_then(|(fitted, measured)| WithLabels::of(fitted, threshold, estimate, measured));
         let level = 1.0 - report.alpha;
         // Labels decide as soon as there are enough of them to exclude anything.
         let verdict = measured
@@ -90,7 +91,9 @@ impl Settled {
                 let labels = fit.map_or(Labels::LeftOut, |_| Labels::Used);
                 return Ok(Repair::ByOwnLaw(labels));
             }
-            Some(fitted) => Some(Recommended::with_labels(fitted, job, self.threshold, laws, classes)),
+            Some(fitted) => {
+                Some(Recommended::with_labels(fitted, job, self.threshold, laws, classes))
+            }
             None => Recommended::of_found(job, self.threshold, (&self.found, laws), classes)?,
         };
         Ok(known.map_or(Repair::Anew, |known| Repair::Known(Box::new(known))))

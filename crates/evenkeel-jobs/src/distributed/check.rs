@@ -406,9 +406,7 @@ impl Setup {
             Repair::ByOwnLaw(LabelsUsed::LeftOut) => repairs.own_law.take(),
         };
         match fit {
-            Some(fit) => {
-                again(self, pass, Stage::Repairing(Box::new((settled, first_rows, *fit))))
-            }
+            Some(fit) => again(self, pass, Stage::Repairing(Box::new((settled, first_rows, *fit)))),
             // Every repair that can be asked for was begun, and is asked for once.
             None => Err(Error::IncompatibleSketches { what: "pass" }.into()),
         }

@@ -33,7 +33,6 @@ pub struct PartRows<'a> {
     pub groups: Option<GroupCodes<'a>>,
 }
 
-
 /// Some of the rows of a fit, a check or an evaluation, in a process that knows nothing of the job but its plan.
 #[derive(Debug)]
 pub struct RowsPart(Kind);

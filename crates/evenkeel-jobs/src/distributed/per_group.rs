@@ -111,7 +111,8 @@ impl GroupsFit {
             let (what, rows) = (PerRow::Group, labeled.rows());
             return Err(JobError::Count { input, what, found, matrix, rows, more: false });
         }
-        let keys = setup.target_labels.as_ref().map_or_else(Vec::new, |labels| labels.keys().to_vec());
+        let keys =
+            setup.target_labels.as_ref().map_or_else(Vec::new, |labels| labels.keys().to_vec());
         let readers = vec![(None, Asks::Groups { keys })];
         let plan = Plan { classes: labeled.classes(), part_of: None, readers };
         let gathering = Gathering::begin(&setup.settings, 1, plan)?;

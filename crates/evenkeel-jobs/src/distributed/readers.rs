@@ -81,10 +81,7 @@ impl Found {
                     rows: rows.checked_add(more).ok_or(TOO_MANY)?,
                 }
             }
-            (
-                Self::Groups { mut counts, mut of },
-                Self::Groups { counts: theirs, of: others },
-            ) => {
+            (Self::Groups { mut counts, mut of }, Self::Groups { counts: theirs, of: others }) => {
                 for (group, count) in theirs {
                     let place = counts.entry(group).or_default();
                     *place = place.checked_add(count).ok_or(TOO_MANY)?;

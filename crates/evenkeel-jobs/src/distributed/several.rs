@@ -163,12 +163,14 @@ impl SeveralPart {
         let (ids, found) = opened(&self.job, &self.plan, state)?;
         self.ids = self.ids.joined(ids)?;
         let both = self.readers.into_iter().zip(found);
-        self.readers = both.map(|(reader, found)| reader.absorb(found)).collect::<evenkeel::Result<_>>()?;
+        self.readers =
+            both.map(|(reader, found)| reader.absorb(found)).collect::<evenkeel::Result<_>>()?;
         Ok(self)
     }
 
     pub(super) fn state(&self) -> evenkeel::Result<Vec<u8>> {
-        let found: Vec<Found> = self.readers.iter().map(Reader::found).collect::<evenkeel::Result<_>>()?;
+        let found: Vec<Found> =
+            self.readers.iter().map(Reader::found).collect::<evenkeel::Result<_>>()?;
         self.job.state(&self.ids, &found)
     }
 }

@@ -8,9 +8,9 @@ use evenkeel::rows::RowKeys;
 use evenkeel::score::Score;
 use evenkeel::threshold::Threshold;
 
+use super::divided::{Divided, SizesBy, TargetGroups};
 use super::gathered::{GatheredData, GatheredRows};
 use super::group_column::{GroupColumn, of_block, require_end};
-use super::divided::{Divided, SizesBy, TargetGroups};
 use crate::any_rows::with_rows;
 use crate::blocks::each_block;
 use crate::check::{CheckJob, Checked};

@@ -42,7 +42,10 @@ impl TargetGroups {
         let of = |number: usize| names[place_of[number]].clone();
         Ok(Self {
             counts: counts.iter().enumerate().map(|(number, count)| (of(number), *count)).collect(),
-            labeled: labeled_rows.into_iter().map(|(number, row, label)| (row, of(number), label)).collect(),
+            labeled: labeled_rows
+                .into_iter()
+                .map(|(number, row, label)| (row, of(number), label))
+                .collect(),
         })
     }
 }

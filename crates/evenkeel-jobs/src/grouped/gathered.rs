@@ -60,7 +60,7 @@ impl Side {
     }
 
     fn inputs(&self) -> Result<SideInputs<'_>> {
-                let (ratios, weights) = (self.ratios.as_deref(), self.weights.as_deref());
+        let (ratios, weights) = (self.ratios.as_deref(), self.weights.as_deref());
         let features = table("features", self.features.as_ref())?;
         let second = table("probabilities of second models", self.second.as_ref())?;
         Ok(SideInputs { features, ratios, weights, second, labels: None })

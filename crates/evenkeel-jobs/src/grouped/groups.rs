@@ -66,12 +66,8 @@ pub fn calibrate_per_group(
 ) -> Result<CalibratedPerGroup> {
     let of_target = TargetGroups::read(&mut *target_groups, labeled.side_inputs().labels)?;
     let sizes_by = SizesBy::of(calibrator.method.name());
-    let divided = Divided::of(
-        (labeled, &mut *groups),
-        &of_target,
-        (calibrator.alpha, job.small),
-        sizes_by,
-    )?;
+    let divided =
+        Divided::of((labeled, &mut *groups), &of_target, (calibrator.alpha, job.small), sizes_by)?;
     let mut clock = Clock::default();
     let mut fits = begin_fits(calibrator, job, labeled, &divided, &mut clock)?;
     let mut rows_seen = 0;
@@ -87,8 +83,7 @@ pub fn calibrate_per_group(
     labeled.require_target_rows(rows_seen)?;
     observer.begin(Stage::Learning, None);
     let go_on = &mut |step: u64| observer.reached(step);
-    let calibration =
-        finish_fits(fits, (calibrator, job), (labeled, &divided), &mut clock, go_on)?;
+    let calibration = finish_fits(fits, (calibrator, job), (labeled, &divided), &mut clock, go_on)?;
     observer.end();
     Ok(CalibratedPerGroup { calibration, seconds: clock.seconds })
 }

@@ -19,9 +19,13 @@ use evenkeel_jobs::{AnyRows, JobError, Unobserved};
 use crate::world::{CLASSES, Points, calibrator, methods};
 
 /// The state of every `parts`-th row from `part` on.
-fn state(plan: &[u8], points: &Points, (part, parts): (usize, usize), groups: &[String]) -> Vec<u8> {
-    let keys: Vec<u64> =
-        (part as u64..points.labels.len() as u64).step_by(parts).collect();
+fn state(
+    plan: &[u8],
+    points: &Points,
+    (part, parts): (usize, usize),
+    groups: &[String],
+) -> Vec<u8> {
+    let keys: Vec<u64> = (part as u64..points.labels.len() as u64).step_by(parts).collect();
     let row = |key: &u64| &points.values[*key as usize * CLASSES..][..CLASSES];
     let values: Vec<f64> = keys.iter().flat_map(row).copied().collect();
     let codes: Vec<u32> = keys.iter().map(|key| *key as u32 % groups.len().max(1) as u32).collect();
@@ -77,7 +81,8 @@ fn thresholds_of_classes_are_those_of_one_process() {
         let mut source = target.source("target");
         let whole =
             calibrate_per_class(&calibrator, &cal.labeled(), &mut source, small, &mut Unobserved);
-        let begun = |rows| DistributedFit::begin_per_class(&calibrator, &cal.labeled(), small, rows);
+        let begun =
+            |rows| DistributedFit::begin_per_class(&calibrator, &cal.labeled(), small, rows);
         let Ok(whole) = whole else {
             // Found out before any row is read.
             assert!(matches!(begun(None), Err(JobError::Core(Error::NotPerClass { .. }))));

@@ -23,9 +23,9 @@ use crate::method::few_labels::{Guarantee, LabelThresholds};
 use crate::method::fit::{Pass, Seen};
 use crate::rows::{Real, RowKeys, Rows};
 use crate::side_inputs::SideInputs;
-use crate::sketch::{PartIds, RowMarks};
 use crate::sketch::row_sample::RowSample;
 use crate::sketch::state::{JobHeader, Kind, open, open_parts, seal};
+use crate::sketch::{PartIds, RowMarks};
 
 /// Probabilities of the rows that are kept: 16 MB.
 const KEPT_CELLS: usize = 1 << 21;
