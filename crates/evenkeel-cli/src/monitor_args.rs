@@ -140,6 +140,9 @@ pub(crate) struct RunArgs {
     /// Files of class probabilities, one batch each; * and ? in the last part of a name stand for many.
     #[arg(long, value_name = "FILES", value_parser = file_parser(), num_args = 1.., required = true)]
     pub batches: Vec<String>,
+    /// Column of the batches that holds what their rows are called, so that late labels can name them.
+    #[arg(long, value_name = "NAME")]
+    pub id_col: Option<String>,
     #[command(flatten)]
     pub watch: WatchArgs,
     /// When to exit with 1.
@@ -195,7 +198,8 @@ pub(crate) struct ExportArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
-  evenkeel monitor labels --store ek.sqlite --batch 21 --labels filled_in.csv")]
+  evenkeel monitor labels --store ek.sqlite --batch 21 --labels filled_in.csv
+  evenkeel monitor labels --store ek.sqlite --batch 21 --labels orders.csv --id-col order")]
 pub(crate) struct LabelsArgs {
     #[command(flatten)]
     pub store: StoreArgs,
@@ -205,6 +209,10 @@ pub(crate) struct LabelsArgs {
     /// Labels of its rows: a sheet with columns row and label, or one label for each row with gaps.
     #[arg(long, value_name = "LABELS", value_parser = file_parser())]
     pub labels: String,
+    /// Column of --labels that names rows by the ids they came with, in the place of a column row; labels stand in the column
+    /// label, or in --label-col.
+    #[arg(long, value_name = "NAME")]
+    pub id_col: Option<String>,
     #[command(flatten)]
     pub who: WhoArgs,
     #[command(flatten)]

@@ -11,27 +11,36 @@
 //! state                 plans and states of every method under a fitting checksum: decode, encode, the same bytes
 //! class_names           read, written and read again: the same
 //! target_labels         read, written as a sheet and read again: the same
+//! late_labels           labels by ids: read, written and read again: the same
+//! batch_json            the body of a batch: rows of one width within the limits, the same when read again
+//! store                 a store with damaged bytes: every call ends in an answer or in words
 //! arguments             understood, or refused in words with exit code 0 or 2
 //! core                  check, calibrate, predict and merge of small worlds: same bytes for any cut, nested sets
 //! ```
 
 mod arguments;
+mod batch_json;
 mod calibration_file;
 mod class_names;
 mod core_jobs;
 mod drawn_world;
 mod every_method;
+mod late_labels;
 mod matrix_files;
 mod scratch;
 mod set_checks;
+mod store_file;
 mod target_labels;
 mod wire_state;
 
 pub use arguments::arguments;
+pub use batch_json::batch_json;
 pub use calibration_file::calibration;
 pub use class_names::class_names;
 pub use core_jobs::core;
+pub use late_labels::late_labels;
 pub use matrix_files::{arrow, csv, jsonl, npy, npz, parquet};
+pub use store_file::store;
 pub use target_labels::target_labels;
 pub use wire_state::{sealed_seeds, state};
 
@@ -39,7 +48,7 @@ pub use wire_state::{sealed_seeds, state};
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 12] = [
+pub const TARGETS: [Target; 15] = [
     ("npy", npy),
     ("npz", npz),
     ("csv", csv),
@@ -50,6 +59,9 @@ pub const TARGETS: [Target; 12] = [
     ("state", state),
     ("class_names", class_names),
     ("target_labels", target_labels),
+    ("late_labels", late_labels),
+    ("batch_json", batch_json),
+    ("store", store),
     ("arguments", arguments),
     ("core", core),
 ];

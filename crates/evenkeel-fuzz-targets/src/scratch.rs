@@ -35,7 +35,7 @@ pub(crate) fn written(name: &str, bytes: &[u8]) -> String {
         static PATHS: std::cell::RefCell<Vec<(String, String)>> = const { std::cell::RefCell::new(Vec::new()) };
     }
     // These readers need a file: their libraries read at any place of it.
-    if name.ends_with(".parquet") || name.ends_with(".arrow") {
+    if [".parquet", ".arrow", ".sqlite"].iter().any(|ending| name.ends_with(ending)) {
         return on_disk(name, bytes);
     }
     let path = PATHS.with_borrow_mut(|paths| match paths.iter().find(|(known, _)| known == name) {

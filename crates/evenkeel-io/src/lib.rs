@@ -48,6 +48,7 @@ mod json_lines;
 mod label_names;
 mod label_sheet;
 mod labeled_files;
+mod labels_of_ids;
 mod matrix;
 #[cfg(fuzzing)]
 mod memory_input;
@@ -83,6 +84,7 @@ pub use json_lines::JsonLineProblem;
 pub use label_names::LabelNames;
 pub use label_sheet::{IdColumns, LABEL, LabelSheet, ROW, read_id_columns};
 pub use labeled_files::{LabeledFiles, SideFiles, read_second};
+pub use labels_of_ids::read_labels_of_ids;
 pub use matrix::{Matrix, read_matrix};
 #[cfg(fuzzing)]
 pub use memory_input::hold;

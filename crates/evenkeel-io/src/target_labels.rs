@@ -129,18 +129,24 @@ fn of_numbers(source: &MatrixSource, cells: &Cells<'_>) -> Result<LabelsOfRows> 
 }
 
 /// What cells mean, and where they stand.
-struct Cells<'a> {
+pub(crate) struct Cells<'a> {
     origin: Arc<str>,
     names: &'a LabelNames,
     class: ClassOfLabel,
 }
 
 impl<'a> Cells<'a> {
-    fn new(input: &str, names: &'a LabelNames) -> Self {
+    pub(crate) fn new(input: &str, names: &'a LabelNames) -> Self {
         Self { origin: Arc::from(input), names, class: ClassOfLabel::new(names.clone()) }
     }
 
-    fn problem(&self, line: usize, found: &str, expected: &'static str) -> IoError {
+    /// The input as it was typed.
+    pub(crate) fn origin(&self) -> &Arc<str> {
+        &self.origin
+    }
+
+    /// An error about a line.
+    pub(crate) fn problem(&self, line: usize, found: &str, expected: &'static str) -> IoError {
         let found = found.chars().take(40).collect();
         IoError::TargetLabels { origin: Arc::clone(&self.origin), line, found, expected }
     }
@@ -151,7 +157,7 @@ impl<'a> Cells<'a> {
     }
 
     /// The class of a cell, none where it is empty.
-    fn label(&self, line: usize, text: &str) -> Result<Option<usize>> {
+    pub(crate) fn label(&self, line: usize, text: &str) -> Result<Option<usize>> {
         if text.is_empty() || text == "-1" || text.eq_ignore_ascii_case("nan") {
             return Ok(None);
         }

@@ -45,7 +45,7 @@ pub use reference::Reference;
 pub use status::ModelStatus;
 pub use store::{
     Appended, AuditEntry, History, Kept, ModelFacts, NewAudit, Outbox, OutboxMessage, SqliteStore,
-    Store, Token, Tokens, Watch, Watched,
+    Store, Telling, Token, Tokens, Watch, Watched,
 };
 pub use summary::{BatchSummary, Measured, StreamSummary};
 pub use trend::{advice, trend, trend_of};

@@ -48,7 +48,7 @@ impl Reference {
             });
         }
         let mut job = CheckJob::of_calibration(&calibration, name, None, delta)?;
-        // A service checks every batch: most are quiet, and fifty relabelings tell.
+        // A service checks every batch: most are quiet, and the first relabelings tell.
         job.settings.stopping = Stopping::WhenClear;
         let prepared = PreparedCheck::new(job, &labeled(name, &calibration)?)?;
         Ok(Self { name: name.to_owned(), calibration, prepared })

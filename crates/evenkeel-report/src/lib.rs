@@ -52,6 +52,11 @@ pub fn figures(report: &Report) -> Vec<Figure> {
     figures::placed(report).into_iter().map(|(_, figure)| figure).collect()
 }
 
+/// A warning as HTML: a sentence that begins large and ends with a full stop, with code where backticks stand. Everything else is escaped.
+pub fn warning_html(text: &str) -> String {
+    text::prose(&text::sentence(text))
+}
+
 /// The colours of figures in light and dark, for whoever shows figures in a page of their own.
 pub fn figure_style_sheet() -> String {
     draw::style_sheet()

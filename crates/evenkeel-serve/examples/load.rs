@@ -1,8 +1,11 @@
 //! How many batches a server takes: `cargo run --release -p evenkeel-serve --example load -- 127.0.0.1:8750 MODEL ...`.
 //!
 //! ```text
-//! load ADDRESS MODEL [--connections 8] [--seconds 20] [--rate BATCHES_A_SECOND] [--rows 300] [--classes 10]
+//! load ADDRESS MODEL [--connections 8] [--seconds 20] [--rate BATCHES_A_SECOND] [--rows 300] [--classes 10] [--like FILE.npy]
 //! ```
+//! With `--like`, batches are rows of a file drawn with replacement; without, numbers that differ from any calibration data: every
+//! batch is a shift then, which takes a check several times as long.
+//!
 //! Without a rate every connection sends as soon as it is answered; with one, batches leave at that rate whether or not
 //! the server keeps up, and the time of an answer counts from when its batch should have left. The address must be of
 //! this machine. Prints answers by status, batches a second, and the times of those that were taken.
@@ -14,6 +17,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use evenkeel_io::{MatrixSource, read_matrix};
+
 #[derive(Debug, Clone)]
 struct Load {
     address: SocketAddr,
@@ -23,6 +28,8 @@ struct Load {
     rate: Option<f64>,
     rows: usize,
     classes: usize,
+    /// Rows to draw from.
+    like: Option<Vec<f32>>,
 }
 
 impl Load {
@@ -43,9 +50,18 @@ impl Load {
             rate: None,
             rows: 300,
             classes: 10,
+            like: None,
         };
         while let Some(flag) = words.next() {
             let value = words.next().ok_or_else(|| format!("{flag} needs a value"))?;
+            if flag == "--like" {
+                let source = MatrixSource::parse(&value).map_err(|error| error.to_string())?;
+                let matrix = read_matrix(&source).map_err(|error| error.to_string())?;
+                load.classes = matrix.columns();
+                let values = matrix.values().to_f64();
+                load.like = Some(values.into_iter().map(|value| value as f32).collect());
+                continue;
+            }
             let number: f64 = value.parse().map_err(|_| format!("{flag} needs a number"))?;
             match flag.as_str() {
                 "--connections" => load.connections = number as usize,
@@ -62,7 +78,8 @@ impl Load {
 }
 
 /// A matrix of probabilities as npy; another one for every number.
-fn npy(rows: usize, classes: usize, number: u64) -> Vec<u8> {
+fn npy(load: &Load, number: u64) -> Vec<u8> {
+    let Load { rows, classes, .. } = *load;
     let mut header =
         format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, {classes}), }}");
     while (10 + header.len() + 1) % 64 != 0 {
@@ -80,6 +97,15 @@ fn npy(rows: usize, classes: usize, number: u64) -> Vec<u8> {
         state ^= state >> 27;
         (state.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 40) as f32 / (1_u32 << 24) as f32
     };
+    if let Some(values) = &load.like {
+        let count = values.len() / classes;
+        for _ in 0..rows {
+            let row = ((uniform() * count as f32) as usize).min(count - 1);
+            let row = &values[row * classes..(row + 1) * classes];
+            bytes.extend(row.iter().flat_map(|value| value.to_le_bytes()));
+        }
+        return bytes;
+    }
     for row in 0..rows {
         let mut masses: Vec<f32> = (0..classes).map(|_| -(1.0 - uniform()).ln()).collect();
         masses[row % classes] += 8.0;
@@ -145,7 +171,7 @@ fn send(load: &Load, start: Instant, run: u128, next: &AtomicU64, seen: &Mutex<S
     let token = std::env::var("EVENKEEL_TOKEN").ok();
     while start.elapsed().as_secs_f64() < load.seconds {
         let number = next.fetch_add(1, Ordering::Relaxed);
-        let body = npy(load.rows, load.classes, number);
+        let body = npy(load, number);
         let due = match load.rate {
             Some(rate) => start + Duration::from_secs_f64(number as f64 / rate),
             None => Instant::now(),

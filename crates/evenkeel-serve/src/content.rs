@@ -259,6 +259,18 @@ fn rows_of_json(content: &[u8], limits: &Limits) -> Result<BatchRows, Problem> {
     Ok(BatchRows { values: Values::F64(batch.probs.concat()), columns, ids })
 }
 
+/// Reads a batch of JSON as the server does: its numbers row after row, how many a row has, and what the rows are called.
+///
+/// # Errors
+/// What a caller would be told.
+pub fn read_json_batch(
+    content: &[u8],
+    limits: &Limits,
+) -> Result<(Vec<f64>, usize, Option<Vec<String>>), String> {
+    let rows = rows_of_json(content, limits).map_err(|problem| problem.detail().to_owned())?;
+    Ok((rows.values.to_f64(), rows.columns, rows.ids))
+}
+
 /// JSON that says where it is wrong.
 pub(crate) fn parse_json<'a, T: Deserialize<'a>>(content: &'a [u8]) -> Result<T, Problem> {
     serde_json::from_slice(content).map_err(|error| match error.classify() {

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 
-use evenkeel_monitor::{SqliteStore, Tokens as _};
+use evenkeel_monitor::{Instant, SqliteStore, Telling, Tokens as _};
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
@@ -55,7 +55,9 @@ pub fn start(settings: &Settings) -> Result<Running, ServeError> {
     let address = listener.local_addr().map_err(bound)?;
     let app = Arc::new(App::open(settings)?);
     let mut workers = Vec::new();
-    if !settings.webhooks.urls().is_empty() {
+    let telling = if settings.webhooks.urls().is_empty() { Telling::Off } else { Telling::On };
+    app.monitor.store().set_telling(telling, Instant::now())?;
+    if telling == Telling::On {
         let (app, webhooks) = (Arc::clone(&app), settings.webhooks.clone());
         workers.push(worker("webhooks", move |stop| {
             crate::webhooks::deliver(&app, &webhooks, &stop);

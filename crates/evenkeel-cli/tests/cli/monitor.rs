@@ -198,3 +198,78 @@ fn kills_lose_nothing_and_count_nothing_twice() {
     assert_eq!(history("killed.sqlite"), history("peace.sqlite"));
     assert_eq!(history("peace.sqlite").lines().count(), 31);
 }
+
+/// Three probabilities a row behind a column of ids, and the labels they were drawn by.
+fn orders(rows: u64, seed: u64) -> (String, Vec<u64>) {
+    let (mut table, mut labels) = (String::from("order,coat,bag,boot\n"), Vec::new());
+    let mut state = seed;
+    for row in 0..rows {
+        // Numbers that differ from row to row; nothing here depends on their law.
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let (label, sure) = ((state >> 33) % 3, 0.4 + ((state >> 40) % 500) as f64 / 1000.0);
+        let rest = (1.0 - sure) / 2.0;
+        let shares = [0, 1, 2].map(|class| if class == label { sure } else { rest });
+        let [a, b, c] = shares;
+        table += &format!("o-{row},{a},{b},{c}\n");
+        labels.push(label);
+    }
+    (table, labels)
+}
+
+/// Labels that come late name rows by the ids of their table, in any order; the same labels by number count the same.
+#[test]
+fn late_labels_name_rows_by_their_ids() {
+    let scratch = Scratch::new();
+    let (table, labels) = orders(300, 1);
+    fs::write(scratch.at("cal.csv"), table).unwrap();
+    let lines: Vec<String> = labels.iter().map(u64::to_string).collect();
+    fs::write(scratch.at("labels.csv"), format!("label\n{}\n", lines.join("\n"))).unwrap();
+    run(
+        &scratch,
+        "calibrate --cal-probs cal.csv --cal-labels labels.csv --prob-cols coat,bag,boot --method uncorrected --out cal.json --quiet",
+    )
+    .done();
+    let (table, labels) = orders(60, 2);
+    fs::write(scratch.at("night-2026-11-01.csv"), table).unwrap();
+    let words = "monitor run --reference cal.json --batches night-2026-11-01.csv --id-col";
+    run(&scratch, &format!("{words} order --store ids.sqlite --quiet")).done();
+    run(&scratch, &format!("{words} order --store rows.sqlite --quiet")).done();
+    // From the last row to the first, with the words for classes.
+    let word = |label: u64| ["coat", "bag", "boot"][label as usize];
+    let by_id: Vec<String> =
+        (0..20).rev().map(|row| format!("{},o-{row}", word(labels[row as usize]))).collect();
+    fs::write(scratch.at("by-id.csv"), format!("label,order\n{}\n", by_id.join("\n"))).unwrap();
+    let by_row: Vec<String> =
+        (0..20).rev().map(|row| format!("{row},{}", labels[row as usize])).collect();
+    fs::write(scratch.at("by-row.csv"), format!("row,label\n{}\n", by_row.join("\n"))).unwrap();
+    let sheet = "monitor labels --batch 1 --json --store";
+    let named = run(&scratch, &format!("{sheet} ids.sqlite --labels by-id.csv --id-col order"));
+    let numbered = run(&scratch, &format!("{sheet} rows.sqlite --labels by-row.csv"));
+    assert_eq!(named.code, 0, "{}", named.stderr);
+    assert_eq!(named.stdout, numbered.stdout);
+    let found: serde_json::Value = serde_json::from_str(&named.stdout).unwrap();
+    assert_eq!(found["new"], 20);
+
+    fs::write(scratch.at("other.csv"), "order,label\no-99,bag\n").unwrap();
+    fs::write(scratch.at("twice.csv"), "order,coat,bag,boot\na,1,0,0\na,0,1,0\n").unwrap();
+    for (words, expected) in [
+        (
+            "monitor labels --store ids.sqlite --batch 1 --labels other.csv --id-col order",
+            "has no row \"o-99\"",
+        ),
+        ("monitor labels --store ids.sqlite --batch 1 --labels other.csv --id-col id", "'id'"),
+        (
+            "monitor labels --store ids.sqlite --batch 1 --labels other.csv --id-col label --label-col label",
+            "both name label",
+        ),
+        ("monitor run --store ids.sqlite --batches twice.csv --id-col order", "\"a\" of row 1"),
+        ("monitor run --store ids.sqlite --batches twice.csv --id-col night", "'night'"),
+    ] {
+        let ran = run(&scratch, words);
+        assert_eq!(ran.code, 2, "{words}: {}", ran.stdout);
+        assert!(ran.stderr.contains(expected), "{words}: {}", ran.stderr);
+    }
+    let status = run(&scratch, "monitor status --store ids.sqlite --json").done().stdout;
+    assert!(status.contains("\"batches\": 1") || status.contains("\"batches\":1"), "{status}");
+}

@@ -143,20 +143,13 @@ pub(super) fn counted(number: u64, thing: &str) -> String {
 
 /// What to do, in one sentence.
 pub fn advice(checked: &Checked) -> String {
-    let more = labels_wanted(checked.level()).map_or_else(
-        || "label rows drawn at random to know".to_owned(),
-        |count| match count <= checked.report.m {
-            true => format!("label {count} rows drawn at random to know coverage within 5 points"),
-            false => format!("label all {} to know", counted(checked.report.m, "row")),
-        },
-    );
     match (checked.verdict, checked.repair()) {
         (Verdict::Loss, Some(recommended)) => repair(checked, recommended),
         (Verdict::Loss, None) => {
-            format!("No change of the outputs says what to repair: {more}.")
+            format!("No change of the outputs says what to repair: {}.", to_know(checked))
         }
-        (Verdict::Unknown, _) => capitalised(&format!("{more}.")),
-        (Verdict::Watch, _) => format!("Keep the threshold and watch, or {more}."),
+        (Verdict::Unknown, _) => capitalised(&format!("{}.", to_know(checked))),
+        (Verdict::Watch, _) => format!("Keep the threshold and watch, or {}.", to_know(checked)),
         _ if checked.decisive().is_none() && says_little(checked) => format!(
             "Nothing to do on this evidence, which is thin ({}).",
             counted(checked.report.m, "target row")
@@ -169,6 +162,17 @@ pub fn advice(checked: &Checked) -> String {
         }
         _ => "Nothing to do: keep the threshold.".to_owned(),
     }
+}
+
+/// How to know more. Only where it is said: the search for the number of labels takes as long as a fifth of a small check.
+fn to_know(checked: &Checked) -> String {
+    labels_wanted(checked.level()).map_or_else(
+        || "label rows drawn at random to know".to_owned(),
+        |count| match count <= checked.report.m {
+            true => format!("label {count} rows drawn at random to know coverage within 5 points"),
+            false => format!("label all {} to know", counted(checked.report.m, "row")),
+        },
+    )
 }
 
 /// The repair, what to expect of it, and what labels would add.

@@ -287,8 +287,34 @@ pub struct OutboxMessage {
     pub error: Option<String>,
 }
 
+/// Whether somebody is to be told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Telling {
+    /// A server has addresses to send messages to.
+    On,
+    /// It has none.
+    Off,
+}
+
+impl Telling {
+    /// What the audit log says when it begins.
+    pub(crate) fn audited(self) -> &'static str {
+        match self {
+            Self::On => "webhooks switched on",
+            Self::Off => "webhooks switched off",
+        }
+    }
+}
+
 /// Messages to be delivered. They are written by [`History::append`], [`History::add_labels`] and [`History::decide`].
 pub trait Outbox {
+    /// Says whether somebody is to be told from now on. Where it is switched on, messages of the time when it was off are passed over: a
+    /// year of old alarms helps nobody. Those of the time before it was switched off are still sent.
+    ///
+    /// # Errors
+    /// As [`due`](Self::due).
+    fn set_telling(&mut self, telling: Telling, at: Instant) -> Result<()>;
+
     /// Messages that are due, the oldest first.
     ///
     /// # Errors

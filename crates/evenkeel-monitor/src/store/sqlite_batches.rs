@@ -1,12 +1,12 @@
 //! Batches: one transaction for a batch and all that follows from it.
 
-use rusqlite::{Connection, Transaction, params};
+use rusqlite::{Connection, Row, Transaction, params};
 
 use super::sqlite::{SqliteStore, Stopped};
 use super::sqlite_outbox::{Message, send};
 use super::sqlite_proposals::insert_proposal;
 use super::sqlite_rows::{
-    ALARM, BATCH, ModelRow, alarm_of, batch_of, count, damaged, find_model, find_watch, whole,
+    ALARM, BATCH, ModelRow, alarm_of, all, batch_of, count, damaged, find_model, find_watch, whole,
     with_alarms,
 };
 use super::{Appended, Kept, Watch, Watched};
@@ -77,19 +77,15 @@ impl SqliteStore {
             let sql = format!(
                 "{BATCH} WHERE model = ?1 AND number > ?2 AND time >= ?3 AND time < ?4 ORDER BY number LIMIT ?5"
             );
-            let mut statement = connection.prepare_cached(&sql)?;
-            let mut rows = statement.query(params![
+            let values = params![
                 found.id,
                 whole(query.after)?,
                 query.from.map_or(i64::MIN, Instant::seconds),
                 query.to.map_or(i64::MAX, Instant::seconds),
                 query.limit.map_or(Ok(-1), whole)?,
-            ])?;
-            let mut batches = Vec::new();
-            while let Some(row) = rows.next()? {
-                batches.push(batch_of(row, &found.model)?.1);
-            }
-            with_alarms(connection, &found, batches)
+            ];
+            let record_of = |row: &Row<'_>| Ok(batch_of(row, &found.model)?.1);
+            with_alarms(connection, &found, all(connection, &sql, values, record_of)?)
         })
     }
 
@@ -117,13 +113,8 @@ impl SqliteStore {
                 [id],
                 |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
             )?;
-            let mut statement = connection
-                .prepare_cached("SELECT row, label FROM labels WHERE batch = ?1 ORDER BY row")?;
-            let mut found = statement.query([id])?;
-            let mut labels = Vec::new();
-            while let Some(row) = found.next()? {
-                labels.push((count(row, 0)?, count(row, 1)?));
-            }
+            let sql = "SELECT row, label FROM labels WHERE batch = ?1 ORDER BY row";
+            let labels = all(connection, sql, [id], |row| Ok((count(row, 0)?, count(row, 1)?)))?;
             Ok(Kept { sketch, sets, rows, labels })
         })
     }
@@ -155,14 +146,8 @@ impl SqliteStore {
     pub(super) fn find_alarms(&mut self, model: &ModelName) -> Result<Vec<AlarmRecord>> {
         self.reading(|connection| {
             let found = find_model(connection, model)?;
-            let mut statement =
-                connection.prepare_cached(&format!("{ALARM} WHERE model = ?1 ORDER BY id DESC"))?;
-            let mut rows = statement.query([found.id])?;
-            let mut alarms = Vec::new();
-            while let Some(row) = rows.next()? {
-                alarms.push(alarm_of(row, &found.model)?);
-            }
-            Ok(alarms)
+            let sql = format!("{ALARM} WHERE model = ?1 ORDER BY id DESC");
+            all(connection, &sql, [found.id], |row| alarm_of(row, &found.model))
         })
     }
 }

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use evenkeel::stream::StreamAlarm;
-use rusqlite::{Connection, Transaction, params};
+use rusqlite::{Connection, Row, Transaction, params};
 use sha2::{Digest, Sha256};
 
 use super::sqlite::{SqliteStore, Stopped};
 use super::sqlite_rows::{
-    MODEL, count, find_model, hexadecimal, instant, model_of, version_of, whole,
+    MODEL, all, count, find_model, hexadecimal, instant, model_of, version_of, whole,
 };
 use super::{AuditEntry, ModelFacts, NewAudit};
 use crate::error::{MonitorError, Result};
@@ -64,13 +64,8 @@ impl SqliteStore {
 
     pub(super) fn all_models(&mut self) -> Result<Vec<Model>> {
         self.reading(|connection| {
-            let mut statement = connection.prepare_cached(&format!("{MODEL} ORDER BY name"))?;
-            let mut rows = statement.query([])?;
-            let mut found = Vec::new();
-            while let Some(row) = rows.next()? {
-                found.push(model_of(row)?.model);
-            }
-            Ok(found)
+            let sql = format!("{MODEL} ORDER BY name");
+            all(connection, &sql, [], |row| Ok(model_of(row)?.model))
         })
     }
 
@@ -105,20 +100,18 @@ impl SqliteStore {
     ) -> Result<Vec<AuditEntry>> {
         self.reading(|connection| {
             let sql = "SELECT id, at, who, what, model, details FROM audit WHERE ?1 IS NULL OR model = ?1 ORDER BY id DESC LIMIT ?2";
-            let mut statement = connection.prepare_cached(sql)?;
-            let mut rows = statement.query(params![model.map(ModelName::as_str), whole(limit)?])?;
-            let mut found = Vec::new();
-            while let Some(row) = rows.next()? {
-                found.push(AuditEntry {
+            let entry_of = |row: &Row<'_>| {
+                Ok(AuditEntry {
                     id: count(row, 0)?,
                     at: instant(row, 1)?,
                     who: row.get(2)?,
                     what: row.get(3)?,
                     model: row.get(4)?,
                     details: row.get(5)?,
-                });
-            }
-            Ok(found)
+                })
+            };
+            let values = params![model.map(ModelName::as_str), whole(limit)?];
+            all(connection, sql, values, entry_of)
         })
     }
 

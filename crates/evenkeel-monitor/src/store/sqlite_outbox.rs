@@ -2,9 +2,11 @@
 
 use rusqlite::{Connection, Row, params};
 
+use super::NewAudit;
 use super::sqlite::{SqliteStore, Stopped};
-use super::sqlite_rows::{count, damaged, instant, whole};
-use super::{Outbox, OutboxMessage, Token, Tokens};
+use super::sqlite_models::log;
+use super::sqlite_rows::{all, count, damaged, instant, whole};
+use super::{Outbox, OutboxMessage, Telling, Token, Tokens};
 use crate::error::{MonitorError, Result};
 use crate::instant::Instant;
 use crate::model::ModelName;
@@ -54,19 +56,38 @@ impl SqliteStore {
         clause: &str,
         values: impl rusqlite::Params,
     ) -> Result<Vec<OutboxMessage>> {
-        self.reading(|connection| {
-            let mut statement = connection.prepare_cached(&format!("{MESSAGE} {clause}"))?;
-            let mut rows = statement.query(values)?;
-            let mut found = Vec::new();
-            while let Some(row) = rows.next()? {
-                found.push(message_of(row)?);
-            }
-            Ok(found)
-        })
+        let sql = format!("{MESSAGE} {clause}");
+        self.reading(|connection| all(connection, &sql, values, message_of))
     }
 }
 
 impl Outbox for SqliteStore {
+    fn set_telling(&mut self, telling: Telling, at: Instant) -> Result<()> {
+        self.transaction(|transaction| {
+            let sql = "SELECT at, what FROM audit WHERE what IN (?1, ?2) ORDER BY id DESC LIMIT 1";
+            let words = [Telling::On, Telling::Off].map(Telling::audited);
+            let last = all(transaction, sql, words, |row| {
+                let what: String = row.get(1)?;
+                Ok((instant(row, 0)?, what))
+            })?;
+            let last = last.first().map(|(at, what)| (*at, what.as_str()));
+            let details = match (telling, last) {
+                (Telling::Off, None) => return Ok(()),
+                (_, Some((_, what))) if what == telling.audited() => return Ok(()),
+                (Telling::Off, Some(_)) => "what happens from now on is not told".to_owned(),
+                (Telling::On, last) => {
+                    let since = last.map_or(i64::MIN, |(at, _)| at.seconds());
+                    let sql = "UPDATE outbox SET due = NULL, delivered = ?1, error = 'nobody was to be told' \
+                               WHERE delivered IS NULL AND due IS NOT NULL AND created > ?2";
+                    let passed = transaction.execute(sql, params![at.seconds(), since])?;
+                    format!("{passed} messages from before are not sent")
+                }
+            };
+            let (who, what) = ("server", telling.audited());
+            log(transaction, &NewAudit { at, who, what, model: None, details: &details })
+        })
+    }
+
     fn due(&mut self, now: Instant, limit: u64) -> Result<Vec<OutboxMessage>> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let clause = "WHERE delivered IS NULL AND due <= ?1 ORDER BY due, id LIMIT ?2";
@@ -135,15 +156,8 @@ impl Tokens for SqliteStore {
     }
 
     fn tokens(&mut self) -> Result<Vec<Token>> {
-        self.reading(|connection| {
-            let mut statement = connection.prepare_cached(&format!("{TOKEN} ORDER BY id"))?;
-            let mut rows = statement.query([])?;
-            let mut found = Vec::new();
-            while let Some(row) = rows.next()? {
-                found.push(token_of(row)?);
-            }
-            Ok(found)
-        })
+        let sql = format!("{TOKEN} ORDER BY id");
+        self.reading(|connection| all(connection, &sql, [], token_of))
     }
 
     fn token(&mut self, id: &str) -> Result<Option<Token>> {

@@ -11,7 +11,7 @@ use super::sqlite::{SqliteStore, Stopped};
 use super::sqlite_models::{etag_of, log, start_watch};
 use super::sqlite_outbox::{Message, send};
 use super::sqlite_rows::{
-    ModelRow, count, damaged, find_model, find_watch, instant, number, whole,
+    ModelRow, all, count, damaged, find_model, find_watch, instant, number, whole,
 };
 use crate::error::{MonitorError, Result};
 use crate::instant::Instant;
@@ -122,13 +122,7 @@ impl SqliteStore {
         self.reading(|connection| {
             let found = find_model(connection, model)?;
             let sql = format!("{PROPOSAL} WHERE model = ?1 ORDER BY number DESC");
-            let mut statement = connection.prepare_cached(&sql)?;
-            let mut rows = statement.query([found.id])?;
-            let mut proposals = Vec::new();
-            while let Some(row) = rows.next()? {
-                proposals.push(proposal_of(row, &found.model)?);
-            }
-            Ok(proposals)
+            all(connection, &sql, [found.id], |row| proposal_of(row, &found.model))
         })
     }
 

@@ -122,10 +122,8 @@ pub(super) fn with_alarms(
         return Ok(batches);
     };
     let sql = format!("{ALARM} WHERE model = ?1 AND batch BETWEEN ?2 AND ?3 ORDER BY id");
-    let mut statement = connection.prepare_cached(&sql)?;
-    let mut rows = statement.query(params![found.id, whole(first)?, whole(last)?])?;
-    while let Some(row) = rows.next()? {
-        let alarm = alarm_of(row, &found.model)?;
+    let between = params![found.id, whole(first)?, whole(last)?];
+    for alarm in all(connection, &sql, between, |row| alarm_of(row, &found.model))? {
         let at = batches.binary_search_by_key(&alarm.batch.unwrap_or(0), |batch| batch.batch);
         if let Some(batch) = at.ok().and_then(|at| batches.get_mut(at)) {
             batch.alarms.push(alarm);
@@ -193,6 +191,22 @@ pub(super) fn damaged(what: &str) -> Stopped {
 
 pub(super) fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Every row of a query as a value.
+pub(super) fn all<T>(
+    connection: &Connection,
+    sql: &str,
+    values: impl rusqlite::Params,
+    mut value_of: impl FnMut(&Row<'_>) -> Result<T, Stopped>,
+) -> Result<Vec<T>, Stopped> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query(values)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(value_of(row)?);
+    }
+    Ok(found)
 }
 
 /// One number of a query; none if there is no row.

@@ -2,8 +2,8 @@
 
 use super::Trend;
 use crate::draw::{
-    Anchor, Axis, Canvas, Dash, Entry, Ink, Marker, Panel, Point, Range, Stroke, Swatch, TickText,
-    Weight, draw_legend, level_stroke,
+    Axis, Canvas, Dash, Entry, Ink, Marker, Panel, Point, Range, Stroke, Swatch, TickText,
+    draw_legend, level_stroke,
 };
 use crate::study::Drawing;
 
@@ -124,7 +124,11 @@ pub(super) fn evidence(trend: &Trend) -> Option<Drawing> {
     entries.extend(mark_entries(trend));
     let mut canvas = Canvas::new();
     let top = draw_legend(&mut canvas, &entries, 0.0);
-    let y = Axis::new("share of what sets off the alarm", Range::new(0.0, most), TickText::Percent);
+    let of_what = match most >= MOST_EVIDENCE {
+        true => "share of what sets off the alarm, cut at twice that",
+        false => "share of what sets off the alarm",
+    };
+    let y = Axis::new(of_what, Range::new(0.0, most), TickText::Percent);
     let panel = Panel::new(top, 0.7 * HEIGHT, x, y);
     let height = panel.draw(&mut canvas);
     for part in between_decisions(trend) {
@@ -138,10 +142,6 @@ pub(super) fn evidence(trend: &Trend) -> Option<Drawing> {
     }
     panel.across(&mut canvas, 1.0, level_stroke());
     marks(&mut canvas, &panel, trend);
-    if most >= MOST_EVIDENCE {
-        let at = (panel.right(), panel.top() + 12.0);
-        canvas.text(at, "cut at twice the alarm", Ink::Muted, Anchor::End, Weight::Regular);
-    }
     let caption = "How much speaks against \u{201c}these rows are like those of the reference\u{201d}: the largest of all tests made after the \
                    batch, on a logarithmic scale, as a share of what sets off the alarm. The chance of any false alarm over the life of a \
                    reference is bounded.";

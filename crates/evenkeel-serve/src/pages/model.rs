@@ -10,6 +10,7 @@ use axum::response::Response;
 use evenkeel_monitor::{
     AuditEntry, BatchQuery, BatchRecord, History as _, Proposal, ProposalState,
 };
+use evenkeel_report::warning_html;
 use serde::Deserialize;
 
 use super::card::Card;
@@ -54,6 +55,7 @@ struct ProposalView {
     title: String,
     state: &'static str,
     rows: Vec<Row>,
+    /// As HTML.
     warnings: Vec<String>,
     can_decide: bool,
     next_version: u64,
@@ -210,7 +212,10 @@ impl ProposalView {
             title: format!("Proposal {} of {}", proposal.proposal, minute(proposal.created)),
             state: proposal.state.as_str(),
             rows: rows.into_iter().filter(|row| !row.value.is_empty()).collect(),
-            warnings: if is_open { proposal.warnings.clone() } else { Vec::new() },
+            warnings: match is_open {
+                true => proposal.warnings.iter().map(|text| warning_html(text)).collect(),
+                false => Vec::new(),
+            },
             can_decide: is_open && may_decide,
             next_version: version + 1,
         }

@@ -9,7 +9,7 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use evenkeel_monitor::{BatchRecord, History as _, ModelName, MonitorError};
 use evenkeel_report::job_pages::{AboutRun, check_page};
-use evenkeel_report::render;
+use evenkeel_report::{render, warning_html};
 use serde_json::Value;
 
 use super::visitor::{Reader, Visitor};
@@ -32,6 +32,7 @@ struct BatchPage<'a> {
     coverage: String,
     advice: String,
     rows: Vec<(&'static str, String)>,
+    /// As HTML.
     warnings: Vec<String>,
     alarms: Vec<String>,
     has_report: bool,
@@ -103,7 +104,7 @@ fn numbers(visitor: &Visitor, record: &BatchRecord, document: &str, has_report: 
         rows,
         warnings: document["warnings"]
             .as_array()
-            .map(|all| all.iter().map(text).collect())
+            .map(|all| all.iter().map(|words| warning_html(&text(words))).collect())
             .unwrap_or_default(),
         alarms: record.alarms.iter().map(|alarm| alarm.reason.clone()).collect(),
         has_report,

@@ -62,6 +62,8 @@ const fits = async (page) => {
   await page.getByRole("link", { name: "garments" }).first().tap();
   await page.waitForURL(/models\/garments/);
   await fits(page);
+  const tallest = await page.locator("table tr").evaluateAll((rows) => Math.max(...rows.map((row) => row.clientHeight)));
+  assert.ok(tallest < 90, `a row of the table is ${tallest} high`);
   await page.screenshot({ path: join(pictures, "model-phone.png"), fullPage: true });
   await browser.close();
   step("a phone shows the first screen and the model without scrolling sideways");

@@ -5,6 +5,7 @@ use std::net::TcpListener;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
+use evenkeel_monitor::{History as _, SqliteStore};
 use evenkeel_serve::{SIGNATURE_HEADER, Webhooks, signature};
 
 use crate::world::{World, npy, wait_until};
@@ -114,4 +115,27 @@ fn a_server_that_was_stopped_tells_later() {
         serde_json::from_slice::<serde_json::Value>(&letter.1).unwrap()["model"],
         "garments"
     );
+}
+
+/// What happened while nobody was to be told is not told later; what was to be told before that is.
+#[test]
+fn switching_webhooks_on_sends_nothing_of_the_time_without() {
+    let mut world = World::with(|_| {});
+    world.caller.put_model("before").expect(201);
+    world.caller.put_model("after").expect(201);
+    let loud = npy("motion_blur_5_unlabeled.npy", 0..1000);
+    world.caller.post_batch("before", "loud", &loud).expect(200);
+    let (url, told) = receiver(&[]);
+    world.restart_with(|settings| {
+        settings.webhooks = Webhooks::new(vec![url], SECRET.to_vec()).unwrap();
+    });
+    world.caller.post_batch("after", "loud", &loud).expect(200);
+    let letter = told.recv_timeout(Duration::from_secs(30)).expect("no webhook");
+    let body: serde_json::Value = serde_json::from_slice(&letter.1).unwrap();
+    assert_eq!((&body["model"], &body["event"]), (&"after".into(), &"alarm".into()), "{body}");
+    assert!(told.recv_timeout(Duration::from_millis(1500)).is_err(), "an old alarm was told");
+    let mut store = SqliteStore::open(&world.folder.store()).unwrap();
+    let audit = store.audit(None, 1).unwrap().remove(0);
+    assert_eq!(audit.what, "webhooks switched on");
+    assert_eq!(audit.details, "1 messages from before are not sent");
 }

@@ -88,10 +88,14 @@ impl Distance {
             }
             let mut left = if from == 0 { 0.0 } else { 1.0 };
             let row = i as f64;
-            for j in from..=to {
-                let column = j as f64;
-                let here = &mut u[j as usize];
-                left = (row * *here + column * left) / (row + column);
+            if from > to {
+                continue;
+            }
+            for (column, here) in (from as usize..).zip(&mut u[from as usize..=to as usize]) {
+                let column = column as f64;
+                let share = 1.0 / (row + column);
+                // The shares do not wait for what lies to the left: only one product and one sum do.
+                left = (row * share) * *here + (column * share) * left;
                 *here = left;
             }
         }

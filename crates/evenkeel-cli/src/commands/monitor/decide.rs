@@ -1,6 +1,6 @@
 //! What people bring: late labels, decisions.
 
-use evenkeel_io::{AtomicFile, read_labels_of_rows};
+use evenkeel_io::{AtomicFile, read_labels_of_ids, read_labels_of_rows};
 use evenkeel_monitor::{BatchQuery, Choice, Decision, LateLabels, Model, Monitor, ProposalState};
 
 use super::show::{status_lines, tell_alarm};
@@ -15,12 +15,8 @@ use crate::progress::Verbosity;
 pub(super) fn labels(args: &LabelsArgs) -> Result<Outcome, Failure> {
     let monitor = Monitor::open(&args.store.file.store)?;
     let model = the_model(&monitor, &args.store)?;
-    let reference = monitor.reference(&model)?;
     let batch = numbered(&monitor, &model, &args.batch)?;
-    let names = args.reading.table(&named_by(reference.calibration()), &[])?.names;
-    let found = read_labels_of_rows(&args.labels, &names)?;
-    let labels: Vec<(u64, u64)> =
-        found.pairs.iter().map(|(row, label)| (*row as u64, *label as u64)).collect();
+    let labels = labels_of(args, &monitor, &model, batch)?;
     let late = LateLabels { batch, labels: &labels, who: &args.who.who, at: now() };
     let received = monitor.add_labels(&model.name, &late)?;
     if let Some(alarm) = &received.alarm {
@@ -48,6 +44,31 @@ pub(super) fn labels(args: &LabelsArgs) -> Result<Outcome, Failure> {
         since.alarm.e_value(),
     ))?;
     Ok(outcome)
+}
+
+/// Rows and labels of the sheet; rows are numbered there, or named by the ids they came with.
+fn labels_of(
+    args: &LabelsArgs,
+    monitor: &Monitor,
+    model: &Model,
+    batch: u64,
+) -> Result<Vec<(u64, u64)>, Failure> {
+    let reference = monitor.reference(model)?;
+    let names = args.reading.table(&named_by(reference.calibration()), &[])?.names;
+    let Some(column) = &args.id_col else {
+        let found = read_labels_of_rows(&args.labels, &names)?;
+        return Ok(found.pairs.iter().map(|(row, label)| (*row as u64, *label as u64)).collect());
+    };
+    let label_column = args.reading.columns.label_col.as_deref();
+    if label_column == Some(column) {
+        return Err(Failure::Argument(format!(
+            "--id-col and --label-col both name {column}; ids and labels stand in two columns"
+        )));
+    }
+    let found = read_labels_of_ids(&args.labels, column, label_column, &names)?;
+    let (ids, labels): (Vec<String>, Vec<usize>) = found.into_iter().unzip();
+    let rows = monitor.rows_of_ids(&model.name, batch, &ids)?;
+    Ok(rows.into_iter().zip(labels.into_iter().map(|label| label as u64)).collect())
 }
 
 /// The number of a batch, typed as such or as the name of its file.

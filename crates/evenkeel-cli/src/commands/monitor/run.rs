@@ -1,6 +1,6 @@
 //! `evenkeel monitor run`: checks what is new.
 
-use evenkeel_io::PointFiles;
+use evenkeel_io::{MatrixSource, PointFiles, TextRows};
 use evenkeel_monitor::{BatchRecord, Model, ModelName, Monitor, NewBatch};
 use serde::Serialize;
 
@@ -41,17 +41,16 @@ fn run_on_pool(args: &RunArgs) -> Result<Outcome, Failure> {
     let (mut answers, mut new, mut known) = (Vec::new(), Vec::new(), 0_u64);
     for file in &files {
         let key = file.key();
-        let mut rows = match monitor.received_before(&model.name, &key, &file.content)? {
-            Some(_) => {
-                known += 1;
-                continue;
-            }
-            None => {
-                let argument = [file.argument.clone()];
-                args.reading.open(PointFiles::several(&argument), &columns)?
-            }
-        };
-        let received = monitor.receive(&model.name, batch_of(file, &key, &mut rows))?;
+        if monitor.received_before(&model.name, &key, &file.content)?.is_some() {
+            known += 1;
+            continue;
+        }
+        let ids = args.id_col.as_deref().map(|column| ids_of(file, column)).transpose()?;
+        let argument = [file.argument.clone()];
+        let files = PointFiles::several(&argument);
+        let mut rows = args.reading.open_beside(files, &columns, args.id_col.as_slice())?;
+        let batch = NewBatch { ids: ids.as_deref(), ..batch_of(file, &key, &mut rows) };
+        let received = monitor.receive(&model.name, batch)?;
         // As each is stored: a run that is interrupted has said what it has done.
         if !args.show.json {
             print(&batch_line(&received.record))?;
@@ -72,6 +71,14 @@ fn batch_of<'a>(
 ) -> NewBatch<'a> {
     let (content, name, time) = (file.content, file.name.as_str(), file.time);
     NewBatch { key, content, name, time, received: now(), ids: None, rows }
+}
+
+/// What the rows of a file are called.
+fn ids_of(file: &BatchFile, column: &str) -> Result<Vec<String>, Failure> {
+    let source = MatrixSource::parse(&file.argument)?;
+    let mut cells = TextRows::open(&source, Some(&[column.to_owned()]))?;
+    let rows = cells.next_rows(usize::MAX)?;
+    Ok(rows.into_iter().filter_map(|mut row| row.pop()).collect())
 }
 
 /// The store and the model, added where it is new.
