@@ -1,6 +1,6 @@
 """The compiled part; `python/tests/test_package.py` checks this file against it."""
 
-from typing import Any, Dict, List, Optional, Tuple, final
+from typing import Any, Dict, List, Optional, Tuple, Union, final
 
 import numpy as np
 
@@ -238,16 +238,17 @@ class FittedCalibration:
     def threshold(self, alpha: Optional[float] = None) -> Optional[float]: ...
     def predict(
         self,
-        probs: np.ndarray,
+        probs: Union[np.ndarray, List[np.ndarray]],
+        members: np.ndarray,
         side: Dict[str, Any],
         groups: Optional[List[str]],
         alpha: Optional[float],
         logits: str,
         first_row: int,
-    ) -> np.ndarray: ...
+    ) -> None: ...
     def predict_lists(
         self,
-        probs: np.ndarray,
+        probs: Union[np.ndarray, List[np.ndarray]],
         keys: Optional[np.ndarray],
         side: Dict[str, Any],
         groups: Optional[List[str]],

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
-from typing import Any, Callable, List, Tuple
+from typing import Any, Callable, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -27,6 +27,58 @@ def matrix(argument: str, values: Any) -> np.ndarray:
             f"{argument}: it has shape {_shape(array)}; a matrix (rows, columns) or a vector (rows,) is needed, reshape it"
         )
     return _in_order(_number_type(argument, array))
+
+
+class Columns(list):
+    """The columns of a frame, contiguous vectors of one type and length, where they lie apart: the compiled part turns them round as it reads."""
+
+    @property
+    def shape(self) -> Tuple[int, int]:
+        return len(self[0]), len(self)
+
+    def taken(self, places: Sequence[int]) -> "Columns":
+        """These columns, in this order."""
+        return Columns(self[place] for place in places)
+
+
+#: Frames of fewer cells are copied: telling columns apart would take longer.
+_LEAST_CELLS_OF_COLUMNS = 4096
+
+
+def columns_or_matrix(argument: str, values: Any) -> Union[np.ndarray, Columns]:
+    """`matrix`, or the columns of a frame of pandas or polars that need no copy."""
+    found = _columns_apart(values)
+    return matrix(argument, values) if found is None else found
+
+
+def _columns_apart(values: Any) -> Optional[Columns]:
+    """The columns of a frame or of an array in Fortran's order; None where they are not plain floats of one type, or few."""
+    if isinstance(values, np.ma.MaskedArray):
+        return None
+    if isinstance(values, np.ndarray):
+        return _columns_of(values)
+    shape: Any = getattr(values, "shape", ())
+    if not isinstance(shape, tuple) or len(shape) != 2 or shape[1] < 2 or shape[0] * shape[1] < _LEAST_CELLS_OF_COLUMNS:
+        return None
+    kinds = {str(kind) for kind in set(getattr(values, "dtypes", ()))}
+    package = type(values).__module__.partition(".")[0]
+    if package == "pandas" and kinds in ({"float32"}, {"float64"}):
+        return _columns_of(np.asarray(values.to_numpy()))
+    if package == "polars" and kinds in ({"Float32"}, {"Float64"}):
+        try:
+            return Columns(column.to_numpy(allow_copy=False) for column in values.get_columns())
+        except (RuntimeError, ValueError, TypeError):  # In several pieces, or with nulls.
+            return None
+    return None
+
+
+def _columns_of(array: np.ndarray) -> Optional[Columns]:
+    """The columns of an array in Fortran's order."""
+    apart = array.ndim == 2 and array.flags.f_contiguous and not array.flags.c_contiguous
+    plain = array.dtype in (np.float32, np.float64) and array.dtype.isnative and array.flags.aligned
+    if not (apart and plain) or array.shape[1] < 2 or array.size < _LEAST_CELLS_OF_COLUMNS:
+        return None
+    return Columns(array.T)
 
 
 def vector(argument: str, values: Any) -> np.ndarray:

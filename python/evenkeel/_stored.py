@@ -136,7 +136,7 @@ class StoredCalibration:
     ) -> Tuple[np.ndarray, np.ndarray]:
         """Where the labels of each set begin among all labels, and these."""
         return self._core.predict_lists(
-            self._rows("probs", probs),
+            self._table("probs", probs),
             None if keys is None else _arrow.keys("keys", keys),
             _inputs.side_inputs("", features, ratios),
             None if groups is None else _inputs.groups("groups", groups),
@@ -157,12 +157,17 @@ class StoredCalibration:
         first_row: int = 0,
     ) -> List[np.ndarray]:
         """The sets of the same rows at several miscoverage rates."""
-        matrix, first = self._rows("probs", probs), _inputs.count("first_row", first_row)
+        table, first = self._table("probs", probs), _inputs.count("first_row", first_row)
         side, are_logits = _inputs.side_inputs("", features, ratios), _inputs.kind(logits)
         names = None if groups is None else _inputs.groups("groups", groups)
         rates = [_inputs.optional_number("alpha", alpha) for alpha in alphas]
-        sets = [self._core.predict(matrix, side, names, rate, are_logits, first) for rate in rates]
-        if len(matrix) == 1 and first == 0 and self._core.randomised:
+        sets = []
+        for rate in rates:
+            # Made here, so that NumPy asks for large pages of memory; every cell is written.
+            members = np.empty((table.shape[0], self.n_classes), np.uint8)
+            self._core.predict(table, members, side, names, rate, are_logits, first)
+            sets.append(members.view(np.bool_))
+        if table.shape[0] == 1 and first == 0 and self._core.randomised:
             if self._alone:
                 warnings.warn(
                     "a randomised score draws by the position of a row, and a single row was predicted at position 0 again, so "
@@ -201,6 +206,11 @@ class StoredCalibration:
         evaluation = Evaluation(json.loads(document), page)
         _errors.warn_of(evaluation.get("warnings", ()))
         return evaluation
+
+    def _table(self, argument: str, probs: Any) -> Any:
+        """`_rows`, or columns that lie apart, which a pass turns round as it reads them."""
+        found = _tables.table(argument, probs, read=_inputs.columns_or_matrix)
+        return _tables.aligned(argument, found, self.columns_, "the calibration")
 
     def _rows(self, argument: str, probs: Any, labels: Optional[Tuple[str, Any]] = None) -> np.ndarray:
         """Rows with their columns in the order of the classes."""

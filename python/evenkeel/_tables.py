@@ -6,7 +6,7 @@ words, by the names of the classes.
 
 from __future__ import annotations
 
-from typing import Any, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -15,23 +15,28 @@ from evenkeel._errors import InvalidInputError
 
 
 class Table(NamedTuple):
-    """A matrix, and the names of its columns where they have names."""
+    """A matrix, or columns that lie apart, and the names of the columns where they have names."""
 
-    values: np.ndarray
+    values: Any
     columns: Optional[List[str]]
 
 
-def table(argument: str, values: Any, labels: Optional[Tuple[str, Any]] = None) -> Table:
+def table(
+    argument: str,
+    values: Any,
+    labels: Optional[Tuple[str, Any]] = None,
+    read: Callable[[str, Any], Any] = _inputs.matrix,
+) -> Table:
     """A matrix with the names of its columns; columns named 0, 1, 2, ... in any order are put in order.
 
-    `labels` are those of its rows with their argument, for a message if the two were swapped.
+    `labels` are those of its rows with their argument, for a message if the two were swapped. `read` makes the matrix.
     """
     values = _inputs.collected(values)
     columns = _columns(values)
     if labels is not None:
         _refuse_moved_rows(argument, values, *labels)
     _refuse_words(argument, values, columns)
-    matrix = _inputs.matrix(argument, values)
+    matrix = read(argument, values)
     if matrix.shape[1] == 1:
         if labels is not None and _inputs.array_of(*labels).ndim == 2:
             _inputs.labels(*labels, argument)  # Says so if it is them that have columns.
@@ -42,9 +47,11 @@ def table(argument: str, values: Any, labels: Optional[Tuple[str, Any]] = None) 
     if columns is None or len(columns) != matrix.shape[1] or len(columns) < 2:
         return Table(matrix, None)
     numbers = [str(place) for place in range(len(columns))]
-    if sorted(columns) == sorted(numbers):
-        return Table(_taken(matrix, [columns.index(number) for number in numbers]), None)
-    twice = next((name for place, name in enumerate(columns) if name in columns[:place]), None)
+    # The first of equal names, by walking back: a search for each name would take the square of their number.
+    places = {name: place for place, name in reversed(list(enumerate(columns)))}
+    if places.keys() == set(numbers):
+        return Table(_taken(matrix, [places[number] for number in numbers]), None)
+    twice = next((name for place, name in enumerate(columns) if places[name] != place), None)
     if twice is not None:
         # Taken for columns without names they would be taken in their order, and that may be another one.
         raise InvalidInputError(
@@ -61,7 +68,9 @@ def _refuse_words(argument: str, values: Any, columns: Optional[List[str]]) -> N
     if kinds is None:
         kinds = getattr(getattr(values, "schema", None), "types", ())  # pyarrow
     words = ("str", "object", "category", "categorical", "enum", "date", "time", "duration", "large_string", "dictionary<values=string")
-    surely = [name for name, kind in zip(columns, kinds) if str(kind).lower().startswith(words) and _holds_words(values, name, columns)]
+    kinds = list(kinds)
+    may = {kind for kind in set(kinds) if str(kind).lower().startswith(words)}
+    surely = [name for name, kind in zip(columns, kinds) if kind in may and _holds_words(values, name, columns)]
     if surely:
         raise InvalidInputError(
             f"{argument}: {_some(surely)} hold no numbers, and every column is taken for a class; give the columns of the classes alone"
@@ -95,17 +104,19 @@ def _refuse_moved_rows(argument: str, values: Any, labels: str, y: Any) -> None:
         )
 
 
-def aligned(argument: str, given: Table, columns: Optional[Sequence[str]], other: str) -> np.ndarray:
+def aligned(argument: str, given: Table, columns: Optional[Sequence[str]], other: str) -> Any:
     """The matrix with its columns in the order of `columns`, which `other` has; an error if they are not the same."""
     if columns is None or given.columns is None or list(columns) == given.columns:
         return given.values
-    missing = [name for name in columns if name not in given.columns]
-    surplus = [name for name in given.columns if name not in columns]
+    places = {name: place for place, name in enumerate(given.columns)}
+    known = set(columns)
+    missing = [name for name in columns if name not in places]
+    surplus = [name for name in given.columns if name not in known]
     if missing or surplus:
         found = [f"it has no column for {_some(missing)}"] if missing else []
         found += [f"{_some(surplus)} are not among the columns of {other}"] if surplus else []
         raise InvalidInputError(f"{argument}: {', and '.join(found)}; give the outputs of the same model")
-    return _taken(given.values, [given.columns.index(name) for name in columns])
+    return _taken(given.values, [places[name] for name in columns])
 
 
 def second_models(second: Any, columns: Optional[Sequence[str]], other: str) -> Tuple[list, list]:
@@ -178,8 +189,10 @@ def _columns(values: Any) -> Optional[List[str]]:
     return [str(name) for name in found]
 
 
-def _taken(matrix: np.ndarray, places: List[int]) -> np.ndarray:
-    return matrix if places == list(range(len(places))) else np.ascontiguousarray(matrix[:, places])
+def _taken(matrix: Any, places: List[int]) -> Any:
+    if places == list(range(len(places))):
+        return matrix
+    return matrix.taken(places) if isinstance(matrix, _inputs.Columns) else np.ascontiguousarray(matrix[:, places])
 
 
 def _given_names(classes: Any, n_classes: int) -> Optional[List[str]]:

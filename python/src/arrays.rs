@@ -1,7 +1,7 @@
 //! NumPy arrays -> rows and labels, without a copy; results -> NumPy arrays.
 
-use evenkeel_jobs::{AnyRows, JobError, ValueKind};
-use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
+use evenkeel_jobs::{AnyRows, AnyTable, Columns, JobError, ValueKind};
+use numpy::{Element, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
 use crate::errors::Failure;
@@ -27,6 +27,57 @@ impl Matrix<'_> {
         match rows {
             Some(rows) => Ok(rows?),
             None => Err(JobError::NoRows { input: argument.to_owned() }.into()),
+        }
+    }
+}
+
+/// A matrix, or the columns of a frame that lie apart: `evenkeel._inputs` says which.
+#[derive(FromPyObject)]
+pub(crate) enum Table<'py> {
+    Matrix(Matrix<'py>),
+    Single(Vec<PyReadonlyArray1<'py, f32>>),
+    Double(Vec<PyReadonlyArray1<'py, f64>>),
+}
+
+/// The columns of a [`Table`], borrowed; none of a matrix.
+#[derive(Default)]
+pub(crate) struct BorrowedColumns<'a> {
+    single: Vec<&'a [f32]>,
+    double: Vec<&'a [f64]>,
+}
+
+impl Table<'_> {
+    /// Its columns, where they lie apart; `argument` names them in errors.
+    pub(crate) fn columns(&self, argument: &str) -> Result<BorrowedColumns<'_>, Failure> {
+        let mut borrowed = BorrowedColumns::default();
+        match self {
+            Self::Matrix(_) => {}
+            Self::Single(all) => {
+                borrowed.single =
+                    all.iter().map(|one| slice(one, argument)).collect::<Result<_, _>>()?;
+            }
+            Self::Double(all) => {
+                borrowed.double =
+                    all.iter().map(|one| slice(one, argument)).collect::<Result<_, _>>()?;
+            }
+        }
+        Ok(borrowed)
+    }
+
+    /// The whole, however it lies; `columns` are its own.
+    pub(crate) fn whole<'a>(
+        &'a self,
+        argument: &str,
+        columns: &'a BorrowedColumns<'a>,
+    ) -> Result<AnyTable<'a>, Failure> {
+        let table = match self {
+            Self::Matrix(matrix) => return Ok(matrix.rows(argument)?.into()),
+            Self::Single(_) => AnyTable::F32(Columns::new(&columns.single)?),
+            Self::Double(_) => AnyTable::F64(Columns::new(&columns.double)?),
+        };
+        match table.rows() {
+            0 => Err(JobError::NoRows { input: argument.to_owned() }.into()),
+            _ => Ok(table),
         }
     }
 }
@@ -107,17 +158,6 @@ impl LabelArray<'_> {
 /// A vector as a NumPy array, without a copy.
 pub(crate) fn vector<T: Element>(py: Python<'_>, values: Vec<T>) -> Bound<'_, PyArray1<T>> {
     PyArray1::from_vec(py, values)
-}
-
-/// Row-major values as a NumPy matrix, without a copy.
-pub(crate) fn matrix<T: Element>(
-    py: Python<'_>,
-    values: Vec<T>,
-    columns: usize,
-) -> PyResult<Bound<'_, PyArray2<T>>> {
-    // No columns, no rows: without the maximum an empty result would divide by zero.
-    let rows = values.len() / columns.max(1);
-    PyArray1::from_vec(py, values).reshape([rows, columns])
 }
 
 /// Where the values lie that a job is given for `matrix`: the address of the array itself, unless it was copied.

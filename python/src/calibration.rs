@@ -12,12 +12,12 @@ use evenkeel_jobs::grouped::{
     parse_any_calibration, predict_any,
 };
 use evenkeel_jobs::{Calibrated, TargetLabels, sentences};
-use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
+use numpy::{PyArray1, PyReadonlyArray1, PyReadwriteArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::prelude::*;
 
-use crate::arrays::{LabelArray, Matrix, matrix, slice, vector};
+use crate::arrays::{LabelArray, Matrix, Table, slice, vector};
 use crate::detached::detached;
 use crate::errors::Failure;
 use crate::json;
@@ -332,31 +332,38 @@ impl FittedCalibration {
         Ok(self.one()?.threshold(rate(alpha)?).map(Threshold::get))
     }
 
-    /// The sets of rows of probabilities; bool `(n, C)`. A calibration per group needs the group of each.
+    /// Writes the sets of rows of probabilities to `members`, zeros and ones of shape `(n, C)`. A calibration per group needs the
+    /// group of each row.
     #[allow(clippy::too_many_arguments, reason = "the keywords of a Python function")]
     fn predict<'py>(
         &self,
         py: Python<'py>,
-        probs: Matrix<'_>,
+        probs: Table<'_>,
+        members: PyReadwriteArray2<'py, u8>,
         side: &Bound<'py, PyDict>,
         groups: Option<Vec<String>>,
         alpha: Option<f64>,
         logits: &str,
         first_row: usize,
-    ) -> PyResult<Bound<'py, PyArray2<bool>>> {
+    ) -> PyResult<()> {
         let alpha = rate(alpha)?;
         let side = self.used(side)?;
-        let points = Points::new(("probs", PointSet::Predicted), &probs, &side, logits)?;
-        let classes = self.calibration.provenance().classes;
-        let members = detached(py, |watcher| {
-            let mut source = points.source()?.starting_at(first_row);
-            let mut members = vec![false; points.count() * classes];
-            let mut rest = members.as_mut_slice();
+        let columns = probs.columns("probs")?;
+        let table = probs.whole("probs", &columns)?;
+        let points = Points::of_table(("probs", PointSet::Predicted), table, &side, logits)?;
+        let mut members = members;
+        let members = members.as_slice_mut().map_err(|_| Failure::not_contiguous("the sets"))?;
+        detached(py, |watcher| {
+            // A few blocks in the cache: sets are counted and written out while they are there.
+            let rows = table.cached_rows();
+            let mut source = points.source()?.starting_at(first_row).in_blocks_of(rows);
+            let mut rest = members;
             let sink = &mut |sets: &LabelSets| {
                 // Each block is written to its place at once: collecting sets first would double
                 // the memory.
-                let (block, later) =
-                    std::mem::take(&mut rest).split_at_mut(sets.rows() * sets.classes());
+                let here = std::mem::take(&mut rest);
+                let cells = (sets.rows() * sets.classes()).min(here.len());
+                let (block, later) = here.split_at_mut(cells);
                 rest = later;
                 fill(block, sets);
                 Ok(())
@@ -364,9 +371,8 @@ impl FittedCalibration {
             let mut column = groups.as_deref().map(|groups| MemoryGroups::new("groups", groups));
             let column = column.as_mut().map(|column| column as &mut dyn GroupColumn);
             predict_any(&self.calibration, alpha, &mut source, column, sink, watcher)?;
-            Ok(members)
-        })?;
-        matrix(py, members, classes)
+            Ok(())
+        })
     }
 
     /// The same as lists: where each set begins among the labels, and the labels of all sets. `keys` address the draws of
@@ -375,7 +381,7 @@ impl FittedCalibration {
     fn predict_lists<'py>(
         &self,
         py: Python<'py>,
-        probs: Matrix<'_>,
+        probs: Table<'_>,
         keys: Option<PyReadonlyArray1<'_, u64>>,
         side: &Bound<'py, PyDict>,
         groups: Option<Vec<String>>,
@@ -385,9 +391,11 @@ impl FittedCalibration {
     ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyArray1<i32>>)> {
         let alpha = rate(alpha)?;
         let side = self.used(side)?;
-        let points = Points::new(("probs", PointSet::Predicted), &probs, &side, logits)?;
+        let columns = probs.columns("probs")?;
+        let table = probs.whole("probs", &columns)?;
+        let points = Points::of_table(("probs", PointSet::Predicted), table, &side, logits)?;
         let keys = keys.as_ref().map(|keys| slice(keys, "key")).transpose()?;
-        let mut lists = LabelLists::new(points.count());
+        let mut lists = LabelLists::new(table.rows());
         let lists = detached(py, |watcher| {
             let mut source = points.source()?.starting_at(first_row);
             let sink = &mut |sets: &LabelSets| {
@@ -466,9 +474,9 @@ impl FittedCalibration {
 const SHARE_ROWS: usize = 2048;
 
 /// Row-major membership of every label in every set.
-fn fill(members: &mut [bool], sets: &LabelSets) {
+fn fill(members: &mut [u8], sets: &LabelSets) {
     let classes = sets.classes();
     let shares = members.par_chunks_mut(SHARE_ROWS * classes).enumerate();
     // Threads write to disjoint rows.
-    shares.for_each(|(share, members)| sets.write_bools(share * SHARE_ROWS, members));
+    shares.for_each(|(share, members)| sets.write_bytes(share * SHARE_ROWS, members));
 }

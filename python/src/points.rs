@@ -6,8 +6,8 @@ use evenkeel::rows::Rows;
 use evenkeel::score::Labels;
 use evenkeel::side_inputs::SideInputs;
 use evenkeel_jobs::{
-    AnyRows, JobError, LabeledData, MemorySource, SecondTable, SeenRows, SideNames, ValueKind,
-    beside_each_other,
+    AnyRows, AnyTable, JobError, LabeledData, MemorySource, SecondTable, SeenRows, SideNames,
+    ValueKind, beside_each_other,
 };
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -83,13 +83,15 @@ pub(crate) fn seen<'a>(name: &'a str, matrix: &Matrix<'_>) -> Result<SeenRows<'a
 }
 
 /// Rows of one set of points and what stands beside them, borrowed from the caller's arrays; free of the interpreter.
+///
+/// `R` is how the rows lie: one after the other, or in columns, which only a pass can read.
 #[derive(Clone, Copy)]
-pub(crate) struct Points<'a> {
+pub(crate) struct Points<'a, R = AnyRows<'a>> {
     /// The argument with their probabilities or logits.
     name: &'static str,
     set: PointSet,
     kind: ValueKind,
-    rows: AnyRows<'a>,
+    rows: R,
     side: SideInputs<'a>,
     /// What second models say of the rows, beside each other.
     second: &'a [f64],
@@ -103,8 +105,7 @@ impl<'a> Points<'a> {
         logits: &str,
     ) -> Result<Self, Failure> {
         // Borrowed now, while the interpreter is held; the job then runs without it.
-        let side = side.inputs(side_names(set))?;
-        Ok(Self { name, set, kind: kind(logits), rows: matrix.rows(name)?, side, second: &[] })
+        Self::of_table((name, set), matrix.rows(name)?, side, logits)
     }
 
     /// With what second models say of the same rows.
@@ -120,13 +121,6 @@ impl<'a> Points<'a> {
     /// Number of classes.
     pub(crate) fn classes(&self) -> usize {
         self.rows.columns()
-    }
-
-    /// As a job reads them.
-    pub(crate) fn source(&self) -> Result<MemorySource<'a>, Failure> {
-        let source = MemorySource::new(self.name, self.rows).of_kind(self.kind);
-        let source = source.with_side_inputs(side_names(self.set), self.side)?;
-        Ok(source.with_second(self.second)?)
     }
 
     /// Labels of these points, each naming one of the classes of the calibration data. Rows of another model are not the
@@ -160,6 +154,26 @@ impl<'a> Points<'a> {
         let data = LabeledData::of_rows(self.name, rows, labels_name, labels)?;
         let data = data.with_side_inputs(side_names(self.set), self.side)?;
         Ok(data.with_second(self.second)?)
+    }
+}
+
+impl<'a, R: Into<AnyTable<'a>> + Copy> Points<'a, R> {
+    /// Points whose rows lie in any way.
+    pub(crate) fn of_table(
+        (name, set): (&'static str, PointSet),
+        rows: R,
+        side: &'a SideArrays<'_>,
+        logits: &str,
+    ) -> Result<Self, Failure> {
+        let side = side.inputs(side_names(set))?;
+        Ok(Self { name, set, kind: kind(logits), rows, side, second: &[] })
+    }
+
+    /// As a job reads them.
+    pub(crate) fn source(&self) -> Result<MemorySource<'a>, Failure> {
+        let source = MemorySource::new(self.name, self.rows).of_kind(self.kind);
+        let source = source.with_side_inputs(side_names(self.set), self.side)?;
+        Ok(source.with_second(self.second)?)
     }
 }
 

@@ -148,3 +148,49 @@ def test_shuffled_rows_give_the_same_threshold(fog, kind, seed):
     made = ek.calibrate(cal, np.array(NAMES)[fog.y_cal[rows]], target, method="label-shift")
     plain = ek.calibrate(fog.probs_cal.astype(float), fog.y_cal, fog.probs_target.astype(float), method="label-shift")
     assert thresholds(made) == thresholds(plain)
+
+
+def polars_in_pieces(matrix, names):
+    """A frame whose columns are in three chunks each."""
+    parts = [polars.DataFrame(part, schema=list(names), orient="row") for part in np.array_split(matrix, 3)]
+    return polars.concat(parts, rechunk=False)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("classes", [2, 7, 8, 10, 17, 70])
+def test_columns_that_lie_apart_are_turned_round_as_they_are_read(classes, kind):
+    """Frames and arrays in Fortran's order have the sets of the same rows one after the other, at every width and length."""
+    draws = np.random.default_rng(classes)
+    probs = draws.dirichlet(np.full(classes, 0.4), 9001).astype(kind)
+    labels = draws.integers(0, classes, 200)
+    names = [f"class {place}" for place in range(classes)]
+    cal = ek.calibrate(probs[:200], labels, method="uncorrected", alpha=0.3)
+    expected = np.asarray(cal.predict_set(np.ascontiguousarray(probs)))
+    assert np.array_equal(expected, (1.0 - probs.astype(float) / probs.astype(float).sum(1, keepdims=True)) <= cal.threshold())
+    lists = cal.predict_set(probs, format="size")
+    made = [np.asfortranarray(probs), pandas.DataFrame(probs), pandas.DataFrame(probs, columns=names),
+            polars.DataFrame(probs, schema=names, orient="row"), polars_in_pieces(probs, names)]  # fmt: skip
+    for table in made:
+        for rows in (9001, 4700):
+            assert np.array_equal(cal.predict_set(table[:rows]), expected[:rows])
+        assert np.array_equal(cal.predict_set(table, format="size"), lists)
+    named = ek.calibrate(pandas.DataFrame(probs[:200], columns=names), labels, method="uncorrected", alpha=0.3)
+    for table in made[2:]:
+        assert np.array_equal(named.predict_set(table[names[::-1]]), expected)
+
+
+def test_bad_rows_of_columns_that_lie_apart_are_named():
+    draws = np.random.default_rng(3)
+    probs = draws.dirichlet(np.ones(10), 9000)
+    cal = ek.calibrate(probs[:200], draws.integers(0, 10, 200), method="uncorrected")
+    for value, words in [(np.nan, "row 7123"), (-0.5, "row 7123"), (0.9, "row 7123")]:
+        bad = probs.copy()
+        bad[7123, 4] = value
+        for table in (np.asfortranarray(bad), pandas.DataFrame(bad), polars.DataFrame(bad)):
+            with pytest.raises(ek.InvalidInputError, match=words):
+                cal.predict_set(table)
+    gap = polars.DataFrame(probs).with_columns(polars.when(polars.arange(9000) == 41).then(None).otherwise(polars.col("column_4")).alias("column_4"))
+    with pytest.raises(ek.InvalidInputError, match="row 41"):
+        cal.predict_set(gap)
+    with pytest.raises(ek.InvalidInputError, match="probs: it has 9 columns|9"):
+        cal.predict_set(pandas.DataFrame(probs[:, :9]))

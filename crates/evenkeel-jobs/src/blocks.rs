@@ -14,8 +14,10 @@ use crate::source::{Block, RowSource};
 /// Bytes of rows read at a time: memory is bounded by this, not by the input.
 pub const BLOCK_BYTES: usize = 16 << 20;
 
-/// Rows a thread takes at a time within a block.
+/// Most rows that a thread takes at a time within a block.
 const SHARE_ROWS: usize = 2048;
+/// Most bytes of rows that it takes: what is made of them is then read again while it is in the cache.
+const SHARE_BYTES: usize = 1 << 17;
 
 /// One pass: every block of `source` through `work`, in order; returns the number of rows.
 ///
@@ -87,6 +89,7 @@ pub(crate) fn shares<'a, T: Real>(
     rows: Rows<'a, T>,
 ) -> impl IndexedParallelIterator<Item = (usize, evenkeel::Result<Rows<'a, T>>)> {
     let (what, columns) = (rows.what(), rows.columns());
-    let parts = rows.values().par_chunks(SHARE_ROWS * columns).enumerate();
-    parts.map(move |(index, values)| (index * SHARE_ROWS, Rows::new(what, values, columns)))
+    let height = (SHARE_BYTES / (columns * size_of::<T>())).clamp(1, SHARE_ROWS);
+    let parts = rows.values().par_chunks(height * columns).enumerate();
+    parts.map(move |(index, values)| (index * height, Rows::new(what, values, columns)))
 }

@@ -43,6 +43,7 @@
 //! ```
 
 mod any_rows;
+mod any_table;
 mod blocks;
 mod calibrate;
 mod check;
@@ -71,6 +72,7 @@ mod update;
 mod value_kind;
 
 pub use any_rows::AnyRows;
+pub use any_table::{AnyTable, Columns};
 pub use blocks::BLOCK_BYTES;
 pub use calibrate::{Calibrated, calibrate};
 pub use check::{

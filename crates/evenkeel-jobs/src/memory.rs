@@ -4,8 +4,7 @@ use evenkeel::rows::Rows;
 use evenkeel::score::Labels;
 use evenkeel::side_inputs::SideInputs;
 
-use crate::any_rows::AnyRows;
-use crate::blocks::BLOCK_BYTES;
+use crate::any_table::{AnyTable, Turned};
 use crate::error::{JobError, PerRow, Result};
 use crate::labeled::SideNames;
 use crate::source::{Block, RowSource};
@@ -16,20 +15,21 @@ use crate::value_kind::ValueKind;
 pub struct MemorySource<'a> {
     name: &'a str,
     kind: ValueKind,
-    rows: AnyRows<'a>,
+    rows: AnyTable<'a>,
     side: SideInputs<'a>,
     labels: &'a [usize],
     /// Where the rows begin in the whole stream they are part of.
     first_row: usize,
     block_rows: usize,
     next: usize,
+    turned: Turned,
     softmax: Vec<f64>,
 }
 
 impl<'a> MemorySource<'a> {
     /// Probabilities under the caller's name for them.
-    pub fn new(name: &'a str, rows: AnyRows<'a>) -> Self {
-        let row_bytes = rows.columns() * rows.number_bytes();
+    pub fn new(name: &'a str, rows: impl Into<AnyTable<'a>>) -> Self {
+        let rows = rows.into();
         Self {
             name,
             kind: ValueKind::Probabilities,
@@ -37,8 +37,9 @@ impl<'a> MemorySource<'a> {
             side: SideInputs::default(),
             labels: &[],
             first_row: 0,
-            block_rows: (BLOCK_BYTES / row_bytes).max(1),
+            block_rows: rows.block_rows(),
             next: 0,
+            turned: Turned::default(),
             softmax: Vec::new(),
         }
     }
@@ -141,7 +142,7 @@ impl RowSource for MemorySource<'_> {
         let rows = self
             .kind
             // `start`, not `first_row`: errors count rows as the caller does, in the array at hand.
-            .probabilities(start, self.rows.part(start..end)?, &mut self.softmax)
+            .probabilities(start, self.rows.part(start..end, &mut self.turned)?, &mut self.softmax)
             .map_err(|error| JobError::found_in(self.name, error))?;
         let side = self.side.of_rows(start..end)?;
         let labels = self.labels.get(start..end).unwrap_or_default();

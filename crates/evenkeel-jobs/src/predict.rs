@@ -36,6 +36,15 @@ pub struct Predicted {
 }
 
 impl Predicted {
+    /// Counts these sets too.
+    pub(crate) fn count(&mut self, sets: &LabelSets) {
+        let sizes = sets.sizes();
+        self.n += sets.rows() as u64;
+        self.labels += sizes.labels;
+        self.empty += sizes.empty;
+        self.full += sizes.full;
+    }
+
     /// What people see of it.
     pub fn document(&self) -> PredictDocument {
         PredictDocument::new(self)
@@ -87,13 +96,7 @@ pub fn predict(
         // A whole block before the sink sees any: threads finish in any order, files are written in
         // one.
         let sets = sets_of(block, calibration, alpha)?;
-        for row in 0..sets.rows() {
-            let size = sets.size(row);
-            predicted.labels += size as u64;
-            predicted.empty += u64::from(size == 0);
-            predicted.full += u64::from(size == classes);
-        }
-        predicted.n += sets.rows() as u64;
+        predicted.count(&sets);
         sink(&sets)
     })?;
     Ok(predicted)

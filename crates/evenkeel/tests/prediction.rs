@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-use evenkeel::conformal::{LabelSets, label_scores_of_rows, predict_rows};
+use evenkeel::conformal::{LabelSets, SetSizes, label_scores_of_rows, predict_rows};
 use evenkeel::rows::{Real, Rows};
 use evenkeel::score::{
     Aps, CandidateScores, LabelMask, Labels, Probabilities, Randomisation, Raps, RowScratch, Score,
@@ -129,6 +129,19 @@ proptest! {
         let sets = LabelSets::from_bools(&members, classes).unwrap();
         prop_assert_eq!(sets.rows(), members.len() / classes);
         prop_assert_eq!(&sets.to_bools(), &members);
+        for first in 0..=sets.rows() {
+            let rest = &members[first * classes..];
+            let mut bytes = vec![7; rest.len()];
+            sets.write_bytes(first, &mut bytes);
+            prop_assert!(bytes.iter().zip(rest).all(|(byte, member)| *byte == u8::from(*member)));
+        }
+        let each = members.chunks_exact(classes);
+        let sizes = SetSizes {
+            labels: members.iter().filter(|member| **member).count() as u64,
+            empty: each.clone().filter(|row| !row.contains(&true)).count() as u64,
+            full: each.filter(|row| !row.contains(&false)).count() as u64,
+        };
+        prop_assert_eq!(sets.sizes(), sizes);
         prop_assert_eq!(sets.iter().len(), sets.rows());
         for (row, expected) in members.chunks_exact(classes).enumerate() {
             let labels: Vec<usize> = (0..classes).filter(|label| expected[*label]).collect();
@@ -153,9 +166,18 @@ fn extreme_thresholds_give_all_labels_or_none() {
             }
         }
         let block = Rows::new("probabilities", &values, classes).unwrap();
+        let wide: Vec<f64> = values.iter().copied().map(f64::from).collect();
+        let wide_block = Rows::new("probabilities", &wide, classes).unwrap();
         let sizes = |threshold| -> Vec<usize> {
             let sets = predict_rows(0, block, &Score::Lac, threshold).unwrap();
-            (0..20).map(|row| sets.size(row)).collect()
+            let each: Vec<usize> = (0..20).map(|row| sets.size(row)).collect();
+            let doubled = predict_rows(0, wide_block, &Score::Lac, threshold).unwrap();
+            assert_eq!(doubled, sets, "{classes} classes, {threshold:?}");
+            let all = sets.sizes();
+            assert_eq!(all.labels, each.iter().sum::<usize>() as u64);
+            assert_eq!(all.empty, each.iter().filter(|size| **size == 0).count() as u64);
+            assert_eq!(all.full, each.iter().filter(|size| **size == classes).count() as u64);
+            each
         };
         assert_eq!(sizes(Threshold::AllLabels), vec![classes; 20]);
         assert_eq!(sizes(Threshold::Finite(1.0)), vec![classes; 20]);

@@ -140,13 +140,7 @@ pub fn predict_any(
         let column = groups.as_mut().map(|groups| &mut **groups as &mut dyn GroupColumn);
         let parts = parts_of(calibration, column, (&name, block))?;
         let sets = maker.sets(block, &parts)?;
-        for row in 0..sets.rows() {
-            let size = sets.size(row);
-            predicted.labels += size as u64;
-            predicted.empty += u64::from(size == 0);
-            predicted.full += u64::from(size == classes);
-        }
-        predicted.n += sets.rows() as u64;
+        predicted.count(&sets);
         sink(&sets)
     })?;
     if let Some(groups) = groups {

@@ -2,18 +2,22 @@
 
 use super::thresholds::Thresholds;
 use crate::error::{Error, Result, require_same_length};
+use crate::numeric::simd::in_widest_registers;
 use crate::score::{CandidateScores, is_allowed};
 
 /// Labels in one word of a row.
 pub(crate) const WORD: usize = u64::BITS as usize;
 
+/// Labels written at a time.
+const WINDOW: usize = 8;
+
 /// The bits of each byte, lowest first.
-static BOOLS: [[bool; 8]; 256] = {
-    let mut bools = [[false; 8]; 256];
+static BOOLS: [[bool; WINDOW]; 256] = {
+    let mut bools = [[false; WINDOW]; 256];
     let mut byte = 0;
     while byte < 256 {
         let mut bit = 0;
-        while bit < 8 {
+        while bit < WINDOW {
             bools[byte][bit] = byte >> bit & 1 == 1;
             bit += 1;
         }
@@ -21,6 +25,44 @@ static BOOLS: [[bool; 8]; 256] = {
     }
     bools
 };
+
+/// The same as numbers 0 and 1.
+static BYTES: [[u8; WINDOW]; 256] = {
+    let mut bytes = [[0; WINDOW]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let mut bit = 0;
+        while bit < WINDOW {
+            bytes[byte][bit] = BOOLS[byte][bit] as u8;
+            bit += 1;
+        }
+        byte += 1;
+    }
+    bytes
+};
+
+/// How many labels some sets have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SetSizes {
+    /// Labels in all sets together.
+    pub labels: u64,
+    /// Sets without a label.
+    pub empty: u64,
+    /// Sets with every label.
+    pub full: u64,
+}
+
+impl std::ops::Add for SetSizes {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            labels: self.labels + other.labels,
+            empty: self.empty + other.empty,
+            full: self.full + other.full,
+        }
+    }
+}
 
 /// Prediction sets over labels `0..classes`, one per row, packed into bits.
 ///
@@ -188,14 +230,39 @@ impl LabelSets {
     /// # Panics
     /// If there are not as many sets.
     pub fn write_bools(&self, first: usize, members: &mut [bool]) {
-        for (offset, row) in members.chunks_exact_mut(self.classes).enumerate() {
-            for (word, labels) in self.row_words(first + offset).iter().zip(row.chunks_mut(WORD)) {
-                // Eight labels at a time: what a set costs does not depend on how many labels it has.
-                for (byte, labels) in word.to_le_bytes().iter().zip(labels.chunks_mut(8)) {
-                    labels.copy_from_slice(&BOOLS[usize::from(*byte)][..labels.len()]);
-                }
-            }
+        self.write(first, members, &BOOLS);
+    }
+
+    /// [`write_bools`](Self::write_bools) as numbers 0 and 1.
+    ///
+    /// # Panics
+    /// If there are not as many sets.
+    pub fn write_bytes(&self, first: usize, members: &mut [u8]) {
+        self.write(first, members, &BYTES);
+    }
+
+    /// Eight labels at a time, looked up by their byte: what a set costs does not depend on how many labels it has.
+    fn write<T: Copy>(&self, first: usize, members: &mut [T], windows: &[[T; WINDOW]; 256]) {
+        let (classes, width) = (self.classes, self.words_per_row());
+        let words = &self.words[first * width..];
+        let rows = members.chunks_exact_mut(classes);
+        assert!(rows.len() <= words.len() / width, "there are not as many sets");
+        if width == 1 {
+            // Short rows are many: no loop over words for each.
+            words.iter().zip(rows).for_each(|(word, row)| write_word(*word, row, windows));
+            return;
         }
+        for (words, row) in words.chunks_exact(width).zip(rows) {
+            words
+                .iter()
+                .zip(row.chunks_mut(WORD))
+                .for_each(|(word, labels)| write_word(*word, labels, windows));
+        }
+    }
+
+    /// Labels of all sets, and how many sets have none or all of them.
+    pub fn sizes(&self) -> SetSizes {
+        sizes(&self.words, self.words_per_row(), self.classes)
     }
 
     /// Adds the sets of the rows that follow.
@@ -227,6 +294,48 @@ impl LabelSets {
         sets.words.reserve_exact(later.iter().map(|block| block.words.len()).sum());
         later.iter().try_for_each(|block| sets.append(block))?;
         Ok(sets)
+    }
+}
+
+/// The labels of one word, of which there are at most 64, at least 1.
+#[inline(always)]
+fn write_word<T: Copy>(word: u64, labels: &mut [T], windows: &[[T; WINDOW]; 256]) {
+    let count = labels.len();
+    let of = |first: usize| windows[usize::from((word >> first) as u8)];
+    let Some(last) = count.checked_sub(WINDOW) else {
+        labels.copy_from_slice(&of(0)[..count]);
+        return;
+    };
+    for (k, window) in labels.as_chunks_mut::<WINDOW>().0.iter_mut().enumerate() {
+        *window = of(k * WINDOW);
+    }
+    // The window that ends with the last label writes some labels again: copies of a length that is known take one instruction,
+    // others a call.
+    if let Some(window) = labels.last_chunk_mut::<WINDOW>() {
+        *window = of(last);
+    }
+}
+
+in_widest_registers! {
+    /// [`LabelSets::sizes`], in registers that count bits.
+    fn sizes[](words: &[u64], width: usize, classes: usize) -> SetSizes {
+        let labels = words.iter().map(|word| u64::from(word.count_ones())).sum();
+        let last_full = u64::MAX >> (width * WORD - classes);
+        let (mut empty, mut full) = (0, 0);
+        if width == 1 {
+            for word in words {
+                empty += u64::from(*word == 0);
+                full += u64::from(*word == last_full);
+            }
+            return SetSizes { labels, empty, full };
+        }
+        for row in words.chunks_exact(width) {
+            let (last, others) = (row[width - 1], &row[..width - 1]);
+            // Most rows are decided by their first words.
+            empty += u64::from(last == 0 && others.iter().all(|word| *word == 0));
+            full += u64::from(last == last_full && others.iter().all(|word| *word == u64::MAX));
+        }
+        SetSizes { labels, empty, full }
     }
 }
 

@@ -12,7 +12,7 @@ use std::ops::Range;
 use super::label_sets::{LabelSets, WORD};
 use super::lac_bands::{Band, Bands, Lane, Settle, Stretch, settle, settle_in_widest_registers};
 #[cfg(target_arch = "x86_64")]
-use super::lac_bands_avx2;
+use super::{lac_bands_avx2, lac_bands_avx2_f64};
 use crate::error::Result;
 use crate::rows::{Real, Rows};
 use crate::score::{NORMALISATION_TOLERANCE, row_scale};
@@ -56,6 +56,10 @@ pub(super) fn lac_sets<T: Real>(
     let pass = LacPass { first_row, block, thresholds };
     // Known when compiling. Only `f32` and `f64` exist here, so what is not the one is the other.
     if TypeId::of::<T>() != TypeId::of::<f32>() {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(settle) = lac_bands_avx2_f64::if_faster(block.columns()) {
+            return pass.sets::<f64>(settle);
+        }
         return pass.sets::<f64>(settle_in_widest_registers);
     }
     #[cfg(target_arch = "x86_64")]
@@ -245,7 +249,7 @@ mod tests {
     /// Double precision goes by the same loop in wider registers; thresholds at scores, beside them, and one for each row.
     #[test]
     fn double_precision_has_the_sets_of_the_definition() {
-        for classes in [1, 3, 8, 10, 64, 65, 100, 130] {
+        for classes in [1, 2, 3, 4, 5, 8, 10, 13, 16, 17, 64, 65, 100, 130] {
             for deviation in [0.0, 9e-4] {
                 let values: Vec<f64> =
                     table(23, classes, deviation).iter().map(|value| f64::from(*value)).collect();
