@@ -2,14 +2,18 @@
 
     python python/benchmarks/spark_rows.py [ROWS] [--cores N]... [--fit]
 
-Processor seconds of the JVM and of the Python workers, each thing run once to warm up and then `RUNS` times; the least counts. Results
-go to Spark's `noop` sink. `--fit` measures `calibrate(sample=None)` and its states instead.
+Processor seconds of the JVM and of the Python workers: what else runs on the machine matters less for them than for the clock. Each thing
+is run twice to warm up and then `RUNS` times, in turns, so that what changes meanwhile changes for all; medians count, with the least and
+the most beside them. Results go to Spark's `noop` sink. `--fit` measures `calibrate(sample=None)` instead: processor seconds of all
+processes, seconds of the driver's own thread, bytes of the states, and the most memory that the driver took.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import resource
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -26,7 +30,8 @@ import pyarrow.parquet
 import evenkeel as ek
 
 CLASSES = 10
-RUNS = 3
+WARM = 2
+RUNS = 5
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -65,15 +70,28 @@ def data(rows: int, folder: str) -> str:
     return folder
 
 
-def measured(name: str, rows: int, work) -> float:
-    best = (float("inf"), 0.0)
-    for run in range(RUNS + 1):
-        before, start = processor_seconds(), time.perf_counter()
-        work()
-        found = (processor_seconds() - before, time.perf_counter() - start)
-        best = min(best, found) if run else best
-    print(f"  {name:<26} {best[0]:7.2f} CPU s {rows / best[0] / 1e6:7.2f} M rows per CPU s {best[1]:7.2f} s wall", flush=True)
-    return best[0]
+def measured(rows: int, works: dict) -> dict:
+    """Processor seconds of each, by turns."""
+    found: dict = {name: [] for name in works}
+    for run in range(WARM + RUNS):
+        for name, work in works.items():
+            before, start = processor_seconds(), time.perf_counter()
+            work()
+            if run >= WARM:
+                found[name].append((processor_seconds() - before, time.perf_counter() - start))
+    for name, runs in found.items():
+        spent, wall = sorted(run[0] for run in runs), statistics.median(run[1] for run in runs)
+        middle = statistics.median(spent)
+        print(
+            f"  {name:<24} {middle:7.2f} CPU s ({spent[0]:.2f}-{spent[-1]:.2f}) {1e6 * middle / rows:6.2f} us a row"
+            f" {rows / middle / 1e6:6.2f} M rows per CPU s {wall:7.2f} s wall {rows / wall / 1e6:6.2f} M rows per s",
+            flush=True,
+        )
+    return {name: statistics.median(run[0] for run in runs) for name, runs in found.items()}
+
+
+def over(found: dict, name: str, than: str) -> None:
+    print(f"  {name} over {than}: {100 * (found[name] / found[than] - 1):.1f} %", flush=True)
 
 
 def one(rows: int, cores: int, folder: str, fit: bool) -> None:
@@ -90,28 +108,58 @@ def one(rows: int, cores: int, folder: str, fit: bool) -> None:
     cal_y = np.array([rng.choice(CLASSES, p=row / row.sum()) for row in cal_probs.astype(float)])
     print(f"{rows} rows of {CLASSES} classes, local[{cores}]", flush=True)
     if fit:
-        for method in ("auto", "label-plan"):
-            measured(f"calibrate {method}", rows, lambda: eks.calibrate(df, cal_probs, cal_y, method, key="id", sample=None))
+        fitted(rows, df, (cal_probs, cal_y))
         spark.stop()
         return
     cal = ek.calibrate(cal_probs, cal_y, cal_probs, "uncorrected")
     lists = df.select("probs")
     noop = lambda frame: frame.write.format("noop").mode("overwrite").save()  # noqa: E731
     threshold = cal.threshold()
-    measured("scan", rows, lambda: noop(lists))
-    empty = measured("empty mapInArrow", rows, lambda: noop(lists.mapInArrow(lambda batches: batches, lists.schema)))
-    ours = measured("predict_set", rows, lambda: noop(eks.predict_set(lists, cal)))
-    print(f"  over the empty mapInArrow: {100 * (ours / empty - 1):.1f} %", flush=True)
+
+    @F.pandas_udf("array<int>")
+    def by_numpy(probs: "pandas.Series") -> "pandas.Series":  # type: ignore[name-defined]  # noqa: F821
+        import pandas
+
+        members = 1 - np.stack(probs.to_numpy()) <= threshold
+        return pandas.Series([np.flatnonzero(row) for row in members])
+
+    works = {
+        "scan": lambda: noop(lists),
+        "empty mapInArrow": lambda: noop(lists.mapInArrow(lambda batches: batches, lists.schema)),
+        "predict_set": lambda: noop(eks.predict_set(lists, cal)),
+        "predict_set, sizes": lambda: noop(eks.predict_set(lists, cal, format="size")),
+    }
     if os.environ.get("WITHOUT_PANDAS") is None:
-        @F.pandas_udf("array<int>")
-        def by_numpy(probs: "pandas.Series") -> "pandas.Series":  # type: ignore[name-defined]  # noqa: F821
-            import pandas
-
-            members = 1 - np.stack(probs.to_numpy()) <= threshold
-            return pandas.Series([np.flatnonzero(row) for row in members])
-
-        measured("NumPy pandas_udf", rows, lambda: noop(lists.select(by_numpy("probs"))))
+        works["NumPy pandas_udf"] = lambda: noop(lists.select(by_numpy("probs")))
+    found = measured(rows, works)
+    for name in ("predict_set", "predict_set, sizes"):
+        over(found, name, "empty mapInArrow")
     spark.stop()
+
+
+def fitted(rows: int, df, cal) -> None:
+    """Every row, in two jobs: what it costs, and what comes back."""
+    from evenkeel import distributed, spark as eks
+
+    held: list = []
+    merge, begun = distributed._Job.merge, time.thread_time
+
+    def counted(job, state):
+        start = begun()
+        merge(job, state)
+        held[-1][0] += len(state)
+        held[-1][1] += begun() - start
+
+    distributed._Job.merge = counted
+
+    def run():
+        held.append([0, 0.0])
+        eks.calibrate(df, *cal, "auto", key="id", sample=None)
+
+    measured(rows, {"calibrate auto": run})
+    size, spent = statistics.median(one[0] for one in held), statistics.median(one[1] for one in held)
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+    print(f"  states of both passes {size / 1e6:.1f} MB, merging {spent:.2f} s, most memory of the driver's Python {most:.0f} MB", flush=True)
 
 
 def main() -> None:

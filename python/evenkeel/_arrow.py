@@ -7,7 +7,7 @@ install pyarrow`. Data of pyarrow itself need nothing more.
 from __future__ import annotations
 
 import sys
-from typing import Any, Optional, Sequence
+from typing import Any, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -176,6 +176,17 @@ def keys(argument: str, values: Any) -> np.ndarray:
         return _evenkeel.keys_of_texts(offsets, np.frombuffer(b"".join(texts), np.uint8))
     found = array.tolist()[0] if array.size else f"elements of type {array.dtype}"
     raise InvalidInputError(f"{argument}: it holds {found!r}; keys are whole numbers or texts, a unique one for each row")
+
+
+def codes(argument: str, column: Any) -> Tuple[list, np.ndarray]:
+    """The different values of a column, and the place of its value there for each row."""
+    if hasattr(column, "combine_chunks"):
+        column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    if column.null_count:
+        row = first_null(column)
+        raise _at(row, f"{argument}: row {row} has no group (null); give every row one")
+    coded = column if hasattr(column, "dictionary_decode") else column.dictionary_encode()
+    return coded.dictionary.to_pylist(), np.ascontiguousarray(coded.indices.to_numpy(zero_copy_only=False), dtype=np.uint32)
 
 
 def _of_arrow_texts(column: Any) -> np.ndarray:

@@ -278,6 +278,7 @@ class RunningFit:
         target_labels: List[Tuple[int, int]],
         side_cal: Dict[str, Any],
         side_target: Dict[str, Any],
+        per: Optional[Dict[str, Any]],
         columns: Optional[List[str]],
         classes: Optional[List[str]],
         method: str,
@@ -287,6 +288,8 @@ class RunningFit:
         rows: Optional[int],
         options: Dict[str, Any],
     ) -> RunningFit: ...
+    @property
+    def reads_groups_only(self) -> bool: ...
     @property
     def rows(self) -> int: ...
     def plan(self) -> bytes: ...
@@ -301,10 +304,12 @@ class RunningCheck:
         probs_cal: Optional[np.ndarray],
         y_cal: Optional[np.ndarray],
         calibration: Optional[FittedCalibration],
+        target_labels: List[Tuple[int, int]],
         side_cal: Dict[str, Any],
         classes: Optional[List[str]],
         alpha: Optional[float],
         delta: float,
+        permutations: Optional[int],
         seed: Optional[int],
         logits: str,
         rows: Optional[int],
@@ -333,12 +338,18 @@ class RunningPart:
     def classes(self) -> int: ...
     @property
     def needs_labels(self) -> bool: ...
+    @property
+    def needs_groups(self) -> bool: ...
+    @property
+    def reads_groups_only(self) -> bool: ...
     def add(
         self,
         probs: np.ndarray,
         keys: np.ndarray,
         side: Dict[str, Any],
         labels: Optional[np.ndarray],
+        groups: Optional[Tuple[List[str], np.ndarray]],
         logits: str,
     ) -> None: ...
+    def add_groups(self, keys: np.ndarray, groups: Tuple[List[str], np.ndarray]) -> None: ...
     def state(self) -> bytes: ...

@@ -169,6 +169,16 @@ def groups(argument: str, values: Any) -> List[str]:
     return names
 
 
+def group_codes(argument: str, values: Any) -> Tuple[List[str], np.ndarray]:
+    """Names of groups, and the place of its name there for each row: a name is looked at once, however many rows it has."""
+    column = _arrow.of(argument, values)
+    if column is None:
+        names, codes = np.unique(np.asarray(groups(argument, values), dtype=object), return_inverse=True)
+        return [str(name) for name in names], np.ascontiguousarray(codes.reshape(-1), dtype=np.uint32)
+    names, codes = _arrow.codes(argument, column)
+    return groups(argument, names) if names else [], codes
+
+
 def array_of(argument: str, values: Any) -> np.ndarray:
     """Any array as NumPy's, whatever it holds."""
     return _as_numpy(argument, values)

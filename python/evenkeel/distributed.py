@@ -16,14 +16,15 @@ A state that comes twice, is damaged or belongs to another job is an error, and 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, Literal, Mapping, NamedTuple, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, Literal, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from evenkeel import _arrow, _errors, _evenkeel, _inputs, _tables
 from evenkeel._errors import EvenkeelError, InvalidInputError, InvalidParameterError
 from evenkeel._pages import Evaluation
-from evenkeel.calibration import DEFAULT_METHOD, Calibration
+from evenkeel.calibration import DEFAULT_METHOD, Calibration, OtherGroups, SmallGroups, _grouping, _of_kind
+from evenkeel.grouped import GroupedCalibration
 from evenkeel.shift import ShiftReport, report_of
 
 if TYPE_CHECKING:
@@ -53,8 +54,10 @@ class FitJob(_Job):
 
     Parameters are those of `evenkeel.calibrate`. `rows` is the number of all target rows: with it the states of all parts together take
     hardly more room than those of one, and another number of rows is an error. `y_target` is a dict from key to label, `second_cal` the
-    outputs of second models on the calibration rows; their outputs on target rows, and features, are given to `evenkeel.partial`.
-    Thresholds for each class or group (`per`) need all rows in one process.
+    outputs of second models on the calibration rows; their outputs on target rows, features and groups are given to `evenkeel.partial`.
+
+    With `per="class"`, methods that fit a label law read the rows once or twice more. With `groups_cal`, a first pass counts the rows of
+    each group; it looks at keys and groups only.
     """
 
     def __init__(
@@ -72,9 +75,15 @@ class FitJob(_Job):
         weights_cal: Any = None,
         y_target: Optional[Mapping[Any, Any]] = None,
         second_cal: Sequence[Any] = (),
+        per: Optional[str] = None,
+        groups_cal: Any = None,
+        small_groups: SmallGroups = "merge",
+        other_groups: OtherGroups = "refuse",
         classes: Any = None,
         **options: Unpack[MethodOptions],
     ) -> None:
+        if per not in (None, "class") and groups_cal is None:
+            raise InvalidParameterError(f"per is {per!r}, which needs groups_cal, and groups in every batch; give them, or per=\"class\"")
         cal = _tables.table("probs_cal", probs_cal, ("y_cal", y_cal))
         labels, names = _tables.encoded("y_cal", y_cal, "probs_cal", cal.values.shape[1], classes, cal.columns)
         second = _second("second_cal", second_cal, cal.columns, "probs_cal")
@@ -85,6 +94,8 @@ class FitJob(_Job):
             _inputs.side_inputs("_cal", features_cal, ratios_cal, weights_cal, second=second),
             # Only which of them there will be is looked at: that the target rows come with the same.
             _inputs.side_inputs("_target", features_cal, second=second),
+            # The groups of target rows come with these.
+            _grouping(per, groups_cal, None if groups_cal is None else np.zeros(0, dtype="U1"), small_groups, other_groups),
             cal.columns,
             names,
             str(method),
@@ -95,18 +106,23 @@ class FitJob(_Job):
             dict(options),
         )
         self._columns = cal.columns
-        self._made: Optional[Calibration] = None
+        self._made: Union[Calibration, GroupedCalibration, None] = None
 
     def end_pass(self) -> bool:
         """Ends a pass over the rows; True if all rows are needed once more, with a new plan."""
         return self._running.end_pass()
 
-    def finish(self) -> Calibration:
+    @property
+    def reads_groups_only(self) -> bool:
+        """Whether this pass looks at keys and groups only: `evenkeel.partial` then needs no probabilities."""
+        return self._running.reads_groups_only
+
+    def finish(self) -> Any:
         """The calibration, once `end_pass` has given False: the bytes of `evenkeel.calibrate` on the same rows with the same keys."""
         if self._made is None:
             core = self._running.finish()
             said = core.class_warning
-            self._made = Calibration(core, [] if said is None else [said])
+            self._made = _of_kind(core, [] if said is None else [said])
             _errors.warn_of(self._made.warnings_)
         return self._made
 
@@ -114,8 +130,8 @@ class FitJob(_Job):
 class CheckJob(_Job):
     """A check whose target rows lie elsewhere; see `evenkeel.distributed`.
 
-    Parameters are those of `evenkeel.check`; `rows` and `second_cal` are as in `FitJob`. The report has no example rows, as none lie
-    here.
+    Parameters are those of `evenkeel.check`; `rows`, `y_target` and `second_cal` are as in `FitJob`. Rows with labels come to the driver,
+    and so do those with the keys 0 to 255, of which the report shows examples: where keys are row numbers, those of one process.
     """
 
     def __init__(
@@ -128,8 +144,10 @@ class CheckJob(_Job):
         rows: Optional[int] = None,
         *,
         calibration: Optional[Calibration] = None,
+        y_target: Optional[Mapping[Any, Any]] = None,
         classes: Any = None,
         logits: Union[bool, Literal["force"]] = False,
+        permutations: Optional[int] = None,
         second_cal: Sequence[Any] = (),
         **options: Unpack[CheckOptions],
     ) -> None:
@@ -144,16 +162,16 @@ class CheckJob(_Job):
         else:
             values, labels = None, None
             columns, names = calibration.columns_, calibration.classes_
-            if second_cal:
-                raise InvalidInputError("second_cal belongs to probs_cal; give probs_cal and y_cal instead of calibration")
         self._running = _evenkeel.RunningCheck.begin(
             values,
             labels,
             None if calibration is None else calibration._core,
-            _inputs.side_inputs("_cal", second=_second("second_cal", second_cal, columns, "probs_cal")),
+            _labels_by_key("y_target", y_target, names),
+            _inputs.side_inputs("_cal", second=_second("second_cal", second_cal, columns, "probs_cal" if calibration is None else "the calibration")),
             names,
             None if alpha is None else _inputs.number("alpha", alpha),
             _inputs.number("delta", delta),
+            None if permutations is None else _inputs.count("permutations", permutations),
             None if random_state is _inputs.UNSET else _inputs.seed(random_state),
             _inputs.kind(logits),
             None if rows is None else _inputs.count("rows", rows),
@@ -166,7 +184,7 @@ class CheckJob(_Job):
         return self._running.end_pass()
 
     def finish(self) -> ShiftReport:
-        """The report, once `end_pass` has given False: that of `evenkeel.check` on the same rows, without examples."""
+        """The report, once `end_pass` has given False: that of `evenkeel.check` on the same rows with the same keys."""
         return report_of(*self._running.finish())
 
 
@@ -201,6 +219,7 @@ def partial(
     probs: Columns = "probs",
     key: Optional[str] = None,
     label: Optional[str] = None,
+    groups: Optional[str] = None,
     features: Optional[Columns] = None,
     second: Sequence[Columns] = (),
     classes: Optional[Sequence[str]] = None,
@@ -217,7 +236,7 @@ def partial(
         are refused.
     batches : iterable
         Arrow record batches or tables, `(probs, keys)` or `(probs, keys, labels)`, or dicts with the names `probs`, `keys`, `labels`,
-        `features` and `second`. They are read one after the other.
+        `groups`, `features` and `second`. They are read one after the other.
     probs : str or sequence of str
         In Arrow batches, the column of lists of probabilities, or one column for each class.
     key : str
@@ -226,15 +245,20 @@ def partial(
         has the bytes of one process that reads the rows in that order. Of a text the key is the first eight bytes of its SHA-256.
     label : str
         The column of true labels, for an `EvaluateJob`; `classes` are names of the classes where labels are words.
+    groups : str
+        The column with the group of each row, texts or integers, for a `FitJob` with `groups_cal`.
     features, second : str or sequence of str
         Columns of features; for each second model its column or columns of probabilities.
     logits : bool or "force"
         As in the job.
     """
     part = _evenkeel.RunningPart.begin(_bytes("plan", plan), _inputs.count("part_id", part_id))
-    chosen = _Chosen(probs, key, label, features, list(second))
+    chosen = _Chosen(probs, key, label, groups, features, list(second))
     kind = _inputs.kind(logits)
     for batch in _each(batches):
+        if part.reads_groups_only:
+            _count(part, chosen.keys_and_groups(batch), part_id)
+            continue
         given = chosen.of(batch)
         if not len(given.probs):
             continue
@@ -259,6 +283,7 @@ class _Batch(NamedTuple):
     probs: np.ndarray
     keys: Any
     labels: Any
+    groups: Any
     features: Any
     second: List[Any]
 
@@ -269,6 +294,7 @@ class _Chosen(NamedTuple):
     probs: Columns
     key: Optional[str]
     label: Optional[str]
+    groups: Optional[str]
     features: Optional[Columns]
     second: List[Columns]
 
@@ -279,7 +305,31 @@ class _Chosen(NamedTuple):
             if len(batch) not in (2, 3):
                 raise InvalidInputError("a batch is (probs, keys) or (probs, keys, labels), a dict, or an Arrow record batch")
             probs, keys, *labels = batch
-            return _Batch(_inputs.matrix("probs", probs), keys, labels[0] if labels else None, None, [])
+            return _Batch(_inputs.matrix("probs", probs), keys, labels[0] if labels else None, None, None, [])
+        table = self._table(batch)
+        return _Batch(
+            matrix_of(table, "probs", self.probs),
+            column_of(table, "key", self.key or ""),
+            None if self.label is None else column_of(table, "label", self.label),
+            None if self.groups is None else column_of(table, "groups", self.groups),
+            None if self.features is None else matrix_of(table, "features", self.features),
+            [matrix_of(table, f"second[{place}]", columns) for place, columns in enumerate(self.second)],
+        )
+
+    def keys_and_groups(self, batch: Any) -> Tuple[Any, Any]:
+        """What a pass that counts groups reads."""
+        if isinstance(batch, Mapping):
+            if "keys" not in batch or "groups" not in batch:
+                raise InvalidInputError(f"a batch has the names {', '.join(map(str, batch))}; it needs keys and groups")
+            return batch["keys"], batch["groups"]
+        if isinstance(batch, (tuple, list)):
+            raise InvalidInputError("a batch has no groups; give a dict with groups, or an Arrow record batch and the name of its column")
+        table = self._table(batch)
+        if self.groups is None:
+            raise InvalidParameterError("groups is missing; name the column with the group of each row")
+        return column_of(table, "key", self.key or ""), column_of(table, "groups", self.groups)
+
+    def _table(self, batch: Any) -> Any:
         table = _arrow.of("batches", batch)
         if table is None or not hasattr(table, "column_names"):
             raise InvalidInputError(
@@ -287,22 +337,18 @@ class _Chosen(NamedTuple):
             )
         if self.key is None:
             raise InvalidParameterError("key is missing; name the column with the unique id of each row")
-        return _Batch(
-            matrix_of(table, "probs", self.probs),
-            column_of(table, "key", self.key),
-            None if self.label is None else column_of(table, "label", self.label),
-            None if self.features is None else matrix_of(table, "features", self.features),
-            [matrix_of(table, f"second[{place}]", columns) for place, columns in enumerate(self.second)],
-        )
+        return table
 
 
 def _of_dict(batch: Mapping[Any, Any]) -> _Batch:
-    known = ("probs", "keys", "labels", "features", "second")
+    known = ("probs", "keys", "labels", "groups", "features", "second")
     unknown = [name for name in batch if name not in known]
     if unknown or "probs" not in batch or "keys" not in batch:
         raise InvalidInputError(f"a batch has the names {', '.join(map(str, batch))}; it needs probs and keys, and may have {', '.join(known[2:])}")
     probs = _inputs.matrix("probs", batch["probs"])
-    return _Batch(probs, batch["keys"], batch.get("labels"), batch.get("features"), list(batch.get("second", ())))
+    return _Batch(
+        probs, batch["keys"], batch.get("labels"), batch.get("groups"), batch.get("features"), list(batch.get("second", ()))
+    )
 
 
 def _each(batches: Any) -> Iterator[Any]:
@@ -338,7 +384,17 @@ def _add(part: _evenkeel.RunningPart, given: _Batch, kind: str, classes: Optiona
     side = _inputs.side_inputs("", given.features, second=second)
     if len(keys) != len(given.probs):
         raise InvalidInputError(f"key: there are {len(keys)} keys and {len(given.probs)} rows; give one for each")
-    part.add(given.probs, keys, side, labels, kind)
+    groups = None if given.groups is None else _inputs.group_codes("groups", given.groups)
+    part.add(given.probs, keys, side, labels, groups, kind)
+
+
+def _count(part: _evenkeel.RunningPart, given: Tuple[Any, Any], part_id: Any) -> None:
+    """Adds rows to a pass that counts groups."""
+    keys, groups = given
+    try:
+        part.add_groups(_arrow.keys("key", keys), _inputs.group_codes("groups", groups))
+    except EvenkeelError as error:
+        raise _named(error, part_id, keys) from None
 
 
 def _named(error: EvenkeelError, part_id: Any, keys: Any) -> EvenkeelError:

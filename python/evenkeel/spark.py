@@ -168,6 +168,9 @@ def check(
     alpha: Optional[float] = None,
     delta: float = 0.05,
     random_state: Any = _inputs.UNSET,
+    y_target: Any = None,
+    second: Sequence[Columns] = (),
+    second_cal: Sequence[Any] = (),
     classes: Any = None,
     logits: Union[bool, Literal["force"]] = False,
     **options: Any,
@@ -175,23 +178,36 @@ def check(
     """Is there a shift, how much coverage is at risk, what to do: `evenkeel.check` with the rows of `df` as target data.
 
     By default a uniform sample of `sample` rows comes to the driver, chosen by a hash of `key`, and all rows where there are no more.
-    With `sample=None` every row counts, in two jobs over the table, and no row comes to the driver; a table that changes in between is
-    an error.
+    With `sample=None` every row counts, in one or two jobs over the table (more where the check is about a calibration with the plan
+    score), and no row comes to the driver but labeled ones and those with the ids 0 to 255, which are shown as examples; a table that
+    changes in between is an error.
+
+    `y_target` is a dict from key to label; `second` names columns of the table that belong to `second_cal`, outputs of second models.
     """
+    _both("second", second or None, second_cal or None)
     settings = {"alpha": alpha, "delta": delta, "random_state": random_state, "classes": classes, "logits": logits, **options}
     given = {"calibration": calibration} if calibration is not None else {"probs_cal": cal_probs, "y_cal": cal_y}
     if sample is not None:
         seed = 0 if random_state is _inputs.UNSET else _inputs.seed(random_state)
         columns = None if calibration is None else calibration.columns_
-        drawn = _sampled(df, probs, key, sample, seed, columns)
-        return check_here(probs_target=drawn.probs, **given, **settings)
+        if y_target is not None:
+            _required_key(key)
+        drawn = _sampled(df, probs, key, sample, seed, columns, None, second, y_target)
+        return check_here(
+            probs_target=drawn.probs,
+            y_target=None if y_target is None else _positions(y_target, drawn.keys),
+            second=list(zip(second_cal, drawn.second)) or None,
+            **given,
+            **settings,
+        )
     key = _required_key(key)
     df = _readable(df)
-    _require(df, _named(probs), [key])
-    rows = df.select(*_named(probs), key)
+    needed = [name for columns in (probs, *second) for name in _named(columns)] + [key]
+    _require(df, needed)
+    rows = df.select(*dict.fromkeys(needed))
     count = rows.count()
-    job = CheckJob(rows=count, **given, **settings)
-    part = _Rows(b"", _in_order(probs, job._columns), key, None, None, [], None, logits)
+    job = CheckJob(rows=count, y_target=y_target, second_cal=second_cal, **given, **settings)
+    part = _Rows(b"", _in_order(probs, job._columns), key, None, None, list(second), None, logits)
     return _run(job, rows, part, count)
 
 
@@ -211,27 +227,35 @@ def calibrate(
     second: Sequence[Columns] = (),
     second_cal: Sequence[Any] = (),
     y_target: Any = None,
+    per: Optional[str] = None,
+    groups: Optional[str] = None,
+    groups_cal: Any = None,
     logits: Union[bool, Literal["force"]] = False,
     classes: Any = None,
     **options: Any,
-) -> Calibration:
+) -> Any:
     """Learns a calibration for the rows of `df`: `evenkeel.calibrate` with these as target data.
 
     By default a uniform sample of `sample` rows comes to the driver, chosen by a hash of `key`, and all rows where there are no more.
-    With `sample=None` every row counts, in one or two jobs over the table (method "auto" needs two where there is a shift), and no row
-    comes to the driver. Where ids are the numbers of the rows from 0 the calibration has the bytes of `evenkeel calibrate` on the
+    With `sample=None` every row counts, in one or two jobs over the table (method "auto" needs two where there is a shift; `per` adds
+    one or two), and no row comes to the driver. Where ids are the numbers of the rows from 0 the calibration has the bytes of `evenkeel calibrate` on the
     table in the order of the ids.
 
     `features` and `second` name columns of the table that belong to `features_cal` and `second_cal`. `y_target` is a dict from key to
-    label.
+    label. `per` is "class" for a threshold for each class, or the column with the group of each row, whose calibration rows are in
+    `groups_cal` (`groups` names it where it is called otherwise in the table); the result is then a `GroupedCalibration`.
+    `small_groups` and `other_groups` are those of `evenkeel.calibrate`.
     """
+    if groups is None and groups_cal is not None and per not in (None, "class"):
+        groups = per
     beside = {"features_cal": features_cal, "second_cal": second_cal}
     _both("features", features, features_cal)
     _both("second", second or None, second_cal or None)
+    _both("groups", groups, groups_cal)
     if sample is not None:
         if y_target is not None:
             _required_key(key)
-        drawn = _sampled(df, probs, key, sample, _inputs.seed(random_state), None, features, second, y_target)
+        drawn = _sampled(df, probs, key, sample, _inputs.seed(random_state), None, features, second, y_target, groups)
         labels = None if y_target is None else _positions(y_target, drawn.keys)
         pairs = [(cal, target) for cal, target in zip(second_cal, drawn.second)]
         return calibrate_here(
@@ -247,19 +271,21 @@ def calibrate(
             features_target=drawn.features,
             second=pairs or None,
             y_target=labels,
+            per=per,
+            groups_cal=groups_cal,
+            groups_target=drawn.groups,
             **options,
         )
     lists = [probs, *([] if features is None else [features]), *second]
     df = _readable(df)
     key = _required_key(key)
-    needed = [name for columns in lists for name in _named(columns)] + [key]
+    needed = [name for columns in lists for name in _named(columns)] + [key] + ([] if groups is None else [groups])
     _require(df, needed)
     rows = df.select(*dict.fromkeys(needed))
     count = rows.count()
-    job = FitJob(
-        cal_probs, cal_y, method, alpha, random_state, count, logits=logits, classes=classes, y_target=y_target, **beside, **options
-    )
-    part = _Rows(b"", _in_order(probs, job._columns), key, None, features, list(second), None, logits)
+    settings = {"logits": logits, "classes": classes, "y_target": y_target, "per": per, "groups_cal": groups_cal, **beside, **options}
+    job = FitJob(cal_probs, cal_y, method, alpha, random_state, count, **settings)
+    part = _Rows(b"", _in_order(probs, job._columns), key, None, features, list(second), None, logits, groups)
     return _run(job, rows, part, count)
 
 
@@ -373,7 +399,9 @@ def _run(job: Any, rows: DataFrame, part: "_Rows", count: int) -> Any:
     part.tree = count > _MANY_ROWS
     while True:
         part.plan = _sized(job.plan())
-        for state in _states(rows, part):
+        # Columns that a pass does not look at are not read.
+        needed = rows.select(*part.keys_and_groups()) if getattr(job, "reads_groups_only", False) else rows
+        for state in _states(needed, part):
             job.merge(state)
         if not job.end_pass():
             return job.finish()
@@ -390,7 +418,9 @@ def _states(rows: DataFrame, part: "_Rows") -> Iterator[bytes]:
 class _Drawn:
     """A sample of the rows, in the order of the keys."""
 
-    def __init__(self, table: Any, probs: Columns, key: str, features: Optional[Columns], second: Sequence[Columns]) -> None:
+    def __init__(
+        self, table: Any, probs: Columns, key: str, features: Optional[Columns], second: Sequence[Columns], groups: Optional[str]
+    ) -> None:
         keys = table.column(key)
         order = np.argsort(_arrow.keys("key", keys), kind="stable")
         table = table.take(order)
@@ -398,6 +428,7 @@ class _Drawn:
         self.probs = distributed.matrix_of(table, "probs", probs) if isinstance(probs, str) else table.select(list(probs))
         self.features = None if features is None else distributed.matrix_of(table, "features", features)
         self.second = [distributed.matrix_of(table, "second", columns) for columns in second]
+        self.groups = None if groups is None else table.column(groups)
         self.keys = table.column(key)
 
 
@@ -411,13 +442,14 @@ def _sampled(
     features: Optional[Columns] = None,
     second: Sequence[Columns] = (),
     labeled: Any = None,
+    groups: Optional[str] = None,
 ) -> _Drawn:
     size = _inputs.count("sample", sample)
     if size == 0:
         raise InvalidParameterError("sample is 0; give the number of rows that may come to the driver, or None for every row there")
     lists = [probs, *([] if features is None else [features]), *second]
     df = _readable(df)
-    needed = [name for columns in lists for name in _named(columns)]
+    needed = [name for columns in lists for name in _named(columns)] + ([] if groups is None else [groups])
     _require(df, needed, [key])
     if key is None:
         warnings.warn(
@@ -433,7 +465,7 @@ def _sampled(
     if labeled:
         # Labeled rows count whatever the sample: they are few, and what they show is why they were labeled.
         drawn = drawn.union(rows.where(F.col(key).isin(list(labeled)))).dropDuplicates([key])
-    return _Drawn(_collected(drawn), _in_order(probs, names), key, features, second)
+    return _Drawn(_collected(drawn), _in_order(probs, names), key, features, second, groups)
 
 
 def _collected(df: DataFrame) -> Any:
@@ -561,10 +593,16 @@ class _Rows:
         second: List[Columns],
         classes: Optional[Sequence[str]],
         logits: Any,
+        groups: Optional[str] = None,
     ) -> None:
         self.plan = plan
         self.key = key
         self.chosen = {"probs": probs, "label": label, "features": features, "second": second, "classes": classes, "logits": logits}
+        self.chosen["groups"] = groups
+
+    def keys_and_groups(self) -> List[str]:
+        """The columns that a pass over groups reads."""
+        return [name for name in (self.key, self.chosen["groups"]) if isinstance(name, str)]
 
     def state(self, batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa

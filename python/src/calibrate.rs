@@ -24,13 +24,21 @@ use crate::points::{Points, SideArrays, seen};
 #[pyo3(from_item_all)]
 pub(crate) struct Grouping {
     /// The groups of the calibration rows and of the target rows.
-    groups: Option<(Vec<String>, Vec<String>)>,
+    pub groups: Option<(Vec<String>, Vec<String>)>,
     /// What the groups are called.
     by: Option<String>,
     /// What becomes of small classes and groups.
-    small: String,
+    pub small: String,
     /// Whether rows of other groups get the threshold of all groups.
     pooled_others: bool,
+}
+
+impl Grouping {
+    /// How groups are treated.
+    pub(crate) fn job(self, small: SmallGroups) -> GroupJob {
+        let others = if self.pooled_others { OtherGroups::Pooled } else { OtherGroups::Refuse };
+        GroupJob { by: self.by, small, others }
+    }
 }
 
 /// Learns a calibration from labeled probabilities of the calibration data and unlabeled ones of the target data.
@@ -120,20 +128,19 @@ pub(crate) fn require_sides(
 /// A threshold for each class, or a calibration for each group.
 fn grouped(
     calibrator: &ShiftCalibrator,
-    grouping: Grouping,
+    mut grouping: Grouping,
     labeled: &LabeledData<'_>,
     source: &mut MemorySource<'_>,
     watcher: &mut Watcher<'_>,
 ) -> Result<AnyCalibration, Failure> {
     let small = SmallGroups::of_name(&grouping.small)?;
-    let Some((of_cal, of_target)) = &grouping.groups else {
+    let Some((of_cal, of_target)) = grouping.groups.take() else {
         let made = calibrate_per_class(calibrator, labeled, source, small, watcher)?;
         return Ok(AnyCalibration::PerClass(made.calibration));
     };
-    let others = if grouping.pooled_others { OtherGroups::Pooled } else { OtherGroups::Refuse };
-    let job = GroupJob { by: grouping.by, small, others };
-    let mut of_cal = MemoryGroups::new("groups_cal", of_cal);
-    let mut of_target = MemoryGroups::new("groups_target", of_target);
+    let job = grouping.job(small);
+    let mut of_cal = MemoryGroups::new("groups_cal", &of_cal);
+    let mut of_target = MemoryGroups::new("groups_target", &of_target);
     let (cal, target) = ((labeled, &mut of_cal as _), (source as _, &mut of_target as _));
     let made = calibrate_per_group(calibrator, &job, cal, target, watcher)?;
     Ok(AnyCalibration::PerGroup(made.calibration))

@@ -1,23 +1,20 @@
 //! Is there a shift, how much coverage is at risk, what to do.
 
-use evenkeel::calibration::Calibration;
 use evenkeel::check::CheckSettings;
 use evenkeel::error::PointSet;
 use evenkeel::level::FailureProbability;
 use evenkeel::measure::WeightedEmpirical;
 use evenkeel::method::OptionValue;
-use evenkeel::method::label_plan::PlanAssumptions;
 use evenkeel::score::Score;
 use evenkeel_jobs::sentences::check::NextStep;
-use evenkeel_jobs::{
-    CheckJob, Checked, JobError, LabeledData, SeenRows, TargetLabels, ValueKind, sentences,
-};
+use evenkeel_jobs::{CheckJob, Checked, TargetLabels, ValueKind, sentences};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arrays::{LabelArray, Matrix, kind, vector};
 use crate::calibration::FittedCalibration;
+use crate::check_given::CheckGiven;
 use crate::detached::detached;
 use crate::errors::Failure;
 use crate::json;
@@ -57,27 +54,17 @@ pub(crate) fn check<'py>(
     logits: &str,
     options: &Bound<'py, PyDict>,
 ) -> PyResult<CheckAnswer<'py>> {
-    let settings = Settings::new(alpha.unwrap_or(0.1), seed.unwrap_or(0), options)?;
-    let delta = FailureProbability::new(delta).map_err(Failure::from)?;
-    // Options of methods mean nothing to a check; ignored in silence they would seem to have
-    // counted.
-    settings.options.require_used_by_check().map_err(Failure::from)?;
-    let stored = calibration.as_ref().map(|fitted| fitted.get().one()).transpose()?;
-    let mut job = match stored {
-        Some(calibration) => {
-            let alpha = alpha.map(|_| settings.alpha);
-            let mut job = CheckJob::of_calibration(calibration, "calibration", alpha, delta)
-                .map_err(Failure::from)?;
-            job.settings.seed = seed.map_or(job.settings.seed, |_| settings.seed);
-            job
-        }
-        None => CheckJob::new(settings.score()?, settings.alpha, delta, settings.seed),
+    let given = CheckGiven {
+        probs: probs_cal.as_ref(),
+        labels: y_cal.as_ref(),
+        calibration: calibration.as_ref().map(Bound::get),
+        rates: (alpha, delta),
+        permutations,
+        seed,
+        logits,
+        options,
     };
-    let checked = &mut job.settings;
-    checked.permutations = permutations.unwrap_or(checked.permutations);
-    checked.bound_grid = settings.options.count("bound-grid").unwrap_or(checked.bound_grid);
-    checked.assumptions =
-        PlanAssumptions::from_options(&settings.options).map_err(Failure::from)?;
+    let (settings, mut job) = given.job()?;
     let (side_cal, side_target) = (SideArrays::of(side_cal)?, SideArrays::of(side_target)?);
     let second_target = side_target.second(logits, seen("probs_target", &probs_target)?)?;
     let target =
@@ -85,33 +72,10 @@ pub(crate) fn check<'py>(
             .with_second(&second_target);
     let columns = target.classes();
     job.labels = TargetLabels::new("y_target", target_labels, columns).map_err(Failure::from)?;
-    let cal = match &probs_cal {
-        Some(probs) => {
-            Some(Points::new(("probs_cal", PointSet::Calibration), probs, &side_cal, logits)?)
-        }
-        None => None,
-    };
-    let labels = y_cal.map(|labels| labels.whole("y_cal")).transpose()?;
-    let rows_of_cal = match (&probs_cal, stored.and_then(|found| Some((found, found.reference()?))))
-    {
-        (Some(probs), _) => seen("probs_cal", probs)?,
-        (None, Some((found, kept))) => SeenRows {
-            name: "calibration",
-            rows: kept.labels().len(),
-            classes: found.provenance().classes,
-        },
-        // Said below, where nothing can be compared with.
-        (None, None) => SeenRows { name: "calibration", rows: 0, classes: columns },
-    };
-    let second_cal = side_cal.second(logits, rows_of_cal)?;
+    let cal = given.calibration_side(&side_cal)?;
     let (checked, laws) = detached(py, |watcher| {
         let mut softmax = Vec::new();
-        let labeled = match (&cal, labels, stored) {
-            (Some(cal), Some(labels), _) => cal.labeled(&mut softmax, "y_cal", labels)?,
-            (_, _, Some(calibration)) => reference_of(calibration)?,
-            _ => return Err(Failure::from(nothing_to_compare_with())),
-        };
-        let labeled = labeled.with_second(&second_cal)?;
+        let labeled = cal.labeled(&mut softmax)?;
         let checked = evenkeel_jobs::check(&job, &labeled, &mut target.source()?, watcher)?;
         // While the interpreter is free: the laws of a large table have many atoms.
         let laws = curves(&checked)?;
@@ -120,9 +84,9 @@ pub(crate) fn check<'py>(
     let asked = Asked {
         settings: &settings,
         job: &job,
-        stored: stored.is_some(),
+        stored: calibration.is_some(),
         logits,
-        beside: (!job.labels.is_empty(), !second_cal.is_empty()),
+        second: cal.has_second(),
         classes,
     };
     asked.answer(py, checked, laws)
@@ -135,8 +99,8 @@ pub(crate) struct Asked<'a> {
     /// Whether it was about a calibration in use.
     pub stored: bool,
     pub logits: &'a str,
-    /// Whether there were labels of target rows, and second models.
-    pub beside: (bool, bool),
+    /// Whether there were second models.
+    pub second: bool,
     pub classes: Option<Vec<String>>,
 }
 
@@ -150,7 +114,8 @@ impl Asked<'_> {
     ) -> PyResult<CheckAnswer<'py>> {
         let command = match sentences::check::next_step(&checked) {
             NextStep::Calibrate => {
-                Some(recalibrate(self.settings, (self.job, self.stored), self.logits, self.beside))
+                let beside = (!self.job.labels.is_empty(), self.second);
+                Some(recalibrate(self.settings, (self.job, self.stored), self.logits, beside))
             }
             NextStep::Label { rows } => Some(format!(
                 "evenkeel.choose_rows({}, {})",
@@ -174,26 +139,6 @@ impl Asked<'_> {
         let page = Page::new(Found::Check { checked, score }, seed, self.classes);
         let page = page.with_command(command);
         Ok((document, said, laws, page))
-    }
-}
-
-/// The calibration data that a calibration keeps.
-pub(crate) fn reference_of(calibration: &Calibration) -> Result<LabeledData<'_>, Failure> {
-    let classes = calibration.provenance().classes;
-    match calibration.reference() {
-        Some(reference) => Ok(LabeledData::of_reference("calibration", reference, classes)?),
-        None => Err(Failure::from(JobError::NotCheckable {
-            input: "calibration".to_owned(),
-            why: "it does not keep its calibration data, as files of version 0.1 do not; give probs_cal and y_cal, or \
-                  calibrate anew",
-        })),
-    }
-}
-
-fn nothing_to_compare_with() -> JobError {
-    JobError::NotCheckable {
-        input: "probs_cal".to_owned(),
-        why: "there is nothing to compare the target data with; give probs_cal and y_cal, or calibration",
     }
 }
 

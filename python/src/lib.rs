@@ -28,6 +28,7 @@ mod calibrate;
 mod calibration;
 mod certify;
 mod check;
+mod check_given;
 mod compare;
 mod detached;
 mod distributed;

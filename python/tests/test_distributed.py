@@ -45,6 +45,9 @@ def world(fog):
         "second": rng.dirichlet(np.ones(10), count),
         "weights": rng.uniform(0.5, 1.5, len(fog.probs_cal)),
         "labels": {int(row): int(rng.integers(10)) for row in rng.choice(count, 20, replace=False)},
+        # Two with too few points for the level, one without calibration points.
+        "groups_cal": np.array(["few", "rare", "north", "south", "west"])[np.r_[np.repeat([0, 1], 7), rng.integers(2, 5, len(fog.probs_cal) - 14)]],
+        "groups": np.array(["north", "south", "west", "few", "rare", "new"])[rng.choice(6, p=[0.4, 0.3, 0.2, 0.04, 0.04, 0.02], size=count)],
     }
 
 
@@ -71,8 +74,10 @@ def asked(world, name):
     return here, there, features, second
 
 
-def batch_of(world, keys, features, second):
+def batch_of(world, keys, features, second, groups=False):
     batch = {"probs": world["target"][keys], "keys": keys}
+    if groups:
+        batch["groups"] = world["groups"][keys]
     if features:
         batch["features"] = world["features"][keys]
     if second:
@@ -110,17 +115,172 @@ def test_every_method_gives_the_bytes_of_one_process(world, name):
         assert job.finish() is cal
 
 
-def test_a_check_in_parts_is_the_check_of_one_process(world):
-    expected = ek.check(world["cal"], world["y"], world["target"]).to_dict()
-    job = ek.CheckJob(world["cal"], world["y"], rows=len(world["target"]))
-    report = passes(job, shuffled(len(world["target"]), 7, 0), lambda keys: (world["target"][keys], keys))
-    found = report.to_dict()
-    assert found.pop("examples") == [] and expected.pop("examples")
-    assert json.dumps(found) == json.dumps(expected)
-    assert report.to_html() and "coverage" in repr(report).lower()
-    cal = ek.calibrate(world["cal"], world["y"], world["target"])
-    stored = passes(ek.CheckJob(calibration=cal), shuffled(len(world["target"]), 3, 1), lambda keys: (world["target"][keys], keys))
-    assert stored.coverage_estimate == ek.check(calibration=cal, probs_target=world["target"]).coverage_estimate
+#: Methods that find thresholds for each class.
+PER_CLASS = ("auto", "label-plan", "uncorrected", "label-shift", "fixed", "few-labels", "auto with a second model", "auto, its own plan")
+
+
+@pytest.mark.parametrize("name", PER_CLASS)
+def test_a_threshold_for_each_class_has_the_bytes_of_one_process(world, name):
+    here, there, features, second = asked(world, name)
+    rows = len(world["target"])
+    for small in ("merge", "all-labels"):
+        expected = ek.calibrate(world["cal"], world["y"], world["target"], method_of(name), per="class", small_groups=small, **here)
+        for parts, count in ((1, None), (7, rows)):
+            job = ek.FitJob(world["cal"], world["y"], method_of(name), rows=count, per="class", small_groups=small, **there)
+            cal = passes(job, shuffled(rows, parts, parts), lambda keys: batch_of(world, keys, features, second))
+            assert type(cal) is ek.GroupedCalibration and cal.to_json() == expected.to_json(), (name, parts)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_calibration_for_each_group_has_the_bytes_of_one_process(world, name):
+    here, there, features, second = asked(world, name)
+    rows = len(world["target"])
+    # The few rows of small groups together lack a class, which label-shift refuses.
+    small, standing = ("all-labels", "all-labels") if name == "label-shift" else ("merge", "rest")
+    settings = {"per": "region", "groups_cal": world["groups_cal"], "other_groups": "pooled", "small_groups": small}
+    expected = ek.calibrate(
+        world["cal"], world["y"], world["target"], method_of(name), groups_target=world["groups"], **settings, **here
+    )
+    assert standing in expected.to_json()
+    for parts, count in ((1, None), (6, rows)):
+        job = ek.FitJob(world["cal"], world["y"], method_of(name), rows=count, **settings, **there)
+        assert job.reads_groups_only
+        cal = passes(job, shuffled(rows, parts, parts), lambda keys: batch_of(world, keys, features, second, groups=True))
+        assert cal.to_json() == expected.to_json(), (name, parts)
+
+
+def test_second_models_are_asked_in_each_group(world):
+    """They were left out of the fits of groups in silence."""
+    pair = [(world["second_cal"], world["second"])]
+    settings = {"groups_cal": world["groups_cal"], "groups_target": world["groups"]}
+    alone = ek.calibrate(world["cal"], world["y"], world["target"], **settings)
+    asked = ek.calibrate(world["cal"], world["y"], world["target"], second=pair, **settings)
+    assert asked.to_json() != alone.to_json()
+
+
+def test_many_rows_of_classes_take_two_passes_more(world):
+    """More rows than are kept for the laws of classes: a sample says where, all rows say how much."""
+    rows = 300_000
+    rng = np.random.default_rng(4)
+    probs = rng.dirichlet(np.full(10, 0.3), 4000).astype(np.float32)[rng.integers(4000, size=rows)]
+    job = ek.FitJob(world["cal"], world["y"], rows=rows, per="class")
+    count, states, again = 0, 0, True
+    while again:
+        plan = job.plan()
+        made = [ek.partial(plan, number, [(probs[keys], keys)]) for number, keys in enumerate(np.array_split(np.arange(rows), 9))]
+        states = max(states, sum(map(len, made)))
+        job.merge(ek.merge_states(made, plan))
+        again, count = job.end_pass(), count + 1
+    assert count == 4 and states < 60e6
+    assert job.finish().to_json() == ek.calibrate(world["cal"], world["y"], probs, per="class").to_json()
+
+
+def test_groups_are_given_where_they_are_needed(world):
+    settings = {"per": "region", "groups_cal": world["groups_cal"]}
+    job = ek.FitJob(world["cal"], world["y"], rows=300, **settings)
+    plan, keys = job.plan(), np.arange(300)
+    with pytest.raises(ek.InvalidInputError, match="a batch has no groups"):
+        ek.partial(plan, 0, [(world["target"], keys)])
+    table = pyarrow.table({"id": keys, "g": pyarrow.array(["north"] * 299 + [None])})
+    with pytest.raises(ek.InvalidInputError, match="part 3, key 299: .*no group"):
+        ek.partial(plan, 3, [table], key="id", groups="g")
+    with pytest.raises(ek.InvalidParameterError, match="groups is missing"):
+        ek.partial(plan, 3, [table], key="id")
+    counted = ek.partial(plan, 0, [{"keys": keys, "groups": world["groups"]}])
+    coded = pyarrow.table({"id": keys, "g": pyarrow.array(world["groups"]).dictionary_encode()})
+    assert ek.partial(plan, 0, [coded.slice(0, 100), coded.slice(100)], key="id", groups="g") == counted
+    job.merge(counted)
+    with pytest.raises(ek.EvenkeelError, match="part 0 was given twice"):
+        job.merge(counted)
+    assert job.end_pass() and not job.reads_groups_only
+    with pytest.raises(ek.IncompatibleError, match="the pass is 2 here and 1 there"):
+        job.merge(counted)
+    with pytest.raises(ek.InvalidInputError, match="have no groups"):
+        ek.partial(job.plan(), 0, [(world["target"], keys)])
+    moved = world["groups"].copy()
+    moved[11] = "east"
+    with pytest.raises(ek.InvalidInputError, match='key 11: .*"east"'):
+        ek.partial(job.plan(), 0, [{"probs": world["target"], "keys": keys, "groups": moved}])
+    moved[11] = "north" if world["groups"][11] != "north" else "south"
+    job.merge(ek.partial(job.plan(), 0, [{"probs": world["target"], "keys": keys, "groups": moved}]))
+    with pytest.raises(ek.InvalidInputError, match="were said to come"):
+        job.end_pass()
+    with pytest.raises(ek.InvalidParameterError, match="needs groups_cal"):
+        ek.FitJob(world["cal"], world["y"], per="region")
+    with pytest.raises(ek.EvenkeelError, match="no thresholds for each class"):
+        ek.FitJob(world["cal"], world["y"], "ot", per="class")
+    plain = ek.FitJob(world["cal"], world["y"])
+    with pytest.raises(ek.EvenkeelError, match="groups have no use"):
+        ek.partial(plain.plan(), 0, [{"probs": world["target"], "keys": keys, "groups": world["groups"]}])
+
+
+def test_rows_that_change_before_the_laws_of_classes_are_an_error(world):
+    job, keys = ek.FitJob(world["cal"], world["y"], "label-plan", per="class"), np.arange(300)
+    while not job.plan().startswith(b"EKST") or b"a threshold for each class" not in job.plan():
+        job.merge(ek.partial(job.plan(), 0, [(world["target"], keys)]))
+        assert job.end_pass()
+    changed = world["target"].copy()
+    changed[8] = changed[8][::-1]
+    job.merge(ek.partial(job.plan(), 0, [(changed, keys)]))
+    with pytest.raises(ek.InvalidInputError, match="other keys or values"):
+        job.end_pass()
+
+
+#: Everything a check may be asked, with what it takes to be answered elsewhere.
+CHECKS = {
+    "plain": {},
+    "aps": {"score": "aps", "randomised": True},
+    "labels": {"y_target": "labels"},
+    "permutations": {"permutations": 1500},
+    "second": {"second": True},
+    "stored": {"stored": {}},
+    "stored, labels": {"stored": {}, "y_target": "labels"},
+    "stored plan": {"stored": {"score": "plan"}},
+    "stored plan, labels": {"stored": {"score": "plan"}, "y_target": "labels"},
+    "stored with these labels": {"stored": {"y_target": "labels"}, "y_target": "labels"},
+    "stored plan with labels": {"stored": {"score": "plan", "y_target": "labels"}, "y_target": "labels"},
+}
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_a_check_in_parts_is_the_check_of_one_process(world, fog, name):
+    given = dict(CHECKS[name])
+    # Labels of rows that one machine would see too: right ones, so that they are believed.
+    labels = {row: int(world["target"][row].argmax()) for row in world["labels"]}
+    named = {"labels": labels}
+    both = {word: named.get(value, value) if isinstance(value, str) and word == "y_target" else value for word, value in given.items()}
+    stored, second = both.pop("stored", None), both.pop("second", False)
+    here, there = dict(both), dict(both)
+    cal = (world["cal"], world["y"])
+    if stored is not None:
+        # Made of another night: that of the target rows shows a shift against it.
+        fitted_to = world["cal"][::2] if "y_target" not in stored else world["target"]
+        made = {word: named[value] if word == "y_target" else value for word, value in stored.items()}
+        in_use = ek.calibrate(*cal, fitted_to, "label-plan" if "score" in stored and "y_target" not in stored else "auto", **made)
+        cal, here["calibration"], there["calibration"] = (), in_use, in_use
+    if second:
+        here["second"], there["second_cal"] = [(world["second_cal"], world["second"])], [world["second_cal"]]
+    expected = ek.check(*(cal or (None, None)), world["target"], **here)
+    for parts, rows in ((1, None), (7, len(world["target"]))):
+        job = ek.CheckJob(*(cal or (None, None)), rows=rows, **there)
+        report = passes(job, shuffled(len(world["target"]), parts, 0), lambda keys: batch_of(world, keys, False, second))
+        assert json.dumps(report.to_dict()) == json.dumps(expected.to_dict())
+        assert repr(report) == repr(expected)
+    assert report.to_html() == expected.to_html()
+    assert expected.to_dict()["examples"]
+
+
+def test_labels_of_rows_that_did_not_come_are_an_error(world):
+    job = ek.CheckJob(world["cal"], world["y"], y_target={0: 1, 5000: 2})
+    job.merge(ek.partial(job.plan(), 0, [(world["target"], np.arange(300))]))
+    with pytest.raises(ek.InvalidInputError, match="5000"):
+        job.end_pass()
+
+
+def test_ids_that_are_no_row_numbers_have_no_examples(world):
+    job = ek.CheckJob(world["cal"], world["y"])
+    report = passes(job, [(0, np.arange(300))], lambda keys: (world["target"][keys], keys + 10**9))
+    assert report.to_dict()["examples"] == [] and report.m == 300
 
 
 @pytest.mark.parametrize("options", [{}, {"score": "aps", "randomised": True}, {"method": "label-shift"}])

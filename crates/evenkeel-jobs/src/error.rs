@@ -329,6 +329,8 @@ pub(crate) fn row_of(error: &Error) -> Option<usize> {
         Error::NotNormalised { row, .. }
         | Error::NoAllowedLabel { row }
         | Error::NoPlausibleLabel { row }
+        | Error::NoGroup { row, .. }
+        | Error::UnknownGroup { row, .. }
         | Error::LabelOutOfRange { index: row, .. } => Some(*row),
         _ => None,
     }

@@ -204,7 +204,7 @@ impl<'a> RowKeys<'a> {
     ///
     /// # Errors
     /// If keys were given one by one and there are more or fewer of them.
-    pub(crate) fn check(&self, rows: usize) -> Result<()> {
+    pub fn check(&self, rows: usize) -> Result<()> {
         match self {
             Self::From(_) => Ok(()),
             Self::Each(keys) => require_same_length("row keys", keys.len(), "rows", rows),

@@ -245,7 +245,7 @@ impl TargetLabels {
     }
 
     /// Place of a row among the labeled ones.
-    pub(crate) fn place_of(&self, key: u64) -> Option<usize> {
+    pub fn place_of(&self, key: u64) -> Option<usize> {
         self.keys.binary_search(&key).ok()
     }
 }

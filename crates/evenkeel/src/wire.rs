@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 
 use crate::error::Result;
 pub use crate::sketch::PartIds;
-use crate::sketch::state::{JobHeader, Kind, open, open_header, seal};
+use crate::sketch::state::{JobHeader, Kind, open, open_header, open_parts, seal};
 
 /// The name of a job on the wire: states of another one are refused with the setting that differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,6 +56,16 @@ impl WireJob {
         let (header, found) = open::<(PartIds, T)>(Kind::State, state)?;
         self.0.require_same(&header)?;
         Ok(found)
+    }
+
+    /// The parts of a state of this job, without what they found.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), as far as what was found does not matter.
+    pub fn parts_of(&self, state: &[u8]) -> Result<PartIds> {
+        let (header, parts) = open_parts(state)?;
+        self.0.require_same(&header)?;
+        Ok(parts)
     }
 
     /// What kind of job a plan is of: the name of a method, "check", or what [`new`](Self::new) was given.

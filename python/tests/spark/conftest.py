@@ -46,5 +46,14 @@ def parquet(tmp_path_factory) -> str:
 
 
 @pytest.fixture(scope="session")
+def files_of_one_machine(tmp_path_factory) -> dict:
+    """SHA-256 of what the command line makes of the table in the order of its keys, for each case."""
+    binary = os.environ.get("EVENKEEL_CLI")
+    if not binary:
+        pytest.fail("EVENKEEL_CLI is not set; run scripts/test-spark, which builds the command line")
+    return data.by_command_line(binary, tmp_path_factory.mktemp("files"))
+
+
+@pytest.fixture(scope="session")
 def df(spark, parquet):
     return spark.read.parquet(parquet)

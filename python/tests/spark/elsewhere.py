@@ -1,6 +1,6 @@
 """What the functions of `evenkeel.spark` give on another kind of Spark, as JSON on the last line of stdout.
 
-    python elsewhere.py local-cluster PARQUET      two executors with a process each, speculation on
+    python elsewhere.py local-cluster PARQUET      two executors with a process each, speculation on, every method
     python elsewhere.py connect PARQUET            a Spark Connect server
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import tempfile
 import time
 import warnings
 
@@ -35,24 +36,31 @@ def session(kind: str) -> SparkSession:
     return builder.master("local-cluster[2,1,1024]").config("spark.executor.memory", "512m").getOrCreate()
 
 
-def slow_once(batches):
-    """A task whose first attempt takes long: where speculation is on, another attempt overtakes it."""
-    from pyspark import TaskContext
+def slow_once(folder: str):
+    """Tasks whose first attempt takes long: where speculation is on, another one overtakes it, and leaves a file."""
 
-    context = TaskContext.get()
-    if context.attemptNumber() == 0 and context.partitionId() == 0:
-        time.sleep(3)
-    yield from batches
+    def slow(batches):
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        if context.partitionId() == 0 and context.attemptNumber() == 0:
+            time.sleep(1)
+        elif context.attemptNumber() > 0:
+            open(os.path.join(folder, str(context.taskAttemptId())), "w").close()
+        yield from batches
+
+    return slow
 
 
 def main() -> None:
     kind, parquet = sys.argv[1:]
     spark = session(kind)
     df = spark.read.parquet(parquet)
-    rows = df.select("id", "probs", "label").repartition(5)
-    slow = rows.mapInArrow(slow_once, rows.schema) if kind == "local-cluster" else rows
+    rows, copies = df.repartition(5), tempfile.mkdtemp()
+    slow = rows.mapInArrow(slow_once(copies), rows.schema) if kind == "local-cluster" else rows
     given = {"probs": "probs", "key": "id"}
-    cal = eks.calibrate(slow, data.cal_probs, data.cal_y, sample=None, **given)
+    names = data.CASES if kind == "local-cluster" else ("auto", "auto, each group")
+    made = {name: eks.calibrate(slow, data.cal_probs, data.cal_y, sample=None, **given, **data.on_spark(name)) for name in names}
     uncorrected = ek.calibrate(data.cal_probs, data.cal_y, data.target, "uncorrected")
     sets = eks.predict_set(rows, uncorrected).select("id", "set").orderBy("id").collect()
     evaluation = eks.evaluate(rows, uncorrected, by=None)
@@ -60,8 +68,9 @@ def main() -> None:
     report = eks.check(rows, data.cal_probs, data.cal_y, sample=None, **given)
     sampled = eks.calibrate(rows, data.cal_probs, data.cal_y, **given)
     found = {
-        "calibrate": data.digest(cal.to_json()),
-        "sampled": data.digest(sampled.to_json()),
+        "calibrate": {name: data.digest(cal) for name, cal in made.items()},
+        "copies": len(os.listdir(copies)),
+        "sampled": data.digest(sampled),
         "sets": [list(row.set) for row in sets],
         "evaluation": dict(evaluation),
         "groups": [[row.group, row.n, row.coverage] for row in groups],

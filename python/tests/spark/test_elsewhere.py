@@ -17,12 +17,17 @@ HERE = Path(__file__).parent
 
 
 @pytest.mark.parametrize("kind", ["local-cluster", "connect"])
-def test_other_kinds_of_spark_give_the_same(kind, parquet):
+def test_other_kinds_of_spark_give_the_same(kind, parquet, files_of_one_machine):
     done = subprocess.run([sys.executable, HERE / "elsewhere.py", kind, parquet], capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     found = json.loads(done.stdout.splitlines()[-1])
-    expected = ek.calibrate(data.cal_probs, data.cal_y, data.target)
-    assert found["calibrate"] == found["sampled"] == data.digest(expected.to_json())
+    assert found["sampled"] == files_of_one_machine["auto"]
+    if kind == "local-cluster":
+        # Speculation is on, and did something: copies of tasks were started although none had failed.
+        assert found["copies"] > 0
+        assert found["calibrate"] == files_of_one_machine
+    else:
+        assert found["calibrate"].items() <= files_of_one_machine.items() and len(found["calibrate"]) == 2
     uncorrected = ek.calibrate(data.cal_probs, data.cal_y, data.target, "uncorrected")
     assert found["sets"] == uncorrected.predict_set(data.target).to_labels()
     assert found["evaluation"] == dict(uncorrected.evaluate(data.target, data.test_y))

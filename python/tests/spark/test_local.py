@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 
 import numpy as np
 import pyarrow
@@ -24,92 +23,69 @@ def cut(df, partitions):
 
 
 def expected(name):
-    method, options = data.METHODS[name]
-    return ek.calibrate(data.cal_probs, data.cal_y, data.target, method, **options)
+    return ek.calibrate(data.cal_probs, data.cal_y, data.target, **data.here(name))
 
 
-@pytest.mark.parametrize("name", data.METHODS)
-def test_every_method_has_the_bytes_of_one_machine(df, name):
-    method, options = data.METHODS[name]
-    rows = cut(df.select("id", "probs"), 5)
-    cal = eks.calibrate(rows, data.cal_probs, data.cal_y, method, sample=None, **GIVEN, **options)
-    assert data.digest(cal.to_json()) == data.digest(expected(name).to_json())
+def calibrated(rows, name):
+    return eks.calibrate(rows, data.cal_probs, data.cal_y, sample=None, **GIVEN, **data.on_spark(name))
 
 
-@pytest.mark.parametrize("partitions", [1, 2, 40])
-def test_any_partitions_have_the_bytes_of_one_machine(df, partitions):
-    for name in ("auto", "ot") if partitions == 40 else ("auto", "label-plan", "ot", "qtc"):
-        method, options = data.METHODS[name]
-        cal = eks.calibrate(cut(df, partitions), data.cal_probs, data.cal_y, method, sample=None, **GIVEN, **options)
-        assert data.digest(cal.to_json()) == data.digest(expected(name).to_json()), (name, partitions)
+def test_every_method_is_a_case():
+    assert {method for method, *_ in data.CASES.values()} == set(ek.method_names())
 
 
-def test_tasks_that_fail_at_first_change_nothing(df):
+@pytest.mark.parametrize("partitions", [1, 2, 5, 40])
+def test_any_shuffled_partitions_have_the_bytes_of_the_command_line(df, files_of_one_machine, partitions):
+    rows = cut(df, partitions).cache()
+    found = {name: data.digest(calibrated(rows, name)) for name in data.CASES}
+    rows.unpersist()
+    assert found == files_of_one_machine
+
+
+def test_tasks_that_fail_at_their_first_attempt_change_nothing(df, files_of_one_machine):
     # Inside, so that it travels whole: executors do not know this file.
     def fails_once(batches):
-        """Every second task fails at its first attempt, after it has read its rows."""
+        """The first task of every job fails at its first attempt, after it has read its rows."""
         from pyspark import TaskContext
 
         context = TaskContext.get()
         read = list(batches)
-        if context.attemptNumber() == 0 and context.partitionId() % 2 == 0:
+        if context.attemptNumber() == 0 and context.partitionId() == 0:
             raise RuntimeError("a task that fails at its first attempt")
         yield from read
 
-    rows = cut(df.select("id", "probs"), 4)
+    rows = cut(df.drop("label", "group"), 3)
     flaky = rows.mapInArrow(fails_once, rows.schema)
-    for name in ("auto", "ot"):
-        method, options = data.METHODS[name]
-        cal = eks.calibrate(flaky, data.cal_probs, data.cal_y, method, sample=None, **GIVEN, **options)
-        assert data.digest(cal.to_json()) == data.digest(expected(name).to_json())
+    assert {name: data.digest(calibrated(flaky, name)) for name in data.CASES} == files_of_one_machine
 
 
-def test_what_stands_beside_the_rows(spark, tmp_path):
-    columns = {"x": data.lists(data.features), "b": data.lists(data.second)}
-    path = str(tmp_path / "rows.parquet")
-    pyarrow.parquet.write_table(data.table(**columns), path)
-    df = spark.read.parquet(path).repartition(3)
-    for sample in (None, 10_000):
-        given = {**GIVEN, "sample": sample}
-        cal = eks.calibrate(df, data.cal_probs, data.cal_y, "likelihood-ratio", features="x", features_cal=data.features_cal, **given)
-        here = {"features_cal": data.features_cal, "features_target": data.features}
-        assert cal.to_json() == ek.calibrate(data.cal_probs, data.cal_y, data.target, "likelihood-ratio", **here).to_json()
-        cal = eks.calibrate(df, data.cal_probs, data.cal_y, second=["b"], second_cal=[data.second_cal], **given)
-        here = {"second": [(data.second_cal, data.second)]}
-        assert cal.to_json() == ek.calibrate(data.cal_probs, data.cal_y, data.target, **here).to_json()
-        cal = eks.calibrate(df, data.cal_probs, data.cal_y, y_target=data.some_labels, **given)
-        assert cal.to_json() == ek.calibrate(data.cal_probs, data.cal_y, data.target, y_target=data.some_labels).to_json()
-        cal = eks.calibrate(df, data.cal_probs, data.cal_y, "fixed", weights_cal=data.weights_cal, **given)
-        assert cal.to_json() == ek.calibrate(data.cal_probs, data.cal_y, data.target, "fixed", weights_cal=data.weights_cal).to_json()
+def test_samples_that_hold_every_row_have_the_bytes_of_one_machine(df):
+    for name in ("auto", "likelihood-ratio on features", "auto, second model", "auto, labels", "fixed", "auto, each class", "auto, each group"):
+        cal = eks.calibrate(cut(df, 3), data.cal_probs, data.cal_y, sample=10_000, **GIVEN, **data.on_spark(name))
+        assert cal.to_json() == expected(name).to_json(), name
 
 
-def test_the_command_line_on_the_table_sorted_by_key_has_the_same_bytes(df, tmp_path):
-    binary = os.environ.get("EVENKEEL_CLI")
-    if not binary:
-        pytest.fail("EVENKEEL_CLI is not set; run scripts/test-spark, which builds the command line")
-    files = {name: str(tmp_path / f"{name}.npy") for name in ("cal_probs", "cal_y", "target")}
-    for name, path in files.items():
-        np.save(path, getattr(data, name))
-    for name in ("auto", "label-plan", "ot", "qtc", "likelihood-ratio"):
-        method, options = data.METHODS[name]
-        out = tmp_path / f"{name}.json"
-        words = [word for option, value in options.items() for word in (f"--{option}", str(value))]
-        done = subprocess.run(
-            [binary, "calibrate", "--cal-probs", files["cal_probs"], "--cal-labels", files["cal_y"], "--unlabeled", files["target"],
-             "--method", method, "--out", out, *words], capture_output=True, text=True, check=False)  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        cal = eks.calibrate(cut(df, 5), data.cal_probs, data.cal_y, method, sample=None, **GIVEN, **options)
-        assert data.digest(cal.to_json() + "\n") == data.digest(out.read_text()), name
+def test_labels_and_second_models_in_a_check(df):
+    labels = {row: int(data.target[row].argmax()) for row in data.some_labels}
+    in_use = ek.calibrate(data.cal_probs, data.cal_y, data.cal_probs[::2], "label-plan", score="plan")
+    for given, here in (
+        ({"y_target": labels}, {"y_target": labels}),
+        ({"second": ["b"], "second_cal": [data.second_cal]}, {"second": [(data.second_cal, data.second)]}),
+        ({"calibration": in_use, "y_target": labels}, {"calibration": in_use, "y_target": labels}),
+    ):
+        cal = {} if "calibration" in given else {"cal_probs": data.cal_probs, "cal_y": data.cal_y}
+        one = {} if "calibration" in given else {"probs_cal": data.cal_probs, "y_cal": data.cal_y}
+        for sample in (None, 10_000):
+            found = eks.check(cut(df, 3), **cal, sample=sample, **GIVEN, **given)
+            assert found.to_dict() == ek.check(probs_target=data.target, **one, **here).to_dict()
 
 
 def test_a_check_of_every_row_and_one_of_a_sample(df):
     here = ek.check(data.cal_probs, data.cal_y, data.target).to_dict()
     every = eks.check(cut(df, 5), data.cal_probs, data.cal_y, sample=None, **GIVEN).to_dict()
-    assert every.pop("examples") == []
     sampled = eks.check(cut(df, 5), data.cal_probs, data.cal_y, **GIVEN).to_dict()
-    assert sampled == here  # No more rows than the sample: the whole table, in the order of the keys.
-    here.pop("examples")
-    assert json.dumps(every) == json.dumps(here)
+    # No more rows than the sample: the whole table, in the order of the keys.
+    assert json.dumps(every) == json.dumps(sampled) == json.dumps(here)
     few = [eks.check(cut(df, parts), data.cal_probs, data.cal_y, sample=200, **GIVEN) for parts in (1, 5)]
     assert few[0].m == 200 and few[0].to_dict() == few[1].to_dict()
     cal = ek.calibrate(data.cal_probs, data.cal_y, data.target)
@@ -221,6 +197,18 @@ def test_a_table_that_changes_between_the_passes_is_an_error(spark, df):
     volatile = F.udf(lambda probs: probs[::-1] if int.from_bytes(os.urandom(1), "big") < 99 else probs, "array<float>").asNondeterministic()
     with pytest.raises(ek.InvalidInputError, match="the second pass read 600 target rows, the first read 600"):
         eks.calibrate(df.select("id", volatile("probs").alias("probs")), data.cal_probs, data.cal_y, sample=None, **GIVEN)
+
+
+def test_a_state_that_comes_twice_or_was_cut_is_an_error(df, monkeypatch):
+    states = eks._states
+    for change, words in (
+        (lambda found: [*found, found[0]], "part [0-2] was given twice"),
+        (lambda found: [found[0][: len(found[0]) // 2], *found[1:]], "checksum does not fit"),
+        (lambda found: [found[0][:20], *found[1:]], "its end is missing"),
+    ):
+        monkeypatch.setattr(eks, "_states", lambda rows, part, change=change: change(list(states(rows, part))))
+        with pytest.raises(ek.EvenkeelError, match=words):
+            calibrated(cut(df, 3), "auto")
 
 
 def test_a_stream_is_checked_batch_by_batch_and_only_once(spark, tmp_path):

@@ -9,7 +9,7 @@ use crate::any_rows::AnyRows;
 use crate::error::Result;
 
 /// Rows at the start of the target data that examples are chosen from.
-const LOOKED_AT: usize = 256;
+pub(crate) const LOOKED_AT: usize = 256;
 /// Examples that are shown.
 const SHOWN: usize = 3;
 
@@ -30,11 +30,11 @@ pub struct ExampleRow {
 
 /// The first rows of the target data, as they come by.
 #[derive(Debug, Default)]
-pub(super) struct FirstRows(Vec<f64>);
+pub(crate) struct FirstRows(Vec<f64>);
 
 impl FirstRows {
     /// Takes what it still needs of a block.
-    pub(super) fn add(&mut self, first_row: usize, rows: &AnyRows<'_>) {
+    pub(crate) fn add(&mut self, first_row: usize, rows: &AnyRows<'_>) {
         let classes = rows.columns();
         // A second pass brings the same rows again.
         if first_row * classes != self.0.len() {
@@ -53,6 +53,9 @@ impl FirstRows {
         before: impl FnOnce(Rows<'_, f64>) -> evenkeel::Result<LabelSets>,
         after: Option<impl FnOnce(Rows<'_, f64>) -> evenkeel::Result<LabelSets>>,
     ) -> Result<Vec<ExampleRow>> {
+        if self.0.is_empty() {
+            return Ok(Vec::new());
+        }
         let rows = Rows::new("probabilities", &self.0, classes)?;
         let (before, after) = (before(rows)?, after.map(|sets| sets(rows)).transpose()?);
         let labels = |sets: &LabelSets, row: usize| sets.labels(row).collect::<Vec<usize>>();

@@ -8,8 +8,8 @@ use evenkeel::rows::Rows;
 use evenkeel::threshold::Threshold;
 use serde::Serialize;
 
-use super::UsedLabel;
 use super::scoring::ScoredBy;
+use super::{CheckJob, UsedLabel};
 use crate::any_rows::{AnyRows, with_rows};
 use crate::error::Result;
 use crate::target_labels::TargetLabels;
@@ -97,7 +97,7 @@ impl CoverageMeasured {
 
 /// Counts labels in their sets as blocks come by.
 #[derive(Debug)]
-pub(super) struct Counting<'a> {
+pub(crate) struct Counting<'a> {
     labels: &'a TargetLabels,
     scored_by: ScoredBy<'a>,
     threshold: Threshold,
@@ -110,17 +110,21 @@ pub(super) struct Counting<'a> {
 }
 
 impl<'a> Counting<'a> {
-    pub(super) fn new(
-        labels: &'a TargetLabels,
-        scored_by: ScoredBy<'a>,
-        threshold: Threshold,
-        used: &'a [UsedLabel],
-    ) -> Self {
-        Self { labels, scored_by, threshold, used, chosen_with_labels: false, seen: 0, covered: 0 }
+    /// Of the labels of a check, at the threshold in question.
+    pub(crate) fn new(job: &'a CheckJob, threshold: Threshold) -> Self {
+        Self {
+            labels: &job.labels,
+            scored_by: job.scored_by(),
+            threshold,
+            used: &job.chosen_with,
+            chosen_with_labels: false,
+            seen: 0,
+            covered: 0,
+        }
     }
 
     /// Looks at the labeled rows of a block.
-    pub(super) fn add(&mut self, first_row: usize, rows: &AnyRows<'_>) -> Result<()> {
+    pub(crate) fn add(&mut self, first_row: usize, rows: &AnyRows<'_>) -> Result<()> {
         let classes = rows.columns();
         for (row, label) in self.labels.within(first_row, rows.rows()) {
             let start = (row - first_row) * classes;
@@ -147,7 +151,7 @@ impl<'a> Counting<'a> {
     }
 
     /// The count with its interval; none where no row was labeled.
-    pub(super) fn finish(
+    pub(crate) fn finish(
         self,
         rows: usize,
         failure: FailureProbability,

@@ -6,6 +6,7 @@ mod learned;
 mod measured;
 mod recommended;
 mod scoring;
+mod settled;
 
 pub use alarm::{AlarmConditions, FailedCondition};
 pub use examples::ExampleRow;
@@ -13,18 +14,19 @@ pub use learned::{BeforeAndWith, ClassShare, CoverageRange, WithLabels};
 pub use measured::CoverageMeasured;
 pub use recommended::{MeanSizes, Recommended};
 
+pub(crate) use examples::{FirstRows, LOOKED_AT};
+pub(crate) use measured::Counting;
+pub(crate) use settled::{Labels as LabelsUsed, Repair, Settled};
+
 use evenkeel::calibration::{Calibration, Evidence};
-use evenkeel::calibrator::ShiftCalibrator;
 use evenkeel::check::{
     Check, CheckEnded, CheckSettings, ShiftReport, TargetLaws, ThresholdInQuestion,
 };
 use evenkeel::evaluation::ClassCoverage;
 use evenkeel::level::{FailureProbability, Miscoverage};
-use evenkeel::method::Method;
-use evenkeel::method::auto::AutoSettings;
 use evenkeel::method::label_plan::LabelPlan;
 use evenkeel::reading::Verdict;
-use evenkeel::rows::{RowKeys, Rows};
+use evenkeel::rows::RowKeys;
 use evenkeel::score::Score;
 use evenkeel::seed::Seed;
 use evenkeel::side_inputs::SideInputs;
@@ -32,15 +34,16 @@ use evenkeel::threshold::Threshold;
 
 use crate::any_rows::with_rows;
 use crate::blocks::each_block;
+use crate::calibrate::calibrate;
 use crate::documents::CheckDocument;
 use crate::error::{JobError, Result};
+use crate::fit::fit_begun;
 use crate::grouped::undercovered_classes;
 use crate::labeled::LabeledData;
 use crate::observer::{Observer, Stage};
 use crate::source::RowSource;
 use crate::target_labels::TargetLabels;
-use examples::FirstRows;
-use measured::Counting;
+use scoring::mean_set_size;
 
 /// A label that a threshold was chosen with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -174,7 +177,7 @@ impl Checked {
     /// Whether the labeled rows look like a random draw of the target rows. Coverage counted on rows that were picked says
     /// something about those, and nothing about the others.
     pub fn labels_look_random(&self) -> bool {
-        look_random(self.with_labels.as_ref())
+        settled::look_random(self.with_labels.as_ref())
     }
 
     /// Whether the advice is to calibrate anew.
@@ -284,14 +287,13 @@ fn checked(
     target: &mut dyn RowSource,
     observer: &mut dyn Observer,
 ) -> Result<Checked> {
-    let CheckJob { settings, labels, chosen_with, .. } = job;
     let threshold = check.threshold();
     // Rows that no sample will hold in the end are then only checked.
     let mut check = match target.rows() {
         Some(rows) => check.expecting(rows),
         None => check,
     };
-    let mut counting = Some(Counting::new(labels, job.scored_by(), threshold, chosen_with));
+    let mut counting = Some(Counting::new(job, threshold));
     let mut first_rows = FirstRows::default();
     let mut measured = None;
     let mut rows = 0;
@@ -310,7 +312,7 @@ fn checked(
         })?;
         // Labels are counted in the first pass; the second brings the same rows.
         if let Some(counting) = counting.take() {
-            measured = counting.finish(rows, settings.delta)?;
+            measured = counting.finish(rows, job.settings.delta)?;
         }
         let read = open.ok_or_else(|| JobError::NoRows { input: target.name().to_owned() })?;
         let ended = read.end_pass();
@@ -319,88 +321,32 @@ fn checked(
             CheckEnded::Done(checked) => break checked,
         }
     };
-    let (report, laws) = (found.report.clone(), found.laws.clone());
-    let level = 1.0 - report.alpha;
-    let settled = match &measured {
-        Some(measured) => {
-            let fitted = with_labels(job, labeled, (target, observer))?;
-            let learned = WithLabels::of(&fitted, threshold, &report.coverage_estimate, measured);
-            Some((fitted, learned))
-        }
+    let fitted = match &measured {
+        Some(_) => Some(with_labels(job, labeled, (target, observer))?),
         None => None,
     };
-    let learned = settled.as_ref().and_then(|(_, learned)| learned.as_ref());
-    // Labels decide as soon as there are enough of them to exclude anything.
-    let verdict = measured
-        .filter(|counted| counted.decides(level, report.coverage_estimate.value))
-        .filter(|_| look_random(learned))
-        .map_or(report.verdict, |counted| counted.verdict(level));
-    let made = (&*found, &laws);
-    // Labels of rows that were picked would mislead the repair as they would the verdict.
-    let fit = settled.as_ref().filter(|(_, learned)| look_random(learned.as_ref()));
-    let wanted = match fit {
-        // Labels find losses that the outputs do not show.
-        Some(_) => report.shift.detected || verdict == Verdict::Loss,
-        None => report.shift.detected,
-    };
-    let before = mean_size(&laws, labeled.classes(), threshold);
-    let mut of_its_own = None;
-    let recommended = match (fit, wanted) {
-        (_, false) => None,
-        (_, true) if job.law_of.is_some() => {
-            let of_rows = job.labels.of_rows(labeled.classes())?;
-            let with = match fit {
-                Some(_) => labeled.clone().with_target_labels(&of_rows),
-                None => labeled.clone(),
-            };
-            let (made, calibration) =
-                Recommended::by_a_law_of_its_own(job, before, &with, (target, observer))?;
-            of_its_own = Some(calibration);
-            Some(made)
+    let classes = labeled.classes();
+    let settled = Settled::new((*found, threshold, classes), (measured, fitted));
+    let mut own = None;
+    let recommended = match settled.repair(job)? {
+        Repair::None => None,
+        Repair::Known(known) => Some(*known),
+        Repair::ByOwnLaw(labels) => {
+            let of_rows = job.labels.of_rows(classes)?;
+            let with = job.labels_for(labels, labeled, &of_rows);
+            let made = calibrate(&job.by_plan(), &with, target, observer)?.calibration;
+            let after = mean_set_size(&made, (target, observer))?;
+            let found = settled.by_own_law(job, &made, after);
+            own = Some(made);
+            Some(found)
         }
-        (Some((fitted, _)), true) => {
-            Some(Recommended::with_labels(fitted, job, threshold, &laws, labeled.classes()))
-        }
-        (None, true) => {
-            Some(Recommended::of_check(job, threshold, made, labeled, (target, observer))?)
+        Repair::Anew => {
+            let made = calibrate(&job.by_auto(), labeled, target, observer)?.calibration;
+            Some(settled.anew(job, &made))
         }
     };
-    let with_labels = settled.and_then(|(_, learned)| learned);
-    // Sets of a repair that nobody is advised to make would only confuse.
-    let after = recommended.as_ref().filter(|_| verdict != Verdict::Ok).map(|found| {
-        |rows: Rows<'_, f64>| match &of_its_own {
-            Some(calibration) => calibration.predict(0, rows, None),
-            None => job.sets(rows, found.at()),
-        }
-    });
-    let sets = |rows: Rows<'_, f64>| job.sets(rows, threshold);
-    let examples = first_rows.examples(labeled.classes(), sets, after)?;
-    let given = (scores, labeled.labels().as_slice(), labeled.classes());
-    let by_outputs = Checked::by_outputs(*found, threshold, given);
-    Ok(Checked { measured, with_labels, verdict, recommended, examples, ..by_outputs })
-}
-
-/// What a check without labels of target rows found, without its examples; `given` are the calibration scores, their labels and the
-/// number of classes.
-///
-/// # Errors
-/// If the permutations are not those of `auto`, whose answer would be another than the check's.
-pub(crate) fn assembled(
-    job: &CheckJob,
-    threshold: Threshold,
-    found: evenkeel::check::Checked,
-    given: (Vec<f64>, &[usize], usize),
-) -> Result<Checked> {
-    let recommended = match found.report.shift.detected {
-        true => Recommended::of_found(job, threshold, (&found, &found.laws), given.2)?,
-        false => None,
-    };
-    Ok(Checked { recommended, ..Checked::by_outputs(found, threshold, given) })
-}
-
-fn look_random(learned: Option<&WithLabels>) -> bool {
-    let draw = learned.and_then(|found| found.random_draw.as_ref());
-    draw.is_none_or(|draw| draw.warning().is_none())
+    let given = (scores, labeled.labels().as_slice());
+    settled.conclude(job, given, (recommended, own.as_ref()), &first_rows)
 }
 
 /// What `calibrate` with `auto` makes of both data sets and the labels, at this check's rates and seed.
@@ -409,12 +355,10 @@ fn with_labels(
     labeled: &LabeledData<'_>,
     (target, observer): (&mut dyn RowSource, &mut dyn Observer),
 ) -> Result<Calibration> {
-    let CheckSettings { alpha, delta, seed, .. } = job.settings;
-    let method = Method::Auto(AutoSettings::new(delta));
-    let calibrator = ShiftCalibrator { method, score: job.score, alpha, seed };
     let labels = job.labels.of_rows(labeled.classes())?;
     let labeled = labeled.clone().with_target_labels(&labels);
-    job.fit_as_scored(&calibrator, &labeled, (target, observer))
+    let (begun, steps) = job.begin_with_labels(&labeled)?;
+    Ok(fit_begun(begun, (&labeled, steps), target, observer)?.0.calibration)
 }
 
 /// Mean number of labels at a threshold: the uniform law counts every label of every row once.

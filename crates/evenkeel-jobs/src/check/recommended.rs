@@ -1,22 +1,16 @@
 //! What `auto` makes of the target data, once a shift was found.
 
 use evenkeel::calibration::{Calibration, Evidence};
-use evenkeel::calibrator::{Fitted, ShiftCalibrator};
+use evenkeel::calibrator::Fitted;
 use evenkeel::check::{CheckSettings, Checked, Stopping, TargetLaws};
+use evenkeel::method::MethodName;
 use evenkeel::method::label_plan::Certificate;
-use evenkeel::method::{Method, MethodName};
 use evenkeel::reading::CoverageEstimate;
-use evenkeel::score::Score;
 use evenkeel::threshold::Threshold;
 use serde::Serialize;
 
-use super::scoring::mean_set_size;
 use super::{CheckJob, mean_size};
-use crate::calibrate::calibrate;
 use crate::error::Result;
-use crate::labeled::LabeledData;
-use crate::observer::Observer;
-use crate::source::RowSource;
 
 /// What `auto` makes of the target data.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -57,36 +51,14 @@ pub struct MeanSizes {
 
 impl Recommended {
     /// From a fit by the plan score, which scores by a law of its own: thresholds of two laws cannot be compared, sizes of sets can.
-    pub(super) fn by_a_law_of_its_own(
+    pub(super) fn by_own_law(
+        calibration: &Calibration,
         job: &CheckJob,
-        before: f64,
-        labeled: &LabeledData<'_>,
-        (target, observer): (&mut dyn RowSource, &mut dyn Observer),
-    ) -> Result<(Self, Calibration)> {
-        let CheckSettings { alpha, delta, seed, .. } = job.settings;
-        let method = Method::Auto(job.settings.auto());
-        let calibrator = ShiftCalibrator { method, score: Score::Plan, alpha, seed };
-        let calibration = calibrate(&calibrator, labeled, target, observer)?.calibration;
-        let after = mean_set_size(&calibration, (target, observer))?;
+        (before, after): (f64, f64),
+    ) -> Self {
         let sizes = MeanSizes { before, after };
-        let made = Self::of(&calibration, sizes, delta.get()).with_expected_error(&calibration);
-        Ok((Self { enlarges: after > before, ..made }, calibration))
-    }
-
-    /// From what a check has made already, or by `auto` itself where its test is another one.
-    pub(super) fn of_check(
-        job: &CheckJob,
-        before: Threshold,
-        (found, laws): (&Checked, &TargetLaws),
-        labeled: &LabeledData<'_>,
-        (target, observer): (&mut dyn RowSource, &mut dyn Observer),
-    ) -> Result<Self> {
-        let classes = labeled.classes();
-        if let Some(known) = Self::of_found(job, before, (found, laws), classes)? {
-            return Ok(known);
-        }
-        let calibration = calibrate(&auto_of(job), labeled, target, observer)?.calibration;
-        Ok(Self::with_sizes(&calibration, job, before, (laws, classes)))
+        let made = Self::of(calibration, sizes, job.settings.delta.get());
+        Self { enlarges: after > before, ..made.with_expected_error(calibration) }
     }
 
     /// From what a check has made already; none where the test of `auto` is another one.
@@ -105,7 +77,7 @@ impl Recommended {
         let same =
             permutations == job.settings.auto().permutations || stopping == Stopping::WhenClear;
         let made = match same {
-            true => auto_of(job).of_check(found)?,
+            true => job.by_auto().of_check(found)?,
             false => None,
         };
         let sized =
@@ -113,7 +85,7 @@ impl Recommended {
         Ok(made.map(sized))
     }
 
-    fn with_sizes(
+    pub(super) fn with_sizes(
         calibration: &Calibration,
         job: &CheckJob,
         before: Threshold,
@@ -193,11 +165,4 @@ impl Recommended {
     pub fn at(&self) -> Threshold {
         self.threshold.map_or(Threshold::AllLabels, Threshold::Finite)
     }
-}
-
-/// `auto` at the rates and the seed of a check.
-fn auto_of(job: &CheckJob) -> ShiftCalibrator {
-    let CheckSettings { alpha, seed, .. } = job.settings;
-    let method = Method::Auto(job.settings.auto());
-    ShiftCalibrator { method, score: job.score, alpha, seed }
 }

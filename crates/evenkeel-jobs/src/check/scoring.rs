@@ -1,18 +1,20 @@
 //! What scores labels in a check: a function of the probabilities, or the label law that a calibration in use keeps.
 
 use evenkeel::calibration::Calibration;
-use evenkeel::calibrator::ShiftCalibrator;
+use evenkeel::calibrator::{Fit, ShiftCalibrator};
 use evenkeel::check::{Check, CheckSettings};
 use evenkeel::conformal::{LabelSets, label_scores_of_rows, predict_rows};
+use evenkeel::method::Method;
+use evenkeel::method::auto::AutoSettings;
 use evenkeel::rows::{Real, Rows};
 use evenkeel::score::Score;
+use evenkeel::side_inputs::TargetLabels;
 use evenkeel::threshold::Threshold;
 
-use super::CheckJob;
+use super::{CheckJob, LabelsUsed};
 use crate::any_rows::with_rows;
 use crate::blocks::each_block;
 use crate::error::Result;
-use crate::fit::fit_begun;
 use crate::labeled::LabeledData;
 use crate::observer::{Observer, Stage};
 use crate::source::RowSource;
@@ -77,20 +79,43 @@ impl CheckJob {
         }
     }
 
-    /// What labels say of the threshold in question: a fit whose scores are those of the check.
-    pub(super) fn fit_as_scored(
-        &self,
-        calibrator: &ShiftCalibrator,
-        labeled: &LabeledData<'_>,
-        (target, observer): (&mut dyn RowSource, &mut dyn Observer),
-    ) -> Result<Calibration> {
-        let begun = labeled.begin(calibrator)?;
+    /// What labels say of the threshold in question: a fit of `auto` whose scores are those of the check, and the most steps it may
+    /// take. The labels stand with the calibration data.
+    pub(crate) fn begin_with_labels(&self, labeled: &LabeledData<'_>) -> Result<(Fit, usize)> {
+        let CheckSettings { alpha, delta, seed, .. } = self.settings;
+        let method = Method::Auto(AutoSettings::new(delta));
+        let calibrator = ShiftCalibrator { method, score: self.score, alpha, seed };
+        let begun = labeled.begin(&calibrator)?;
         let begun = match &self.law_of {
             Some(calibration) => begun.scored_as(calibration)?,
             None => begun,
         };
-        let steps = calibrator.method.most_steps();
-        Ok(fit_begun(begun, (labeled, steps), target, observer)?.0.calibration)
+        Ok((begun, calibrator.method.most_steps()))
+    }
+
+    /// `auto` at the rates and the seed of the check.
+    pub(crate) fn by_auto(&self) -> ShiftCalibrator {
+        let CheckSettings { alpha, seed, .. } = self.settings;
+        let method = Method::Auto(self.settings.auto());
+        ShiftCalibrator { method, score: self.score, alpha, seed }
+    }
+
+    /// The same with the plan score, which fits a law of its own.
+    pub(crate) fn by_plan(&self) -> ShiftCalibrator {
+        ShiftCalibrator { score: Score::Plan, ..self.by_auto() }
+    }
+
+    /// The calibration data with labels of target rows, where they are used.
+    pub(crate) fn labels_for<'a>(
+        &self,
+        labels: LabelsUsed,
+        labeled: &LabeledData<'a>,
+        of_rows: &'a TargetLabels,
+    ) -> LabeledData<'a> {
+        match labels {
+            LabelsUsed::Used => labeled.clone().with_target_labels(of_rows),
+            LabelsUsed::LeftOut => labeled.clone(),
+        }
     }
 }
 

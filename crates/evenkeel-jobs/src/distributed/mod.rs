@@ -13,12 +13,18 @@ mod bundle;
 mod check;
 mod evaluation;
 mod fit;
+mod groups;
 mod part;
+mod per_class;
+mod per_group;
+mod readers;
+mod several;
 
 pub use bundle::pack_states;
 pub use check::{CheckPassEnded, DistributedCheck};
 pub use evaluation::DistributedEvaluation;
-pub use fit::{DistributedFit, FitPassEnded, ReadyFit};
+pub use fit::{DistributedFit, FinishedFit, FitPassEnded, ReadyFit};
+pub use groups::GroupCodes;
 pub use part::{PartRows, RowsPart, merge_states};
 
 pub(crate) use bundle::states_of;

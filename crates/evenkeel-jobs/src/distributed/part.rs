@@ -3,12 +3,15 @@
 use evenkeel::calibrator::Part;
 use evenkeel::check::CheckPart;
 use evenkeel::error::Error;
+use evenkeel::per_group::ClassShare;
 use evenkeel::rows::RowKeys;
 use evenkeel::score::Probabilities;
 use evenkeel::side_inputs::SideInputs;
 use evenkeel::wire::WireJob;
 
 use super::evaluation::{EVALUATE, EvaluationPart};
+use super::groups::GroupCodes;
+use super::several::{SEVERAL, SeveralPart};
 use super::states_of;
 use crate::any_rows::{AnyRows, with_rows};
 use crate::error::{JobError, Result, row_of};
@@ -26,6 +29,8 @@ pub struct PartRows<'a> {
     pub side: SideInputs<'a>,
     /// True labels, where the job is an evaluation.
     pub labels: Option<&'a [usize]>,
+    /// The group of each row, where groups have calibrations of their own.
+    pub groups: Option<GroupCodes<'a>>,
 }
 
 /// Some of the rows of a fit, a check or an evaluation, in a process that knows nothing of the job but its plan.
@@ -37,6 +42,8 @@ enum Kind {
     Fit(Box<Part>),
     Check(Box<CheckPart>),
     Evaluate(Box<EvaluationPart>),
+    Classes(Box<ClassShare>),
+    Several(Box<SeveralPart>),
 }
 
 impl RowsPart {
@@ -51,6 +58,14 @@ impl RowsPart {
     fn of(plan: &[u8], number: Option<u64>) -> Result<Self> {
         Ok(Self(match WireJob::kind_of(plan)?.as_str() {
             EVALUATE => Kind::Evaluate(Box::new(EvaluationPart::begin(plan, number)?)),
+            SEVERAL => Kind::Several(Box::new(SeveralPart::begin(plan, number)?)),
+            ClassShare::KIND => {
+                let share = ClassShare::begin(plan)?;
+                Kind::Classes(Box::new(match number {
+                    Some(number) => share.numbered(number),
+                    None => share,
+                }))
+            }
             "check" => {
                 let part = CheckPart::begin(plan)?;
                 Kind::Check(Box::new(match number {
@@ -74,12 +89,24 @@ impl RowsPart {
             Kind::Fit(part) => part.classes(),
             Kind::Check(part) => part.classes(),
             Kind::Evaluate(part) => part.classes(),
+            Kind::Classes(part) => part.classes(),
+            Kind::Several(part) => part.classes(),
         }
     }
 
     /// Whether every row needs its label.
     pub fn needs_labels(&self) -> bool {
         matches!(self.0, Kind::Evaluate(_))
+    }
+
+    /// Whether every row needs its group.
+    pub fn needs_groups(&self) -> bool {
+        matches!(&self.0, Kind::Several(part) if part.needs_groups())
+    }
+
+    /// Whether only keys and groups of rows are looked at.
+    pub fn reads_groups_only(&self) -> bool {
+        matches!(&self.0, Kind::Several(part) if part.reads_groups_only())
     }
 
     /// Adds rows.
@@ -96,7 +123,16 @@ impl RowsPart {
         if found != classes {
             return Err(JobError::Classes { input: rows.name.to_owned(), found, classes });
         }
+        if rows.groups.is_some() && !self.needs_groups() {
+            return Err(JobError::GroupsNotUsed { input: rows.name.to_owned() });
+        }
         let added = match (self.0, rows.labels) {
+            (Kind::Several(part), None) => {
+                return Ok(Self(Kind::Several(Box::new(part.add(&rows)?))));
+            }
+            (Kind::Classes(share), None) => with_rows!(rows.rows, |block| {
+                share.add(rows.keys, block).map(|share| Kind::Classes(Box::new(share)))
+            }),
             (Kind::Fit(part), None) => with_rows!(rows.rows, |block| {
                 part.add(rows.keys, block, rows.side).map(|part| Kind::Fit(Box::new(part)))
             }),
@@ -120,6 +156,23 @@ impl RowsPart {
         }
     }
 
+    /// Counts rows by their groups, where [`reads_groups_only`](Self::reads_groups_only).
+    ///
+    /// # Errors
+    /// If a row has no group, there is not a key for each, or the job asks for more.
+    pub fn add_groups(self, keys: RowKeys<'_>, groups: GroupCodes<'_>) -> Result<Self> {
+        match self.0 {
+            Kind::Several(part) if part.reads_groups_only() => {
+                Ok(Self(Kind::Several(Box::new(part.add_groups(keys, groups)?))))
+            }
+            _ => Err(Error::Unsupported {
+                what: "rows without probabilities",
+                instead: "give their probabilities: this pass reads them",
+            }
+            .into()),
+        }
+    }
+
     /// Takes what another part of this job made of its rows.
     ///
     /// # Errors
@@ -131,6 +184,8 @@ impl RowsPart {
                 Kind::Fit(part) => Kind::Fit(Box::new(part.absorb(state)?)),
                 Kind::Check(part) => Kind::Check(Box::new(part.absorb(state)?)),
                 Kind::Evaluate(part) => Kind::Evaluate(Box::new(part.absorb(state)?)),
+                Kind::Classes(part) => Kind::Classes(Box::new(part.absorb(state)?)),
+                Kind::Several(part) => Kind::Several(Box::new(part.absorb(state)?)),
             };
         }
         Ok(Self(merged))
@@ -145,6 +200,8 @@ impl RowsPart {
             Kind::Fit(part) => part.state()?,
             Kind::Check(part) => part.state()?,
             Kind::Evaluate(part) => part.state()?,
+            Kind::Classes(part) => part.state()?,
+            Kind::Several(part) => part.state()?,
         })
     }
 }
@@ -160,7 +217,7 @@ pub fn merge_states(plan: &[u8], states: &[&[u8]]) -> Result<Vec<u8>> {
 }
 
 /// The error of the first bad row, counted from the start of the block: keys may be hashes that tell nobody anything.
-fn in_block(rows: &PartRows<'_>, error: Error) -> JobError {
+pub(super) fn in_block(rows: &PartRows<'_>, error: Error) -> JobError {
     let first = row_of(&error).and_then(|_| {
         with_rows!(rows.rows, |block| Probabilities::new(block.values(), block.columns()).err())
     });

@@ -8,9 +8,9 @@ use evenkeel::rows::RowKeys;
 use evenkeel::score::Score;
 use evenkeel::threshold::Threshold;
 
+use super::divided::{Divided, SizesBy, TargetGroups};
 use super::gathered::{GatheredData, GatheredRows};
 use super::group_column::{GroupColumn, of_block, require_end};
-use super::groups::{Divided, SizesBy};
 use crate::any_rows::with_rows;
 use crate::blocks::each_block;
 use crate::check::{CheckJob, Checked};
@@ -105,7 +105,7 @@ pub fn check_groups(
                 if rows.is_empty() {
                     continue;
                 }
-                let gathered = GatheredRows::of(block, rows);
+                let gathered = GatheredRows::of_block(block, rows);
                 let keys = RowKeys::Each(&gathered.keys);
                 let any = gathered.rows()?;
                 let add = |check: Check| with_rows!(any, |rows| check.add(keys, rows));
@@ -130,7 +130,7 @@ pub fn check_groups(
         let rows = &divided.calibration_rows[index];
         let covered = rows.iter().filter(|row| scores[**row] <= at).count();
         CheckedGroup {
-            groups: part.members.iter().map(|group| divided.names[*group].clone()).collect(),
+            groups: divided.groups_of(index),
             standing: part.standing,
             n: rows.len() as u64,
             m: divided.target_rows[index],
@@ -149,7 +149,8 @@ fn divided(
     target_groups: &mut dyn GroupColumn,
 ) -> Result<Divided> {
     let read = |groups: &mut dyn GroupColumn, target: &mut dyn GroupColumn, small| {
-        Divided::read((labeled, groups), target, alpha, small, SizesBy::FittedPoints)
+        let target = TargetGroups::read(target, None)?;
+        Divided::of((labeled, groups), &target, (alpha, small), SizesBy::FittedPoints)
     };
     match read(groups, target_groups, SmallGroups::Merge) {
         Err(JobError::In { error, .. })

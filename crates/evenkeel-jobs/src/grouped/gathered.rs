@@ -1,6 +1,6 @@
 //! Rows of one group, copied so that they stand together.
 
-use evenkeel::rows::Rows;
+use evenkeel::rows::{RowKeys, Rows};
 use evenkeel::side_inputs::SideInputs;
 
 use crate::any_rows::AnyRows;
@@ -41,34 +41,43 @@ struct Side {
     features: Option<(Vec<f64>, usize)>,
     ratios: Option<Vec<f64>>,
     weights: Option<Vec<f64>>,
+    second: Option<(Vec<f64>, usize)>,
 }
 
 impl Side {
     fn of(side: &SideInputs<'_>, these: &[usize]) -> Self {
         let some = |values: &[f64]| these.iter().map(|row| values[*row]).collect();
+        let table = |table: Rows<'_, f64>| {
+            let values = these.iter().flat_map(|row| table.row(*row).iter().copied());
+            (values.collect(), table.columns())
+        };
         Self {
-            features: side.features.map(|features| {
-                let values = these.iter().flat_map(|row| features.row(*row).iter().copied());
-                (values.collect(), features.columns())
-            }),
+            features: side.features.map(table),
+            second: side.second.map(table),
             ratios: side.ratios.map(some),
             weights: side.weights.map(some),
         }
     }
 
     fn inputs(&self) -> Result<SideInputs<'_>> {
-        let features = match &self.features {
-            None => None,
-            Some((values, columns)) => Some(Rows::new("features", values, *columns)?),
-        };
         let (ratios, weights) = (self.ratios.as_deref(), self.weights.as_deref());
-        Ok(SideInputs { features, ratios, weights, ..SideInputs::default() })
+        let features = table("features", self.features.as_ref())?;
+        let second = table("probabilities of second models", self.second.as_ref())?;
+        Ok(SideInputs { features, ratios, weights, second, labels: None })
     }
+}
+
+/// A kept table as rows again.
+fn table<'a>(
+    what: &'static str,
+    kept: Option<&'a (Vec<f64>, usize)>,
+) -> evenkeel::Result<Option<Rows<'a, f64>>> {
+    kept.map(|(values, columns)| Rows::new(what, values, *columns)).transpose()
 }
 
 /// Calibration rows of one group.
 #[derive(Debug)]
-pub(super) struct GatheredData {
+pub(crate) struct GatheredData {
     name: String,
     values: Values,
     classes: usize,
@@ -78,7 +87,7 @@ pub(super) struct GatheredData {
 
 impl GatheredData {
     /// These rows of the calibration data; there is at least one.
-    pub(super) fn of(labeled: &LabeledData<'_>, these: &[usize]) -> Self {
+    pub(crate) fn of(labeled: &LabeledData<'_>, these: &[usize]) -> Self {
         let labels = labeled.labels().as_slice();
         Self {
             name: labeled.name().to_owned(),
@@ -90,26 +99,34 @@ impl GatheredData {
     }
 
     /// The rows as they were given.
-    pub(super) fn rows(&self) -> Result<AnyRows<'_>> {
+    pub(crate) fn rows(&self) -> Result<AnyRows<'_>> {
         self.values.rows(self.classes)
     }
 
     /// What stands beside them.
-    pub(super) fn side(&self) -> Result<SideInputs<'_>> {
+    pub(crate) fn side(&self) -> Result<SideInputs<'_>> {
         self.side.inputs()
     }
 
     /// As calibration data of their own.
-    pub(super) fn data(&self) -> Result<LabeledData<'_>> {
+    pub(crate) fn data(&self) -> Result<LabeledData<'_>> {
         let data = LabeledData::of_rows(&self.name, self.rows()?, &self.name, self.labels.clone())?;
         let names = SideNames { features: &self.name, ratios: &self.name, weights: &self.name };
         data.with_side_inputs(names, self.side()?)
     }
 }
 
+/// The key of a row; none where there are not as many keys as rows, which whoever takes the rows finds out.
+pub(crate) fn key_of(keys: RowKeys<'_>, row: usize) -> Option<u64> {
+    match keys {
+        RowKeys::From(first) => Some(first.wrapping_add(row as u64)),
+        RowKeys::Each(keys) => keys.get(row).copied(),
+    }
+}
+
 /// Rows of a block that belong to one group, with their keys.
 #[derive(Debug)]
-pub(super) struct GatheredRows {
+pub(crate) struct GatheredRows {
     pub keys: Vec<u64>,
     values: Values,
     columns: usize,
@@ -117,20 +134,30 @@ pub(super) struct GatheredRows {
 }
 
 impl GatheredRows {
-    pub(super) fn of(block: &Block<'_>, these: &[usize]) -> Self {
+    /// These rows of a block of a file or an array.
+    pub(crate) fn of_block(block: &Block<'_>, these: &[usize]) -> Self {
+        Self::of(RowKeys::From(block.first_row as u64), (&block.rows, &block.side), these)
+    }
+
+    /// These of some rows with their keys.
+    pub(crate) fn of(
+        keys: RowKeys<'_>,
+        (rows, side): (&AnyRows<'_>, &SideInputs<'_>),
+        these: &[usize],
+    ) -> Self {
         Self {
-            keys: these.iter().map(|row| (block.first_row + row) as u64).collect(),
-            values: Values::of(&block.rows, these),
-            columns: block.rows.columns(),
-            side: Side::of(&block.side, these),
+            keys: these.iter().filter_map(|row| key_of(keys, *row)).collect(),
+            values: Values::of(rows, these),
+            columns: rows.columns(),
+            side: Side::of(side, these),
         }
     }
 
-    pub(super) fn rows(&self) -> Result<AnyRows<'_>> {
+    pub(crate) fn rows(&self) -> Result<AnyRows<'_>> {
         self.values.rows(self.columns)
     }
 
-    pub(super) fn side(&self) -> Result<SideInputs<'_>> {
+    pub(crate) fn side(&self) -> Result<SideInputs<'_>> {
         self.side.inputs()
     }
 }

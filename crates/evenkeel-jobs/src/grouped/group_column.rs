@@ -83,10 +83,6 @@ impl Names {
         number
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.0.len()
-    }
-
     /// The names, increasing, and the place there of every number.
     pub(super) fn sorted(self) -> (Vec<String>, Vec<usize>) {
         let mut place_of = vec![0; self.0.len()];

@@ -7,8 +7,8 @@ use evenkeel::rows::RowKeys;
 use evenkeel::score::Score;
 use evenkeel::side_inputs::SideInputs;
 use evenkeel_jobs::distributed::{
-    CheckPassEnded, DistributedCheck, DistributedEvaluation, DistributedFit, FitPassEnded,
-    PartRows, RowsPart, merge_states, pack_states,
+    CheckPassEnded, DistributedCheck, DistributedEvaluation, DistributedFit, FinishedFit,
+    FitPassEnded, PartRows, RowsPart, merge_states, pack_states,
 };
 use evenkeel_jobs::{AnyRows, CheckJob, JobError, Unobserved, calibrate, check, evaluate};
 
@@ -28,6 +28,7 @@ fn states(plan: &[u8], points: &Points, parts: usize, labeled: bool) -> Vec<Vec<
             rows: AnyRows::f64(&values, CLASSES).unwrap(),
             side: SideInputs::default(),
             labels: labeled.then_some(&labels),
+            groups: None,
         };
         RowsPart::begin(plan, part as u64).unwrap().add(rows).unwrap().state().unwrap()
     };
@@ -58,7 +59,9 @@ fn calibrations_are_those_of_one_process() {
             match fit.end_pass().unwrap() {
                 FitPassEnded::Again(next) => fit = *next,
                 FitPassEnded::Done(ready) => {
-                    break ready.finish(&mut |_| ControlFlow::Continue(())).unwrap();
+                    let made = ready.finish(&mut |_| ControlFlow::Continue(())).unwrap();
+                    let FinishedFit::One(made) = made else { panic!("one threshold") };
+                    break *made;
                 }
             }
         };
@@ -69,14 +72,14 @@ fn calibrations_are_those_of_one_process() {
 }
 
 #[test]
-fn a_check_is_that_of_one_process_without_examples() {
+fn a_check_is_that_of_one_process() {
     let (cal, target) = (Points::calibration(), Points::target());
     let job = CheckJob::new(Score::Lac, alpha(), level(), seed());
     let mut source = target.source("target");
-    let mut whole = check(&job, &cal.labeled(), &mut source, &mut Unobserved).unwrap();
+    let whole = check(&job, &cal.labeled(), &mut source, &mut Unobserved).unwrap();
     let mut open = DistributedCheck::begin(job, &cal.labeled(), None).unwrap();
     let found = loop {
-        for state in states(&open.plan().unwrap(), &target, 4, false) {
+        for state in states(&open.plan().to_vec(), &target, 4, false) {
             open = open.merge(&state).unwrap();
         }
         match open.end_pass().unwrap() {
@@ -84,8 +87,7 @@ fn a_check_is_that_of_one_process_without_examples() {
             CheckPassEnded::Done(found) => break found,
         }
     };
-    assert!(found.examples.is_empty() && found.recommended.is_some());
-    whole.examples.clear();
+    assert!(found.examples.len() == 3 && found.recommended.is_some());
     let text = |checked: &evenkeel_jobs::Checked| {
         serde_json::to_string(&checked.document(None, &[])).unwrap()
     };
@@ -129,6 +131,7 @@ fn rows_that_a_part_cannot_take_are_named_by_their_place() {
         rows: AnyRows::f64(values, columns).unwrap(),
         side: SideInputs::default(),
         labels,
+        groups: None,
     };
     let part = || RowsPart::begin(&plan, 0).unwrap();
     let error = part().add(rows(&values, CLASSES, None)).unwrap_err();

@@ -3,6 +3,7 @@
 
 mod blocks;
 mod distributed;
+mod distributed_groups;
 mod documents;
 mod failures;
 mod few_labels;

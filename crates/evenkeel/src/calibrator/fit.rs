@@ -159,6 +159,8 @@ pub struct Ready {
     job: Job,
     /// What the last pass left to do.
     outcome: Outcome,
+    /// Number and marks of the target rows.
+    seen: (u64, RowMarks),
 }
 
 /// What is left after the last pass.
@@ -180,6 +182,8 @@ pub struct Fitted {
     pub order: Vec<usize>,
     /// The label law of the target data; none where the method fits none. Coverage for each class rests on it.
     pub(crate) fitted_law: Option<LabelLawMap>,
+    /// The target rows it was fitted to, by their number and marks; none where it was made of something else.
+    pub(crate) fitted_to: Option<(u64, RowMarks)>,
 }
 
 impl ShiftCalibrator {
@@ -344,8 +348,12 @@ impl Fit {
                 job.pass += 1;
                 Ended::Again(Self { job, stage, before: Some(seen), parts: PartIds::default() })
             }
-            Next::Learn(learning) => Ended::Done(Ready { job, outcome: Outcome::Learn(learning) }),
-            Next::Done(concluded) => Ended::Done(Ready { job, outcome: Outcome::Done(concluded) }),
+            Next::Learn(learning) => {
+                Ended::Done(Ready { job, outcome: Outcome::Learn(learning), seen })
+            }
+            Next::Done(concluded) => {
+                Ended::Done(Ready { job, outcome: Outcome::Done(concluded), seen })
+            }
         })
     }
 }
@@ -359,11 +367,12 @@ impl Ready {
         self,
         observer: &mut dyn FnMut(&TracePoint) -> ControlFlow<()>,
     ) -> Result<Fitted> {
-        let Self { job: Job { calibrator, classes, .. }, outcome } = self;
+        let Self { job: Job { calibrator, classes, .. }, outcome, seen } = self;
         let concluded = match outcome {
             Outcome::Learn(learning) => learning.conclude(observer)?,
             Outcome::Done(concluded) => *concluded,
         };
-        calibrator.finish(calibrator.method.name(), concluded, classes)
+        let fitted = calibrator.finish(calibrator.method.name(), concluded, classes)?;
+        Ok(Fitted { fitted_to: Some(seen), ..fitted })
     }
 }

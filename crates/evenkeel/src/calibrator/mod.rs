@@ -270,6 +270,6 @@ impl ShiftCalibrator {
         let Sorted { order, scores } = sorted;
         let calibration = Calibration::new(provenance, scores, weights, test_mass, rule, learned)?;
         let calibration = calibration.with_label_law(label_law)?;
-        Ok(Fitted { calibration, order, fitted_law })
+        Ok(Fitted { calibration, order, fitted_law, fitted_to: None })
     }
 }

@@ -24,6 +24,7 @@ use crate::method::few_labels::Guarantee;
 use crate::method::label_plan::LabelPlan;
 use crate::score::{Labels, Score};
 use crate::side_inputs::TargetLabels;
+use crate::sketch::RowMarks;
 use crate::threshold::Threshold;
 
 /// What thresholds for each class are found from, beside the fitted method.
@@ -59,6 +60,8 @@ pub(super) struct ClassJob {
     /// What labels are to guarantee; none where the method has none.
     pub guarantee: Option<Guarantee>,
     pub target_labels: Option<TargetLabels>,
+    /// The rows that the law was fitted to, where that is known: their number and marks.
+    pub fitted_to: Option<(u64, RowMarks)>,
 }
 
 impl ClassJob {
@@ -84,7 +87,7 @@ impl ClassJob {
 /// # Errors
 /// If the method has none, the labels are not those of its points, or classes have too few points and that is refused.
 pub fn per_class(fitted: Fitted, of: &ClassFitOf<'_>) -> Result<ClassFit> {
-    let Fitted { calibration: pooled, order, fitted_law } = fitted;
+    let Fitted { calibration: pooled, order, fitted_law, fitted_to } = fitted;
     let classes = pooled.provenance().classes;
     let labels = of.labels.as_slice();
     // First: a method without thresholds for classes may have used some of its points up.
@@ -115,6 +118,7 @@ pub fn per_class(fitted: Fitted, of: &ClassFitOf<'_>) -> Result<ClassFit> {
             small: of.small,
             guarantee,
             target_labels: target_labels.cloned(),
+            fitted_to,
         }))));
     }
     let mut scores: Vec<Vec<f64>> = vec![Vec::new(); classes];
@@ -183,21 +187,37 @@ fn reading(
     ClassReading { law, score, classes }
 }
 
+/// An error unless the method has thresholds for each class, before it is fitted.
+///
+/// # Errors
+/// [`Error::NotPerClass`], which says why it has none.
+pub fn require_per_class(method: MethodName) -> Result<()> {
+    match method {
+        MethodName::LabelPlan | MethodName::FewLabels => Ok(()),
+        other => has_class_points(other),
+    }
+}
+
 /// The user's weights for `fixed`, none for methods whose points of a class count alike; an error for all others.
 fn weights_of<'a>(pooled: &Calibration, of: &ClassFitOf<'a>) -> Result<Option<&'a [f64]>> {
     let method = pooled.provenance().method;
+    has_class_points(method)?;
+    if method != MethodName::Fixed {
+        return Ok(None);
+    }
+    let weights = of.weights.unwrap_or_default();
+    require_same_length("weights", weights.len(), "labels", of.labels.len())?;
+    Ok(Some(weights))
+}
+
+/// An error unless thresholds of classes can be found from the calibration points of each.
+fn has_class_points(method: MethodName) -> Result<()> {
     let why = match method {
         MethodName::Uncorrected
         | MethodName::LabelShift
         | MethodName::Auto
-        | MethodName::Oracle => {
-            return Ok(None);
-        }
-        MethodName::Fixed => {
-            let weights = of.weights.unwrap_or_default();
-            require_same_length("weights", weights.len(), "labels", of.labels.len())?;
-            return Ok(Some(weights));
-        }
+        | MethodName::Oracle
+        | MethodName::Fixed => return Ok(()),
         MethodName::Ot => "its weights are learned for the scores of all classes together",
         MethodName::Ecp | MethodName::Qtc => {
             "it moves the threshold by what all target points have in common"

@@ -125,6 +125,14 @@ impl Pass for ClassPass {
         }
     }
 
+    fn empty_of(&self, rows: u64) -> ClassState {
+        let mut state = self.empty();
+        if let ClassState::Sample { rows: sample, .. } = &mut state {
+            sample.limit_to_share_of(rows);
+        }
+        state
+    }
+
     fn add<T: Real>(
         &self,
         state: ClassState,

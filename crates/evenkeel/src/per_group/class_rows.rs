@@ -23,9 +23,9 @@ use crate::method::few_labels::{Guarantee, LabelThresholds};
 use crate::method::fit::{Pass, Seen};
 use crate::rows::{Real, RowKeys, Rows};
 use crate::side_inputs::SideInputs;
-use crate::sketch::RowMarks;
 use crate::sketch::row_sample::RowSample;
-use crate::sketch::state::{JobHeader, Kind, open, seal};
+use crate::sketch::state::{JobHeader, Kind, open, open_parts, seal};
+use crate::sketch::{PartIds, RowMarks};
 
 /// Probabilities of the rows that are kept: 16 MB.
 const KEPT_CELLS: usize = 1 << 21;
@@ -45,6 +45,10 @@ pub struct ClassRows {
     seen: Seen<ClassState>,
     /// What the first pass left, in the second.
     before: Option<Box<Sampled>>,
+    /// How many target rows there will be, if that was said.
+    expected: Option<u64>,
+    /// Shares whose states were absorbed in this pass.
+    parts: PartIds,
 }
 
 /// What a pass leads to.
@@ -78,7 +82,28 @@ impl ClassRows {
         let seed = job.pooled.provenance().seed.child("class-laws", 0).get();
         let pass = Box::new(job.pass(Asks::Sample { seed, capacity }));
         let seen = Seen::new(pass.empty());
-        Self { job: Box::new(job), pass, seen, before: None }
+        let parts = PartIds::default();
+        Self { job: Box::new(job), pass, seen, before: None, expected: None, parts }
+    }
+
+    /// Says how many target rows there are, as [`Fit::expecting`](crate::calibrator::Fit::expecting) does.
+    #[must_use]
+    pub fn expecting(mut self, rows: u64) -> Self {
+        self.expected = Some(rows);
+        if self.seen.rows == 0 {
+            self.seen = Seen::new(self.pass.empty_of(rows));
+        }
+        self
+    }
+
+    /// Number of classes of the rows it takes.
+    pub fn classes(&self) -> usize {
+        self.pass.classes()
+    }
+
+    /// Number of target rows so far in this pass.
+    pub fn rows(&self) -> u64 {
+        self.seen.rows
     }
 
     /// Adds target rows, with the keys they had when the method was fitted.
@@ -98,27 +123,38 @@ impl ClassRows {
         seal(Kind::Plan, &self.header(), &*self.pass)
     }
 
+    /// An error unless these bytes are a state of this pass, of shares that were not absorbed yet.
+    ///
+    /// # Errors
+    /// As [`absorb`](Self::absorb), as far as the sums do not matter.
+    pub fn require_new(&self, state: &[u8]) -> Result<()> {
+        let (header, parts) = open_parts(state)?;
+        self.header().require_same(&header)?;
+        self.parts.clone().joined(parts).map(drop)
+    }
+
     /// Takes what another process made of its rows of this pass.
     ///
     /// # Errors
-    /// If the bytes are damaged, or belong to another pass.
+    /// If the bytes are damaged, belong to another pass, or hold a share that was absorbed already.
     pub fn absorb(self, state: &[u8]) -> Result<Self> {
-        let (header, other) = open::<Seen<ClassState>>(Kind::State, state)?;
+        let (header, (parts, other)) = open::<(PartIds, Seen<ClassState>)>(Kind::State, state)?;
         self.header().require_same(&header)?;
-        Ok(Self { seen: self.seen.merge(&*self.pass, other)?, ..self })
+        let parts = self.parts.joined(parts)?;
+        Ok(Self { seen: self.seen.merge(&*self.pass, other)?, parts, ..self })
     }
 
     /// The name of the pass on the wire: its recipe holds all that it depends on.
     fn header(&self) -> JobHeader {
         // Numbers and lists of them can always be written; without bytes it would only fail to tell passes apart.
         let recipe = postcard::to_allocvec(&*self.pass).unwrap_or_default();
-        let method = "a threshold for each class".to_owned();
+        let method = super::ClassShare::KIND.to_owned();
         let pass = if self.before.is_some() { 2 } else { 1 };
         JobHeader {
             method,
             settings: Vec::new(),
             pass,
-            rows: None,
+            rows: self.expected,
             calibration: Sha256::digest(&recipe).into(),
         }
     }
@@ -128,13 +164,20 @@ impl ClassRows {
     /// # Errors
     /// If there were none, they are not those of the pass before, or a class has too few rows and small ones are refused.
     pub fn end_pass(self) -> Result<ClassRowsEnded> {
-        let Self { job, pass, seen: Seen { rows, marks, state }, before } = self;
+        let Self { job, pass, seen: Seen { rows, marks, state }, before, expected, .. } = self;
         if rows == 0 {
             return Err(Error::Empty { what: "target probabilities" });
         }
+        if let Some(expected) = expected.filter(|expected| *expected != rows) {
+            return Err(Error::OtherNumberOfRows { expected, found: rows });
+        }
+        // The law was fitted to these rows; on others it says nothing.
+        if let Some(fitted) = job.fitted_to.filter(|fitted| *fitted != (rows, marks)) {
+            return Err(Error::OtherRows { before: fitted.0, now: rows });
+        }
         match (state, before) {
             (ClassState::Sample { rows: kept, labeled }, None) => {
-                job.after_sample(kept, labeled, (rows, marks))
+                job.after_sample(kept, labeled, (rows, marks), expected)
             }
             (ClassState::Sums { masses }, Some(before)) => {
                 if before.rows != (rows, marks) {
@@ -163,6 +206,7 @@ impl ClassJob {
         kept: RowSample<Box<[f64]>>,
         labeled: Vec<(u64, usize, f64)>,
         seen: (u64, RowMarks),
+        expected: Option<u64>,
     ) -> Result<ClassRowsEnded> {
         let classes = self.reading.classes;
         self.require_labels(&labeled)?;
@@ -224,6 +268,8 @@ impl ClassJob {
             pass,
             seen: Seen::new(state),
             before: Some(Box::new(before)),
+            expected,
+            parts: PartIds::default(),
         })))
     }
 

@@ -36,7 +36,7 @@ mod rank;
 mod undercovered;
 
 pub use class_coverages::ClassCoverages;
-pub use class_fit::{ClassFit, ClassFitOf, class_coverage_rows, per_class};
+pub use class_fit::{ClassFit, ClassFitOf, class_coverage_rows, per_class, require_per_class};
 pub use class_rows::{ClassRows, ClassRowsEnded};
 pub use class_share::ClassShare;
 pub use group_calibrations::{GroupPart, PerGroupCalibration};
