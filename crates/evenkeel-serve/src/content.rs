@@ -259,16 +259,24 @@ fn rows_of_json(content: &[u8], limits: &Limits) -> Result<BatchRows, Problem> {
     Ok(BatchRows { values: Values::F64(batch.probs.concat()), columns, ids })
 }
 
-/// Reads a batch of JSON as the server does: its numbers row after row, how many a row has, and what the rows are called.
+/// The rows of a batch of JSON.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JsonRows {
+    /// Its numbers, row after row.
+    pub values: Vec<f64>,
+    /// How many a row has, at least one.
+    pub columns: usize,
+    /// What the rows are called, where the batch says so.
+    pub ids: Option<Vec<String>>,
+}
+
+/// Reads a batch of JSON as the server does.
 ///
 /// # Errors
 /// What a caller would be told.
-pub fn read_json_batch(
-    content: &[u8],
-    limits: &Limits,
-) -> Result<(Vec<f64>, usize, Option<Vec<String>>), String> {
+pub fn read_json_batch(content: &[u8], limits: &Limits) -> Result<JsonRows, String> {
     let rows = rows_of_json(content, limits).map_err(|problem| problem.detail().to_owned())?;
-    Ok((rows.values.to_f64(), rows.columns, rows.ids))
+    Ok(JsonRows { values: rows.values.to_f64(), columns: rows.columns, ids: rows.ids })
 }
 
 /// JSON that says where it is wrong.

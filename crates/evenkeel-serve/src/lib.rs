@@ -42,7 +42,7 @@ mod unread;
 mod watch;
 mod webhooks;
 
-pub use content::read_json_batch;
+pub use content::{JsonRows, read_json_batch};
 pub use error::ServeError;
 pub use evenkeel_monitor::Token;
 pub use limits::Limits;

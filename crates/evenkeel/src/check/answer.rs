@@ -2,6 +2,7 @@
 
 use super::assumed::assumed_interval;
 use super::job::CheckedCalibration;
+use super::of_calibration::DensityOnGrid;
 use super::report::{
     AssumedModel, ConfidentInterval, CoverageIntervals, DominanceReport, DominanceReports,
     SandwichBounds, SandwichReports, ShiftOutcome, ShiftReport,
@@ -9,14 +10,11 @@ use super::report::{
 use super::settings::CheckSettings;
 use super::target_laws::TargetLaws;
 use crate::bound::{
-    DkwCorrection, Integrator, PopulationMargins, coverage_interval, exact_gap_between,
-    integrated_gap_between, level_gap_between, wasserstein_gap_below,
+    DkwCorrection, PopulationMargins, coverage_interval, exact_gap_between, integrated_gap_between,
+    level_gap_between, wasserstein_gap_below,
 };
 use crate::error::Result;
 use crate::level::FailureProbability;
-use crate::measure::{
-    BANDWIDTH_FLOOR, Bandwidth, Grid, SmoothedLaw, Support, WeightedEmpirical, largest,
-};
 use crate::method::label_plan::LabelPlan;
 use crate::reading::Readings;
 use crate::sandwich::Sandwich;
@@ -47,12 +45,8 @@ pub(super) fn answer(evidence: &Evidence<'_>) -> Result<ShiftReport> {
         permutations: test.permutations,
     };
     let dominance = f_u.dominance();
-    let floor = BANDWIDTH_FLOOR * range.width();
-    let bandwidth = Bandwidth::scott(scores, settings.bandwidth_factor, floor)?;
-    let law = WeightedEmpirical::uniform(scores)?;
-    let p = SmoothedLaw::new(law, bandwidth, Support::Bounded(range))?;
-    let smoothed = DensityOnGrid::new(&p, Grid::new(range, settings.bound_grid)?)?;
-    let bounds = |sandwich: &Sandwich| bounds_of(&smoothed, sandwich, scores.len(), settings);
+    let smoothed = calibration.alone.density(scores, range, settings)?;
+    let bounds = |sandwich: &Sandwich| bounds_of(smoothed, sandwich, scores.len(), settings);
     let Readings { coverage_estimate, readings, band, verdict, loss, .. } =
         plan.laws().readings_by(plan.reading(), *threshold, settings.alpha.level());
     Ok(ShiftReport {
@@ -112,24 +106,8 @@ fn coverage_intervals(evidence: &Evidence<'_>) -> Result<CoverageIntervals> {
     })
 }
 
-/// The density of the calibration scores on the grid of the bounds, found once for both pairs of laws.
-struct DensityOnGrid<'a> {
-    p: &'a SmoothedLaw,
-    grid: Grid,
-    integrator: Integrator,
-    largest: f64,
-}
-
-impl<'a> DensityOnGrid<'a> {
-    fn new(p: &'a SmoothedLaw, grid: Grid) -> Result<Self> {
-        let density = p.density().density_on_grid(&grid);
-        let integrator = Integrator::of_density(p, &grid, &density)?;
-        Ok(Self { p, grid, integrator, largest: largest(&density).1 })
-    }
-}
-
 fn bounds_of(
-    smoothed: &DensityOnGrid<'_>,
+    smoothed: &DensityOnGrid,
     sandwich: &Sandwich,
     n: usize,
     settings: &CheckSettings,

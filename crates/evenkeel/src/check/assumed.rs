@@ -16,7 +16,6 @@ use super::answer::Evidence;
 use super::job::CheckedCalibration;
 use crate::bound::{coverage_interval, dkw_half_width};
 use crate::error::Result;
-use crate::label_law::temperature_error;
 use crate::level::FailureProbability;
 use crate::reading::ReadingName;
 use crate::threshold::Threshold;
@@ -38,9 +37,9 @@ pub(super) fn assumed_interval(
         // Half of the failures for the temperature, half for the rows.
         Some(d) => {
             let half = FailureProbability::new(0.5 * d.get())?;
-            let errors = temperature_error(planner.labeled(), planner.temperature(), half);
-            let error = errors[0].max(errors[1]);
-            let classes = planner.labeled().classes();
+            let (labeled, fitted) = (planner.labeled(), planner.temperature());
+            let error = calibration.alone.temperature_error(labeled, fitted, half);
+            let classes = labeled.classes();
             // The uniform law is of all rows, the model's may be of a sample.
             let rows = laws.rows.min(plan.laws().rows_of(ReadingName::Calibrated));
             (moved_by_temperature(model, error, classes), dkw_half_width(rows as f64, half)?)

@@ -9,7 +9,10 @@
 //!
 //! The form is that of [`Fit`](crate::calibrator::Fit): every step takes the check and gives the next one back.
 
+use std::sync::Arc;
+
 use super::answer::{Evidence, answer};
+use super::of_calibration::OfCalibration;
 use super::passes::{CheckPass, CheckState, FirstCheckPass};
 use super::report::ShiftReport;
 use super::settings::{CheckSettings, Stopping, ThresholdInQuestion};
@@ -98,6 +101,8 @@ pub(super) struct CheckedCalibration {
     pub settings: CheckSettings,
     /// Probabilities of second models, as they name the job, and their columns.
     second: Option<(Vec<f64>, usize)>,
+    /// What answers need of all this alone, shared by clones: a service answers for many batches.
+    pub alone: Arc<OfCalibration>,
 }
 
 impl CheckedCalibration {
@@ -151,6 +156,7 @@ impl CheckedCalibration {
             law: law.cloned(),
             settings: *settings,
             second: beside.second.map(|table| (table.values().to_vec(), table.columns())),
+            alone: Arc::default(),
         })
     }
 

@@ -35,6 +35,7 @@
 mod answer;
 mod assumed;
 mod job;
+mod of_calibration;
 mod part;
 mod passes;
 mod report;
