@@ -56,7 +56,7 @@ def _columns_apart(values: Any) -> Optional[Columns]:
     if isinstance(values, np.ma.MaskedArray):
         return None
     if isinstance(values, np.ndarray):
-        return _columns_of(values)
+        return _columns_of(np.asarray(values))
     shape: Any = getattr(values, "shape", ())
     if not isinstance(shape, tuple) or len(shape) != 2 or shape[1] < 2 or shape[0] * shape[1] < _LEAST_CELLS_OF_COLUMNS:
         return None

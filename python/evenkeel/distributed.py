@@ -257,7 +257,9 @@ def partial(
     kind = _inputs.kind(logits)
     for batch in _each(batches):
         if part.reads_groups_only:
-            _count(part, chosen.keys_and_groups(batch), part_id)
+            keys_and_groups = chosen.keys_and_groups(batch)
+            if len(keys_and_groups[0]):
+                _count(part, keys_and_groups, part_id)
             continue
         given = chosen.of(batch)
         if not len(given.probs):

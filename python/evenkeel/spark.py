@@ -461,7 +461,9 @@ def _sampled(
         key = "__evenkeel_row"
         df = df.withColumn(key, F.monotonically_increasing_id())
     rows = df.select(*dict.fromkeys([*needed, key]))
-    drawn = rows.orderBy(F.xxhash64(F.col(key), F.lit(seed)), F.col(key)).limit(size)
+    # Spark's whole numbers have a sign; a seed has none.
+    signed = seed - 2**64 if seed >= 2**63 else seed
+    drawn = rows.orderBy(F.xxhash64(F.col(key), F.lit(signed)), F.col(key)).limit(size)
     if labeled:
         # Labeled rows count whatever the sample: they are few, and what they show is why they were labeled.
         drawn = drawn.union(rows.where(F.col(key).isin(list(labeled)))).dropDuplicates([key])

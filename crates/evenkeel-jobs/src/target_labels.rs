@@ -105,7 +105,8 @@ impl TargetLabels {
         count: usize,
     ) -> impl Iterator<Item = (usize, usize)> + '_ {
         let start = self.labels.partition_point(|(row, _)| *row < first);
-        let end = self.labels.partition_point(|(row, _)| *row < first.saturating_add(count));
+        // Not `first + count`, which the last key there is has no number for.
+        let end = self.labels.partition_point(|(row, _)| *row < first || *row - first < count);
         self.labels[start..end].iter().copied()
     }
 

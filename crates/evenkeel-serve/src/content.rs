@@ -11,6 +11,7 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use crate::batch_columns::BatchColumns;
+use crate::json_batch::{self, JsonTable};
 use crate::limits::Limits;
 use crate::problem::{Kind, Problem};
 use crate::spool::Spool;
@@ -153,17 +154,16 @@ impl From<RowId> for String {
     }
 }
 
-/// A batch as JSON.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
+/// A batch as JSON, as it is described to callers; [`json_batch`] reads it.
+#[derive(Debug, ToSchema)]
+#[expect(dead_code, reason = "the description of a body")]
 #[schema(example = json!({"probs": [[0.7, 0.2, 0.1], [0.1, 0.8, 0.1]]}))]
 pub(crate) struct JsonBatch {
     /// Class probabilities, a list for each row; each sums to 1.
     #[schema(min_items = 1)]
     pub probs: Vec<Vec<f64>>,
     /// What the rows are called, one for each, so that late labels can name them.
-    #[serde(default)]
-    #[schema(nullable = false)]
+    #[schema(nullable = false, required = false)]
     pub ids: Option<Vec<RowId>>,
 }
 
@@ -241,22 +241,8 @@ fn rows_of_table(
 }
 
 fn rows_of_json(content: &[u8], limits: &Limits) -> Result<BatchRows, Problem> {
-    let batch: JsonBatch = parse_json(content)?;
-    let columns = batch.probs.first().map_or(0, Vec::len);
-    if columns == 0 {
-        return Err(Problem::data("`probs` holds no rows; send a list of numbers for each row"));
-    }
-    require_classes(columns, limits)?;
-    require_rows(batch.probs.len(), columns, limits)?;
-    if let Some((row, found)) = batch.probs.iter().enumerate().find(|(_, row)| row.len() != columns)
-    {
-        let found = found.len();
-        return Err(Problem::data(format!(
-            "row {row} of `probs` has {found} numbers, row 0 has {columns}; send a number for each class in every row"
-        )));
-    }
-    let ids = batch.ids.map(|ids| ids.into_iter().map(String::from).collect());
-    Ok(BatchRows { values: Values::F64(batch.probs.concat()), columns, ids })
+    let JsonTable { values, columns, ids } = json_batch::read(content, limits)?;
+    Ok(BatchRows { values: Values::F64(values), columns, ids })
 }
 
 /// The rows of a batch of JSON.
@@ -287,7 +273,7 @@ pub(crate) fn parse_json<'a, T: Deserialize<'a>>(content: &'a [u8]) -> Result<T,
     })
 }
 
-fn require_classes(columns: usize, limits: &Limits) -> Result<(), Problem> {
+pub(crate) fn require_classes(columns: usize, limits: &Limits) -> Result<(), Problem> {
     let most = limits.classes;
     if columns <= most {
         return Ok(());
@@ -297,7 +283,7 @@ fn require_classes(columns: usize, limits: &Limits) -> Result<(), Problem> {
     )))
 }
 
-fn require_rows(rows: usize, columns: usize, limits: &Limits) -> Result<(), Problem> {
+pub(crate) fn require_rows(rows: usize, columns: usize, limits: &Limits) -> Result<(), Problem> {
     if rows > limits.rows {
         let most = limits.rows;
         return Err(Problem::too_large(format!(
@@ -367,6 +353,12 @@ mod tests {
             (r#"{"probs": [[1], [1], [1]]}"#, 413),
             (r#"{"probs": [[0.2, 0.2, 0.2, 0.4]]}"#, 413),
             (r#"{"probs": [[1]], "other": 1}"#, 422),
+            (r#"{"probs": [[1]], "probs": [[1]]}"#, 422),
+            (r#"{"probs": [[1]], "ids": [1, 2, 3]}"#, 413),
+            (r#"{"probs": [[0.5, 0.5], []]}"#, 422),
+            (r#"{"ids": [1]}"#, 422),
+            (r#"{"probs": [[1]]} 7"#, 400),
+            (r#"{"probs": [[1], [1], [1], "what follows is not read"#, 413),
             ("{", 400),
             ("", 400),
         ] {

@@ -21,6 +21,7 @@ mod disk;
 mod error;
 mod facts;
 mod headers;
+mod json_batch;
 mod limits;
 mod listen;
 mod lock;

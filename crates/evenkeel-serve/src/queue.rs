@@ -1,9 +1,9 @@
 //! Checks run on threads of their own, and only so many wait: a server that is full says so at once.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use rayon::{ThreadPool, ThreadPoolBuilder};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use crate::error::ServeError;
@@ -14,12 +14,15 @@ use crate::problem::Problem;
 /// Never on the threads that talk to callers: a check takes milliseconds of arithmetic, and meanwhile nobody would be heard.
 #[derive(Debug, Clone)]
 pub(crate) struct CheckQueue {
-    pool: Arc<ThreadPool>,
+    work: Sender<Work>,
     places: Arc<Semaphore>,
     most: usize,
     /// Requests for which there was no place.
     pub refused: Arc<AtomicU64>,
 }
+
+/// What a thread does.
+type Work = Box<dyn FnOnce() + Send>;
 
 /// A place in the queue, held until the answer is known.
 #[derive(Debug)]
@@ -30,17 +33,18 @@ pub(crate) struct Place {
 impl CheckQueue {
     /// A queue of `most` places in front of `threads` threads.
     pub(crate) fn start(threads: usize, most: usize) -> Result<Self, ServeError> {
-        let pool = ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .thread_name(|number| format!("check-{number}"))
-            .build()
-            .map_err(|error| ServeError::Threads { reason: error.to_string() })?;
-        Ok(Self {
-            pool: Arc::new(pool),
-            places: Arc::new(Semaphore::new(most)),
-            most,
-            refused: Arc::default(),
-        })
+        let (work, waiting) = channel::<Work>();
+        let waiting = Arc::new(Mutex::new(waiting));
+        for number in 0..threads.max(1) {
+            let waiting = Arc::clone(&waiting);
+            // Threads of their own, not rayon's: one of rayon's that waits for its share of a loop takes the next batch meanwhile, and
+            // may then wait for a lock that it holds itself.
+            std::thread::Builder::new()
+                .name(format!("check-{number}"))
+                .spawn(move || work_until_closed(&waiting))
+                .map_err(|error| ServeError::Threads { reason: error.to_string() })?;
+        }
+        Ok(Self { work, places: Arc::new(Semaphore::new(most)), most, refused: Arc::default() })
     }
 
     /// An error if there is no place now: asked before a body is read, so that none is read in vain.
@@ -79,13 +83,27 @@ impl CheckQueue {
         work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         let (tell, told) = oneshot::channel();
-        self.pool.spawn(move || {
+        let doing: Work = Box::new(move || {
             let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
             drop(place);
             let done = done.unwrap_or_else(|_| Err(Problem::system(&"a check panicked")));
             // The caller may have hung up; what was stored is stored, and a repeated key will say so.
             let _ = tell.send(done);
         });
+        // The threads live as long as the queue.
+        let _ = self.work.send(doing);
         told.await.unwrap_or_else(|_| Err(Problem::system(&"a check ended without an answer")))
+    }
+}
+
+/// Does one piece of work after the other; ends with the queue.
+fn work_until_closed(waiting: &Mutex<Receiver<Work>>) {
+    loop {
+        // The lock is held while waiting, by one thread, and given back before the work.
+        let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        match next {
+            Ok(work) => work(),
+            Err(_) => return,
+        }
     }
 }

@@ -31,7 +31,12 @@ enum Seen {
     Growing(Mark),
     /// It was taken or refused, and has not changed since.
     Done(Mark),
+    /// It could not be taken for a reason that may pass; so many looks are left until it is tried again.
+    Later(Mark, u32),
 }
+
+/// Looks between two tries of a file that could not be taken.
+const LOOKS_BETWEEN_TRIES: u32 = 15;
 
 /// Takes what arrives until `stop` is closed.
 pub(crate) fn watch(app: &Arc<App>, folder: &Path, stop: &Receiver<()>) {
@@ -61,11 +66,20 @@ fn look_through(app: &App, folder: &Path, seen: &mut BTreeMap<PathBuf, Seen>) {
                 Some(Seen::Done(before)) if *before == mark => {}
                 // The same twice: whoever wrote it has finished. Better still, write elsewhere and move it here.
                 Some(Seen::Growing(before)) if *before == mark => {
-                    if let Err(problem) = take(app, &name, &file, about.modified().ok()) {
+                    let tried = take(app, &name, &file, about.modified().ok());
+                    let next = after(tried.as_ref().err(), mark);
+                    if let Err(problem) = tried {
                         app.metrics.watch_failures.fetch_add(1, Ordering::Relaxed);
                         crate::log::line(format_args!("{}: {}", file.display(), problem.detail()));
                     }
-                    seen.insert(file, Seen::Done(mark));
+                    seen.insert(file, next);
+                }
+                Some(Seen::Later(before, looks)) if *before == mark => {
+                    let next = match looks.checked_sub(1) {
+                        Some(left) => Seen::Later(mark, left),
+                        None => Seen::Growing(mark),
+                    };
+                    seen.insert(file, next);
                 }
                 _ => {
                     seen.insert(file, Seen::Growing(mark));
@@ -74,6 +88,16 @@ fn look_through(app: &App, folder: &Path, seen: &mut BTreeMap<PathBuf, Seen>) {
         }
     }
     seen.retain(|file, _| file.exists());
+}
+
+/// What is to be done with a file after a try.
+///
+/// Rows that are wrong stay wrong until the file changes. A model that is not there yet, a full disk and a busy store may pass.
+fn after(problem: Option<&Problem>, mark: Mark) -> Seen {
+    match problem.map(|problem| problem.status().as_u16()) {
+        None | Some(413 | 415 | 422) => Seen::Done(mark),
+        Some(_) => Seen::Later(mark, LOOKS_BETWEEN_TRIES),
+    }
 }
 
 /// What is in a folder, by name: batches of one night are taken in their order.

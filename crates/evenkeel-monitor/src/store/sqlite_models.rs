@@ -99,7 +99,7 @@ impl SqliteStore {
         limit: u64,
     ) -> Result<Vec<AuditEntry>> {
         self.reading(|connection| {
-            let sql = "SELECT id, at, who, what, model, details FROM audit WHERE ?1 IS NULL OR model = ?1 ORDER BY id DESC LIMIT ?2";
+            let sql = "SELECT id, at, who, what, model, details FROM audit WHERE ?1 IS NULL OR model = ?1 OR (model IS NULL AND what LIKE 'webhooks %') ORDER BY id DESC LIMIT ?2";
             let entry_of = |row: &Row<'_>| {
                 Ok(AuditEntry {
                     id: count(row, 0)?,

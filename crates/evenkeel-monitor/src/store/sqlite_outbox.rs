@@ -75,6 +75,9 @@ impl Outbox for SqliteStore {
                 (Telling::Off, None) => return Ok(()),
                 (_, Some((_, what))) if what == telling.audited() => return Ok(()),
                 (Telling::Off, Some(_)) => "what happens from now on is not told".to_owned(),
+                (Telling::On, None) if told_before(transaction)? => {
+                    "they were on before this log said so; nothing is passed over".to_owned()
+                }
                 (Telling::On, last) => {
                     let since = last.map_or(i64::MIN, |(at, _)| at.seconds());
                     let sql = "UPDATE outbox SET due = NULL, delivered = ?1, error = 'nobody was to be told' \
@@ -174,4 +177,10 @@ impl Tokens for SqliteStore {
             Ok(transaction.execute(sql, params![id, at.seconds()])? > 0)
         })
     }
+}
+
+/// Whether some message was sent or tried: then webhooks were on, also where an older version did not log it.
+fn told_before(transaction: &rusqlite::Transaction<'_>) -> Result<bool, Stopped> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM outbox WHERE attempts > 0)";
+    Ok(transaction.query_row(sql, [], |row| row.get(0))?)
 }

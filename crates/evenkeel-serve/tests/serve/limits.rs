@@ -169,6 +169,50 @@ fn a_full_queue_says_so_at_once() {
     assert_eq!(history["batches"].as_array().unwrap().len(), taken);
 }
 
+/// An alarm recalibrates while it holds the store; a thread that helped out with other batches meanwhile waited for itself.
+#[test]
+fn alarms_under_load_leave_the_server_running() {
+    let world = World::with(|settings| settings.threads = Some(4));
+    let loud = npy("motion_blur_5_unlabeled.npy", 0..1000);
+    for model in 0..6 {
+        world.caller.put_model(&format!("m{model}")).expect(201);
+    }
+    std::thread::scope(|scope| {
+        for sender in 0..8 {
+            let (caller, loud) = (world.caller.clone(), &loud);
+            scope.spawn(move || {
+                for batch in 0..6 {
+                    let model = format!("m{}", (sender + batch) % 6);
+                    caller.post_batch(&model, &format!("{sender}-{batch}"), loud).expect(200);
+                }
+            });
+        }
+    });
+    for model in 0..6 {
+        let found = world.caller.get(&format!("/v1/models/m{model}/proposals")).expect(200);
+        assert!(found.text().contains("open"), "{}", found.text());
+    }
+}
+
+/// Rows of one number are twenty times as large in memory as in JSON: they are counted while they are read.
+#[test]
+fn rows_of_json_are_counted_while_they_are_read() {
+    let world = World::with_model();
+    let inflated = format!("{{\"probs\":[{}[0]]}}", "[0],".repeat(30_000_000));
+    let body = gzip(inflated.as_bytes());
+    drop(inflated);
+    let before = peak_memory();
+    let headers = [
+        ("content-type", "application/json"),
+        ("content-encoding", "gzip"),
+        ("idempotency-key", "many"),
+    ];
+    world.caller.send("POST", "/v1/models/garments/batches", &headers, &body).expect(413);
+    if let (Some(before), Some(after)) = (before, peak_memory()) {
+        assert!(after - before < 400 << 20, "{before} -> {after}");
+    }
+}
+
 #[test]
 fn a_server_without_room_on_its_disk_is_not_ready() {
     let mut world = World::with(|settings| settings.limits.free_bytes = 1);

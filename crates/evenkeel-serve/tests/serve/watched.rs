@@ -35,6 +35,11 @@ fn files_are_taken_once_each_when_they_are_whole() {
     let names: Vec<_> =
         batches().iter().map(|batch| batch["name"].as_str().unwrap().to_owned()).collect();
     assert_eq!(names, ["copy.npy", "night-2.npy"]);
+    // A model that is made later gets what waited for it: what is missing may come, what is broken stays so.
+    world.caller.put_model("nobody").expect(201);
+    wait_until("the batch that waited for its model", || {
+        world.caller.get("/v1/models/nobody").expect(200).json()["batches"] == 1
+    });
     // The files are the operator's.
     assert!(inbox.join("garments/night-1.npy").exists());
 }
