@@ -223,7 +223,8 @@ fn late_labels_name_rows_by_their_ids() {
     let scratch = Scratch::new();
     let (table, labels) = orders(300, 1);
     fs::write(scratch.at("cal.csv"), table).unwrap();
-    let lines: Vec<String> = labels.iter().map(u64::to_string).collect();
+    let word = |label: u64| ["coat", "bag", "boot"][label as usize];
+    let lines: Vec<&str> = labels.iter().map(|label| word(*label)).collect();
     fs::write(scratch.at("labels.csv"), format!("label\n{}\n", lines.join("\n"))).unwrap();
     run(
         &scratch,
@@ -236,12 +237,11 @@ fn late_labels_name_rows_by_their_ids() {
     run(&scratch, &format!("{words} order --store ids.sqlite --quiet")).done();
     run(&scratch, &format!("{words} order --store rows.sqlite --quiet")).done();
     // From the last row to the first, with the words for classes.
-    let word = |label: u64| ["coat", "bag", "boot"][label as usize];
     let by_id: Vec<String> =
         (0..20).rev().map(|row| format!("{},o-{row}", word(labels[row as usize]))).collect();
     fs::write(scratch.at("by-id.csv"), format!("label,order\n{}\n", by_id.join("\n"))).unwrap();
     let by_row: Vec<String> =
-        (0..20).rev().map(|row| format!("{row},{}", labels[row as usize])).collect();
+        (0..20).rev().map(|row| format!("{row},{}", word(labels[row as usize]))).collect();
     fs::write(scratch.at("by-row.csv"), format!("row,label\n{}\n", by_row.join("\n"))).unwrap();
     let sheet = "monitor labels --batch 1 --json --store";
     let named = run(&scratch, &format!("{sheet} ids.sqlite --labels by-id.csv --id-col order"));
