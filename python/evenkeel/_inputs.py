@@ -175,8 +175,8 @@ def group_codes(argument: str, values: Any) -> Tuple[List[str], np.ndarray]:
     if column is None:
         names, codes = np.unique(np.asarray(groups(argument, values), dtype=object), return_inverse=True)
         return [str(name) for name in names], np.ascontiguousarray(codes.reshape(-1), dtype=np.uint32)
-    names, codes = _arrow.codes(argument, column)
-    return groups(argument, names) if names else [], codes
+    found, codes = _arrow.codes(argument, column)
+    return groups(argument, found) if found else [], codes
 
 
 def array_of(argument: str, values: Any) -> np.ndarray:
