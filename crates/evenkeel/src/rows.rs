@@ -10,10 +10,45 @@ use crate::error::{Error, Result, require_same_length};
 
 // Sealed: the vector code is written for these two types; a third would miss it without a word.
 mod sealed {
-    pub trait Sealed {}
-    impl Sealed for f32 {}
-    impl Sealed for f64 {}
+    use super::{AnyRows, Rows};
+
+    pub trait Sealed: Sized {
+        fn any(rows: Rows<'_, Self>) -> AnyRows<'_>;
+    }
+    impl Sealed for f32 {
+        fn any(rows: Rows<'_, Self>) -> AnyRows<'_> {
+            AnyRows::Single(rows)
+        }
+    }
+    impl Sealed for f64 {
+        fn any(rows: Rows<'_, Self>) -> AnyRows<'_> {
+            AnyRows::Double(rows)
+        }
+    }
 }
+
+/// Rows with their type as a value, for functions that are not generic.
+///
+/// The loops over rows are behind such functions, so that they are compiled here, once for each type, as the core is; a generic
+/// function is compiled again in every crate that calls it, as that crate is.
+#[derive(Debug, Clone, Copy)]
+pub enum AnyRows<'a> {
+    /// Single precision.
+    Single(Rows<'a, f32>),
+    /// Double precision.
+    Double(Rows<'a, f64>),
+}
+
+/// `$work` with `$rows` as rows of their own type.
+macro_rules! of_their_type {
+    ($any:expr, $rows:ident => $work:expr) => {
+        match $any {
+            $crate::rows::AnyRows::Single($rows) => $work,
+            $crate::rows::AnyRows::Double($rows) => $work,
+        }
+    };
+}
+pub(crate) use of_their_type;
 
 /// The number types a table may hold. Everything is widened to `f64` as it is read.
 pub trait Real: Copy + PartialOrd + Into<f64> + Send + Sync + sealed::Sealed + 'static {}
@@ -48,6 +83,11 @@ impl<'a, T: Real> Rows<'a, T> {
             return Err(Error::Ragged { what, values: values.len(), columns });
         }
         Ok(Self { what, values, columns })
+    }
+
+    /// The same rows with their type as a value.
+    pub(crate) fn any(self) -> AnyRows<'a> {
+        T::any(self)
     }
 
     /// What error messages call the matrix.

@@ -291,7 +291,7 @@ impl Calibration {
         let score = self.provenance.score.with_draws_for("test");
         // None means one threshold for all, which was taken above; no label is left out should it
         // happen.
-        let own = self.rule.own_cutoffs(keys, block, &beside, &score, alpha)?;
+        let own = self.rule.own_cutoffs(keys, block.any(), &beside, &score, alpha)?;
         Ok(own.unwrap_or(Cutoffs::Shared(Threshold::AllLabels)))
     }
 
@@ -359,7 +359,7 @@ impl Calibration {
     ) -> Result<LabelSets> {
         self.require_columns(block.columns())?;
         let score = self.provenance.score.with_draws_for("test");
-        predict_scored(keys, block, self.scoring(&score), thresholds)
+        predict_scored(keys, block.any(), self.scoring(&score), thresholds)
     }
 
     /// An error unless there is a column for each class.
@@ -393,7 +393,7 @@ impl Calibration {
     ) -> Result<Vec<f64>> {
         self.require_columns(block.columns())?;
         let score = self.provenance.score.with_draws_for("test");
-        label_scores_by(keys, block, self.scoring(&score), labels)
+        label_scores_by(keys, block.any(), self.scoring(&score), labels)
     }
 
     fn scoring<'a>(&'a self, score: &'a Score) -> Scoring<'a> {

@@ -289,7 +289,7 @@ impl Fit {
         block: Rows<'_, T>,
         beside: SideInputs<'_>,
     ) -> Result<Self> {
-        Ok(Self { stage: Box::new(self.stage.add(keys, block, &beside)?), ..self })
+        Ok(Self { stage: Box::new(self.stage.add(keys, block.any(), &beside)?), ..self })
     }
 
     /// What other processes need to read rows for this pass: see [`Part`](super::Part).

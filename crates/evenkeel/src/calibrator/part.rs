@@ -71,7 +71,7 @@ impl Part {
         block: Rows<'_, T>,
         beside: SideInputs<'_>,
     ) -> Result<Self> {
-        Ok(Self { state: self.pass.add(self.state, keys, block, &beside)?, ..self })
+        Ok(Self { state: self.pass.add(self.state, keys, block.any(), &beside)?, ..self })
     }
 
     /// Takes what another worker made of its rows.

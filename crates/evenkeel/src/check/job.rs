@@ -335,7 +335,7 @@ impl Check {
         block: Rows<'_, T>,
         beside: SideInputs<'_>,
     ) -> Result<Self> {
-        Ok(Self { state: self.pass.add(self.state, keys, block, &beside)?, ..self })
+        Ok(Self { state: self.pass.add(self.state, keys, block.any(), &beside)?, ..self })
     }
 
     /// What other processes need to read rows for this pass: see [`CheckPart`](super::CheckPart).

@@ -11,7 +11,7 @@ use super::target_laws::{GatheredTarget, TargetLawsRecipe};
 use crate::error::{Error, Result};
 use crate::method::fit::{Pass, Seen};
 use crate::method::label_plan::{FirstPass, PlanFirstPass, PreparedPlan, SecondPass};
-use crate::rows::{Real, RowKeys, Rows};
+use crate::rows::{AnyRows, Real, RowKeys, Rows, of_their_type};
 use crate::side_inputs::SideInputs;
 use crate::sketch::{RowMarks, contradiction, marks_of_rows};
 
@@ -130,19 +130,21 @@ impl CheckPass {
         }
     }
 
-    pub(super) fn add<T: Real>(
+    pub(super) fn add(
         &self,
         state: CheckState,
         keys: RowKeys<'_>,
-        block: Rows<'_, T>,
+        block: AnyRows<'_>,
         side: &SideInputs<'_>,
     ) -> Result<CheckState> {
         match (self, state) {
             (Self::First(pass), CheckState::First(seen)) => {
-                Ok(CheckState::First(Box::new(seen.add(&**pass, keys, block, side)?)))
+                let seen = of_their_type!(block, rows => seen.add(&**pass, keys, rows, side))?;
+                Ok(CheckState::First(Box::new(seen)))
             }
             (Self::Second(pass), CheckState::Second(seen)) => {
-                Ok(CheckState::Second(Box::new(seen.add(&**pass, keys, block, side)?)))
+                let seen = of_their_type!(block, rows => seen.add(&**pass, keys, rows, side))?;
+                Ok(CheckState::Second(Box::new(seen)))
             }
             _ => Err(OTHER_PASS),
         }

@@ -6,7 +6,7 @@ use super::law_sets::law_sets;
 use super::thresholds::Thresholds;
 use crate::error::{Error, Result, require_same_length};
 use crate::label_law::LabelLawMap;
-use crate::rows::{Real, RowKeys, Rows, row_number};
+use crate::rows::{AnyRows, Real, RowKeys, Rows, of_their_type, row_number};
 use crate::score::{RowScratch, Score, row_scale, widen_scaled};
 
 /// `C(x) = {y : s(x, y) <= threshold}` for every row of a block of probabilities, which is read once and not copied.
@@ -25,7 +25,7 @@ pub fn predict_rows<'a, T: Real>(
     thresholds: impl Into<Thresholds<'a>>,
 ) -> Result<LabelSets> {
     let keys = RowKeys::From(first_row as u64);
-    predict_scored(keys, block, Scoring::Function(score), thresholds.into())
+    predict_scored(keys, block.any(), Scoring::Function(score), thresholds.into())
 }
 
 /// What scores the rows of a block.
@@ -45,7 +45,16 @@ impl Scoring<'_> {
 }
 
 /// [`predict_rows`] by a score function or a label law.
-pub(crate) fn predict_scored<T: Real>(
+pub(crate) fn predict_scored(
+    keys: RowKeys<'_>,
+    block: AnyRows<'_>,
+    scoring: Scoring<'_>,
+    thresholds: Thresholds<'_>,
+) -> Result<LabelSets> {
+    of_their_type!(block, rows => predict_typed(keys, rows, scoring, thresholds))
+}
+
+fn predict_typed<T: Real>(
     keys: RowKeys<'_>,
     block: Rows<'_, T>,
     scoring: Scoring<'_>,
@@ -105,11 +114,21 @@ pub fn label_scores_of_rows<T: Real>(
     score: &Score,
     labels: &[usize],
 ) -> Result<Vec<f64>> {
-    label_scores_by(RowKeys::From(first_row as u64), block, Scoring::Function(score), labels)
+    let keys = RowKeys::From(first_row as u64);
+    label_scores_by(keys, block.any(), Scoring::Function(score), labels)
 }
 
 /// [`label_scores_of_rows`] by a score function or a label law.
-pub(crate) fn label_scores_by<T: Real>(
+pub(crate) fn label_scores_by(
+    keys: RowKeys<'_>,
+    block: AnyRows<'_>,
+    scoring: Scoring<'_>,
+    labels: &[usize],
+) -> Result<Vec<f64>> {
+    of_their_type!(block, rows => label_scores_typed(keys, rows, scoring, labels))
+}
+
+fn label_scores_typed<T: Real>(
     keys: RowKeys<'_>,
     block: Rows<'_, T>,
     scoring: Scoring<'_>,

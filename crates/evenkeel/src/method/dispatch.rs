@@ -20,7 +20,7 @@ use crate::error::{Error, Result, User};
 use crate::interval::Interval;
 use crate::level::Miscoverage;
 use crate::measure::WeightedEmpirical;
-use crate::rows::{Real, RowKeys, Rows};
+use crate::rows::{AnyRows, Real, RowKeys, of_their_type};
 use crate::score::Score;
 use crate::side_inputs::{SideInputs, TargetLabels};
 use crate::sketch::RowMarks;
@@ -81,16 +81,17 @@ macro_rules! stages {
             }
 
             /// Adds a block of rows.
-            pub(crate) fn add<T: Real>(
+            pub(crate) fn add(
                 &self,
                 state: AnyState,
                 keys: RowKeys<'_>,
-                block: Rows<'_, T>,
+                block: AnyRows<'_>,
                 side: &SideInputs<'_>,
             ) -> Result<AnyState> {
                 match (self, state) {
                     $((Self::$stage(pass), AnyState::$stage(seen)) => {
-                        Ok(AnyState::$stage(seen.add(pass, keys, block, side)?))
+                        let seen = of_their_type!(block, rows => seen.add(pass, keys, rows, side))?;
+                        Ok(AnyState::$stage(seen))
                     })*
                     _ => Err(OTHER_PASS),
                 }
@@ -152,15 +153,15 @@ macro_rules! stages {
             }
 
             /// Adds a block of rows.
-            pub(crate) fn add<T: Real>(
+            pub(crate) fn add(
                 self,
                 keys: RowKeys<'_>,
-                block: Rows<'_, T>,
+                block: AnyRows<'_>,
                 side: &SideInputs<'_>,
             ) -> Result<Self> {
                 Ok(match self {
                     $(Self::$stage(Open { stage, pass, seen }) => {
-                        let seen = seen.add(&pass, keys, block, side)?;
+                        let seen = of_their_type!(block, rows => seen.add(&pass, keys, rows, side))?;
                         Self::$stage(Open { stage, pass, seen })
                     })*
                 })
@@ -456,17 +457,23 @@ impl Rule {
     ///
     /// # Errors
     /// If a side input that the rule needs is missing, or a row does not hold probabilities.
-    pub(crate) fn own_cutoffs<T: Real>(
+    pub(crate) fn own_cutoffs(
         &self,
         keys: RowKeys<'_>,
-        block: Rows<'_, T>,
+        block: AnyRows<'_>,
         side: &SideInputs<'_>,
         score: &Score,
         alpha: Miscoverage,
     ) -> Result<Option<Cutoffs>> {
         match self {
-            Self::ByRatio(rule) => rule.cutoffs(keys, block, side, score, alpha).map(Some),
-            Self::Conditional(rule) => rule.cutoffs(keys, block, side, score, alpha).map(Some),
+            Self::ByRatio(rule) => {
+                of_their_type!(block, rows => rule.cutoffs(keys, rows, side, score, alpha))
+                    .map(Some)
+            }
+            Self::Conditional(rule) => {
+                of_their_type!(block, rows => rule.cutoffs(keys, rows, side, score, alpha))
+                    .map(Some)
+            }
             _ => Ok(None),
         }
     }

@@ -9,7 +9,7 @@
 use crate::error::{At, Error, Result};
 use crate::numeric::simd::in_widest_registers;
 use crate::numeric::softmax_into;
-use crate::rows::{Real, Rows, row_number};
+use crate::rows::{AnyRows, Real, Rows, of_their_type, row_number};
 
 /// Rows may miss a sum of one by this much (rounded to three digits on their way here); they are then renormalised.
 pub const NORMALISATION_TOLERANCE: f64 = 1e-3;
@@ -243,6 +243,22 @@ pub fn softmax_rows<T: Real>(logits: Rows<'_, T>, temperature: f64) -> Result<Ve
 /// # Errors
 /// `OutOfRange` unless the temperature is positive and finite, `NotFinite` for a logit that is NaN or infinite.
 pub fn softmax_rows_into<T: Real>(
+    logits: Rows<'_, T>,
+    temperature: f64,
+    probabilities: &mut Vec<f64>,
+) -> Result<()> {
+    softmax_any_rows_into(logits.any(), temperature, probabilities)
+}
+
+fn softmax_any_rows_into(
+    logits: AnyRows<'_>,
+    temperature: f64,
+    probabilities: &mut Vec<f64>,
+) -> Result<()> {
+    of_their_type!(logits, rows => softmax_typed_rows_into(rows, temperature, probabilities))
+}
+
+fn softmax_typed_rows_into<T: Real>(
     logits: Rows<'_, T>,
     temperature: f64,
     probabilities: &mut Vec<f64>,
