@@ -1,11 +1,14 @@
 //! The files of some points as a source of rows: probabilities, and beside them labels, features and ratios.
 
+use std::any::Any;
+use std::sync::Arc;
+
 use evenkeel::Error;
-use evenkeel::rows::Rows;
+use evenkeel::rows::{Rows, SHARE_CELLS};
 use evenkeel::side_inputs::SideInputs;
 use evenkeel_jobs::{
-    AnyRows, BLOCK_BYTES, Block, JobError, PerRow, RowSource, SecondTable, SeenRows, ValueKind,
-    beside_each_other, counted_from,
+    AnyRows, BLOCK_BYTES, Block, JobError, PerRow, RowSource, SecondTable, SeenRows, TakeBlocks,
+    TakenBlock, ValueKind, beside_each_other, counted_from,
 };
 
 use crate::class_of_label::ClassOfLabel;
@@ -16,7 +19,6 @@ use crate::reader::MatrixReader;
 use crate::source::MatrixSource;
 use crate::table_reading::TableReading;
 use crate::text_rows::TextRows;
-use std::sync::Arc;
 
 /// The files that describe one set of points, as typed.
 #[derive(Debug, Clone, Copy)]
@@ -56,16 +58,12 @@ pub struct FileSource {
     source: MatrixSource,
     reading: TableReading,
     reader: MatrixReader,
-    block: crate::Block,
-    softmax: Vec<f64>,
     labels: Option<Companion>,
     features: Option<Companion>,
     ratios: Option<Companion>,
     second: Vec<Companion>,
-    /// What second models say of the block at hand, beside each other.
-    block_second: Vec<f64>,
-    /// Labels of the block at hand.
-    block_labels: Vec<usize>,
+    /// The block at hand, where blocks are not given away.
+    block: FileBlock,
     seen: usize,
 }
 
@@ -112,17 +110,14 @@ impl FileSource {
                 more => format!("{} and {more} more", files.probs),
             },
             kind,
-            block: reader.empty_block(),
+            block: FileBlock::new(kind, &reader),
             reader,
             reading,
             source,
-            softmax: Vec::new(),
             labels,
             features,
             ratios,
             second,
-            block_second: Vec::new(),
-            block_labels: Vec::new(),
             seen: 0,
         })
     }
@@ -130,6 +125,44 @@ impl FileSource {
     fn companions(&mut self) -> impl Iterator<Item = &mut Companion> {
         let others = [&mut self.labels, &mut self.features, &mut self.ratios];
         others.into_iter().flatten().chain(&mut self.second)
+    }
+
+    /// Reads at most so many rows, and what stands beside them; returns whether there were any.
+    fn fill(&mut self, rows: usize, block: &mut FileBlock) -> Result<bool, JobError> {
+        if !self.reader.fill_block(rows, &mut block.rows)? {
+            let (name, seen) = (self.name.clone(), self.seen);
+            // Only at the end is it known that a companion has rows to spare, which mean that the
+            // files do not belong together.
+            self.companions().try_for_each(|companion| companion.require_end(&name, seen))?;
+            return Ok(false);
+        }
+        let (first_row, count) = (block.rows.first_row(), block.rows.row_count());
+        self.seen = first_row + count;
+        block.labels = match &mut self.labels {
+            Some(companion) => {
+                companion.labels(count, first_row, block.rows.columns(), &self.name)?
+            }
+            // No labels, not zeros: a job that needs labels must be able to tell.
+            None => Vec::new(),
+        };
+        block.features = match &mut self.features {
+            Some(companion) => {
+                let (values, columns) = companion.numbers(count, first_row, &self.name)?;
+                Some((values.to_vec(), columns))
+            }
+            None => None,
+        };
+        block.ratios = match &mut self.ratios {
+            Some(companion) => Some(companion.numbers(count, first_row, &self.name)?.0.to_vec()),
+            None => None,
+        };
+        block.second.clear();
+        for companion in &mut self.second {
+            companion.advance(count, first_row, &self.name)?;
+            block.second.push(companion.last()?);
+            block.name.clone_from(&self.name);
+        }
+        Ok(true)
     }
 }
 
@@ -164,46 +197,96 @@ impl RowSource for FileSource {
     }
 
     fn next_block(&mut self) -> Result<Option<Block<'_>>, JobError> {
-        let at_a_time = self.reader.rows_within(BLOCK_BYTES);
-        if !self.reader.fill_block(at_a_time, &mut self.block)? {
-            let (name, seen) = (self.name.clone(), self.seen);
-            // Only at the end is it known that a companion has rows to spare, which mean that the
-            // files do not belong together.
-            self.companions().try_for_each(|companion| companion.require_end(&name, seen))?;
-            return Ok(None);
+        let rows = self.reader.rows_within(BLOCK_BYTES);
+        let nothing = FileBlock::new(self.kind, &self.reader);
+        let mut block = std::mem::replace(&mut self.block, nothing);
+        let filled = self.fill(rows, &mut block);
+        self.block = block;
+        if filled? { self.block.block().map(Some) } else { Ok(None) }
+    }
+
+    fn in_turns(&mut self) -> Option<&mut dyn TakeBlocks> {
+        Some(self)
+    }
+}
+
+impl TakeBlocks for FileSource {
+    fn take(
+        &mut self,
+        used: Option<Box<dyn TakenBlock>>,
+    ) -> Result<Option<Box<dyn TakenBlock>>, JobError> {
+        let used = used.and_then(|used| (used as Box<dyn Any>).downcast::<FileBlock>().ok());
+        let mut block = used.unwrap_or_else(|| Box::new(FileBlock::new(self.kind, &self.reader)));
+        let rows = (SHARE_CELLS / self.reader.columns()).max(1);
+        Ok(if self.fill(rows, &mut block)? { Some(block) } else { None })
+    }
+}
+
+/// Rows of the files, and what is made of them.
+#[derive(Debug)]
+struct FileBlock {
+    kind: ValueKind,
+    /// What the rows are called, in errors about second models.
+    name: String,
+    rows: crate::Block,
+    labels: Vec<usize>,
+    /// Row after row, and the columns of one.
+    features: Option<(Vec<f64>, usize)>,
+    ratios: Option<Vec<f64>>,
+    /// The output of each second model.
+    second: Vec<SecondRows>,
+    softmax: Vec<f64>,
+    /// What second models say, beside each other.
+    beside: Vec<f64>,
+}
+
+/// Rows of a second model, of some file.
+#[derive(Debug)]
+struct SecondRows {
+    file: String,
+    values: Vec<f64>,
+    columns: usize,
+}
+
+impl FileBlock {
+    /// Memory for the rows of a reader.
+    fn new(kind: ValueKind, reader: &MatrixReader) -> Self {
+        Self {
+            kind,
+            name: String::new(),
+            rows: reader.empty_block(),
+            labels: Vec::new(),
+            features: None,
+            ratios: None,
+            second: Vec::new(),
+            softmax: Vec::new(),
+            beside: Vec::new(),
         }
-        let block = &self.block;
-        let first_row = block.first_row();
-        let rows = block.probabilities(self.kind, &mut self.softmax)?;
-        let (count, classes) = (rows.rows(), rows.columns());
-        self.seen = first_row + count;
-        self.block_labels = match &mut self.labels {
-            Some(companion) => companion.labels(count, first_row, classes, &self.name)?,
-            // No labels, not zeros: a job that needs labels must be able to tell.
-            None => Vec::new(),
-        };
+    }
+}
+
+impl TakenBlock for FileBlock {
+    fn block(&mut self) -> Result<Block<'_>, JobError> {
+        let first_row = self.rows.first_row();
+        let rows = self.rows.probabilities(self.kind, &mut self.softmax)?;
         let mut side = SideInputs::default();
-        if let Some(companion) = &mut self.features {
-            let (values, columns) = companion.numbers(count, first_row, &self.name)?;
-            side.features = Some(Rows::new("features", values, columns)?);
+        if let Some((values, columns)) = &self.features {
+            side.features = Some(Rows::new("features", values, *columns)?);
         }
-        if let Some(companion) = &mut self.ratios {
-            let (values, _) = companion.numbers(count, first_row, &self.name)?;
-            side.ratios = Some(values);
-        }
+        side.ratios = self.ratios.as_deref();
         if !self.second.is_empty() {
-            for companion in &mut self.second {
-                companion.advance(count, first_row, &self.name)?;
-            }
-            let tables = self.second.iter().map(|one| one.table(first_row));
-            let tables: Vec<SecondTable<'_>> = tables.collect::<Result<_, _>>()?;
+            let tables = self.second.iter().map(|SecondRows { file, values, columns }| {
+                let rows = AnyRows::f64(values, *columns)?;
+                Ok(SecondTable { name: file, rows, first_row })
+            });
+            let tables: Vec<SecondTable<'_>> = tables.collect::<Result<_, JobError>>()?;
+            let (count, classes) = (rows.rows(), rows.columns());
             let seen = SeenRows { name: &self.name, rows: count, classes };
-            self.block_second = beside_each_other(&tables, self.kind, seen)?;
-            let columns = classes * tables.len();
+            self.beside = beside_each_other(&tables, self.kind, seen)?;
             let what = "probabilities of second models";
-            side.second = Some(Rows::new(what, &self.block_second, columns)?);
+            side.second = Some(Rows::new(what, &self.beside, classes * tables.len())?);
         }
-        Ok(Some(Block { first_row, rows, side, labels: &self.block_labels }))
+        Ok(Block { first_row, rows, side, labels: &self.labels })
     }
 }
 
@@ -299,10 +382,10 @@ impl Companion {
     }
 
     /// The rows that were read last, as a second model's.
-    fn table(&self, first_row: usize) -> Result<SecondTable<'_>, JobError> {
+    fn last(&self) -> Result<SecondRows, JobError> {
         let Beside::Numbers(numbers) = &self.rows else { return Err(self.words()) };
-        let rows = AnyRows::f64(numbers.last_rows(), numbers.columns())?;
-        Ok(SecondTable { name: &self.file, rows, first_row })
+        let (values, columns) = (numbers.last_rows().to_vec(), numbers.columns());
+        Ok(SecondRows { file: self.file.clone(), values, columns })
     }
 
     /// The numbers of the next rows, checked, and how many a row has.

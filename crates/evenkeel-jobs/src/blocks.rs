@@ -50,7 +50,7 @@ pub(crate) fn each_block(
 /// The error of the first bad row of a block.
 ///
 /// Threads stop at the first they meet, which may be another one in every run; the same input must give the same words.
-fn first_bad_row(block: &Block<'_>, error: JobError) -> JobError {
+pub(crate) fn first_bad_row(block: &Block<'_>, error: JobError) -> JobError {
     match error {
         JobError::Core(found) if row_of(&found).is_some() => {
             let first = with_rows!(block.rows, |rows| {

@@ -2,15 +2,15 @@
 
 use std::time::Instant;
 
-use evenkeel::calibrator::{Ended, Fit, Fitted, ShiftCalibrator};
+use evenkeel::calibrator::{Ended, Fit, FitShare, Fitted, ShiftCalibrator};
 use evenkeel::rows::RowKeys;
 
 use crate::any_rows::with_rows;
-use crate::blocks::each_block;
 use crate::error::{JobError, Result};
 use crate::labeled::LabeledData;
 use crate::observer::{Observer, Stage};
-use crate::source::RowSource;
+use crate::source::{Block, RowSource};
+use crate::turns::each_block_shared;
 
 /// Fits a calibrator and measures the seconds that takes without reading.
 pub(crate) fn fit(
@@ -41,18 +41,17 @@ pub(crate) fn fit_begun(
         None => fit,
     };
     let ready = loop {
-        // Taken by every block and given back by all that are added: after an error there is none, and none is needed.
-        let mut open = Some(fit);
-        each_block(target, labeled.classes(), (Stage::Reading, observer), |block| {
-            let keys = RowKeys::From(block.first_row as u64);
-            let add = |fit: Fit| with_rows!(block.rows, |rows| fit.add(keys, rows, block.side));
-            open = clock.time(|| open.take().map(add).transpose())?;
-            rows = rows.max(block.first_row + block.rows.rows());
-            Ok(())
-        })?;
+        let empty = || Share { rows: fit.share(), end: 0, clock: Clock::default() };
+        let add = |share: Share, block: &Block<'_>| share.add(&fit, block);
+        let classes = labeled.classes();
+        let shares = each_block_shared(target, classes, (Stage::Reading, observer), empty, add)?;
+        // Beside each other: the slowest is what it took.
+        let slowest = shares.iter().map(|share| share.clock.seconds).fold(0.0, f64::max);
+        clock.seconds += slowest;
+        rows = shares.iter().map(|share| share.end).fold(rows, usize::max);
         labeled.require_target_rows(rows)?;
-        let read = open.ok_or_else(|| JobError::NoRows { input: target.name().to_owned() })?;
-        match clock.time(|| read.end_pass())? {
+        let joined = || shares.into_iter().try_fold(fit, |fit, share| fit.join(share.rows));
+        match clock.time(|| joined()?.end_pass())? {
             Ended::Again(again) => fit = again,
             Ended::Done(ready) => break ready,
         }
@@ -73,6 +72,24 @@ pub(crate) fn fit_begun(
     }
     observer.end();
     Ok((finished?, clock.seconds))
+}
+
+/// What one thread has read of a pass.
+struct Share {
+    rows: FitShare,
+    /// One past the last of them.
+    end: usize,
+    clock: Clock,
+}
+
+impl Share {
+    fn add(self, fit: &Fit, block: &Block<'_>) -> Result<Self> {
+        let Self { rows: share, end, mut clock } = self;
+        let keys = RowKeys::From(block.first_row as u64);
+        let rows = clock
+            .time(|| with_rows!(block.rows, |rows| fit.add_to(share, keys, rows, block.side)))?;
+        Ok(Self { rows, end: end.max(block.first_row + block.rows.rows()), clock })
+    }
 }
 
 /// Adds up seconds.

@@ -68,6 +68,7 @@ pub mod sentences;
 mod source;
 mod stored;
 mod target_labels;
+mod turns;
 mod update;
 mod value_kind;
 
@@ -91,7 +92,7 @@ pub use observer::{Observer, Stage, Unobserved};
 pub use predict::{Predicted, predict, refuse_unused};
 pub use said::said_of;
 pub use second_models::{SecondTable, SeenRows, beside_each_other};
-pub use source::{Block, RowSource};
+pub use source::{Block, RowSource, TakeBlocks, TakenBlock};
 pub use stored::parse_calibration;
 pub use target_labels::TargetLabels;
 pub use update::update;

@@ -1,5 +1,7 @@
 //! Rows from anywhere, in blocks, as often as a job asks for them.
 
+use std::any::Any;
+
 use evenkeel::side_inputs::SideInputs;
 
 use crate::any_rows::AnyRows;
@@ -46,4 +48,30 @@ pub trait RowSource {
     /// # Errors
     /// If they cannot be read, or what stands beside them does not fit them.
     fn next_block(&mut self) -> Result<Option<Block<'_>>>;
+
+    /// The same rows for several threads, which take blocks in turn; none for a source that cannot give them away.
+    fn in_turns(&mut self) -> Option<&mut dyn TakeBlocks> {
+        None
+    }
+}
+
+/// A source whose blocks are given away: one thread works on a block while another takes the next.
+pub trait TakeBlocks: Send {
+    /// The next rows in memory of their own, none after the last. `used` is a block that is no longer needed, whose memory serves again.
+    ///
+    /// Only what must be done in the order of the rows is done here: others wait for it. Blocks of at most
+    /// [`SHARE_CELLS`](evenkeel::rows::SHARE_CELLS) numbers are worked on by the thread that took them alone.
+    ///
+    /// # Errors
+    /// If they cannot be read, or what stands beside them does not fit them.
+    fn take(&mut self, used: Option<Box<dyn TakenBlock>>) -> Result<Option<Box<dyn TakenBlock>>>;
+}
+
+/// Rows that do not borrow from their source.
+pub trait TakenBlock: Any + Send {
+    /// The rows as jobs read them. What can be done beside other threads is done here, such as the softmax of logits.
+    ///
+    /// # Errors
+    /// If what was read is not what it is said to be.
+    fn block(&mut self) -> Result<Block<'_>>;
 }

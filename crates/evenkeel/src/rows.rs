@@ -118,8 +118,8 @@ impl<'a, T: Real> Rows<'a, T> {
         &self.values[index * self.columns..][..self.columns]
     }
 
-    /// Adds the block to a state: as it is where the pool has one thread, else in shares, whose states begin as `emptied` says
-    /// and are merged. Only for states that are the same for any cut and tree of merges.
+    /// Adds the block to a state: as it is where the pool has one thread or the block is no larger than a share, else in shares, whose
+    /// states begin as `emptied` says and are merged. Only for states that are the same for any cut and tree of merges.
     ///
     /// # Errors
     /// Those of `add` and `merge`.
@@ -135,10 +135,11 @@ impl<'a, T: Real> Rows<'a, T> {
         merge: impl Fn(S, S) -> Result<S> + Sync,
     ) -> Result<S> {
         let threads = rayon::current_num_threads();
-        if threads == 1 {
+        let rows = (SHARE_CELLS / self.columns).max(1);
+        // Small blocks come from threads that read a source in turns, and are busy already.
+        if threads == 1 || self.rows() <= rows {
             return add(state, Share { first: 0, keys, rows: self });
         }
-        let rows = (SHARE_CELLS / self.columns).max(1);
         let shares = self.shares(keys, rows).enumerate();
         // A state may be large beside what a share adds to it: each serves several shares, and there are still enough to keep
         // the threads busy when one is held up.
@@ -180,8 +181,8 @@ impl<'a, T: Real> Rows<'a, T> {
     }
 }
 
-/// Cells of a share that a thread takes at a time; no result depends on it.
-const SHARE_CELLS: usize = 1 << 18;
+/// Cells of a share that a thread takes at a time; no result depends on it. A block of no more is not cut.
+pub const SHARE_CELLS: usize = 1 << 18;
 
 /// A part of a block.
 #[derive(Debug, Clone, Copy)]

@@ -1,5 +1,7 @@
 //! A few target rows with their sets, for people to look at.
 
+use std::collections::BTreeMap;
+
 use evenkeel::conformal::LabelSets;
 use evenkeel::rows::Rows;
 use evenkeel::score::Probabilities;
@@ -28,22 +30,24 @@ pub struct ExampleRow {
     pub after: Option<Vec<usize>>,
 }
 
-/// The first rows of the target data, as they come by.
+/// The first rows of the target data, as they come by: each part under the number of its first row.
 #[derive(Debug, Default)]
-pub(crate) struct FirstRows(Vec<f64>);
+pub(crate) struct FirstRows(BTreeMap<usize, Vec<f64>>);
 
 impl FirstRows {
-    /// Takes what it still needs of a block.
+    /// Takes what it needs of a block.
     pub(crate) fn add(&mut self, first_row: usize, rows: &AnyRows<'_>) {
-        let classes = rows.columns();
-        // A second pass brings the same rows again.
-        if first_row * classes != self.0.len() {
-            return;
+        let wanted = LOOKED_AT.saturating_sub(first_row).min(rows.rows());
+        if wanted > 0 {
+            let widened = rows.part(0..wanted).map(|rows| rows.widened().into_owned());
+            // A second pass brings the same rows again.
+            self.0.entry(first_row).or_insert_with(|| widened.unwrap_or_default());
         }
-        let missing = LOOKED_AT.saturating_sub(first_row).min(rows.rows());
-        if missing > 0 {
-            self.0.extend(rows.widened().iter().take(missing * classes));
-        }
+    }
+
+    /// Takes what another thread has seen.
+    pub(crate) fn join(&mut self, other: Self) {
+        self.0.extend(other.0);
     }
 
     /// Three rows. Those whose sets the repair changes come first: they show what it does.
@@ -53,10 +57,17 @@ impl FirstRows {
         before: impl FnOnce(Rows<'_, f64>) -> evenkeel::Result<LabelSets>,
         after: Option<impl FnOnce(Rows<'_, f64>) -> evenkeel::Result<LabelSets>>,
     ) -> Result<Vec<ExampleRow>> {
-        if self.0.is_empty() {
+        let mut values = Vec::new();
+        for (first_row, part) in &self.0 {
+            // Rows of a stream that begins elsewhere are not its first ones.
+            if first_row * classes == values.len() {
+                values.extend_from_slice(part);
+            }
+        }
+        if values.is_empty() {
             return Ok(Vec::new());
         }
-        let rows = Rows::new("probabilities", &self.0, classes)?;
+        let rows = Rows::new("probabilities", &values, classes)?;
         let (before, after) = (before(rows)?, after.map(|sets| sets(rows)).transpose()?);
         let labels = |sets: &LabelSets, row: usize| sets.labels(row).collect::<Vec<usize>>();
         let changes = |row: &usize| {

@@ -96,7 +96,7 @@ impl CoverageMeasured {
 }
 
 /// Counts labels in their sets as blocks come by.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Counting<'a> {
     labels: &'a TargetLabels,
     scored_by: ScoredBy<'a>,
@@ -148,6 +148,13 @@ impl<'a> Counting<'a> {
                 scores.iter().filter(|score| self.threshold.admits(**score)).count() as u64;
         }
         Ok(())
+    }
+
+    /// Takes what another thread has counted.
+    pub(crate) fn join(&mut self, other: &Self) {
+        self.chosen_with_labels |= other.chosen_with_labels;
+        self.seen += other.seen;
+        self.covered += other.covered;
     }
 
     /// The count with its interval; none where no row was labeled.

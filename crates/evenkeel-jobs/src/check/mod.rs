@@ -20,7 +20,7 @@ pub(crate) use settled::{Labels as LabelsUsed, Repair, Settled};
 
 use evenkeel::calibration::{Calibration, Evidence};
 use evenkeel::check::{
-    Check, CheckEnded, CheckSettings, ShiftReport, TargetLaws, ThresholdInQuestion,
+    Check, CheckEnded, CheckSettings, CheckShare, ShiftReport, TargetLaws, ThresholdInQuestion,
 };
 use evenkeel::evaluation::ClassCoverage;
 use evenkeel::level::{FailureProbability, Miscoverage};
@@ -33,7 +33,6 @@ use evenkeel::side_inputs::SideInputs;
 use evenkeel::threshold::Threshold;
 
 use crate::any_rows::with_rows;
-use crate::blocks::each_block;
 use crate::calibrate::calibrate;
 use crate::documents::CheckDocument;
 use crate::error::{JobError, Result};
@@ -41,8 +40,9 @@ use crate::fit::fit_begun;
 use crate::grouped::undercovered_classes;
 use crate::labeled::LabeledData;
 use crate::observer::{Observer, Stage};
-use crate::source::RowSource;
+use crate::source::{Block, RowSource};
 use crate::target_labels::TargetLabels;
+use crate::turns::each_block_shared;
 use scoring::mean_set_size;
 
 /// A label that a threshold was chosen with.
@@ -298,24 +298,26 @@ fn checked(
     let mut measured = None;
     let mut rows = 0;
     let found = loop {
-        // Taken by every block and given back by all that are added: after an error there is none, and none is needed.
-        let mut open = Some(check);
-        each_block(target, labeled.classes(), (Stage::Reading, observer), |block| {
-            let keys = RowKeys::From(block.first_row as u64);
-            let beside = SideInputs { second: block.side.second, ..SideInputs::default() };
-            let add =
-                |check: Check| with_rows!(block.rows, |rows| check.add_beside(keys, rows, beside));
-            open = open.take().map(add).transpose()?;
-            first_rows.add(block.first_row, &block.rows);
-            rows = rows.max(block.first_row + block.rows.rows());
-            counting.as_mut().map_or(Ok(()), |count| count.add(block.first_row, &block.rows))
-        })?;
+        let shares = each_block_shared(
+            target,
+            labeled.classes(),
+            (Stage::Reading, observer),
+            || Share::new(&check, counting.as_ref()),
+            |share, block| share.add(&check, block),
+        )?;
+        for share in shares {
+            check = check.join(share.rows)?;
+            first_rows.join(share.first_rows);
+            rows = rows.max(share.end);
+            if let (Some(counting), Some(counted)) = (&mut counting, &share.counting) {
+                counting.join(counted);
+            }
+        }
         // Labels are counted in the first pass; the second brings the same rows.
         if let Some(counting) = counting.take() {
             measured = counting.finish(rows, job.settings.delta)?;
         }
-        let read = open.ok_or_else(|| JobError::NoRows { input: target.name().to_owned() })?;
-        let ended = read.end_pass();
+        let ended = check.end_pass();
         match ended.map_err(|error| JobError::from(error).while_reading(target.name()))? {
             CheckEnded::Again(again) => check = again,
             CheckEnded::Done(checked) => break checked,
@@ -347,6 +349,36 @@ fn checked(
     };
     let given = (scores, labeled.labels().as_slice());
     settled.conclude(job, given, (recommended, own.as_ref()), &first_rows)
+}
+
+/// What one thread has read of a pass.
+struct Share<'a> {
+    rows: CheckShare,
+    /// One past the last of them.
+    end: usize,
+    first_rows: FirstRows,
+    /// In the first pass.
+    counting: Option<Counting<'a>>,
+}
+
+impl<'a> Share<'a> {
+    /// Nothing yet; `counting` has counted nothing either.
+    fn new(check: &Check, counting: Option<&Counting<'a>>) -> Self {
+        let (rows, counting) = (check.share(), counting.cloned());
+        Self { rows, end: 0, first_rows: FirstRows::default(), counting }
+    }
+
+    fn add(self, check: &Check, block: &Block<'_>) -> Result<Self> {
+        let Self { rows: share, end, mut first_rows, mut counting } = self;
+        let keys = RowKeys::From(block.first_row as u64);
+        let beside = SideInputs { second: block.side.second, ..SideInputs::default() };
+        let rows = with_rows!(block.rows, |rows| check.add_to(share, keys, rows, beside))?;
+        first_rows.add(block.first_row, &block.rows);
+        if let Some(counting) = &mut counting {
+            counting.add(block.first_row, &block.rows)?;
+        }
+        Ok(Self { rows, end: end.max(block.first_row + block.rows.rows()), first_rows, counting })
+    }
 }
 
 /// What `calibrate` with `auto` makes of both data sets and the labels, at this check's rates and seed.

@@ -55,6 +55,10 @@ pub struct Fit {
     parts: PartIds,
 }
 
+/// Some of the target rows of a pass, as one thread of several has seen them: see [`Fit::share`].
+#[derive(Debug)]
+pub struct FitShare(AnyState);
+
 /// What does not change from pass to pass.
 #[derive(Debug)]
 struct Job {
@@ -290,6 +294,34 @@ impl Fit {
         beside: SideInputs<'_>,
     ) -> Result<Self> {
         Ok(Self { stage: Box::new(self.stage.add(keys, block.any(), &beside)?), ..self })
+    }
+
+    /// For another thread of this process: it sees nothing yet. Rows are added to it by [`add_to`](Self::add_to), beside other threads,
+    /// and in the end it is [`join`](Self::join)ed.
+    pub fn share(&self) -> FitShare {
+        FitShare(self.stage.empty_share(self.job.rows))
+    }
+
+    /// Adds target rows to a share, as [`add`](Self::add) does to the fit itself.
+    ///
+    /// # Errors
+    /// As [`add`](Self::add), and if it is a share of another pass.
+    pub fn add_to<T: Real>(
+        &self,
+        FitShare(state): FitShare,
+        keys: RowKeys<'_>,
+        block: Rows<'_, T>,
+        beside: SideInputs<'_>,
+    ) -> Result<FitShare> {
+        self.stage.add_to(state, keys, block, &beside).map(FitShare)
+    }
+
+    /// Takes what a share of this pass has seen. The order does not matter.
+    ///
+    /// # Errors
+    /// If it is a share of another pass.
+    pub fn join(self, FitShare(state): FitShare) -> Result<Self> {
+        Ok(Self { stage: Box::new(self.stage.join(state)?), ..self })
     }
 
     /// What other processes need to read rows for this pass: see [`Part`](super::Part).

@@ -27,7 +27,7 @@ use crate::threshold::TestMass;
 mod fit;
 mod part;
 
-pub use fit::{Ended, Fit, Fitted, Ready};
+pub use fit::{Ended, Fit, FitShare, Fitted, Ready};
 pub use part::Part;
 
 pub use crate::method::TargetScores;

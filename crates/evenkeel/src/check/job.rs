@@ -54,6 +54,10 @@ pub struct Check {
     parts: PartIds,
 }
 
+/// Some of the target rows of a pass, as one thread of several has seen them: see [`Check::share`].
+#[derive(Debug)]
+pub struct CheckShare(CheckState);
+
 #[derive(Debug, Clone)]
 struct FirstPassDone {
     laws: TargetLaws,
@@ -336,6 +340,40 @@ impl Check {
         beside: SideInputs<'_>,
     ) -> Result<Self> {
         Ok(Self { state: self.pass.add(self.state, keys, block.any(), &beside)?, ..self })
+    }
+
+    /// For another thread of this process: it sees nothing yet. Rows are added to it by [`add_to`](Self::add_to), beside other threads,
+    /// and in the end it is [`join`](Self::join)ed.
+    pub fn share(&self) -> CheckShare {
+        let pass = &self.pass;
+        CheckShare(self.expected.map_or_else(|| pass.empty(), |rows| pass.empty_of(rows)))
+    }
+
+    /// Adds target rows to a share, as [`add_beside`](Self::add_beside) does to the check itself.
+    ///
+    /// # Errors
+    /// As [`add_beside`](Self::add_beside), and if it is a share of another pass.
+    pub fn add_to<T: Real>(
+        &self,
+        CheckShare(state): CheckShare,
+        keys: RowKeys<'_>,
+        block: Rows<'_, T>,
+        beside: SideInputs<'_>,
+    ) -> Result<CheckShare> {
+        self.pass.add(state, keys, block, &beside).map(CheckShare)
+    }
+
+    /// Takes what a share of this pass has seen. The order does not matter.
+    ///
+    /// # Errors
+    /// If it is a share of another pass.
+    pub fn join(self, CheckShare(state): CheckShare) -> Result<Self> {
+        let state = match self.rows() {
+            // Nothing was seen so far: it is taken as it is, without a copy of the rows it keeps.
+            0 if self.pass.is_of(&state) => state,
+            _ => self.pass.merge(self.state, state)?,
+        };
+        Ok(Self { state, ..self })
     }
 
     /// What other processes need to read rows for this pass: see [`CheckPart`](super::CheckPart).

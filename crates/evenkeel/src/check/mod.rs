@@ -42,7 +42,7 @@ mod report;
 mod settings;
 mod target_laws;
 
-pub use job::{Check, CheckEnded, Checked, check};
+pub use job::{Check, CheckEnded, CheckShare, Checked, check};
 pub use part::CheckPart;
 #[cfg(test)]
 pub(crate) use passes::{FirstCheckPass, FirstCheckState};

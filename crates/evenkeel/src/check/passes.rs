@@ -150,6 +150,14 @@ impl CheckPass {
         }
     }
 
+    /// Whether a state is one of this pass, and not of the other.
+    pub(super) fn is_of(&self, state: &CheckState) -> bool {
+        matches!(
+            (self, state),
+            (Self::First(_), CheckState::First(_)) | (Self::Second(_), CheckState::Second(_))
+        )
+    }
+
     /// Joins two states; the second is checked first, as it may come from elsewhere.
     pub(super) fn merge(&self, state: CheckState, other: CheckState) -> Result<CheckState> {
         match (self, state, other) {

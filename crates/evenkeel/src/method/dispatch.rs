@@ -152,6 +152,32 @@ macro_rules! stages {
                 }
             }
 
+            /// A state of this pass that has seen nothing, one of several that will see so many rows together, if that was said.
+            pub(crate) fn empty_share(&self, rows: Option<u64>) -> AnyState {
+                match self {
+                    $(Self::$stage(Open { pass, .. }) => {
+                        let empty = rows.map_or_else(|| pass.empty(), |rows| pass.empty_of(rows));
+                        AnyState::$stage(Seen::new(empty))
+                    })*
+                }
+            }
+
+            /// Adds a block of rows to a state of this pass.
+            pub(crate) fn add_to<T: Real>(
+                &self,
+                state: AnyState,
+                keys: RowKeys<'_>,
+                block: Rows<'_, T>,
+                side: &SideInputs<'_>,
+            ) -> Result<AnyState> {
+                Ok(match (self, state) {
+                    $((Self::$stage(Open { pass, .. }), AnyState::$stage(seen)) => {
+                        AnyState::$stage(seen.add(pass, keys, block, side)?)
+                    })*
+                    _ => return Err(OTHER_PASS),
+                })
+            }
+
             /// Adds a block of rows.
             pub(crate) fn add(
                 self,
@@ -179,6 +205,22 @@ macro_rules! stages {
                     })*
                     _ => return Err(OTHER_PASS),
                 })
+            }
+
+            /// Joins a state that was begun by [`empty_share`](Self::empty_share).
+            ///
+            /// # Errors
+            /// As [`absorb`](Self::absorb).
+            pub(crate) fn join(self, state: AnyState) -> Result<Self> {
+                match (self, state) {
+                    // Nothing was seen so far: it is taken as it is, without a copy of the rows it keeps.
+                    $((Self::$stage(Open { stage, pass, seen }), AnyState::$stage(other))
+                        if seen.rows == 0 =>
+                    {
+                        Ok(Self::$stage(Open { stage, pass, seen: other }))
+                    })*
+                    (stage, state) => stage.absorb(state),
+                }
             }
 
             /// Ends the pass: gives the stage what all rows left behind, and their number.
