@@ -313,7 +313,7 @@ impl Fit {
         block: Rows<'_, T>,
         beside: SideInputs<'_>,
     ) -> Result<FitShare> {
-        self.stage.add_to(state, keys, block, &beside).map(FitShare)
+        self.stage.add_to(state, keys, block.any(), &beside).map(FitShare)
     }
 
     /// Takes what a share of this pass has seen. The order does not matter.

@@ -360,7 +360,7 @@ impl Check {
         block: Rows<'_, T>,
         beside: SideInputs<'_>,
     ) -> Result<CheckShare> {
-        self.pass.add(state, keys, block, &beside).map(CheckShare)
+        self.pass.add(state, keys, block.any(), &beside).map(CheckShare)
     }
 
     /// Takes what a share of this pass has seen. The order does not matter.

@@ -163,16 +163,17 @@ macro_rules! stages {
             }
 
             /// Adds a block of rows to a state of this pass.
-            pub(crate) fn add_to<T: Real>(
+            pub(crate) fn add_to(
                 &self,
                 state: AnyState,
                 keys: RowKeys<'_>,
-                block: Rows<'_, T>,
+                block: AnyRows<'_>,
                 side: &SideInputs<'_>,
             ) -> Result<AnyState> {
                 Ok(match (self, state) {
                     $((Self::$stage(Open { pass, .. }), AnyState::$stage(seen)) => {
-                        AnyState::$stage(seen.add(pass, keys, block, side)?)
+                        let seen = of_their_type!(block, rows => seen.add(pass, keys, rows, side))?;
+                        AnyState::$stage(seen)
                     })*
                     _ => return Err(OTHER_PASS),
                 })
