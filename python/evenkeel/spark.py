@@ -180,7 +180,7 @@ def check(
     By default a uniform sample of `sample` rows comes to the driver, chosen by a hash of `key`, and all rows where there are no more.
     With `sample=None` every row counts, in one or two jobs over the table (more where the check is about a calibration with the plan
     score), and no row comes to the driver but labeled ones and those with the ids 0 to 255, which are shown as examples. A table that
-    changes in between is an error; in the jobs for the repair and its sizes only where the number of rows changes.
+    changes in between is an error.
 
     `y_target` is a dict from key to label; `second` names columns of the table that belong to `second_cal`, outputs of second models.
     """

@@ -197,7 +197,7 @@ def test_a_table_that_changes_between_the_passes_is_an_error(spark, df):
 
     # Other rows at every read, as a model that is served anew would give.
     volatile = F.udf(lambda probs: probs[::-1] if int.from_bytes(os.urandom(1), "big") < 99 else probs, "array<float>").asNondeterministic()
-    with pytest.raises(ek.InvalidInputError, match="the second pass read 600 target rows, the first read 600"):
+    with pytest.raises(ek.InvalidInputError, match="a later pass read 600 target rows, an earlier one 600"):
         eks.calibrate(df.select("id", volatile("probs").alias("probs")), data.cal_probs, data.cal_y, sample=None, **GIVEN)
 
 
