@@ -669,7 +669,7 @@ class _Groups:
         for batch in batches:
             schema = batch.schema
             for group, rows in self._runs(batch):
-                if job is None or group != open_group:
+                if job is None or not _same_group(group, open_group):
                     if job is not None:
                         found.append((open_group, job.finish()))
                     open_group, job, number = group, EvaluateJob(calibration, self.alpha), 0
@@ -703,6 +703,11 @@ class _Groups:
             kind = pa.int64() if name in ("n", "empty", "full") else pa.float64()
             values.append(pa.array([evaluation[name] for _, evaluation in found], kind))
         return pa.RecordBatch.from_arrays(values, names=[*self.grouped, *self._NUMBERS])
+
+
+def _same_group(one: Tuple[Any, ...], other: Tuple[Any, ...]) -> bool:
+    """Whether two rows are of one group; NaN is a group to Spark, though no NaN equals another."""
+    return all(mine == theirs or (mine != mine and theirs != theirs) for mine, theirs in zip(one, other))
 
 
 def _located(error: EvenkeelError, keys: Any) -> EvenkeelError:

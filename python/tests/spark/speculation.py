@@ -1,8 +1,8 @@
 """Every method on a cluster of two hosts where one task is slow, so that Spark starts a copy of it; as JSON on the last line of stdout.
 
-    python speculation.py MASTER PARQUET EVENTS
+    python speculation.py MASTER PARQUET FOLDER
 
-EVENTS is a folder for Spark's event log, in which the copies can be counted.
+FOLDER/events gets Spark's event log, in which the copies can be counted.
 """
 
 from __future__ import annotations
@@ -12,11 +12,14 @@ import os
 import sys
 import time
 import warnings
+from pathlib import Path
 
 os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
 os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
 warnings.simplefilter("ignore")
 
+import numpy as np  # noqa: E402
+import pyarrow.parquet  # noqa: E402
 from pyspark import TaskContext  # noqa: E402
 from pyspark.sql import SparkSession  # noqa: E402
 
@@ -29,7 +32,8 @@ SETTINGS = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.executor.memory": "512m",
     "spark.sql.adaptive.enabled": "false",
-    "spark.sql.shuffle.partitions": "4",
+    # A task for each file.
+    "spark.sql.files.minPartitionNum": "4",
     "spark.locality.wait": "0s",
     "spark.speculation": "true",
     "spark.speculation.interval": "50ms",
@@ -44,26 +48,41 @@ SETTINGS = {
 }
 
 #: Seconds that a slow task takes: far more than its copy.
-SLOW = 60
+SLOW = 120
 
 
-def slow_once(batches):
-    """The rows as they are; partition 1 waits, but not in a copy or another attempt."""
-    context = TaskContext.get()
-    if context.partitionId() == 1 and context.attemptNumber() == 0:
-        time.sleep(SLOW)
-    yield from batches
+class SlowOnce:
+    """The rows as they are, but the task of partition 1 hangs in the second job of a calibration: the first only counts the rows."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def batches(self, batches):
+        context = TaskContext.get()
+        if context.partitionId() == 1 and context.attemptNumber() == 0:
+            job = self.folder / context.getLocalProperty("spark.job.description")
+            with job.open("a") as seen:
+                seen.write(".")
+            if job.read_text() == "..":
+                time.sleep(SLOW)
+        yield from batches
 
 
 def main() -> None:
-    master, parquet, events = sys.argv[1:]
-    builder = SparkSession.builder.appName("evenkeel").master(master).config("spark.eventLog.dir", f"file://{events}")
+    master, parquet, folder = sys.argv[1], sys.argv[2], Path(sys.argv[3])
+    events, files, seen = folder / "events", folder / "rows", folder / "seen"
+    for made in (events, files, seen):
+        made.mkdir()
+    table = pyarrow.parquet.read_table(parquet)
+    for number, part in enumerate(np.array_split(np.random.default_rng(7).permutation(len(table)), 4)):
+        pyarrow.parquet.write_table(table.take(part), files / f"{number}.parquet")
+    builder = SparkSession.builder.appName("evenkeel").master(master).config("spark.eventLog.dir", events.as_uri())
     for name, value in SETTINGS.items():
         builder = builder.config(name, value)
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
-    rows = spark.read.parquet(parquet).repartition(4)
-    slow = rows.mapInArrow(slow_once, rows.schema)
+    rows = spark.read.parquet(str(files))
+    slow = rows.mapInArrow(SlowOnce(seen).batches, rows.schema)
     found = {}
     for name in data.ONE_OF_EACH:
         # The event log says of every stage which description its job had.

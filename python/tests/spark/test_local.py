@@ -146,6 +146,20 @@ def test_an_evaluation_of_all_rows_and_of_groups(df):
         assert [row[name] for name in names] == [here[name] for name in names]
 
 
+def test_rows_without_a_group_are_one_group(spark, df):
+    from pyspark.sql import functions as F
+
+    # Batches of 7 rows, so that groups go over their ends. NaN equals no NaN, and is one group all the same.
+    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "7")
+    cal = expected("uncorrected")
+    shares = df.withColumn("share", F.when(F.col("id") % 3 == 0, F.lit(float("nan"))).when(F.col("id") % 3 == 1, F.lit(0.5)))
+    try:
+        found = {repr(row.share): row.n for row in eks.evaluate(shares, cal, by="share").collect()}
+    finally:
+        spark.conf.unset("spark.sql.execution.arrow.maxRecordsPerBatch")
+    assert found == {"nan": 200, "0.5": 200, "None": 200}
+
+
 def test_predicting_is_lazy(df):
     calls = df.sparkSession.sparkContext.accumulator(0)
 

@@ -85,12 +85,10 @@ def copies(events: Path) -> Counter:
 
 
 def test_copies_of_slow_tasks_change_no_byte(master, parquet, files_of_one_machine, tmp_path):
-    events = tmp_path / "events"
-    events.mkdir()
-    words = [sys.executable, HERE / "speculation.py", master, parquet, events]
+    words = [sys.executable, HERE / "speculation.py", master, parquet, tmp_path]
     done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     found = json.loads(done.stdout.splitlines()[-1])
     assert found == {name: files_of_one_machine[name] for name in data.ONE_OF_EACH}
-    ran = copies(events)
+    ran = copies(tmp_path / "events")
     assert all(ran[name] >= 1 for name in data.ONE_OF_EACH), ran
