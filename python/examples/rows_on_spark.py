@@ -9,6 +9,8 @@
 # its executors.
 
 # %%
+import os
+import sys
 import warnings
 
 import numpy as np
@@ -19,7 +21,9 @@ import evenkeel as ek
 from evenkeel import spark as eks
 
 warnings.simplefilter("ignore")
-settings = {"spark.ui.enabled": "false", "spark.driver.bindAddress": "127.0.0.1", "spark.sql.shuffle.partitions": "4"}
+os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # Workers need the package too: here, the Python of this page.
+os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+settings = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.sql.shuffle.partitions": "4"}
 spark = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
 
 # %% [markdown]

@@ -39,7 +39,8 @@ SETTINGS = {
     "spark.speculation.interval": "50ms",
     "spark.speculation.multiplier": "1.2",
     "spark.speculation.quantile": "0.5",
-    "spark.speculation.minTaskRuntime": "50ms",
+    # Longer than a task that does not hang.
+    "spark.speculation.minTaskRuntime": "1s",
     # The slow one is ended soon after its copy is done: its core is needed.
     "spark.python.task.killTimeout": "100ms",
     "spark.eventLog.enabled": "true",
