@@ -107,6 +107,9 @@ ax.legend(frameon=False, loc="lower right")
 pyplot.show()
 
 # %% [markdown]
+# The repair is cautious: it knows no label of tonight. `check` and `calibrate` take a few by their ids, `y_target={id: label}`, and the sets
+# become smaller.
+#
 # A table that is written while it is read cannot pass for one: every pass is compared with those before it, and other rows are an
 # error. For a stream there is `eks.watch`, which checks each batch once. What all of this costs, and when one machine is enough, is in
 # the chapter on [rows on a cluster](../../docs/cluster.md).
