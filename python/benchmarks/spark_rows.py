@@ -1,10 +1,10 @@
 """Rows per processor second on a local Spark: scan, an empty mapInArrow, ours, and a NumPy pandas_udf; and from one core to two.
 
-    python python/benchmarks/spark_rows.py [ROWS] [--cores N]... [--fit]
+    python python/benchmarks/spark_rows.py [ROWS] [--cores N]... [--runs N] [--fit]
 
 Processor seconds of the JVM and of the Python workers: what else runs on the machine matters less for them than for the clock. Each thing
-is run once to warm up and then `RUNS` times, in turns, so that what changes meanwhile changes for all; medians count, with the least and
-the most beside them. Results go to Spark's `noop` sink. `--fit` measures `calibrate(sample=None)` instead: processor seconds of all
+is run twice to warm up and then `--runs` times, in turns, so that what changes meanwhile changes for all; medians count, with the quartiles
+beside them. What ours costs over an empty mapInArrow is the median over the turns of one over the other, each turn by itself. Results go to Spark's `noop` sink. `--fit` measures `calibrate(sample=None)` instead: processor seconds of all
 processes, seconds of the driver's own thread, bytes of the states, and the most memory that the driver took.
 """
 
@@ -31,8 +31,9 @@ import pyarrow.parquet
 import evenkeel as ek
 
 CLASSES = 10
-WARM = 1
-RUNS = 3
+WARM = 2
+#: Turns in which the slowest takes part.
+FEW = 3
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -71,31 +72,38 @@ def data(rows: int, folder: str) -> str:
     return folder
 
 
-def measured(rows: int, works: dict) -> dict:
+def measured(rows: int, works: dict, runs: int, slow: tuple = ()) -> dict:
     """Processor seconds of each, by turns."""
     found: dict = {name: [] for name in works}
-    for run in range(WARM + RUNS):
+    for run in range(WARM + runs):
         for name, work in works.items():
+            if name in slow and not WARM - 1 <= run < WARM + FEW:
+                continue
             before, start = processor_seconds(), time.perf_counter()
             work()
             if run >= WARM:
                 found[name].append((processor_seconds() - before, time.perf_counter() - start))
-    for name, runs in found.items():
-        spent, wall = sorted(run[0] for run in runs), statistics.median(run[1] for run in runs)
-        middle = statistics.median(spent)
+    for name, turns in found.items():
+        spent, wall = [turn[0] for turn in turns], statistics.median(turn[1] for turn in turns)
+        low, middle, high = quartiles(spent)
         print(
-            f"  {name:<24} {middle:7.2f} CPU s ({spent[0]:.2f}-{spent[-1]:.2f}) {1e6 * middle / rows:6.2f} us a row"
+            f"  {name:<24} {middle:7.2f} CPU s ({low:.2f}-{high:.2f}, {len(turns)} runs) {1e6 * middle / rows:6.2f} us a row"
             f" {rows / middle / 1e6:6.2f} M rows per CPU s {wall:7.2f} s wall {rows / wall / 1e6:6.2f} M rows per s",
             flush=True,
         )
-    return {name: statistics.median(run[0] for run in runs) for name, runs in found.items()}
+    return {name: [turn[0] for turn in turns] for name, turns in found.items()}
+
+
+def quartiles(values: list) -> list:
+    return statistics.quantiles(values, n=4, method="inclusive") if len(values) > 1 else [values[0]] * 3
 
 
 def over(found: dict, name: str, than: str) -> None:
-    print(f"  {name} over {than}: {100 * (found[name] / found[than] - 1):.1f} %", flush=True)
+    low, middle, high = quartiles([100 * (one / other - 1) for one, other in zip(found[name], found[than])])
+    print(f"  {name} over {than}: {middle:+.1f} % (quartiles {low:+.1f} to {high:+.1f}, {len(found[name])} turns)", flush=True)
 
 
-def one(rows: int, cores: int, folder: str, fit: bool) -> None:
+def one(rows: int, cores: int, folder: str, runs: int, fit: bool) -> None:
     from pyspark.sql import SparkSession, functions as F
 
     from evenkeel import spark as eks
@@ -109,7 +117,7 @@ def one(rows: int, cores: int, folder: str, fit: bool) -> None:
     cal_y = np.array([rng.choice(CLASSES, p=row / row.sum()) for row in cal_probs.astype(float)])
     print(f"{rows} rows of {CLASSES} classes, local[{cores}]", flush=True)
     if fit:
-        fitted(rows, df, (cal_probs, cal_y))
+        fitted(rows, df, (cal_probs, cal_y), runs)
         spark.stop()
         return
     cal = ek.calibrate(cal_probs, cal_y, cal_probs, "uncorrected")
@@ -129,13 +137,13 @@ def one(rows: int, cores: int, folder: str, fit: bool) -> None:
         "predict_set, sizes": lambda: noop(eks.predict_set(lists, cal, format="size")),
     }
     works["NumPy pandas_udf"] = lambda: noop(lists.select(by_numpy("probs")))
-    found = measured(rows, works)
+    found = measured(rows, works, runs, slow=("NumPy pandas_udf",))
     for name in ("predict_set", "predict_set, sizes"):
         over(found, name, "empty mapInArrow")
     spark.stop()
 
 
-def fitted(rows: int, df, cal) -> None:
+def fitted(rows: int, df, cal, runs: int) -> None:
     """Every row, in two jobs: what it costs, and what comes back."""
     from evenkeel import distributed, spark as eks
 
@@ -154,7 +162,7 @@ def fitted(rows: int, df, cal) -> None:
         held.append([0, 0.0])
         eks.calibrate(df, *cal, "auto", key="id", sample=None)
 
-    measured(rows, {"calibrate auto": run})
+    measured(rows, {"calibrate auto": run}, runs)
     size, spent = statistics.median(one[0] for one in held), statistics.median(one[1] for one in held)
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
     print(f"  states of both passes {size / 1e6:.1f} MB, merging {spent:.2f} s, most memory of the driver's Python {most:.0f} MB", flush=True)
@@ -164,17 +172,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rows", type=int, nargs="?", default=2_000_000)
     parser.add_argument("--cores", type=int, action="append")
+    parser.add_argument("--runs", type=int, default=9)
     parser.add_argument("--fit", action="store_true")
     parser.add_argument("--data")
     given = parser.parse_args()
     if given.data:
-        one(given.rows, given.cores[0], given.data, given.fit)
+        one(given.rows, given.cores[0], given.data, given.runs, given.fit)
         return
     with tempfile.TemporaryDirectory() as folder:
         data(given.rows, folder)
         for cores in given.cores or [1, 2]:
             # A JVM of its own for each: sessions of one process share theirs.
-            words = [sys.executable, __file__, str(given.rows), "--cores", str(cores), "--data", folder]
+            words = [sys.executable, __file__, str(given.rows), "--cores", str(cores), "--runs", str(given.runs), "--data", folder]
             subprocess.run(words + (["--fit"] if given.fit else []), check=True)
 
 

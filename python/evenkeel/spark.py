@@ -180,7 +180,7 @@ def check(
     By default a uniform sample of `sample` rows comes to the driver, chosen by a hash of `key`, and all rows where there are no more.
     With `sample=None` every row counts, in one or two jobs over the table (more where the check is about a calibration with the plan
     score), and no row comes to the driver but labeled ones and those with the ids 0 to 255, which are shown as examples. A table that
-    changes in between is an error; in the jobs for the repair and its sizes only where the number of rows changes.
+    changes in between is an error.
 
     `y_target` is a dict from key to label; `second` names columns of the table that belong to `second_cal`, outputs of second models.
     """
@@ -669,7 +669,7 @@ class _Groups:
         for batch in batches:
             schema = batch.schema
             for group, rows in self._runs(batch):
-                if job is None or group != open_group:
+                if job is None or not _same_group(group, open_group):
                     if job is not None:
                         found.append((open_group, job.finish()))
                     open_group, job, number = group, EvaluateJob(calibration, self.alpha), 0
@@ -703,6 +703,11 @@ class _Groups:
             kind = pa.int64() if name in ("n", "empty", "full") else pa.float64()
             values.append(pa.array([evaluation[name] for _, evaluation in found], kind))
         return pa.RecordBatch.from_arrays(values, names=[*self.grouped, *self._NUMBERS])
+
+
+def _same_group(one: Tuple[Any, ...], other: Tuple[Any, ...]) -> bool:
+    """Whether two rows are of one group; NaN is a group to Spark, though no NaN equals another."""
+    return all(mine == theirs or (mine != mine and theirs != theirs) for mine, theirs in zip(one, other))
 
 
 def _located(error: EvenkeelError, keys: Any) -> EvenkeelError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import numpy as np
@@ -361,10 +362,42 @@ def test_a_table_that_changes_between_the_passes_is_an_error(world):
         else:
             probs, keys = np.concatenate([probs, probs[:1]]), np.append(keys, 0)
         job.merge(ek.partial(job.plan(), 0, [(probs, keys)]))
-        with pytest.raises(ek.InvalidInputError, match="the second pass read .* other keys or values"):
+        with pytest.raises(ek.InvalidInputError, match="a later pass read .* other keys or values"):
             job.end_pass()
         with pytest.raises(ek.InvalidParameterError, match="begin a new one"):
             job.end_pass()
+
+
+@pytest.mark.parametrize("name, passes", [("permutations", 3), ("stored plan", 4)])
+def test_rows_that_change_before_any_pass_of_a_check_are_an_error(world, name, passes):
+    given = dict(CHECKS[name])
+    stored = given.pop("stored", None)
+    cal = {"probs_cal": world["cal"], "y_cal": world["y"]}
+    if stored is not None:
+        cal = {"calibration": ek.calibrate(world["cal"], world["y"], world["cal"][::2], "label-plan", **stored)}
+    keys = np.arange(len(world["target"]))
+    values = world["target"].copy()
+    values[17] = values[17][::-1]
+    # One to look, two of the fit of what is recommended, one for the sizes of its sets.
+    for changed, (probs, ids) in itertools.product(range(1, passes + 1), [(values, keys), (world["target"], np.roll(keys, 1))]):
+        job = ek.CheckJob(**cal, **given)
+        for number in itertools.count(1):
+            rows = (probs, ids) if number == changed else (world["target"], keys)
+            job.merge(ek.partial(job.plan(), 0, [rows]))
+            if number > 1 and number >= changed:
+                with pytest.raises(ek.InvalidInputError, match="a later pass read 300 target rows, an earlier one 300, or rows with other"):
+                    job.end_pass()
+                break
+            assert job.end_pass()
+
+
+def test_a_bundle_with_a_part_twice_is_refused_and_the_job_goes_on(world):
+    job, plan, states = first_pass(world)
+    other = ek.partial(plan, 1, [(world["target"][:7], np.arange(7))])
+    with pytest.raises(ek.EvenkeelError, match="part 1 was given twice"):
+        job.merge(ek.merge_states([*states, other]))
+    job.merge(ek.merge_states(states))
+    assert job.end_pass()
 
 
 def test_rows_are_as_many_as_was_said(world):

@@ -27,6 +27,8 @@ def loaded():
 
 NOTEBOOKS = loaded()
 NAMES = [path.stem for path in NOTEBOOKS.scripts()]
+#: Run by the tests on Spark.
+ON_SPARK = [path.stem for path in NOTEBOOKS.on_spark()]
 
 
 def ran(name, *arguments, folder):
@@ -63,8 +65,9 @@ def printed(name):
 
 
 def test_every_example_is_tested():
-    assert {path.name for path in FOLDER.glob("*.py")} == {*(f"{name}.py" for name in NAMES), "regression_on_real_data.py"}
-    assert {path.stem for path in FOLDER.glob("*.ipynb")} == set(NAMES)
+    assert {path.name for path in FOLDER.glob("*.py")} == {*(f"{name}.py" for name in NAMES + ON_SPARK), "regression_on_real_data.py"}
+    assert {path.stem for path in FOLDER.glob("*.ipynb")} == {*NAMES, *ON_SPARK}
+    assert ON_SPARK == ["rows_on_spark"]
     assert {"images_under_corruption", "tabular_label_shift", "regression_under_covariate_shift", "few_labels"} <= set(NAMES)
 
 
@@ -99,7 +102,14 @@ def test_the_stored_outputs_tell_the_story():
     assert "stolen are not among the columns" in printed("tabular_label_shift")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ON_SPARK)
+def test_a_notebook_on_spark_is_its_script(name):
+    stored, fresh = nbformat.read(FOLDER / f"{name}.ipynb", as_version=4), NOTEBOOKS.notebook((FOLDER / f"{name}.py").read_text(encoding="utf-8"))
+    nbformat.validate(stored)
+    assert [(cell.cell_type, cell.source) for cell in stored.cells] == [(cell.cell_type, cell.source) for cell in fresh.cells]
+
+
+@pytest.mark.parametrize("name", NAMES + ON_SPARK)
 def test_no_warning_and_no_path_is_stored(name):
     """A page on a code host shows neither somebody's folders nor a stray message."""
     text = (FOLDER / f"{name}.ipynb").read_text(encoding="utf-8")

@@ -62,17 +62,17 @@ pub enum Error {
         /// What was empty, as users call it: "scores", "target probabilities".
         what: &'static str,
     },
-    /// The second pass over the target data saw other rows than the first.
+    /// A pass over the target data saw other rows than one before it.
     ///
     /// Rows are compared by their number and by a hash of their keys and values, so the same number
     /// of other rows is found out too.
     #[error(
-        "the second pass read {now} target rows, the first read {before}, or rows with other keys or values; read the same rows in both passes"
+        "a later pass read {now} target rows, an earlier one {before}, or rows with other keys or values; read the same rows in every pass"
     )]
     OtherRows {
-        /// Rows of the first pass, at least 1.
+        /// Rows of the earlier pass, at least 1.
         before: u64,
-        /// Rows of the second pass; may be as many, with other keys.
+        /// Rows of the later pass; may be as many, with other keys or values.
         now: u64,
     },
     /// Another number of target rows than was said beforehand.

@@ -9,12 +9,20 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::error::Result;
-pub use crate::sketch::PartIds;
 use crate::sketch::state::{JobHeader, Kind, open, open_header, open_parts, seal};
+pub use crate::sketch::{PartIds, RowMarks};
 
 /// The name of a job on the wire: states of another one are refused with the setting that differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WireJob(JobHeader);
+
+/// The parts of a state of any job.
+///
+/// # Errors
+/// If the bytes are damaged, or are no state.
+pub fn parts_of(state: &[u8]) -> Result<PartIds> {
+    Ok(open_parts(state)?.1)
+}
 
 impl WireJob {
     /// `what` names the kind of job, settings are all that its states depend on beside the data that `digest` is of.

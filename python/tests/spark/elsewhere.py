@@ -1,6 +1,6 @@
 """What the functions of `evenkeel.spark` give on another kind of Spark, as JSON on the last line of stdout.
 
-    python elsewhere.py local-cluster PARQUET      two executors with a process each, speculation on, every method
+    python elsewhere.py local-cluster PARQUET      two executors with a process each
     python elsewhere.py connect PARQUET            a Spark Connect server
 """
 
@@ -27,12 +27,6 @@ def session(kind: str) -> SparkSession:
     builder = builder.config("spark.sql.shuffle.partitions", "4").config("spark.sql.adaptive.enabled", "false")
     if kind == "connect":
         return builder.remote("local[2]").getOrCreate()
-    # On for every job. Spark starts no copy of a task on the host where the first one runs, and here all executors share one: what a copy
-    # would leave behind is what an attempt after a failure does, and that is tested in test_local.py.
-    speculation = {"spark.speculation": "true", "spark.speculation.interval": "50ms", "spark.speculation.multiplier": "1.1",
-                   "spark.speculation.quantile": "0.2", "spark.speculation.minTaskRuntime": "50ms"}  # fmt: skip
-    for name, value in speculation.items():
-        builder = builder.config(name, value)
     return builder.master("local-cluster[2,1,1024]").config("spark.executor.memory", "512m").getOrCreate()
 
 
@@ -42,7 +36,8 @@ def main() -> None:
     df = spark.read.parquet(parquet)
     rows = df.repartition(5)
     given = {"probs": "probs", "key": "id"}
-    names = data.ONE_OF_EACH if kind == "local-cluster" else ("auto", "auto, each group")
+    # A method of each kind: every one is calibrated on executors of their own in speculation.py.
+    names = ("auto", "few-labels", "ot", "auto, each class", "auto, each group")
     made = {name: eks.calibrate(rows, data.cal_probs, data.cal_y, sample=None, **given, **data.on_spark(name)) for name in names}
     uncorrected = ek.calibrate(data.cal_probs, data.cal_y, data.target, "uncorrected")
     sets = eks.predict_set(rows, uncorrected).select("id", "set").orderBy("id").collect()

@@ -146,6 +146,20 @@ def test_an_evaluation_of_all_rows_and_of_groups(df):
         assert [row[name] for name in names] == [here[name] for name in names]
 
 
+def test_rows_without_a_group_are_one_group(spark, df):
+    from pyspark.sql import functions as F
+
+    # Batches of 7 rows, so that groups go over their ends. NaN equals no NaN, and is one group all the same.
+    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "7")
+    cal = expected("uncorrected")
+    shares = df.withColumn("share", F.when(F.col("id") % 3 == 0, F.lit(float("nan"))).when(F.col("id") % 3 == 1, F.lit(0.5)))
+    try:
+        found = {repr(row.share): row.n for row in eks.evaluate(shares, cal, by="share").collect()}
+    finally:
+        spark.conf.unset("spark.sql.execution.arrow.maxRecordsPerBatch")
+    assert found == {"nan": 200, "0.5": 200, "None": 200}
+
+
 def test_predicting_is_lazy(df):
     calls = df.sparkSession.sparkContext.accumulator(0)
 
@@ -197,7 +211,7 @@ def test_a_table_that_changes_between_the_passes_is_an_error(spark, df):
 
     # Other rows at every read, as a model that is served anew would give.
     volatile = F.udf(lambda probs: probs[::-1] if int.from_bytes(os.urandom(1), "big") < 99 else probs, "array<float>").asNondeterministic()
-    with pytest.raises(ek.InvalidInputError, match="the second pass read 600 target rows, the first read 600"):
+    with pytest.raises(ek.InvalidInputError, match="a later pass read 600 target rows, an earlier one 600"):
         eks.calibrate(df.select("id", volatile("probs").alias("probs")), data.cal_probs, data.cal_y, sample=None, **GIVEN)
 
 

@@ -67,11 +67,6 @@ impl Settled {
         Self { found, threshold, classes, measured, fitted, learned, verdict, before }
     }
 
-    /// Number of target rows.
-    pub(crate) fn rows(&self) -> u64 {
-        self.found.report.m
-    }
-
     /// What it takes to say what to do.
     pub(crate) fn repair(&self, job: &CheckJob) -> Result<Repair> {
         // Labels of rows that were picked would mislead the repair as they would the verdict.

@@ -8,6 +8,7 @@
 use std::collections::HashSet;
 
 use evenkeel::error::Error;
+use evenkeel::wire::{PartIds, parts_of};
 
 use crate::error::Result;
 
@@ -77,6 +78,15 @@ pub(crate) fn states_of(bytes: &[u8]) -> Result<Vec<&[u8]>> {
         true => Ok(states),
         false => Err(TWICE.into()),
     }
+}
+
+/// An error if two of these states hold the same part: a job that took one of the two could not go on without the other.
+pub(super) fn require_parts_once(states: &[&[u8]]) -> Result<()> {
+    let mut all = PartIds::default();
+    for state in states {
+        all = all.joined(parts_of(state)?)?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

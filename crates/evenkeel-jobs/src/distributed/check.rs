@@ -5,6 +5,7 @@
 //! repairing   a fit of what is recommended, where the check has not made it
 //! sizing      the sizes of its sets, under the plan score
 //! ```
+//! All of them read the same rows: each pass is compared with those before it.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -15,9 +16,10 @@ use evenkeel::check::{Check, CheckEnded};
 use evenkeel::error::Error;
 use evenkeel::score::Labels;
 
+use super::bundle::require_parts_once;
 use super::fit::expecting;
 use super::readers::{Asks, Found};
-use super::several::{Gathering, Plan};
+use super::several::{Gathering, Passed, Plan};
 use super::states_of;
 use crate::any_rows::AnyRows;
 use crate::check::{
@@ -31,7 +33,6 @@ use crate::labeled::LabeledData;
 #[derive(Debug)]
 pub struct DistributedCheck {
     setup: Setup,
-    pass: usize,
     gathering: Gathering,
     stage: Stage,
 }
@@ -138,30 +139,19 @@ impl DistributedCheck {
         let setup = Setup { job, scores, labels, classes, settings, repairs };
         let check = Running::Open(Box::new(check));
         let looking = Looking { check, fit, kept: Found::Nothing, seen: None };
-        Self::of(setup, 1, Stage::Looking(Box::new(looking)))
+        Self::of(setup, Passed::default(), Stage::Looking(Box::new(looking)))
     }
 
-    fn of(setup: Setup, pass: usize, stage: Stage) -> Result<Self> {
+    fn of(setup: Setup, before: Passed, stage: Stage) -> Result<Self> {
         let readers = stage.asks(&setup.job)?.into_iter().map(|asks| (None, asks)).collect();
         let plan = Plan { classes: setup.classes, part_of: None, readers };
-        let gathering = Gathering::begin(&setup.settings, pass, plan)?;
-        Ok(Self { setup, pass, gathering, stage })
+        let gathering = Gathering::begin(&setup.settings, before, plan)?;
+        Ok(Self { setup, gathering, stage })
     }
 
     /// Number of rows merged in this pass.
     pub fn rows(&self) -> u64 {
-        match &self.stage {
-            Stage::Looking(looking) => match (&looking.check, &looking.fit) {
-                (Running::Open(check), _) => check.rows(),
-                (_, Some(Running::Open(fit))) => fit.rows(),
-                _ => 0,
-            },
-            Stage::Repairing(repairing) => repairing.2.rows(),
-            Stage::Sizing(sizing) => match sizing.found {
-                Found::Sizes { rows, .. } => rows,
-                _ => 0,
-            },
-        }
+        self.gathering.rows()
     }
 
     /// What workers need for this pass.
@@ -174,7 +164,9 @@ impl DistributedCheck {
     /// # Errors
     /// As [`DistributedFit::require_new`](super::DistributedFit::require_new).
     pub fn require_new(&self, state: &[u8]) -> Result<()> {
-        states_of(state)?.into_iter().try_for_each(|state| self.gathering.require_new(state))
+        let states = states_of(state)?;
+        states.iter().try_for_each(|state| self.gathering.require_new(state))?;
+        require_parts_once(&states)
     }
 
     /// Takes what parts made of their rows, in any order.
@@ -194,20 +186,20 @@ impl DistributedCheck {
     /// # Errors
     /// If there were no rows, or not those of the pass before.
     pub fn end_pass(self) -> Result<CheckPassEnded> {
-        let Self { setup, pass, stage, .. } = self;
+        let Self { setup, gathering, stage } = self;
+        let passed = gathering.end()?;
         match stage {
-            Stage::Looking(looking) => setup.looked(pass, *looking),
+            Stage::Looking(looking) => setup.looked(passed, *looking),
             Stage::Repairing(repairing) => {
                 let (settled, first_rows, fit) = *repairing;
-                require_rows(settled.rows(), fit.rows())?;
                 match fit.end_pass()? {
                     Ended::Again(fit) => {
                         let stage = Stage::Repairing(Box::new((settled, first_rows, fit)));
-                        again(setup, pass, stage)
+                        again(setup, passed, stage)
                     }
                     Ended::Done(ready) => {
                         let made = ready.finish(&mut |_| ControlFlow::Continue(()))?.calibration;
-                        setup.repaired(pass, (settled, first_rows), made)
+                        setup.repaired(passed, (settled, first_rows), made)
                     }
                 }
             }
@@ -217,7 +209,6 @@ impl DistributedCheck {
                     Found::Sizes { labels, rows } => (labels, rows),
                     _ => (0, 0),
                 };
-                require_rows(settled.rows(), rows)?;
                 let after = labels as f64 / rows.max(1) as f64;
                 let found = settled.by_own_law(&setup.job, &calibration, after);
                 setup.done((settled, first_rows), (Some(found), Some(&calibration)))
@@ -227,8 +218,8 @@ impl DistributedCheck {
 }
 
 /// Another pass.
-fn again(setup: Setup, pass: usize, stage: Stage) -> Result<CheckPassEnded> {
-    Ok(CheckPassEnded::Again(Box::new(DistributedCheck::of(setup, pass + 1, stage)?)))
+fn again(setup: Setup, before: Passed, stage: Stage) -> Result<CheckPassEnded> {
+    Ok(CheckPassEnded::Again(Box::new(DistributedCheck::of(setup, before, stage)?)))
 }
 
 /// What states depend on beside the data, by name.
@@ -242,13 +233,6 @@ fn listed(job: &CheckJob, rows: Option<u64>) -> Vec<(String, String)> {
         ("the number of all rows", rows.map_or_else(|| "not said".to_owned(), |n| n.to_string())),
     ];
     settings.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
-}
-
-fn require_rows(before: u64, now: u64) -> Result<()> {
-    match before == now {
-        true => Ok(()),
-        false => Err(Error::OtherRows { before, now }.into()),
-    }
 }
 
 impl Stage {
@@ -314,7 +298,7 @@ fn absorbed(fit: Box<Fit>, found: Found) -> Result<Box<Fit>> {
 }
 
 impl Setup {
-    fn looked(self, pass: usize, looking: Looking) -> Result<CheckPassEnded> {
+    fn looked(self, passed: Passed, looking: Looking) -> Result<CheckPassEnded> {
         let Looking { check, fit, kept, seen } = looking;
         let threshold = match &check {
             Running::Open(check) => check.threshold(),
@@ -349,12 +333,12 @@ impl Setup {
             (Running::Done(found), Some(Running::Done(fitted))) => (found, Some(*fitted)),
             (check, fit) => {
                 let looking = Looking { check, fit, kept: Found::Nothing, seen: Some(seen) };
-                return again(self, pass, Stage::Looking(Box::new(looking)));
+                return again(self, passed, Stage::Looking(Box::new(looking)));
             }
         };
         let (measured, first_rows) = seen;
         let settled = Settled::new((*found, threshold, self.classes), (measured, fitted));
-        self.settled(pass, settled, first_rows)
+        self.settled(passed, settled, first_rows)
     }
 
     /// Coverage of the labeled rows, and the first rows.
@@ -391,7 +375,7 @@ impl Setup {
     /// What is recommended, or the pass that it takes to say so.
     fn settled(
         mut self,
-        pass: usize,
+        passed: Passed,
         settled: Settled,
         first_rows: FirstRows,
     ) -> Result<CheckPassEnded> {
@@ -406,7 +390,9 @@ impl Setup {
             Repair::ByOwnLaw(LabelsUsed::LeftOut) => repairs.own_law.take(),
         };
         match fit {
-            Some(fit) => again(self, pass, Stage::Repairing(Box::new((settled, first_rows, *fit)))),
+            Some(fit) => {
+                again(self, passed, Stage::Repairing(Box::new((settled, first_rows, *fit))))
+            }
             // Every repair that can be asked for was begun, and is asked for once.
             None => Err(Error::IncompatibleSketches { what: "pass" }.into()),
         }
@@ -414,7 +400,7 @@ impl Setup {
 
     fn repaired(
         self,
-        pass: usize,
+        passed: Passed,
         (settled, first_rows): (Settled, FirstRows),
         made: Calibration,
     ) -> Result<CheckPassEnded> {
@@ -423,7 +409,7 @@ impl Setup {
             return self.done((settled, first_rows), (Some(found), None));
         }
         let sizing = Sizing { settled, first_rows, calibration: made, found: Found::Nothing };
-        again(self, pass, Stage::Sizing(Box::new(sizing)))
+        again(self, passed, Stage::Sizing(Box::new(sizing)))
     }
 
     fn done(

@@ -7,6 +7,7 @@ use evenkeel::calibrator::{Ended, Fit, Fitted, Ready, ShiftCalibrator};
 use evenkeel::evaluation::ClassCoverage;
 use evenkeel::per_group::{PerClassCalibration, SmallGroups};
 
+use super::bundle::require_parts_once;
 use super::per_class::{ClassesEnded, ClassesFit};
 use super::per_group::{GroupsEnded, GroupsFit, ReadyGroups};
 use super::states_of;
@@ -151,11 +152,13 @@ impl DistributedFit {
     /// # Errors
     /// If it is damaged, belongs to another job or pass, or holds a part that was merged already.
     pub fn require_new(&self, state: &[u8]) -> Result<()> {
-        states_of(state)?.into_iter().try_for_each(|state| match &self.0 {
+        let states = states_of(state)?;
+        states.iter().try_for_each(|state| match &self.0 {
             Kind::One(one) => Ok(one.fit.require_new(state)?),
             Kind::PerClass(fit) => fit.require_new(state),
             Kind::PerGroup(fit) => fit.require_new(state),
-        })
+        })?;
+        require_parts_once(&states)
     }
 
     /// Takes what parts made of their rows, in any order.

@@ -18,6 +18,7 @@ mod part;
 mod per_class;
 mod per_group;
 mod readers;
+mod saw;
 mod several;
 
 pub use bundle::pack_states;

@@ -14,8 +14,8 @@ use evenkeel::per_group::PerGroupCalibration;
 use evenkeel::side_inputs::TargetLabels;
 
 use super::fit::expecting;
-use super::readers::{Asks, Found};
-use super::several::{Gathering, Plan};
+use super::readers::{Asks, Found, TOO_MANY};
+use super::several::{Gathering, Passed, Plan};
 use crate::error::{JobError, PerRow, Result};
 use crate::fit::Clock;
 use crate::grouped::{
@@ -28,7 +28,6 @@ use crate::labeled::LabeledData;
 #[derive(Debug)]
 pub(super) struct GroupsFit {
     setup: Setup,
-    pass: usize,
     gathering: Gathering,
     stage: Stage,
 }
@@ -115,8 +114,8 @@ impl GroupsFit {
             setup.target_labels.as_ref().map_or_else(Vec::new, |labels| labels.keys().to_vec());
         let readers = vec![(None, Asks::Groups { keys })];
         let plan = Plan { classes: labeled.classes(), part_of: None, readers };
-        let gathering = Gathering::begin(&setup.settings, 1, plan)?;
-        Ok(Self { setup, pass: 1, gathering, stage: Stage::Counting(Found::Nothing) })
+        let gathering = Gathering::begin(&setup.settings, Passed::default(), plan)?;
+        Ok(Self { setup, gathering, stage: Stage::Counting(Found::Nothing) })
     }
 
     pub(super) fn is_counting(&self) -> bool {
@@ -124,14 +123,7 @@ impl GroupsFit {
     }
 
     pub(super) fn rows(&self) -> u64 {
-        match &self.stage {
-            Stage::Counting(Found::Groups { counts, .. }) => counts.values().sum(),
-            Stage::Counting(_) => 0,
-            Stage::Fitting(fitting) => {
-                let fits = fitting.fits.iter().filter(|fit| fit.part.is_some());
-                fits.filter_map(GroupFit::open).map(evenkeel::calibrator::Fit::rows).sum()
-            }
-        }
+        self.gathering.rows()
     }
 
     pub(super) fn plan(&self) -> &[u8] {
@@ -161,7 +153,7 @@ impl GroupsFit {
     }
 
     pub(super) fn end_pass(self) -> Result<GroupsEnded> {
-        let Self { setup, pass, stage, .. } = self;
+        let Self { setup, gathering, stage } = self;
         let (divided, mut fits) = match stage {
             Stage::Counting(counted) => setup.divide(counted)?,
             Stage::Fitting(fitting) => {
@@ -172,6 +164,8 @@ impl GroupsFit {
                 (divided, fits)
             }
         };
+        // After the groups, whose errors say which of them has other rows.
+        let passed = gathering.end()?;
         if !fits.iter().any(GroupFit::is_open) {
             return Ok(GroupsEnded::Done(Box::new(ReadyGroups { setup, divided, fits })));
         }
@@ -186,9 +180,9 @@ impl GroupsFit {
             divided.names.iter().cloned().zip(divided.part_of.iter().copied()).collect();
         let classes = setup.data.data()?.classes();
         let plan = Plan { classes, part_of: Some(part_of), readers };
-        let gathering = Gathering::begin(&setup.settings, pass + 1, plan)?;
+        let gathering = Gathering::begin(&setup.settings, passed, plan)?;
         let stage = Stage::Fitting(Box::new(Fitting { divided, fits, open }));
-        Ok(GroupsEnded::Again(Box::new(Self { setup, pass: pass + 1, gathering, stage })))
+        Ok(GroupsEnded::Again(Box::new(Self { setup, gathering, stage })))
     }
 }
 
@@ -198,7 +192,9 @@ impl Setup {
         let Found::Groups { counts, of } = counted else {
             return Err(Error::Empty { what: "target probabilities" }.into());
         };
-        let found: u64 = counts.values().sum();
+        // One overflow would let a state that was made up pass for few rows.
+        let sum = counts.values().try_fold(0_u64, |sum, count| sum.checked_add(*count));
+        let found = sum.ok_or(TOO_MANY)?;
         if let Some(expected) = self.rows.filter(|expected| *expected != found) {
             return Err(Error::OtherNumberOfRows { expected, found }.into());
         }

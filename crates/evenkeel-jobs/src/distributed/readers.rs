@@ -61,7 +61,7 @@ pub(super) enum Found {
 
 const OTHER: Error =
     Error::Damaged { what: "the state", why: "it answers something else than was asked" };
-const TOO_MANY: Error =
+pub(super) const TOO_MANY: Error =
     Error::Damaged { what: "the state", why: "it counts more rows than there can be" };
 
 impl Found {
@@ -98,9 +98,10 @@ impl Found {
     /// An error unless it can be what was found by a reader that asked this, of rows with so many classes.
     pub(super) fn require(&self, asks: &Asks, classes: usize) -> evenkeel::Result<()> {
         let fits = match (self, asks) {
-            (Self::Nothing, _)
-            | (Self::Job(_), Asks::Job { .. })
-            | (Self::Sizes { .. }, Asks::Sizes { .. }) => true,
+            (Self::Nothing, _) | (Self::Job(_), Asks::Job { .. }) => true,
+            (Self::Sizes { labels, rows }, Asks::Sizes { .. }) => {
+                *labels <= rows.saturating_mul(classes as u64)
+            }
             (Self::Rows(rows), Asks::Rows { keys, below }) => rows.iter().all(|(key, row)| {
                 row.len() == classes && (key < below || keys.binary_search(key).is_ok())
             }),

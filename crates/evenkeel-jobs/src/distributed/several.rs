@@ -2,8 +2,10 @@
 //!
 //! ```text
 //! plan    classes | part of every group | what each reader asks, and whose rows it reads
-//! state   part numbers | what each reader found
+//! state   part numbers | which rows it saw | what each reader found
 //! ```
+//! Readers come and go from pass to pass, and some read rows of their groups alone. Which rows a pass saw is kept beside what they
+//! found, of all rows, so that every pass can be compared with those before it.
 
 use std::collections::BTreeMap;
 
@@ -16,6 +18,8 @@ use sha2::{Digest, Sha256};
 use super::groups::GroupCodes;
 use super::part::{PartRows, in_block};
 use super::readers::{Asks, Found, Reader};
+use super::saw::Saw;
+use crate::any_rows::with_rows;
 use crate::error::{JobError, PerRow, Result};
 use crate::grouped::GatheredRows;
 
@@ -32,30 +36,45 @@ pub(super) struct Plan {
     pub readers: Vec<(Option<usize>, Asks)>,
 }
 
-/// A pass on the driver: its plan, and which parts came back.
+/// A pass on the driver: its plan, which parts came back, and which rows they saw.
 #[derive(Debug)]
 pub(super) struct Gathering {
     job: WireJob,
     plan: Vec<u8>,
     asks: Plan,
     parts: PartIds,
+    saw: Saw,
+    before: Passed,
+}
+
+/// What the passes before came to.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Passed {
+    passes: usize,
+    /// All of them; none before the first.
+    saw: Option<Saw>,
 }
 
 impl Gathering {
-    /// A pass of a job with these settings; `pass` counts from 1.
-    pub(super) fn begin(settings: &[(String, String)], pass: usize, asks: Plan) -> Result<Self> {
+    /// The pass of a job with these settings that follows on others.
+    pub(super) fn begin(settings: &[(String, String)], before: Passed, asks: Plan) -> Result<Self> {
         let mut settings = settings.to_vec();
-        settings.push(("the pass".to_owned(), pass.to_string()));
+        settings.push(("the pass".to_owned(), (before.passes + 1).to_string()));
         // The plan names all data that states depend on.
         let unnamed = WireJob::new(SEVERAL, settings.clone(), [0; 32]).plan(&asks)?;
         let job = WireJob::new(SEVERAL, settings, Sha256::digest(&unnamed).into());
         let plan = job.plan(&asks)?;
-        Ok(Self { job, plan, asks, parts: PartIds::default() })
+        Ok(Self { job, plan, asks, parts: PartIds::default(), saw: Saw::default(), before })
     }
 
     /// What workers need.
     pub(super) fn plan(&self) -> &[u8] {
         &self.plan
+    }
+
+    /// Number of rows that were seen so far.
+    pub(super) fn rows(&self) -> u64 {
+        self.saw.rows()
     }
 
     /// An error unless these bytes are a state of this pass, of parts that did not come yet.
@@ -66,15 +85,28 @@ impl Gathering {
 
     /// What each reader found on some of the rows.
     pub(super) fn open(&mut self, state: &[u8]) -> Result<Vec<Found>> {
-        let (parts, found) = opened(&self.job, &self.asks, state)?;
-        self.parts = std::mem::take(&mut self.parts).joined(parts)?;
+        let (parts, saw, found) = opened(&self.job, &self.asks, state)?;
+        let (parts, saw) = (self.parts.clone().joined(parts)?, self.saw.and(saw)?);
+        (self.parts, self.saw) = (parts, saw);
         Ok(found)
+    }
+
+    /// Ends the pass.
+    ///
+    /// # Errors
+    /// If its rows are not those of the passes before.
+    pub(super) fn end(self) -> Result<Passed> {
+        let saw = match self.before.saw {
+            None => self.saw,
+            Some(before) => before.with_same(self.saw)?,
+        };
+        Ok(Passed { passes: self.before.passes + 1, saw: Some(saw) })
     }
 }
 
 /// A state, with an error unless it answers what was asked.
-fn opened(job: &WireJob, asks: &Plan, state: &[u8]) -> Result<(PartIds, Vec<Found>)> {
-    let (parts, found) = job.open::<Vec<Found>>(state)?;
+fn opened(job: &WireJob, asks: &Plan, state: &[u8]) -> Result<(PartIds, Saw, Vec<Found>)> {
+    let (parts, (saw, found)) = job.open::<(Saw, Vec<Found>)>(state)?;
     if found.len() != asks.readers.len() {
         let (what, why) = ("the state", "it is not of as many readers as the plan");
         return Err(Error::Damaged { what, why }.into());
@@ -82,7 +114,7 @@ fn opened(job: &WireJob, asks: &Plan, state: &[u8]) -> Result<(PartIds, Vec<Foun
     for (found, (_, asks_of_one)) in found.iter().zip(&asks.readers) {
         found.require(asks_of_one, asks.classes)?;
     }
-    Ok((parts, found))
+    Ok((parts, saw, found))
 }
 
 /// Some of the rows, on a worker.
@@ -92,6 +124,7 @@ pub(super) struct SeveralPart {
     plan: Plan,
     readers: Vec<Reader>,
     ids: PartIds,
+    saw: Saw,
 }
 
 impl SeveralPart {
@@ -101,7 +134,7 @@ impl SeveralPart {
         let begin = |(_, asks): &(Option<usize>, Asks)| Reader::begin(asks.clone(), plan.classes);
         let readers = plan.readers.iter().map(begin).collect::<Result<_>>()?;
         let ids = number.map_or_else(PartIds::default, PartIds::one);
-        Ok(Self { job, plan, readers, ids })
+        Ok(Self { job, plan, readers, ids, saw: Saw::default() })
     }
 
     pub(super) fn classes(&self) -> usize {
@@ -120,7 +153,16 @@ impl SeveralPart {
 
     /// Adds rows.
     pub(super) fn add(mut self, rows: &PartRows<'_>) -> Result<Self> {
-        rows.keys.check(rows.rows.rows())?;
+        if self.reads_groups_only() {
+            // Readers that count look at no probabilities: rows added without their groups would be lost without a word.
+            let missing = || JobError::NoGroups { input: rows.name.to_owned() };
+            let groups = rows.groups.ok_or_else(missing)?;
+            require_one_each(groups.codes.len(), (rows.name, rows.rows.rows()))?;
+            return self.add_groups(rows.keys, groups);
+        }
+        // Which rows there were is asked first: it checks that each has a key.
+        let saw = with_rows!(rows.rows, |block| Saw::of_rows(rows.keys, block, &rows.side))?;
+        let saw = self.saw.and(saw)?;
         let groups = match (&self.plan.part_of, rows.groups) {
             (None, _) => None,
             (Some(part_of), Some(groups)) => {
@@ -146,22 +188,22 @@ impl SeveralPart {
             };
             added.push(read.map_err(|error| in_block(rows, error))?);
         }
-        self.readers = added;
+        (self.readers, self.saw) = (added, saw);
         Ok(self)
     }
 
     /// Counts rows by their groups.
     pub(super) fn add_groups(mut self, keys: RowKeys<'_>, groups: GroupCodes<'_>) -> Result<Self> {
         let names = groups.of_rows()?;
-        keys.check(names.len())?;
+        self.saw = self.saw.and(Saw::of_keys(keys, names.len())?)?;
         let counted = self.readers.into_iter().map(|reader| reader.count(keys, &names));
         self.readers = counted.collect::<evenkeel::Result<_>>()?;
         Ok(self)
     }
 
     pub(super) fn absorb(mut self, state: &[u8]) -> Result<Self> {
-        let (ids, found) = opened(&self.job, &self.plan, state)?;
-        self.ids = self.ids.joined(ids)?;
+        let (ids, saw, found) = opened(&self.job, &self.plan, state)?;
+        (self.ids, self.saw) = (self.ids.joined(ids)?, self.saw.and(saw)?);
         let both = self.readers.into_iter().zip(found);
         self.readers =
             both.map(|(reader, found)| reader.absorb(found)).collect::<evenkeel::Result<_>>()?;
@@ -171,7 +213,7 @@ impl SeveralPart {
     pub(super) fn state(&self) -> evenkeel::Result<Vec<u8>> {
         let found: Vec<Found> =
             self.readers.iter().map(Reader::found).collect::<evenkeel::Result<_>>()?;
-        self.job.state(&self.ids, &found)
+        self.job.state(&self.ids, &(self.saw, found))
     }
 }
 

@@ -2,7 +2,10 @@
 
 use std::ops::ControlFlow;
 
+use evenkeel::calibrator::ShiftCalibrator;
 use evenkeel::error::Error;
+use evenkeel::method::Method;
+use evenkeel::method::label_plan::LabelPlanSettings;
 use evenkeel::rows::RowKeys;
 use evenkeel::score::Score;
 use evenkeel::side_inputs::SideInputs;
@@ -92,6 +95,88 @@ fn a_check_is_that_of_one_process() {
         serde_json::to_string(&checked.document(None, &[])).unwrap()
     };
     assert_eq!(text(&found), text(&whole));
+}
+
+/// Checks that read the rows again for what they recommend: a fit of `auto` by another test, and one by a law of its own whose sets
+/// are then counted.
+fn checks_with_repairs(cal: &Points) -> [(CheckJob, usize); 2] {
+    let mut anew = CheckJob::new(Score::Lac, alpha(), level(), seed());
+    anew.settings.permutations = 1500;
+    let plan = Method::LabelPlan(LabelPlanSettings::default());
+    let by_plan = ShiftCalibrator { score: Score::Plan, ..calibrator(plan) };
+    let other = Points::new(500, 5.0, 9);
+    let mut source = other.source("target");
+    let in_use = calibrate(&by_plan, &cal.labeled(), &mut source, &mut Unobserved).unwrap();
+    let own = CheckJob::of_calibration(&in_use.calibration, "in use", None, level()).unwrap();
+    // One pass to look, two of a fit, one for sizes.
+    [(anew, 3), (own, 4)]
+}
+
+/// Passes of a check until it ends; `rows_of` gives the rows of each pass, from 1.
+fn check_passes<'a>(
+    job: CheckJob,
+    cal: &Points,
+    rows_of: impl Fn(usize) -> &'a Points,
+) -> Result<usize, JobError> {
+    let mut open = DistributedCheck::begin(job, &cal.labeled(), None)?;
+    for pass in 1.. {
+        for state in states(open.plan(), rows_of(pass), 4, false) {
+            open = open.merge(&state)?;
+        }
+        assert_eq!(open.rows(), rows_of(pass).labels.len() as u64);
+        match open.end_pass()? {
+            CheckPassEnded::Again(again) => open = *again,
+            CheckPassEnded::Done(_) => return Ok(pass),
+        }
+    }
+    unreachable!()
+}
+
+#[test]
+fn rows_that_change_before_any_pass_of_a_check_are_an_error() {
+    let (cal, target) = (Points::calibration(), Points::target());
+    let changed = |change: fn(&mut Vec<f64>)| {
+        let Points { mut values, labels } = Points::target();
+        change(&mut values);
+        Points { values, labels }
+    };
+    let others = [
+        changed(|values| values.swap(17 * CLASSES, 17 * CLASSES + 1)),
+        // The same rows under other keys.
+        changed(|values| values.rotate_left(CLASSES)),
+    ];
+    for (job, passes) in checks_with_repairs(&cal) {
+        assert_eq!(check_passes(job.clone(), &cal, |_| &target).unwrap(), passes);
+        for (pass, other) in (2..=passes).flat_map(|pass| others.iter().map(move |o| (pass, o))) {
+            let found = check_passes(job.clone(), &cal, |now| match now == pass {
+                true => other,
+                false => &target,
+            });
+            let expected = JobError::Core(Error::OtherRows { before: 500, now: 500 });
+            assert_eq!(found.unwrap_err().to_string(), expected.to_string(), "pass {pass}");
+        }
+    }
+}
+
+#[test]
+fn a_bundle_with_two_states_of_one_part_leaves_the_job_as_it_was() {
+    let (cal, target, test) = (Points::calibration(), Points::target(), Points::test());
+    let fit = DistributedFit::begin(&calibrator(methods()[0]), &cal.labeled(), None).unwrap();
+    let plan = fit.plan().unwrap();
+    // Part 0 of a table that was read twice while it changed.
+    let (first, again) =
+        (states(&plan, &target, 1, false).remove(0), states(&plan, &test, 1, false).remove(0));
+    let both = pack_states(&[&first, &again]).unwrap();
+    let found = fit.require_new(&both);
+    assert!(matches!(found, Err(JobError::Core(Error::PartTwice { part: 0 }))), "{found:?}");
+    let job = CheckJob::new(Score::Lac, alpha(), level(), seed());
+    let check = DistributedCheck::begin(job, &cal.labeled(), None).unwrap();
+    let (first, again) = (
+        states(check.plan(), &target, 1, false).remove(0),
+        states(check.plan(), &test, 1, false).remove(0),
+    );
+    let found = check.require_new(&pack_states(&[&first, &again]).unwrap());
+    assert!(matches!(found, Err(JobError::Core(Error::PartTwice { part: 0 }))), "{found:?}");
 }
 
 #[test]

@@ -129,7 +129,60 @@ fn calibrations_of_groups_are_those_of_one_process() {
         }
     }
     let fewer = begun(&calibrator(Method::Uncorrected), Some(501)).unwrap();
-    let all = state(&fewer.plan().unwrap(), &target, (0, 1), &names);
+    let plan = fewer.plan().unwrap();
+    let all = state(&plan, &target, (0, 1), &names);
+    // A pass that counts groups takes rows with their probabilities too, and none without their groups.
+    let (keys, codes): (Vec<u64>, Vec<u32>) = (0..500).map(|row| (row, row as u32 % 3)).unzip();
+    let rows = |groups| PartRows {
+        name: "part",
+        keys: RowKeys::Each(&keys),
+        rows: AnyRows::f64(&target.values, CLASSES).unwrap(),
+        side: SideInputs::default(),
+        labels: None,
+        groups,
+    };
+    let part = || RowsPart::begin(&plan, 0).unwrap();
+    let given = part().add(rows(Some(GroupCodes { names: &names, codes: &codes }))).unwrap();
+    assert_eq!(given.state().unwrap(), all);
+    assert!(matches!(part().add(rows(None)), Err(JobError::NoGroups { .. })));
     let ended = fewer.merge(&all).unwrap().end_pass();
     assert!(matches!(ended, Err(JobError::Core(Error::OtherNumberOfRows { expected: 501, .. }))));
+}
+
+#[test]
+fn rows_of_a_group_that_had_none_when_groups_were_counted_are_an_error() {
+    let (cal, target) = (Points::calibration(), Points::target());
+    let names = ["north", "south", "west"].map(str::to_owned);
+    let of_cal: Vec<String> = (0..400).map(|row| names[row % 3].clone()).collect();
+    let mut groups = MemoryGroups::new("cal groups", &of_cal);
+    let calibrator = calibrator(Method::Uncorrected);
+    let data = (&cal.labeled(), &mut groups as _);
+    let fit = DistributedFit::begin_per_group(&calibrator, GroupJob::default(), data, None);
+    let fit = fit.unwrap();
+    // Counted without the west, whose own rows then stand in for its target rows; read with some of it.
+    let without = |points: &Points, rows: usize| Points {
+        values: points.values[..rows * CLASSES].to_vec(),
+        labels: points.labels[..rows].to_vec(),
+    };
+    let counted = state(&fit.plan().unwrap(), &without(&target, 400), (0, 1), &names[..2]);
+    let FitPassEnded::Again(fit) = fit.merge(&counted).unwrap().end_pass().unwrap() else {
+        panic!("groups are fitted after they are counted")
+    };
+    let plan = fit.plan().unwrap();
+    let read = state(&plan, &without(&target, 400), (0, 1), &names[..2]);
+    let keys: Vec<u64> = (400..500).collect();
+    let more = PartRows {
+        name: "part",
+        keys: RowKeys::Each(&keys),
+        rows: AnyRows::f64(&target.values[400 * CLASSES..], CLASSES).unwrap(),
+        side: SideInputs::default(),
+        labels: None,
+        groups: Some(GroupCodes { names: &names[2..], codes: &[0; 100] }),
+    };
+    let west = RowsPart::begin(&plan, 1).unwrap().add(more).unwrap().state().unwrap();
+    let ended = fit.merge(&read).unwrap().merge(&west).unwrap().end_pass();
+    assert!(
+        matches!(ended, Err(JobError::Core(Error::OtherRows { before: 400, now: 500 }))),
+        "{ended:?}"
+    );
 }

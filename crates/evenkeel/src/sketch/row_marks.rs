@@ -10,30 +10,50 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::row_sample::hash_of_key;
+use crate::error::Result;
 use crate::rows::{Real, RowKeys, Rows};
 
 /// Rows of a share that a thread takes at a time; sums do not depend on it.
 const SHARE_ROWS: usize = 1 << 14;
 
-/// The sum of hashes of some rows.
+/// The sum of hashes of some rows: two passes over the same rows have the same marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub(crate) struct RowMarks(u128);
+pub struct RowMarks(u128);
 
 impl RowMarks {
+    /// Of rows by their keys and values.
+    ///
+    /// # Errors
+    /// If there is not a key for each row.
+    pub fn of_rows<T: Real>(keys: RowKeys<'_>, block: Rows<'_, T>) -> Result<Self> {
+        keys.check(block.rows())?;
+        Ok(marks_of_rows(keys, block))
+    }
+
+    /// Of rows by their keys alone.
+    ///
+    /// # Errors
+    /// As [`of_rows`](Self::of_rows).
+    pub fn of_keys(keys: RowKeys<'_>, rows: usize) -> Result<Self> {
+        keys.check(rows)?;
+        Ok(marks_of_keys(keys, rows))
+    }
+
     /// The marks of these rows and others.
-    pub(crate) fn and(self, other: Self) -> Self {
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
         Self(self.0.wrapping_add(other.0))
     }
 }
 
-/// Marks of rows by their keys alone, for passes that are made once.
+/// Marks of rows by their keys alone, for passes that are made once. There must be a key for each.
 pub(crate) fn marks_of_keys(keys: RowKeys<'_>, rows: usize) -> RowMarks {
     // Hashes, not keys: sums of plain row numbers of two different sets of rows often agree.
     let hashes = (0..rows).map(|row| u128::from(hash_of_key(keys.key(row))));
     RowMarks(hashes.fold(0, u128::wrapping_add))
 }
 
-/// Marks of rows by their keys and values, by the threads of the current rayon pool.
+/// Marks of rows by their keys and values, by the threads of the current rayon pool. There must be a key for each.
 pub(crate) fn marks_of_rows<T: Real>(keys: RowKeys<'_>, block: Rows<'_, T>) -> RowMarks {
     let salts: Vec<u64> =
         (0..block.columns().next_multiple_of(2) as u64).map(hash_of_key).collect();
