@@ -18,10 +18,12 @@ use crate::proposal::{Decision, NewProposal, Proposal};
 use crate::receive::{advance, look, proposal, require_key};
 use crate::reference::Reference;
 use crate::status::ModelStatus;
-use crate::store::{Appended, AuditEntry, NewAudit, SqliteStore, Store};
+use crate::store::{Appended, AuditEntry, AuditQuery, NewAudit, SqliteStore, Store};
 
 /// Batches that a proposal on request looks back over.
 const LOOK_BACK: usize = 20;
+/// Numbers of all batches of a proposal on request: 256 MB of doubles. A batch alone may have as many.
+const MOST_NUMBERS: u64 = 1 << 25;
 /// Prepared calibrations that are kept at hand.
 const MOST_REFERENCES: usize = 64;
 
@@ -236,7 +238,8 @@ impl Monitor {
         let mut gathered: Option<KeptRows> = None;
         let mut counts = PredictionCounts::default();
         let (mut used, mut labels) = (Vec::new(), Vec::new());
-        for batch in batches.iter().skip(from).filter(|batch| batch.watch == model.watch) {
+        let since = batches.iter().skip(from).filter(|batch| batch.watch == model.watch);
+        for batch in newest_within(since.collect(), model.classes) {
             let kept = self.store().kept(name, batch.batch)?;
             let Some(bytes) = kept.rows else { continue };
             let rows = KeptRows::from_bytes(&bytes)?;
@@ -314,8 +317,8 @@ impl Monitor {
     ///
     /// # Errors
     /// If it cannot be read.
-    pub fn audit(&self, name: Option<&ModelName>, limit: u64) -> Result<Vec<AuditEntry>> {
-        self.store().audit(name, limit)
+    pub fn audit(&self, query: &AuditQuery<'_>) -> Result<Vec<AuditEntry>> {
+        self.store().audit(query)
     }
 
     /// The rows of some batches, merged, beside the reference of the watch that is on; none if there are no such batches.
@@ -361,6 +364,21 @@ impl Monitor {
     pub fn backup(&self, to: &Path) -> Result<()> {
         self.store().backup(to)
     }
+}
+
+/// The newest of these batches whose rows fit together into [`MOST_NUMBERS`], in their order; the newest in any case.
+fn newest_within(batches: Vec<&BatchRecord>, classes: u64) -> Vec<&BatchRecord> {
+    let mut room = MOST_NUMBERS;
+    let mut from = batches.len();
+    for (at, batch) in batches.iter().enumerate().rev() {
+        let numbers = batch.rows.saturating_mul(classes);
+        if numbers > room && from < batches.len() {
+            break;
+        }
+        room = room.saturating_sub(numbers);
+        from = at;
+    }
+    batches.into_iter().skip(from).collect()
 }
 
 impl std::fmt::Debug for Monitor {
