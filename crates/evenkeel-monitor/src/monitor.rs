@@ -238,8 +238,11 @@ impl Monitor {
         let mut gathered: Option<KeptRows> = None;
         let mut counts = PredictionCounts::default();
         let (mut used, mut labels) = (Vec::new(), Vec::new());
-        let since = batches.iter().skip(from).filter(|batch| batch.watch == model.watch);
-        for batch in newest_within(since.collect(), model.classes) {
+        let since: Vec<&BatchRecord> =
+            batches.iter().skip(from).filter(|batch| batch.watch == model.watch).collect();
+        let numbers: Vec<u64> =
+            since.iter().map(|batch| batch.rows.saturating_mul(model.classes)).collect();
+        for batch in since.into_iter().skip(newest_within(&numbers)) {
             let kept = self.store().kept(name, batch.batch)?;
             let Some(bytes) = kept.rows else { continue };
             let rows = KeptRows::from_bytes(&bytes)?;
@@ -366,23 +369,37 @@ impl Monitor {
     }
 }
 
-/// The newest of these batches whose rows fit together into [`MOST_NUMBERS`], in their order; the newest in any case.
-fn newest_within(batches: Vec<&BatchRecord>, classes: u64) -> Vec<&BatchRecord> {
-    let mut room = MOST_NUMBERS;
-    let mut from = batches.len();
-    for (at, batch) in batches.iter().enumerate().rev() {
-        let numbers = batch.rows.saturating_mul(classes);
-        if numbers > room && from < batches.len() {
+/// Where the newest batches begin whose numbers are [`MOST_NUMBERS`] together at most; the newest is taken in any case.
+fn newest_within(numbers: &[u64]) -> usize {
+    let (mut room, mut from) = (MOST_NUMBERS, numbers.len());
+    while let Some(before) = from.checked_sub(1) {
+        if numbers[before] > room && from < numbers.len() {
             break;
         }
-        room = room.saturating_sub(numbers);
-        from = at;
+        room = room.saturating_sub(numbers[before]);
+        from = before;
     }
-    batches.into_iter().skip(from).collect()
+    from
 }
 
 impl std::fmt::Debug for Monitor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Monitor").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_proposal_takes_the_newest_rows_that_fit() {
+        let half = MOST_NUMBERS / 2;
+        assert_eq!(newest_within(&[]), 0);
+        assert_eq!(newest_within(&[10, 10]), 0);
+        assert_eq!(newest_within(&[10, half, half]), 1);
+        assert_eq!(newest_within(&[10, half, half, 10]), 2);
+        assert_eq!(newest_within(&[10, 2 * MOST_NUMBERS]), 1);
+        assert_eq!(newest_within(&[u64::MAX, u64::MAX]), 1);
     }
 }

@@ -14,7 +14,7 @@ use crate::problem::Problem;
 
 /// Labels of a batch, and the rows they are of.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct JsonLabels {
+pub struct JsonLabels {
     /// Rows, from 0; none where labels are of all rows or name them.
     pub rows: Option<Vec<u32>>,
     /// What the rows were called when the batch was sent.
@@ -34,6 +34,14 @@ pub(crate) fn read(content: &[u8], limits: &Limits) -> Result<JsonLabels, Proble
         .deserialize(&mut json)
         .and_then(|labels| json.end().map(|()| labels));
     found.map_err(|error| stopped.take().unwrap_or_else(|| problem_of(&error)))
+}
+
+/// Reads late labels of JSON as the server does.
+///
+/// # Errors
+/// What a caller would be told.
+pub fn read_json_labels(content: &[u8], limits: &Limits) -> Result<JsonLabels, String> {
+    read(content, limits).map_err(|problem| problem.detail().to_owned())
 }
 
 /// The object itself.

@@ -50,6 +50,7 @@ mod webhooks;
 pub use content::{JsonRows, read_json_batch};
 pub use error::ServeError;
 pub use evenkeel_monitor::Token;
+pub use json_labels::{JsonLabels, read_json_labels};
 pub use limits::Limits;
 pub use running::{Running, start};
 pub use settings::{DEFAULT_ADDRESS, LEAST_SECRET_BYTES, Settings, Webhooks};

@@ -77,11 +77,11 @@ fn an_alarm_leads_to_a_proposal_and_a_decision_begins_anew() {
     assert!(audit.iter().any(|line| line.what == "proposal approved"
         && line.who == "Ada"
         && line.details.contains("new camera")));
-    // One message for the alarm, one for the decision.
+    // One message for the alarm, one for its proposal, one for the decision.
     let due = monitor.store().due(day(20), 10).unwrap();
     assert_eq!(
         due.iter().map(|message| message.kind.as_str()).collect::<Vec<_>>(),
-        ["alarm", "decision"]
+        ["alarm", "proposal", "decision"]
     );
 }
 
