@@ -68,7 +68,7 @@ def test_every_example_is_tested():
     assert {path.name for path in FOLDER.glob("*.py")} == {*(f"{name}.py" for name in NAMES + ON_SPARK), "regression_on_real_data.py"}
     assert {path.stem for path in FOLDER.glob("*.ipynb")} == {*NAMES, *ON_SPARK}
     assert ON_SPARK == ["rows_on_spark"]
-    assert {"images_under_corruption", "tabular_label_shift", "regression_under_covariate_shift", "few_labels"} <= set(NAMES)
+    assert {"images_under_corruption", "tabular_label_shift", "regression_under_covariate_shift", "few_labels", "thirty_nights"} <= set(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -100,6 +100,9 @@ def test_the_stored_outputs_tell_the_story():
     assert len(coverages(regression, "tree, ")) == len(coverages(regression, "bins, ")) == 3
     assert coverages(regression, "tree, ot")[0] > coverages(regression, "tree, uncorrected")[0]
     assert "stolen are not among the columns" in printed("tabular_label_shift")
+    nights = printed("thirty_nights")
+    assert nights.count("exit code 1") == 1 and "ALARM (serious)" in nights and "Ada: proposal approved" in nights
+    assert coverages(nights, "version 1")[0] < 75 and 85 < coverages(nights, "version 2")[0]
 
 
 @pytest.mark.parametrize("name", ON_SPARK)

@@ -178,14 +178,18 @@ pub(crate) struct StatusArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
-  evenkeel monitor export --store ek.sqlite --out history.parquet")]
+  evenkeel monitor export --store ek.sqlite --out history.parquet
+  evenkeel monitor export --store ek.sqlite --audit --out audit.csv")]
 pub(crate) struct ExportArgs {
     #[command(flatten)]
     pub store: StoreArgs,
-    /// Batches of this day or moment and later.
+    /// Write the audit log in place of the batches: who did what, tokens that were made and revoked included.
+    #[arg(long)]
+    pub audit: bool,
+    /// Batches, or lines, of this day or moment and later.
     #[arg(long, value_name = "TIME")]
     pub from: Option<String>,
-    /// Batches before this day or moment.
+    /// Batches, or lines, before this day or moment.
     #[arg(long, value_name = "TIME")]
     pub to: Option<String>,
     /// File to write: .csv or .parquet; - is stdout, as csv.

@@ -9,8 +9,8 @@ use evenkeel::score::Score;
 use evenkeel::seed::Seed;
 use evenkeel_jobs::{AnyRows, LabeledData, MemorySource, Unobserved, calibrate};
 use evenkeel_monitor::{
-    BatchQuery, Instant, Keep, LateLabels, ModelName, Monitor, MonitorError, NewBatch, NewModel,
-    Received, bytes_digest, prometheus, trend,
+    AuditQuery, BatchQuery, Instant, Keep, LateLabels, ModelName, Monitor, MonitorError, NewBatch,
+    NewModel, Received, bytes_digest, prometheus, trend,
 };
 
 use crate::scratch::written;
@@ -48,7 +48,7 @@ fn looked_through(path: &str) -> Result<(), MonitorError> {
     let name = ModelName::new("m")?;
     let _ = monitor.models();
     let _ = monitor.history(&name, &BatchQuery::default());
-    let _ = monitor.audit(None, 10);
+    let _ = monitor.audit(&AuditQuery { model: None, before: None, limit: 10 });
     let _ = monitor.window(&name, &BatchQuery::default());
     let _ = monitor.proposals(&name);
     let _ = prometheus::prometheus(&monitor);

@@ -1,8 +1,23 @@
-//! The history as a table: one row a batch.
+//! The history as a table, one row a batch, and the audit log, one row a line.
 
 use evenkeel_io::write::Cells;
 
 use crate::batch::BatchRecord;
+use crate::store::AuditEntry;
+
+/// Named columns of lines of the audit log, in the order given.
+pub fn audit_table(lines: &[AuditEntry]) -> Vec<(&'static str, Cells)> {
+    let text = |of: &dyn Fn(&AuditEntry) -> String| Cells::Text(lines.iter().map(of).collect());
+    let numbers = lines.iter().map(|line| i64::try_from(line.id).unwrap_or(i64::MAX));
+    vec![
+        ("line", Cells::Whole(numbers.collect())),
+        ("time", text(&|line| line.at.to_string())),
+        ("who", text(&|line| line.who.clone())),
+        ("what", text(&|line| line.what.clone())),
+        ("model", text(&|line| line.model.clone().unwrap_or_default())),
+        ("details", text(&|line| line.details.clone())),
+    ]
+}
 
 /// Named columns of the batches, in the order of their arrival.
 pub fn table(batches: &[BatchRecord]) -> Vec<(&'static str, Cells)> {

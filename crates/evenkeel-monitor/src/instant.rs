@@ -111,7 +111,8 @@ fn offset_of(text: &str) -> Option<i64> {
     let digits: String = text[1..].chars().filter(|letter| *letter != ':').collect();
     let (hours, minutes) = digits.split_at_checked(2)?;
     let minutes = if minutes.is_empty() { 0 } else { two_digits(minutes)? };
-    Some(sign * (two_digits(hours)? * 3600 + minutes * 60))
+    let hours = two_digits(hours)?;
+    (hours < 24 && minutes < 60).then_some(sign * (hours * 3600 + minutes * 60))
 }
 
 fn two_digits(text: &str) -> Option<i64> {
@@ -172,6 +173,9 @@ mod tests {
             "2026-11-17T25:00",
             "2026-11-17T1:00",
             "2026-1é-17",
+            "2026-11-17T12:00+24:00",
+            "2026-11-17T12:00+01:60",
+            "2026-11-17T12:00+",
         ] {
             assert!(Instant::parse(text).is_err(), "{text}");
         }

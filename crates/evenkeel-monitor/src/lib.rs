@@ -44,8 +44,8 @@ pub use proposal::{Choice, Decision, NewProposal, Proposal, ProposalState};
 pub use reference::Reference;
 pub use status::ModelStatus;
 pub use store::{
-    Appended, AuditEntry, History, Kept, ModelFacts, NewAudit, Outbox, OutboxMessage, SqliteStore,
-    Store, Telling, Token, Tokens, Watch, Watched,
+    Appended, AuditEntry, AuditQuery, History, Kept, ModelFacts, NewAudit, Outbox, OutboxMessage,
+    SqliteStore, Store, Telling, Token, Tokens, Watch, Watched,
 };
 pub use summary::{BatchSummary, Measured, StreamSummary};
 pub use trend::{advice, trend, trend_of};

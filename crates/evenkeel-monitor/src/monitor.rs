@@ -18,10 +18,12 @@ use crate::proposal::{Decision, NewProposal, Proposal};
 use crate::receive::{advance, look, proposal, require_key};
 use crate::reference::Reference;
 use crate::status::ModelStatus;
-use crate::store::{Appended, AuditEntry, NewAudit, SqliteStore, Store};
+use crate::store::{Appended, AuditEntry, AuditQuery, NewAudit, SqliteStore, Store};
 
 /// Batches that a proposal on request looks back over.
 const LOOK_BACK: usize = 20;
+/// Numbers of all batches of a proposal on request: 256 MB of doubles. A batch alone may have as many.
+const MOST_NUMBERS: u64 = 1 << 25;
 /// Prepared calibrations that are kept at hand.
 const MOST_REFERENCES: usize = 64;
 
@@ -236,7 +238,11 @@ impl Monitor {
         let mut gathered: Option<KeptRows> = None;
         let mut counts = PredictionCounts::default();
         let (mut used, mut labels) = (Vec::new(), Vec::new());
-        for batch in batches.iter().skip(from).filter(|batch| batch.watch == model.watch) {
+        let since: Vec<&BatchRecord> =
+            batches.iter().skip(from).filter(|batch| batch.watch == model.watch).collect();
+        let numbers: Vec<u64> =
+            since.iter().map(|batch| batch.rows.saturating_mul(model.classes)).collect();
+        for batch in since.into_iter().skip(newest_within(&numbers)) {
             let kept = self.store().kept(name, batch.batch)?;
             let Some(bytes) = kept.rows else { continue };
             let rows = KeptRows::from_bytes(&bytes)?;
@@ -314,8 +320,8 @@ impl Monitor {
     ///
     /// # Errors
     /// If it cannot be read.
-    pub fn audit(&self, name: Option<&ModelName>, limit: u64) -> Result<Vec<AuditEntry>> {
-        self.store().audit(name, limit)
+    pub fn audit(&self, query: &AuditQuery<'_>) -> Result<Vec<AuditEntry>> {
+        self.store().audit(query)
     }
 
     /// The rows of some batches, merged, beside the reference of the watch that is on; none if there are no such batches.
@@ -363,8 +369,37 @@ impl Monitor {
     }
 }
 
+/// Where the newest batches begin whose numbers are [`MOST_NUMBERS`] together at most; the newest is taken in any case.
+fn newest_within(numbers: &[u64]) -> usize {
+    let (mut room, mut from) = (MOST_NUMBERS, numbers.len());
+    while let Some(before) = from.checked_sub(1) {
+        if numbers[before] > room && from < numbers.len() {
+            break;
+        }
+        room = room.saturating_sub(numbers[before]);
+        from = before;
+    }
+    from
+}
+
 impl std::fmt::Debug for Monitor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Monitor").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_proposal_takes_the_newest_rows_that_fit() {
+        let half = MOST_NUMBERS / 2;
+        assert_eq!(newest_within(&[]), 0);
+        assert_eq!(newest_within(&[10, 10]), 0);
+        assert_eq!(newest_within(&[10, half, half]), 1);
+        assert_eq!(newest_within(&[10, half, half, 10]), 2);
+        assert_eq!(newest_within(&[10, 2 * MOST_NUMBERS]), 1);
+        assert_eq!(newest_within(&[u64::MAX, u64::MAX]), 1);
     }
 }

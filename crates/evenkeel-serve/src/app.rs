@@ -28,6 +28,8 @@ pub(crate) struct App {
     pub limits: Limits,
     pub forms: FormKey,
     pub metrics: ServerMetrics,
+    /// Whom alarms are told.
+    pub webhook_urls: Vec<String>,
     /// Whether only this machine can reach the server.
     pub is_local: bool,
 }
@@ -47,6 +49,7 @@ impl App {
             limits: settings.limits,
             forms: FormKey::draw()?,
             metrics: ServerMetrics::default(),
+            webhook_urls: settings.webhooks.urls().to_vec(),
             is_local: settings.listen.ip().is_loopback(),
         })
     }

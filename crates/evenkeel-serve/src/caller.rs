@@ -51,6 +51,16 @@ impl Caller {
         }
     }
 
+    /// Whether they run this server: what concerns all models and the server itself is for them.
+    pub(crate) fn is_operator(&self) -> bool {
+        match self {
+            Self::Local => true,
+            Self::Bearer(token) => {
+                token.models.is_none() && self.require(Scope::Admin, None).is_ok()
+            }
+        }
+    }
+
     /// As they stand in the audit log.
     pub(crate) fn name(&self) -> String {
         match self {

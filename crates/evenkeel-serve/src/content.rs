@@ -22,6 +22,9 @@ const SHOWN: &str = "the body";
 /// Bytes of numbers that are read at a time.
 const STEP_BYTES: usize = 4 << 20;
 
+/// Ids of rows that are read at a time.
+const IDS_AT_A_TIME: usize = 1024;
+
 /// The forms in which batches come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BatchForm {
@@ -199,12 +202,29 @@ pub(crate) fn rows_of_file(
     let mut rows = rows_of_table(reader, &name, limits)?;
     if let Some(column) = &columns.ids {
         let names = std::slice::from_ref(column);
-        let cells = TextRows::open(&source, Some(names))
-            .and_then(|mut cells| cells.next_rows(limits.rows.saturating_add(1)))
-            .map_err(|error| of_io(&error, &name))?;
-        rows.ids = Some(cells.into_iter().filter_map(|mut row| row.pop()).collect());
+        let cells = TextRows::open(&source, Some(names)).map_err(|error| of_io(&error, &name))?;
+        rows.ids = Some(ids_of_table(cells, &name, limits)?);
     }
     Ok(rows)
+}
+
+/// Ids of rows, some at a time: a table may say in a few bytes that a long word stands in a million rows.
+fn ids_of_table(mut cells: TextRows, name: &str, limits: &Limits) -> Result<Vec<String>, Problem> {
+    let (mut ids, mut bytes) = (Vec::new(), 0_usize);
+    loop {
+        let more = cells.next_rows(IDS_AT_A_TIME).map_err(|error| of_io(&error, name))?;
+        if more.is_empty() {
+            return Ok(ids);
+        }
+        for id in more.into_iter().filter_map(|mut row| row.pop()) {
+            bytes = bytes.saturating_add(id.len() + size_of::<String>());
+            if bytes > limits.inflated_bytes {
+                return Err(too_much(limits.inflated_bytes));
+            }
+            ids.push(id);
+            require_rows(ids.len(), 1, limits)?;
+        }
+    }
 }
 
 fn of_io(error: &IoError, name: &str) -> Problem {
@@ -267,10 +287,7 @@ pub fn read_json_batch(content: &[u8], limits: &Limits) -> Result<JsonRows, Stri
 
 /// JSON that says where it is wrong.
 pub(crate) fn parse_json<'a, T: Deserialize<'a>>(content: &'a [u8]) -> Result<T, Problem> {
-    serde_json::from_slice(content).map_err(|error| match error.classify() {
-        serde_json::error::Category::Data => Problem::data(format!("the body: {error}")),
-        _ => Problem::usage(format!("the body is not JSON: {error}")),
-    })
+    serde_json::from_slice(content).map_err(|error| json_batch::problem_of(&error))
 }
 
 pub(crate) fn require_classes(columns: usize, limits: &Limits) -> Result<(), Problem> {

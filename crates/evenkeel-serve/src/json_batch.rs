@@ -8,7 +8,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess,
 
 use crate::content::{RowId, require_classes, require_rows};
 use crate::limits::Limits;
-use crate::problem::{Kind, Problem};
+use crate::problem::Problem;
 
 /// What a batch of JSON holds.
 #[derive(Debug, Default)]
@@ -31,16 +31,15 @@ pub(crate) fn read(content: &[u8], limits: &Limits) -> Result<JsonTable, Problem
     let found = Batch { limits, stopped: &stopped }
         .deserialize(&mut json)
         .and_then(|table| json.end().map(|()| table));
-    found.map_err(|error| {
-        stopped.take().unwrap_or_else(|| match error.classify() {
-            serde_json::error::Category::Data => Problem::data(format!("the body: {error}")),
-            _ => Problem::new(
-                axum::http::StatusCode::BAD_REQUEST,
-                Kind::Usage,
-                format!("the body is not JSON: {error}"),
-            ),
-        })
-    })
+    found.map_err(|error| stopped.take().unwrap_or_else(|| problem_of(&error)))
+}
+
+/// What is wrong with the text itself.
+pub(crate) fn problem_of(error: &serde_json::Error) -> Problem {
+    match error.classify() {
+        serde_json::error::Category::Data => Problem::data(format!("the body: {error}")),
+        _ => Problem::usage(format!("the body is not JSON: {error}")),
+    }
 }
 
 /// The object itself.

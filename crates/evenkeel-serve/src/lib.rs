@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! start        settings -> a server on an address                       Running   until it is stopped
-//! listen       connections, heads within their time                     headers   what every answer says
+//! listen       connections, heads and readers within their time         headers   what every answer says
 //! caller       tokens and scopes                                        session   cookies and forms of browsers
 //! body         bytes within limits      content   bytes -> rows         queue     checks on threads of their own
 //! routes       the interface, described in /openapi.json                pages     the same for people
@@ -12,7 +12,9 @@
 //!
 //! A batch goes through `receive -> hash -> check -> one transaction -> answer`; what was answered survives a kill.
 
+mod address;
 mod app;
+mod audit_lines;
 mod batch_columns;
 mod body;
 mod caller;
@@ -22,12 +24,14 @@ mod error;
 mod facts;
 mod headers;
 mod json_batch;
+mod json_labels;
 mod limits;
 mod listen;
 mod lock;
 mod log;
 mod metrics;
 mod pages;
+mod patient_stream;
 mod problem;
 mod queue;
 mod routes;
@@ -46,6 +50,7 @@ mod webhooks;
 pub use content::{JsonRows, read_json_batch};
 pub use error::ServeError;
 pub use evenkeel_monitor::Token;
+pub use json_labels::{JsonLabels, read_json_labels};
 pub use limits::Limits;
 pub use running::{Running, start};
 pub use settings::{DEFAULT_ADDRESS, LEAST_SECRET_BYTES, Settings, Webhooks};

@@ -15,7 +15,7 @@ pub struct Limits {
     pub rows: usize,
     /// Classes of a batch: 10 000.
     pub classes: usize,
-    /// How long a body may take to arrive, head to end: 30 s. A head alone gets a third of it.
+    /// How long a body may take to arrive, head to end, and how long an answer may lie unread: 30 s. A head alone gets a third of it.
     pub body_time: Duration,
     /// Batches that wait or are being checked: 256.
     pub queue: usize,
@@ -45,5 +45,10 @@ impl Limits {
     /// How long the head of a request may take. Shorter than a body: a head is one packet.
     pub(crate) fn head_time(&self) -> Duration {
         self.body_time / 3
+    }
+
+    /// How long a caller may leave an answer unread. As long as a body may take: the other direction of the same line.
+    pub(crate) fn answer_time(&self) -> Duration {
+        self.body_time
     }
 }

@@ -1,4 +1,4 @@
-//! Connections: so many at once, heads within their time, and none cut off when the server stops.
+//! Connections: so many at once, heads within their time, answers read within theirs, and none cut off when the server stops.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,6 +12,7 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
 use crate::limits::Limits;
+use crate::patient_stream::PatientStream;
 
 /// How long requests that are being answered may take once the server was told to stop.
 const GRACE: Duration = Duration::from_secs(30);
@@ -21,7 +22,7 @@ const HEAD_BYTES: usize = 16 << 10;
 
 /// Answers connections until `stop` is done, then lets those that are open finish.
 ///
-/// Not `axum::serve`: it lets a head take for ever, and as many connections in as there are.
+/// Not `axum::serve`: it lets a head and the reading of an answer take for ever, and as many connections in as there are.
 pub(crate) async fn answer(
     listener: TcpListener,
     routes: Router,
@@ -58,6 +59,7 @@ pub(crate) async fn answer(
         // Answers are small: waiting for more of them to send would only delay them.
         let _ = stream.set_nodelay(true);
         let service = TowerToHyperService::new(routes.clone());
+        let stream = PatientStream::new(stream, limits.answer_time());
         let connection = http.serve_connection(TokioIo::new(stream), service);
         let connection = open.watch(connection);
         tokio::spawn(async move {

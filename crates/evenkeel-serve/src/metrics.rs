@@ -7,7 +7,7 @@ use crate::seconds_histogram::SecondsHistogram;
 /// Counters since the start.
 #[derive(Debug, Default)]
 pub(crate) struct ServerMetrics {
-    /// How long batches took from their body to their answer.
+    /// How long it took to read, check and store a batch, without the wait for its turn.
     pub check_seconds: SecondsHistogram,
     /// Deliveries of webhooks that did not succeed.
     pub webhook_failures: AtomicU64,

@@ -62,7 +62,8 @@ impl Webhooks {
             match rest {
                 None => Some("it begins with another scheme"),
                 Some(rest) if rest.is_empty() || rest.starts_with('/') => Some("it names no host"),
-                // Errors and pages show addresses; a password would be shown with them.
+                Some(rest) if rest.contains(char::is_whitespace) => Some("it holds a space"),
+                // Pages show hosts; a password would be shown with them.
                 Some(rest) if rest.split('/').next().is_some_and(|host| host.contains('@')) => {
                     Some("it holds a password")
                 }
@@ -89,10 +90,11 @@ impl Webhooks {
     }
 }
 
-// By hand: a derived one would write the secret into whatever prints it.
+// By hand: a derived one would write the secret, and paths that may be one, into whatever prints it.
 impl std::fmt::Debug for Webhooks {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Webhooks").field("urls", &self.urls).finish_non_exhaustive()
+        let urls: Vec<&str> = self.urls.iter().map(|url| crate::address::origin(url)).collect();
+        f.debug_struct("Webhooks").field("urls", &urls).finish_non_exhaustive()
     }
 }
 
@@ -107,9 +109,15 @@ mod tests {
         for url in ["http://127.0.0.1:9/x", "https://alerts.example/evenkeel?x=@"] {
             assert!(one(url).is_ok(), "{url}");
         }
-        for url in
-            ["", "ftp://a/b", "file:///etc/passwd", "http://", "http:///x", "http://u:p@host/"]
-        {
+        for url in [
+            "",
+            "ftp://a/b",
+            "file:///etc/passwd",
+            "http://",
+            "http:///x",
+            "http://u:p@host/",
+            "http://a b/",
+        ] {
             assert!(matches!(one(url), Err(ServeError::WebhookAddress { .. })), "{url}");
         }
         let short = Webhooks::new(vec!["http://127.0.0.1/".into()], b"short".to_vec());

@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-use evenkeel_monitor::{
-    History as _, Instant, ModelName, NewAudit, SqliteStore, Token, Tokens as _,
-};
+use evenkeel_monitor::{Instant, ModelName, SqliteStore, Token, Tokens as _};
 
 use crate::error::ServeError;
 use crate::tokens::{NewToken, Scope};
@@ -25,35 +23,23 @@ pub struct TokenOrder {
 /// # Errors
 /// If the store cannot be written, or the name of the model cannot be one.
 pub fn add_token(store: &Path, order: &TokenOrder) -> Result<NewToken, ServeError> {
-    let models: Vec<ModelName> =
-        order.models.iter().map(|name| ModelName::new(name)).collect::<Result<_, _>>()?;
+    for name in &order.models {
+        ModelName::new(name)?;
+    }
     let mut scopes = order.scopes.clone();
     scopes.sort_unstable();
     scopes.dedup();
     let scopes: Vec<&str> = scopes.into_iter().map(Scope::as_str).collect();
-    let (new, at) = (NewToken::draw()?, Instant::now());
+    let new = NewToken::draw()?;
     let mut store = SqliteStore::open_or_create(store)?;
     store.add_token(&Token {
         id: new.id.clone(),
         hash: new.hash,
         scopes: scopes.join(","),
         models: (!order.models.is_empty()).then(|| order.models.clone()),
-        created: at,
+        created: Instant::now(),
         note: order.note.clone(),
         revoked: None,
-    })?;
-    let of = match &order.models[..] {
-        [] => "all models".to_owned(),
-        some => some.join(", "),
-    };
-    let details = format!("{} for {} of {of}", new.id, scopes.join(","));
-    store.note(&NewAudit {
-        at,
-        who: "operator",
-        what: "token made",
-        // In the log of a model where it is for that one alone.
-        model: models.first().filter(|_| models.len() == 1),
-        details: &details,
     })?;
     Ok(new)
 }
@@ -71,17 +57,5 @@ pub fn tokens(store: &Path) -> Result<Vec<Token>, ServeError> {
 /// # Errors
 /// If the store cannot be written.
 pub fn revoke_token(store: &Path, id: &str) -> Result<bool, ServeError> {
-    let mut store = SqliteStore::open(store)?;
-    let at = Instant::now();
-    let found = store.revoke(id, at)?;
-    if found {
-        store.note(&NewAudit {
-            at,
-            who: "operator",
-            what: "token revoked",
-            model: None,
-            details: id,
-        })?;
-    }
-    Ok(found)
+    Ok(SqliteStore::open(store)?.revoke(id, Instant::now())?)
 }

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use evenkeel_monitor::{Instant, MonitorError, Outbox as _, OutboxMessage, SqliteStore};
 
+use crate::address::{origin, without_paths};
 use crate::app::App;
 use crate::settings::Webhooks;
 use crate::signature::{HEADER, signature};
@@ -110,7 +111,10 @@ impl<'a> Courier<'a> {
                 Ok(()) => {
                     took.insert(url.clone());
                 }
-                Err(trouble) => troubles.push(format!("{url}: {trouble}")),
+                // What is stored, logged and shown has no paths: they may be secret.
+                Err(trouble) => {
+                    troubles.push(without_paths(&format!("{}: {trouble}", origin(url))));
+                }
             }
         }
         if troubles.is_empty() { Ok(()) } else { Err(troubles.join("; ")) }

@@ -4,7 +4,7 @@
   const seconds = Number(main.dataset.refresh);
   if (!seconds) return;
   const touched = () => document.activeElement?.closest("form.decide")
-    || [...document.querySelectorAll("form.decide textarea")].some((field) => field.value);
+    || [...document.querySelectorAll("form.decide :is(input, textarea)")].some((field) => field.value !== field.defaultValue);
   setInterval(async () => {
     if (document.hidden || touched()) return;
     try {

@@ -5,6 +5,7 @@
 //! Outbox    messages that must reach someone        Tokens   who may do what
 //! ```
 
+mod network_disk;
 mod schema;
 mod sqlite;
 mod sqlite_batches;
@@ -102,6 +103,17 @@ pub struct NewAudit<'a> {
     pub model: Option<&'a ModelName>,
     /// More, in words.
     pub details: &'a str,
+}
+
+/// Which lines of the audit log.
+#[derive(Debug, Clone, Copy)]
+pub struct AuditQuery<'a> {
+    /// Those of this model, and those of webhooks, which concern all; all if none.
+    pub model: Option<&'a ModelName>,
+    /// With a smaller number than this: the cursor of the page before.
+    pub before: Option<u64>,
+    /// At most so many.
+    pub limit: u64,
 }
 
 /// Models and what happened to them.
@@ -225,11 +237,11 @@ pub trait History {
     /// If it cannot be written.
     fn note(&mut self, entry: &NewAudit<'_>) -> Result<()>;
 
-    /// Lines of the audit log, the last first; of one model or of all.
+    /// Lines of the audit log, the last first.
     ///
     /// # Errors
     /// If it cannot be read.
-    fn audit(&mut self, model: Option<&ModelName>, limit: u64) -> Result<Vec<AuditEntry>>;
+    fn audit(&mut self, query: &AuditQuery<'_>) -> Result<Vec<AuditEntry>>;
 
     /// Writes a copy of everything to a new file, while others go on reading and writing.
     ///
@@ -275,7 +287,7 @@ pub struct OutboxMessage {
     pub model: String,
     /// When it was written.
     pub created: Instant,
-    /// "alarm", "decision", ...
+    /// "alarm", "proposal" or "decision".
     pub kind: String,
     /// JSON.
     pub payload: String,
@@ -306,7 +318,7 @@ impl Telling {
     }
 }
 
-/// Messages to be delivered. They are written by [`History::append`], [`History::add_labels`] and [`History::decide`].
+/// Messages to be delivered. They are written by [`History::append`], [`History::add_labels`], [`History::propose`] and [`History::decide`].
 pub trait Outbox {
     /// Says whether somebody is to be told from now on. Where it is switched on, messages of the time when it was off are passed over: a
     /// year of old alarms helps nobody. Those of the time before it was switched off are still sent.
@@ -362,7 +374,7 @@ pub struct Token {
 
 /// Tokens of a server.
 pub trait Tokens {
-    /// Stores a token.
+    /// Stores a token, and says so in the audit log.
     ///
     /// # Errors
     /// If one of that id exists, or the store cannot be written.
@@ -380,7 +392,7 @@ pub trait Tokens {
     /// If the store cannot be read.
     fn token(&mut self, id: &str) -> Result<Option<Token>>;
 
-    /// Makes a token worth nothing from now on; whether there was one.
+    /// Makes a token worth nothing from now on, and says so in the audit log; whether there was one.
     ///
     /// # Errors
     /// If the store cannot be written.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
+use super::network_disk::network_disk;
 use super::schema::{APPLICATION_ID, SINCE_1, TABLES, VERSION};
 use crate::error::{MonitorError, Result};
 
@@ -109,6 +110,12 @@ impl SqliteStore {
     }
 
     fn configured(self) -> Result<Self> {
+        if let Some(kind) = network_disk(&self.path) {
+            let why = format!(
+                "it lies on a network disk ({kind}), where locks do not hold and the store would be damaged; use a local disk"
+            );
+            return Err(MonitorError::Sql { path: self.path, why });
+        }
         let set = || -> rusqlite::Result<String> {
             let journal: String =
                 self.connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;

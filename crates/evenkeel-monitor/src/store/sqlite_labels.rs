@@ -16,7 +16,7 @@ use crate::labels::{LabelStep, LabelsReceived, LateLabels, measured, require_wit
 use crate::model::{Model, ModelName, NewModel, Version};
 use crate::packed_sets::holds;
 use crate::proposal::{Decision, NewProposal, Proposal};
-use crate::store::{Appended, AuditEntry};
+use crate::store::{Appended, AuditEntry, AuditQuery};
 use evenkeel::stream::StreamAlarm;
 
 impl SqliteStore {
@@ -227,8 +227,8 @@ impl History for SqliteStore {
         self.transaction(|transaction| log(transaction, entry))
     }
 
-    fn audit(&mut self, model: Option<&ModelName>, limit: u64) -> Result<Vec<AuditEntry>> {
-        self.audit_lines(model, limit)
+    fn audit(&mut self, query: &AuditQuery<'_>) -> Result<Vec<AuditEntry>> {
+        self.audit_lines(query)
     }
 
     fn backup(&mut self, to: &std::path::Path) -> Result<()> {

@@ -10,7 +10,7 @@ use super::sqlite::{SqliteStore, Stopped};
 use super::sqlite_rows::{
     MODEL, all, count, find_model, hexadecimal, instant, model_of, version_of, whole,
 };
-use super::{AuditEntry, ModelFacts, NewAudit};
+use super::{AuditEntry, AuditQuery, ModelFacts, NewAudit};
 use crate::error::{MonitorError, Result};
 use crate::instant::Instant;
 use crate::labels::LabelWatch;
@@ -93,13 +93,9 @@ impl SqliteStore {
         })
     }
 
-    pub(super) fn audit_lines(
-        &mut self,
-        model: Option<&ModelName>,
-        limit: u64,
-    ) -> Result<Vec<AuditEntry>> {
+    pub(super) fn audit_lines(&mut self, query: &AuditQuery<'_>) -> Result<Vec<AuditEntry>> {
         self.reading(|connection| {
-            let sql = "SELECT id, at, who, what, model, details FROM audit WHERE ?1 IS NULL OR model = ?1 OR (model IS NULL AND what LIKE 'webhooks %') ORDER BY id DESC LIMIT ?2";
+            let sql = "SELECT id, at, who, what, model, details FROM audit WHERE id < ?3 AND (?1 IS NULL OR model = ?1 OR (model IS NULL AND what LIKE 'webhooks %')) ORDER BY id DESC LIMIT ?2";
             let entry_of = |row: &Row<'_>| {
                 Ok(AuditEntry {
                     id: count(row, 0)?,
@@ -110,7 +106,8 @@ impl SqliteStore {
                     details: row.get(5)?,
                 })
             };
-            let values = params![model.map(ModelName::as_str), whole(limit)?];
+            let before = query.before.and_then(|id| i64::try_from(id).ok()).unwrap_or(i64::MAX);
+            let values = params![query.model.map(ModelName::as_str), whole(query.limit)?, before];
             all(connection, sql, values, entry_of)
         })
     }

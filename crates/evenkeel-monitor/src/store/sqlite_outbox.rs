@@ -83,7 +83,8 @@ impl Outbox for SqliteStore {
                     let sql = "UPDATE outbox SET due = NULL, delivered = ?1, error = 'nobody was to be told' \
                                WHERE delivered IS NULL AND due IS NOT NULL AND created > ?2";
                     let passed = transaction.execute(sql, params![at.seconds(), since])?;
-                    format!("{passed} messages from before are not sent")
+                    let messages = if passed == 1 { "message" } else { "messages" };
+                    format!("{passed} {messages} from before not sent")
                 }
             };
             let (who, what) = ("server", telling.audited());
@@ -136,6 +137,26 @@ fn token_of(row: &Row<'_>) -> Result<Token, Stopped> {
     })
 }
 
+fn find_token(connection: &Connection, id: &str) -> Result<Option<Token>, Stopped> {
+    let mut statement = connection.prepare_cached(&format!("{TOKEN} WHERE id = ?1"))?;
+    let mut rows = statement.query([id])?;
+    rows.next()?.map(token_of).transpose()
+}
+
+/// Whoever can write the store makes and revokes tokens. In the log of a model where the token is for that one alone.
+fn log_token(
+    transaction: &Connection,
+    token: &Token,
+    (what, details): (&str, &str),
+    at: Instant,
+) -> Result<(), Stopped> {
+    let model = match token.models.as_deref() {
+        Some([name]) => Some(ModelName::new(name)?),
+        _ => None,
+    };
+    log(transaction, &NewAudit { at, who: "operator", what, model: model.as_ref(), details })
+}
+
 impl Tokens for SqliteStore {
     fn add_token(&mut self, token: &Token) -> Result<()> {
         self.transaction(|transaction| {
@@ -154,7 +175,10 @@ impl Tokens for SqliteStore {
                     token.revoked.map(Instant::seconds)
                 ],
             )?;
-            Ok(())
+            let of = token.models.as_ref().map_or_else(|| "all models".to_owned(), |names| names.join(", "));
+            let named = if token.note.is_empty() { String::new() } else { format!(" ({})", token.note) };
+            let details = format!("{}{named} for {} of {of}", token.id, token.scopes);
+            log_token(transaction, token, ("token made", &details), token.created)
         })
     }
 
@@ -164,17 +188,19 @@ impl Tokens for SqliteStore {
     }
 
     fn token(&mut self, id: &str) -> Result<Option<Token>> {
-        self.reading(|connection| {
-            let mut statement = connection.prepare_cached(&format!("{TOKEN} WHERE id = ?1"))?;
-            let mut rows = statement.query([id])?;
-            rows.next()?.map(token_of).transpose()
-        })
+        self.reading(|connection| find_token(connection, id))
     }
 
     fn revoke(&mut self, id: &str, at: Instant) -> Result<bool> {
         self.transaction(|transaction| {
-            let sql = "UPDATE tokens SET revoked = ?2 WHERE id = ?1 AND revoked IS NULL";
-            Ok(transaction.execute(sql, params![id, at.seconds()])? > 0)
+            let found = find_token(transaction, id)?.filter(|token| token.revoked.is_none());
+            let Some(token) = found else { return Ok(false) };
+            transaction.execute(
+                "UPDATE tokens SET revoked = ?2 WHERE id = ?1",
+                params![id, at.seconds()],
+            )?;
+            log_token(transaction, &token, ("token revoked", id), at)?;
+            Ok(true)
         })
     }
 }

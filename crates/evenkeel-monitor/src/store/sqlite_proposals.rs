@@ -98,7 +98,25 @@ pub(super) fn insert_proposal(
          VALUES (?1, ?2, ?3, ?4, 'open', ?5, ?6, ?7)",
         params![found.id, next, whole(found.model.watch)?, at.seconds(), document, new.calibration, new.baseline],
     )?;
-    u64::try_from(next).map_err(|_| damaged("the number of a proposal"))
+    let next = u64::try_from(next).map_err(|_| damaged("the number of a proposal"))?;
+    let payload = serde_json::json!({
+        "event": "proposal",
+        "model": found.model.name,
+        "proposal": next,
+        "at": at,
+        "method": new.method,
+        "from_batches": new.batches,
+        "labels": new.labels,
+        "threshold_before": new.threshold_before,
+        "threshold_after": new.threshold_after,
+        "expected_coverage": new.expected,
+        "set_size_before": new.mean_size[0],
+        "set_size_after": new.mean_size[1],
+        "account": new.account,
+        "warnings": new.warnings,
+    });
+    send(transaction, &Message { model: &found.model.name, kind: "proposal", payload, at })?;
+    Ok(next)
 }
 
 impl SqliteStore {

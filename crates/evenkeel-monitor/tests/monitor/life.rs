@@ -1,7 +1,7 @@
 //! From the first quiet night to the alarm, the decision, and the nights after it.
 
 use evenkeel_monitor::{
-    BatchQuery, Choice, Decision, Keep, LateLabels, Light, Monitor, ProposalState,
+    AuditQuery, BatchQuery, Choice, Decision, Keep, LateLabels, Light, Monitor, ProposalState,
 };
 
 use crate::world::{CLEAR, FADED, Folder, day, name, rows, send, watched};
@@ -72,15 +72,16 @@ fn an_alarm_leads_to_a_proposal_and_a_decision_begins_anew() {
         assert_eq!((found.record.version, found.record.watch), (2, 2));
     }
     assert!(monitor.decide(&name(), &decision).is_err(), "decided already");
-    let audit = monitor.audit(Some(&name()), 10).unwrap();
+    let audit =
+        monitor.audit(&AuditQuery { model: Some(&name()), before: None, limit: 10 }).unwrap();
     assert!(audit.iter().any(|line| line.what == "proposal approved"
         && line.who == "Ada"
         && line.details.contains("new camera")));
-    // One message for the alarm, one for the decision.
+    // One message for the alarm, one for its proposal, one for the decision.
     let due = monitor.store().due(day(20), 10).unwrap();
     assert_eq!(
         due.iter().map(|message| message.kind.as_str()).collect::<Vec<_>>(),
-        ["alarm", "decision"]
+        ["alarm", "proposal", "decision"]
     );
 }
 

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use axum::Form;
 use axum::extract::State;
-use axum::extract::rejection::FormRejection;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use evenkeel_monitor::Choice;
 use serde::Deserialize;
 
+use super::filled_form::Filled;
 use super::visitor::Reader;
 use crate::app::App;
 use crate::problem::Problem;
@@ -28,11 +27,11 @@ pub(super) async fn decide(
     State(app): State<Arc<App>>,
     Reader { visitor, caller }: Reader,
     at: Result<Numbered, Problem>,
-    form: Result<Form<DecisionForm>, FormRejection>,
+    form: Result<Filled<DecisionForm>, Problem>,
 ) -> Response {
     let decided = async {
         let Numbered { model, number } = at?;
-        let Form(form) = form.map_err(|error| Problem::usage(error.body_text()))?;
+        let Filled(form) = form?;
         app.forms.require(visitor.headers(), &form.csrf)?;
         caller.require(Scope::Approve, Some(model.as_str()))?;
         let choice = match form.decision.as_str() {

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use askama::Template;
-use axum::Form;
-use axum::extract::rejection::{FormRejection, QueryRejection};
+use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::header::SET_COOKIE;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use serde::Deserialize;
 
+use super::filled_form::Filled;
 use super::visitor::Visitor;
 use crate::app::App;
 use crate::caller::Caller;
@@ -61,9 +61,8 @@ pub(super) struct LoginForm {
 pub(super) async fn log_in(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
-    form: Result<Form<LoginForm>, FormRejection>,
+    Filled(form): Filled<LoginForm>,
 ) -> Result<Response, Problem> {
-    let Form(form) = form.map_err(|error| Problem::usage(error.body_text()))?;
     app.forms.require(&headers, &form.csrf)?;
     let (token, next) = (form.token.trim().to_owned(), own_path(&form.next));
     match Caller::of_token(&app, Some(token.clone())).await {
@@ -93,9 +92,8 @@ pub(super) struct LogoutForm {
 pub(super) async fn log_out(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
-    form: Result<Form<LogoutForm>, FormRejection>,
+    Filled(form): Filled<LogoutForm>,
 ) -> Result<Response, Problem> {
-    let Form(form) = form.map_err(|error| Problem::usage(error.body_text()))?;
     app.forms.require(&headers, &form.csrf)?;
     let mut response = Redirect::to("/login").into_response();
     if let Some(cookie) = set_cookie(&headers, TOKEN_COOKIE, "") {

@@ -4,13 +4,16 @@
 //! /                              every model: a light, its coverage, since when, what to do
 //! /models/{model}                the same of one; proposals to decide on, trend, alarms, batches, who did what
 //! /models/{model}/batches/{n}    one batch in full: the report page
-//! /webhooks                      messages that were given up
+//! /audit                         who did what, of all models and of the server itself
+//! /webhooks                      whom alarms are told, and messages that were given up
 //! /login /logout                 a token for a cookie, and back
 //! ```
 
+mod audit;
 mod card;
 mod decide;
 mod files;
+mod filled_form;
 mod login;
 mod model;
 mod overview;
@@ -43,6 +46,7 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .route("/models/{model}/batches/{number}", get(report::page))
         .route("/models/{model}/batches/{number}/report", get(report::report))
         .route("/models/{model}/proposals/{number}", post(decide::decide))
+        .route("/audit", get(audit::page))
         .route("/webhooks", get(webhooks::page))
         .route("/login", get(login::page).post(login::log_in))
         .route("/logout", post(login::log_out))

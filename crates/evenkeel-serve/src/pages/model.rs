@@ -8,7 +8,7 @@ use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use evenkeel_monitor::{
-    AuditEntry, BatchQuery, BatchRecord, History as _, Proposal, ProposalState,
+    AuditEntry, AuditQuery, BatchQuery, BatchRecord, History as _, Proposal, ProposalState,
 };
 use evenkeel_report::warning_html;
 use serde::Deserialize;
@@ -110,7 +110,8 @@ pub(super) async fn page(
             let recent =
                 BatchQuery { after: model.batches.saturating_sub(TREND), ..BatchQuery::default() };
             let trend = store.batches(&name, &recent)?;
-            let audit = store.audit(Some(&name), AUDIT)?;
+            let audit =
+                store.audit(&AuditQuery { model: Some(&name), before: None, limit: AUDIT })?;
             let facts = facts(store, model)?;
             Ok((facts, batches, trend, audit))
         })
@@ -148,11 +149,7 @@ pub(super) async fn page(
 }
 
 fn line(entry: AuditEntry) -> Line {
-    let words = if entry.details.is_empty() {
-        entry.what
-    } else {
-        format!("{}: {}", entry.what, entry.details)
-    };
+    let words = super::audit::words(&entry);
     Line { time: minute(entry.at), who: entry.who, words }
 }
 

@@ -1,4 +1,4 @@
-//! Messages that were given up.
+//! Whom alarms are told, and messages that were given up.
 
 use std::sync::Arc;
 
@@ -9,12 +9,15 @@ use axum::response::Response;
 use evenkeel_monitor::{Outbox as _, SqliteStore};
 
 use super::visitor::{Reader, Visitor};
+use crate::address::{origin, without_paths};
 use crate::app::App;
 
 #[derive(Template)]
 #[template(path = "webhooks.html")]
 struct WebhooksPage<'a> {
     visitor: &'a Visitor,
+    /// Addresses, whole for the operator: paths may be secret.
+    addresses: Vec<String>,
     letters: Vec<Letter>,
 }
 
@@ -38,8 +41,14 @@ pub(super) async fn page(
         time: letter.created.to_string(),
         event: format!("{} of {}", letter.kind, letter.model),
         tries: letter.attempts,
-        trouble: letter.error.unwrap_or_default(),
+        // Written without paths; an older version wrote them.
+        trouble: without_paths(&letter.error.unwrap_or_default()),
     });
-    let page = WebhooksPage { visitor: &visitor, letters: letters.collect() };
+    let shown = |url: &String| match caller.is_operator() {
+        true => url.clone(),
+        false => origin(url).to_owned(),
+    };
+    let addresses = app.webhook_urls.iter().map(shown).collect();
+    let page = WebhooksPage { visitor: &visitor, addresses, letters: letters.collect() };
     super::page(&visitor, StatusCode::OK, &page)
 }

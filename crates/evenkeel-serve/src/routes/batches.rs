@@ -16,7 +16,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use utoipa::IntoParams;
 
-use super::parts::{Asked, InModel, Numbered};
+use super::parts::{Asked, InModel, Numbered, cursor_of, limit_of};
 use crate::app::App;
 use crate::batch_columns::BatchColumns;
 use crate::caller::Caller;
@@ -32,12 +32,6 @@ const ROW_IDS: &str = "X-Row-Ids";
 
 /// Longest key, and name of a column.
 const LONGEST_KEY: usize = 200;
-
-/// Batches of a page of the history, unless it is asked for another number.
-const PAGE: u64 = 100;
-
-/// Most batches of a page.
-const LARGEST_PAGE: u64 = 1000;
 
 /// What a body is called in errors.
 const SHOWN: &str = "the body";
@@ -179,25 +173,8 @@ pub(crate) struct HistoryQuery {
 impl HistoryQuery {
     fn query(&self) -> Result<BatchQuery, Problem> {
         let moment = |text: &Option<String>| text.as_deref().map(Instant::parse).transpose();
-        let limit = self.limit.unwrap_or(PAGE);
-        if limit == 0 || limit > LARGEST_PAGE {
-            return Err(Problem::usage(format!(
-                "limit is {limit}; ask for 1 to {LARGEST_PAGE} batches"
-            )));
-        }
-        let after = match self.cursor.as_deref() {
-            None => 0,
-            Some(text) => {
-                // Digits only, and not so many that they are no number of a batch.
-                let is_plain = text.len() <= 18 && text.bytes().all(|byte| byte.is_ascii_digit());
-                let after = text.parse().ok().filter(|_| is_plain);
-                after.ok_or_else(|| {
-                    Problem::usage(format!(
-                        "{text:?} is no cursor; give next_cursor of the page before"
-                    ))
-                })?
-            }
-        };
+        let limit = limit_of(self.limit)?;
+        let after = cursor_of(self.cursor.as_deref())?.unwrap_or(0);
         let usage = |error: evenkeel_monitor::MonitorError| Problem::usage(error.to_string());
         Ok(BatchQuery {
             from: moment(&self.from).map_err(usage)?,

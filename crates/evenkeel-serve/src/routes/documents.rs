@@ -177,6 +177,35 @@ pub(crate) struct ProposalAnswer {
     account: String,
 }
 
+/// A page of the audit log.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct AuditAnswer {
+    /// Lines, the last first.
+    entries: Vec<AuditLine>,
+    /// Where the next page begins; null after the last.
+    #[schema(required = true)]
+    next_cursor: Option<String>,
+}
+
+/// A line of the audit log.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct AuditLine {
+    /// Its number.
+    id: u64,
+    /// When.
+    #[schema(format = DateTime)]
+    at: String,
+    /// Who.
+    who: String,
+    /// What was done.
+    what: String,
+    /// The model it was done to; null where it concerns several or the server.
+    #[schema(required = true)]
+    model: Option<String>,
+    /// More, in words.
+    details: String,
+}
+
 /// Answers that are problems.
 fn problems(described: &[(u16, &str)]) -> BTreeMap<String, RefOr<Response>> {
     let answer = |(status, words): &(u16, &str)| {

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::{FromRef, FromRequest, Request};
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, StatusCode};
 use evenkeel_monitor::ModelName;
-use serde::de::DeserializeOwned;
 
 use super::parts::Numbered;
 use crate::app::App;
 use crate::body::ReceivedBody;
 use crate::caller::Caller;
-use crate::content::{inflated, parse_json, require_json};
+use crate::content::{inflated, require_json};
+use crate::limits::Limits;
 use crate::problem::Problem;
 use crate::tokens::Scope;
 
@@ -39,6 +39,15 @@ where
     }
 }
 
+/// A document that is read from a body.
+pub(crate) trait SentDocument: Sized {
+    /// Bytes of one, as it is sent and once it is inflated; the server's limits where it is none of its own.
+    const MOST_BYTES: Option<usize>;
+
+    /// Reads it, within the limits.
+    fn read(bytes: &[u8], limits: &Limits) -> Result<Self, Problem>;
+}
+
 /// What the work is given: the server, the model and number of the address, who asks, and the document.
 pub(crate) struct Document<T> {
     pub app: Arc<App>,
@@ -62,7 +71,7 @@ impl Sent {
     ///
     /// # Errors
     /// If the caller may not, the body is no such document, the server is full, or the work fails.
-    pub(crate) async fn handled<T: DeserializeOwned, A: Send + 'static>(
+    pub(crate) async fn handled<T: SentDocument, A: Send + 'static>(
         self,
         app: Arc<App>,
         (scope, lane): (Scope, Lane),
@@ -75,16 +84,32 @@ impl Sent {
         if lane == Lane::Queue {
             app.queue.require_room()?;
         }
-        let received: ReceivedBody = app.bodies.receive(&headers, body, &app.limits).await?;
+        let mut limits = app.limits;
+        if let Some(most) = T::MOST_BYTES {
+            limits.body_bytes = limits.body_bytes.min(most);
+            limits.inflated_bytes = limits.inflated_bytes.min(most);
+        }
+        let received = app.bodies.receive(&headers, body, &limits).await;
+        let received: ReceivedBody = received.map_err(of_document::<T>)?;
         let (at_work, who) = (Arc::clone(&app), caller.name());
         let work = move || {
-            let bytes = inflated(&headers, &received.bytes, &at_work.limits)?;
-            let content = parse_json(&bytes)?;
+            let bytes = inflated(&headers, &received.bytes, &limits).map_err(of_document::<T>)?;
+            let content = T::read(&bytes, &limits)?;
             work(Document { app: at_work, model, number, who, content })
         };
         match lane {
             Lane::Queue => app.queue.run(app.queue.place()?, work).await,
             Lane::Beside => app.beside(work).await,
         }
+    }
+}
+
+/// Says which limit it was: the flags of the server do not move that of a document.
+fn of_document<T: SentDocument>(problem: Problem) -> Problem {
+    match T::MOST_BYTES {
+        Some(most) if problem.status() == StatusCode::PAYLOAD_TOO_LARGE => {
+            Problem::too_large(format!("this document may have {most} bytes; shorten it"))
+        }
+        _ => problem,
     }
 }

@@ -5,32 +5,40 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use evenkeel_monitor::{Instant, LateLabels};
-use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::json_body::{Document, Lane, Sent};
+use super::json_body::{Document, Lane, Sent, SentDocument};
 use crate::app::App;
 use crate::content::RowId;
+use crate::json_labels::{self, JsonLabels};
+use crate::limits::Limits;
 use crate::problem::Problem;
 use crate::tokens::Scope;
 
-/// Labels of a batch: of all its rows in their order, of those that `rows` numbers, or of those that `ids` names.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
+/// Labels of a batch, as they are described to callers; [`json_labels`] reads them. Of all its rows in their order, of those that `rows`
+/// numbers, or of those that `ids` names.
+#[derive(Debug, ToSchema)]
+#[expect(dead_code, reason = "the description of a body")]
 #[schema(example = json!({"rows": [0, 17], "labels": [3, 1]}))]
 pub(crate) struct LabelsBody {
     /// Rows, from 0; all of them in their order if absent.
-    #[serde(default)]
     rows: Option<Vec<u32>>,
     /// What the rows were called when the batch was sent; in place of `rows`.
-    #[serde(default)]
     ids: Option<Vec<RowId>>,
     /// Classes, from 0.
     labels: Vec<u32>,
 }
 
-impl LabelsBody {
+impl SentDocument for JsonLabels {
+    const MOST_BYTES: Option<usize> = None;
+
+    fn read(bytes: &[u8], limits: &Limits) -> Result<Self, Problem> {
+        json_labels::read(bytes, limits)
+    }
+}
+
+impl JsonLabels {
     /// Rows and labels; `rows_of_ids` finds the rows of ids.
     fn pairs(
         self,
@@ -40,7 +48,7 @@ impl LabelsBody {
         let rows: Vec<u64> = match (self.rows, self.ids) {
             (None, None) => return Ok((0..).zip(labels).collect()),
             (Some(rows), None) => rows.into_iter().map(u64::from).collect(),
-            (None, Some(ids)) => rows_of_ids(ids.into_iter().map(String::from).collect())?,
+            (None, Some(ids)) => rows_of_ids(ids)?,
             (Some(_), Some(_)) => {
                 return Err(Problem::data("there are rows and ids; send one of them"));
             }
@@ -71,7 +79,7 @@ impl LabelsBody {
 )]
 pub(crate) async fn send(State(app): State<Arc<App>>, sent: Sent) -> Result<Json<Value>, Problem> {
     let counted =
-        sent.handled(app, (Scope::Ingest, Lane::Queue), |document: Document<LabelsBody>| {
+        sent.handled(app, (Scope::Ingest, Lane::Queue), |document: Document<JsonLabels>| {
             let Document { app, model, number, who, content } = document;
             let pairs =
                 content.pairs(|ids| Ok(app.monitor.rows_of_ids(&model, number, &ids)?))?;

@@ -51,7 +51,7 @@ fn of_server(app: &App, text: &mut String) {
     let count = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
     app.metrics.check_seconds.write(
         "evenkeel_check_seconds",
-        "Time from the body of a batch to its answer.",
+        "Time to read, check and store a batch, without the wait for its turn.",
         text,
     );
     one(

@@ -1,5 +1,6 @@
 //! Every address, and what stands before and after each.
 
+mod audit;
 pub(crate) mod batches;
 mod documents;
 mod health;
@@ -43,6 +44,7 @@ pub(crate) fn routes(app: Arc<App>) -> Router {
         .route("/v1/models/{model}/proposals", get(proposals::all))
         .route("/v1/models/{model}/proposals/{number}/approve", post(proposals::approve))
         .route("/v1/models/{model}/proposals/{number}/reject", post(proposals::reject))
+        .route("/v1/audit", get(audit::all))
         .route("/metrics", get(metrics::metrics))
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa::{Modify, OpenApi};
 
-use super::{batches, health, labels, metrics, models, proposals};
+use super::{audit, batches, health, labels, metrics, models, proposals};
 use crate::problem::Problem;
 
 /// The interface.
@@ -21,7 +21,7 @@ use crate::problem::Problem;
         models::all, models::one, models::put, models::calibration,
         batches::send, batches::history, batches::one, labels::send,
         proposals::all, proposals::approve, proposals::reject,
-        metrics::metrics, health::healthz, health::readyz
+        audit::all, metrics::metrics, health::healthz, health::readyz
     ),
     components(schemas(crate::problem::ProblemDocument)),
     modifiers(&Bearer)
@@ -71,7 +71,7 @@ mod tests {
     fn every_operation_is_described_with_its_problems() {
         let text = described().unwrap();
         let paths = text["paths"].as_object().unwrap();
-        assert_eq!(paths.len(), 12, "{:?}", paths.keys());
+        assert_eq!(paths.len(), 13, "{:?}", paths.keys());
         assert!(
             !text["paths"].to_string().contains("\"in\":\"header\",\"schema\":{\"type\":["),
             "a header may be null"

@@ -24,6 +24,32 @@ pub(crate) struct Numbered {
 #[derive(Debug)]
 pub(crate) struct Asked<T>(pub T);
 
+/// Lines of a page of a list, unless it is asked for another number.
+const PAGE: u64 = 100;
+
+/// Most lines of a page.
+const LARGEST_PAGE: u64 = 1000;
+
+/// How many are asked for.
+pub(crate) fn limit_of(asked: Option<u64>) -> Result<u64, Problem> {
+    let limit = asked.unwrap_or(PAGE);
+    match (1..=LARGEST_PAGE).contains(&limit) {
+        true => Ok(limit),
+        false => Err(Problem::usage(format!("limit is {limit}; ask for 1 to {LARGEST_PAGE}"))),
+    }
+}
+
+/// Where a page begins.
+pub(crate) fn cursor_of(asked: Option<&str>) -> Result<Option<u64>, Problem> {
+    let Some(text) = asked else { return Ok(None) };
+    // Digits only, and not so many that they are no number of ours.
+    let is_plain = text.len() <= 18 && text.bytes().all(|byte| byte.is_ascii_digit());
+    let cursor: Option<u64> = text.parse().ok().filter(|_| is_plain);
+    cursor.map(Some).ok_or_else(|| {
+        Problem::usage(format!("{text:?} is no cursor; give next_cursor of the page before"))
+    })
+}
+
 async fn named(parts: &mut Parts) -> Result<BTreeMap<String, String>, Problem> {
     let path = Path::<BTreeMap<String, String>>::from_request_parts(parts, &()).await;
     path.map(|Path(named)| named).map_err(|error| Problem::usage(error.body_text()))

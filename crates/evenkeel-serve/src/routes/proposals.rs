@@ -9,10 +9,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::json_body::{Document, Lane, Sent};
+use super::json_body::{Document, Lane, Sent, SentDocument};
 use super::parts::InModel;
 use crate::app::App;
 use crate::caller::Caller;
+use crate::content::parse_json;
+use crate::limits::Limits;
 use crate::problem::Problem;
 use crate::tokens::Scope;
 
@@ -30,6 +32,16 @@ pub(crate) struct DecisionBody {
     /// Why.
     #[schema(min_length = 1, max_length = 2000, pattern = r"\S")]
     pub why: String,
+}
+
+impl SentDocument for DecisionBody {
+    /// The longest name and reason, each letter in the longest way to write it (`\u....\u....`), and some room. Decisions are not
+    /// queued, so that large ones could come side by side.
+    const MOST_BYTES: Option<usize> = Some(64 << 10);
+
+    fn read(bytes: &[u8], _: &Limits) -> Result<Self, Problem> {
+        parse_json(bytes)
+    }
 }
 
 /// The proposals of a model, the last first.

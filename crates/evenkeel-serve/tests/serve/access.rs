@@ -1,6 +1,6 @@
 //! Who may do what.
 
-use evenkeel_serve::{Scope, ServeError, TokenOrder, add_token};
+use evenkeel_serve::{Scope, ServeError, TokenOrder, add_token, revoke_token};
 
 use crate::world::{Caller, Folder, World, npy, start_in};
 
@@ -188,4 +188,48 @@ fn a_token_may_be_for_several_models() {
     assert_eq!(names, ["garments", "hats"]);
     let wrong = add_token(&guarded.world.folder.store(), &order(&[Scope::Read], &["a b"]));
     assert!(wrong.is_err());
+}
+
+/// Tokens that were made and revoked stand in the log: for the operator on the page and in the interface, for others those of their models.
+#[test]
+fn the_audit_log_tells_of_tokens() {
+    let (guarded, admin) = Guarded::new();
+    admin.put_model("garments").expect(201);
+    admin.put_model("shoes").expect(201);
+    let of_garments = guarded.bearer(&[Scope::Read], &["garments"]);
+    let of_both = guarded.bearer(&[Scope::Ingest], &["garments", "shoes"]);
+    let id = |caller: &Caller| caller.token.as_ref().unwrap()[3..15].to_owned();
+    assert!(revoke_token(&guarded.world.folder.store(), &id(&of_both)).unwrap());
+    assert!(!revoke_token(&guarded.world.folder.store(), &id(&of_both)).unwrap(), "revoked twice");
+    let lines = |caller: &Caller, path: &str| -> Vec<String> {
+        let found = caller.get(path).expect(200).json();
+        let entries = found["entries"].as_array().unwrap();
+        entries.iter().map(|line| format!("{}: {}", line["what"], line["details"])).collect()
+    };
+    let all = lines(&admin, "/v1/audit");
+    assert_eq!(all.iter().filter(|line| line.contains("token made")).count(), 3, "{all:?}");
+    assert!(all[0].contains("token revoked") && all[0].contains(&id(&of_both)), "{all:?}");
+    let page = admin.get("/audit").expect(200).text();
+    assert!(page.contains("token revoked") && page.contains(&id(&of_garments)), "{page}");
+    assert!(page.contains("model added"), "{page}");
+    // Whoever reads one model sees what was done to it, and its own tokens.
+    let some = lines(&of_garments, "/v1/audit");
+    assert_eq!(some.len(), 2, "{some:?}");
+    assert!(some[0].contains(&id(&of_garments)) && some[1].contains("model added"), "{some:?}");
+    let page = of_garments.get("/audit").expect(200).text();
+    assert!(!page.contains(&id(&of_both)) && !page.contains("shoes"), "{page}");
+    of_both.get("/v1/audit").expect(401);
+    guarded.bearer(&[Scope::Ingest], &[]).get("/v1/audit").expect(403);
+    // Page by page, the same lines.
+    let (mut paged, mut path) = (Vec::new(), "/v1/audit?limit=2".to_owned());
+    loop {
+        paged.extend(lines(&admin, &path));
+        match admin.get(&path).json()["next_cursor"].as_str() {
+            Some(next) => path = format!("/v1/audit?limit=2&cursor={next}"),
+            None => break,
+        }
+    }
+    assert_eq!(paged, lines(&admin, "/v1/audit"));
+    admin.get("/v1/audit?limit=0").expect(400);
+    admin.get("/v1/audit?cursor=x").expect(400);
 }

@@ -4,7 +4,7 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use crate::world::{World, npy, npy_of, parquet_of};
+use crate::world::{World, npy, npy_of, parquet_of, parquet_with};
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
@@ -19,8 +19,12 @@ fn peak_memory() -> Option<u64> {
     line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok().map(|kilobytes| kilobytes << 10)
 }
 
+/// Held by tests that look at the peak of memory: it is that of the whole process.
+static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
 #[test]
 fn a_gzip_bomb_is_refused_at_the_limit() {
+    let _alone = ALONE.lock();
     let world = World::with_model();
     // 10 MB that inflate to 10 GB: a thousandfold, which is all that deflate can do.
     let megabyte = gzip(&vec![0; 1 << 20]);
@@ -72,9 +76,29 @@ fn gzipped_batches_are_taken_and_are_the_same_batches() {
 fn a_body_that_never_ends_is_given_up() {
     let world = World::with(|settings| settings.limits.body_time = Duration::from_millis(900));
     world.caller.put_model("garments").expect(201);
+    drip(
+        &world,
+        "POST /v1/models/garments/batches HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/x-npy\r\n\
+         idempotency-key: slow\r\ncontent-length: 12000\r\n\r\n",
+    );
+}
+
+/// The login is open to everybody.
+#[test]
+fn a_form_that_never_ends_is_given_up() {
+    let world = World::with(|settings| settings.limits.body_time = Duration::from_millis(900));
+    drip(
+        &world,
+        "POST /login HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/x-www-form-urlencoded\r\n\
+         content-length: 12000\r\n\r\n",
+    );
+    let headers = [("content-type", "application/x-www-form-urlencoded")];
+    world.caller.send("POST", "/login", &headers, &[b'x'; 65_537]).expect(413);
+}
+
+/// Sends a head, and of its body a byte now and then: 408 within the time.
+fn drip(world: &World, head: &str) {
     let mut stream = TcpStream::connect(world.caller.address).unwrap();
-    let head = "POST /v1/models/garments/batches HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/x-npy\r\n\
-                idempotency-key: slow\r\ncontent-length: 12000\r\n\r\n";
     stream.write_all(head.as_bytes()).unwrap();
     let start = Instant::now();
     let mut dripping = stream.try_clone().unwrap();
@@ -197,6 +221,7 @@ fn alarms_under_load_leave_the_server_running() {
 /// Rows of one number are twenty times as large in memory as in JSON: they are counted while they are read.
 #[test]
 fn rows_of_json_are_counted_while_they_are_read() {
+    let _alone = ALONE.lock();
     let world = World::with_model();
     let inflated = format!("{{\"probs\":[{}[0]]}}", "[0],".repeat(30_000_000));
     let body = gzip(inflated.as_bytes());
@@ -222,4 +247,100 @@ fn a_server_without_room_on_its_disk_is_not_ready() {
     assert!(problem.text().contains("--min-free"), "{}", problem.text());
     // It lives all the same.
     world.caller.get("/healthz").expect(200);
+}
+
+/// The only connection is held by a caller that asks for megabytes and reads none of them; the next one waits until it is given up.
+#[test]
+fn a_caller_that_never_reads_is_given_up() {
+    let limit = Duration::from_millis(1500);
+    let mut world = World::with_model();
+    world.restart_with(|settings| {
+        settings.limits.body_time = limit;
+        settings.limits.connections = 1;
+    });
+    let calibration = world.caller.get("/v1/models/garments/calibration").expect(200).body.len();
+    // Keeps its connection alive: another caller with one of its own would wait for it.
+    world.caller = crate::world::Caller::new(world.caller.address);
+    // Far more than the buffers of the system between the two.
+    let requests = (96 << 20) / calibration;
+    let mut deaf = TcpStream::connect(world.caller.address).unwrap();
+    let start = Instant::now();
+    let sending = std::thread::spawn({
+        let mut deaf = deaf.try_clone().unwrap();
+        move || {
+            let one = "GET /v1/models/garments/calibration HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n";
+            // Fails once the server has gone.
+            let _ = deaf.write_all(one.repeat(requests).as_bytes());
+        }
+    });
+    let answer = world.caller.get("/healthz").expect(200);
+    let took = start.elapsed();
+    println!(
+        "a caller that never reads: the next one was answered after {took:?}, limit {limit:?}"
+    );
+    assert_eq!(answer.json()["status"], "ok");
+    assert!(took >= limit, "nobody held the connection: {took:?}");
+    assert!(took < 5 * limit, "{took:?}");
+    // It was cut off in the middle.
+    let mut rest = Vec::new();
+    let read = deaf.read_to_end(&mut rest);
+    assert!(rest.len() < requests * calibration, "{read:?}, {} bytes", rest.len());
+    sending.join().unwrap();
+}
+
+/// Ids of three bytes of text each are counted while they are read, not when all of them are strings.
+#[test]
+fn ids_of_late_labels_are_counted_while_they_are_read() {
+    let _alone = ALONE.lock();
+    let world = World::with_model();
+    world.caller.post_batch("garments", "one", &npy("clean_unlabeled.npy", 0..100)).expect(200);
+    let inflated = format!("{{\"ids\":[{}\"\"],\"labels\":[1]}}", "\"\",".repeat(40_000_000));
+    let body = gzip(inflated.as_bytes());
+    drop(inflated);
+    let before = peak_memory();
+    let headers = [("content-type", "application/json"), ("content-encoding", "gzip")];
+    let path = "/v1/models/garments/batches/1/labels";
+    let refused = world.caller.send("POST", path, &headers, &body).expect(413);
+    assert!(refused.text().contains("1000000 rows"), "{}", refused.text());
+    let after = peak_memory();
+    println!("40 million ids: 413, peak {before:?} -> {after:?} bytes");
+    if let (Some(before), Some(after)) = (before, after) {
+        assert!(after - before < 400 << 20, "{before} -> {after}");
+    }
+    // Labels of a batch are counted as before.
+    let labels: Vec<usize> = vec![0; 100];
+    let json = serde_json::json!({ "labels": labels }).to_string();
+    let headers = [("content-type", "application/json")];
+    world.caller.send("POST", path, &headers, json.as_bytes()).expect(200);
+}
+
+/// A decision is a name and a sentence: large ones are refused before they are read, queue or not.
+#[test]
+fn a_decision_is_short() {
+    let world = World::with_model();
+    let path = "/v1/models/garments/proposals/1/approve";
+    let large = serde_json::json!({ "who": "Ada", "why": "x".repeat(70_000) }).to_string();
+    let headers = [("content-type", "application/json")];
+    let refused = world.caller.send("POST", path, &headers, large.as_bytes()).expect(413);
+    assert!(refused.text().contains("65536"), "{}", refused.text());
+    let headers = [("content-type", "application/json"), ("content-encoding", "gzip")];
+    world.caller.send("POST", path, &headers, &gzip(large.as_bytes())).expect(413);
+}
+
+/// A table says in a few bytes that a long word stands in all of its rows.
+#[test]
+fn ids_of_a_table_are_counted_while_they_are_read() {
+    let world = World::with_model();
+    let long = "x".repeat(4000);
+    let names: Vec<String> = (0..10).map(|column| format!("p{column}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let body = parquet_with(&[0.1; 400_000], &names, &vec![long.as_str(); 40_000]);
+    assert!(body.len() < 1 << 20, "{}", body.len());
+    let headers = [
+        ("content-type", "application/vnd.apache.parquet"),
+        ("idempotency-key", "ids"),
+        ("x-row-ids", "id"),
+    ];
+    let refused = world.caller.send("POST", "/v1/models/garments/batches", &headers, &body);
+    assert!(refused.expect(413).text().contains("134217728"));
 }

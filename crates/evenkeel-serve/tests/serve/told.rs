@@ -5,8 +5,8 @@ use std::net::TcpListener;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use evenkeel_monitor::{History as _, SqliteStore};
-use evenkeel_serve::{SIGNATURE_HEADER, Webhooks, signature};
+use evenkeel_monitor::{AuditQuery, History as _, Instant, Outbox as _, SqliteStore};
+use evenkeel_serve::{SIGNATURE_HEADER, Scope, TokenOrder, Webhooks, add_token, signature};
 
 use crate::world::{World, npy, wait_until};
 
@@ -74,20 +74,33 @@ fn an_alarm_is_told_signed_and_again_until_it_arrives() {
         .caller
         .post_batch("garments", "loud", &npy("motion_blur_5_unlabeled.npy", 0..1000))
         .expect(200);
+    // The alarm and its proposal, each refused once.
     let letters: Vec<Letter> =
-        (0..3).map(|_| told.recv_timeout(Duration::from_secs(30)).expect("no webhook")).collect();
+        (0..4).map(|_| told.recv_timeout(Duration::from_secs(30)).expect("no webhook")).collect();
+    let mut bodies = std::collections::BTreeMap::<&str, Vec<&[u8]>>::new();
     for letter in &letters {
         let signed = header(letter, SIGNATURE_HEADER);
         let time = signed.strip_prefix("t=").unwrap().split(',').next().unwrap().parse().unwrap();
         assert_eq!(signed, signature(SECRET, time, &letter.1));
-        assert_eq!(letter.1, letters[0].1, "a repeated webhook differs");
-        assert_eq!(
-            header(letter, "X-Evenkeel-Delivery"),
-            header(&letters[0], "X-Evenkeel-Delivery")
-        );
+        let body: serde_json::Value = serde_json::from_slice(&letter.1).unwrap();
+        assert_eq!(body["model"], "garments", "{body}");
+        assert_eq!(body["event"], header(letter, "X-Evenkeel-Event"));
+        bodies.entry(header(letter, "X-Evenkeel-Delivery")).or_default().push(&letter.1);
     }
-    let body: serde_json::Value = serde_json::from_slice(&letters[0].1).unwrap();
-    assert_eq!(body["model"], "garments", "{body}");
+    assert_eq!(bodies.len(), 2);
+    for sent in bodies.values() {
+        assert!(sent.len() == 2 && sent[0] == sent[1], "a repeated webhook differs");
+    }
+    let events = letters.iter().map(|letter| header(letter, "X-Evenkeel-Event"));
+    let events: std::collections::BTreeSet<&str> = events.collect();
+    assert_eq!(events.into_iter().collect::<Vec<_>>(), ["alarm", "proposal"]);
+    let proposal: serde_json::Value = letters
+        .iter()
+        .find(|letter| header(letter, "X-Evenkeel-Event") == "proposal")
+        .map(|letter| serde_json::from_slice(&letter.1).unwrap())
+        .unwrap();
+    assert_eq!(proposal["proposal"], 1);
+    assert!(proposal["set_size_after"].as_f64() > proposal["set_size_before"].as_f64());
     wait_until("two failures are counted", || {
         world.caller.get("/metrics").text().contains("evenkeel_webhook_failures_total 2\n")
     });
@@ -130,12 +143,56 @@ fn switching_webhooks_on_sends_nothing_of_the_time_without() {
         settings.webhooks = Webhooks::new(vec![url], SECRET.to_vec()).unwrap();
     });
     world.caller.post_batch("after", "loud", &loud).expect(200);
-    let letter = told.recv_timeout(Duration::from_secs(30)).expect("no webhook");
-    let body: serde_json::Value = serde_json::from_slice(&letter.1).unwrap();
-    assert_eq!((&body["model"], &body["event"]), (&"after".into(), &"alarm".into()), "{body}");
+    for event in ["alarm", "proposal"] {
+        let letter = told.recv_timeout(Duration::from_secs(30)).expect("no webhook");
+        let body: serde_json::Value = serde_json::from_slice(&letter.1).unwrap();
+        assert_eq!((&body["model"], &body["event"]), (&"after".into(), &event.into()), "{body}");
+    }
     assert!(told.recv_timeout(Duration::from_millis(1500)).is_err(), "an old alarm was told");
     let mut store = SqliteStore::open(&world.folder.store()).unwrap();
-    let audit = store.audit(None, 1).unwrap().remove(0);
+    let audit = store.audit(&AuditQuery { model: None, before: None, limit: 1 }).unwrap().remove(0);
     assert_eq!(audit.what, "webhooks switched on");
-    assert_eq!(audit.details, "1 messages from before are not sent");
+    assert_eq!(audit.details, "2 messages from before not sent");
+}
+
+/// A path may be what a receiver knows the sender by: only the operator sees it, and nothing stores it.
+#[test]
+fn paths_of_addresses_are_shown_to_the_operator_alone() {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let url = format!("http://{port}/hooks/s3cret?key=s3cret");
+    let mut world = world(&url);
+    let loud = npy("motion_blur_5_unlabeled.npy", 0..1000);
+    world.caller.post_batch("garments", "loud", &loud).expect(200);
+    let mut store = SqliteStore::open(&world.folder.store()).unwrap();
+    let later = Instant::from_seconds(Instant::now().seconds() + 86_400);
+    wait_until("a failure is stored", || {
+        store.due(later, 10).unwrap().iter().any(|message| message.error.is_some())
+    });
+    let failed = store.due(later, 10).unwrap().into_iter().find(|message| message.error.is_some());
+    let failed = failed.unwrap();
+    let trouble = failed.error.unwrap();
+    assert!(trouble.contains(&format!("http://{port}:")), "{trouble}");
+    assert!(!trouble.contains("s3cret"), "{trouble}");
+    // As an older version wrote it.
+    store.failed(failed.id, &format!("{url}: answered 500"), None).unwrap();
+    let token = |scope, models: &[&str]| {
+        let models = models.iter().map(|name| (*name).to_owned()).collect();
+        let order = TokenOrder { note: "test".into(), scopes: vec![scope], models };
+        add_token(&world.folder.store(), &order).unwrap().text
+    };
+    let operator = token(Scope::Admin, &[]);
+    let others = [token(Scope::Read, &[]), token(Scope::Admin, &["garments"])];
+    world.restart_with(|settings| {
+        settings.webhooks = Webhooks::new(vec![url.clone()], SECRET.to_vec()).unwrap();
+    });
+    let page = world.caller.with_token(&operator).get("/webhooks").expect(200).text();
+    assert!(page.contains("/hooks/s3cret?key=s3cret"), "{page}");
+    for other in others {
+        let page = world.caller.with_token(&other).get("/webhooks").expect(200).text();
+        assert!(
+            page.contains(&format!("http://{port}")) && page.contains("answered 500"),
+            "{page}"
+        );
+        assert!(!page.contains("s3cret"), "{page}");
+    }
 }

@@ -9,14 +9,18 @@
 //! `1e-12` has as many good digits as one of `0.5`; `1 - P(D small)` would have none, and permutations would need `10^12` draws.
 //! Tied points are compared only where their run ends, which makes `D` smaller and the p-value larger than it could be.
 //!
-//! Above [`MOST_STEPS`] steps a bound stands in, exact enough where one sample is much larger than the other:
-//! `p <= 4 exp(-2 D^2 n m / (sqrt n + sqrt m)^2)`, the inequality of Dvoretzky, Kiefer, Wolfowitz and Massart for each sample with
-//! `D` divided between them.
+//! Above [`MOST_STEPS`] steps, or [`MOST_POINTS`] points in the smaller sample, a bound stands in, exact enough where one sample is
+//! much larger than the other: `p <= 4 exp(-2 D^2 n m / (sqrt n + sqrt m)^2)`, the inequality of Dvoretzky, Kiefer, Wolfowitz and
+//! Massart for each sample with `D` divided between them.
 
 use super::prediction_counts::PredictionCounts;
 
 /// Steps of the recursion that are made at most, about a tenth of a second of work.
 const MOST_STEPS: f64 = 6.0e7;
+
+/// Points of the smaller sample, of which one number each is held: a megabyte. With more, a distance that needs no more than
+/// [`MOST_STEPS`] steps is so small that it is no evidence: `p > 0.9`.
+const MOST_POINTS: u64 = 1 << 17;
 
 /// A distance of two samples as a whole number, `n m D`, with their sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,35 +67,43 @@ impl Distance {
             return 1.0;
         }
         let (n, m) = (self.n as f64, self.m as f64);
-        // Only the points inside the band are visited.
-        let steps = n * m * (2.0 * self.value()).min(1.0);
-        if steps <= MOST_STEPS { self.by_recursion() } else { self.bound() }
+        // Only the points inside the band are visited, and at least one for each point of the larger sample.
+        let steps = (n * m * (2.0 * self.value()).min(1.0)).max(n.max(m));
+        match steps <= MOST_STEPS && self.n.min(self.m) <= MOST_POINTS {
+            true => self.by_recursion(),
+            false => self.bound(),
+        }
     }
 
-    /// `u(n, m)`, row by row over the smaller sample, inside the band.
+    /// `u(n, m)`, one point of the larger sample after the other, inside the band: a number for each point of the smaller sample is
+    /// all that is held.
     fn by_recursion(&self) -> f64 {
-        let (rows, columns) = (self.n.min(self.m), self.n.max(self.m));
-        // |i/rows - j/columns| >= D in whole numbers: |i columns - j rows| >= limit. The samples are small here: it all fits.
-        let (a, b, limit) = (rows as i128, columns as i128, self.times_pairs.cast_signed());
-        // First j with j a > i b - limit, and the last with j a < i b + limit.
-        let first = |i: i128| ((i * b - limit).div_euclid(a) + 1).max(0);
-        let last = |i: i128| (-(-(i * b + limit)).div_euclid(a) - 1).min(b);
-        let mut u = vec![1.0_f64; columns as usize + 1];
-        for j in first(0)..=last(0) {
-            u[j as usize] = 0.0;
-        }
-        for i in 1..=a {
-            let (from, to) = (first(i), last(i));
-            // What lies below the band has touched it; the row before may have left something smaller there.
-            for j in first(i - 1)..from.min(b + 1) {
-                u[j as usize] = 1.0;
-            }
-            let mut left = if from == 0 { 0.0 } else { 1.0 };
-            let row = i as f64;
-            if from > to {
+        let (few, many) = (self.n.min(self.m), self.n.max(self.m));
+        // Touched: |i few - j many| >= limit in whole numbers, for i of the larger sample and j of the smaller one.
+        let (a, b, limit) = (i128::from(few), i128::from(many), self.times_pairs.cast_signed());
+        // First j with j b > i a - limit, and the first after it with j b >= i a + limit. Both move by one at most with each i, which
+        // spares two divisions of large numbers.
+        let mut first = Quotient::new(-limit, b);
+        let mut end = Quotient::new(limit - 1, b);
+        let inside = |first: &Quotient, end: &Quotient| {
+            ((first.floor + 1).max(0) as usize, (end.floor + 1).min(a + 1) as usize)
+        };
+        let mut u = vec![1.0_f64; few as usize + 1];
+        let (mut from, mut to) = inside(&first, &end);
+        u[from..to].fill(0.0);
+        for i in 1..=many {
+            first.add(a);
+            end.add(a);
+            let before = from;
+            (from, to) = inside(&first, &end);
+            // What lies below the band has touched it; the point before may have left something smaller there.
+            u[before..from].fill(1.0);
+            if from >= to {
                 continue;
             }
-            for (column, here) in (from as usize..).zip(&mut u[from as usize..=to as usize]) {
+            let row = i as f64;
+            let mut left = if from == 0 { 0.0 } else { 1.0 };
+            for (column, here) in (from..).zip(&mut u[from..to]) {
                 let column = column as f64;
                 let share = 1.0 / (row + column);
                 // The shares do not wait for what lies to the left: only one product and one sum do.
@@ -99,7 +111,7 @@ impl Distance {
                 *here = left;
             }
         }
-        u[columns as usize].min(1.0)
+        u[few as usize].min(1.0)
     }
 
     fn bound(&self) -> f64 {
@@ -107,6 +119,29 @@ impl Distance {
         let roots = n.sqrt() + m.sqrt();
         let exponent = 2.0 * distance * distance * (n / roots) * (m / roots);
         (4.0 * (-exponent).exp()).min(1.0)
+    }
+}
+
+/// `floor(x / divisor)` for an `x` that grows by less than the divisor at a time.
+#[derive(Debug, Clone, Copy)]
+struct Quotient {
+    floor: i128,
+    rest: i128,
+    divisor: i128,
+}
+
+impl Quotient {
+    fn new(x: i128, divisor: i128) -> Self {
+        Self { floor: x.div_euclid(divisor), rest: x.rem_euclid(divisor), divisor }
+    }
+
+    /// `x + step`, for a step of at most the divisor.
+    fn add(&mut self, step: i128) {
+        self.rest += step;
+        if self.rest >= self.divisor {
+            self.rest -= self.divisor;
+            self.floor += 1;
+        }
     }
 }
 
@@ -149,6 +184,55 @@ mod tests {
                     "{n} {m} {times_pairs}: {found} {expected}"
                 );
             }
+        }
+    }
+
+    /// The recursion as it is written, every point of it in memory.
+    fn by_table(distance: &Distance) -> f64 {
+        let (n, m) = (distance.n as usize, distance.m as usize);
+        let mut u = vec![vec![0.0_f64; m + 1]; n + 1];
+        for i in 0..=n {
+            for j in 0..=m {
+                let apart = (i as u128 * m as u128).abs_diff(j as u128 * n as u128);
+                u[i][j] = match (i, j) {
+                    _ if apart >= distance.times_pairs => 1.0,
+                    (0, 0) => 0.0,
+                    _ => {
+                        let share = 1.0 / (i as f64 + j as f64);
+                        let above = if i > 0 { (i as f64 * share) * u[i - 1][j] } else { 0.0 };
+                        let left = if j > 0 { (j as f64 * share) * u[i][j - 1] } else { 0.0 };
+                        above + left
+                    }
+                };
+            }
+        }
+        u[n][m].min(1.0)
+    }
+
+    /// To the bit, whichever sample is the larger: samples change places between windows.
+    #[test]
+    fn a_band_of_one_sample_holds_all_that_is_needed() {
+        for (n, m) in [(1, 1), (1, 40), (7, 90), (64, 48), (100, 99), (300, 12)] {
+            for share in 1..=60_u64 {
+                let times_pairs = u128::from((n * m * share).div_ceil(60));
+                let (one, other) =
+                    (Distance { n, m, times_pairs }, Distance { n: m, m: n, times_pairs });
+                let expected = by_table(&one).to_bits();
+                assert_eq!(one.by_recursion().to_bits(), expected, "{one:?}");
+                assert_eq!(other.by_recursion().to_bits(), expected, "{other:?}");
+            }
+        }
+    }
+
+    /// Beyond the largest sample that is held, what could be counted is no evidence, and the bound says so.
+    #[test]
+    fn what_is_not_counted_for_its_size_is_no_evidence() {
+        for (n, m) in [(MOST_POINTS + 1, MOST_POINTS + 1), (MOST_POINTS + 1, 1 << 25), (3, 1 << 36)]
+        {
+            // The largest distance within the steps: that of 6e7 points in the band.
+            let times_pairs = (MOST_STEPS / 2.0) as u128;
+            let distance = Distance { n, m, times_pairs };
+            assert_eq!(distance.p_value(), 1.0, "{distance:?}");
         }
     }
 

@@ -6,3 +6,4 @@
 mod local_levels;
 mod stream;
 mod validity;
+mod window_memory;

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use evenkeel_io::write::{csv, write_table};
-use evenkeel_monitor::{BatchQuery, Instant, ModelStatus, Monitor, export};
+use evenkeel_monitor::{
+    AuditEntry, AuditQuery, BatchQuery, Instant, Model, ModelStatus, Monitor, export,
+};
 use serde::Serialize;
 
 use super::show::{status_lines, write_files};
@@ -21,11 +23,16 @@ struct StatusDocument<'a> {
     models: &'a [ModelStatus],
 }
 
+/// As many lines as a store can number.
+const ALL_LINES: u64 = i64::MAX.unsigned_abs();
+
 /// What `monitor export` wrote.
 #[derive(Debug, Serialize)]
 struct ExportDocument<'a> {
-    /// Number of batches.
-    batches: u64,
+    /// Number of batches; null where it is the audit log.
+    batches: Option<u64>,
+    /// Number of lines of the audit log; null where it is not.
+    audit_lines: Option<u64>,
     /// The file.
     out: &'a PathBuf,
 }
@@ -94,23 +101,49 @@ pub(super) fn export(args: &ExportArgs) -> Result<Outcome, Failure> {
         Some(_) => vec![the_model(&monitor, &args.store)?],
         None => monitor.models()?,
     };
-    let mut batches = Vec::new();
-    for model in &models {
-        batches.extend(monitor.history(&model.name, &query)?);
-    }
-    let table = export::table(&batches);
+    let (table, count) = match args.audit {
+        true => {
+            let lines = audit_lines(&monitor, &models, args, &query)?;
+            (export::audit_table(&lines), lines.len() as u64)
+        }
+        false => {
+            let mut batches = Vec::new();
+            for model in &models {
+                batches.extend(monitor.history(&model.name, &query)?);
+            }
+            (export::table(&batches), batches.len() as u64)
+        }
+    };
     if args.out.as_os_str() == "-" {
         print(&csv(&table))?;
         return Ok(Outcome::Done);
     }
     write_table(&args.out, &table)?;
-    let (count, out) = (batches.len() as u64, &args.out);
+    let out = &args.out;
+    let (batches, audit_lines) = if args.audit { (None, Some(count)) } else { (Some(count), None) };
+    let what = if args.audit { "lines of the audit log" } else { "batches" };
     match args.show.json {
-        true => print_json(&ExportDocument { batches: count, out })?,
+        true => print_json(&ExportDocument { batches, audit_lines, out })?,
         false => Verbosity::of(args.show.quiet)
-            .note(&format!("wrote {count} batches to {}", out.display())),
+            .note(&format!("wrote {count} {what} to {}", out.display())),
     }
     Ok(Outcome::Done)
+}
+
+/// The audit log in the order in which things were done: of the model that was chosen, or all of it.
+fn audit_lines(
+    monitor: &Monitor,
+    models: &[Model],
+    args: &ExportArgs,
+    query: &BatchQuery,
+) -> Result<Vec<AuditEntry>, Failure> {
+    let model = models.first().map(|model| &model.name).filter(|_| args.store.model.is_some());
+    let mut lines = monitor.audit(&AuditQuery { model, before: None, limit: ALL_LINES })?;
+    let is_within =
+        |at: Instant| query.from.is_none_or(|from| at >= from) && query.to.is_none_or(|to| at < to);
+    lines.retain(|line| is_within(line.at));
+    lines.reverse();
+    Ok(lines)
 }
 
 pub(super) fn backup(args: &BackupArgs) -> Result<Outcome, Failure> {
