@@ -87,7 +87,6 @@ impl Stream {
     }
 
     /// The next 64 random bits.
-    #[cfg(test)]
     pub(crate) fn bits(&mut self) -> u64 {
         self.generator.next_u64()
     }

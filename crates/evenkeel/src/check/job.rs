@@ -43,7 +43,7 @@ use crate::threshold::{TestMass, Threshold, conformal_threshold};
 /// A check that has seen no target rows can be cloned for every batch: what is known of the calibration data is found once.
 #[derive(Debug, Clone)]
 pub struct Check {
-    calibration: Box<CheckedCalibration>,
+    calibration: Arc<CheckedCalibration>,
     pass: CheckPass,
     state: CheckState,
     /// What the first pass left, in the second.
@@ -89,8 +89,8 @@ pub struct Checked {
     pub(crate) auto: Option<Box<Concluded>>,
 }
 
-/// The calibration side.
-#[derive(Debug, Clone)]
+/// The calibration side, shared by clones of a check: a service answers for many batches.
+#[derive(Debug)]
 pub(super) struct CheckedCalibration {
     pub planner: LabelPlanner,
     pub labels: Labels,
@@ -105,8 +105,8 @@ pub(super) struct CheckedCalibration {
     pub settings: CheckSettings,
     /// Probabilities of second models, as they name the job, and their columns.
     second: Option<(Vec<f64>, usize)>,
-    /// What answers need of all this alone, shared by clones: a service answers for many batches.
-    pub alone: Arc<OfCalibration>,
+    /// What answers need of all this alone.
+    pub alone: OfCalibration,
 }
 
 impl CheckedCalibration {
@@ -160,7 +160,7 @@ impl CheckedCalibration {
             law: law.cloned(),
             settings: *settings,
             second: beside.second.map(|table| (table.values().to_vec(), table.columns())),
-            alone: Arc::default(),
+            alone: OfCalibration::default(),
         })
     }
 
@@ -288,7 +288,7 @@ impl Check {
     }
 
     fn of(calibration: CheckedCalibration) -> Result<Self> {
-        let calibration = Box::new(calibration);
+        let calibration = Arc::new(calibration);
         let pass = CheckPass::First(Box::new(calibration.first_pass()?));
         let state = pass.empty();
         let parts = PartIds::default();

@@ -8,7 +8,7 @@ use super::settings::CheckSettings;
 use crate::bound::Integrator;
 use crate::error::Result;
 use crate::interval::Interval;
-use crate::label_law::{LabeledLogits, temperature_error};
+use crate::label_law::{LabeledLogits, Losses, temperature_error};
 use crate::level::FailureProbability;
 use crate::measure::{
     BANDWIDTH_FLOOR, Bandwidth, Grid, SmoothedLaw, Support, WeightedEmpirical, largest,
@@ -60,7 +60,7 @@ impl OfCalibration {
         failure: FailureProbability,
     ) -> f64 {
         *self.temperature_error.get_or_init(|| {
-            let [below, above] = temperature_error(labeled, fitted, failure);
+            let [below, above] = temperature_error(&Losses::new(labeled), fitted, failure);
             below.max(above)
         })
     }

@@ -16,13 +16,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::calibration_outputs::CalibrationOutputs;
 use super::carried_logits::ClassMoments;
 use super::class_groups::ClassGroups;
 use super::first_pass::confidence;
 use super::kept_rows::KeptRows;
 use super::labeled_logits::LabeledLogits;
 use super::shift_statistics::{ShiftStatistics, ramp};
-use super::target_rows::predicted;
 use super::transport_plan::{
     GroupTable, Iterating, Marginal, TransportPlan, fit_plan, tempered_softmax,
 };
@@ -79,6 +79,7 @@ impl AccuracyStatistics {
 pub(crate) struct FittedModel<'a> {
     pub labeled: &'a LabeledLogits,
     pub temperature: f64,
+    pub outputs: &'a CalibrationOutputs,
 }
 
 impl FittedModel<'_> {
@@ -98,18 +99,17 @@ impl FittedModel<'_> {
 
     /// The predicted class of each calibration row.
     pub(crate) fn predicted(&self) -> impl Iterator<Item = usize> {
-        self.rows().map(predicted)
+        self.outputs.top.iter().copied()
     }
 
     /// Probability at the fitted temperature, after carrying, of one label of each target row, averaged.
     pub(crate) fn mean_carried(&self, target: &KeptRows, labels: &[usize]) -> f64 {
         let classes = self.labeled.classes();
         let rows = target.logits().iter().map(|row| &row[..]);
-        let (from, onto) =
-            (ClassMoments::of(rows.clone(), classes), ClassMoments::of(self.rows(), classes));
+        let (from, onto) = (ClassMoments::of(rows.clone(), classes), &self.outputs.moments);
         let (mut carried, mut row) = (vec![0.0; classes], vec![0.0; classes]);
         let said = rows.zip(labels).map(|(logits, label)| {
-            from.carry(&onto, logits, &mut carried);
+            from.carry(onto, logits, &mut carried);
             tempered_softmax(&carried, 1.0 / self.temperature, &mut row);
             row[*label]
         });
@@ -125,19 +125,19 @@ pub(crate) fn accuracy_statistics(
     target: &KeptRows,
     iterating: Iterating,
 ) -> (AccuracyStatistics, TransportPlan) {
-    let FittedModel { labeled, temperature } = model;
+    let FittedModel { labeled, temperature, outputs } = model;
     let mean_confidence = |temperature: f64| {
         let said = target.logits().iter().map(|row| confidence(row, 1.0 / temperature));
         said.sum::<f64>() / target.len() as f64
     };
     let moved = (statistics.ks - statistics.ks_start).max(0.0);
-    let calibration = model.mean_probability(model.predicted());
+    let calibration = outputs.mean_top;
     let believed = mean_confidence(temperature);
     let inflated = mean_confidence(temperature * (1.0 + moved));
     let james_stein = statistics.james_stein;
     // Where the histograms differ by no more than noise the plan does not count, and is not made.
     let (plan, planned) = if james_stein > 0.0 {
-        let table = GroupTable::new(target.logits(), target.top(), groups, temperature);
+        let table = GroupTable::of_kept(target, groups, temperature);
         let plan = fit_plan(&table, &groups.prior, Marginal::Balanced, iterating);
         let top = table.mean_top(1.0, &plan, groups, target.top());
         (plan, (1.0 - james_stein) * believed + james_stein * top)

@@ -1,11 +1,15 @@
 //! The target rows that a first pass kept, and the class the model says of each.
 
+use std::sync::OnceLock;
+
 use serde::{Deserialize, Serialize};
 
 use super::first_pass::FirstPass;
 use super::labeled_logits::floored_logs;
 use super::target_rows::predicted;
+use super::transport_plan::tempered_softmax;
 use crate::error::Result;
+use crate::numeric::{ABREAST, RowsAbreast};
 use crate::score::row_scale;
 use crate::sketch::contradiction;
 
@@ -49,6 +53,8 @@ pub(crate) struct KeptRows {
     top: Vec<usize>,
     /// What rows were chosen by: the smallest are a uniform sample.
     hashes: Vec<u64>,
+    /// The rows turned round where they are short; made when first asked for.
+    abreast: OnceLock<Option<RowsAbreast>>,
 }
 
 impl KeptRows {
@@ -66,7 +72,7 @@ impl KeptRows {
             return Err(contradiction("its sample does not hold as many rows as were seen"));
         }
         let top = logits.iter().map(|row| predicted(row)).collect();
-        Ok(Self { logits, top, hashes })
+        Ok(Self { logits, top, hashes, abreast: OnceLock::new() })
     }
 
     /// All of them, or a uniform sample of this many, in the order of their keys.
@@ -74,10 +80,11 @@ impl KeptRows {
         if self.len() <= most || most == 0 {
             return self;
         }
-        let mut hashes = self.hashes.clone();
-        let (_, largest, _) = hashes.select_nth_unstable(most - 1);
+        let mut sorted = self.hashes.clone();
+        let (_, largest, _) = sorted.select_nth_unstable(most - 1);
         let largest = *largest;
-        let mut thinned = Self { logits: Vec::new(), top: Vec::new(), hashes: Vec::new() };
+        let (logits, top, hashes) = (Vec::new(), Vec::new(), Vec::new());
+        let mut thinned = Self { logits, top, hashes, abreast: OnceLock::new() };
         for ((logits, top), hash) in self.logits.into_iter().zip(self.top).zip(self.hashes) {
             if hash <= largest {
                 thinned.logits.push(logits);
@@ -100,6 +107,35 @@ impl KeptRows {
     /// Logits, row after row.
     pub(crate) fn logits(&self) -> &[Box<[f64]>] {
         &self.logits
+    }
+
+    /// The same turned round, for whoever takes their softmax at many temperatures; none of long rows.
+    pub(crate) fn abreast(&self) -> Option<&RowsAbreast> {
+        let turn = || {
+            let classes = self.logits.first().map_or(0, |row| row.len());
+            RowsAbreast::new(self.logits.iter().map(|row| &row[..]), classes)
+        };
+        self.abreast.get_or_init(turn).as_ref()
+    }
+
+    /// `mean_j softmax(logits_j / temperature)(top_j)`.
+    pub(crate) fn mean_top(&self, temperature: f64) -> f64 {
+        let inverse = 1.0 / temperature;
+        let mut sum = 0.0;
+        if let Some(rows) = self.abreast() {
+            rows.for_each(0..rows.groups(), inverse, |first, made| {
+                for (index, top) in self.top[first..].iter().take(ABREAST).enumerate() {
+                    sum += made.made[top * ABREAST + index] * (1.0 / made.sums[index]);
+                }
+            });
+        } else {
+            let mut row = vec![0.0; self.logits.first().map_or(0, |row| row.len())];
+            for (logits, top) in self.logits.iter().zip(&self.top) {
+                tempered_softmax(logits, inverse, &mut row);
+                sum += row[*top];
+            }
+        }
+        sum / self.len() as f64
     }
 
     /// The predicted class of each.

@@ -92,7 +92,7 @@ impl LabelShares {
 
 /// What both data sets predicted: groups and confidences.
 pub(crate) struct Predicted<'a> {
-    pub calibration: &'a PredictedCalibration,
+    pub calibration: &'a PredictedCalibration<'a>,
     /// Group of each calibration label.
     pub labels: &'a [usize],
     /// Target rows predicted to be of each group.
@@ -107,7 +107,7 @@ impl Predicted<'_> {
         let (sum, squares) =
             weights.iter().fold((0.0, 0.0), |(sum, squares), w| (sum + w, squares + w * w));
         let n = sum * sum / squares;
-        let ks = self.target.kolmogorov_smirnov(&self.calibration.confidences, weights);
+        let ks = self.target.kolmogorov_smirnov(&self.calibration.atoms(weights), sum);
         let mut histogram = vec![0.0; self.target_counts.len()];
         for (group, weight) in self.calibration.groups.iter().zip(weights) {
             // In units of points, as many as the weights are worth.
@@ -139,14 +139,10 @@ impl Predicted<'_> {
 
     /// `max_t sd(t)` of the difference of both CDFs of confidences, where they are samples of one law.
     fn largest_deviation(&self, weights: &[f64], sum: f64, m: f64) -> f64 {
-        let confidences = &self.calibration.confidences;
-        let mut atoms: Vec<(f64, f64)> =
-            confidences.iter().copied().zip(weights.iter().map(|weight| weight / sum)).collect();
-        // Stable: weights of tied confidences are added in the order given, hence to the same bits.
-        atoms.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let all: f64 = atoms.iter().map(|(_, weight)| weight * weight).sum();
+        let in_order = self.calibration.outputs.in_order().map(|row| weights[row] / sum);
+        let all: f64 = in_order.clone().map(|weight| weight * weight).sum();
         let (mut cdf, mut squares, mut largest) = (0.0_f64, 0.0, 0.0_f64);
-        for (_, weight) in &atoms {
+        for weight in in_order {
             cdf = (cdf + weight).min(1.0);
             squares += weight * weight;
             let of_calibration = squares * (1.0 - cdf) * (1.0 - cdf) + (all - squares) * cdf * cdf;

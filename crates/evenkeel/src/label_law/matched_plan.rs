@@ -135,12 +135,12 @@ impl Matching<'_> {
     /// `mean_j h_e,j(top_j)`, and the plan in it.
     fn at(&self, factor: f64) -> (f64, TransportPlan) {
         let Self { target, groups, temperature, mix, iterating } = *self;
-        let table = GroupTable::new(target.logits(), target.top(), groups, temperature * factor);
-        let plan = if mix > 0.0 {
-            fit_plan(&table, &groups.prior, Marginal::Balanced, iterating)
-        } else {
-            TransportPlan::not_needed(groups.len())
-        };
+        if mix <= 0.0 {
+            let mean = target.mean_top(temperature * factor);
+            return (mean, TransportPlan::not_needed(groups.len()));
+        }
+        let table = GroupTable::of_kept(target, groups, temperature * factor);
+        let plan = fit_plan(&table, &groups.prior, Marginal::Balanced, iterating);
         (table.mean_top(mix, &plan, groups, target.top()), plan)
     }
 }

@@ -18,6 +18,7 @@
 //! A label law gives every target row a probability for each label. Methods and checks turn it into a law of scores.
 
 mod accuracy;
+mod calibration_outputs;
 mod carried_logits;
 mod class_groups;
 mod first_pass;
@@ -36,10 +37,11 @@ mod transport_plan;
 
 pub use accuracy::AccuracyStatistics;
 pub(crate) use accuracy::{FittedModel, accuracy_statistics, clip_to_shares};
+pub(crate) use calibration_outputs::CalibrationOutputs;
 pub use class_groups::ClassGroups;
 pub(crate) use class_groups::POINTS_PER_GROUP;
 pub use first_pass::FirstPass;
-pub(crate) use first_pass::{Said, confidence};
+pub(crate) use first_pass::Said;
 pub(crate) use kept_rows::{KeptRow, KeptRows};
 pub use label_shares::LabelShares;
 pub(crate) use label_shares::{CONFIDENCES_MOVED, HISTOGRAMS_MOVED, Predicted, label_shares};
@@ -55,8 +57,8 @@ pub use second_opinion::{SecondOpinion, SecondOpinions};
 pub use shift_statistics::ShiftStatistics;
 pub(crate) use shift_statistics::{LARGEST_INFLATION, PredictedCalibration, shift_statistics};
 pub use target_rows::TargetRows;
-pub(crate) use target_rows::{RowReader, in_blocks, predicted};
-pub(crate) use temperature::{best_temperature, temperature_error};
+pub(crate) use target_rows::{RowReader, in_blocks};
+pub(crate) use temperature::{Losses, best_temperature, temperature_error};
 pub(crate) use transport_plan::{
     GroupTable, Iterating, Marginal, fit_plan, fit_plan_from, tempered_softmax,
 };

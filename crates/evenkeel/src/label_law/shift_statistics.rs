@@ -17,6 +17,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::calibration_outputs::CalibrationOutputs;
 use crate::sketch::Confidences;
 
 /// Shrinkage of the difference of histograms: at `TV = sqrt(1.5) TV0` or less nothing of it is
@@ -64,12 +65,20 @@ pub struct ShiftStatistics {
     pub mean_confidence_target: f64,
 }
 
-/// Calibration predictions: groups and confidences at the fitted temperature; shapes `(n,)`.
-pub(crate) struct PredictedCalibration {
+/// Calibration predictions at the fitted temperature, and their groups; shapes `(n,)`.
+pub(crate) struct PredictedCalibration<'a> {
     /// Predicted group of each labeled point, below `G`.
     pub groups: Vec<usize>,
-    /// Largest probability of each labeled point at temperature `T`, in `[0, 1]`.
-    pub confidences: Vec<f64>,
+    /// What the groups are of, and how probable each prediction is.
+    pub outputs: &'a CalibrationOutputs,
+}
+
+impl PredictedCalibration<'_> {
+    /// Confidences in increasing order, each with its weight.
+    pub(super) fn atoms(&self, weights: &[f64]) -> Vec<(f64, f64)> {
+        let CalibrationOutputs { confidences, .. } = self.outputs;
+        self.outputs.in_order().map(|row| (confidences[row], weights[row])).collect()
+    }
 }
 
 /// Compares the predictions on the two data sets; those on the target data come as counts of
@@ -77,7 +86,7 @@ pub(crate) struct PredictedCalibration {
 ///
 /// `target_counts` has shape `(G,)` and sums to `m`, the number of confidences in `target`.
 pub(crate) fn shift_statistics(
-    labeled: &PredictedCalibration,
+    labeled: &PredictedCalibration<'_>,
     target_counts: &[u64],
     target: &Confidences,
 ) -> ShiftStatistics {
@@ -90,7 +99,7 @@ pub(crate) fn shift_statistics(
     labeled.groups.iter().for_each(|group| p[*group] += 1.0);
     let q: Vec<f64> = target_counts.iter().map(|count| *count as f64 + PSEUDO_COUNT).collect();
     let weights: Vec<f64> = labeled.groups.iter().map(|group| q[*group] / p[*group]).collect();
-    let ks = target.kolmogorov_smirnov(&labeled.confidences, &weights);
+    let ks = target.kolmogorov_smirnov(&labeled.atoms(&weights), weights.iter().sum());
 
     let noise = 1.0 / n + 1.0 / m;
     let GroupDistance { tv, expected: tv_expected, deviation: tv_deviation } =
@@ -101,7 +110,7 @@ pub(crate) fn shift_statistics(
     let ramp = ramp(ks, ks_start, FULL_DISTANCE);
     let (sum, squares) =
         weights.iter().fold((0.0, 0.0), |(sum, squares), w| (sum + w, squares + w * w));
-    let weighted: f64 = weights.iter().zip(&labeled.confidences).map(|(w, c)| w * c).sum();
+    let weighted: f64 = weights.iter().zip(&labeled.outputs.confidences).map(|(w, c)| w * c).sum();
     ShiftStatistics {
         ks,
         ks_start,
@@ -181,8 +190,10 @@ mod tests {
         let sketch = Confidences::new(target.iter().map(|(_, confidence)| *confidence).collect());
         let mut counts = vec![0; 3];
         target.iter().for_each(|(group, _)| counts[*group] += 1);
-        let (groups, confidences) = labeled.iter().copied().unzip();
-        shift_statistics(&PredictedCalibration { groups, confidences }, &counts, &sketch)
+        let (groups, confidences): (Vec<usize>, Vec<f64>) = labeled.iter().copied().unzip();
+        let outputs = CalibrationOutputs::of_predictions(groups.clone(), confidences);
+        let calibration = PredictedCalibration { groups, outputs: &outputs };
+        shift_statistics(&calibration, &counts, &sketch)
     }
 
     #[test]

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::labeled_logits::LabeledLogits;
 use crate::level::FailureProbability;
 use crate::numeric::simd::in_widest_registers;
-use crate::numeric::{ROWS_ABREAST, SHORT_ROW, tempered_log_sum_exp, tempered_log_sums_exp};
+use crate::numeric::{ABREAST, RowsAbreast, tempered_log_sum_exp};
 
 /// Smallest temperature tried: below 1 the model's probabilities are sharpened.
 const SMALLEST: f64 = 0.3;
@@ -30,22 +30,47 @@ pub(crate) fn grid_temperature(index: usize) -> f64 {
 
 /// The best temperature of the grid; of equally good ones the smallest.
 ///
-/// The negative log-likelihood is convex in `1 / T`, so along the grid it falls and then rises, and the first index that
-/// does not fall is found by bisection: twelve evaluations instead of sixty.
-pub(crate) fn best_temperature(labeled: &LabeledLogits) -> f64 {
-    let loss = |index: usize| negative_log_likelihood(labeled, grid_temperature(index));
+/// The negative log-likelihood is convex in `1 / T`, so along the grid it falls and then rises: the place asked for is the first
+/// that is not above the next. It is looked for where a straight line through the last two slopes says, and by bisection where
+/// that has not found it: half a dozen evaluations, where bisection alone takes twelve.
+pub(crate) fn best_temperature(losses: &Losses<'_>) -> f64 {
+    let mut known: [Option<f64>; TEMPERATURES] = [None; TEMPERATURES];
+    let mut loss =
+        |index: usize| *known[index].get_or_insert_with(|| losses.at(grid_temperature(index)));
+    let [left, middle, right] = FIRST_PLACES;
+    // A slope between two places is that of the step in their middle.
+    let mut slope = |from: usize, to: usize| {
+        (0.5 * (from + to - 1) as f64, (loss(to) - loss(from)) / (to - from) as f64)
+    };
+    let mut slopes = [slope(left, middle), slope(middle, right)];
     let (mut low, mut high) = (0, TEMPERATURES - 1);
-    while low < high {
-        let middle = (low + high) / 2;
-        // `>=`: of equally good temperatures the smaller, as where every row is flat.
-        if loss(middle + 1) >= loss(middle) {
-            high = middle;
-        } else {
-            low = middle + 1;
+    for tried in 0.. {
+        if low == high {
+            break;
         }
+        let [a, b] = slopes;
+        let level = b.0 - b.1 * (b.0 - a.0) / (b.1 - a.1);
+        let place = match level.is_finite() && tried < MOST_GUESSES {
+            true => level.ceil().max(0.0) as usize,
+            false => (low + high) / 2,
+        };
+        let place = place.clamp(low, high - 1);
+        let found = slope(place, place + 1);
+        // `>=`: of equally good temperatures the smaller, as where every row is flat.
+        if found.1 >= 0.0 {
+            high = place;
+        } else {
+            low = place + 1;
+        }
+        slopes = [b, found];
     }
     grid_temperature(low)
 }
+
+/// Places of the grid that are tried first: temperatures of 0.8, 1.0 and 1.3.
+const FIRST_PLACES: [usize; 3] = [20, 25, 30];
+/// Guesses after which the bracket is halved.
+const MOST_GUESSES: usize = 6;
 
 /// How far the true temperature may lie from the fitted one, down and up in `ln T`, if the labels follow the model at one.
 ///
@@ -55,33 +80,50 @@ pub(crate) fn best_temperature(labeled: &LabeledLogits) -> f64 {
 /// At the true `T` each of the 60 likelihood ratios `L(T_k) / L(T)` has mean 1, so by Markov's inequality one of them reaches
 /// `60 / d` with probability `d` at most, for any number of labels. Infinite where the labels set no limit.
 pub(crate) fn temperature_error(
-    labeled: &LabeledLogits,
+    losses: &Losses<'_>,
     fitted: f64,
     failure: FailureProbability,
 ) -> [f64; 2] {
-    let n = labeled.labels().len() as f64;
+    let n = losses.labels.len() as f64;
     let allowed = ((TEMPERATURES as f64).ln() - failure.get().ln()) / n;
-    let least = negative_log_likelihood(labeled, fitted);
-    let excess = |step: f64| negative_log_likelihood(labeled, fitted * step.exp()) - least;
+    let least = losses.at(fitted);
+    let excess = |step: f64| losses.at(fitted * step.exp()) - least;
     [-1.0, 1.0].map(|side| {
         let mut outside = FIRST_STEP;
-        while excess(side * outside) <= allowed {
+        let mut at_outside = excess(side * outside);
+        let mut at_inside = 0.0;
+        while at_outside <= allowed {
             outside *= 2.0;
             if outside > LONGEST_STEP {
                 return f64::INFINITY;
             }
+            (at_inside, at_outside) = (at_outside, excess(side * outside));
         }
         // The loss is convex in 1/T, so the set is an interval: its end lies within the last doubling.
-        let mut inside = if outside > FIRST_STEP { 0.5 * outside } else { 0.0 };
-        for _ in 0..HALVINGS {
-            let middle = 0.5 * (inside + outside);
-            if excess(side * middle) <= allowed {
-                inside = middle;
+        let inside = if outside > FIRST_STEP { 0.5 * outside } else { 0.0 };
+        let place = |part: usize| inside + (outside - inside) * (part as f64 / PARTS as f64);
+        // The first of the parts outside the set, between one inside and one outside. The loss grows about as the square of the
+        // step, so its root is about straight.
+        let (mut low, mut high) = ((0, at_inside), (PARTS, at_outside));
+        for tried in 0.. {
+            if high.0 - low.0 <= 1 {
+                break;
+            }
+            let straight = |excess: f64| excess.max(0.0).sqrt();
+            let share =
+                (straight(allowed) - straight(low.1)) / (straight(high.1) - straight(low.1));
+            let width = (high.0 - low.0) as f64;
+            let share = if tried < MOST_GUESSES { share } else { 0.5 };
+            let next = (low.0 as f64 + share * width).ceil();
+            let next = (next.max(0.0) as usize).clamp(low.0 + 1, high.0 - 1);
+            let found = (next, excess(side * place(next)));
+            if found.1 <= allowed {
+                low = found;
             } else {
-                outside = middle;
+                high = found;
             }
         }
-        outside
+        place(high.0)
     })
 }
 
@@ -89,21 +131,68 @@ pub(crate) fn temperature_error(
 const FIRST_STEP: f64 = 0.0625;
 /// Beyond a factor of e^8 on the temperature every row is flat or certain.
 const LONGEST_STEP: f64 = 8.0;
-/// Bisections of the last doubling: the end is known to a 64th of it, and rounded outward.
-const HALVINGS: usize = 6;
+/// Parts of the last doubling: the end is known to a 64th of it, and rounded outward.
+const PARTS: usize = 64;
 
-/// `-1/n sum_i log softmax(logits_i / T)[y_i]`, at least 0.
-pub(crate) fn negative_log_likelihood(labeled: &LabeledLogits, temperature: f64) -> f64 {
-    let classes = labeled.classes();
-    let chunks = labeled
-        .logits()
-        .par_chunks(CHUNK_ROWS * classes)
-        .zip(labeled.labels().par_chunks(CHUNK_ROWS));
-    // Chunks of a fixed size, added in their order: the same bits for any number of threads.
-    let sums: Vec<f64> = chunks
-        .map(|(logits, labels)| chunk_loss(logits, classes, labels, 1.0 / temperature))
-        .collect();
-    sums.iter().sum::<f64>() / labeled.labels().len() as f64
+/// Numbers up to which labeled rows are turned round for the search: 8 MB.
+const MOST_TURNED: usize = 1 << 20;
+
+/// Negative log-likelihoods of labeled rows, at one temperature after another.
+pub(crate) struct Losses<'a> {
+    logits: &'a [f64],
+    classes: usize,
+    labels: &'a [usize],
+    /// Short rows, where they are not very many.
+    turned: Option<RowsAbreast>,
+}
+
+impl<'a> Losses<'a> {
+    /// Of the rows of a calibration data set.
+    pub(crate) fn new(labeled: &'a LabeledLogits) -> Self {
+        let (logits, classes) = (labeled.logits(), labeled.classes());
+        let turned = match logits.len() <= MOST_TURNED {
+            true => RowsAbreast::new(logits.chunks_exact(classes.max(1)), classes),
+            false => None,
+        };
+        Self { logits, classes, labels: labeled.labels(), turned }
+    }
+
+    /// `-1/n sum_i log softmax(logits_i / T)[y_i]`, at least 0.
+    pub(crate) fn at(&self, temperature: f64) -> f64 {
+        let (classes, inverse) = (self.classes, 1.0 / temperature);
+        let loss = |chunk: usize, labels: &[usize]| {
+            let first = chunk * CHUNK_ROWS;
+            match &self.turned {
+                Some(rows) => turned_loss(rows, first, labels, inverse),
+                None => {
+                    let logits = &self.logits[first * classes..][..labels.len() * classes];
+                    chunk_loss(logits, classes, labels, inverse)
+                }
+            }
+        };
+        // Chunks of a fixed size, added in their order: the same bits for any number of threads.
+        let sum: f64 = if self.labels.len() <= CHUNK_ROWS {
+            loss(0, self.labels)
+        } else {
+            let chunks = self.labels.par_chunks(CHUNK_ROWS).enumerate();
+            let sums: Vec<f64> = chunks.map(|(chunk, labels)| loss(chunk, labels)).collect();
+            sums.iter().sum()
+        };
+        sum / self.labels.len() as f64
+    }
+}
+
+/// The loss of a chunk whose rows were turned round, to the bit.
+fn turned_loss(rows: &RowsAbreast, first: usize, labels: &[usize], inverse: f64) -> f64 {
+    let groups = first / ABREAST..(first + labels.len()).div_ceil(ABREAST);
+    // Minus zero, as a sum begins.
+    let mut sum = -0.0;
+    rows.for_each(groups, inverse, |row, made| {
+        for (index, (label, total)) in labels[row - first..].iter().zip(made.sums).enumerate() {
+            sum += total.ln() - rows.shifted(row + index, *label) * inverse;
+        }
+    });
+    sum
 }
 
 in_widest_registers! {
@@ -111,24 +200,12 @@ in_widest_registers! {
     fn chunk_loss[](logits: &[f64], classes: usize, labels: &[usize], inverse: f64) -> f64 {
         // The difference of logarithms, not the logarithm of a softmax: an unlikely label's
         // probability would round to zero and its loss to infinity.
-        let of_label = |row: &[f64], label: usize, (largest, log_total): (f64, f64)| {
-            log_total - (row[label] - largest) * inverse
-        };
-        let mut losses = Vec::with_capacity(labels.len());
-        let abreast = if classes <= SHORT_ROW { labels.len() / ROWS_ABREAST * ROWS_ABREAST } else { 0 };
-        let (short, rest) = logits.split_at(abreast * classes);
-        let (of_short, of_rest) = labels.split_at(abreast);
-        let eights = short.chunks_exact(ROWS_ABREAST * classes);
-        for (rows, labels) in eights.zip(of_short.chunks_exact(ROWS_ABREAST)) {
-            let (largest, sums) = tempered_log_sums_exp(rows, classes, inverse);
-            for (index, (row, label)) in rows.chunks_exact(classes).zip(labels).enumerate() {
-                losses.push(of_label(row, *label, (largest[index], sums[index].ln())));
-            }
-        }
-        for (row, label) in rest.chunks_exact(classes).zip(of_rest) {
-            losses.push(of_label(row, *label, tempered_log_sum_exp(row, inverse)));
-        }
-        losses.iter().sum()
+        let rows = logits.chunks_exact(classes).zip(labels);
+        rows.map(|(row, label)| {
+            let (largest, log_total) = tempered_log_sum_exp(row, inverse);
+            log_total - (row[*label] - largest) * inverse
+        })
+        .sum()
     }
 }
 
@@ -158,7 +235,7 @@ mod tests {
         for seed in 0..40 {
             let labeled = world(30, 0.2 + seed as f64 * 0.3, seed);
             let all = (0..TEMPERATURES).map(grid_temperature);
-            let losses = all.map(|t| (negative_log_likelihood(&labeled, t), t));
+            let losses = all.map(|t| (Losses::new(&labeled).at(t), t));
             // The first of the smallest.
             let exhaustive =
                 losses.fold(
@@ -167,7 +244,7 @@ mod tests {
                         if tried.0 < best.0 { tried } else { best }
                     },
                 );
-            assert_eq!(best_temperature(&labeled), exhaustive.1);
+            assert_eq!(best_temperature(&Losses::new(&labeled)), exhaustive.1);
         }
     }
 
@@ -178,10 +255,10 @@ mod tests {
         let mut widths = Vec::new();
         for n in [100, 1000, 10_000] {
             let labeled = world(n, 1.0, 7);
-            let fitted = best_temperature(&labeled);
-            let [down, up] = temperature_error(&labeled, fitted, d);
+            let fitted = best_temperature(&Losses::new(&labeled));
+            let [down, up] = temperature_error(&Losses::new(&labeled), fitted, d);
             let fall = |log_step: f64| {
-                let at = |t: f64| n as f64 * negative_log_likelihood(&labeled, t);
+                let at = |t: f64| n as f64 * Losses::new(&labeled).at(t);
                 at(fitted * log_step.exp()) - at(fitted)
             };
             for end in [-down, up] {
@@ -200,7 +277,7 @@ mod tests {
         let rows = Rows::new("logits", &flat, 2).unwrap();
         let labeled = LabeledLogits::of_logits(rows, &labels, &Score::Lac).unwrap();
         let d = FailureProbability::new(0.05).unwrap();
-        assert_eq!(temperature_error(&labeled, 1.0, d), [f64::INFINITY; 2]);
+        assert_eq!(temperature_error(&Losses::new(&labeled), 1.0, d), [f64::INFINITY; 2]);
     }
 
     #[test]
@@ -209,7 +286,7 @@ mod tests {
         let flat = [1.5; 6];
         let rows = Rows::new("logits", &flat, 2).unwrap();
         let labeled = LabeledLogits::of_logits(rows, &labels, &Score::Lac).unwrap();
-        assert_eq!(best_temperature(&labeled), grid_temperature(0));
+        assert_eq!(best_temperature(&Losses::new(&labeled)), grid_temperature(0));
     }
 
     #[test]

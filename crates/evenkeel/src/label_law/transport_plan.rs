@@ -15,8 +15,9 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::class_groups::ClassGroups;
+use super::kept_rows::KeptRows;
 use crate::numeric::simd::in_widest_registers;
-use crate::numeric::{add_lanes, dot_in_lanes, tempered_softmax_into};
+use crate::numeric::{ABREAST, add_lanes, dot_in_lanes, tempered_softmax_into};
 
 /// Pull of the label marginal toward the prior: 0 leaves it alone, 1 forces it.
 const PHI: f64 = 0.9;
@@ -124,6 +125,38 @@ impl GroupTable {
         Self { values, stride, top: top_values, groups: groups.len() }
     }
 
+    /// The same of kept rows, to the bit: short ones eight at a time.
+    pub(crate) fn of_kept(target: &KeptRows, groups: &ClassGroups, temperature: f64) -> Self {
+        let Some(rows) = target.abreast() else {
+            return Self::new(target.logits(), target.top(), groups, temperature);
+        };
+        let stride = stride_of(groups.len());
+        let mut values = vec![0.0; rows.rows() * stride];
+        let mut top_values = vec![0.0; rows.rows()];
+        let parts = values
+            .par_chunks_mut(CHUNK_ROWS * stride)
+            .zip(top_values.par_chunks_mut(CHUNK_ROWS))
+            .zip(target.top().par_chunks(CHUNK_ROWS))
+            .enumerate();
+        parts.for_each(|(chunk, ((values, top_values), top))| {
+            let first = chunk * CHUNK_ROWS;
+            let of_chunk = first / ABREAST..(first + top.len()).div_ceil(ABREAST);
+            rows.for_each(of_chunk, 1.0 / temperature, |row, made| {
+                let places = values[(row - first) * stride..].chunks_exact_mut(stride);
+                let places = places.zip(&mut top_values[row - first..]).zip(&top[row - first..]);
+                for (index, ((value, top_value), top)) in places.take(ABREAST).enumerate() {
+                    let scale = 1.0 / made.sums[index];
+                    let of_row = made.made.iter().skip(index).step_by(ABREAST);
+                    for (group, exponential) in groups.group_of.iter().zip(of_row) {
+                        value[*group] += exponential * scale;
+                    }
+                    *top_value = made.made[top * ABREAST + index] * scale;
+                }
+            });
+        });
+        Self { values, stride, top: top_values, groups: groups.len() }
+    }
+
     /// `mean_j [(1 - mix) f_j(top_j) + mix g_j(top_j)]`; `top` as when the table was made.
     pub(crate) fn mean_top(
         &self,
@@ -151,21 +184,32 @@ impl GroupTable {
     pub(super) fn marginal(&self, scalings: &[f64]) -> Vec<f64> {
         let mut filled = scalings.to_vec();
         filled.resize(self.stride, 0.0);
-        let scalings = filled.as_slice();
-        let chunks = self.values.par_chunks(CHUNK_ROWS * self.stride);
-        // Chunks of a fixed size, added in their order: the same bits for any number of threads.
-        let sums: Vec<Vec<f64>> = if self.values.len() <= CHUNK_ROWS * self.stride {
-            vec![sum_of_plans(&self.values, scalings)]
-        } else {
-            chunks.map(|rows| sum_of_plans(rows, scalings)).collect()
-        };
+        let mut mean = vec![0.0; self.stride];
+        self.write_marginal(&filled, &mut mean);
+        mean.truncate(self.groups);
+        mean
+    }
+
+    /// The same of scalings that are filled up with zeros to whole registers, as is what is written.
+    fn write_marginal(&self, scalings: &[f64], mean: &mut [f64]) {
         let rows = (self.values.len() / self.stride) as f64;
-        let mut mean = vec![0.0; self.groups];
-        for sum in &sums {
-            mean.iter_mut().zip(sum).for_each(|(mean, sum)| *mean += sum);
+        // Chunks of a fixed size, added in their order: the same bits for any number of threads.
+        if self.values.len() <= CHUNK_ROWS * self.stride {
+            sum_of_plans(&self.values, scalings, mean);
+        } else {
+            let chunks = self.values.par_chunks(CHUNK_ROWS * self.stride);
+            let sums = chunks.map(|rows| {
+                let mut sum = vec![0.0; self.stride];
+                sum_of_plans(rows, scalings, &mut sum);
+                sum
+            });
+            let sums: Vec<Vec<f64>> = sums.collect();
+            mean.fill(0.0);
+            for sum in &sums {
+                mean.iter_mut().zip(sum).for_each(|(mean, sum)| *mean += sum);
+            }
         }
         mean.iter_mut().for_each(|mean| *mean /= rows);
-        mean
     }
 }
 
@@ -177,29 +221,29 @@ in_widest_registers! {
 }
 
 /// Entries of a register's worth: short rows are filled up to whole ones, whose sums stay in registers.
-const ABREAST: usize = 4;
+const REGISTER: usize = 4;
 /// Rows of more entries than this many registers hold are left as they are.
 const MOST_REGISTERS: usize = 8;
 
 /// The length of rows of so many groups.
 fn stride_of(groups: usize) -> usize {
-    if groups <= ABREAST * MOST_REGISTERS { groups.next_multiple_of(ABREAST) } else { groups }
+    if groups <= REGISTER * MOST_REGISTERS { groups.next_multiple_of(REGISTER) } else { groups }
 }
 
 in_widest_registers! {
     /// `sum_j g_j` over rows of plausibilities, added in their order; shape that of the scalings.
-    fn sum_of_plans[](rows: &[f64], scalings: &[f64]) -> Vec<f64> {
+    fn sum_of_plans[](rows: &[f64], scalings: &[f64], sum: &mut [f64]) -> () {
         // By whole registers where they are few: a loop whose length is known keeps its sums in them.
-        match (scalings.len() / ABREAST, scalings.len() % ABREAST) {
-            (1, 0) => sum_of_short_plans::<1>(rows, scalings),
-            (2, 0) => sum_of_short_plans::<2>(rows, scalings),
-            (3, 0) => sum_of_short_plans::<3>(rows, scalings),
-            (4, 0) => sum_of_short_plans::<4>(rows, scalings),
-            (5, 0) => sum_of_short_plans::<5>(rows, scalings),
-            (6, 0) => sum_of_short_plans::<6>(rows, scalings),
-            (7, 0) => sum_of_short_plans::<7>(rows, scalings),
-            (8, 0) => sum_of_short_plans::<8>(rows, scalings),
-            _ => sum_of_any_plans(rows, scalings),
+        match (scalings.len() / REGISTER, scalings.len() % REGISTER) {
+            (1, 0) => sum_of_short_plans::<1>(rows, scalings, sum),
+            (2, 0) => sum_of_short_plans::<2>(rows, scalings, sum),
+            (3, 0) => sum_of_short_plans::<3>(rows, scalings, sum),
+            (4, 0) => sum_of_short_plans::<4>(rows, scalings, sum),
+            (5, 0) => sum_of_short_plans::<5>(rows, scalings, sum),
+            (6, 0) => sum_of_short_plans::<6>(rows, scalings, sum),
+            (7, 0) => sum_of_short_plans::<7>(rows, scalings, sum),
+            (8, 0) => sum_of_short_plans::<8>(rows, scalings, sum),
+            _ => sum_of_any_plans(rows, scalings, sum),
         }
     }
 }
@@ -208,32 +252,60 @@ in_widest_registers! {
 /// sum += (f b) / (f . b)       the inner product in the eight lanes of `dot_in_lanes`, to which zeros add nothing
 /// ```
 #[inline(always)]
-fn sum_of_short_plans<const REGISTERS: usize>(rows: &[f64], scalings: &[f64]) -> Vec<f64> {
-    let mut factors = [[0.0; ABREAST]; REGISTERS];
-    factors.copy_from_slice(scalings.as_chunks::<ABREAST>().0);
-    let mut sum = [[0.0; ABREAST]; REGISTERS];
-    for row in rows.as_chunks::<ABREAST>().0.as_chunks::<REGISTERS>().0 {
-        let (mut products, mut lanes) = ([[0.0; ABREAST]; REGISTERS], [0.0; 2 * ABREAST]);
-        for register in 0..REGISTERS {
-            for entry in 0..ABREAST {
-                let product = row[register][entry] * factors[register][entry];
-                products[register][entry] = product;
-                lanes[register % 2 * ABREAST + entry] += product;
-            }
-        }
-        let scale = 1.0 / add_lanes(lanes);
-        for register in 0..REGISTERS {
-            for entry in 0..ABREAST {
-                sum[register][entry] += products[register][entry] * scale;
-            }
+fn sum_of_short_plans<const REGISTERS: usize>(rows: &[f64], scalings: &[f64], out: &mut [f64]) {
+    let mut factors = [[0.0; REGISTER]; REGISTERS];
+    factors.copy_from_slice(scalings.as_chunks::<REGISTER>().0);
+    let mut sum = [[0.0; REGISTER]; REGISTERS];
+    let rows = rows.as_chunks::<REGISTER>().0.as_chunks::<REGISTERS>().0;
+    let (fours, rest) = rows.as_chunks::<4>();
+    // Four rows at a time: their four divisions are one, and the additions that follow stay in the order of the rows.
+    for four in fours {
+        let weighted = four.each_ref().map(|row| weighted_row(row, &factors));
+        let scales = weighted.each_ref().map(|(_, total)| 1.0 / total);
+        for ((products, _), scale) in weighted.iter().zip(scales) {
+            add_scaled(products, scale, &mut sum);
         }
     }
-    sum.as_flattened().to_vec()
+    for row in rest {
+        let (products, total) = weighted_row(row, &factors);
+        add_scaled(&products, 1.0 / total, &mut sum);
+    }
+    out.copy_from_slice(sum.as_flattened());
+}
+
+/// `f b` of a row, and its sum.
+#[inline(always)]
+fn weighted_row<const REGISTERS: usize>(
+    row: &[[f64; REGISTER]; REGISTERS],
+    factors: &[[f64; REGISTER]; REGISTERS],
+) -> ([[f64; REGISTER]; REGISTERS], f64) {
+    let (mut products, mut lanes) = ([[0.0; REGISTER]; REGISTERS], [0.0; 2 * REGISTER]);
+    for register in 0..REGISTERS {
+        for entry in 0..REGISTER {
+            let product = row[register][entry] * factors[register][entry];
+            products[register][entry] = product;
+            lanes[register % 2 * REGISTER + entry] += product;
+        }
+    }
+    (products, add_lanes(lanes))
 }
 
 #[inline(always)]
-fn sum_of_any_plans(rows: &[f64], scalings: &[f64]) -> Vec<f64> {
-    let mut sum = vec![0.0; scalings.len()];
+fn add_scaled<const REGISTERS: usize>(
+    products: &[[f64; REGISTER]; REGISTERS],
+    scale: f64,
+    sum: &mut [[f64; REGISTER]; REGISTERS],
+) {
+    for register in 0..REGISTERS {
+        for entry in 0..REGISTER {
+            sum[register][entry] += products[register][entry] * scale;
+        }
+    }
+}
+
+#[inline(always)]
+fn sum_of_any_plans(rows: &[f64], scalings: &[f64], sum: &mut [f64]) {
+    sum.fill(0.0);
     for row in rows.chunks_exact(scalings.len()) {
         // Never a division by zero: a row's largest entry is at least 1 / G, and a scaling at
         // least e^-300.
@@ -242,7 +314,6 @@ fn sum_of_any_plans(rows: &[f64], scalings: &[f64]) -> Vec<f64> {
             *sum += value * scaling * scale;
         }
     }
-    sum
 }
 
 /// `g ~ f b` of one row of classes, in place; both of shape `(C,)`, the result of unit mass.
@@ -283,16 +354,18 @@ pub(crate) fn fit_plan_from(
     let log_prior: Vec<f64> = prior.iter().map(|pi| pi.ln()).collect();
     let mut stopped = PlanStop::IterationLimit;
     let mut iterations = 0;
+    // Memory of an iteration, used for all: there are thousands.
+    let (mut scalings, mut mean) = (vec![0.0; table.stride], vec![0.0; table.stride]);
+    let mut new = vec![0.0; prior.len()];
     while iterations < iterating.most_iterations {
         iterations += 1;
-        let scalings: Vec<f64> = log_scalings.iter().map(|log_b| log_b.exp()).collect();
-        let marginal = table.marginal(&scalings);
-        let mut new: Vec<f64> = log_prior
-            .iter()
-            .zip(&log_scalings)
-            .zip(&marginal)
-            .map(|((pi, log_b), mean)| phi * (pi + log_b - mean.max(SMALLEST_MARGINAL).ln()))
-            .collect();
+        scalings.iter_mut().zip(&log_scalings).for_each(|(b, log_b)| *b = log_b.exp());
+        table.write_marginal(&scalings, &mut mean);
+        for ((new, pi), (log_b, mean)) in
+            new.iter_mut().zip(&log_prior).zip(log_scalings.iter().zip(&mean))
+        {
+            *new = phi * (pi + log_b - mean.max(SMALLEST_MARGINAL).ln());
+        }
         // Rows have unit mass, so a common factor of all scalings changes no plan: centring picks
         // one of them, far from the clamp below.
         let centre = new.iter().sum::<f64>() / new.len() as f64;
@@ -380,7 +453,8 @@ mod tests {
         for groups in 1..=40 {
             let rows: Vec<f64> = (0..57 * groups).map(|_| stream.uniform().powi(5)).collect();
             let scalings: Vec<f64> = (0..groups).map(|_| (9.0 * stream.uniform()).exp()).collect();
-            let expected = sum_of_any_plans(&rows, &scalings);
+            let mut expected = vec![0.0; groups];
+            sum_of_any_plans(&rows, &scalings, &mut expected);
             let stride = stride_of(groups);
             let filled = |row: &[f64]| {
                 let mut row = row.to_vec();
@@ -388,7 +462,8 @@ mod tests {
                 row
             };
             let rows: Vec<f64> = rows.chunks_exact(groups).flat_map(filled).collect();
-            let found = sum_of_plans(&rows, &filled(&scalings));
+            let mut found = vec![0.0; stride];
+            sum_of_plans(&rows, &filled(&scalings), &mut found);
             let bits =
                 |sums: &[f64]| sums[..groups].iter().map(|s| s.to_bits()).collect::<Vec<_>>();
             assert_eq!(bits(&found), bits(&expected), "{groups} groups");

@@ -7,6 +7,8 @@ use super::empirical::WeightedEmpirical;
 use super::grid::Grid;
 use crate::error::{At, Error, Result};
 use crate::interval::Interval;
+use crate::numeric::exp_of_negative;
+use crate::numeric::simd::in_widest_registers;
 
 /// Kernels are cut off this many bandwidths from their centre.
 ///
@@ -113,9 +115,8 @@ impl GaussianKde {
             // Mirrored at both ends: a plain kernel loses half its mass at an end, where scores
             // crowd, and the bound that integrates against it would come out too small.
             for image in self.images(*centre).into_iter().flatten() {
-                for k in grid.window(image, KERNEL_REACH * h) {
-                    density[k] += height * gaussian((points[k] - image) / h);
-                }
+                let reached = grid.window(image, KERNEL_REACH * h);
+                add_kernel((image, h), height, &points[reached.clone()], &mut density[reached]);
             }
         }
         density
@@ -134,6 +135,17 @@ impl GaussianKde {
             Support::Bounded(range) => {
                 [Some(x), Some(2.0 * range.low() - x), Some(2.0 * range.high() - x)]
             }
+        }
+    }
+}
+
+in_widest_registers! {
+    /// `density_k += height phi((t_k - centre) / h)`, by the exponential of our own: a grid takes hundreds of thousands.
+    fn add_kernel[](kernel: (f64, f64), height: f64, points: &[f64], density: &mut [f64]) -> () {
+        let ((centre, h), height) = (kernel, height * INVERSE_SQRT_TWO_PI);
+        for (density, point) in density.iter_mut().zip(points) {
+            let u = (point - centre) / h;
+            *density += height * exp_of_negative(-0.5 * u * u);
         }
     }
 }

@@ -56,7 +56,7 @@ pub(crate) fn exp_of_negative(x: f64) -> f64 {
 
 /// Independent chains of the sums: fixed, so that the bits do not depend on the vector width.
 /// Eight doubles fill one AVX-512 register, two of AVX2 and four of the portable build.
-const LANES: usize = 8;
+pub(super) const LANES: usize = 8;
 
 /// `sum_i values_i` over eight fixed lanes; 0 of none.
 ///
@@ -224,66 +224,9 @@ pub(crate) fn tempered_log_sum_exp(x: &[f64], inverse_temperature: f64) -> (f64,
     (largest, add_lanes(lanes).ln())
 }
 
-/// Rows taken side by side by [`tempered_log_sums_exp`].
-pub(crate) const ROWS_ABREAST: usize = 8;
-/// Numbers of such a row at most.
-pub(crate) const SHORT_ROW: usize = 32;
-
-/// [`tempered_log_sum_exp`] of eight rows of `classes` numbers each, to the bit: a row in each place of a vector register, because
-/// short rows do not fill one. Gives the largest number of each row, and the sum whose logarithm is asked for.
-///
-/// At most [`SHORT_ROW`] classes.
-#[inline(always)]
-pub(crate) fn tempered_log_sums_exp(
-    rows: &[f64],
-    classes: usize,
-    inverse_temperature: f64,
-) -> ([f64; ROWS_ABREAST], [f64; ROWS_ABREAST]) {
-    let mut largest = [f64::NEG_INFINITY; ROWS_ABREAST];
-    let mut room = [0.0; ROWS_ABREAST * SHORT_ROW];
-    let made = &mut room[..ROWS_ABREAST * classes];
-    for (place, row) in rows.chunks_exact(classes).enumerate() {
-        let most = row.iter().fold(f64::NEG_INFINITY, |most, x| if *x > most { *x } else { most });
-        largest[place] = most;
-        for (class, x) in row.iter().enumerate() {
-            made[class * ROWS_ABREAST + place] = (x - most) * inverse_temperature;
-        }
-    }
-    // One long loop, which becomes vector code; loops over eight places are unrolled and do not.
-    for slot in made.iter_mut() {
-        *slot = exp_of_negative(*slot);
-    }
-    let mut lanes = [[0.0; ROWS_ABREAST]; LANES];
-    for (class, made) in made.as_chunks::<ROWS_ABREAST>().0.iter().enumerate() {
-        let lane = &mut lanes[class % LANES];
-        for row in 0..ROWS_ABREAST {
-            lane[row] += made[row];
-        }
-    }
-    let sums = std::array::from_fn(|row| add_lanes(std::array::from_fn(|lane| lanes[lane][row])));
-    (largest, sums)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Eight rows side by side are eight rows, to the bit.
-    #[test]
-    fn rows_abreast_are_rows() {
-        let mut stream = crate::seed::Seed::new(10).stream("exp");
-        for classes in 1..=SHORT_ROW {
-            let rows: Vec<f64> =
-                (0..8 * classes).map(|_| -900.0 * stream.uniform().powi(5)).collect();
-            for inverse in [1.0, 0.3, 7.0] {
-                let (largest, sums) = tempered_log_sums_exp(&rows, classes, inverse);
-                for (index, row) in rows.chunks_exact(classes).enumerate() {
-                    let expected = tempered_log_sum_exp(row, inverse);
-                    assert_eq!((largest[index], sums[index].ln()), expected, "{classes} classes");
-                }
-            }
-        }
-    }
 
     #[test]
     fn it_agrees_with_the_platform_exponential() {

@@ -6,7 +6,8 @@
 //! ln::ln_of_positive      ln(x), x > 0
 //! floored_ln              ln max(x, floor), x <= 1, with the bits of glibc
 //! softmax_into            exp(x_i - max) / sum_k exp(x_k - max)
-//! tempered_log_sum_exp    log sum_i exp((x_i - max) / T), and of eight short rows at once
+//! tempered_log_sum_exp    log sum_i exp((x_i - max) / T)
+//! RowsAbreast             the same and the softmax of short rows, at one temperature after another
 //! sum_in_lanes            8 partial sums, added in a fixed tree
 //! ```
 //! A sum of doubles depends on the order of its additions. The order here is a function of the
@@ -18,11 +19,12 @@ mod fused_ln;
 mod fused_ln_table;
 pub(crate) mod gamma;
 pub(crate) mod ln;
+mod rows_abreast;
 pub(crate) mod simd;
 
 pub(crate) use exp::{
-    ROWS_ABREAST, SHORT_ROW, add_lanes, dot_in_lanes, exp_of_negative, largest_in_lanes,
-    running_sums, softmax_into, sum_in_lanes, tempered_log_sum_exp, tempered_log_sums_exp,
-    tempered_softmax_below, tempered_softmax_into,
+    add_lanes, dot_in_lanes, exp_of_negative, largest_in_lanes, running_sums, softmax_into,
+    sum_in_lanes, tempered_log_sum_exp, tempered_softmax_below, tempered_softmax_into,
 };
 pub(crate) use fused_ln::floored_ln;
+pub(crate) use rows_abreast::{ABREAST, RowsAbreast};

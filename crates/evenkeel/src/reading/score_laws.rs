@@ -142,7 +142,50 @@ impl ScoreLaws {
 
     /// `F_h` at each of several thresholds.
     pub fn cdf_at(&self, reading: ReadingName, thresholds: &[f64]) -> Vec<f64> {
-        thresholds.iter().map(|threshold| self.cdf(reading, *threshold)).collect()
+        let of_one = |threshold: &f64| self.cdf(reading, *threshold);
+        match self.law(reading) {
+            Some(law) if thresholds.is_sorted() => self.cdf_along(law, thresholds),
+            _ => thresholds.iter().map(of_one).collect(),
+        }
+    }
+
+    /// The same along increasing thresholds, in one walk.
+    fn cdf_along(&self, law: &ScoreLaw, thresholds: &[f64]) -> Vec<f64> {
+        let (mut points, mut tail) = (self.points.iter().peekable(), law.tail.iter().peekable());
+        let (mut values, mut value, mut beyond) = (law.cdf.iter(), 0.0_f64, 0.0);
+        let along = thresholds.iter().map(|threshold| {
+            while points.next_if(|point| **point <= *threshold).is_some() {
+                value = values.next().copied().unwrap_or(0.0);
+            }
+            while let Some(atom) = tail.next_if(|atom| atom.score <= *threshold) {
+                beyond = atom.cdf;
+            }
+            if *threshold > self.highest { 1.0 } else { value.max(beyond) }
+        });
+        along.collect()
+    }
+
+    /// Lowest and highest coverage over some readings at each of several thresholds: widened by the sampling errors, and not.
+    pub(crate) fn hulls_at(
+        &self,
+        readings: &[ReadingName],
+        thresholds: &[f64],
+    ) -> (Vec<(f64, f64)>, Vec<(f64, f64)>) {
+        let start = vec![(1.0_f64, 0.0_f64); thresholds.len()];
+        let (mut widened, mut at_hand) = (start.clone(), start);
+        for reading in readings {
+            let rows = self.rows_of(*reading);
+            let coverages = self.cdf_at(*reading, thresholds);
+            for ((wide, hull), coverage) in widened.iter_mut().zip(&mut at_hand).zip(coverages) {
+                let error = sampling_error(coverage, rows);
+                *wide = (wide.0.min(coverage - error), wide.1.max(coverage + error));
+                *hull = (hull.0.min(coverage), hull.1.max(coverage));
+            }
+        }
+        for hull in widened.iter_mut().chain(&mut at_hand) {
+            *hull = (hull.0.max(0.0), hull.1.min(1.0));
+        }
+        (widened, at_hand)
     }
 
     /// Target rows that a reading's law is of: `m`, or as many as were kept where it is of a sample.

@@ -12,11 +12,11 @@
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::shift_test::{Relabeling, Side, require_drawable};
+use super::shift_test::require_drawable;
 use crate::error::{At, Error, Result, require_same_length};
 use crate::level::FailureProbability;
 use crate::rows::Rows;
-use crate::seed::Seed;
+use crate::seed::{Seed, Stream};
 
 /// Entries of one side that are tested at most: a thousand relabelings of them take some tenths of a second.
 const MOST_ENTRIES: usize = 1 << 17;
@@ -189,6 +189,42 @@ pub(crate) fn sampled_rows(rows: usize, most: usize, seed: Seed) -> Vec<usize> {
         }
     }
     kept
+}
+
+/// Which table a row belongs to, in truth or by relabeling.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Calibration,
+    Target,
+}
+
+/// A uniform relabeling, drawn row by row: the next row is one of the calibration data with probability `left / of`.
+///
+/// Each of the `n + m` choose `n` labelings is equally likely, which is what makes the p-value
+/// exact.
+struct Relabeling {
+    /// Random numbers of this relabeling alone.
+    stream: Stream,
+    /// Calibration rows not yet placed.
+    left: usize,
+    /// Rows not yet placed.
+    of: usize,
+}
+
+impl Relabeling {
+    /// A relabeling with as many calibration rows as there are.
+    fn new(calibration: usize, rows: usize, seed: Seed) -> Self {
+        Self { stream: seed.stream("relabeling"), left: calibration, of: rows }
+    }
+
+    /// The side of the next row.
+    #[inline]
+    fn next_side(&mut self) -> Side {
+        let labeled = self.stream.below(self.of) < self.left;
+        self.of -= 1;
+        self.left -= usize::from(labeled);
+        if labeled { Side::Calibration } else { Side::Target }
+    }
 }
 
 #[cfg(test)]

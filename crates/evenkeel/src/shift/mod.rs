@@ -6,13 +6,15 @@
 //! ```
 //! [`covariate_test`] asks the same of any table of numbers: what a regressor predicts, and what it was given.
 
+mod bit_counts;
 mod covariates;
 mod decision;
-mod lanes;
+mod drawn_set;
 mod predictions;
 mod random_draw;
 mod shift_test;
 mod streams_abreast;
+mod walk;
 
 pub(crate) use covariates::sampled_rows;
 pub use covariates::{CovariateTest, covariate_test};

@@ -15,11 +15,12 @@ use std::ops::Range;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::lanes::Walk;
+use super::drawn_set::SetDraw;
 use super::streams_abreast::{LANES, StreamsAbreast};
+use super::walk::{Room, Walk};
 use crate::error::{Error, Result, require_some};
 use crate::level::FailureProbability;
-use crate::seed::{Seed, Stream};
+use crate::seed::Seed;
 
 /// Permutations drawn when none are asked for: the smallest p-value is then 0.001.
 pub(crate) const DEFAULT_PERMUTATIONS: usize = 999;
@@ -64,6 +65,9 @@ pub(crate) fn least_permutations(level: FailureProbability) -> usize {
 /// Names of the relabelings' seeds and of their streams: part of every p-value.
 const FAMILY: &str = "shift-test";
 const RELABELING: &str = "relabeling";
+
+/// Random numbers of a relabeling up to which those of eight are made together, and kept until all eight are drawn.
+const MOST_ABREAST: f64 = 65_536.0;
 
 /// What a model says about one point: its most probable class, and how probable.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -131,9 +135,8 @@ impl Labelings {
     /// If either sample is empty or too large, or a confidence is not finite.
     pub(super) fn new(labeled: &[Prediction], target: &[Prediction], seed: Seed) -> Result<Self> {
         let pooled = Pooled::new(labeled, target)?;
-        let mut observed_sides = pooled.observed.iter().copied();
-        let observed = pooled.distances(|| observed_sides.next().unwrap_or(Side::Target));
-        Ok(Self { pooled, seed, all: vec![observed] })
+        let all = vec![pooled.observed()];
+        Ok(Self { pooled, seed, all })
     }
 
     /// Draws until there are this many relabelings.
@@ -160,7 +163,7 @@ impl Labelings {
         let statistics: Vec<f64> = confidence.iter().zip(&class).map(|(a, b)| a.max(*b)).collect();
         // `>=`: relabelings that tie count against a shift, and the p-value stays valid.
         let exceeded = statistics[1..].iter().filter(|drawn| **drawn >= statistics[0]).count();
-        let whole = f64::from(pooled.n) * f64::from(pooled.m);
+        let whole = pooled.pairs;
         ShiftTest {
             statistic: statistics[0],
             confidence_distance: all[0].confidence as f64 / whole,
@@ -171,13 +174,6 @@ impl Labelings {
     }
 }
 
-/// Which data set a point belongs to, in truth or by relabeling.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
-    Calibration,
-    Target,
-}
-
 /// Both distances times `n m` (and the second doubled), as whole numbers, so that equal ones compare as equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Distances {
@@ -186,18 +182,14 @@ pub(super) struct Distances {
 }
 
 /// Both samples in increasing order of confidence.
-/// A labeling of them gives both distances in one walk.
+/// A labeling of them gives both distances in one walk; which side is which does not matter to them.
 struct Pooled {
-    /// Calibration points.
-    n: u32,
-    /// Target points.
-    m: u32,
-    /// Class of each point, and whether it is the last of its run of equal confidences, where CDFs may be compared.
-    points: Vec<(u32, bool)>,
-    /// Where each point truly came from, in the order of `points`.
-    observed: Vec<Side>,
-    /// Points of each class on both sides together; no relabeling changes them.
-    totals: Vec<u32>,
+    /// Calibration points times target points.
+    pairs: f64,
+    walk: Walk,
+    draw: SetDraw,
+    /// The points that truly are of the smaller sample.
+    observed: Vec<u64>,
 }
 
 impl Pooled {
@@ -223,19 +215,21 @@ impl Pooled {
                 expected: "at most 2^31 on each side and 2^61 pairs; give it a sample",
             });
         }
-        let mut all: Vec<(Prediction, Side)> = labeled
+        let (smaller, larger) = if n <= m { (labeled, target) } else { (target, labeled) };
+        let mut all: Vec<(Prediction, bool)> = smaller
             .iter()
-            .map(|point| (*point, Side::Calibration))
-            .chain(target.iter().map(|point| (*point, Side::Target)))
+            .map(|point| (*point, true))
+            .chain(larger.iter().map(|point| (*point, false)))
             .collect();
-        all.sort_by(|a, b| a.0.confidence.total_cmp(&b.0.confidence));
+        // Ties may stand in any order: they are compared where their run ends.
+        all.sort_unstable_by(|a, b| a.0.confidence.total_cmp(&b.0.confidence));
         // Classes are renumbered by rank: a prediction of class 4 294 967 295 must not ask for that
         // many counts.
         let mut names: Vec<u32> = all.iter().map(|(point, _)| point.class).collect();
         names.sort_unstable();
         names.dedup();
         let mut totals = vec![0; names.len()];
-        let points = (0..all.len())
+        let points: Vec<(u32, bool)> = (0..all.len())
             .map(|i| {
                 let (point, _) = all[i];
                 let class = names.partition_point(|name| *name < point.class);
@@ -244,82 +238,73 @@ impl Pooled {
                 (class as u32, next.is_none_or(|next| next.0.confidence != point.confidence))
             })
             .collect();
-        let observed = all.iter().map(|(_, side)| *side).collect();
-        Ok(Self { n: n as u32, m: m as u32, points, observed, totals })
+        let draw = SetDraw::new(all.len(), smaller.len());
+        let mut observed = vec![0; draw.words()];
+        for (at, (_, member)) in all.iter().enumerate() {
+            observed[at / 64] |= u64::from(*member) << (at % 64);
+        }
+        let walk = Walk::new(&points, totals, (smaller.len() as u32, larger.len() as u32));
+        Ok(Self { pairs: n as f64 * m as f64, walk, draw, observed })
+    }
+
+    /// The distances of the true labeling.
+    fn observed(&self) -> Distances {
+        self.walk.distances(&self.observed, &mut self.walk.room())
     }
 
     /// The distances of relabelings, in the order of their numbers.
     fn relabeled(&self, numbers: Range<u64>, seed: Seed) -> Vec<Distances> {
         // A seed for each relabeling, by its number: threads may draw them in any order.
-        let one = |index: u64| {
-            let (n, points) = (self.n as usize, self.points.len());
-            let mut draws = Relabeling::new(n, points, seed.child(FAMILY, index));
-            self.distances(|| draws.next_side())
+        let room = || Drawing::new(self);
+        if self.draw.expected() > MOST_ABREAST {
+            let one = |drawing: &mut Drawing, index: u64| drawing.one(self, seed, index);
+            return numbers.into_par_iter().map_init(room, one).collect();
+        }
+        let (lanes, count) = (LANES as u64, numbers.end.saturating_sub(numbers.start));
+        let groups = (0..count.div_ceil(lanes)).into_par_iter();
+        let group = |drawing: &mut Drawing, group: u64| {
+            drawing.abreast(self, seed, numbers.start + group * lanes)
         };
-        let walk = Walk { sizes: (self.n, self.m), points: &self.points, totals: &self.totals };
-        let lanes = LANES as u64;
-        let count = numbers.end.saturating_sub(numbers.start);
-        let together = if walk.fits() { count / lanes } else { 0 };
-        let group = |group: u64| {
-            let first = numbers.start + group * lanes;
-            walk.distances(StreamsAbreast::new(seed.children(FAMILY, first), RELABELING))
-        };
-        let mut found: Vec<Distances> =
-            (0..together).into_par_iter().flat_map_iter(group).collect();
-        let rest = numbers.start + together * lanes..numbers.end;
-        found.par_extend(rest.into_par_iter().map(one));
+        let mut found: Vec<Distances> = groups.map_init(room, group).flatten_iter().collect();
+        // The last group may have been one of fewer.
+        found.truncate(count as usize);
         found
     }
-
-    /// The distances of a labeling, given point by point. Calibration points step up by `m` and
-    /// target points down by `n`, so that the walk ends at zero and stays whole.
-    fn distances(&self, mut side: impl FnMut() -> Side) -> Distances {
-        let (up, down) = (i64::from(self.m), i64::from(self.n));
-        let mut counts = vec![0u32; self.totals.len()];
-        let (mut difference, mut largest) = (0i64, 0u64);
-        for (class, end) in &self.points {
-            let labeled = side() == Side::Calibration;
-            difference += if labeled { up } else { -down };
-            counts[*class as usize] += u32::from(labeled);
-            // Inside a run of equal confidences the walk depends on how ties were sorted.
-            if *end {
-                largest = largest.max(difference.unsigned_abs());
-            }
-        }
-        let class = counts.iter().zip(&self.totals).map(|(labeled, total)| {
-            let target = total - labeled;
-            (i64::from(*labeled) * up - i64::from(target) * down).unsigned_abs()
-        });
-        Distances { confidence: largest, class: class.sum() }
-    }
 }
 
-/// A uniform relabeling, drawn point by point: the next point is one of the calibration data with probability `left / of`.
-///
-/// Each of the `n + m` choose `n` labelings is equally likely, which is what makes the p-value
-/// exact.
-pub(super) struct Relabeling {
-    /// Random numbers of this relabeling alone.
-    stream: Stream,
-    /// Calibration points not yet placed.
-    left: usize,
-    /// Points not yet placed.
-    of: usize,
+/// What a thread draws relabelings with.
+struct Drawing {
+    streams: StreamsAbreast,
+    /// Eight sets, one after the other.
+    sets: Vec<u64>,
+    room: Room,
 }
 
-impl Relabeling {
-    /// A relabeling with as many calibration points as there are.
-    pub(super) fn new(calibration: usize, points: usize, seed: Seed) -> Self {
-        Self { stream: seed.stream(RELABELING), left: calibration, of: points }
+impl Drawing {
+    fn new(pooled: &Pooled) -> Self {
+        let sets = vec![0; LANES * pooled.draw.words()];
+        Self { streams: StreamsAbreast::new(), sets, room: pooled.walk.room() }
     }
 
-    /// The side of the next point. No list is shuffled: a relabeling takes no memory.
-    #[inline]
-    pub(super) fn next_side(&mut self) -> Side {
-        let labeled = self.stream.below(self.of) < self.left;
-        self.of -= 1;
-        self.left -= usize::from(labeled);
-        if labeled { Side::Calibration } else { Side::Target }
+    /// The relabeling of a number.
+    fn one(&mut self, pooled: &Pooled, seed: Seed, index: u64) -> Distances {
+        let mut stream = seed.child(FAMILY, index).stream(RELABELING);
+        let set = &mut self.sets[..pooled.draw.words()];
+        pooled.draw.draw(|| stream.bits(), set);
+        pooled.walk.distances(set, &mut self.room)
+    }
+
+    /// Eight of them from the first number on, whose random numbers are made together.
+    fn abreast(&mut self, pooled: &Pooled, seed: Seed, first: u64) -> [Distances; LANES] {
+        let Self { streams, sets, room } = self;
+        let (draw, thrown, words) = (&pooled.draw, pooled.draw.thrown(), pooled.draw.words());
+        streams.restart(seed.children(FAMILY, first), RELABELING);
+        draw.throw_abreast(streams.first(thrown), sets);
+        std::array::from_fn(|lane| {
+            let set = &mut sets[lane * words..][..words];
+            draw.mend(streams.numbers_after(thrown, lane), set);
+            pooled.walk.distances(set, room)
+        })
     }
 }
 
@@ -380,7 +365,7 @@ mod tests {
 
     /// Eight at a time or one after the other: the same distances, ties, one class and many points included.
     #[test]
-    fn relabelings_in_lanes_are_those_drawn_one_by_one() {
+    fn relabelings_drawn_together_are_those_drawn_one_by_one() {
         let mut stream = Seed::new(8).stream("lanes");
         // The last one has too many pairs for 32 bits.
         for (n, m) in [(1, 1), (3, 70), (64, 64), (200, 1), (301, 299), (50_000, 50_001)] {
@@ -393,13 +378,12 @@ mod tests {
             };
             let pooled = Pooled::new(&sample(n), &sample(m)).unwrap();
             let seed = Seed::new(n as u64);
-            let one_by_one = (0..29).map(|index| {
-                let mut draws = Relabeling::new(n, n + m, seed.child(FAMILY, index));
-                pooled.distances(|| draws.next_side())
-            });
-            let one_by_one: Vec<Distances> = one_by_one.collect();
+            let mut drawing = Drawing::new(&pooled);
+            let one_by_one: Vec<Distances> =
+                (0..29).map(|index| drawing.one(&pooled, seed, index)).collect();
             assert_eq!(pooled.relabeled(0..29, seed), one_by_one);
             assert_eq!(pooled.relabeled(5..29, seed), one_by_one[5..]);
+            assert_eq!(pooled.relabeled(3..3, seed), []);
         }
     }
 

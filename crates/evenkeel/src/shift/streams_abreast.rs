@@ -13,13 +13,13 @@ use crate::seed::{Seed, StreamAddress};
 /// Streams read at a time.
 pub(super) const LANES: usize = 8;
 /// Numbers of a stream in a block.
-pub(super) const BLOCK_NUMBERS: usize = 8;
+const BLOCK_NUMBERS: usize = 8;
 
 /// A word for each stream.
 pub(super) type Lanes = [u32; LANES];
 
 /// Sixteen words of each stream, eight numbers.
-pub(super) type Block = [Lanes; 2 * BLOCK_NUMBERS];
+type Block = [Lanes; 2 * BLOCK_NUMBERS];
 
 /// Double rounds: ChaCha8 has four.
 const DOUBLE_ROUNDS: usize = 4;
@@ -30,35 +30,59 @@ const CONSTANTS: [u32; 4] = [0x6170_7865, 0x3320_646e, 0x7962_2d32, 0x6b20_6574]
 pub(super) struct StreamsAbreast {
     /// State before the next block; words 12 and 13 count the blocks.
     state: Block,
-    /// Blocks read so far.
-    blocks: u64,
+    /// What was read so far.
+    blocks: Vec<Block>,
 }
 
 impl StreamsAbreast {
-    /// The streams of eight seeds for one purpose.
-    pub(super) fn new(seeds: [Seed; LANES], purpose: &str) -> Self {
-        let mut state = [[0; LANES]; 2 * BLOCK_NUMBERS];
-        for (word, constant) in state.iter_mut().zip(CONSTANTS) {
+    /// Streams of nothing yet.
+    pub(super) fn new() -> Self {
+        Self { state: [[0; LANES]; 2 * BLOCK_NUMBERS], blocks: Vec::new() }
+    }
+
+    /// The streams of eight seeds for one purpose, in place of those before.
+    pub(super) fn restart(&mut self, seeds: [Seed; LANES], purpose: &str) {
+        for (word, constant) in self.state.iter_mut().zip(CONSTANTS) {
             *word = [constant; LANES];
         }
         for (lane, seed) in seeds.into_iter().enumerate() {
             let StreamAddress { key, stream } = seed.stream(purpose).address();
-            for (word, bytes) in state[4..12].iter_mut().zip(key.as_chunks::<4>().0) {
+            for (word, bytes) in self.state[4..12].iter_mut().zip(key.as_chunks::<4>().0) {
                 word[lane] = u32::from_le_bytes(*bytes);
             }
-            (state[14][lane], state[15][lane]) = (stream as u32, (stream >> 32) as u32);
+            (self.state[14][lane], self.state[15][lane]) = (stream as u32, (stream >> 32) as u32);
         }
-        Self { state, blocks: 0 }
+        self.blocks.clear();
     }
 
-    /// The next words of every stream, block after block.
-    pub(super) fn read(&mut self, out: &mut [Block]) {
-        for block in out {
-            let (low, high) = (self.blocks as u32, (self.blocks >> 32) as u32);
-            (self.state[12], self.state[13]) = ([low; LANES], [high; LANES]);
-            fill(&self.state, block);
-            self.blocks += 1;
+    /// The first numbers of all streams, in halves: the low words, then the high ones.
+    pub(super) fn first(&mut self, numbers: usize) -> &[[Lanes; 2]] {
+        while self.blocks.len() * BLOCK_NUMBERS < numbers {
+            self.read_block();
         }
+        &self.blocks.as_flattened().as_chunks::<2>().0[..numbers]
+    }
+
+    /// The numbers of one of the streams after some. The others' are made beside them.
+    pub(super) fn numbers_after(&mut self, some: usize, lane: usize) -> impl FnMut() -> u64 + '_ {
+        let mut at = some;
+        move || {
+            while at / BLOCK_NUMBERS >= self.blocks.len() {
+                self.read_block();
+            }
+            let block = &self.blocks[at / BLOCK_NUMBERS];
+            let word = 2 * (at % BLOCK_NUMBERS);
+            at += 1;
+            u64::from(block[word][lane]) | u64::from(block[word + 1][lane]) << 32
+        }
+    }
+
+    fn read_block(&mut self) {
+        let count = self.blocks.len() as u64;
+        (self.state[12], self.state[13]) = ([count as u32; LANES], [(count >> 32) as u32; LANES]);
+        let mut block = [[0; LANES]; 2 * BLOCK_NUMBERS];
+        fill(&self.state, &mut block);
+        self.blocks.push(block);
     }
 }
 
@@ -207,7 +231,9 @@ mod tests {
     #[test]
     fn both_ways_are_one() {
         let seeds = std::array::from_fn(|lane| Seed::new(lane as u64 + 11));
-        let mut state = StreamsAbreast::new(seeds, "both ways").state;
+        let mut streams = StreamsAbreast::new();
+        streams.restart(seeds, "both ways");
+        let mut state = streams.state;
         for round in 0..50_u32 {
             (state[12], state[13]) = ([round; LANES], [round.wrapping_mul(0x9e37_79b9); LANES]);
             let mut ways = [[[0; LANES]; 2 * BLOCK_NUMBERS]; 2];
@@ -221,15 +247,21 @@ mod tests {
     #[test]
     fn they_are_the_numbers_of_each_stream() {
         let seeds = std::array::from_fn(|lane| Seed::new(lane as u64 * 7919 + 3));
-        let mut abreast = StreamsAbreast::new(seeds, "some purpose");
-        let mut alone = seeds.map(|seed| seed.stream("some purpose"));
-        let mut blocks = [[[0; LANES]; 2 * BLOCK_NUMBERS]; 5];
-        for _ in 0..9 {
-            abreast.read(&mut blocks);
-            for number in blocks.as_flattened().as_chunks::<2>().0 {
-                for (lane, stream) in alone.iter_mut().enumerate() {
-                    let found = u64::from(number[0][lane]) | u64::from(number[1][lane]) << 32;
-                    assert_eq!(found, stream.bits());
+        let mut abreast = StreamsAbreast::new();
+        // Twice: what was read of other streams must not be left.
+        for purpose in ["some purpose", "another"] {
+            abreast.restart(seeds, purpose);
+            for (lane, seed) in seeds.into_iter().enumerate() {
+                let mut stream = seed.stream(purpose);
+                let low = |number: &[Lanes; 2]| u64::from(number[0][lane]);
+                let high = |number: &[Lanes; 2]| u64::from(number[1][lane]) << 32;
+                for number in abreast.first(13) {
+                    assert_eq!(low(number) | high(number), stream.bits());
+                }
+                let mut number = abreast.numbers_after(13, lane);
+                // Some lanes read further than those before them, some less far.
+                for at in 0..300 + 70 * (lane % 3) {
+                    assert_eq!(number(), stream.bits(), "{at} of {lane}");
                 }
             }
         }

@@ -22,17 +22,12 @@ impl Confidences {
         self.0.iter().sum::<f64>() / self.0.len() as f64
     }
 
-    /// `max_t |F(t) - F_target(t)|`, where `F` puts masses proportional to `weights` on `confidences`.
+    /// `max_t |F(t) - F_target(t)|`, where `F` puts masses proportional to weights on confidences: `atoms` are pairs of these in
+    /// increasing order of confidence.
     ///
-    /// `confidences` and `weights` have shape `(n,)`; weights are not negative and need not sum to
-    /// one. The result lies in `[0, 1]`.
-    pub(crate) fn kolmogorov_smirnov(&self, confidences: &[f64], weights: &[f64]) -> f64 {
-        let total: f64 = weights.iter().sum();
-        let mut atoms: Vec<(f64, f64)> =
-            confidences.iter().copied().zip(weights.iter().copied()).collect();
-        // Stable: weights of tied confidences are added in the order given, hence to the same bits.
-        atoms.sort_by(|a, b| a.0.total_cmp(&b.0));
-        exact_distance(&atoms, total, &self.0)
+    /// Weights are not negative and need not sum to one: their sum is `total`. The result lies in `[0, 1]`.
+    pub(crate) fn kolmogorov_smirnov(&self, atoms: &[(f64, f64)], total: f64) -> f64 {
+        exact_distance(atoms, total, &self.0)
     }
 }
 
@@ -79,7 +74,10 @@ mod tests {
             let both = labeled.iter().chain(&target);
             let expected = both.map(|t| (p.cdf(*t) - q.cdf(*t)).abs()).fold(0.0, f64::max);
             let found = Confidences::new(target.clone());
-            assert!((found.kolmogorov_smirnov(&labeled, &weights) - expected).abs() < 1e-12);
+            let total = weights.iter().sum();
+            let mut atoms: Vec<(f64, f64)> = labeled.into_iter().zip(weights).collect();
+            atoms.sort_by(|a, b| a.0.total_cmp(&b.0));
+            assert!((found.kolmogorov_smirnov(&atoms, total) - expected).abs() < 1e-12);
         }
     }
 }

@@ -281,21 +281,23 @@ impl LawSums {
         let laws = usize::from(self.laws);
         // Masses were cut to whole units, so that a row may hold a few units less than one: divide by what is there.
         let mut totals = vec![0u128; laws];
-        let mut cumulative: Vec<Vec<u128>> = Vec::with_capacity(self.bins.len() / laws);
-        for bin in self.bins.chunks_exact(laws) {
-            totals.iter_mut().zip(bin).for_each(|(total, mass)| *total += mass);
-            cumulative.push(totals.clone());
+        let mut cumulative = self.bins;
+        for bin in cumulative.chunks_exact_mut(laws) {
+            for (total, mass) in totals.iter_mut().zip(bin) {
+                *total += *mass;
+                *mass = *total;
+            }
         }
-        let points = &cumulative[..cumulative.len() - 1];
+        let points = &cumulative[..cumulative.len().saturating_sub(laws)];
         let at_points = |of: &dyn Fn(&[u128]) -> u128| -> Vec<f64> {
             let total = of(&totals) as f64;
-            points.iter().map(|reached| of(reached) as f64 / total).collect()
+            points.chunks_exact(laws).map(|reached| of(reached) as f64 / total).collect()
         };
         let cdfs = (0..laws).map(|law| at_points(&|masses| masses[law])).collect();
         let aims = self.aims.iter().zip(self.tails).map(|(aim, tail)| {
             let total = aim.of(&totals) as f64;
             let mut reached =
-                cumulative.get(self.largest as usize).map_or(0, |masses| aim.of(masses));
+                cumulative.chunks_exact(laws).nth(self.largest as usize).map_or(0, |it| aim.of(it));
             let tail = tail.atoms().into_iter().map(|(score, mass)| {
                 reached += mass;
                 TailAtom { score, cdf: reached as f64 / total }

@@ -80,9 +80,12 @@ impl TargetTableRecipe {
     /// will be.
     pub(crate) fn empty_of(&self, rows: u64) -> TargetTable {
         let cells = usize::try_from(rows).unwrap_or(usize::MAX).saturating_mul(self.classes);
+        if !self.is_sketched(cells) {
+            return self.empty();
+        }
         match self.empty_sketch() {
-            Ok(sketch) if self.is_sketched(cells) => TargetTable(Form::Sketched(Box::new(sketch))),
-            _ => self.empty(),
+            Ok(sketch) => TargetTable(Form::Sketched(Box::new(sketch))),
+            Err(_) => self.empty(),
         }
     }
 

@@ -62,8 +62,7 @@ impl LabelPlanner {
             });
         }
         let label_law = prepared.label_law();
-        // Equal scores keep the order of the input, so that stored weights can be given back to their rows.
-        let sorted = Sorted::new(&self.scores_by(label_law.as_ref()));
+        let sorted = self.sorted_scores(label_law.as_ref());
         let summed = sums.finish();
         let named = prepared.laws.iter().zip(summed.cdfs);
         let mut laws: Vec<ScoreLaw> = named
@@ -150,11 +149,11 @@ impl LabelPlanner {
         cumulative: &[f64],
     ) -> Result<Certificate> {
         let hull = &laws.enclosing();
-        let value = enclosed_gap(sorted.iter().map(|score| laws.hull(hull, *score)), cumulative);
-        let at_hand = sorted.iter().map(|score| laws.unwidened_hull(hull, *score));
+        let (widened, at_hand) = laws.hulls_at(hull, sorted);
+        let value = enclosed_gap(widened.into_iter(), cumulative);
         let delta = self.settings.delta;
         let rows = laws.fewest_rows(hull) as f64;
-        let uniform = enclosed_gap(at_hand, cumulative) + dkw_half_width(rows, delta)?;
+        let uniform = enclosed_gap(at_hand.into_iter(), cumulative) + dkw_half_width(rows, delta)?;
         Ok(Certificate {
             value,
             // No gap exceeds one.

@@ -1,6 +1,7 @@
 //! The calibration side of the method: what its stages are made from.
 
 use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
@@ -10,10 +11,11 @@ use super::settings::LabelPlanSettings;
 use crate::error::{Error, Result};
 use crate::interval::Interval;
 use crate::label_law::{
-    ClassGroups, FirstPass, FittedModel, Iterating, LabelLawMap, LabeledLogits,
-    PredictedCalibration, Said, ShiftStatistics, TargetRows, best_temperature, confidence,
-    in_blocks, predicted, shift_statistics, tempered_softmax,
+    CalibrationOutputs, ClassGroups, FirstPass, FittedModel, Iterating, LabelLawMap, LabeledLogits,
+    Losses, PredictedCalibration, Said, ShiftStatistics, TargetRows, best_temperature, in_blocks,
+    shift_statistics, tempered_softmax,
 };
+use crate::method::Sorted;
 use crate::rows::{Real, RowKeys, Rows};
 use crate::score::{Labels, Probabilities, Score};
 use crate::seed::Seed;
@@ -29,6 +31,17 @@ fn softmax_rows(logits: &[f64], classes: usize) -> Vec<f64> {
     let rows = logits.chunks_exact(classes).zip(out.chunks_exact_mut(classes));
     rows.for_each(|(logits, out)| tempered_softmax(logits, 1.0, out));
     out
+}
+
+/// What was found so far of the calibration data alone.
+#[derive(Debug, Default)]
+struct OfCalibration {
+    /// What the model says of the rows.
+    outputs: OnceLock<CalibrationOutputs>,
+    /// The scores and their places.
+    sorted: OnceLock<Sorted>,
+    /// Thresholds in question, and the abscissae with them.
+    abscissae: OnceLock<(Vec<f64>, Abscissae, f64)>,
 }
 
 /// Calibration side of the method, ready for target rows.
@@ -47,6 +60,8 @@ pub struct LabelPlanner {
     probabilities: Vec<f64>,
     /// The same rows as other models see them.
     pub(super) others: Vec<LabelPlanner>,
+    /// What plans need of the calibration data alone: shared by clones, which answer for many batches.
+    alone: Arc<OfCalibration>,
     /// A label law that scores both data sets whatever the plan will be: that of a calibration in use.
     pub(super) given_law: Option<LabelLawMap>,
 }
@@ -88,7 +103,7 @@ impl LabelPlanner {
         seed: Seed,
     ) -> Result<Self> {
         settings.check(labeled.classes())?;
-        let temperature = best_temperature(&labeled);
+        let temperature = best_temperature(&Losses::new(&labeled));
         let probabilities = match score {
             Some(Score::Plan) => softmax_rows(labeled.logits(), labeled.classes()),
             _ => Vec::new(),
@@ -103,6 +118,7 @@ impl LabelPlanner {
             temperature,
             probabilities,
             others,
+            alone: Arc::default(),
             given_law,
         })
     }
@@ -125,6 +141,7 @@ impl LabelPlanner {
         let scores = self.scores_by(Some(&law)).into_owned();
         self.labeled = self.labeled.with_scores(scores);
         self.given_law = Some(law);
+        self.alone = Arc::default();
         Ok(self)
     }
 
@@ -199,7 +216,11 @@ impl LabelPlanner {
     }
 
     pub(super) fn model(&self) -> FittedModel<'_> {
-        FittedModel { labeled: &self.labeled, temperature: self.temperature }
+        FittedModel {
+            labeled: &self.labeled,
+            temperature: self.temperature,
+            outputs: self.outputs(),
+        }
     }
 
     pub(super) fn iterating(&self) -> Iterating {
@@ -259,18 +280,39 @@ impl LabelPlanner {
         self.temperature
     }
 
-    pub(crate) fn predicted_calibration(&self, groups: &ClassGroups) -> PredictedCalibration {
-        let rows = self.labeled.logits().chunks_exact(self.labeled.classes());
-        let (groups, confidences) = rows
-            .map(|row| (groups.group_of[predicted(row)], confidence(row, 1.0 / self.temperature)))
-            .unzip();
-        PredictedCalibration { groups, confidences }
+    /// What the model says of the calibration rows.
+    fn outputs(&self) -> &CalibrationOutputs {
+        let outputs = &self.alone.outputs;
+        outputs.get_or_init(|| CalibrationOutputs::of(&self.labeled, self.temperature))
     }
 
-    /// The distinct calibration `scores`, further thresholds and a few points beyond; and the largest calibration score.
-    pub(super) fn abscissae(&self, scores: &[f64], further: &[f64]) -> Result<(Abscissae, f64)> {
-        let mut points = scores.to_vec();
-        points.sort_unstable_by(f64::total_cmp);
+    /// The calibration scores and their places; of a label law where one scores them.
+    pub(super) fn sorted_scores(&self, law: Option<&LabelLawMap>) -> Sorted {
+        match law {
+            // Equal scores keep the order of the input, so that stored weights can be given back to their rows.
+            Some(_) => Sorted::new(&self.scores_by(law)),
+            None => self.alone.sorted.get_or_init(|| Sorted::new(self.labeled.scores())).clone(),
+        }
+    }
+
+    pub(crate) fn predicted_calibration(&self, groups: &ClassGroups) -> PredictedCalibration<'_> {
+        let outputs = self.outputs();
+        let groups = outputs.top.iter().map(|class| groups.group_of[*class]).collect();
+        PredictedCalibration { groups, outputs }
+    }
+
+    /// The distinct calibration scores, by a label law where there is one, further thresholds and a few points beyond; and the
+    /// largest calibration score.
+    pub(super) fn abscissae(
+        &self,
+        law: Option<&LabelLawMap>,
+        further: &[f64],
+    ) -> Result<(Abscissae, f64)> {
+        let known = self.alone.abscissae.get().filter(|known| law.is_none() && known.0 == further);
+        if let Some((_, abscissae, largest)) = known {
+            return Ok((abscissae.clone(), *largest));
+        }
+        let mut points = self.sorted_scores(law).scores;
         let low = points.first().map_or(self.range.low(), |first| first.min(self.range.low()));
         let high = points.last().map_or(self.range.high(), |last| last.max(self.range.high()));
         let range = Interval::new(low, high)?;
@@ -281,6 +323,11 @@ impl LabelPlanner {
         points.push(high);
         points.sort_unstable_by(f64::total_cmp);
         points.dedup();
-        Ok((Abscissae::of_points(range, points), largest))
+        let abscissae = Abscissae::of_points(range, points);
+        if law.is_none() {
+            // Those of the first question: a service asks the same one of every batch.
+            self.alone.abscissae.get_or_init(|| (further.to_vec(), abscissae.clone(), largest));
+        }
+        Ok((abscissae, largest))
     }
 }

@@ -93,8 +93,7 @@ impl LabelPlanner {
         let given_law = self.given_law.clone();
         let label_law =
             given_law.clone().or_else(|| label_law_of(self.score.as_ref(), &laws, &aims));
-        let scores = self.scores_by(label_law.as_ref());
-        let (abscissae, largest) = self.abscissae(&scores, &question.thresholds)?;
+        let (abscissae, largest) = self.abscissae(label_law.as_ref(), &question.thresholds)?;
         let prepared = PreparedPlan {
             laws,
             known: Vec::new(),
@@ -147,7 +146,7 @@ impl LabelPlanner {
             target_counts: &said.counts(&groups.group_of, groups.len()),
             target: &said.confidences,
         };
-        let table = || GroupTable::new(target.logits(), target.top(), groups, self.temperature);
+        let table = || GroupTable::of_kept(target, groups, self.temperature);
         label_shares(&predicted, groups, table).filter(LabelShares::may_explain)
     }
 
