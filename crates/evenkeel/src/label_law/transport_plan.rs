@@ -256,51 +256,23 @@ fn sum_of_short_plans<const REGISTERS: usize>(rows: &[f64], scalings: &[f64], ou
     let mut factors = [[0.0; REGISTER]; REGISTERS];
     factors.copy_from_slice(scalings.as_chunks::<REGISTER>().0);
     let mut sum = [[0.0; REGISTER]; REGISTERS];
-    let rows = rows.as_chunks::<REGISTER>().0.as_chunks::<REGISTERS>().0;
-    let (fours, rest) = rows.as_chunks::<4>();
-    // Four rows at a time: their four divisions are one, and the additions that follow stay in the order of the rows.
-    for four in fours {
-        let weighted = four.each_ref().map(|row| weighted_row(row, &factors));
-        let scales = weighted.each_ref().map(|(_, total)| 1.0 / total);
-        for ((products, _), scale) in weighted.iter().zip(scales) {
-            add_scaled(products, scale, &mut sum);
+    for row in rows.as_chunks::<REGISTER>().0.as_chunks::<REGISTERS>().0 {
+        let (mut products, mut lanes) = ([[0.0; REGISTER]; REGISTERS], [0.0; 2 * REGISTER]);
+        for register in 0..REGISTERS {
+            for entry in 0..REGISTER {
+                let product = row[register][entry] * factors[register][entry];
+                products[register][entry] = product;
+                lanes[register % 2 * REGISTER + entry] += product;
+            }
         }
-    }
-    for row in rest {
-        let (products, total) = weighted_row(row, &factors);
-        add_scaled(&products, 1.0 / total, &mut sum);
+        let scale = 1.0 / add_lanes(lanes);
+        for register in 0..REGISTERS {
+            for entry in 0..REGISTER {
+                sum[register][entry] += products[register][entry] * scale;
+            }
+        }
     }
     out.copy_from_slice(sum.as_flattened());
-}
-
-/// `f b` of a row, and its sum.
-#[inline(always)]
-fn weighted_row<const REGISTERS: usize>(
-    row: &[[f64; REGISTER]; REGISTERS],
-    factors: &[[f64; REGISTER]; REGISTERS],
-) -> ([[f64; REGISTER]; REGISTERS], f64) {
-    let (mut products, mut lanes) = ([[0.0; REGISTER]; REGISTERS], [0.0; 2 * REGISTER]);
-    for register in 0..REGISTERS {
-        for entry in 0..REGISTER {
-            let product = row[register][entry] * factors[register][entry];
-            products[register][entry] = product;
-            lanes[register % 2 * REGISTER + entry] += product;
-        }
-    }
-    (products, add_lanes(lanes))
-}
-
-#[inline(always)]
-fn add_scaled<const REGISTERS: usize>(
-    products: &[[f64; REGISTER]; REGISTERS],
-    scale: f64,
-    sum: &mut [[f64; REGISTER]; REGISTERS],
-) {
-    for register in 0..REGISTERS {
-        for entry in 0..REGISTER {
-            sum[register][entry] += products[register][entry] * scale;
-        }
-    }
 }
 
 #[inline(always)]
