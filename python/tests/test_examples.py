@@ -102,7 +102,7 @@ def test_the_stored_outputs_tell_the_story():
     assert "stolen are not among the columns" in printed("tabular_label_shift")
     nights = printed("thirty_nights")
     assert nights.count("exit code 1") == 1 and "ALARM (serious)" in nights and "Ada: proposal approved" in nights
-    assert coverages(nights, "version 1")[0] < 75 and 85 < coverages(nights, "version 2")[0]
+    assert coverages(nights, "version 1")[0] < 60 and 80 < coverages(nights, "version 2")[0] < 95
 
 
 @pytest.mark.parametrize("name", ON_SPARK)

@@ -119,7 +119,7 @@ pub(super) fn evidence(trend: &Trend) -> Option<Drawing> {
     let stroke = Stroke::new(Ink::Series(3), 2.0, Dash::Solid);
     let mut entries = vec![
         Entry::new(Swatch::Line(stroke), "evidence of a change"),
-        Entry::new(Swatch::Line(level_stroke()), "alarm"),
+        Entry::new(Swatch::Line(level_stroke()), "alarm goes off"),
     ];
     entries.extend(mark_entries(trend));
     let mut canvas = Canvas::new();

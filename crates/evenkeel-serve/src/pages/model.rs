@@ -38,7 +38,7 @@ struct ModelPage<'a> {
     card: Card,
     proposals: Vec<ProposalView>,
     trend: String,
-    alarms: Vec<Line>,
+    alarms: Vec<AlarmLine>,
     batches: Vec<BatchView>,
     older: String,
     audit: Vec<Line>,
@@ -70,6 +70,13 @@ struct BatchView {
     p_value: String,
     tone: &'static str,
     verdict: &'static str,
+}
+
+struct AlarmLine {
+    time: String,
+    /// Number of the batch it went off with; 0 if none.
+    batch: u64,
+    words: String,
 }
 
 struct Line {
@@ -130,9 +137,9 @@ pub(super) async fn page(
         alarms: facts
             .alarms
             .iter()
-            .map(|alarm| Line {
+            .map(|alarm| AlarmLine {
                 time: minute(alarm.at),
-                who: String::new(),
+                batch: alarm.batch.unwrap_or(0),
                 words: format!("{} ({})", alarm.reason, alarm.severity.as_str()),
             })
             .collect(),

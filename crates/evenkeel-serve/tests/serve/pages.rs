@@ -55,6 +55,7 @@ fn a_model_shows_its_trend_batches_alarms_and_who_did_what() {
         "model added",
         "2026-11-03 03:00",
         "Approve",
+        "<a href=\"/models/garments/batches/3\">Batch 3</a>: ",
     ] {
         assert!(page.contains(words), "{words}: {page}");
     }
