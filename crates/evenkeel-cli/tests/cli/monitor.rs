@@ -92,6 +92,11 @@ fn thirty_nights_are_quiet_then_noisy_then_foggy() {
     let table = run(&scratch, "monitor export --store ek.sqlite --out - --from 2026-10-21");
     assert_eq!(table.stdout.lines().count(), 11, "{}", table.stdout);
     run(&scratch, "monitor export --store ek.sqlite --out history.parquet --quiet").done();
+    let audit = run(&scratch, "monitor export --store ek.sqlite --audit --out -").done().stdout;
+    assert!(audit.starts_with("line,time,who,what,model,details\n1,"), "{audit}");
+    assert!(audit.contains(",model added,"), "{audit}");
+    let later = "monitor export --store ek.sqlite --audit --out - --from 9999-01-01";
+    assert_eq!(run(&scratch, later).done().stdout.lines().count(), 1);
     run(&scratch, "monitor backup --store ek.sqlite --out copy.sqlite --quiet").done();
     assert_eq!(
         run(&scratch, "monitor status --store copy.sqlite").stdout,
