@@ -13,6 +13,9 @@ const SAMPLING_FACTOR: f64 = 1.645;
 /// Scores may pass the end of their range by rounding; a threshold further away admits every label.
 const RANGE_SLACK: f64 = 1e-9;
 
+/// Lowest and highest coverage over some readings.
+pub(crate) type Hull = (f64, f64);
+
 /// The law of target scores under one reading.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ScoreLaw {
@@ -170,7 +173,7 @@ impl ScoreLaws {
         &self,
         readings: &[ReadingName],
         thresholds: &[f64],
-    ) -> (Vec<(f64, f64)>, Vec<(f64, f64)>) {
+    ) -> (Vec<Hull>, Vec<Hull>) {
         let start = vec![(1.0_f64, 0.0_f64); thresholds.len()];
         let (mut widened, mut at_hand) = (start.clone(), start);
         for reading in readings {

@@ -104,7 +104,7 @@ impl SetDraw {
 
     /// Makes a throw a set of the wanted size.
     pub(super) fn mend(&self, mut number: impl FnMut() -> u64, set: &mut [u64]) {
-        if let Some(last) = set.last_mut().filter(|_| self.points % 64 != 0) {
+        if let Some(last) = set.last_mut().filter(|_| !self.points.is_multiple_of(64)) {
             *last &= (1 << (self.points % 64)) - 1;
         }
         let mut members = count_ones(set) as usize;

@@ -31,7 +31,6 @@ fn a_window_of_millions_of_rows_takes_no_memory_of_its_size() {
     let found = window_test(&reference, &window).unwrap();
     assert!(found.p_value > 0.5, "{found:?}");
     if let (Some(before), Some(after)) = (before, peak_memory()) {
-        println!("peak {before} -> {after} kB");
         assert!(after - before < 60_000, "{before} -> {after} kB");
     }
 }
