@@ -159,26 +159,36 @@ impl<'a> Losses<'a> {
 
     /// `-1/n sum_i log softmax(logits_i / T)[y_i]`, at least 0.
     pub(crate) fn at(&self, temperature: f64) -> f64 {
-        let (classes, inverse) = (self.classes, 1.0 / temperature);
-        let loss = |chunk: usize, labels: &[usize]| {
-            let first = chunk * CHUNK_ROWS;
-            match &self.turned {
-                Some(rows) => turned_loss(rows, first, labels, inverse),
-                None => {
-                    let logits = &self.logits[first * classes..][..labels.len() * classes];
-                    chunk_loss(logits, classes, labels, inverse)
-                }
-            }
-        };
+        let inverse = 1.0 / temperature;
         // Chunks of a fixed size, added in their order: the same bits for any number of threads.
-        let sum: f64 = if self.labels.len() <= CHUNK_ROWS {
-            loss(0, self.labels)
-        } else {
-            let chunks = self.labels.par_chunks(CHUNK_ROWS).enumerate();
-            let sums: Vec<f64> = chunks.map(|(chunk, labels)| loss(chunk, labels)).collect();
-            sums.iter().sum()
+        let sum: f64 = match &self.turned {
+            Some(rows) if self.labels.len() <= CHUNK_ROWS => {
+                turned_loss(rows, 0, self.labels, inverse)
+            }
+            Some(rows) => {
+                let chunks = self.labels.par_chunks(CHUNK_ROWS).enumerate();
+                let loss = |(chunk, labels)| turned_loss(rows, chunk * CHUNK_ROWS, labels, inverse);
+                chunks.map(loss).collect::<Vec<f64>>().iter().sum()
+            }
+            None => self
+                .of_rows(inverse)
+                .chunks(CHUNK_ROWS)
+                .map(|losses| losses.iter().sum::<f64>())
+                .sum(),
         };
         sum / self.labels.len() as f64
+    }
+
+    /// The loss of each row, by all threads: a few hundred rows of a thousand classes are work for several.
+    fn of_rows(&self, inverse: f64) -> Vec<f64> {
+        let classes = self.classes;
+        let rows = (PIECE_CELLS / classes.max(1)).max(1);
+        let mut losses = vec![0.0; self.labels.len()];
+        let pieces = self.logits.par_chunks(rows * classes).zip(self.labels.par_chunks(rows));
+        pieces.zip(losses.par_chunks_mut(rows)).for_each(|((logits, labels), losses)| {
+            row_losses(logits, classes, labels, inverse, losses);
+        });
+        losses
     }
 }
 
@@ -195,17 +205,18 @@ fn turned_loss(rows: &RowsAbreast, first: usize, labels: &[usize], inverse: f64)
     sum
 }
 
+/// Numbers that a thread takes at a time.
+const PIECE_CELLS: usize = 1 << 15;
+
 in_widest_registers! {
-    /// `-sum_i log softmax(inverse logits_i)[y_i]` over the rows of a chunk, added in their order.
-    fn chunk_loss[](logits: &[f64], classes: usize, labels: &[usize], inverse: f64) -> f64 {
+    /// `-log softmax(inverse logits_i)[y_i]` of each row of a piece.
+    fn row_losses[](logits: &[f64], classes: usize, labels: &[usize], inverse: f64, out: &mut [f64]) -> () {
         // The difference of logarithms, not the logarithm of a softmax: an unlikely label's
         // probability would round to zero and its loss to infinity.
-        let rows = logits.chunks_exact(classes).zip(labels);
-        rows.map(|(row, label)| {
+        for ((row, label), out) in logits.chunks_exact(classes).zip(labels).zip(out) {
             let (largest, log_total) = tempered_log_sum_exp(row, inverse);
-            log_total - (row[*label] - largest) * inverse
-        })
-        .sum()
+            *out = log_total - (row[*label] - largest) * inverse;
+        }
     }
 }
 
