@@ -1,9 +1,9 @@
-//! [`Settle`] for short rows of double precision in the 256-bit registers of x86-64 processors.
+//! [`Settle`] for rows of double precision in the 256-bit registers of x86-64 processors.
 //!
 //! ```text
 //! one quad = 4 entries: 1 load, 2 comparisons, 1 addition, and their signs as 4 bits of a word
 //! ```
-//! Rows of more than four quads are summed over long enough for the portable loop to be as fast.
+//! Rows of up to four quads are done four at a time, longer ones one by one.
 
 use std::any::Any;
 use std::arch::x86_64::{
@@ -12,6 +12,7 @@ use std::arch::x86_64::{
     _mm256_set1_pd, _mm256_setr_pd, _mm256_setzero_pd, _mm256_xor_pd,
 };
 
+use super::label_sets::WORD;
 use super::lac_bands::{Band, BandOfRow, Bands, Settle, Stop, Stretch, settle_in_widest_registers};
 use crate::rows::Real;
 
@@ -22,7 +23,7 @@ const ROWS: usize = 4;
 
 /// The way through AVX2 for rows of so many entries, where it is the faster one and the processor has it.
 pub(super) fn if_faster<T: Real>(columns: usize) -> Option<Settle<T, f64>> {
-    if !(2..=4 * QUAD).contains(&columns) || !std::arch::is_x86_feature_detected!("avx2") {
+    if columns < 2 || !std::arch::is_x86_feature_detected!("avx2") {
         return None;
     }
     // One loop for each number of quads: a count that is known is no loop.
@@ -30,7 +31,8 @@ pub(super) fn if_faster<T: Real>(columns: usize) -> Option<Settle<T, f64>> {
         1 => settle::<T, 1>,
         2 => settle::<T, 2>,
         3 => settle::<T, 3>,
-        _ => settle::<T, 4>,
+        4 => settle::<T, 4>,
+        _ => settle_wide,
     };
     Some(settle)
 }
@@ -109,6 +111,113 @@ fn narrow<T: Real, const QUADS: usize>(
         settled += ROWS;
     }
     Stop { rows: settled, sum: f64::NAN }
+}
+
+/// Rows of more quads than that.
+fn settle_wide<T: Real>(stretch: &Stretch<'_, T, f64>, words: &mut [u64]) -> Stop<f64> {
+    #[expect(unsafe_code, reason = "`if_faster` has asked the processor")]
+    // SAFETY: `wide` is safe code that needs AVX2 and nothing else. This function is private, and `if_faster` hands it out only where the
+    // processor has AVX2.
+    unsafe {
+        match stretch.bands {
+            Bands::Shared(band) => wide(stretch, band, words),
+            Bands::PerRow(each) => wide(stretch, each, words),
+        }
+    }
+}
+
+/// One row at a time. Its last quad reaches beyond it, and at the end of a block there is nothing: such a row is not settled here.
+///
+/// Two sums run side by side: with one, every addition would wait for the one before, and fewer than eight lanes would round more than
+/// [`Lane::sum_rounding`](super::lac_bands::Lane::sum_rounding) allows.
+#[target_feature(enable = "avx2")]
+fn wide<T: Real>(
+    stretch: &Stretch<'_, T, f64>,
+    bands: impl BandOfRow<f64>,
+    words: &mut [u64],
+) -> Stop<f64> {
+    let columns = stretch.columns;
+    let padded = columns.next_multiple_of(QUAD);
+    let inside = first_lanes(columns + QUAD - padded);
+    let words_per_row = columns.div_ceil(WORD);
+    // Bits past the last class must be zero, or equal sets would differ.
+    let members = u64::MAX >> (words_per_row * WORD - columns);
+    let mut settled = 0;
+    for words in words.chunks_exact_mut(words_per_row) {
+        let first = settled * columns;
+        let Some(row) = stretch.onward.get(first..first + padded) else { break };
+        let (Some((last, quads)), Some((last_word, words))) =
+            (row.as_chunks::<QUAD>().0.split_last(), words.split_last_mut())
+        else {
+            break;
+        };
+        let edges = Edges::of(bands.of(settled));
+        let mut doubt = _mm256_setzero_pd();
+        let mut sums = [_mm256_setzero_pd(); 2];
+        let (full, rest) = quads.as_chunks::<{ WORD / QUAD }>();
+        for (word, quads) in words.iter_mut().zip(full) {
+            *word = edges.compare_each(quads, &mut sums, &mut doubt);
+        }
+        *last_word = edges.compare_each(rest, &mut sums, &mut doubt);
+        let values = _mm256_and_pd(load(last), inside);
+        // In its turn: the rest takes the sums one after the other.
+        let place = rest.len() % 2;
+        sums[place] = _mm256_add_pd(sums[place], values);
+        *last_word |= edges.compare(values, &mut doubt) << (rest.len() * QUAD);
+        *last_word &= members;
+        let sum = _mm256_add_pd(sums[0], sums[1]);
+        let sum = _mm256_cvtsd_f64(totals([sum; ROWS]));
+        let fair = stretch.sums.0 <= sum && sum <= stretch.sums.1;
+        if !fair || _mm256_movemask_pd(doubt) != 0 {
+            return Stop { rows: settled, sum };
+        }
+        settled += 1;
+    }
+    Stop { rows: settled, sum: f64::NAN }
+}
+
+/// A band in every lane.
+struct Edges {
+    /// Values below are surely out.
+    low: __m256d,
+    /// Values from here on are surely in.
+    high: __m256d,
+}
+
+impl Edges {
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn of(band: Band<f64>) -> Self {
+        Self { low: _mm256_set1_pd(band.low), high: _mm256_set1_pd(band.high) }
+    }
+
+    /// Which values are in the set, as bits. The sign of a lane of `doubt` is set where a value fell into the band or was negative.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn compare(&self, values: __m256d, doubt: &mut __m256d) -> u64 {
+        let surely = _mm256_cmp_pd::<_CMP_GE_OQ>(values, self.high);
+        let perhaps = _mm256_cmp_pd::<_CMP_GE_OQ>(values, self.low);
+        *doubt = _mm256_or_pd(*doubt, _mm256_or_pd(values, _mm256_xor_pd(surely, perhaps)));
+        u64::from(_mm256_movemask_pd(surely).cast_unsigned())
+    }
+
+    /// The same of the quads of a word, which are added to both sums in turn.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn compare_each<T: Real>(
+        &self,
+        quads: &[[T; QUAD]],
+        sums: &mut [__m256d; 2],
+        doubt: &mut __m256d,
+    ) -> u64 {
+        let mut bits = 0;
+        for (k, quad) in quads.iter().enumerate() {
+            let values = load(quad);
+            sums[k % 2] = _mm256_add_pd(sums[k % 2], values);
+            bits |= self.compare(values, doubt) << (k * QUAD);
+        }
+        bits
+    }
 }
 
 /// A quad as a register; `T` is `f64` wherever this is called.
