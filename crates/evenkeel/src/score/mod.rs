@@ -32,7 +32,9 @@ pub use labels::Labels;
 pub use lac::Lac;
 pub use margin::Margin;
 pub use probabilities::{NORMALISATION_TOLERANCE, Probabilities, softmax_rows, softmax_rows_into};
-pub(crate) use probabilities::{row_extremes, row_scale, scaled, widen_scaled};
+pub(crate) use probabilities::{
+    RowExtremes, extremes_of_rows, row_extremes, row_scale, scaled, widen_scaled,
+};
 pub use quantile::{conformalised_quantile_score, conformalised_quantile_scores};
 pub use raps::Raps;
 pub use residual::{absolute_residual, absolute_residuals};

@@ -110,7 +110,7 @@ pub(crate) fn row_scale<T: Real>(what: &'static str, row: u64, values: &[T]) -> 
 }
 
 /// Smallest entry, largest entry and sum of a row, from one pass.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct RowExtremes {
     /// Negative if any entry is; a NaN may hide here, and shows in the sum.
     pub smallest: f64,
@@ -153,24 +153,49 @@ pub(crate) fn row_extremes<T: Real>(values: &[T]) -> RowExtremes {
     row_extremes_in_wide_lanes(values)
 }
 
-in_widest_registers! {
-    /// [`row_extremes_in_lanes`] in the widest registers there are.
-    fn row_extremes_in_wide_lanes[T: Real](values: &[T]) -> RowExtremes {
-        row_extremes_in_lanes(values)
+/// [`row_extremes`] of rows that follow each other, `columns` entries each; one for each of `out`.
+///
+/// One look at what the processor can do for many rows, and no row waits for the one before it.
+///
+/// # Panics
+/// If there are fewer rows.
+pub(crate) fn extremes_of_rows<T: Real>(values: &[T], columns: usize, out: &mut [RowExtremes]) {
+    if columns < LANES {
+        for (out, row) in out.iter_mut().zip(values.chunks_exact(columns)) {
+            *out = short_row_extremes(row);
+        }
+    } else {
+        extremes_in_wide_lanes(values, columns, out);
     }
 }
 
-/// Smallest, largest and sum of at least one value, over sixteen fixed lanes.
+in_widest_registers! {
+    /// [`row_extremes_in_lanes`] of one row, in the widest registers there are.
+    fn row_extremes_in_wide_lanes[T: Real](values: &[T]) -> RowExtremes {
+        row_extremes_in_lanes(values, values.len())
+    }
+}
+
+in_widest_registers! {
+    /// The same of many rows.
+    fn extremes_in_wide_lanes[T: Real](values: &[T], columns: usize, out: &mut [RowExtremes]) -> () {
+        for (row, out) in out.iter_mut().enumerate() {
+            *out = row_extremes_in_lanes(&values[row * columns..], columns);
+        }
+    }
+}
+
+/// Smallest, largest and sum of a row of at least one value, over sixteen fixed lanes. What follows the row may stand behind it.
 ///
 /// ```text
 /// lane l = values[l] + values[l + 16] + ..        sum = lane 0 + lane 1 + .. + lane 15
 /// ```
 #[inline(always)]
-fn row_extremes_in_lanes<T: Real>(values: &[T]) -> RowExtremes {
+fn row_extremes_in_lanes<T: Real>(values: &[T], columns: usize) -> RowExtremes {
     let mut smallest = [values[0]; LANES];
     let mut largest = [values[0]; LANES];
     let mut sums = [0.0_f64; LANES];
-    let (chunks, rest) = values.as_chunks::<LANES>();
+    let (chunks, _) = values[..columns].as_chunks::<LANES>();
     for chunk in chunks {
         for lane in 0..LANES {
             let value = chunk[lane];
@@ -181,19 +206,34 @@ fn row_extremes_in_lanes<T: Real>(values: &[T]) -> RowExtremes {
             sums[lane] += value.into();
         }
     }
-    for (lane, value) in rest.iter().enumerate() {
-        smallest[lane] = if *value < smallest[lane] { *value } else { smallest[lane] };
-        largest[lane] = if *value > largest[lane] { *value } else { largest[lane] };
-        sums[lane] += (*value).into();
+    let rest = &values[chunks.len() * LANES..];
+    let left = columns - chunks.len() * LANES;
+    if let (1.., Some(chunk)) = (left, rest.first_chunk::<LANES>()) {
+        // All lanes, those past the end of the row with what changes nothing: one by one they would cost more than the chunks.
+        for lane in 0..LANES {
+            let value = if lane < left { chunk[lane] } else { values[0] };
+            smallest[lane] = if value < smallest[lane] { value } else { smallest[lane] };
+            largest[lane] = if value > largest[lane] { value } else { largest[lane] };
+            sums[lane] += if lane < left { chunk[lane].into() } else { 0.0 };
+        }
+    } else {
+        for (lane, value) in rest[..left].iter().enumerate() {
+            smallest[lane] = if *value < smallest[lane] { *value } else { smallest[lane] };
+            largest[lane] = if *value > largest[lane] { *value } else { largest[lane] };
+            sums[lane] += (*value).into();
+        }
     }
-    let mut extremes =
-        RowExtremes { smallest: smallest[0].into(), largest: largest[0].into(), sum: 0.0 };
-    for lane in 0..LANES {
-        extremes.smallest = extremes.smallest.min(smallest[lane].into());
-        extremes.largest = extremes.largest.max(largest[lane].into());
-        extremes.sum += sums[lane];
+    // Halves against halves: the order does not matter for these.
+    for half in [8, 4, 2, 1] {
+        for lane in 0..half {
+            let (low, high) = (smallest[lane + half], largest[lane + half]);
+            smallest[lane] = if low < smallest[lane] { low } else { smallest[lane] };
+            largest[lane] = if high > largest[lane] { high } else { largest[lane] };
+        }
     }
-    extremes
+    // For the sum it does.
+    let sum = sums.iter().fold(0.0, |sum, lane| sum + lane);
+    RowExtremes { smallest: smallest[0].into(), largest: largest[0].into(), sum }
 }
 
 /// Rows shorter than the lanes: one entry per lane, so the lanes' sum is the plain one.
@@ -294,4 +334,43 @@ fn softmax_typed_rows_into<T: Real>(
         softmax_into(&scaled, out);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seed::Seed;
+
+    /// Rows together as rows one by one, to the bit, with whatever follows them: a row's last lanes must not see the next row.
+    #[test]
+    fn rows_together_have_the_extremes_of_each() {
+        let mut stream = Seed::new(3).stream("extremes");
+        for columns in (1..70).chain([100, 256, 1000]) {
+            let rows = 9;
+            let mut values: Vec<f32> =
+                (0..rows * columns).map(|_| (stream.uniform() - 0.1) as f32).collect();
+            // A row that no table should have: its neighbours are not to blame.
+            values[4 * columns..5 * columns].fill(f32::NAN);
+            values[6 * columns] = f32::INFINITY;
+            let wide: Vec<f64> = values.iter().copied().map(f64::from).collect();
+            let mut found = vec![RowExtremes::default(); rows];
+            let mut found_wide = found.clone();
+            extremes_of_rows(&values, columns, &mut found);
+            extremes_of_rows(&wide, columns, &mut found_wide);
+            for (row, found) in found.iter().zip(&found_wide).enumerate() {
+                let one = row_extremes(&values[row * columns..][..columns]);
+                let one_wide = row_extremes(&wide[row * columns..][..columns]);
+                let bits = |it: &RowExtremes| [it.smallest, it.largest, it.sum].map(f64::to_bits);
+                for other in [found.1, &one, &one_wide] {
+                    let same = row == 4 && other.sum.is_nan() && found.0.sum.is_nan();
+                    assert!(same || bits(other) == bits(found.0), "row {row} of {columns}");
+                }
+                let plain = wide[row * columns..][..columns].iter().copied();
+                if row != 4 {
+                    assert_eq!(found.0.smallest, plain.clone().fold(f64::INFINITY, f64::min));
+                    assert_eq!(found.0.largest, plain.fold(f64::NEG_INFINITY, f64::max));
+                }
+            }
+        }
+    }
 }

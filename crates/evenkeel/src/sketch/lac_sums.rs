@@ -164,7 +164,7 @@ fn sum_terms(
 
 /// The whole part of a number in `[0, 2^62]`.
 #[inline(always)]
-fn whole(number: f64) -> u64 {
+pub(super) fn whole(number: f64) -> u64 {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_mm_cvttsd_si64, _mm_set_sd};
@@ -233,7 +233,8 @@ mod tests {
     #[test]
     fn the_sums_are_those_of_one_label_after_the_other() {
         let mut stream = Seed::new(11).stream("lac-sums");
-        for (classes, calibration) in [(1, 5), (2, 300), (3, 0), (10, 1000), (97, 3000), (1000, 40)]
+        for (classes, calibration) in
+            [(1, 5), (2, 300), (3, 0), (10, 1000), (37, 100), (97, 3000), (1000, 40)]
         {
             let grid = Grid::new(Interval::UNIT, 1000).unwrap();
             let further: Vec<f64> =

@@ -23,6 +23,7 @@
 mod abscissae;
 mod confidences;
 mod distance_cells;
+mod extreme_sums;
 mod gathered_masses;
 mod lac_sums;
 mod law_sums;

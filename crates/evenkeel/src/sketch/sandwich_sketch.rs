@@ -16,6 +16,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::abscissae::Abscissae;
+use super::extreme_sums::ExtremeSums;
 use super::lac_sums::LacSums;
 use super::row_count::{MOST_ROWS, TOO_MANY_ROWS, contradiction, rows_of_both};
 use super::sketched_law::{Rounding, SketchedLaw, WHOLE, fixed};
@@ -26,7 +27,8 @@ use crate::rows::{Real, RowKeys, Rows, row_number};
 use crate::sandwich::extremes::row_range;
 use crate::sandwich::{Construction, Sandwich};
 use crate::score::{
-    LabelMask, RowScratch, Score, is_allowed, row_extremes, row_scale, widen_scaled,
+    LabelMask, RowExtremes, RowScratch, Score, extremes_of_rows, is_allowed, row_scale,
+    widen_scaled,
 };
 
 /// Which laws a sketch keeps.
@@ -462,36 +464,58 @@ impl SandwichSketch {
             }
             (Some(_), _) => return Ok(Added::No),
         };
-        for (offset, values) in block.iter().enumerate() {
-            let row = keys.key(offset);
-            let extremes = row_extremes(values);
-            let scale = extremes.scale(block.what(), row, values)?;
-            let (low, high) = (1.0 - extremes.largest * scale, 1.0 - extremes.smallest * scale);
-            if let Some(pair) = kept {
-                for (law, score) in [(&mut pair.lower, low), (&mut pair.upper, high)] {
-                    let bin = match cells {
-                        Some(cells) => cells.bin(cells.cell(score), score, points),
-                        None => abscissae.locate(score),
-                    };
-                    // Scores 1 - p lie in [0, 1]; the abscissae may cover another range.
-                    law.add(bin, position(abscissae, row, score)?, 1.0, WHOLE);
-                    law.saw(score);
+        let mut counts = match (&kept, cells) {
+            // Fewer rows than bins cost more to move on than to add one by one.
+            (Some(_), Some(cells))
+                if abscissae.range() == Interval::UNIT && block.rows() > points.len() =>
+            {
+                Some(ExtremeSums::new(cells, points))
+            }
+            _ => None,
+        };
+        let columns = block.columns();
+        let mut found = [RowExtremes::default(); TOGETHER];
+        for (group, values) in block.values().chunks(TOGETHER * columns).enumerate() {
+            let found = &mut found[..values.len() / columns];
+            extremes_of_rows(values, columns, found);
+            for (place, extremes) in found.iter().enumerate() {
+                let values = &values[place * columns..][..columns];
+                let row = keys.key(group * TOGETHER + place);
+                let scale = extremes.scale(block.what(), row, values)?;
+                let (low, high) = (1.0 - extremes.largest * scale, 1.0 - extremes.smallest * scale);
+                match (&mut *kept, &mut counts) {
+                    (Some(pair), Some(counts)) => counts.add(low, high, pair_of(pair)),
+                    (Some(pair), None) => {
+                        for (law, score) in [(&mut pair.lower, low), (&mut pair.upper, high)] {
+                            let bin = match cells {
+                                Some(cells) => cells.bin(cells.cell(score), score, points),
+                                None => abscissae.locate(score),
+                            };
+                            // Scores 1 - p lie in [0, 1]; the abscissae may cover another range.
+                            law.add(bin, position(abscissae, row, score)?, 1.0, WHOLE);
+                            law.saw(score);
+                        }
+                    }
+                    (None, _) => {}
+                }
+                if let (Some(pair), Some(sums)) = (&mut *model_uniform, &mut sums) {
+                    if sums.is_full() {
+                        sums.move_to(&mut pair.lower, &mut pair.upper);
+                    }
+                    sums.add_row(values, scale);
+                    pair.upper.saw(low);
+                    pair.upper.saw(high);
+                    pair.lower.saw(low);
+                    // A label without mass is no atom of the lower law and must not widen its extremes.
+                    pair.lower.saw(match extremes.smallest > 0.0 {
+                        true => high,
+                        false => 1.0 - smallest_positive(values) * scale,
+                    });
                 }
             }
-            if let (Some(pair), Some(sums)) = (&mut *model_uniform, &mut sums) {
-                if sums.is_full() {
-                    sums.move_to(&mut pair.lower, &mut pair.upper);
-                }
-                sums.add_row(values, scale);
-                pair.upper.saw(low);
-                pair.upper.saw(high);
-                pair.lower.saw(low);
-                // A label without mass is no atom of the lower law and must not widen its extremes.
-                pair.lower.saw(match extremes.smallest > 0.0 {
-                    true => high,
-                    false => 1.0 - smallest_positive(values) * scale,
-                });
-            }
+        }
+        if let (Some(pair), Some(mut counts)) = (kept, counts) {
+            counts.move_to(pair_of(pair));
         }
         if let (Some(pair), Some(mut sums)) = (model_uniform, sums) {
             sums.move_to(&mut pair.lower, &mut pair.upper);
@@ -552,6 +576,14 @@ impl SandwichSketch {
         self.rows += 1;
         Ok(())
     }
+}
+
+/// Rows that are looked at together.
+const TOGETHER: usize = 64;
+
+/// Both laws of a pair.
+fn pair_of(pair: &mut Pair) -> [&mut SketchedLaw; 2] {
+    [&mut pair.lower, &mut pair.upper]
 }
 
 /// Whether a path took a block of rows.
