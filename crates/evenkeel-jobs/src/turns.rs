@@ -157,3 +157,146 @@ impl<S, E: Fn() -> S, A: Fn(S, &Block<'_>) -> Result<S>> Pass<'_, E, A> {
 fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::any_rows::AnyRows;
+    use crate::observer::Unobserved;
+    use evenkeel::side_inputs::SideInputs;
+
+    /// Blocks of one row `[number, 1 - number]`; some cannot be read, and some not be looked at.
+    struct Numbers {
+        blocks: usize,
+        unreadable: Vec<usize>,
+        unsound: Vec<usize>,
+        next: usize,
+        /// Memory that came back.
+        reused: usize,
+    }
+
+    struct Number {
+        place: usize,
+        row: [f64; 2],
+        unsound: bool,
+    }
+
+    impl RowSource for Numbers {
+        fn name(&self) -> &str {
+            "numbers"
+        }
+        fn columns(&self) -> usize {
+            2
+        }
+        fn rows(&self) -> Option<u64> {
+            None
+        }
+        fn is_labeled(&self) -> bool {
+            false
+        }
+        fn rewind(&mut self) -> Result<()> {
+            self.next = 0;
+            Ok(())
+        }
+        fn next_block(&mut self) -> Result<Option<Block<'_>>> {
+            Err(JobError::Stopped)
+        }
+        fn in_turns(&mut self) -> Option<&mut dyn TakeBlocks> {
+            Some(self)
+        }
+    }
+
+    fn about(place: usize) -> JobError {
+        JobError::NoSuchRow { input: "numbers".to_owned(), row: place }
+    }
+
+    impl TakeBlocks for Numbers {
+        fn take(
+            &mut self,
+            used: Option<Box<dyn TakenBlock>>,
+        ) -> Result<Option<Box<dyn TakenBlock>>> {
+            self.reused += usize::from(used.is_some());
+            let place = self.next;
+            self.next += 1;
+            if self.unreadable.contains(&place) {
+                return Err(about(place));
+            }
+            let unsound = self.unsound.contains(&place);
+            let block = Number { place, row: [0.0, 1.0], unsound };
+            Ok(if place < self.blocks { Some(Box::new(block)) } else { None })
+        }
+    }
+
+    impl TakenBlock for Number {
+        fn block(&mut self) -> Result<Block<'_>> {
+            if self.unsound {
+                return Err(about(self.place));
+            }
+            let rows = AnyRows::f64(&self.row, 2)?;
+            Ok(Block { first_row: self.place, rows, side: SideInputs::default(), labels: &[] })
+        }
+    }
+
+    fn read(numbers: &mut Numbers, threads: usize) -> Result<Vec<Vec<usize>>> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        pool.map_err(JobError::from_source)?.install(|| {
+            let watched: (Stage, &mut dyn Observer) = (Stage::Reading, &mut Unobserved);
+            each_block_shared(numbers, 2, watched, Vec::new, |mut seen, block| {
+                seen.push(block.first_row);
+                Ok(seen)
+            })
+        })
+    }
+
+    #[test]
+    fn every_block_is_added_once() -> Result<()> {
+        for threads in [1, 2, 7] {
+            for blocks in [1, 2, 500] {
+                let (unreadable, unsound) = (Vec::new(), Vec::new());
+                let mut numbers = Numbers { blocks, unreadable, unsound, next: 0, reused: 0 };
+                let states = read(&mut numbers, threads)?;
+                assert!(!states.is_empty() && states.len() <= threads);
+                // A thread sees blocks in their order.
+                assert!(states.iter().all(|state| !state.is_empty() && state.is_sorted()));
+                let mut seen = states.concat();
+                seen.sort_unstable();
+                assert!(seen.into_iter().eq(0..blocks), "{blocks} blocks, {threads} threads");
+                // Memory is that of as many blocks as there are threads.
+                assert!(numbers.reused + threads >= blocks);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether reading or looking at it fails, the first block that does is named.
+    #[test]
+    fn the_first_failure_is_reported() {
+        for threads in [1, 2, 7] {
+            for (unreadable, unsound, first) in [
+                (vec![40], vec![], 40),
+                (vec![], vec![99, 12, 13], 12),
+                (vec![41], vec![40, 60], 40),
+                (vec![30], vec![31], 30),
+                (vec![0], vec![], 0),
+            ] {
+                for _ in 0..20 {
+                    let (unreadable, unsound) = (unreadable.clone(), unsound.clone());
+                    let mut numbers =
+                        Numbers { blocks: 100, unreadable, unsound, next: 0, reused: 0 };
+                    let found = read(&mut numbers, threads);
+                    assert!(
+                        matches!(found, Err(JobError::NoSuchRow { row, .. }) if row == first),
+                        "{threads} threads: {found:?}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_source_without_rows_is_refused() {
+        let (unreadable, unsound) = (Vec::new(), Vec::new());
+        let mut numbers = Numbers { blocks: 0, unreadable, unsound, next: 0, reused: 0 };
+        assert!(matches!(read(&mut numbers, 2), Err(JobError::NoRows { .. })));
+    }
+}
