@@ -12,6 +12,7 @@ use utoipa::ToSchema;
 
 use crate::batch_columns::BatchColumns;
 use crate::json_batch::{self, JsonTable};
+use crate::json_within::problem_of;
 use crate::limits::Limits;
 use crate::problem::{Kind, Problem};
 use crate::spool::Spool;
@@ -287,7 +288,7 @@ pub fn read_json_batch(content: &[u8], limits: &Limits) -> Result<JsonRows, Stri
 
 /// JSON that says where it is wrong.
 pub(crate) fn parse_json<'a, T: Deserialize<'a>>(content: &'a [u8]) -> Result<T, Problem> {
-    serde_json::from_slice(content).map_err(|error| json_batch::problem_of(&error))
+    serde_json::from_slice(content).map_err(|error| problem_of(&error))
 }
 
 pub(crate) fn require_classes(columns: usize, limits: &Limits) -> Result<(), Problem> {

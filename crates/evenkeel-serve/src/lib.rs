@@ -25,6 +25,7 @@ mod facts;
 mod headers;
 mod json_batch;
 mod json_labels;
+mod json_within;
 mod limits;
 mod listen;
 mod lock;
