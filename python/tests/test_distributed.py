@@ -368,9 +368,11 @@ def test_a_table_that_changes_between_the_passes_is_an_error(world):
             job.end_pass()
 
 
-@pytest.mark.parametrize("name, passes", [("permutations", 3), ("stored plan", 4)])
+@pytest.mark.parametrize("name, passes", [("permutations", 3), ("stored plan", 4), ("stored plan, labels", 3)])
 def test_rows_that_change_before_any_pass_of_a_check_are_an_error(world, name, passes):
     given = dict(CHECKS[name])
+    if "y_target" in given:
+        given["y_target"] = {row: int(world["target"][row].argmax()) for row in world["labels"]}
     stored = given.pop("stored", None)
     cal = {"probs_cal": world["cal"], "y_cal": world["y"]}
     if stored is not None:
@@ -378,7 +380,12 @@ def test_rows_that_change_before_any_pass_of_a_check_are_an_error(world, name, p
     keys = np.arange(len(world["target"]))
     values = world["target"].copy()
     values[17] = values[17][::-1]
-    # One to look, two of the fit of what is recommended, one for the sizes of its sets.
+    # One to look, two of the fit of what is recommended (one where labels decide), one for the sizes of its sets.
+    job, counted = ek.CheckJob(**cal, **given), 0
+    while counted == 0 or job.end_pass():
+        job.merge(ek.partial(job.plan(), 0, [(world["target"], keys)]))
+        counted += 1
+    assert counted == passes
     for changed, (probs, ids) in itertools.product(range(1, passes + 1), [(values, keys), (world["target"], np.roll(keys, 1))]):
         job = ek.CheckJob(**cal, **given)
         for number in itertools.count(1):

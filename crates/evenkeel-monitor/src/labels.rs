@@ -1,8 +1,8 @@
 //! Labels that arrive late: coverage of their batch, and since the calibration was approved.
 
 use evenkeel::certify::{
-    AlarmState, CoverageAlarm, CoverageSequence, Covered, CoveredLabels, SequenceState,
-    clopper_pearson,
+    AlarmState, CoverageAlarm, CoverageSequence, Covered, CoveredLabels, SequenceStanding,
+    SequenceState, clopper_pearson,
 };
 use evenkeel::level::{FailureProbability, Miscoverage};
 use serde::{Deserialize, Serialize};
@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::alarm::{AlarmRecord, AlarmRule, NewAlarm, Severity};
 use crate::error::{MonitorError, Result};
 use crate::instant::Instant;
+use crate::mean_coverage::MeanCoverage;
 use crate::summary::Measured;
 
 /// Labels of rows of one batch. The same labels may come again; they count once.
@@ -55,7 +56,9 @@ impl LabelWatch {
 
     /// What is known.
     pub fn state(&self) -> SinceApproval {
-        SinceApproval { sequence: self.sequence.state(), alarm: self.alarm.state() }
+        let (sequence, alarm) = (self.sequence.state(), self.alarm.state());
+        let mean = MeanCoverage::of(sequence.labels, sequence.covered, 1.0 - sequence.confidence);
+        SinceApproval { mean, sequence, alarm }
     }
 
     /// As bytes.
@@ -79,24 +82,23 @@ impl LabelWatch {
 
     /// The alarm that has just gone off.
     pub fn alarm(&self, alpha: f64) -> NewAlarm {
-        let SinceApproval { sequence, alarm } = self.state();
-        let (labels, level) = (alarm.labels as f64, 1.0 - alpha);
-        let value = 1.0 - alarm.misses as f64 / labels.max(1.0);
+        let SinceApproval { mean, alarm, .. } = self.state();
+        let level = 1.0 - alpha;
         let reason = format!(
             "{}: {} of {} covered, {:.0} % ({:.0}-{:.0}), level {:.0} %",
             AlarmRule::Labels.meaning(),
             alarm.labels - alarm.misses,
             alarm.labels,
-            100.0 * value,
-            100.0 * sequence.low,
-            100.0 * sequence.high,
+            100.0 * mean.value,
+            100.0 * mean.low,
+            100.0 * mean.high,
             100.0 * level,
         );
         NewAlarm {
             rule: AlarmRule::Labels,
             value: (-alarm.ln_e_value).exp(),
-            limit: 1.0 - sequence.confidence,
-            severity: Severity::of_loss(100.0 * (level - value)),
+            limit: 1.0 - mean.confidence,
+            severity: Severity::of_loss(100.0 * (level - mean.value)),
             reason,
         }
     }
@@ -117,10 +119,31 @@ pub enum LabelStep {
 /// What labels show since a watch began.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct SinceApproval {
-    /// The interval that holds after every label at once.
+    /// Mean coverage of the labels so far: its interval holds after every label at once, also while coverage changes.
+    pub mean: MeanCoverage,
+    /// The interval for a coverage that never changes, narrower where that is so. Where coverage changes it may leave out the share that is
+    /// observed; `standing` says when no one coverage explains all labels.
     pub sequence: SequenceState,
     /// The evidence against "coverage is at least the level".
     pub alarm: AlarmState,
+}
+
+impl SinceApproval {
+    /// `23 of 40 covered, coverage so far 32-81 %`, and that it changed where no one coverage explains the labels.
+    pub fn words(&self) -> String {
+        let Self { mean, sequence, alarm } = self;
+        let changed = match sequence.standing {
+            SequenceStanding::Holds => "",
+            SequenceStanding::NoCoverageFits => ", and it changed along the way",
+        };
+        format!(
+            "{} of {} covered, coverage so far {:.0}-{:.0} %{changed}",
+            alarm.labels - alarm.misses,
+            alarm.labels,
+            100.0 * mean.low,
+            100.0 * mean.high
+        )
+    }
 }
 
 /// The answer to late labels.
@@ -174,4 +197,44 @@ pub(crate) fn require_within(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn watched(parts: &[(u64, u64)]) -> SinceApproval {
+        let mut watch = LabelWatch::new(0.1, 0.05).unwrap();
+        for (labels, covered) in parts {
+            for label in 0..*labels {
+                // Spread evenly: `covered` of `labels`.
+                let is_covered = (label + 1) * covered / labels > label * covered / labels;
+                watch.update(Covered::from(is_covered));
+            }
+        }
+        watch.state()
+    }
+
+    /// 242 of 360, of which the first were covered as promised: an interval for one coverage says 72 to 81 %.
+    #[test]
+    fn what_is_shown_holds_the_share_that_is_observed_while_coverage_drifts() {
+        for parts in [
+            &[(160, 140), (200, 102)][..],
+            &[(120, 108), (120, 84), (120, 50)],
+            &[(200, 180), (160, 62)],
+        ] {
+            let found = watched(parts);
+            assert_eq!((found.alarm.labels, found.alarm.labels - found.alarm.misses), (360, 242));
+            let MeanCoverage { value, low, high, .. } = found.mean;
+            assert!(low < value && value < high && high - low < 0.2, "{found:?}");
+            assert!(
+                found.words().starts_with("242 of 360 covered, coverage so far 5"),
+                "{}",
+                found.words()
+            );
+        }
+        let jumped = watched(&[(400, 400), (600, 0)]);
+        assert!(!(jumped.sequence.low..=jumped.sequence.high).contains(&jumped.mean.value));
+        assert!(jumped.words().ends_with("%, and it changed along the way"), "{}", jumped.words());
+    }
 }

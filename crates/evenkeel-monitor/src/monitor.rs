@@ -14,7 +14,7 @@ use crate::instant::Instant;
 use crate::kept_rows::KeptRows;
 use crate::labels::{LabelsReceived, LateLabels};
 use crate::model::{Model, ModelName, NewModel, Version};
-use crate::proposal::{Decision, NewProposal, Proposal};
+use crate::proposal::{Decision, NewProposal, Proposal, ProposalState};
 use crate::receive::{advance, look, proposal, require_key};
 use crate::reference::Reference;
 use crate::status::ModelStatus;
@@ -180,7 +180,7 @@ impl Monitor {
         Ok(Some(Received { record, duplicate: true, document, proposal: None }))
     }
 
-    /// Counts labels that came late. Where they set off the alarm and rows were kept, a proposal is made with them.
+    /// Counts labels that came late. Where they set off the alarm, rows were kept and no proposal is open, one is made with them.
     ///
     /// # Errors
     /// If rows or labels are not of the batch, a row has another label already, or its sets were not kept.
@@ -188,8 +188,8 @@ impl Monitor {
         let received = self.store().add_labels(name, labels)?;
         if received.alarm.is_some() {
             // The labels are counted, whatever becomes of the proposal: an error here would have them sent again.
-            match self.propose(name, labels.at) {
-                Ok(_) | Err(MonitorError::NotJudged { .. }) => {}
+            match self.propose_where_none_is_open(name, labels.at) {
+                Ok(()) | Err(MonitorError::NotJudged { .. }) => {}
                 Err(error) => self.store().note(&NewAudit {
                     at: labels.at,
                     who: "monitor",
@@ -210,7 +210,18 @@ impl Monitor {
         self.store().rows_of_ids(name, batch, ids)
     }
 
-    /// Makes a proposal of the last batches whose rows were kept, with the labels that have arrived for them.
+    /// Makes a proposal unless one is open: few labels must not take the place of what someone is about to decide on, which may rest on
+    /// more. Whoever wants another asks for it.
+    fn propose_where_none_is_open(&self, name: &ModelName, at: Instant) -> Result<()> {
+        let is_open = |proposal: &Proposal| proposal.state == ProposalState::Open;
+        match self.proposals(name)?.iter().any(is_open) {
+            true => Ok(()),
+            false => self.propose(name, at).map(|_| ()),
+        }
+    }
+
+    /// Makes a proposal of the last batches whose rows were kept, with the labels that have arrived for them. It takes the place of one
+    /// that is open.
     ///
     /// # Errors
     /// If no rows were kept.

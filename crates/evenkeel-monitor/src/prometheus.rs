@@ -97,7 +97,7 @@ fn families(all: &[ModelStatus]) -> Vec<Family> {
         of(
             "evenkeel_light",
             "gauge",
-            "0 green, 1 amber, 2 red, by the estimated loss.",
+            "0 green, 1 amber, 2 red, by the estimated loss; absent until the calibration in use has had a batch.",
             &|status| status.light.map(|light| f64::from(light as u8)),
         ),
         of(
@@ -122,10 +122,7 @@ fn families(all: &[ModelStatus]) -> Vec<Family> {
             "evenkeel_coverage_measured",
             "gauge",
             "Coverage counted on labels since the last decision.",
-            &|status| {
-                labels(status)
-                    .map(|found| 1.0 - found.alarm.misses as f64 / found.alarm.labels.max(1) as f64)
-            },
+            &|status| labels(status).map(|found| found.mean.value),
         ),
         of(
             "evenkeel_labels_total",
@@ -177,8 +174,8 @@ fn ends(all: &[ModelStatus], name: &'static str, help: &'static str, side: Side)
         }
         if let Some(found) = &status.labels {
             let value = match side {
-                Side::Low => found.sequence.low,
-                Side::High => found.sequence.high,
+                Side::Low => found.mean.low,
+                Side::High => found.mean.high,
             };
             samples.push((format!("{model},kind=\"measured\""), value));
         }

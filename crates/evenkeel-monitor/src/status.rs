@@ -16,7 +16,8 @@ use crate::store::Watch;
 pub struct ModelStatus {
     /// The model.
     pub model: Model,
-    /// Green, amber or red, by the last batch and the alarms that stand; none before any batch.
+    /// Green, amber or red, by the last batch and the alarms that stand; none before the first batch of the calibration in use: what is
+    /// known of coverage is then known of another threshold.
     pub light: Option<Light>,
     /// The last batch.
     pub last: Option<BatchRecord>,
@@ -46,8 +47,9 @@ impl ModelStatus {
         let alarms: Vec<AlarmRecord> =
             alarms.iter().filter(|alarm| alarm.standing).cloned().collect();
         let labels = watch.labels.state();
+        let in_use = last.as_ref().filter(|batch| batch.version == model.version);
         Self {
-            light: last.as_ref().map(|batch| light(batch, &alarms)),
+            light: in_use.map(|batch| light(batch, &alarms)),
             since: watch.started,
             batches_since: watch.stream.batches(),
             labels: (labels.alarm.labels > 0).then_some(labels),

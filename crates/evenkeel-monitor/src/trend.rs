@@ -51,7 +51,11 @@ pub fn trend_of(
         model: status.model.name.to_string(),
         made: made.date(),
         level,
-        verdict: status.last.as_ref().map(|last| verdict_of(&last.summary.verdict)),
+        // Of another threshold there is a headline, and no verdict.
+        verdict: status
+            .light
+            .and(status.last.as_ref())
+            .map(|last| verdict_of(&last.summary.verdict)),
         headline,
         since: since(status),
         advice: advice(status),
@@ -172,16 +176,7 @@ fn facts(status: &ModelStatus) -> Vec<(String, String)> {
         ("kept of batches".to_owned(), model.keep.as_str().to_owned()),
     ];
     if let Some(labels) = &status.labels {
-        facts.push((
-            "labels since the last decision".to_owned(),
-            format!(
-                "{} of {} covered, coverage {:.0}-{:.0} %",
-                labels.alarm.labels - labels.alarm.misses,
-                labels.alarm.labels,
-                100.0 * labels.sequence.low,
-                100.0 * labels.sequence.high
-            ),
-        ));
+        facts.push(("labels since the last decision".to_owned(), labels.words()));
     }
     if let Some(week) = &status.week {
         facts.push((

@@ -6,12 +6,16 @@ use std::path::Path;
 
 use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use axum::http::{HeaderMap, StatusCode};
-use evenkeel_io::{IoError, MatrixReader, MatrixSource, TextRows, Values, text_of_path};
+use evenkeel_io::{
+    IoError, MatrixReader, MatrixSource, TableReading, TextRows, Values, text_of_path,
+};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use crate::batch_columns::BatchColumns;
+use crate::form::plain_media_type;
 use crate::json_batch::{self, JsonTable};
+use crate::json_within::problem_of;
 use crate::limits::Limits;
 use crate::problem::{Kind, Problem};
 use crate::spool::Spool;
@@ -22,8 +26,8 @@ const SHOWN: &str = "the body";
 /// Bytes of numbers that are read at a time.
 const STEP_BYTES: usize = 4 << 20;
 
-/// Ids of rows that are read at a time.
-const IDS_AT_A_TIME: usize = 1024;
+/// Cells of a column that are read at a time.
+const CELLS_AT_A_TIME: usize = 1024;
 
 /// The forms in which batches come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,8 +69,7 @@ impl BatchForm {
 
 /// The media type of a body, without its parameters and in lower case.
 fn media_type(headers: &HeaderMap) -> Option<String> {
-    let value = headers.get(CONTENT_TYPE)?.to_str().ok()?;
-    value.split(';').next().map(|name| name.trim().to_ascii_lowercase())
+    headers.get(CONTENT_TYPE)?.to_str().ok().map(plain_media_type)
 }
 
 /// 415, with what would be understood.
@@ -86,6 +89,26 @@ pub(crate) fn require_json(headers: &HeaderMap) -> Result<(), Problem> {
     match media_type(headers).as_deref() {
         Some("application/json") => Ok(()),
         named => Err(unsupported(named, "application/json")),
+    }
+}
+
+/// The forms in which the reference of a model comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ReferenceBody {
+    /// A calibration.
+    Json,
+    /// A form. No page of another site can send one: browsers ask this server before they PUT.
+    Form,
+}
+
+impl ReferenceBody {
+    /// The form that a head announces.
+    pub(crate) fn of(headers: &HeaderMap) -> Result<Self, Problem> {
+        match media_type(headers).as_deref() {
+            Some("application/json") => Ok(Self::Json),
+            Some("multipart/form-data") => Ok(Self::Form),
+            named => Err(unsupported(named, "application/json, multipart/form-data")),
+        }
     }
 }
 
@@ -208,22 +231,53 @@ pub(crate) fn rows_of_file(
     Ok(rows)
 }
 
-/// Ids of rows, some at a time: a table may say in a few bytes that a long word stands in a million rows.
-fn ids_of_table(mut cells: TextRows, name: &str, limits: &Limits) -> Result<Vec<String>, Problem> {
-    let (mut ids, mut bytes) = (Vec::new(), 0_usize);
+/// Ids of rows.
+fn ids_of_table(cells: TextRows, name: &str, limits: &Limits) -> Result<Vec<String>, Problem> {
+    let mut ids = Vec::new();
+    each_cell(cells, name, limits, |id| ids.push(id))?;
+    Ok(ids)
+}
+
+/// The cells of a column, some at a time: a table may say in a few bytes that a long word stands in a million rows.
+fn each_cell(
+    mut cells: TextRows,
+    name: &str,
+    limits: &Limits,
+    mut take: impl FnMut(String),
+) -> Result<(), Problem> {
+    let (mut rows, mut bytes) = (0_usize, 0_usize);
     loop {
-        let more = cells.next_rows(IDS_AT_A_TIME).map_err(|error| of_io(&error, name))?;
+        let more = cells.next_rows(CELLS_AT_A_TIME).map_err(|error| of_io(&error, name))?;
         if more.is_empty() {
-            return Ok(ids);
+            return Ok(());
         }
-        for id in more.into_iter().filter_map(|mut row| row.pop()) {
-            bytes = bytes.saturating_add(id.len() + size_of::<String>());
+        for cell in more.into_iter().filter_map(|mut row| row.pop()) {
+            bytes = bytes.saturating_add(cell.len() + size_of::<String>());
             if bytes > limits.inflated_bytes {
                 return Err(too_much(limits.inflated_bytes));
             }
-            ids.push(id);
-            require_rows(ids.len(), 1, limits)?;
+            rows += 1;
+            require_rows(rows, 1, limits)?;
+            take(cell);
         }
+    }
+}
+
+/// An error if the table of a file has more rows or columns than the limits let in. Nothing of it is held.
+pub(crate) fn require_table(file: &Path, limits: &Limits) -> Result<(), Problem> {
+    let name = text_of_path(file);
+    let source = MatrixSource::parse(&name).map_err(|error| of_io(&error, &name))?;
+    let reader = TableReading::default().open(&source).map_err(|error| of_io(&error, &name))?;
+    each_block(reader, &name, limits, |_| Ok(()))
+}
+
+/// The same of a file of one column, whose cells may be words. What is wrong with it otherwise is said where it is read.
+pub(crate) fn require_cells(file: &Path, limits: &Limits) -> Result<(), Problem> {
+    let name = text_of_path(file);
+    let source = MatrixSource::parse(&name).map_err(|error| of_io(&error, &name))?;
+    match TextRows::open(&source, None) {
+        Ok(cells) => each_cell(cells, &name, limits, drop),
+        Err(_) => Ok(()),
     }
 }
 
@@ -231,31 +285,42 @@ fn of_io(error: &IoError, name: &str) -> Problem {
     Problem::of_io(error, name, SHOWN)
 }
 
-fn rows_of_table(
+/// The rows of a table block by block, counted as they come: a parquet page that repeats one number claims millions of rows in a few
+/// bytes.
+fn each_block(
     mut reader: MatrixReader,
     name: &str,
     limits: &Limits,
-) -> Result<BatchRows, Problem> {
+    mut take: impl FnMut(&Values) -> Result<(), Problem>,
+) -> Result<(), Problem> {
     let columns = reader.columns();
     require_classes(columns, limits)?;
     let step = reader.rows_within(STEP_BYTES);
-    let mut held: Option<Values> = None;
     let mut rows = 0;
     while let Some(block) = reader.next_block(step).map_err(|error| of_io(&error, name))? {
         rows += block.row_count();
-        // As they come: a parquet page that repeats one number claims millions of rows in a few bytes.
         require_rows(rows, columns, limits)?;
-        let held = held.get_or_insert_with(|| match block.values() {
+        take(block.values())?;
+    }
+    Ok(())
+}
+
+fn rows_of_table(reader: MatrixReader, name: &str, limits: &Limits) -> Result<BatchRows, Problem> {
+    let columns = reader.columns();
+    let mut held: Option<Values> = None;
+    each_block(reader, name, limits, |values| {
+        let held = held.get_or_insert_with(|| match values {
             Values::F32(_) => Values::F32(Vec::new()),
             Values::F64(_) => Values::F64(Vec::new()),
         });
-        match (held, block.values()) {
+        match (held, values) {
             (Values::F32(held), Values::F32(more)) => held.extend_from_slice(more),
             (Values::F64(held), Values::F64(more)) => held.extend_from_slice(more),
             // A reader keeps its precision.
             _ => return Err(Problem::data("the body changes its precision from row to row")),
         }
-    }
+        Ok(())
+    })?;
     let values = held.ok_or_else(|| Problem::data("the body holds no rows; send at least one"))?;
     Ok(BatchRows { values, columns, ids: None })
 }
@@ -287,7 +352,7 @@ pub fn read_json_batch(content: &[u8], limits: &Limits) -> Result<JsonRows, Stri
 
 /// JSON that says where it is wrong.
 pub(crate) fn parse_json<'a, T: Deserialize<'a>>(content: &'a [u8]) -> Result<T, Problem> {
-    serde_json::from_slice(content).map_err(|error| json_batch::problem_of(&error))
+    serde_json::from_slice(content).map_err(|error| problem_of(&error))
 }
 
 pub(crate) fn require_classes(columns: usize, limits: &Limits) -> Result<(), Problem> {

@@ -1,12 +1,11 @@
-//! A batch of JSON, held to the limits while it is read: a row of one number takes 4 bytes of text and twenty times that in memory, so
-//! that counting afterwards would be too late.
+//! A batch of JSON, held to the limits while it is read.
 
-use std::cell::RefCell;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
 use crate::content::{RowId, require_classes, require_rows};
+use crate::json_within::{List, Within, read_within};
 use crate::limits::Limits;
 use crate::problem::Problem;
 
@@ -26,37 +25,12 @@ pub(crate) struct JsonTable {
 /// # Errors
 /// If it is no JSON, no batch, beyond the limits, or its rows have several widths.
 pub(crate) fn read(content: &[u8], limits: &Limits) -> Result<JsonTable, Problem> {
-    let stopped = RefCell::new(None);
-    let mut json = serde_json::Deserializer::from_slice(content);
-    let found = Batch { limits, stopped: &stopped }
-        .deserialize(&mut json)
-        .and_then(|table| json.end().map(|()| table));
-    found.map_err(|error| stopped.take().unwrap_or_else(|| problem_of(&error)))
-}
-
-/// What is wrong with the text itself.
-pub(crate) fn problem_of(error: &serde_json::Error) -> Problem {
-    match error.classify() {
-        serde_json::error::Category::Data => Problem::data(format!("the body: {error}")),
-        _ => Problem::usage(format!("the body is not JSON: {error}")),
-    }
+    read_within(content, limits, |within, json| Batch(within).deserialize(json))
 }
 
 /// The object itself.
 #[derive(Clone, Copy)]
-struct Batch<'a> {
-    limits: &'a Limits,
-    /// Why reading ended, where it was not the text's fault.
-    stopped: &'a RefCell<Option<Problem>>,
-}
-
-impl Batch<'_> {
-    /// Ends the reading with an answer of our own.
-    fn stop<E: serde::de::Error>(&self, problem: Problem) -> E {
-        self.stopped.replace(Some(problem));
-        E::custom("stopped")
-    }
-}
+struct Batch<'a>(Within<'a>);
 
 impl<'de> DeserializeSeed<'de> for Batch<'_> {
     type Value = JsonTable;
@@ -81,9 +55,9 @@ impl<'de> Visitor<'de> for Batch<'_> {
                 "ids" if table.ids.is_some() => return Err(A::Error::duplicate_field("ids")),
                 "probs" => {
                     seen = true;
-                    map.next_value_seed(Rows { batch: self, table: &mut table })?;
+                    map.next_value_seed(Rows { within: self.0, table: &mut table })?;
                 }
-                "ids" => table.ids = map.next_value_seed(Ids { batch: self })?,
+                "ids" => table.ids = map.next_value_seed(List::<RowId, String>::within(self.0))?,
                 _ => return Err(A::Error::unknown_field(&key, &["probs", "ids"])),
             }
         }
@@ -93,7 +67,7 @@ impl<'de> Visitor<'de> for Batch<'_> {
 
 /// The list of rows.
 struct Rows<'a, 't> {
-    batch: Batch<'a>,
+    within: Within<'a>,
     table: &'t mut JsonTable,
 }
 
@@ -113,26 +87,26 @@ impl<'de> Visitor<'de> for Rows<'_, '_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        let Self { batch, table } = self;
+        let Self { within, table } = self;
         let mut rows = 0;
-        while let Some(found) = list.next_element_seed(Row { batch, values: &mut table.values })? {
+        while let Some(found) = list.next_element_seed(Row { within, values: &mut table.values })? {
             if rows == 0 {
                 table.columns = found;
             }
             if found == 0 && rows == 0 {
-                return Err(batch.stop(no_rows()));
+                return Err(within.stop(no_rows()));
             }
             if found != table.columns {
-                return Err(batch.stop(Problem::data(format!(
+                return Err(within.stop(Problem::data(format!(
                     "row {rows} of `probs` has {found} numbers, row 0 has {}; send a number for each class in every row",
                     table.columns
                 ))));
             }
             rows += 1;
-            require_rows(rows, table.columns, batch.limits)
-                .map_err(|problem| batch.stop::<A::Error>(problem))?;
+            require_rows(rows, table.columns, within.limits)
+                .map_err(|problem| within.stop::<A::Error>(problem))?;
         }
-        if rows == 0 { Err(batch.stop(no_rows())) } else { Ok(()) }
+        if rows == 0 { Err(within.stop(no_rows())) } else { Ok(()) }
     }
 }
 
@@ -142,7 +116,7 @@ fn no_rows() -> Problem {
 
 /// One row, whose numbers follow those of the rows before.
 struct Row<'a, 't> {
-    batch: Batch<'a>,
+    within: Within<'a>,
     values: &'t mut Vec<f64>,
 }
 
@@ -165,49 +139,10 @@ impl<'de> Visitor<'de> for Row<'_, '_> {
         let mut found = 0;
         while let Some(value) = list.next_element::<f64>()? {
             found += 1;
-            require_classes(found, self.batch.limits)
-                .map_err(|problem| self.batch.stop::<A::Error>(problem))?;
+            require_classes(found, self.within.limits)
+                .map_err(|problem| self.within.stop::<A::Error>(problem))?;
             self.values.push(value);
         }
         Ok(found)
-    }
-}
-
-/// The names of the rows, or null.
-struct Ids<'a> {
-    batch: Batch<'a>,
-}
-
-impl<'de> DeserializeSeed<'de> for Ids<'_> {
-    type Value = Option<Vec<String>>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_option(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Ids<'_> {
-    type Value = Option<Vec<String>>;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a list of what the rows are called")
-    }
-
-    fn visit_none<E>(self) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_seq(self)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-        let mut ids = Vec::new();
-        while let Some(id) = list.next_element::<RowId>()? {
-            ids.push(id.into());
-            require_rows(ids.len(), 1, self.batch.limits)
-                .map_err(|problem| self.batch.stop::<A::Error>(problem))?;
-        }
-        Ok(Some(ids))
     }
 }

@@ -1,14 +1,11 @@
 //! Late labels of JSON, held to the limits while they are read: an empty id takes 3 bytes of text and eight times that in memory.
 
-use std::cell::RefCell;
 use std::fmt;
-use std::marker::PhantomData;
 
-use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, Visitor};
 
-use crate::content::{RowId, require_rows};
-use crate::json_batch::problem_of;
+use crate::content::RowId;
+use crate::json_within::{List, Within, read_within};
 use crate::limits::Limits;
 use crate::problem::Problem;
 
@@ -28,12 +25,7 @@ pub struct JsonLabels {
 /// # Errors
 /// If it is no JSON, no such document, or beyond the limits.
 pub(crate) fn read(content: &[u8], limits: &Limits) -> Result<JsonLabels, Problem> {
-    let stopped = RefCell::new(None);
-    let mut json = serde_json::Deserializer::from_slice(content);
-    let found = Document { limits, stopped: &stopped }
-        .deserialize(&mut json)
-        .and_then(|labels| json.end().map(|()| labels));
-    found.map_err(|error| stopped.take().unwrap_or_else(|| problem_of(&error)))
+    read_within(content, limits, |within, json| Document(within).deserialize(json))
 }
 
 /// Reads late labels of JSON as the server does.
@@ -46,11 +38,7 @@ pub fn read_json_labels(content: &[u8], limits: &Limits) -> Result<JsonLabels, S
 
 /// The object itself.
 #[derive(Clone, Copy)]
-struct Document<'a> {
-    limits: &'a Limits,
-    /// Why reading ended, where it was not the text's fault.
-    stopped: &'a RefCell<Option<Problem>>,
-}
+struct Document<'a>(Within<'a>);
 
 impl<'de> DeserializeSeed<'de> for Document<'_> {
     type Value = JsonLabels;
@@ -78,10 +66,10 @@ impl<'de> Visitor<'de> for Document<'_> {
                 return Err(A::Error::duplicate_field(FIELDS[field]));
             }
             match field {
-                0 => found.rows = map.next_value_seed(List::<u32, u32>::of(self))?,
-                1 => found.ids = map.next_value_seed(List::<RowId, String>::of(self))?,
+                0 => found.rows = map.next_value_seed(List::<u32, u32>::within(self.0))?,
+                1 => found.ids = map.next_value_seed(List::<RowId, String>::within(self.0))?,
                 _ => {
-                    let labels = map.next_value_seed(List::<u32, u32>::of(self))?;
+                    let labels = map.next_value_seed(List::<u32, u32>::within(self.0))?;
                     found.labels = labels.ok_or_else(|| {
                         A::Error::invalid_type(serde::de::Unexpected::Unit, &"a list of classes")
                     })?;
@@ -93,58 +81,6 @@ impl<'de> Visitor<'de> for Document<'_> {
 }
 
 const FIELDS: [&str; 3] = ["rows", "ids", "labels"];
-
-/// A list of at most as many things as a batch may have rows, or null.
-struct List<'a, T, U> {
-    document: Document<'a>,
-    of: PhantomData<(T, U)>,
-}
-
-impl<'a, T, U> List<'a, T, U> {
-    fn of(document: Document<'a>) -> Self {
-        Self { document, of: PhantomData }
-    }
-}
-
-impl<'de, T: Deserialize<'de> + Into<U>, U> DeserializeSeed<'de> for List<'_, T, U> {
-    type Value = Option<Vec<U>>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_option(self)
-    }
-}
-
-impl<'de, T: Deserialize<'de> + Into<U>, U> Visitor<'de> for List<'_, T, U> {
-    type Value = Option<Vec<U>>;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a list")
-    }
-
-    fn visit_none<E>(self) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_seq(self)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-        let mut all = Vec::new();
-        while let Some(one) = list.next_element::<T>()? {
-            if let Err(problem) = require_rows(all.len() + 1, 1, self.document.limits) {
-                self.document.stopped.replace(Some(problem));
-                return Err(A::Error::custom("stopped"));
-            }
-            all.push(one.into());
-        }
-        Ok(Some(all))
-    }
-}
 
 #[cfg(test)]
 mod tests {

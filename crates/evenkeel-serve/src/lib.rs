@@ -5,6 +5,7 @@
 //! listen       connections, heads and readers within their time         headers   what every answer says
 //! caller       tokens and scopes                                        session   cookies and forms of browsers
 //! body         bytes within limits      content   bytes -> rows         queue     checks on threads of their own
+//! form         bytes -> parts           sent_reference   a calibration, or rows and labels -> the reference of a model
 //! routes       the interface, described in /openapi.json                pages     the same for people
 //! webhooks     from the store's outbox, signed, with patience           watch     batches from a folder
 //! ```
@@ -22,9 +23,11 @@ mod content;
 mod disk;
 mod error;
 mod facts;
+mod form;
 mod headers;
 mod json_batch;
 mod json_labels;
+mod json_within;
 mod limits;
 mod listen;
 mod lock;
@@ -37,6 +40,7 @@ mod queue;
 mod routes;
 mod running;
 mod seconds_histogram;
+mod sent_reference;
 mod session;
 mod settings;
 mod signature;

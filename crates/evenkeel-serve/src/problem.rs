@@ -116,6 +116,12 @@ impl Problem {
         &self.detail
     }
 
+    /// The same, with what the caller calls something in place of the name under which it was kept.
+    pub(crate) fn renamed(mut self, kept_as: &str, shown: &str) -> Self {
+        self.detail = self.detail.replace(kept_as, shown);
+        self
+    }
+
     fn document(&self) -> ProblemDocument {
         ProblemDocument {
             r#type: "about:blank",
@@ -141,15 +147,16 @@ impl Problem {
 
     /// Of something that a reader found. `shown` is what the caller sees in place of the name under which the body was kept.
     pub(crate) fn of_io(error: &IoError, kept_as: &str, shown: &str) -> Self {
-        let detail = match kept_as {
-            "" => error.to_string(),
-            kept_as => error.to_string().replace(kept_as, shown),
-        };
-        match error.category() {
+        let detail = error.to_string();
+        let problem = match error.category() {
             Category::Argument => Self::usage(detail),
             Category::Content | Category::Incompatible => Self::data(detail),
             Category::Core(category) => of_core(category, detail),
             Category::System => Self::system(error),
+        };
+        match kept_as {
+            "" => problem,
+            kept_as => problem.renamed(kept_as, shown),
         }
     }
 }
@@ -171,10 +178,16 @@ impl From<evenkeel::Error> for Problem {
     }
 }
 
+impl From<JobError> for Problem {
+    fn from(error: JobError) -> Self {
+        Self::of_job(&error)
+    }
+}
+
 impl From<MonitorError> for Problem {
     fn from(error: MonitorError) -> Self {
         let error = match error {
-            MonitorError::Job(job) => return Self::of_job(&job),
+            MonitorError::Job(job) => return job.into(),
             MonitorError::Core(core) => return core.into(),
             MonitorError::Io(io) => return Self::of_io(&io, "", ""),
             other => other,

@@ -4,7 +4,7 @@ use rusqlite::{Connection, Row, Transaction, params};
 
 use super::sqlite::{SqliteStore, Stopped};
 use super::sqlite_outbox::{Message, send};
-use super::sqlite_proposals::insert_proposal;
+use super::sqlite_proposals::{has_open, insert_proposal};
 use super::sqlite_rows::{
     ALARM, BATCH, ModelRow, alarm_of, all, batch_of, count, damaged, find_model, find_watch, whole,
     with_alarms,
@@ -47,11 +47,13 @@ impl SqliteStore {
             if let Some(alarm) = &watched.alarm {
                 insert_alarm(transaction, &found, Some(number), alarm, batch.received)?;
             }
-            let proposal = watched
-                .proposal
-                .as_ref()
-                .map(|new| insert_proposal(transaction, &found, new, batch.received))
-                .transpose()?;
+            let proposal = match &watched.proposal {
+                // One that waits for a decision stays: it may rest on more than this batch.
+                Some(new) if !has_open(transaction, &found)? => {
+                    Some(insert_proposal(transaction, &found, new, batch.received)?)
+                }
+                _ => None,
+            };
             let record = with_key(transaction, &found, batch.key)?;
             let record = record
                 .ok_or_else(|| Stopped::Damaged("a batch that was stored is missing".to_owned()))?;

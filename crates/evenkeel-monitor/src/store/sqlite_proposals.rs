@@ -63,6 +63,12 @@ fn proposal_of(row: &Row<'_>, model: &Model) -> Result<Proposal, Stopped> {
     })
 }
 
+/// Whether a proposal of the model waits for a decision.
+pub(super) fn has_open(transaction: &Transaction<'_>, found: &ModelRow) -> Result<bool, Stopped> {
+    let sql = "SELECT 1 FROM proposals WHERE model = ?1 AND state = 'open' LIMIT 1";
+    Ok(number(transaction, sql, [found.id])?.is_some())
+}
+
 /// Stores a proposal; open ones of the same model give way.
 pub(super) fn insert_proposal(
     transaction: &Transaction<'_>,

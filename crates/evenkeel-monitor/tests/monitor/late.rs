@@ -1,7 +1,8 @@
 //! Labels that come after a decision, and proposals that come too late for one.
 
 use evenkeel_monitor::{
-    AlarmRule, Choice, Decision, Keep, LabelsReceived, LateLabels, Light, Monitor, Severity,
+    AlarmRule, Choice, Decision, Keep, LabelsReceived, LateLabels, Light, Monitor, ProposalState,
+    Severity,
 };
 
 use crate::world::{CLEAR, FADED, Folder, day, name, rows, send, watched};
@@ -68,6 +69,60 @@ fn labels_that_show_a_serious_loss_turn_the_light_red() {
     let late = LateLabels { batch: 1, labels: &wrong, who: "tests", at: day(2) };
     assert!(monitor.add_labels(&name(), &late).unwrap().alarm.is_some());
     assert_eq!(monitor.status(&name()).unwrap().light, Some(Light::Red));
+}
+
+/// What someone is about to decide on is not replaced by what a few labels say; whoever wants that asks for it.
+#[test]
+fn a_proposal_that_is_open_stays_until_someone_asks_for_another() {
+    let folder = Folder::new();
+    let monitor = watched(&folder.store(), Keep::Rows);
+    let fired = (1..=4).find_map(|night| {
+        let values = rows(ROWS, FADED, night).0;
+        send(&monitor, &format!("{night}"), &values, day(night.cast_signed())).unwrap().proposal
+    });
+    assert_eq!(fired, Some(1));
+    let before = monitor.proposals(&name()).unwrap();
+    let alarm = missed(&monitor).alarm.expect("an alarm");
+    assert_eq!(alarm.rule, AlarmRule::Labels);
+    assert_eq!(monitor.proposals(&name()).unwrap(), before);
+    assert_eq!(monitor.propose(&name(), day(7)).unwrap(), 2);
+    let states: Vec<ProposalState> =
+        monitor.proposals(&name()).unwrap().iter().map(|one| one.state).collect();
+    assert_eq!(states, [ProposalState::Open, ProposalState::Superseded]);
+}
+
+/// The other way round: an alarm without labels leaves a proposal that rests on labels.
+#[test]
+fn an_alarm_without_labels_leaves_the_proposal_of_an_alarm_by_labels() {
+    let folder = Folder::new();
+    let monitor = watched(&folder.store(), Keep::Rows);
+    send(&monitor, "a", &rows(ROWS, CLEAR, 1).0, day(1)).unwrap();
+    assert!(missed(&monitor).alarm.is_some());
+    let made = monitor.status(&name()).unwrap().proposal.expect("a proposal");
+    assert!(made.labels > 0);
+    let fired = (2..=6).find_map(|night| {
+        let values = rows(ROWS, FADED, night).0;
+        let found = send(&monitor, &format!("{night}"), &values, day(night.cast_signed())).unwrap();
+        (!found.record.alarms.is_empty()).then_some(found)
+    });
+    assert_eq!(fired.expect("an alarm").proposal, None);
+    assert_eq!(monitor.status(&name()).unwrap().proposal, Some(made));
+}
+
+/// What is known of coverage after an approval is known of another threshold; after a rejection it is as it was.
+#[test]
+fn the_light_waits_for_the_first_batch_after_an_approval() {
+    let folder = Folder::new();
+    let monitor = decided(&folder, Choice::Approve);
+    let light = |monitor: &Monitor| monitor.status(&name()).unwrap().light;
+    let text = |monitor: &Monitor| evenkeel_monitor::prometheus::prometheus(monitor).unwrap();
+    assert_eq!(light(&monitor), None);
+    assert!(!text(&monitor).contains("evenkeel_light{"), "{}", text(&monitor));
+    send(&monitor, "after", &rows(ROWS, FADED, 30).0, day(6)).unwrap();
+    assert!(light(&monitor).is_some());
+    assert!(text(&monitor).contains("evenkeel_light{"));
+    let folder = Folder::new();
+    assert!(light(&decided(&folder, Choice::Reject)).is_some());
 }
 
 /// A proposal that was made for a watch that is over would replace another calibration than it was compared with.

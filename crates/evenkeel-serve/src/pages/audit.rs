@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use askama::Template;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use evenkeel_monitor::AuditEntry;
-use serde::Deserialize;
 
+use super::before::Before;
 use super::visitor::{Reader, Visitor};
 use super::words::minute;
 use crate::app::App;
@@ -26,41 +25,31 @@ struct AuditPage<'a> {
     older: String,
 }
 
-struct Line {
-    time: String,
-    who: String,
-    model: String,
-    words: String,
+/// A line of the log, as pages show it.
+pub(super) struct Line {
+    pub time: String,
+    pub who: String,
+    /// Empty where it concerns several models or the server.
+    pub model: String,
+    pub words: String,
 }
 
 impl From<AuditEntry> for Line {
     fn from(entry: AuditEntry) -> Self {
-        let (time, words) = (minute(entry.at), words(&entry));
-        Self { time, who: entry.who, model: entry.model.unwrap_or_default(), words }
+        let words = match entry.details.is_empty() {
+            true => entry.what,
+            false => format!("{}: {}", entry.what, entry.details),
+        };
+        let model = entry.model.unwrap_or_default();
+        Self { time: minute(entry.at), who: entry.who, model, words }
     }
-}
-
-/// What was done, with its details.
-pub(super) fn words(entry: &AuditEntry) -> String {
-    match entry.details.is_empty() {
-        true => entry.what.clone(),
-        false => format!("{}: {}", entry.what, entry.details),
-    }
-}
-
-#[derive(Debug, Default, Deserialize)]
-pub(super) struct BeforeQuery {
-    /// Lines before this number.
-    before: Option<u64>,
 }
 
 pub(super) async fn page(
     State(app): State<Arc<App>>,
     Reader { visitor, caller }: Reader,
-    query: Result<Query<BeforeQuery>, QueryRejection>,
+    Before { before }: Before,
 ) -> Response {
-    // A number that is none is no reason to show nothing.
-    let before = query.ok().and_then(|Query(query)| query.before);
     let found = app.read(move |store| audit_lines(store, &caller, before, PAGE));
     let (lines, next) = match found.await {
         Ok(found) => found,

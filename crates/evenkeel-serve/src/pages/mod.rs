@@ -10,6 +10,7 @@
 //! ```
 
 mod audit;
+mod before;
 mod card;
 mod decide;
 mod files;

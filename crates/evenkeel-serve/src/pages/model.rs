@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use askama::Template;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use evenkeel_monitor::{
-    AuditEntry, AuditQuery, BatchQuery, BatchRecord, History as _, Proposal, ProposalState,
+    AuditQuery, BatchQuery, BatchRecord, History as _, Proposal, ProposalState,
 };
 use evenkeel_report::warning_html;
-use serde::Deserialize;
 
+use super::audit::Line;
+use super::before::Before;
 use super::card::Card;
 use super::visitor::{Reader, Visitor};
 use super::words::{minute, p_value, percent, percent_range, tone};
@@ -79,26 +79,12 @@ struct AlarmLine {
     words: String,
 }
 
-struct Line {
-    time: String,
-    who: String,
-    words: String,
-}
-
-#[derive(Debug, Default, Deserialize)]
-pub(super) struct BeforeQuery {
-    /// Batches before this number.
-    before: Option<u64>,
-}
-
 pub(super) async fn page(
     State(app): State<Arc<App>>,
     Reader { visitor, caller }: Reader,
     name: Result<InModel, Problem>,
-    query: Result<Query<BeforeQuery>, QueryRejection>,
+    Before { before }: Before,
 ) -> Response {
-    // A number that is none is no reason to show nothing.
-    let before = query.ok().and_then(|Query(query)| query.before);
     let found = async {
         let InModel(name) = name?;
         caller.require(Scope::Read, Some(name.as_str()))?;
@@ -149,15 +135,10 @@ pub(super) async fn page(
         } else {
             String::new()
         },
-        audit: audit.into_iter().map(line).collect(),
+        audit: audit.into_iter().map(Line::from).collect(),
         visitor: &visitor,
     };
     super::page(&visitor, StatusCode::OK, &page)
-}
-
-fn line(entry: AuditEntry) -> Line {
-    let words = super::audit::words(&entry);
-    Line { time: minute(entry.at), who: entry.who, words }
 }
 
 /// Open ones, and the last that was decided on.

@@ -46,6 +46,16 @@ pub(crate) struct ModelAnswer {
     rows: u64,
 }
 
+/// A model that was made, or was there.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct MadeModelAnswer {
+    /// The model.
+    #[serde(flatten)]
+    model: ModelAnswer,
+    /// What to know about a calibration that was made of rows and labels; none of one that was sent.
+    warnings: Vec<String>,
+}
+
 /// Models, by name.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct ModelsAnswer {

@@ -8,17 +8,25 @@ use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use evenkeel_monitor::{History as _, Instant, Keep, MonitorError, NewModel, SqliteStore};
+use evenkeel_monitor::{
+    History as _, Instant, Keep, ModelName, MonitorError, NewModel, SqliteStore,
+};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tokio::runtime::Handle;
 use utoipa::IntoParams;
 
 use super::parts::{Asked, InModel};
 use crate::app::App;
 use crate::caller::Caller;
-use crate::content::{inflated, require_json};
+use crate::content::{ReferenceBody, inflated};
+use crate::form::parts_of;
 use crate::problem::Problem;
+use crate::sent_reference::{PARTS, SentReference};
 use crate::tokens::Scope;
+
+/// Chance of any false alarm where none is given.
+const DELTA: f64 = 0.05;
 
 /// How a model is watched.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -67,17 +75,23 @@ pub(crate) async fn one(
     Ok(Json(json!(model)))
 }
 
-/// Makes a model of a calibration. The same once more changes nothing.
+/// Makes a model of a calibration, or of the rows and labels that one is made of. The same once more changes nothing.
 #[utoipa::path(
     put, path = "/v1/models/{model}", tag = "models",
     params(
         ("model" = String, Path, description = "Name of the model", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"),
         ModelQuery
     ),
-    request_body(content = super::documents::CalibrationFile, content_type = "application/json", description = "A file written by `evenkeel calibrate`"),
+    request_body(
+        description = "A file written by `evenkeel calibrate`; or a form with one, or with the calibration data",
+        content(
+            (super::documents::CalibrationFile = "application/json"),
+            (crate::sent_reference::ReferenceForm = "multipart/form-data"),
+        )
+    ),
     responses(
-        (status = 200, description = "There was this model, with this calibration", body = super::documents::ModelAnswer),
-        (status = 201, description = "The model was made", body = super::documents::ModelAnswer),
+        (status = 200, description = "There was this model, with this calibration", body = super::documents::MadeModelAnswer),
+        (status = 201, description = "The model was made", body = super::documents::MadeModelAnswer),
         super::documents::BodyProblems, super::documents::AccessProblems, super::documents::Conflict, super::documents::Busy
     ),
     security(("token" = []))
@@ -91,30 +105,83 @@ pub(crate) async fn put(
     body: Body,
 ) -> Result<Response, Problem> {
     caller.require(Scope::Admin, Some(name.as_str()))?;
-    require_json(&headers)?;
-    let delta = asked.delta.unwrap_or(0.05);
-    let keep = asked.keep.as_deref().map_or(Some(Keep::default()), Keep::from_word);
-    let keep = keep.ok_or_else(|| Problem::usage("keep is nothing, sets or rows"))?;
+    let form = ReferenceBody::of(&headers)?;
+    let asked = Watching::of(&asked)?;
     app.queue.require_room()?;
     let received = app.bodies.receive(&headers, body, &app.limits).await?;
     let place = app.queue.place()?;
-    let (at_work, who) = (Arc::clone(&app), caller.name());
+    let (at_work, who, runtime) = (Arc::clone(&app), caller.name(), Handle::current());
     let made = app.queue.run(place, move || {
         let content = inflated(&headers, &received.bytes, &at_work.limits)?;
-        let text = std::str::from_utf8(&content)
-            .map_err(|_| Problem::usage("the body is not UTF-8, as JSON is"))?;
-        // As JSON first: what is no JSON at all is another mistake than a document of something else.
-        crate::content::parse_json::<serde::de::IgnoredAny>(&content)?;
-        let status = match at_work.monitor.model(&name) {
-            Ok(_) => StatusCode::OK,
-            Err(MonitorError::NoSuchModel { .. }) => StatusCode::CREATED,
-            Err(error) => return Err(error.into()),
+        let sent = match form {
+            ReferenceBody::Json => SentReference::of_json(&content)?,
+            ReferenceBody::Form => {
+                // Nothing is waited for: the body is here.
+                let parts = runtime.block_on(parts_of(&headers, content.into_owned(), &PARTS))?;
+                SentReference::of_form(&parts, (&at_work.spool, &at_work.limits))?
+            }
         };
-        let new = NewModel { name, calibration: text, delta, keep, who: &who, at: Instant::now() };
-        Ok((status, at_work.monitor.add_model(&new, None)?))
+        add(&at_work, name, &asked.with(&sent)?, &sent, &who)
     });
     let (status, model) = made.await?;
-    Ok((status, Json(json!(model))).into_response())
+    Ok((status, Json(model)).into_response())
+}
+
+/// How a model is to be watched, as far as was said.
+#[derive(Debug, Clone, Copy)]
+struct Watching {
+    delta: Option<f64>,
+    keep: Option<Keep>,
+}
+
+impl Watching {
+    /// As the address says.
+    fn of(asked: &ModelQuery) -> Result<Self, Problem> {
+        let keep = asked.keep.as_deref().map(|word| {
+            Keep::from_word(word).ok_or_else(|| Problem::usage("keep is nothing, sets or rows"))
+        });
+        Ok(Self { delta: asked.delta, keep: keep.transpose()? })
+    }
+
+    /// With what came beside the reference.
+    fn with(self, sent: &SentReference) -> Result<Self, Problem> {
+        let twice = [
+            ("delta", self.delta.is_some() && sent.delta.is_some()),
+            ("keep", self.keep.is_some() && sent.keep.is_some()),
+        ];
+        if let Some((name, _)) = twice.into_iter().find(|(_, is_twice)| *is_twice) {
+            return Err(Problem::data(format!(
+                "{name} stands in the address and in the form; say it once"
+            )));
+        }
+        Ok(Self { delta: self.delta.or(sent.delta), keep: self.keep.or(sent.keep) })
+    }
+}
+
+/// Adds the model; the status says whether there was none.
+fn add(
+    app: &App,
+    name: ModelName,
+    watching: &Watching,
+    sent: &SentReference,
+    who: &str,
+) -> Result<(StatusCode, Value), Problem> {
+    let status = match app.monitor.model(&name) {
+        Ok(_) => StatusCode::OK,
+        Err(MonitorError::NoSuchModel { .. }) => StatusCode::CREATED,
+        Err(error) => return Err(error.into()),
+    };
+    let new = NewModel {
+        name,
+        calibration: &sent.calibration,
+        delta: watching.delta.unwrap_or(DELTA),
+        keep: watching.keep.unwrap_or_default(),
+        who,
+        at: Instant::now(),
+    };
+    let mut model = json!(app.monitor.add_model(&new, None)?);
+    model["warnings"] = json!(sent.warnings);
+    Ok((status, model))
 }
 
 /// Which version of a calibration.

@@ -11,6 +11,7 @@ mod metrics;
 mod models;
 mod pages;
 mod proposals;
+mod references;
 mod told;
 mod watched;
 mod world;

@@ -100,3 +100,19 @@ fn metrics_keep_to_the_grammar_and_say_what_is() {
         assert_eq!(value(series), 0.0);
     }
 }
+
+/// The metric says what the page says: nothing, until the approved calibration has had a batch.
+#[test]
+fn the_light_goes_out_with_an_approval() {
+    let (world, proposal) = alarmed();
+    let light = "evenkeel_light{model=\"garments\"}";
+    let samples = || check(&world.caller.get("/metrics").expect(200).text());
+    assert_eq!(samples().get(light), Some(&2.0));
+    let path = format!("/v1/models/garments/proposals/{}/approve", proposal["proposal"]);
+    world.caller.post_json(&path, &serde_json::json!({"who": "Ada", "why": "fog"})).expect(200);
+    assert_eq!(samples().get(light), None);
+    assert!(world.caller.get("/").expect(200).text().contains("no batch since the approval"));
+    let batch = crate::world::npy("motion_blur_5_unlabeled.npy", 0..300);
+    world.caller.post_batch("garments", "after", &batch).expect(200);
+    assert!(samples().contains_key(light));
+}

@@ -30,17 +30,14 @@ pub(super) fn labels(args: &LabelsArgs) -> Result<Outcome, Failure> {
     let (counted, since) = (&received.measured, &received.since_approval);
     print(&format!(
         "batch {batch}: {} of {} labels covered, {:.0} % ({:.0}-{:.0}); {} new.\n\
-         since the last decision: {} of {} covered, coverage {:.0}-{:.0} % at every time, e-value {:.2}.\n",
+         since the last decision: {}, e-value {:.2}.\n",
         counted.covered,
         counted.k,
         100.0 * counted.value,
         100.0 * counted.low,
         100.0 * counted.high,
         received.new,
-        since.alarm.labels - since.alarm.misses,
-        since.alarm.labels,
-        100.0 * since.sequence.low,
-        100.0 * since.sequence.high,
+        since.words(),
         since.alarm.e_value(),
     ))?;
     Ok(outcome)

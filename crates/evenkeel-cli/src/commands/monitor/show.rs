@@ -52,9 +52,13 @@ pub(super) fn status_lines(status: &ModelStatus, store: &StoreArgs) -> String {
         return format!("{name}: version {version}, no batch has arrived yet.\n");
     };
     let summary = &last.summary;
-    let light = status.light.map_or("", |light| light.as_str());
+    let known = match status.light {
+        Some(light) => format!("{}. Coverage now", light.as_str()),
+        // What is known of coverage is known of another threshold.
+        None => format!("version {version} has had no batch yet. Coverage before it"),
+    };
     let mut said = format!(
-        "{name}: {light}. Coverage now about {:.0} % ({:.0}-{:.0}), level {:.0} %; batch {} of {}.\n",
+        "{name}: {known} about {:.0} % ({:.0}-{:.0}), level {:.0} %; batch {} of {}.\n",
         100.0 * summary.estimate,
         100.0 * summary.low,
         100.0 * summary.high,
@@ -73,11 +77,8 @@ pub(super) fn status_lines(status: &ModelStatus, store: &StoreArgs) -> String {
     }
     if let Some(found) = &status.labels {
         said += &format!(
-            "  labels since then: {} of {} covered, coverage {:.0}-{:.0} %, e-value {:.2}\n",
-            found.alarm.labels - found.alarm.misses,
-            found.alarm.labels,
-            100.0 * found.sequence.low,
-            100.0 * found.sequence.high,
+            "  labels since then: {}, e-value {:.2}\n",
+            found.words(),
             found.alarm.e_value(),
         );
     }
