@@ -4,13 +4,15 @@
 
 Processor seconds of the JVM and of the Python workers: what else runs on the machine matters less for them than for the clock. Each thing
 is run twice to warm up and then `--runs` times, in turns, so that what changes meanwhile changes for all; medians count, with the quartiles
-beside them. What ours costs over an empty mapInArrow is the median over the turns of one over the other, each turn by itself. Results go to Spark's `noop` sink. `--fit` measures `calibrate(sample=None)` instead: processor seconds of all
-processes, seconds of the driver's own thread, bytes of the states, and the most memory that the driver took.
+beside them. What ours costs over an empty mapInArrow is the median over the turns of one over the other, each turn by itself. Results go to
+Spark's `noop` sink. At the end stands the table of docs/cluster.md, in Markdown. `--fit` measures `calibrate(sample=None)` instead:
+processor seconds of all processes, seconds of the driver's own thread, bytes of the states, and the most memory that the driver took.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import resource
 import statistics
@@ -60,9 +62,10 @@ def processor_seconds() -> float:
     return sum(seconds for process, seconds in times.items() if ours(process))
 
 
-def data(rows: int, folder: str) -> str:
+def data(rows: int, folder: str, shape: float = 0.5) -> str:
+    """Eight files of rows, drawn from a Dirichlet law."""
     rng = np.random.default_rng(0)
-    pool = rng.dirichlet(np.full(CLASSES, 0.5), 4096).astype(np.float32)
+    pool = rng.dirichlet(np.full(CLASSES, shape), 4096).astype(np.float32)
     for part in range(8):
         values = pool[rng.integers(len(pool), size=rows // 8)]
         offsets = np.arange(0, values.size + 1, CLASSES, dtype=np.int32)
@@ -73,7 +76,7 @@ def data(rows: int, folder: str) -> str:
 
 
 def measured(rows: int, works: dict, runs: int, slow: tuple = ()) -> dict:
-    """Processor seconds of each, by turns."""
+    """Processor seconds and seconds of each, by turns."""
     found: dict = {name: [] for name in works}
     for run in range(WARM + runs):
         for name, work in works.items():
@@ -91,7 +94,7 @@ def measured(rows: int, works: dict, runs: int, slow: tuple = ()) -> dict:
             f" {rows / middle / 1e6:6.2f} M rows per CPU s {wall:7.2f} s wall {rows / wall / 1e6:6.2f} M rows per s",
             flush=True,
         )
-    return {name: [turn[0] for turn in turns] for name, turns in found.items()}
+    return found
 
 
 def quartiles(values: list) -> list:
@@ -99,16 +102,31 @@ def quartiles(values: list) -> list:
 
 
 def over(found: dict, name: str, than: str) -> None:
-    low, middle, high = quartiles([100 * (one / other - 1) for one, other in zip(found[name], found[than])])
+    low, middle, high = quartiles([100 * (one[0] / other[0] - 1) for one, other in zip(found[name], found[than])])
     print(f"  {name} over {than}: {middle:+.1f} % (quartiles {low:+.1f} to {high:+.1f}, {len(found[name])} turns)", flush=True)
 
 
-def one(rows: int, cores: int, folder: str, runs: int, fit: bool) -> None:
+def table(rows: int, found: dict) -> str:
+    """What was found with each number of cores, as a table in Markdown."""
+    lines = ["| | " + " | ".join(f"`local[{cores}]`, us a row (quartiles) | million rows per processor second | million rows per second" for cores in found) + " |"]
+    lines.append("|---" * (1 + 3 * len(found)) + "|")
+    for name in next(iter(found.values())):
+        cells = []
+        for turns in (each[name] for each in found.values()):
+            low, middle, high = (1e6 * value / rows for value in quartiles([turn[0] for turn in turns]))
+            wall = statistics.median(turn[1] for turn in turns)
+            cells.append(f"{middle:.2f} ({low:.2f}-{high:.2f}) | {1 / middle:.2f} | {rows / wall / 1e6:.2f}")
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def one(rows: int, cores: int, folder: str, runs: int, fit: bool) -> dict:
     from pyspark.sql import SparkSession, functions as F
 
     from evenkeel import spark as eks
 
     builder = SparkSession.builder.master(f"local[{cores}]").config("spark.ui.enabled", "false").config("spark.driver.memory", "2g")
+    builder = builder.config("spark.ui.showConsoleProgress", "false")
     spark = builder.config("spark.sql.execution.arrow.maxRecordsPerBatch", "10000").getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
     df = spark.read.parquet(folder)
@@ -117,9 +135,9 @@ def one(rows: int, cores: int, folder: str, runs: int, fit: bool) -> None:
     cal_y = np.array([rng.choice(CLASSES, p=row / row.sum()) for row in cal_probs.astype(float)])
     print(f"{rows} rows of {CLASSES} classes, local[{cores}]", flush=True)
     if fit:
-        fitted(rows, df, (cal_probs, cal_y), runs)
+        found = fitted(rows, df, (cal_probs, cal_y), runs)
         spark.stop()
-        return
+        return found
     cal = ek.calibrate(cal_probs, cal_y, cal_probs, "uncorrected")
     lists = df.select("probs")
     noop = lambda frame: frame.write.format("noop").mode("overwrite").save()  # noqa: E731
@@ -141,9 +159,10 @@ def one(rows: int, cores: int, folder: str, runs: int, fit: bool) -> None:
     for name in ("predict_set", "predict_set, sizes"):
         over(found, name, "empty mapInArrow")
     spark.stop()
+    return found
 
 
-def fitted(rows: int, df, cal, runs: int) -> None:
+def fitted(rows: int, df, cal, runs: int) -> dict:
     """Every row, in two jobs: what it costs, and what comes back."""
     from evenkeel import distributed, spark as eks
 
@@ -162,10 +181,11 @@ def fitted(rows: int, df, cal, runs: int) -> None:
         held.append([0, 0.0])
         eks.calibrate(df, *cal, "auto", key="id", sample=None)
 
-    measured(rows, {"calibrate auto": run}, runs)
+    found = measured(rows, {"calibrate auto": run}, runs)
     size, spent = statistics.median(one[0] for one in held), statistics.median(one[1] for one in held)
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
     print(f"  states of both passes {size / 1e6:.1f} MB, merging {spent:.2f} s, most memory of the driver's Python {most:.0f} MB", flush=True)
+    return found
 
 
 def main() -> None:
@@ -174,17 +194,25 @@ def main() -> None:
     parser.add_argument("--cores", type=int, action="append")
     parser.add_argument("--runs", type=int, default=9)
     parser.add_argument("--fit", action="store_true")
-    parser.add_argument("--data")
+    parser.add_argument("--data", help=argparse.SUPPRESS)
+    parser.add_argument("--found", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.data:
-        one(given.rows, given.cores[0], given.data, given.runs, given.fit)
+        found = one(given.rows, given.cores[0], given.data, given.runs, given.fit)
+        Path(given.found).write_text(json.dumps(found))
         return
-    with tempfile.TemporaryDirectory() as folder:
+    begun, found = time.monotonic(), {}
+    with tempfile.TemporaryDirectory() as place:
+        folder, out = f"{place}/rows", f"{place}/found.json"
+        os.mkdir(folder)
         data(given.rows, folder)
         for cores in given.cores or [1, 2]:
             # A JVM of its own for each: sessions of one process share theirs.
-            words = [sys.executable, __file__, str(given.rows), "--cores", str(cores), "--runs", str(given.runs), "--data", folder]
+            words = [sys.executable, __file__, str(given.rows), "--cores", str(cores), "--runs", str(given.runs), "--data", folder, "--found", out]
             subprocess.run(words + (["--fit"] if given.fit else []), check=True)
+            found[cores] = json.loads(Path(out).read_text())
+    print(f"\n{given.rows} rows, {given.runs} runs, load {os.getloadavg()[0]:.1f}\n\n{table(given.rows, found)}")
+    print(f"\ntook {(time.monotonic() - begun) / 60:.1f} minutes")
 
 
 if __name__ == "__main__":

@@ -263,20 +263,18 @@ fn each_cell(
     }
 }
 
-/// An error if the table of a file has more rows or columns than the limits let in. Nothing of it is held.
+/// An error if the table of a file has more rows or columns than the limits let in. Nothing of it is held. Errors name the file.
 pub(crate) fn require_table(file: &Path, limits: &Limits) -> Result<(), Problem> {
-    let name = text_of_path(file);
-    let source = MatrixSource::parse(&name).map_err(|error| of_io(&error, &name))?;
-    let reader = TableReading::default().open(&source).map_err(|error| of_io(&error, &name))?;
-    each_block(reader, &name, limits, |_| Ok(()))
+    let source = MatrixSource::parse(&text_of_path(file)).map_err(|error| of_io(&error, ""))?;
+    let reader = TableReading::default().open(&source).map_err(|error| of_io(&error, ""))?;
+    each_block(reader, "", limits, |_| Ok(()))
 }
 
 /// The same of a file of one column, whose cells may be words. What is wrong with it otherwise is said where it is read.
 pub(crate) fn require_cells(file: &Path, limits: &Limits) -> Result<(), Problem> {
-    let name = text_of_path(file);
-    let source = MatrixSource::parse(&name).map_err(|error| of_io(&error, &name))?;
+    let source = MatrixSource::parse(&text_of_path(file)).map_err(|error| of_io(&error, ""))?;
     match TextRows::open(&source, None) {
-        Ok(cells) => each_cell(cells, &name, limits, drop),
+        Ok(cells) => each_cell(cells, "", limits, drop),
         Err(_) => Ok(()),
     }
 }
@@ -369,7 +367,7 @@ pub(crate) fn require_rows(rows: usize, columns: usize, limits: &Limits) -> Resu
     if rows > limits.rows {
         let most = limits.rows;
         return Err(Problem::too_large(format!(
-            "the batch has more than {most} rows; send it in several, or raise --max-rows"
+            "there are more than {most} rows; send fewer at a time, or raise --max-rows"
         )));
     }
     // Counted as doubles, which is what they become where they are worked with.

@@ -56,35 +56,45 @@ const TABLES: [(&str, Format); 8] = [
 #[serde(untagged)]
 pub(crate) enum ReferenceForm {
     /// A calibration.
-    Calibration {
-        /// A file written by `evenkeel calibrate`.
-        calibration: String,
-        /// Chance of any false alarm over the life of a reference, where the address has none [default: 0.05].
-        #[schema(nullable = false, required = false, exclusive_minimum = 0, exclusive_maximum = 1)]
-        delta: Option<f64>,
-        /// What is kept of batches, where the address does not say it: `nothing`, `sets` or `rows` [default: sets].
-        #[schema(nullable = false, required = false, pattern = "^(nothing|sets|rows)$")]
-        keep: Option<String>,
-    },
+    Calibration(CalibrationForm),
     /// The calibration data, of which a calibration is made as `evenkeel calibrate --method uncorrected` does.
-    Data {
-        /// Class probabilities of calibration rows: a file of npy, parquet, Arrow, csv or JSON lines, known by the Content-Type of the part or
-        /// the name of the file.
-        #[schema(value_type = String, format = Binary)]
-        probs: Vec<u8>,
-        /// Their labels, one for each row, in such a file: classes from 0, or their names.
-        #[schema(value_type = String, format = Binary)]
-        labels: Vec<u8>,
-        /// Miscoverage rate [default: 0.1].
-        #[schema(nullable = false, required = false, exclusive_minimum = 0, exclusive_maximum = 1)]
-        alpha: Option<f64>,
-        /// Chance of any false alarm over the life of a reference, where the address has none [default: 0.05].
-        #[schema(nullable = false, required = false, exclusive_minimum = 0, exclusive_maximum = 1)]
-        delta: Option<f64>,
-        /// What is kept of batches, where the address does not say it: `nothing`, `sets` or `rows` [default: sets].
-        #[schema(nullable = false, required = false, pattern = "^(nothing|sets|rows)$")]
-        keep: Option<String>,
-    },
+    Data(DataForm),
+}
+
+/// The form of a calibration.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CalibrationForm {
+    /// A file written by `evenkeel calibrate`.
+    calibration: String,
+    /// Chance of any false alarm over the life of a reference, where the address has none [default: 0.05].
+    #[schema(nullable = false, required = false, exclusive_minimum = 0, exclusive_maximum = 1)]
+    delta: Option<f64>,
+    /// What is kept of batches, where the address does not say it: `nothing`, `sets` or `rows` [default: sets].
+    #[schema(nullable = false, required = false, pattern = "^(nothing|sets|rows)$")]
+    keep: Option<String>,
+}
+
+/// The form of calibration data.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DataForm {
+    /// Class probabilities of calibration rows: a file of npy, parquet, Arrow, csv or JSON lines, known by the Content-Type of the part or
+    /// the name of the file.
+    #[schema(value_type = String, content_media_type = "application/octet-stream")]
+    probs: Vec<u8>,
+    /// Their labels, one for each row, in such a file: classes from 0, or their names.
+    #[schema(value_type = String, content_media_type = "application/octet-stream")]
+    labels: Vec<u8>,
+    /// Miscoverage rate [default: 0.1].
+    #[schema(nullable = false, required = false, exclusive_minimum = 0, exclusive_maximum = 1)]
+    alpha: Option<f64>,
+    /// Chance of any false alarm over the life of a reference, where the address has none [default: 0.05].
+    #[schema(nullable = false, required = false, exclusive_minimum = 0, exclusive_maximum = 1)]
+    delta: Option<f64>,
+    /// What is kept of batches, where the address does not say it: `nothing`, `sets` or `rows` [default: sets].
+    #[schema(nullable = false, required = false, pattern = "^(nothing|sets|rows)$")]
+    keep: Option<String>,
 }
 
 /// A reference, and what was sent with it.

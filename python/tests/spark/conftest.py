@@ -14,6 +14,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
 os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+# Every JVM of the tests lives for a minute or two: to compile its code twice, by threads beside ours, costs more than it saves.
+os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 
 import data  # noqa: E402
 

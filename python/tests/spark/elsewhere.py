@@ -36,9 +36,7 @@ def main() -> None:
     df = spark.read.parquet(parquet)
     rows = df.repartition(5)
     given = {"probs": "probs", "key": "id"}
-    # A method of each kind: every one is calibrated on executors of their own in speculation.py.
-    names = ("auto", "few-labels", "ot", "auto, each class", "auto, each group")
-    made = {name: eks.calibrate(rows, data.cal_probs, data.cal_y, sample=None, **given, **data.on_spark(name)) for name in names}
+    made = {name: eks.calibrate(rows, data.cal_probs, data.cal_y, sample=None, **given, **data.on_spark(name)) for name in data.ONE_OF_EACH}
     uncorrected = ek.calibrate(data.cal_probs, data.cal_y, data.target, "uncorrected")
     sets = eks.predict_set(rows, uncorrected).select("id", "set").orderBy("id").collect()
     evaluation = eks.evaluate(rows, uncorrected, by=None)

@@ -43,6 +43,9 @@ SETTINGS = {
     "spark.speculation.minTaskRuntime": "1s",
     # The slow one is ended soon after its copy is done: its core is needed.
     "spark.python.task.killTimeout": "100ms",
+    # With it ends the process of its worker. The next one need not import everything again.
+    "spark.python.daemon.module": "ready_daemon",
+    "spark.executorEnv.PYTHONPATH": str(Path(__file__).parent),
     "spark.eventLog.enabled": "true",
     "spark.eventLog.compress": "false",
     "spark.eventLog.rolling.enabled": "false",

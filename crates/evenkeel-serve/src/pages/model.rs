@@ -164,19 +164,22 @@ impl ProposalView {
             0 => String::new(),
             labels => format!(", with {labels} labels"),
         };
+        let is_open = proposal.state == ProposalState::Open;
+        // What was in use when it was made: now, until someone has decided.
+        let now = if is_open { "now" } else { "before" };
         let mut rows = vec![
             Row { name: "Expected coverage", value: expected },
             Row {
                 name: "Labels in a set",
                 value: format!(
-                    "{:.2} now, {:.2} after",
+                    "{:.2} {now}, {:.2} after",
                     proposal.set_size_before, proposal.set_size_after
                 ),
             },
             Row {
                 name: "Threshold",
                 value: format!(
-                    "{} now, {} after",
+                    "{} {now}, {} after",
                     threshold(proposal.threshold_before),
                     threshold(proposal.threshold_after)
                 ),
@@ -190,7 +193,6 @@ impl ProposalView {
         if let (Some(who), Some(why), Some(at)) = (&proposal.who, &proposal.why, proposal.decided) {
             rows.push(Row { name: "Decided", value: format!("{} by {who}: {why}", minute(at)) });
         }
-        let is_open = proposal.state == ProposalState::Open;
         Self {
             id: proposal.proposal,
             tone: if is_open { "watch" } else { "ok" },
