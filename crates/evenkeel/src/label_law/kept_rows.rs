@@ -75,6 +75,14 @@ impl KeptRows {
         Ok(Self { logits, top, hashes, abreast: OnceLock::new() })
     }
 
+    /// Rows that came from nowhere.
+    #[cfg(test)]
+    pub(crate) fn of_logits(logits: &[f64], classes: usize, top: &[usize]) -> Self {
+        let logits: Vec<Box<[f64]>> = logits.chunks_exact(classes).map(Box::from).collect();
+        let hashes = vec![0; logits.len()];
+        Self { logits, top: top.to_vec(), hashes, abreast: OnceLock::new() }
+    }
+
     /// All of them, or a uniform sample of this many, in the order of their keys.
     pub(crate) fn thinned(self, most: usize) -> Self {
         if self.len() <= most || most == 0 {

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::class_groups::ClassGroups;
 use super::kept_rows::KeptRows;
 use crate::numeric::simd::in_widest_registers;
-use crate::numeric::{ABREAST, add_lanes, dot_in_lanes, tempered_softmax_into};
+use crate::numeric::{ABREAST, dot_in_lanes, sum_in_lanes, tempered_softmax_into};
 
 /// Pull of the label marginal toward the prior: 0 leaves it alone, 1 forces it.
 const PHI: f64 = 0.9;
@@ -87,15 +87,28 @@ impl TransportPlan {
     }
 }
 
-/// Plausibilities of groups at a temperature, `(rows, G)`, and of the class the model says of each row.
+/// Plausibilities of groups at a temperature, and of the class the model says of each row.
+///
+/// ```text
+/// a block     f_0(0) f_1(0) .. f_63(0)   f_0(1) f_1(1) ..    group after group, the rows of the block beside each other
+/// ```
+/// Beside each other rows fill vector registers, however few groups there are, and are divided together.
 pub(crate) struct GroupTable {
-    /// Row after row, each filled up with zeros to `stride`.
+    /// Block after block; rows that are missing from the last are zeros.
     values: Vec<f64>,
-    /// Length of a row.
-    stride: usize,
-    /// `f_j(top_j)`.
+    /// `f_j(top_j)`, one for each row.
     top: Vec<f64>,
     groups: usize,
+}
+
+/// Rows of a block at most.
+const MOST_BLOCK: usize = 64;
+/// Numbers of a block, as far as its rows can be fewer: the first cache holds them.
+const BLOCK_CELLS: usize = 1 << 12;
+
+/// Rows of a block of so many groups: a power of two. Part of the result, as the order of a sum is.
+fn block_rows(groups: usize) -> usize {
+    1 << (BLOCK_CELLS / groups.max(1)).clamp(2 * ABREAST, MOST_BLOCK).ilog2()
 }
 
 impl GroupTable {
@@ -106,23 +119,23 @@ impl GroupTable {
         groups: &ClassGroups,
         temperature: f64,
     ) -> Self {
-        let stride = stride_of(groups.len());
-        let mut values = vec![0.0; logits.len() * stride];
-        let mut top_values = vec![0.0; logits.len()];
-        let parts = values
-            .par_chunks_mut(CHUNK_ROWS * stride)
-            .zip(top_values.par_chunks_mut(CHUNK_ROWS))
-            .zip(logits.par_chunks(CHUNK_ROWS).zip(top.par_chunks(CHUNK_ROWS)));
+        let mut table = Self::zeros(logits.len(), groups.len());
+        let parts =
+            table.parts().zip(logits.par_chunks(CHUNK_ROWS).zip(top.par_chunks(CHUNK_ROWS)));
         parts.for_each(|((values, top_values), (logits, top))| {
             let mut row = vec![0.0; groups.group_of.len()];
-            let rows = values.chunks_exact_mut(stride).zip(top_values);
-            for ((value, top_value), (logits, top)) in rows.zip(logits.iter().zip(top)) {
+            let mut gathered = vec![0.0; groups.len()];
+            let rows = logits.iter().zip(top).zip(top_values).enumerate();
+            for (place, ((logits, top), top_value)) in rows {
                 tempered_softmax(logits.as_ref(), 1.0 / temperature, &mut row);
-                groups.gather(&row, &mut value[..groups.len()]);
+                groups.gather(&row, &mut gathered);
+                for (slot, value) in slots_of(values, groups.len(), place).zip(&gathered) {
+                    *slot = *value;
+                }
                 *top_value = row[*top];
             }
         });
-        Self { values, stride, top: top_values, groups: groups.len() }
+        table
     }
 
     /// The same of kept rows, to the bit: short ones eight at a time.
@@ -130,31 +143,44 @@ impl GroupTable {
         let Some(rows) = target.abreast() else {
             return Self::new(target.logits(), target.top(), groups, temperature);
         };
-        let stride = stride_of(groups.len());
-        let mut values = vec![0.0; rows.rows() * stride];
-        let mut top_values = vec![0.0; rows.rows()];
-        let parts = values
-            .par_chunks_mut(CHUNK_ROWS * stride)
-            .zip(top_values.par_chunks_mut(CHUNK_ROWS))
-            .zip(target.top().par_chunks(CHUNK_ROWS))
-            .enumerate();
+        let mut table = Self::zeros(rows.rows(), groups.len());
+        let block = block_rows(groups.len());
+        let parts = table.parts().zip(target.top().par_chunks(CHUNK_ROWS)).enumerate();
         parts.for_each(|(chunk, ((values, top_values), top))| {
             let first = chunk * CHUNK_ROWS;
             let of_chunk = first / ABREAST..(first + top.len()).div_ceil(ABREAST);
             rows.for_each(of_chunk, 1.0 / temperature, |row, made| {
-                let places = values[(row - first) * stride..].chunks_exact_mut(stride);
-                let places = places.zip(&mut top_values[row - first..]).zip(&top[row - first..]);
-                for (index, ((value, top_value), top)) in places.take(ABREAST).enumerate() {
-                    let scale = 1.0 / made.sums[index];
-                    let of_row = made.made.iter().skip(index).step_by(ABREAST);
-                    for (group, exponential) in groups.group_of.iter().zip(of_row) {
-                        value[*group] += exponential * scale;
+                let place = row - first;
+                let here = ABREAST.min(top.len() - place);
+                let scales = made.sums.map(|sum| 1.0 / sum);
+                // Eight rows beside each other, there as here.
+                let slots = &mut values[place / block * block * groups.len() + place % block..];
+                for (group, made) in groups.group_of.iter().zip(made.made.as_chunks::<ABREAST>().0)
+                {
+                    let slots = &mut slots[group * block..][..here];
+                    for ((slot, made), scale) in slots.iter_mut().zip(made).zip(&scales) {
+                        *slot += made * scale;
                     }
-                    *top_value = made.made[top * ABREAST + index] * scale;
+                }
+                let tops = top_values[place..].iter_mut().zip(&top[place..]);
+                for (index, (top_value, top)) in tops.take(here).enumerate() {
+                    *top_value = made.made[top * ABREAST + index] * scales[index];
                 }
             });
         });
-        Self { values, stride, top: top_values, groups: groups.len() }
+        table
+    }
+
+    /// Zeros for so many rows.
+    fn zeros(rows: usize, groups: usize) -> Self {
+        let values = vec![0.0; rows.next_multiple_of(block_rows(groups)) * groups];
+        Self { values, top: vec![0.0; rows], groups }
+    }
+
+    /// What stands for each [`CHUNK_ROWS`] rows, to be written: the plausibilities of groups and of the class that is said.
+    fn parts(&mut self) -> impl IndexedParallelIterator<Item = (&mut [f64], &mut [f64])> {
+        let values = self.values.par_chunks_mut(CHUNK_ROWS * self.groups);
+        values.zip(self.top.par_chunks_mut(CHUNK_ROWS))
     }
 
     /// `mean_j [(1 - mix) f_j(top_j) + mix g_j(top_j)]`; `top` as when the table was made.
@@ -170,37 +196,45 @@ impl GroupTable {
             return self.top.iter().sum::<f64>() / rows;
         }
         let scalings: Vec<f64> = plan.log_scalings.iter().map(|log_b| log_b.exp()).collect();
-        let said = self.values.chunks_exact(self.stride).zip(&self.top).zip(top);
-        let sum: f64 = said
-            .map(|((row, f), top)| {
+        let block = block_rows(self.groups);
+        let mut totals = vec![0.0; block];
+        let mut sum = 0.0;
+        let blocks = self.values.chunks_exact(block * self.groups);
+        let said = self.top.chunks(block).zip(top.chunks(block));
+        for (values, (f, top)) in blocks.zip(said) {
+            inner_products(values, &scalings, &mut totals);
+            for ((f, top), total) in f.iter().zip(top).zip(&totals) {
                 let b = scalings[groups.group_of[*top]];
-                f * ((1.0 - mix) + mix * b / dot_in_lanes(&row[..self.groups], &scalings))
-            })
-            .sum();
+                sum += f * ((1.0 - mix) + mix * b / total);
+            }
+        }
         sum / rows
     }
 
     /// `mean_j g_j` for scalings `b`; shape `(G,)`, of unit mass.
     pub(super) fn marginal(&self, scalings: &[f64]) -> Vec<f64> {
-        let mut filled = scalings.to_vec();
-        filled.resize(self.stride, 0.0);
-        let mut mean = vec![0.0; self.stride];
-        self.write_marginal(&filled, &mut mean);
-        mean.truncate(self.groups);
+        let mut mean = vec![0.0; self.groups];
+        self.write_marginal(scalings, &mut self.sums(), &mut mean);
         mean
     }
 
-    /// The same of scalings that are filled up with zeros to whole registers, as is what is written.
-    fn write_marginal(&self, scalings: &[f64], mean: &mut [f64]) {
-        let rows = (self.values.len() / self.stride) as f64;
+    /// Memory for the sums of a block.
+    fn sums(&self) -> Vec<f64> {
+        vec![0.0; block_rows(self.groups) * self.groups]
+    }
+
+    /// The same into memory that is there.
+    fn write_marginal(&self, scalings: &[f64], sums: &mut [f64], mean: &mut [f64]) {
+        let rows = self.top.len();
         // Chunks of a fixed size, added in their order: the same bits for any number of threads.
-        if self.values.len() <= CHUNK_ROWS * self.stride {
-            sum_of_plans(&self.values, scalings, mean);
+        if rows <= CHUNK_ROWS {
+            sum_of_plans(&self.values, rows, scalings, sums, mean);
         } else {
-            let chunks = self.values.par_chunks(CHUNK_ROWS * self.stride);
-            let sums = chunks.map(|rows| {
-                let mut sum = vec![0.0; self.stride];
-                sum_of_plans(rows, scalings, &mut sum);
+            let chunks = self.values.par_chunks(CHUNK_ROWS * self.groups).enumerate();
+            let sums = chunks.map(|(chunk, values)| {
+                let (mut sums, mut sum) = (self.sums(), vec![0.0; self.groups]);
+                let rows = rows - chunk * CHUNK_ROWS;
+                sum_of_plans(values, rows, scalings, &mut sums, &mut sum);
                 sum
             });
             let sums: Vec<Vec<f64>> = sums.collect();
@@ -209,8 +243,15 @@ impl GroupTable {
                 mean.iter_mut().zip(sum).for_each(|(mean, sum)| *mean += sum);
             }
         }
-        mean.iter_mut().for_each(|mean| *mean /= rows);
+        mean.iter_mut().for_each(|mean| *mean /= rows as f64);
     }
+}
+
+/// Where the groups of a row stand in blocks.
+fn slots_of(values: &mut [f64], groups: usize, row: usize) -> impl Iterator<Item = &mut f64> {
+    let block = block_rows(groups);
+    let of_block = &mut values[row / block * block * groups..][..block * groups];
+    of_block[row % block..].iter_mut().step_by(block)
 }
 
 in_widest_registers! {
@@ -220,70 +261,51 @@ in_widest_registers! {
     }
 }
 
-/// Entries of a register's worth: short rows are filled up to whole ones, whose sums stay in registers.
-const REGISTER: usize = 4;
-/// Rows of more entries than this many registers hold are left as they are.
-const MOST_REGISTERS: usize = 8;
-
-/// The length of rows of so many groups.
-fn stride_of(groups: usize) -> usize {
-    if groups <= REGISTER * MOST_REGISTERS { groups.next_multiple_of(REGISTER) } else { groups }
-}
-
 in_widest_registers! {
-    /// `sum_j g_j` over rows of plausibilities, added in their order; shape that of the scalings.
-    fn sum_of_plans[](rows: &[f64], scalings: &[f64], sum: &mut [f64]) -> () {
-        // By whole registers where they are few: a loop whose length is known keeps its sums in them.
-        match (scalings.len() / REGISTER, scalings.len() % REGISTER) {
-            (1, 0) => sum_of_short_plans::<1>(rows, scalings, sum),
-            (2, 0) => sum_of_short_plans::<2>(rows, scalings, sum),
-            (3, 0) => sum_of_short_plans::<3>(rows, scalings, sum),
-            (4, 0) => sum_of_short_plans::<4>(rows, scalings, sum),
-            (5, 0) => sum_of_short_plans::<5>(rows, scalings, sum),
-            (6, 0) => sum_of_short_plans::<6>(rows, scalings, sum),
-            (7, 0) => sum_of_short_plans::<7>(rows, scalings, sum),
-            (8, 0) => sum_of_short_plans::<8>(rows, scalings, sum),
-            _ => sum_of_any_plans(rows, scalings, sum),
+    /// `sum_j g_j` over blocks of plausibilities, of which so many rows are there; shape that of the scalings.
+    ///
+    /// ```text
+    /// sum_j f_j b / (f_j . b) = b sum_j f_j scale_j,    scale_j = 1 / (f_j . b)
+    /// ```
+    /// `sums` is memory of a block: rows at the same place of their blocks are added up there.
+    fn sum_of_plans[](
+        values: &[f64],
+        rows: usize,
+        scalings: &[f64],
+        sums: &mut [f64],
+        out: &mut [f64],
+    ) -> () {
+        let block = block_rows(scalings.len());
+        let mut scales = [0.0; MOST_BLOCK];
+        let scales = &mut scales[..block];
+        sums.fill(0.0);
+        for (index, values) in values.chunks_exact(block * scalings.len()).enumerate() {
+            inner_products(values, scalings, scales);
+            // Never a division by zero: a row's largest entry is at least 1 / G, and a scaling at least e^-300.
+            scales.iter_mut().for_each(|scale| *scale = 1.0 / *scale);
+            // But for rows that are not there.
+            if let Some(missing) = scales.get_mut(rows.saturating_sub(index * block)..) {
+                missing.fill(0.0);
+            }
+            for (sums, column) in sums.chunks_exact_mut(block).zip(values.chunks_exact(block)) {
+                for (sum, (f, scale)) in sums.iter_mut().zip(column.iter().zip(&*scales)) {
+                    *sum += f * scale;
+                }
+            }
+        }
+        for ((out, sums), b) in out.iter_mut().zip(sums.chunks_exact(block)).zip(scalings) {
+            *out = b * sum_in_lanes(sums);
         }
     }
 }
 
-/// ```text
-/// sum += (f b) / (f . b)       the inner product in the eight lanes of `dot_in_lanes`, to which zeros add nothing
-/// ```
+/// `out_j = f_j . b` of the rows of a block, one group after the other: long loops, which become vector code.
 #[inline(always)]
-fn sum_of_short_plans<const REGISTERS: usize>(rows: &[f64], scalings: &[f64], out: &mut [f64]) {
-    let mut factors = [[0.0; REGISTER]; REGISTERS];
-    factors.copy_from_slice(scalings.as_chunks::<REGISTER>().0);
-    let mut sum = [[0.0; REGISTER]; REGISTERS];
-    for row in rows.as_chunks::<REGISTER>().0.as_chunks::<REGISTERS>().0 {
-        let (mut products, mut lanes) = ([[0.0; REGISTER]; REGISTERS], [0.0; 2 * REGISTER]);
-        for register in 0..REGISTERS {
-            for entry in 0..REGISTER {
-                let product = row[register][entry] * factors[register][entry];
-                products[register][entry] = product;
-                lanes[register % 2 * REGISTER + entry] += product;
-            }
-        }
-        let scale = 1.0 / add_lanes(lanes);
-        for register in 0..REGISTERS {
-            for entry in 0..REGISTER {
-                sum[register][entry] += products[register][entry] * scale;
-            }
-        }
-    }
-    out.copy_from_slice(sum.as_flattened());
-}
-
-#[inline(always)]
-fn sum_of_any_plans(rows: &[f64], scalings: &[f64], sum: &mut [f64]) {
-    sum.fill(0.0);
-    for row in rows.chunks_exact(scalings.len()) {
-        // Never a division by zero: a row's largest entry is at least 1 / G, and a scaling at
-        // least e^-300.
-        let scale = 1.0 / dot_in_lanes(row, scalings);
-        for ((sum, value), scaling) in sum.iter_mut().zip(row).zip(scalings) {
-            *sum += value * scaling * scale;
+fn inner_products(values: &[f64], scalings: &[f64], out: &mut [f64]) {
+    out.fill(0.0);
+    for (column, b) in values.chunks_exact(out.len()).zip(scalings) {
+        for (out, f) in out.iter_mut().zip(column) {
+            *out += f * b;
         }
     }
 }
@@ -327,12 +349,13 @@ pub(crate) fn fit_plan_from(
     let mut stopped = PlanStop::IterationLimit;
     let mut iterations = 0;
     // Memory of an iteration, used for all: there are thousands.
-    let (mut scalings, mut mean) = (vec![0.0; table.stride], vec![0.0; table.stride]);
+    let (mut scalings, mut mean) = (vec![0.0; table.groups], vec![0.0; table.groups]);
+    let mut sums = table.sums();
     let mut new = vec![0.0; prior.len()];
     while iterations < iterating.most_iterations {
         iterations += 1;
         scalings.iter_mut().zip(&log_scalings).for_each(|(b, log_b)| *b = log_b.exp());
-        table.write_marginal(&scalings, &mut mean);
+        table.write_marginal(&scalings, &mut sums, &mut mean);
         for ((new, pi), (log_b, mean)) in
             new.iter_mut().zip(&log_prior).zip(log_scalings.iter().zip(&mean))
         {
@@ -418,38 +441,70 @@ mod tests {
         }
     }
 
-    /// Rows that were filled up with zeros have the sums of rows that were not, to the bit.
+    /// A table of rows as they are given.
+    fn table_of(rows: &[f64], groups: usize) -> GroupTable {
+        let mut table = GroupTable::zeros(rows.len() / groups, groups);
+        for (row, values) in rows.chunks_exact(groups).enumerate() {
+            for (slot, value) in slots_of(&mut table.values, groups, row).zip(values) {
+                *slot = *value;
+            }
+        }
+        table
+    }
+
+    /// Blocks of any shape, the last of them full or not, have the mean of their rows one by one.
     #[test]
-    fn filled_rows_sum_to_the_same_bits() {
-        let mut stream = Seed::new(8).stream("filled");
-        for groups in 1..=40 {
-            let rows: Vec<f64> = (0..57 * groups).map(|_| stream.uniform().powi(5)).collect();
-            let scalings: Vec<f64> = (0..groups).map(|_| (9.0 * stream.uniform()).exp()).collect();
-            let mut expected = vec![0.0; groups];
-            sum_of_any_plans(&rows, &scalings, &mut expected);
-            let stride = stride_of(groups);
-            let filled = |row: &[f64]| {
-                let mut row = row.to_vec();
-                row.resize(stride, 0.0);
-                row
-            };
-            let rows: Vec<f64> = rows.chunks_exact(groups).flat_map(filled).collect();
-            let mut found = vec![0.0; stride];
-            sum_of_plans(&rows, &filled(&scalings), &mut found);
-            let bits =
-                |sums: &[f64]| sums[..groups].iter().map(|s| s.to_bits()).collect::<Vec<_>>();
-            assert_eq!(bits(&found), bits(&expected), "{groups} groups");
+    fn blocks_have_the_mean_of_their_rows() {
+        let mut stream = Seed::new(8).stream("blocks");
+        for groups in (1..=40).chain([64, 65, 100, 300, 1000]) {
+            for count in [1, 15, 16, 57, 64, 65, 130] {
+                let rows: Vec<f64> =
+                    (0..count * groups).map(|_| stream.uniform().powi(5)).collect();
+                let scalings: Vec<f64> =
+                    (0..groups).map(|_| (9.0 * stream.uniform()).exp()).collect();
+                let mut expected = vec![0.0; groups];
+                for row in rows.chunks_exact(groups) {
+                    let total: f64 = row.iter().zip(&scalings).map(|(f, b)| f * b).sum();
+                    for ((mean, f), b) in expected.iter_mut().zip(row).zip(&scalings) {
+                        *mean += f * b / total / count as f64;
+                    }
+                }
+                let found = table_of(&rows, groups).marginal(&scalings);
+                for (found, expected) in found.iter().zip(&expected) {
+                    let error = (found - expected).abs();
+                    assert!(error <= 1e-13 * expected, "{count} rows of {groups}: {error}");
+                }
+            }
+        }
+    }
+
+    /// Short rows eight at a time make the table of rows one by one, to the bit.
+    #[test]
+    fn kept_rows_make_the_same_table() {
+        let mut stream = Seed::new(9).stream("kept");
+        for (count, classes) in [(1, 3), (8, 10), (77, 10), (130, 32)] {
+            let logits: Vec<f64> = (0..count * classes).map(|_| 9.0 * stream.uniform()).collect();
+            let rows: Vec<&[f64]> = logits.chunks_exact(classes).collect();
+            let top: Vec<usize> = (0..count).map(|_| stream.below(classes)).collect();
+            for few in [classes, 2] {
+                let group_of: Vec<usize> = (0..classes).map(|class| class % few).collect();
+                let groups = ClassGroups { group_of, prior: vec![1.0 / few as f64; few] };
+                let one_by_one = GroupTable::new(&rows, &top, &groups, 1.3);
+                let kept = KeptRows::of_logits(&logits, classes, &top);
+                let abreast = GroupTable::of_kept(&kept, &groups, 1.3);
+                let bits = |table: &GroupTable| -> Vec<u64> {
+                    table.values.iter().chain(&table.top).map(|value| value.to_bits()).collect()
+                };
+                assert_eq!(bits(&one_by_one), bits(&abreast), "{count} rows of {few} groups");
+            }
         }
     }
 
     /// A group no point could belong to has no mass to give; the fixed point ends all the same.
     #[test]
     fn impossible_groups_do_not_break_the_fixed_point() {
-        let of = |values: &[f64]| {
-            let top = vec![0.0; values.len() / 2];
-            GroupTable { values: values.to_vec(), stride: 2, top, groups: 2 }
-        };
-        let (table, none) = (of(&[1.0, 0.0, 0.5, 0.5, 0.3, 0.7]), of(&[1.0, 0.0, 1.0, 0.0]));
+        let table = table_of(&[1.0, 0.0, 0.5, 0.5, 0.3, 0.7], 2);
+        let none = table_of(&[1.0, 0.0, 1.0, 0.0], 2);
         let iterating = Iterating { tolerance: 1e-4, most_iterations: 1000 };
         for marginal in [Marginal::Balanced, Marginal::SemiRelaxed] {
             for table in [&table, &none] {
