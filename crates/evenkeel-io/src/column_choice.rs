@@ -8,6 +8,7 @@
 use crate::column_problem::ColumnProblem;
 use crate::doubtful_columns::numbered_stem;
 use crate::error::{IoError, Result, some_of};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Which columns of a table make the matrix.
@@ -157,8 +158,9 @@ impl ColumnChoice {
     ) -> Result<Vec<usize>> {
         let places = self.fitting_places(origin, names, is_number)?;
         // Of two columns of one name, or of one without, nothing says which class it is.
-        let twice =
-            |place: &&usize| names.iter().filter(|name| **name == names[**place]).count() > 1;
+        let mut seen = HashSet::with_capacity(names.len());
+        let repeated: HashSet<&String> = names.iter().filter(|name| !seen.insert(*name)).collect();
+        let twice = |place: &&usize| repeated.contains(&names[**place]);
         if let Some(column) = places.iter().copied().find(|place| is_unnamed(&names[*place])) {
             return Err(IoError::UnnamedColumn { origin: Arc::clone(origin), column });
         }
@@ -176,9 +178,11 @@ impl ColumnChoice {
         names: &[String],
         is_number: impl Fn(usize) -> bool,
     ) -> Result<Vec<usize>> {
+        // Of a name that stands twice, the first place.
+        let place_of: HashMap<&String, usize> =
+            names.iter().enumerate().rev().map(|(place, name)| (name, place)).collect();
         let of = |wanted: &String| {
-            let place = names.iter().position(|name| name == wanted);
-            place.ok_or_else(|| no_column(origin, wanted, names))
+            place_of.get(wanted).copied().ok_or_else(|| no_column(origin, wanted, names))
         };
         match self {
             Self::All => Ok((0..names.len()).filter(|place| is_number(*place)).collect()),
@@ -188,15 +192,12 @@ impl ColumnChoice {
                     places.partition(|place| is_number(*place));
                 // `logit_3` in words among `logit_0`, `logit_1`, ... is a class that would be missing in silence.
                 let stem = |place: &usize| numbered_stem(&names[*place]);
-                let is_of_family = |place: &&usize| {
-                    let stem = stem(place).filter(|stem| !stem.is_empty());
-                    stem.is_some()
-                        && kept
-                            .iter()
-                            .filter(|other| numbered_stem(&names[**other]) == stem)
-                            .count()
-                            > 1
-                };
+                let mut family = HashMap::<&str, usize>::new();
+                for stem in kept.iter().filter_map(stem) {
+                    *family.entry(stem).or_default() += 1;
+                }
+                let is_of_family =
+                    |place: &&usize| stem(place).is_some_and(|stem| family.get(stem) > Some(&1));
                 match others.iter().find(is_of_family) {
                     None => Ok(kept),
                     Some(place) => Err(IoError::Column {
@@ -212,11 +213,10 @@ impl ColumnChoice {
             Self::Named(columns) => columns.iter().map(of).collect(),
             Self::Exactly { columns, beside } => {
                 let missing: Vec<String> =
-                    columns.iter().filter(|name| !names.contains(name)).cloned().collect();
-                let is_surplus = |place: &usize| {
-                    let name = &names[*place];
-                    is_number(*place) && !columns.contains(name) && !beside.contains(name)
-                };
+                    columns.iter().filter(|name| !place_of.contains_key(name)).cloned().collect();
+                let known: HashSet<&String> = columns.iter().chain(beside).collect();
+                let is_surplus =
+                    |place: &usize| is_number(*place) && !known.contains(&names[*place]);
                 // An index, as above.
                 let unnamed = |place: &usize| is_surplus(place) && is_unnamed(&names[*place]);
                 if let Some(column) = (0..names.len()).find(unnamed) {
@@ -281,6 +281,29 @@ mod tests {
         ] {
             assert!(chosen(wrong, &names).unwrap_err().contains(words), "{wrong}");
         }
+    }
+
+    /// So many that comparing all with all would take minutes: whoever sends a table chooses how many columns it has.
+    #[test]
+    fn very_many_columns_are_told_apart() {
+        let names: Vec<String> = (0..300_000).map(|class| format!("p_{class}")).collect();
+        let choices = [
+            ColumnChoice::All,
+            ColumnChoice::But(vec!["id".to_owned()]),
+            ColumnChoice::Named(names.clone()),
+            ColumnChoice::Exactly { columns: names.clone(), beside: vec!["id".to_owned()] },
+        ];
+        for choice in choices {
+            let found = choice.places(&"t.csv".into(), &names, |place| place % 2 == 0 || place > 9);
+            assert!(
+                found.is_ok_and(|places| places.len() >= 299_995)
+                    || matches!(choice, ColumnChoice::But(_))
+            );
+        }
+        let mut twice = names;
+        twice.push("p_7".to_owned());
+        let found = ColumnChoice::All.places(&"t.csv".into(), &twice, |_| true);
+        assert!(found.unwrap_err().to_string().contains("p_7"));
     }
 
     #[test]

@@ -14,6 +14,7 @@ use crate::label_names::LabelNames;
 use crate::reader::{MatrixReader, are_numbers};
 use crate::source::{Format, MatrixSource};
 use crate::{arrow, csv, json_lines, parquet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// How the columns of a table are understood.
@@ -103,5 +104,6 @@ fn names_of(source: &MatrixSource, origin: &Arc<str>) -> Result<Option<Vec<Strin
 /// The numbers of the classes in their order, if the names are these numbers in another.
 fn in_order(names: &[String]) -> Option<Vec<String>> {
     let ordered: Vec<String> = (0..names.len()).map(|class| class.to_string()).collect();
-    (names.len() > 1 && ordered.iter().all(|name| names.contains(name))).then_some(ordered)
+    let given: HashSet<&String> = names.iter().collect();
+    (names.len() > 1 && ordered.iter().all(|name| given.contains(name))).then_some(ordered)
 }

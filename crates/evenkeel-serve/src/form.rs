@@ -11,7 +11,7 @@ use axum::http::header::CONTENT_TYPE;
 use crate::problem::Problem;
 
 /// Longest name of a part that an error repeats.
-const SHOWN_CHARACTERS: usize = 80;
+pub(crate) const SHOWN_CHARACTERS: usize = 80;
 
 /// One part.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -57,9 +57,18 @@ pub(crate) struct ProblemDocument {
     detail: String,
 }
 
+/// Longest error that is answered.
+const MOST_CHARACTERS: usize = 4000;
+
 impl Problem {
     pub(crate) fn new(status: StatusCode, kind: Kind, detail: impl Into<String>) -> Self {
-        Self { status, kind, detail: detail.into() }
+        let mut detail = detail.into();
+        // Errors repeat what was sent, which may be megabytes of a name.
+        if let Some((end, _)) = detail.char_indices().nth(MOST_CHARACTERS) {
+            detail.truncate(end);
+            detail.push_str(" ...");
+        }
+        Self { status, kind, detail }
     }
 
     /// A header, parameter or form that cannot be understood.

@@ -24,7 +24,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::content::{parse_json, require_cells, require_table};
-use crate::form::{Part, Parts};
+use crate::form::{Part, Parts, SHOWN_CHARACTERS};
 use crate::limits::Limits;
 use crate::problem::Problem;
 use crate::spool::{Spool, SpooledFile};
@@ -232,22 +232,42 @@ impl Table {
 fn format_of(name: &str, part: &Part) -> Result<Format, Problem> {
     let typed = part.media_type.as_deref();
     let by_type = TABLES.iter().find(|(media_type, _)| Some(*media_type) == typed);
-    if let Some((_, format)) = by_type {
-        return Ok(*format);
-    }
     let file_name = part.file_name.as_deref().unwrap_or_default();
-    // Text that is packed by itself has two endings; only the last counts here.
-    let is_packed =
-        [".gz", ".zst"].iter().any(|ending| file_name.to_ascii_lowercase().ends_with(ending));
-    Format::of(Path::new(file_name)).filter(|_| !is_packed).ok_or_else(|| {
-        let shown: String = file_name.chars().take(80).collect();
-        Problem::data(format!(
-            "what the part `{name}` is cannot be told: its Content-Type is {:?}, its file name {shown:?}; name a file .npy, .parquet, .arrow, \
+    let by_name = || Format::of(Path::new(file_name)).filter(|format| *format != Format::Npz);
+    let Some(format) = by_type.map(|(_, format)| *format).or_else(by_name) else {
+        return Err(Problem::data(format!(
+            "what the part `{name}` is cannot be told: its Content-Type is {:?}, its file name {:?}; name a file .npy, .parquet, .arrow, \
              .csv or .jsonl, or send one of the media types {}",
-            typed.unwrap_or_default(),
+            shown(typed.unwrap_or_default()),
+            shown(file_name),
             TABLES.map(|(media_type, _)| media_type).join(", ")
-        ))
-    })
+        )));
+    };
+    // Readers of text unpack it as they find it. What comes out has no limit then: not of bytes, nor of time.
+    let is_text = matches!(format, Format::Csv | Format::Jsonl);
+    if is_text && is_packed(&part.bytes) || is_packed_name(file_name) {
+        return Err(Problem::data(format!(
+            "the part `{name}` is packed by itself; send it as it is, and pack the whole request (`Content-Encoding: gzip`)"
+        )));
+    }
+    Ok(format)
+}
+
+/// The beginning of what a caller wrote, for an error.
+fn shown(text: &str) -> String {
+    text.chars().take(SHOWN_CHARACTERS).collect()
+}
+
+/// Whether bytes begin as gzip or zstd does; the readers ask the same.
+fn is_packed(bytes: &[u8]) -> bool {
+    matches!(
+        bytes,
+        [0x1f, 0x8b, ..] | [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..]
+    )
+}
+
+fn is_packed_name(file_name: &str) -> bool {
+    [".gz", ".zst"].iter().any(|ending| file_name.to_ascii_lowercase().ends_with(ending))
 }
 
 /// What `evenkeel calibrate --method uncorrected` would write, and what it would warn of.

@@ -9,7 +9,7 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use evenkeel_monitor::{
-    History as _, Instant, Keep, ModelName, MonitorError, NewModel, SqliteStore,
+    History as _, Instant, Keep, Model, ModelName, MonitorError, NewModel, SqliteStore,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -143,6 +143,19 @@ impl Watching {
         Ok(Self { delta: asked.delta, keep: keep.transpose()? })
     }
 
+    /// What was asked of a model that is there, and is otherwise: it stays as it was made.
+    fn unheeded(self, model: &Model) -> Option<String> {
+        let delta = self.delta.is_some_and(|delta| delta != model.delta);
+        let keep = self.keep.is_some_and(|keep| keep != model.keep);
+        (delta || keep).then(|| {
+            format!(
+                "the model is there and stays as it is: delta is {}, keep is {}; make one of another name for others",
+                model.delta,
+                model.keep.as_str()
+            )
+        })
+    }
+
     /// With what came beside the reference.
     fn with(self, sent: &SentReference) -> Result<Self, Problem> {
         let twice = [
@@ -179,8 +192,11 @@ fn add(
         who,
         at: Instant::now(),
     };
-    let mut model = json!(app.monitor.add_model(&new, None)?);
-    model["warnings"] = json!(sent.warnings);
+    let model = app.monitor.add_model(&new, None)?;
+    let warnings = sent.warnings.iter().cloned().chain(watching.unheeded(&model));
+    let warnings: Vec<String> = warnings.collect();
+    let mut model = json!(model);
+    model["warnings"] = json!(warnings);
     Ok((status, model))
 }
 

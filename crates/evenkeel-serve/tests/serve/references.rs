@@ -172,7 +172,7 @@ fn what_is_wrong_with_a_form_is_said_and_nothing_is_made() {
         (vec![(r#"name="calibration""#, None, b"not json")], 422, "is not JSON"),
         (vec![(r#"name="calibration""#, None, b"{}")], 422, "not a calibration"),
         (vec![("name=probs", None, &probs), l], 422, "what the part `probs` is cannot be told"),
-        (vec![(r#"name="probs"; filename="p.csv.gz""#, None, &probs), l], 422, "cannot be told"),
+        (vec![(r#"name="probs"; filename="p.csv.gz""#, None, &probs), l], 422, "packed by itself"),
         (vec![(PROBS, None, b"no array"), l], 422, "the part `probs`"),
         (vec![(PROBS, None, b""), l], 422, "the part `probs`"),
         (vec![p, (LABELS, None, b"")], 422, "the part `labels`"),
@@ -238,4 +238,73 @@ fn a_form_is_held_to_every_limit() {
         "more than 1000 rows",
         &[parts[0], column],
     );
+}
+
+/// Text that is packed by itself would be unpacked without a limit; an archive, before any limit is asked.
+#[test]
+fn parts_that_are_packed_by_themselves_are_refused() {
+    let world = World::new();
+    let truth = demo_bytes("calibration_labels.npy");
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut packed, &vec![b'\n'; 1 << 20]).unwrap();
+    let gzip = packed.finish().unwrap();
+    // The beginning of a frame of zstd, and of one to be passed over.
+    let (zstd, skipped) = ([0x28, 0xb5, 0x2f, 0xfd, 0, 0], [0x51, 0x2a, 0x4d, 0x18, 0, 0]);
+    let packed: [&[u8]; 3] = [&gzip, &zstd, &skipped];
+    for content in packed {
+        for (head, media_type) in [
+            (r#"name="probs"; filename="p.csv""#, None),
+            (r#"name="probs"; filename="p.jsonl""#, None),
+            (r#"name="probs"; filename="p.csv.gz""#, Some("text/csv")),
+            (r#"name="probs""#, Some("application/x-ndjson")),
+        ] {
+            let parts: [Sent<'_>; 2] = [(head, media_type, content), (LABELS, None, &truth)];
+            let said = put(&world, "garments", &parts).expect(422).text();
+            assert!(said.contains("the part `probs` is packed by itself"), "{said}");
+        }
+    }
+    for (head, media_type) in [
+        (r#"name="probs"; filename="p.npz""#, None),
+        (r#"name="probs"; filename="p""#, Some("x".repeat(100_000))),
+    ] {
+        let parts: [Sent<'_>; 2] =
+            [(head, media_type.as_deref(), b"PK\x03\x04"), (LABELS, None, &truth)];
+        let said = put(&world, "garments", &parts).expect(422).text();
+        assert!(said.contains("cannot be told") && said.len() < 1000, "{said}");
+    }
+}
+
+#[test]
+fn errors_repeat_no_more_than_a_page_of_what_was_sent() {
+    let world = World::new();
+    world
+        .caller
+        .send(
+            "PUT",
+            "/v1/models/garments",
+            &[("content-type", "application/json")],
+            calibration_json(0.1).as_bytes(),
+        )
+        .expect(201);
+    let body = format!("{{\"{}\":1}}", "k".repeat(1_000_000));
+    let headers = [("content-type", "application/json"), ("idempotency-key", "long")];
+    let answer =
+        world.caller.send("POST", "/v1/models/garments/batches", &headers, body.as_bytes());
+    assert!(answer.text().len() < 6000, "{} bytes", answer.text().len());
+}
+
+/// A model stays as it was made, and whoever asks for another delta is told.
+#[test]
+fn another_delta_of_a_model_that_is_there_is_no_secret() {
+    let world = World::new();
+    let file = calibration_json(0.1);
+    let calibration = (r#"name="calibration"; filename="cal.json""#, None, file.as_bytes());
+    put(&world, "garments", &[calibration]).expect(201);
+    let same = put(&world, "garments?delta=0.05", &[calibration]).expect(200).json();
+    assert_eq!(same["warnings"], serde_json::json!([]), "{same}");
+    for asked in ["garments?delta=0.1", "garments?keep=rows"] {
+        let other = put(&world, asked, &[calibration]).expect(200).json();
+        let said = other["warnings"][0].as_str().unwrap_or_default();
+        assert!(said.contains("stays as it is: delta is 0.05, keep is sets"), "{other}");
+    }
 }

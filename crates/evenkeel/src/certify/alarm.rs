@@ -85,7 +85,9 @@ impl CoverageAlarm {
         let (misses, hits) = (self.misses as f64, self.hits as f64);
         let logs = BETS.map(|share| {
             // q / alpha = 1 + share (1 - alpha) / alpha and (1 - q) / (1 - alpha) = 1 - share.
-            let gain = (share * (1.0 - self.alpha) / self.alpha).ln_1p();
+            let odds = share * (1.0 - self.alpha) / self.alpha;
+            // Of a rate below 1e-308 the quotient is beyond the largest number, its logarithm is not.
+            let gain = if odds.is_finite() { odds.ln_1p() } else { share.ln() - self.alpha.ln() };
             misses * gain + hits * (-share).ln_1p()
         });
         let largest = logs.into_iter().fold(f64::NEG_INFINITY, f64::max);
@@ -182,12 +184,25 @@ mod tests {
 
     #[test]
     fn no_count_breaks_it() {
-        for (alpha, delta) in [(1e-300, 1e-300), (1.0 - 1e-16, 0.999), (0.5, 5e-324)] {
-            for (misses, hits) in [(u64::MAX, 0), (0, u64::MAX), (u64::MAX, u64::MAX)] {
+        for (alpha, delta) in
+            [(1e-300, 1e-300), (1.0 - 1e-16, 0.999), (0.5, 5e-324), (1e-320, 0.05), (5e-324, 0.05)]
+        {
+            for (misses, hits) in [(u64::MAX, 0), (0, u64::MAX), (u64::MAX, u64::MAX), (0, 300)] {
                 let stored = Stored { alpha, delta, misses, hits, fired_at: None };
                 let mut alarm = CoverageAlarm::try_from(stored).unwrap();
+                assert!(!alarm.state().ln_e_value.is_nan());
                 assert!(!alarm.update(Covered::No).ln_e_value.is_nan());
             }
         }
+        // Labels that are all covered speak for no loss, however small the rate.
+        let mut alarm = CoverageAlarm::try_from(Stored {
+            alpha: 1e-320,
+            delta: 0.05,
+            misses: 0,
+            hits: 299,
+            fired_at: None,
+        })
+        .unwrap();
+        assert!(alarm.update(Covered::Yes).ln_e_value < 0.0);
     }
 }
