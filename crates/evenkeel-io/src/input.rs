@@ -43,14 +43,34 @@ pub(crate) fn open_text(path: &Path) -> Result<Box<dyn Read + Send>> {
     let mut input = BufReader::new(file);
     let failed = |error: io::Error| IoError::Open { path: path.to_path_buf(), error };
     // By the bytes and not by the name: a name may be wrong, and stdin has none.
-    Ok(match input.fill_buf().map_err(failed)? {
-        [0x1f, 0x8b, ..] => Box::new(flate2::bufread::MultiGzDecoder::new(input)),
-        // A frame, or one to be passed over, with which parallel writers begin.
-        [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => {
+    Ok(match Packing::of(input.fill_buf().map_err(failed)?) {
+        Some(Packing::Gzip) => Box::new(flate2::bufread::MultiGzDecoder::new(input)),
+        Some(Packing::Zstd) => {
             Box::new(zstd::stream::read::Decoder::with_buffer(input).map_err(failed)?)
         }
-        _ => Box::new(input),
+        None => Box::new(input),
     })
+}
+
+/// How text is packed, which its readers undo by themselves. What comes out is bounded by nothing: whoever reads for strangers asks first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Packing {
+    /// As `gzip` does.
+    Gzip,
+    /// As `zstd` does.
+    Zstd,
+}
+
+impl Packing {
+    /// By the first bytes; none where the text is as it is.
+    pub fn of(bytes: &[u8]) -> Option<Self> {
+        match bytes {
+            [0x1f, 0x8b, ..] => Some(Self::Gzip),
+            // A frame, or one to be passed over, with which parallel writers begin.
+            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Self::Zstd),
+            _ => None,
+        }
+    }
 }
 
 /// Length in bytes of what must be a file.

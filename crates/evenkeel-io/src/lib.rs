@@ -79,6 +79,7 @@ pub use evenkeel_jobs::{AnyRows, ValueKind};
 pub use file_source::{FileSource, PointFiles};
 pub use folder::FolderProblem;
 pub use group_file::GroupFile;
+pub use input::Packing;
 pub use instant::date as date_of_day;
 pub use json_lines::JsonLineProblem;
 pub use label_names::LabelNames;

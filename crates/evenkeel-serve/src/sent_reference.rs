@@ -16,7 +16,7 @@ use evenkeel::method::Method;
 use evenkeel::score::Score;
 use evenkeel::seed::Seed;
 use evenkeel_io::{
-    FileSource, Format, LabeledFiles, PointFiles, TableReading, ValueKind, text_of_path,
+    FileSource, Format, LabeledFiles, Packing, PointFiles, TableReading, ValueKind, text_of_path,
 };
 use evenkeel_jobs::{JobError, Unobserved, calibrate};
 use evenkeel_monitor::Keep;
@@ -245,7 +245,7 @@ fn format_of(name: &str, part: &Part) -> Result<Format, Problem> {
     };
     // Readers of text unpack it as they find it. What comes out has no limit then: not of bytes, nor of time.
     let is_text = matches!(format, Format::Csv | Format::Jsonl);
-    if is_text && is_packed(&part.bytes) || is_packed_name(file_name) {
+    if is_text && Packing::of(&part.bytes).is_some() || is_packed_name(file_name) {
         return Err(Problem::data(format!(
             "the part `{name}` is packed by itself; send it as it is, and pack the whole request (`Content-Encoding: gzip`)"
         )));
@@ -256,14 +256,6 @@ fn format_of(name: &str, part: &Part) -> Result<Format, Problem> {
 /// The beginning of what a caller wrote, for an error.
 fn shown(text: &str) -> String {
     text.chars().take(SHOWN_CHARACTERS).collect()
-}
-
-/// Whether bytes begin as gzip or zstd does; the readers ask the same.
-fn is_packed(bytes: &[u8]) -> bool {
-    matches!(
-        bytes,
-        [0x1f, 0x8b, ..] | [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..]
-    )
 }
 
 fn is_packed_name(file_name: &str) -> bool {

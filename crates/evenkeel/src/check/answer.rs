@@ -1,7 +1,7 @@
 //! From what was gathered to the answer.
 
 use super::assumed::assumed_interval;
-use super::job::CheckedCalibration;
+use super::checked_calibration::CheckedCalibration;
 use super::of_calibration::DensityOnGrid;
 use super::report::{
     AssumedModel, ConfidentInterval, CoverageIntervals, DominanceReport, DominanceReports,

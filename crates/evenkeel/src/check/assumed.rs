@@ -13,7 +13,7 @@
 use std::f64::consts::FRAC_PI_2;
 
 use super::answer::Evidence;
-use super::job::CheckedCalibration;
+use super::checked_calibration::CheckedCalibration;
 use crate::bound::{coverage_interval, dkw_half_width};
 use crate::error::Result;
 use crate::level::FailureProbability;

@@ -34,6 +34,7 @@
 
 mod answer;
 mod assumed;
+mod checked_calibration;
 mod job;
 mod of_calibration;
 mod part;

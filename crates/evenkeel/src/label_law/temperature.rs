@@ -259,6 +259,31 @@ mod tests {
         }
     }
 
+    /// Wide rows are cut into pieces for the threads, and their losses added in the order of the rows: the bits of one row after the other.
+    #[test]
+    fn pieces_of_wide_rows_add_up_to_the_bits_of_rows() {
+        let mut stream = Seed::new(5).stream("wide");
+        for (n, classes) in [(3, 40), (300, 1000), (5000, 33)] {
+            let logits: Vec<f64> = (0..n * classes).map(|_| 9.0 * stream.uniform()).collect();
+            let labels: Vec<usize> = (0..n).map(|_| stream.below(classes)).collect();
+            let known = Labels::new(labels.clone(), classes).unwrap();
+            let rows = Rows::new("logits", &logits, classes).unwrap();
+            let labeled = LabeledLogits::of_logits(rows, &known, &Score::Lac).unwrap();
+            for temperature in [0.4, 1.0, 3.0] {
+                let inverse = 1.0 / temperature;
+                let of_rows = logits.chunks_exact(classes).zip(&labels).map(|(row, label)| {
+                    let (largest, log_total) = tempered_log_sum_exp(row, inverse);
+                    log_total - (row[*label] - largest) * inverse
+                });
+                let of_rows: Vec<f64> = of_rows.collect();
+                let sum: f64 =
+                    of_rows.chunks(CHUNK_ROWS).map(|some| some.iter().sum::<f64>()).sum();
+                let found = Losses::new(&labeled).at(temperature);
+                assert_eq!(found.to_bits(), (sum / n as f64).to_bits(), "{n} x {classes}");
+            }
+        }
+    }
+
     /// The ends by the likelihoods themselves; and with more labels they close in.
     #[test]
     fn the_error_is_where_the_likelihood_has_fallen() {
