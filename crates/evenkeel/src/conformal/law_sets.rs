@@ -139,7 +139,7 @@ mod tests {
                     let logits: Vec<f64> =
                         row.iter().map(|value| (value * width * 4.0).round() / 4.0).collect();
                     let mut probabilities = vec![0.0; logits.len()];
-                    crate::numeric::softmax_into(&logits, &mut probabilities);
+                    crate::numeric::softmax(&logits, &mut probabilities);
                     probabilities
                 });
             let rows = prop::collection::vec(row, rows).prop_map(|rows| rows.concat());
@@ -180,7 +180,7 @@ mod tests {
         let mut table = vec![0.0; classes * rows];
         for row in table.chunks_exact_mut(classes) {
             let logits: Vec<f64> = (0..classes).map(|_| 6.0 * stream.uniform()).collect();
-            crate::numeric::softmax_into(&logits, row);
+            crate::numeric::softmax(&logits, row);
         }
         let term = LawTerm { temperature: 1.3, own: 1.0, plans: Vec::new() };
         let law = LabelLawMap::of_terms(vec![term]);

@@ -405,7 +405,7 @@ mod tests {
 
     fn scores(law: &LabelLawMap, logits: &[f64]) -> Vec<f64> {
         let mut probabilities = vec![0.0; logits.len()];
-        crate::numeric::softmax_into(logits, &mut probabilities);
+        crate::numeric::softmax(logits, &mut probabilities);
         let mut scores = vec![0.0; logits.len()];
         law.scores(logits.len(), &probabilities, &mut Vec::new(), &mut scores);
         scores

@@ -14,7 +14,7 @@ use super::labeled_logits::{floored_logs, plausibility, require_logits, widen_lo
 use super::law_map::LabelLawMap;
 use crate::error::{Error, Result};
 use crate::numeric::simd::in_widest_registers;
-use crate::numeric::softmax_into;
+use crate::numeric::softmax;
 use crate::rows::{Real, Rows, row_number};
 use crate::score::{CandidateScores, RowScratch, Score, row_scale, widen_scaled};
 
@@ -166,13 +166,6 @@ impl RowReader {
     /// Scores the row read last by a label law instead; `room` is the law's memory.
     pub(crate) fn score_by(&mut self, law: &LabelLawMap, room: &mut Vec<f64>) {
         law.scores(self.probabilities.len(), &self.probabilities, room, &mut self.scores);
-    }
-}
-
-in_widest_registers! {
-    /// `out = softmax(logits)`; shapes `(C,)`.
-    fn softmax[](logits: &[f64], out: &mut [f64]) -> () {
-        softmax_into(logits, out);
     }
 }
 

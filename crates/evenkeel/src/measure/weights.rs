@@ -1,7 +1,7 @@
 //! `w_i >= 0`, `sum_i w_i = 1`: points on the probability simplex.
 
 use crate::error::{At, Error, Result, require_finite, require_some};
-use crate::numeric::softmax_into;
+use crate::numeric::softmax;
 
 /// How far from one the sum of normalised weights may be: rounding of many millions of them, no
 /// more.
@@ -99,5 +99,5 @@ impl Weights {
 /// `x <- exp(x) / sum exp(x)` for finite `x`, of any size: no entry overflows.
 fn softmax_in_place(x: &mut [f64]) {
     let logits = x.to_vec();
-    softmax_into(&logits, x);
+    softmax(&logits, x);
 }

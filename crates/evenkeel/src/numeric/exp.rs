@@ -3,6 +3,12 @@
 //! The hot loop takes `n` exponentials per step. The platform's `exp` is a call per value and rounds differently from
 //! one C library to the next. This one is plain arithmetic that the compiler turns into vector code, with the same bits
 //! everywhere.
+//!
+//! Multiplications and additions are fused, and rounded once: two thirds of the instructions. A processor without fused
+//! multiply-adds gets the same bits from the C library, which computes them exactly, in many times the time. So what calls this
+//! in a loop stands in `in_widest_registers`, where the compiler knows that the processor has them.
+
+use super::simd::in_widest_registers;
 
 /// `1 / ln 2`, by which an exponent becomes a power of two.
 const LOG2_E: f64 = std::f64::consts::LOG2_E;
@@ -18,7 +24,7 @@ const SMALLEST_EXPONENT: f64 = -708.0;
 /// `exp(x)` for `x <= 0`, to about one unit in the last place; 0 below -708.
 ///
 /// ```text
-/// k = round(x log2 e)        r = (x - k ln2_high) - k ln2_low,  |r| <= ln(2) / 2
+/// k = round(x log2 e)        r = x - k ln2_high - k ln2_low,  |r| <= ln(2) / 2
 /// exp(x) = 2^k (1 + r + r^2/2! + .. + r^12/12!)
 /// ```
 /// `exp(0)` is exactly 1, and a NaN comes out as a NaN. Above 0 no accuracy is promised.
@@ -26,13 +32,13 @@ const SMALLEST_EXPONENT: f64 = -708.0;
 pub(crate) fn exp_of_negative(x: f64) -> f64 {
     // Not `max`, which would turn a NaN into a number and hide a diverged run.
     let clamped = if x < SMALLEST_EXPONENT { SMALLEST_EXPONENT } else { x };
-    let shifted = clamped * LOG2_E + ROUNDER;
+    let shifted = clamped.mul_add(LOG2_E, ROUNDER);
     // Not `round`, which is a call on processors without SSE4.1 and would stop the loop from
     // vectorising.
     let k = shifted - ROUNDER;
-    let r = (clamped - k * LN_2_HIGH) - k * LN_2_LOW;
+    let r = k.mul_add(-LN_2_LOW, k.mul_add(-LN_2_HIGH, clamped));
     // Taylor to degree 12 on |r| <= ln(2) / 2: the first term left out is below 2e-16.
-    let mut sum = 1.0 / 479_001_600.0;
+    let mut sum: f64 = 1.0 / 479_001_600.0;
     for factorial in [
         39_916_800.0,
         3_628_800.0,
@@ -47,7 +53,7 @@ pub(crate) fn exp_of_negative(x: f64) -> f64 {
         1.0,
         1.0,
     ] {
-        sum = sum * r + 1.0 / factorial;
+        sum = sum.mul_add(r, 1.0 / factorial);
     }
     // k + 1023 is between 2 and 1023: the bits of 2^k.
     let scale = f64::from_bits(shifted.to_bits().wrapping_add(1023) << 52);
@@ -164,7 +170,7 @@ pub(crate) fn largest_in_lanes(values: &[f64]) -> f64 {
 
 /// `out = softmax(x)` of finite `x`, as long as `out`; returns `log sum exp(x)`.
 #[inline(always)]
-pub(crate) fn softmax_into(x: &[f64], out: &mut [f64]) -> f64 {
+fn softmax_into(x: &[f64], out: &mut [f64]) -> f64 {
     // exp overflows above ~709; shifting by the maximum leaves the softmax unchanged.
     let largest = largest_in_lanes(x);
     for (slot, value) in out.iter_mut().zip(x) {
@@ -176,6 +182,13 @@ pub(crate) fn softmax_into(x: &[f64], out: &mut [f64]) -> f64 {
         *slot *= scale;
     }
     largest + total.ln()
+}
+
+in_widest_registers! {
+    /// `out = softmax(x)` of finite `x`, as long as `out`; returns `log sum exp(x)`.
+    pub(crate) fn softmax[](x: &[f64], out: &mut [f64]) -> f64 {
+        softmax_into(x, out)
+    }
 }
 
 /// `out = softmax(inverse_temperature * x)` of finite `x`; the inverse is positive.

@@ -21,8 +21,7 @@ pub(crate) fn floored_ln(values: &[f64], floor: f64, out: &mut [f64]) {
         fn fused(values: &[f64], floor: f64, out: &mut [f64]) {
             floored_ln_of_each(values, floor, out);
         }
-        if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma")
-        {
+        if super::simd::has_avx2() {
             #[expect(unsafe_code, reason = "the processor was asked on the line above")]
             // SAFETY: the function needs these instructions and no others, and this processor has them.
             return unsafe { fused(values, floor, out) };

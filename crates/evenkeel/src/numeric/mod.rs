@@ -5,7 +5,7 @@
 //! exp_of_negative         exp(x), x <= 0
 //! ln::ln_of_positive      ln(x), x > 0
 //! floored_ln              ln max(x, floor), x <= 1, with the bits of glibc
-//! softmax_into            exp(x_i - max) / sum_k exp(x_k - max)
+//! softmax                 exp(x_i - max) / sum_k exp(x_k - max)
 //! tempered_log_sum_exp    log sum_i exp((x_i - max) / T)
 //! RowsAbreast             the same and the softmax of short rows, at one temperature after another
 //! sum_in_lanes            8 partial sums, added in a fixed tree
@@ -23,7 +23,7 @@ mod rows_abreast;
 pub(crate) mod simd;
 
 pub(crate) use exp::{
-    add_lanes, dot_in_lanes, exp_of_negative, largest_in_lanes, running_sums, softmax_into,
+    add_lanes, dot_in_lanes, exp_of_negative, largest_in_lanes, running_sums, softmax,
     sum_in_lanes, tempered_log_sum_exp, tempered_softmax_below, tempered_softmax_into,
 };
 pub(crate) use fused_ln::floored_ln;

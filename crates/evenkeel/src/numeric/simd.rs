@@ -4,12 +4,12 @@
 //! f(x) = avx512(x) if the processor has it, else avx2(x), else body(x)    the same bits each time
 //! ```
 
-/// Defines a function that is compiled three times, for any processor, for AVX2 and for AVX-512, and picks one when
-/// called.
+/// Defines a function that is compiled three times, for any processor, for AVX2 with fused multiply-adds and for AVX-512, and
+/// picks one when called.
 ///
 /// Builds target every x86-64 processor, whose registers hold two doubles; most processors' hold four, many eight. Only
-/// the width changes: no fused multiply-adds, and sums run in lanes of a fixed number, so the bits are the same
-/// everywhere. What the body calls must be `#[inline(always)]` to profit. Generic parameters stand in square brackets.
+/// the width changes: multiply-adds are fused only where `mul_add` says so, which the C library computes alike where the processor
+/// cannot, and sums run in lanes of a fixed number, so the bits are the same everywhere. What the body calls must be `#[inline(always)]` to profit. Generic parameters stand in square brackets.
 macro_rules! in_widest_registers {
     (
         $(#[$attribute:meta])*
@@ -26,11 +26,11 @@ macro_rules! in_widest_registers {
             // Elsewhere the portable body uses what every processor of the target has.
             #[cfg(target_arch = "x86_64")]
             {
-                #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
+                #[target_feature(enable = "avx512f,avx512dq,avx512vl,fma")]
                 fn avx512<$($generics)*>($($argument: $type),*) -> $output {
                     body($($argument),*)
                 }
-                #[target_feature(enable = "avx2")]
+                #[target_feature(enable = "avx2,fma")]
                 fn avx2<$($generics)*>($($argument: $type),*) -> $output {
                     body($($argument),*)
                 }
@@ -39,7 +39,7 @@ macro_rules! in_widest_registers {
                     // SAFETY: the function needs these instructions and no others, and this processor has them.
                     return unsafe { avx512($($argument),*) };
                 }
-                if std::arch::is_x86_feature_detected!("avx2") {
+                if $crate::numeric::simd::has_avx2() {
                     #[expect(unsafe_code, reason = "the processor was asked on the line above")]
                     // SAFETY: as above.
                     return unsafe { avx2($($argument),*) };
@@ -56,8 +56,16 @@ pub(crate) use in_widest_registers;
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(crate) fn has_avx512() -> bool {
-    // All three: the compiler was told of all three, and early AVX-512 processors lack some.
+    // All of them: the compiler was told of all, and early AVX-512 processors lack some.
     std::arch::is_x86_feature_detected!("avx512f")
         && std::arch::is_x86_feature_detected!("avx512dq")
         && std::arch::is_x86_feature_detected!("avx512vl")
+        && std::arch::is_x86_feature_detected!("fma")
+}
+
+/// Whether the processor has the instructions of the AVX2 build.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+pub(crate) fn has_avx2() -> bool {
+    std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma")
 }

@@ -8,7 +8,7 @@
 
 use crate::error::{At, Error, Result};
 use crate::numeric::simd::in_widest_registers;
-use crate::numeric::softmax_into;
+use crate::numeric::softmax;
 use crate::rows::{AnyRows, Real, Rows, of_their_type, row_number};
 
 /// Rows may miss a sum of one by this much (rounded to three digits on their way here); they are then renormalised.
@@ -331,7 +331,7 @@ fn softmax_typed_rows_into<T: Real>(
         }
         // Shift before dividing: a logit of 1e308 at temperature 0.1 would overflow.
         scaled.iter_mut().for_each(|value| *value = (*value - largest) / temperature);
-        softmax_into(&scaled, out);
+        softmax(&scaled, out);
     }
     Ok(())
 }

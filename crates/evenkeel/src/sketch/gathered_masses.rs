@@ -1,47 +1,44 @@
-//! A mass for each of the cells of `log_bins`, summed exactly.
+//! A mass of each law for each of the cells of `log_bins`, summed exactly.
 //!
 //! ```text
 //! mass = low + 2^64 high        high is kept from the first carry on
 //! ```
 //! Labels of many rows fall into cells all over the table, so that an addition costs what fetching its place costs: half the
-//! bytes are half the time. A carry takes 4096 rows that put everything into one cell.
-
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+//! bytes are half the time, and laws beside each other are fetched at once. A carry takes 4096 rows that put everything into one
+//! cell.
 
 use super::log_bins::CELLS;
 use crate::numeric::simd::in_widest_registers;
 
-/// Masses in units of `2^-52`; shape `(CELLS,)` where a pass made them.
+/// Masses in units of `2^-52`; shape `(CELLS, laws)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct GatheredMasses {
     low: Vec<u64>,
     /// Empty while no sum has passed `2^64`.
     high: Vec<u64>,
+    /// Laws of a cell.
+    laws: usize,
 }
 
 impl GatheredMasses {
-    /// No mass in any cell.
-    pub(super) fn new() -> Self {
-        Self { low: vec![0; CELLS], high: Vec::new() }
+    /// No mass in any cell, of so many laws.
+    pub(super) fn new(laws: usize) -> Self {
+        Self { low: vec![0; CELLS * laws], high: Vec::new(), laws }
     }
 
-    /// Number of cells; of bytes from elsewhere it may be another one than ours.
-    pub(super) fn len(&self) -> usize {
-        self.low.len()
-    }
-
-    /// Adds to one cell.
+    /// Adds to one cell of a law.
     #[inline]
-    pub(super) fn add(&mut self, cell: usize, mass: u128) {
-        let (sum, carried) = self.low[cell].overflowing_add(mass as u64);
-        self.low[cell] = sum;
+    pub(super) fn add(&mut self, cell: usize, law: usize, mass: u128) {
+        let place = cell * self.laws + law;
+        let (sum, carried) = self.low[place].overflowing_add(mass as u64);
+        self.low[place] = sum;
         let high = (mass >> 64) as u64 + u64::from(carried);
         if high > 0 {
-            self.carry(cell, high);
+            self.carry(place, high);
         }
     }
 
-    /// Adds the masses of some labels, each to the cell of its label.
+    /// Adds the masses of some labels under the only law, each to the cell of its label.
     #[inline(always)]
     pub(super) fn add_each(&mut self, labels: &[u32], cells: &[u32], mass: impl Fn(usize) -> u64) {
         for label in labels {
@@ -55,26 +52,55 @@ impl GatheredMasses {
         }
     }
 
-    #[cold]
-    fn carry(&mut self, cell: usize, high: u64) {
-        self.high.resize(self.low.len(), 0);
-        self.high[cell] += high;
-    }
-
-    /// Adds the masses of another table of the same cells.
-    pub(super) fn merge(&mut self, other: &Self) {
-        for (cell, mass) in other.masses().enumerate() {
-            if mass > 0 {
-                self.add(cell, mass);
+    /// The same where there are two laws.
+    #[inline(always)]
+    pub(super) fn add_pairs(
+        &mut self,
+        labels: &[u32],
+        cells: &[u32],
+        one: impl Fn(usize) -> u64,
+        other: impl Fn(usize) -> u64,
+    ) {
+        for label in labels {
+            let label = *label as usize;
+            let cell = cells[label] as usize;
+            let pair = &mut self.low.as_chunks_mut::<2>().0[cell];
+            let (first, first_carried) = pair[0].overflowing_add(one(label));
+            let (second, second_carried) = pair[1].overflowing_add(other(label));
+            *pair = [first, second];
+            if first_carried | second_carried {
+                self.carry(2 * cell, u64::from(first_carried));
+                self.carry(2 * cell + 1, u64::from(second_carried));
             }
         }
     }
 
-    /// The mass of each cell.
-    pub(super) fn masses(&self) -> impl DoubleEndedIterator<Item = u128> + ExactSizeIterator + '_ {
-        (0..self.low.len()).map(|cell| {
-            let high = self.high.get(cell).copied().unwrap_or(0);
-            u128::from(self.low[cell]) | u128::from(high) << 64
+    #[cold]
+    fn carry(&mut self, place: usize, high: u64) {
+        self.high.resize(self.low.len(), 0);
+        self.high[place] += high;
+    }
+
+    /// Adds the masses of another table of the same laws.
+    pub(super) fn merge(&mut self, other: &Self) {
+        for law in 0..self.laws {
+            for (cell, mass) in other.of_law(law).enumerate() {
+                if mass > 0 {
+                    self.add(cell, law, mass);
+                }
+            }
+        }
+    }
+
+    /// The mass of each cell under a law.
+    pub(super) fn of_law(
+        &self,
+        law: usize,
+    ) -> impl DoubleEndedIterator<Item = u128> + ExactSizeIterator + '_ {
+        (0..CELLS).map(move |cell| {
+            let place = cell * self.laws + law;
+            let high = self.high.get(place).copied().unwrap_or(0);
+            u128::from(self.low[place]) | u128::from(high) << 64
         })
     }
 }
@@ -94,55 +120,50 @@ in_widest_registers! {
     }
 }
 
-/// As one list of masses, whatever their size.
-impl Serialize for GatheredMasses {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.masses())
-    }
-}
-
-impl<'de> Deserialize<'de> for GatheredMasses {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let masses = Vec::<u128>::deserialize(deserializer)?;
-        let low = masses.iter().map(|mass| *mass as u64).collect();
-        let high = match masses.iter().any(|mass| *mass >> 64 > 0) {
-            true => masses.iter().map(|mass| (*mass >> 64) as u64).collect(),
-            false => Vec::new(),
-        };
-        Ok(Self { low, high })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::seed::Seed;
     use crate::sketch::log_bins::cell_of;
 
-    /// Sums are those of 128 bits, with carries, by every way in; and their bytes those of a list of them.
+    /// Sums are those of 128 bits, with carries, by every way in, of one law and of two.
     #[test]
     fn sums_are_exact() {
         let mut stream = Seed::new(4).stream("masses");
-        let (mut found, mut expected) = (GatheredMasses::new(), vec![0_u128; CELLS]);
-        let mut other = GatheredMasses::new();
-        for round in 0..2000 {
-            let cells: Vec<u32> = (0..9).map(|_| (stream.below(20) * 13_000) as u32).collect();
-            let labels: Vec<u32> = (0..9).filter(|_| stream.below(3) > 0).collect();
-            let masses: Vec<u64> = (0..9).map(|_| stream.bits() >> (8 * (round % 8))).collect();
-            found.add_each(&labels, &cells, |label| masses[label]);
-            for label in labels {
-                expected[cells[label as usize] as usize] += u128::from(masses[label as usize]);
+        for laws in [1, 2] {
+            let (mut found, mut other) = (GatheredMasses::new(laws), GatheredMasses::new(laws));
+            let mut expected = vec![vec![0_u128; CELLS]; laws];
+            for round in 0..2000 {
+                let cells: Vec<u32> = (0..9).map(|_| (stream.below(20) * 13_000) as u32).collect();
+                let labels: Vec<u32> = (0..9).filter(|_| stream.below(3) > 0).collect();
+                let masses: Vec<u64> =
+                    (0..18).map(|_| stream.bits() >> (8 * (round % 8))).collect();
+                match laws {
+                    1 => found.add_each(&labels, &cells, |label| masses[label]),
+                    _ => {
+                        found.add_pairs(
+                            &labels,
+                            &cells,
+                            |label| masses[label],
+                            |label| masses[9 + label],
+                        );
+                    }
+                }
+                for (law, expected) in expected.iter_mut().enumerate() {
+                    for label in labels.iter().map(|label| *label as usize) {
+                        expected[cells[label] as usize] += u128::from(masses[9 * law + label]);
+                    }
+                }
+                let (cell, mass) = (stream.below(CELLS), u128::from(stream.bits()) << (round % 50));
+                other.add(cell, round % laws, mass);
+                expected[round % laws][cell] += mass;
             }
-            let (cell, mass) = (stream.below(CELLS), u128::from(stream.bits()) << (round % 50));
-            other.add(cell, mass);
-            expected[cell] += mass;
+            assert!(!found.high.is_empty());
+            found.merge(&other);
+            for (law, expected) in expected.iter().enumerate() {
+                assert!(found.of_law(law).eq(expected.iter().copied()), "law {law} of {laws}");
+            }
         }
-        assert!(!found.high.is_empty());
-        found.merge(&other);
-        assert!(found.masses().eq(expected.iter().copied()));
-        let bytes = postcard::to_extend(&found, Vec::new()).unwrap();
-        assert_eq!(bytes, postcard::to_extend(&expected, Vec::new()).unwrap());
-        assert_eq!(postcard::from_bytes::<GatheredMasses>(&bytes).unwrap(), found);
     }
 
     #[test]

@@ -7,14 +7,14 @@
 //! an *aim*, one of the laws or the mean of two: its atoms beyond the largest calibration score are kept too, its tail. There
 //! are several aims where the laws themselves decide which it is to be.
 //!
-//! Kept: 16 bytes a law between neighbouring abscissae, and for each aim a tail: up to 16 384 atoms of 32 bytes, or 262 145
-//! masses, 2 MB, and 4 MB once a cell has taken in thousands of rows. Merging is exact because masses are whole and the tail's form depends on how many atoms it has.
+//! Kept: 16 bytes a law between neighbouring abscissae, and the tails. Merging is exact because masses are whole and the form of a
+//! tail depends on how many atoms it has.
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
-use super::gathered_masses::{GatheredMasses, find_tail_cells};
-use super::log_bins::{CELLS, cell_of, smallest_distance};
+use super::gathered_masses::find_tail_cells;
 use super::row_count::{MOST_ROWS, contradiction, rows_of_both};
+use super::tails::{StoredTail, Tails};
 use crate::error::{At, Error, Result};
 use crate::interval::Interval;
 use crate::rows::row_number;
@@ -24,8 +24,6 @@ use crate::sketch::Abscissae;
 pub(crate) const MOST_LAWS: usize = 8;
 /// Aims at most.
 const MOST_AIMS: usize = 2;
-/// Atoms beyond the largest calibration score that are kept one by one.
-pub(crate) const MOST_TAIL_ATOMS: usize = 4096;
 /// Scores may pass the end of their range by this share of it, by rounding.
 const RANGE_SLACK: f64 = 1e-9;
 
@@ -88,7 +86,7 @@ pub(crate) struct LawSums {
     /// Bin of the largest calibration score.
     largest: u64,
     /// One for each aim.
-    tails: Vec<Tail>,
+    tails: Tails,
     /// Every score of the score function lies here, up to rounding.
     range: Interval,
     /// `m`, the rows added so far.
@@ -107,13 +105,12 @@ impl LawSums {
     /// Empty sums of so many laws over abscissae that hold the `largest` calibration score; the aims keep their tails.
     pub(crate) fn new(points: &Abscissae, largest: f64, laws: usize, aims: &[Aim]) -> Self {
         let range = points.range();
-        let tail = Tail { low: largest, high: range.high(), kept: TailAtoms::Kept(Vec::new()) };
         Self {
             bins: vec![0; (points.points().len() + 1) * laws],
             laws: laws as u8,
             aims: aims.to_vec(),
             largest: points.locate(largest) as u64,
-            tails: vec![tail; aims.len()],
+            tails: Tails::new(largest, range.high(), aims.len()),
             range,
             rows: 0,
         }
@@ -126,7 +123,7 @@ impl LawSums {
             laws: self.laws,
             aims: self.aims.clone(),
             largest: self.largest,
-            tails: self.tails.iter().map(Tail::emptied).collect(),
+            tails: self.tails.emptied(),
             range: self.range,
             rows: 0,
         }
@@ -155,19 +152,18 @@ impl LawSums {
     ///
     /// # Errors
     /// If a score is outside the range.
-    pub(super) fn add_to_tails(
+    pub(super) fn add_to_tails<'l>(
         &mut self,
         row: u64,
         labels: &[u32],
         scores: &[f64],
-        laws: &[&[f64]],
+        laws: &[&'l [f64]],
         cells: &mut Vec<u32>,
     ) -> Result<()> {
         let Self { aims, tails, range, .. } = self;
-        // Once for all aims: their tails begin at the same score.
-        let Some(Tail { low, high, .. }) = tails.first() else { return Ok(()) };
+        let Some((low, high)) = tails.range() else { return Ok(()) };
         cells.resize(scores.len(), 0);
-        let largest = find_tail_cells(*low, *high, scores, cells);
+        let largest = find_tail_cells(low, high, scores, cells);
         let highest = range.high() + RANGE_SLACK * range.width();
         if largest > highest {
             let has_mass = |label: usize| aims.iter().any(|aim| aim.of_label(laws, label) > 0);
@@ -177,25 +173,35 @@ impl LawSums {
                 return Err(outside(row, scores[label], *range));
             }
         }
-        for (aim, tail) in aims.iter().zip(&mut *tails) {
-            match &mut tail.kept {
-                TailAtoms::Gathered(masses) => match *aim {
-                    Aim::Law(law) => {
-                        let law = laws[usize::from(law)];
-                        masses.add_each(labels, cells, |label| fixed(law[label]));
-                    }
-                    Aim::Mean(one, other) => {
-                        let (one, other) = (laws[usize::from(one)], laws[usize::from(other)]);
-                        let mass = |label: usize| fixed(one[label]) + fixed(other[label]);
-                        masses.add_each(labels, cells, mass);
-                    }
-                },
-                TailAtoms::Kept(_) => {
-                    for label in labels {
-                        let label = *label as usize;
+        let law = |place: u8| laws[usize::from(place)];
+        let of_law = |law: &'l [f64]| move |label: usize| fixed(law[label]);
+        let of_both = |one: &'l [f64], other: &'l [f64]| {
+            move |label: usize| fixed(one[label]) + fixed(other[label])
+        };
+        match (&aims[..], tails.all_gathered()) {
+            ([Aim::Law(a)], Some(masses)) => masses.add_each(labels, cells, of_law(law(*a))),
+            ([Aim::Mean(a, b)], Some(masses)) => {
+                masses.add_each(labels, cells, of_both(law(*a), law(*b)));
+            }
+            ([Aim::Law(a), Aim::Law(b)], Some(masses)) => {
+                masses.add_pairs(labels, cells, of_law(law(*a)), of_law(law(*b)));
+            }
+            ([Aim::Law(a), Aim::Mean(b, c)], Some(masses)) => {
+                masses.add_pairs(labels, cells, of_law(law(*a)), of_both(law(*b), law(*c)));
+            }
+            ([Aim::Mean(a, b), Aim::Law(c)], Some(masses)) => {
+                masses.add_pairs(labels, cells, of_both(law(*a), law(*b)), of_law(law(*c)));
+            }
+            ([Aim::Mean(a, b), Aim::Mean(c, d)], Some(masses)) => {
+                let (one, other) = (of_both(law(*a), law(*b)), of_both(law(*c), law(*d)));
+                masses.add_pairs(labels, cells, one, other);
+            }
+            _ => {
+                for label in labels.iter().map(|label| *label as usize) {
+                    for (place, aim) in aims.iter().enumerate() {
                         let mass = aim.of_label(laws, label);
                         if mass > 0 {
-                            tail.add(scores[label], u128::from(mass));
+                            tails.add(place, scores[label], u128::from(mass));
                         }
                     }
                 }
@@ -226,7 +232,7 @@ impl LawSums {
             if bin <= largest {
                 continue;
             }
-            for (aim, tail) in self.aims.iter().zip(&mut self.tails) {
+            for (place, aim) in self.aims.iter().enumerate() {
                 let mass = aim.of(&masses);
                 if mass == 0 {
                     continue;
@@ -234,7 +240,7 @@ impl LawSums {
                 if *score > self.range.high() + RANGE_SLACK * self.range.width() {
                     return Err(outside(row, *score, self.range));
                 }
-                tail.add(*score, u128::from(mass));
+                self.tails.add(place, *score, u128::from(mass));
             }
         }
         self.rows += 1;
@@ -252,12 +258,12 @@ impl LawSums {
         // Before the masses are added: if the rows fit, so do the sums.
         self.rows = rows_of_both(self.rows, other.rows)?;
         self.bins.iter_mut().zip(&other.bins).for_each(|(mine, theirs)| *mine += theirs);
-        self.tails.iter_mut().zip(other.tails).for_each(|(mine, theirs)| mine.merge(theirs));
+        self.tails.merge(other.tails);
         Ok(())
     }
 
     fn shape(&self) -> (usize, u8, &[Aim], u64, Interval, Option<f64>) {
-        let low = self.tails.first().map(|tail| tail.low);
+        let low = self.tails.range().map(|(low, _)| low);
         (self.bins.len(), self.laws, &self.aims, self.largest, self.range, low)
     }
 
@@ -294,11 +300,11 @@ impl LawSums {
             points.chunks_exact(laws).map(|reached| of(reached) as f64 / total).collect()
         };
         let cdfs = (0..laws).map(|law| at_points(&|masses| masses[law])).collect();
-        let aims = self.aims.iter().zip(self.tails).map(|(aim, tail)| {
+        let aims = self.aims.iter().zip(self.tails.atoms()).map(|(aim, tail)| {
             let total = aim.of(&totals) as f64;
             let mut reached =
                 cumulative.chunks_exact(laws).nth(self.largest as usize).map_or(0, |it| aim.of(it));
-            let tail = tail.atoms().into_iter().map(|(score, mass)| {
+            let tail = tail.into_iter().map(|(score, mass)| {
                 reached += mass;
                 TailAtom { score, cdf: reached as f64 / total }
             });
@@ -332,7 +338,7 @@ struct Stored {
     laws: u8,
     aims: Vec<Aim>,
     largest: u64,
-    tails: Vec<Tail>,
+    tails: Vec<StoredTail>,
     range: Interval,
     rows: u64,
 }
@@ -378,14 +384,18 @@ impl TryFrom<Stored> for LawSums {
             if tail.mass() != Some(aim.of(&masses_beyond)) {
                 return Err(contradiction("the mass of its tail is not that of its last bins"));
             }
-            let inside = range.contains(tail.low)
-                && tail.high == range.high()
+            let (low, high) = tail.range();
+            let inside = range.contains(low)
+                && high == range.high()
                 && tail.lies_below(highest)
-                && Some(tail.low) == tails.first().map(|first| first.low);
+                && Some(low) == tails.first().map(|first| first.range().0);
             if !inside {
                 return Err(contradiction("its tail lies outside the range of scores"));
             }
         }
+        // Also where there is no aim, and so no tail to begin anywhere.
+        let low = tails.first().map_or(range.low(), |first| first.range().0);
+        let tails = Tails::of_stored(low, range.high(), tails);
         Ok(Self { bins, laws, aims, largest, tails, range, rows })
     }
 }
@@ -397,245 +407,4 @@ pub struct TailAtom {
     pub score: f64,
     /// The CDF at the score, in `[0, 1]`.
     pub cdf: f64,
-}
-
-/// An aim beyond the largest calibration score: its atoms up to a few thousand, then masses in cells that are finer
-/// the nearer to the end of the range, each moved up to the end of its cell. A quantile is never too small, and too
-/// large by `1/4096` of its distance from the end of the range, or of the tail's mass, at most.
-#[derive(Debug, Clone, Deserialize)]
-struct Tail {
-    /// The largest calibration score, where the tail begins.
-    low: f64,
-    /// The end of the range of scores.
-    high: f64,
-    /// Atoms or cells; which of the two depends on how many distinct atoms there are.
-    kept: TailAtoms,
-}
-
-/// Scores with their masses in units of `2^-52`, unsorted and with repeats until they are settled;
-/// or one mass for each of the cells of `log_bins`.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-enum TailAtoms {
-    Kept(Vec<(f64, u128)>),
-    Gathered(GatheredMasses),
-}
-
-/// Written with equal atoms joined, so that the bytes do not depend on how they arrived.
-impl Serialize for Tail {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // A struct of its own: deriving for `Tail` itself would write the atoms as they happened to
-        // arrive.
-        #[derive(Serialize)]
-        struct Written {
-            low: f64,
-            high: f64,
-            kept: TailAtoms,
-        }
-        let mut settled = self.clone();
-        settled.settle();
-        let Self { low, high, kept } = settled;
-        Written { low, high, kept }.serialize(serializer)
-    }
-}
-
-impl Tail {
-    /// A tail of the same form without atoms.
-    fn emptied(&self) -> Self {
-        let kept = match &self.kept {
-            TailAtoms::Kept(_) => TailAtoms::Kept(Vec::new()),
-            TailAtoms::Gathered(_) => TailAtoms::Gathered(GatheredMasses::new()),
-        };
-        Self { low: self.low, high: self.high, kept }
-    }
-
-    /// Total mass of a tail that was read from bytes; none if it is too large or the tail is none that was written.
-    fn mass(&self) -> Option<u128> {
-        match &self.kept {
-            // Written tails are settled, so that more atoms than this, or another number of cells,
-            // come from no tail of ours.
-            TailAtoms::Kept(atoms) if atoms.len() <= MOST_TAIL_ATOMS => {
-                atoms.iter().try_fold(0u128, |sum, (_, mass)| sum.checked_add(*mass))
-            }
-            TailAtoms::Gathered(cells) if cells.len() == CELLS => {
-                cells.masses().try_fold(0u128, u128::checked_add)
-            }
-            _ => None,
-        }
-    }
-
-    /// Whether its atoms increase and lie beyond the largest calibration score and not above `highest`.
-    fn lies_below(&self, highest: f64) -> bool {
-        match &self.kept {
-            TailAtoms::Kept(atoms) => {
-                atoms.windows(2).all(|pair| pair[0].0 < pair[1].0)
-                    && atoms.iter().all(|(score, _)| *score > self.low && *score <= highest)
-            }
-            TailAtoms::Gathered(_) => true,
-        }
-    }
-
-    /// Adds an atom; the score is above `low`.
-    #[inline]
-    fn add(&mut self, score: f64, mass: u128) {
-        match &mut self.kept {
-            TailAtoms::Kept(atoms) => {
-                atoms.push((score, mass));
-                // Room for repeats, so that thousands of pushes share the cost of one sort.
-                if atoms.len() > 4 * MOST_TAIL_ATOMS {
-                    self.settle();
-                }
-            }
-            TailAtoms::Gathered(cells) => cells.add(cell(self.low, self.high, score), mass),
-        }
-    }
-
-    /// Adds the masses of another tail over the same scores.
-    fn merge(&mut self, other: Self) {
-        match other.kept {
-            TailAtoms::Kept(atoms) => {
-                atoms.into_iter().for_each(|(score, mass)| self.add(score, mass));
-            }
-            TailAtoms::Gathered(theirs) => {
-                self.gather();
-                if let TailAtoms::Gathered(cells) = &mut self.kept {
-                    cells.merge(&theirs);
-                }
-            }
-        }
-    }
-
-    /// Joins equal atoms, and gathers them where too many are left: more will not make them fewer.
-    fn settle(&mut self) {
-        let TailAtoms::Kept(atoms) = &mut self.kept else { return };
-        // Unstable is safe: atoms that tie are joined next, and whole masses add up alike in any
-        // order.
-        atoms.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-        atoms.dedup_by(|next, first| {
-            let same = next.0 == first.0;
-            if same {
-                first.1 += next.1;
-            }
-            same
-        });
-        if atoms.len() > MOST_TAIL_ATOMS {
-            self.gather();
-        }
-    }
-
-    /// Puts the atoms into cells; cells stay as they are.
-    fn gather(&mut self) {
-        if let TailAtoms::Kept(atoms) = &self.kept {
-            let mut cells = GatheredMasses::new();
-            for (score, mass) in atoms {
-                cells.add(cell(self.low, self.high, *score), *mass);
-            }
-            self.kept = TailAtoms::Gathered(cells);
-        }
-    }
-
-    /// Increasing atoms with their masses, at most one more than `MOST_TAIL_ATOMS`.
-    fn atoms(mut self) -> Vec<(f64, u128)> {
-        self.settle();
-        match self.kept {
-            TailAtoms::Kept(atoms) => atoms,
-            TailAtoms::Gathered(cells) => {
-                let width = self.high - self.low;
-                let end = |cell: usize| self.high - smallest_distance(cell) * width;
-                let total: u128 = cells.masses().sum();
-                let step = total / MOST_TAIL_ATOMS as u128;
-                let last = cells.masses().rposition(|mass| mass > 0);
-                let mut atoms: Vec<(f64, u128)> = Vec::new();
-                let mut gathered = 0;
-                for (cell, mass) in cells.masses().enumerate() {
-                    gathered += mass;
-                    // At the upper end of the cell: a threshold read off it is never too small.
-                    if gathered > step || (Some(cell) == last && gathered > 0) {
-                        atoms.push((end(cell), gathered));
-                        gathered = 0;
-                    }
-                }
-                atoms
-            }
-        }
-    }
-}
-
-/// The cell of a score in `(low, high]`, increasing with it.
-#[inline]
-fn cell(low: f64, high: f64, score: f64) -> usize {
-    cell_of((high - score) / (high - low))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::seed::Seed;
-
-    fn tail(scores: &[f64]) -> Tail {
-        let mut tail = Tail { low: 0.5, high: 1.0, kept: TailAtoms::Kept(Vec::new()) };
-        scores.iter().for_each(|score| tail.add(*score, 1 << 62));
-        tail
-    }
-
-    #[test]
-    fn few_atoms_are_exact_and_many_are_hardly_moved_up() {
-        let mut stream = Seed::new(1).stream("tail");
-        for count in [100, 4096, 4097, 50_000] {
-            let scores: Vec<f64> = (0..count).map(|_| 0.5 + 0.5 * stream.uniform()).collect();
-            let found = tail(&scores).atoms();
-            let mut sorted = scores.clone();
-            sorted.sort_by(f64::total_cmp);
-            let mut spread: Vec<f64> = Vec::new();
-            for (score, mass) in &found {
-                let times = usize::try_from(mass >> 62).unwrap();
-                spread.extend(std::iter::repeat_n(*score, times));
-            }
-            assert_eq!(spread.len(), sorted.len());
-            for (rank, (up, exact)) in spread.iter().zip(&sorted).enumerate() {
-                let later = sorted[(rank + count / MOST_TAIL_ATOMS + 1).min(count - 1)];
-                let slack = (1.0 - exact) / 2048.0;
-                assert!(up >= exact && *up <= later + slack, "{up} for {exact}");
-            }
-            assert_eq!(spread == sorted, count <= MOST_TAIL_ATOMS);
-        }
-    }
-
-    #[test]
-    fn the_order_does_not_matter() {
-        let mut stream = Seed::new(2).stream("tail");
-        let scores: Vec<f64> = (0..30_000).map(|_| 0.5 + 0.5 * stream.uniform()).collect();
-        let mut merged = tail(&scores[20_000..]);
-        merged.merge(tail(&scores[..1000]));
-        merged.merge(tail(&scores[1000..20_000]));
-        assert_eq!(merged.atoms(), tail(&scores).atoms());
-    }
-
-    /// Scores that crowd at one, more than are kept: quantiles are never too small, and hardly too large.
-    #[test]
-    fn gathered_tails_keep_their_quantiles() {
-        let mut tail = Tail { low: 0.5, high: 1.0, kept: TailAtoms::Kept(Vec::new()) };
-        let count = 50_000_u32;
-        let scores: Vec<f64> =
-            (0..count).map(|index| 1.0 - 0.5 * (-f64::from(index) / 2000.0).exp()).collect();
-        scores.iter().for_each(|score| tail.add(*score, 1));
-        let atoms = tail.atoms();
-        assert!(atoms.len() <= MOST_TAIL_ATOMS + 1, "{}", atoms.len());
-        assert_eq!(atoms.iter().map(|(_, mass)| mass).sum::<u128>(), u128::from(count));
-        for rank in [1, 10, 1000, 20_000, 30_000, 49_999, 50_000] {
-            let mut reached = 0;
-            let found = atoms.iter().find(|(_, mass)| {
-                reached += mass;
-                reached >= rank
-            });
-            let (found, exact) = (found.map_or(f64::NAN, |atom| atom.0), scores[rank as usize - 1]);
-            let later = scores
-                [(rank as usize + count as usize / MOST_TAIL_ATOMS + 1).min(scores.len() - 1)];
-            assert!(found >= exact, "{found} is too small at {rank}");
-            let slack = (1.0 - exact) / 2048.0;
-            assert!(
-                found <= later.max(exact) + slack,
-                "{found} is too large for {exact} at {rank}"
-            );
-        }
-    }
 }

@@ -9,6 +9,7 @@
 //! lac_sums           its f-u pair for 1 - p, many rows at once
 //! target_table       every probability while they are few, a sandwich_sketch when they are many
 //! law_sums           three laws of the label plan at the calibration scores, and a tail
+//! tails              what lies beyond the largest calibration score: atoms, or masses in cells
 //! row_sums           the same summed over many rows before they are handed on
 //! confidences        a multiset of confidences, and its distance from weighted ones
 //! quantile_counts    numbers of an interval: values, then counts in equal cells
@@ -37,6 +38,7 @@ mod row_sums;
 mod sandwich_sketch;
 mod sketched_law;
 pub(crate) mod state;
+mod tails;
 pub(crate) mod target_table;
 #[cfg(test)]
 mod tests;

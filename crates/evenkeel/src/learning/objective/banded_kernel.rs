@@ -2,6 +2,7 @@
 
 use super::aligned::{Aligned, LINE};
 use crate::measure::{Bandwidth, Grid, INVERSE_SQRT_TWO_PI, Support};
+use crate::numeric::simd::in_widest_registers;
 use crate::numeric::{add_lanes, exp_of_negative};
 
 /// Entries further than this many bandwidths from the diagonal are left out. They hold 6e-14 of a kernel's mass, so a
@@ -73,9 +74,7 @@ impl BandedKernel {
             kernel.starts.push(start);
             for line in inner[start..end].chunks(LINE) {
                 let mut entries = [0.0; LINE];
-                for (entry, value) in entries.iter_mut().zip(line) {
-                    *entry = kernel_value(*centre, *value, h, support);
-                }
+                write_line(*centre, line, h, support, &mut entries);
                 kernel.values.push_line(entries);
             }
             kernel.offsets.push(kernel.values.len());
@@ -202,6 +201,15 @@ impl BandedKernel {
     }
 }
 
+in_widest_registers! {
+    /// The entries of one line.
+    fn write_line[](centre: f64, line: &[f64], h: f64, support: Support, entries: &mut [f64]) -> () {
+        for (entry, value) in entries.iter_mut().zip(line) {
+            *entry = kernel_value(centre, *value, h, support);
+        }
+    }
+}
+
 /// One entry: the kernel and its mirror images. Symmetric in its first two arguments.
 ///
 /// ```text
@@ -209,6 +217,7 @@ impl BandedKernel {
 /// ```
 /// Mirrored mass stays inside the support: without it the density would leak out at both ends,
 /// where softmax scores crowd.
+#[inline(always)]
 fn kernel_value(a: f64, b: f64, h: f64, support: Support) -> f64 {
     let kernel = |distance: f64| {
         let u = distance / h;

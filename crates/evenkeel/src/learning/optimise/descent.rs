@@ -13,7 +13,7 @@ use super::trace::{Trace, TracePoint};
 use crate::error::Result;
 use crate::learning::objective::Objective;
 use crate::numeric::simd::in_widest_registers;
-use crate::numeric::{dot_in_lanes, softmax_into};
+use crate::numeric::{dot_in_lanes, softmax};
 use crate::threshold::Threshold;
 
 /// Where log-weights come from: a vector of them, or a network of the scores.
@@ -209,13 +209,6 @@ impl Improving {
         let over = improvement <= self.rule.relative * self.best.abs();
         self.best_at_window = self.best;
         over
-    }
-}
-
-in_widest_registers! {
-    /// `w = softmax(l)` in the widest registers of the processor.
-    fn softmax[](x: &[f64], out: &mut [f64]) -> f64 {
-        softmax_into(x, out)
     }
 }
 

@@ -9,6 +9,7 @@
 use rayon::prelude::*;
 
 use crate::numeric::exp_of_negative;
+use crate::numeric::simd::in_widest_registers;
 
 /// Most Newton steps. A dozen are usual; near-separation takes some more.
 const MOST_STEPS: usize = 100;
@@ -342,16 +343,23 @@ fn solve_transposed(factor: &[f64], p: usize, x: &mut [f64]) {
     }
 }
 
+in_widest_registers! {
+    /// One exponential, fused where the processor can: its loops are of other things.
+    fn exp_of_one[](x: f64) -> f64 {
+        exp_of_negative(x)
+    }
+}
+
 /// `1 / (1 + exp(-x))`, in `[0, 1]`; small values keep their digits.
 pub(super) fn sigmoid(x: f64) -> f64 {
     // Of the negative side always: `exp(710)` is infinite, and its quotient NaN.
-    let e = exp_of_negative(-x.abs());
+    let e = exp_of_one(-x.abs());
     if x >= 0.0 { 1.0 / (1.0 + e) } else { e / (1.0 + e) }
 }
 
 /// `log(1 + exp(x))`, without overflow: `x` for large `x`, `exp(x)` for very negative.
 pub(super) fn softplus(x: f64) -> f64 {
-    x.max(0.0) + exp_of_negative(-x.abs()).ln_1p()
+    x.max(0.0) + exp_of_one(-x.abs()).ln_1p()
 }
 
 /// `a'b` in a fixed number of lanes, so that the width of the registers changes no bit.
