@@ -302,8 +302,14 @@ in_widest_registers! {
     /// Largest entry of `softmax(inverse_temperature logits)`, to 40 binary digits: the last bit depends on the order of the
     /// classes, and a distance of CDFs would tell rows apart that only list the same probabilities in another order.
     pub(crate) fn confidence[](logits: &[f64], inverse_temperature: f64) -> f64 {
-        const DIGITS: f64 = (1_u64 << 40) as f64;
         let (_, log_total) = tempered_log_sum_exp(logits, inverse_temperature);
-        (((-log_total).exp() * DIGITS).round() / DIGITS).min(1.0)
+        confidence_of(log_total)
     }
+}
+
+/// The same where `log sum_c exp(..)` is known.
+#[inline(always)]
+pub(super) fn confidence_of(log_total: f64) -> f64 {
+    const DIGITS: f64 = (1_u64 << 40) as f64;
+    (((-log_total).exp() * DIGITS).round() / DIGITS).min(1.0)
 }

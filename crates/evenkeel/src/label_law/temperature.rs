@@ -135,7 +135,7 @@ const LONGEST_STEP: f64 = 8.0;
 const PARTS: usize = 64;
 
 /// Numbers up to which labeled rows are turned round for the search: 8 MB.
-const MOST_TURNED: usize = 1 << 20;
+pub(super) const MOST_TURNED: usize = 1 << 20;
 
 /// Negative log-likelihoods of labeled rows, at one temperature after another.
 pub(crate) struct Losses<'a> {
