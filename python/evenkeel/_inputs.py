@@ -157,14 +157,14 @@ def groups(argument: str, values: Any) -> List[str]:
     if array.dtype.kind == "f":
         gaps = np.flatnonzero(np.isnan(array))
         if gaps.size:
-            raise InvalidInputError(f"{argument}: row {gaps[0]} has no group (NaN); give every row one")
+            raise _arrow.at_row(int(gaps[0]), f"{argument}: row {gaps[0]} has no group (NaN); give every row one")
         raise InvalidInputError(f"{argument}: it holds floats; groups are texts or integers (array.astype(int))")
     names = []
     for row, value in enumerate(array.tolist()):
         if value is None or value != value:
-            raise InvalidInputError(f"{argument}: row {row} has no group ({value}); give every row one")
+            raise _arrow.at_row(row, f"{argument}: row {row} has no group ({value}); give every row one")
         if not isinstance(value, (str, int)):
-            raise InvalidInputError(f"{argument}: row {row} is {_short(value)}; groups are texts or integers")
+            raise _arrow.at_row(row, f"{argument}: row {row} is {_short(value)}; groups are texts or integers")
         names.append(str(value))
     return names
 
