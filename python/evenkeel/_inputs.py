@@ -330,7 +330,8 @@ def optional_number(argument: str, value: Any) -> Any:
 def count(argument: str, value: Any) -> int:
     """A setting that is a whole number from 0."""
     try:
-        whole = operator.index(value)
+        # True would count as 1.
+        whole = -1 if isinstance(value, bool) else operator.index(value)
     except TypeError:
         whole = -1
     if not 0 <= whole < 2**63:

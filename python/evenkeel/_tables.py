@@ -68,6 +68,8 @@ def _places_by_number(argument: str, columns: Sequence[str]) -> Optional[List[in
 
 def in_order(argument: str, given: Sequence[str], columns: Optional[Sequence[str]], other: str) -> List[str]:
     """Names of columns in the order in which `table` and `aligned` would put a table that has them."""
+    if len(given) < 2:  # Of lists, maybe: no name of a class.
+        return list(given)
     numbered = _places_by_number(argument, given)
     if numbered is not None:
         return [given[place] for place in numbered]

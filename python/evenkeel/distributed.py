@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 Columns = Union[str, Sequence[str]]
 
+#: Column of keys where any will do: errors do not show them.
+NO_KEY = "__evenkeel_row"
+
 
 class _Job:
     """What a driver does, whatever the job."""
@@ -286,12 +289,12 @@ def partial(
         As in the job.
     """
     part = _evenkeel.RunningPart.begin(_bytes("plan", plan), _inputs.count("part_id", part_id))
-    chosen = _Chosen(probs, key, label, groups, features, ratios, list(second))
+    chosen = Chosen(probs, key, label, groups, features, ratios, list(second))
     return state_of(part, f"part {part_id}", batches, chosen, classes, logits)
 
 
 def state_of(
-    part: _evenkeel.RunningPart, where: str, batches: Any, chosen: "_Chosen", classes: Optional[Sequence[str]], logits: Any
+    part: _evenkeel.RunningPart, where: str, batches: Any, chosen: "Chosen", classes: Optional[Sequence[str]], logits: Any
 ) -> bytes:
     """The state of a part once it has read its batches; `where` names it in errors."""
     kind = _inputs.kind(logits)
@@ -330,7 +333,7 @@ class _Batch(NamedTuple):
     second: List[Any]
 
 
-class _Chosen(NamedTuple):
+class Chosen(NamedTuple):
     """Which columns of Arrow batches are what."""
 
     probs: Columns
@@ -394,7 +397,7 @@ class _Chosen(NamedTuple):
         if isinstance(batch, (tuple, list)):
             return batch[1] if len(batch) > 1 else ()
         table = _arrow.of("batches", batch)
-        return table.column(self.key) if self.key in getattr(table, "column_names", ()) else ()
+        return table.column(self.key) if self.key != NO_KEY and self.key in getattr(table, "column_names", ()) else ()
 
     def keys_and_groups(self, batch: Any) -> Tuple[Any, Any]:
         """What a pass that counts groups reads."""

@@ -680,7 +680,7 @@ def test_an_evaluation_begun_again_has_no_rows(world):
     other = job.again()
     assert other.plan() == job.plan()
     rows = {"probs": world["cal"][:50], "keys": np.arange(50), "labels": world["y"][:50]}
-    chosen = distributed._Chosen("probs", None, None, None, None, None, [])
+    chosen = distributed.Chosen("probs", None, None, None, None, None, [])
     made = distributed.state_of(part.again(3), "part 3", [rows], chosen, None, False)
     assert made == ek.partial(job.plan(), 3, [rows])
     other.merge(made)
