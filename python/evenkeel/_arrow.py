@@ -200,7 +200,8 @@ def keys(argument: str, values: Any) -> np.ndarray:
         raise at_row(row, f"{argument}: the key of row {row} is {given[row]!r}, that of row 0 {given[0]!r}; give whole numbers alone, or texts")
     raise at_row(
         row,
-        f"{argument}: the key of row {row} is {given[row]!r}; keys are whole numbers or texts, a unique one for each row, and numbers have at most 64 bits",
+        f"{argument}: the key of row {row} is {given[row]!r}; keys are whole numbers or texts, a unique one for each row, and numbers have "
+        "at most 64 bits",
     )
 
 

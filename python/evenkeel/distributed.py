@@ -526,7 +526,8 @@ _MOST_BYTES_OF_ROWS = 200_000_000
 
 def _refuse_all_rows_here(method: Any, options: Mapping[str, Any], rows: int, classes: int) -> None:
     """An error for fits whose states hold every row, where there are many."""
-    reason = next((f"{name}={value!r}" for name, value in (("sampling", "sampled"), ("objective", "wasserstein")) if options.get(name) == value), None)
+    keeping = (("sampling", "sampled"), ("objective", "wasserstein"))
+    reason = next((f"{name}={value!r}" for name, value in keeping if options.get(name) == value), None)
     size = rows * 8 * (classes + 1)
     if str(method) == "ot" and reason is not None and size > _MOST_BYTES_OF_ROWS:
         raise InvalidParameterError(

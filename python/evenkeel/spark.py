@@ -7,8 +7,8 @@
     cal = eks.calibrate(df, cal_probs, cal_y, probs="probs", key="id", sample=None)    # every row, in one or two jobs
 
 Samples and states come to the driver (`evenkeel.distributed`); states of a calibration or check on every row hold some of the rows themselves,
-up to 2^21 probabilities. Only DataFrame calls are used, so that Spark Connect works. Executors need this package and pyarrow. Each Python worker computes with one thread, as Spark runs one for
-every core; `RAYON_NUM_THREADS` in the executors' environment says otherwise.
+up to 2^21 probabilities. Only DataFrame calls are used, so that Spark Connect works. Executors need this package and pyarrow. Each Python
+worker computes with one thread, as Spark runs one for every core; `RAYON_NUM_THREADS` in the executors' environment says otherwise.
 """
 
 from __future__ import annotations
