@@ -72,24 +72,39 @@ def as_numpy(argument: str, values: Any) -> np.ndarray:
         if len(columns) == 1:
             return columns[0]
         return side_by_side(columns) if columns else np.empty((0, 0))
-    if hasattr(values, "combine_chunks"):
-        values = values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
-    if hasattr(values, "dictionary_decode"):
-        values = values.dictionary_decode()
+    values = _plain(values)
     if not hasattr(values.type, "value_type"):
         return np.asarray(values.to_numpy(zero_copy_only=False))
     rows = len(values)
     if values.null_count:
         row = first_null(values)
-        raise _at(row, f"{argument}: the list of row {row} is null; remove the point or impute finite values")
+        raise at_row(row, f"{argument}: the list of row {row} is null; remove the point or impute finite values")
     if rows == 0:
         return np.empty((0, 0))
     width = _width(argument, values)
     flat = values.flatten()  # The numbers of these rows and no others, where they lie.
     if flat.null_count:
         row = first_null(flat) // max(width, 1)
-        raise _at(row, f"{argument}: a number in the list of row {row} is null; remove the point or impute a finite value")
+        raise at_row(row, f"{argument}: a number in the list of row {row} is null; remove the point or impute a finite value")
     return np.asarray(flat.to_numpy(zero_copy_only=False)).reshape(rows, width)
+
+
+def _plain(column: Any) -> Any:
+    """A column as one array whose values lie there themselves: chunks put together, codes and runs written out, and of tensors and other
+    types with a name of their own what they are stored as (Ray's tensors of one dimension are lists)."""
+    if hasattr(column, "combine_chunks"):
+        column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    while True:
+        if hasattr(column, "dictionary_decode"):
+            column = column.dictionary_decode()
+        elif getattr(column, "storage", None) is not None:
+            column = column.storage
+        elif hasattr(column.type, "run_end_type"):
+            import pyarrow.compute
+
+            column = pyarrow.compute.run_end_decode(column)
+        else:
+            return column
 
 
 #: Rows that are written at a time: so many lie in the cache for all columns.
@@ -121,7 +136,7 @@ def _width(argument: str, values: Any) -> int:
     first = int(widths[0])
     if (widths != first).any():
         row = int(np.flatnonzero(widths != first)[0])
-        raise _at(
+        raise at_row(
             row,
             f"{argument}: its lists have {int(widths.min())} to {int(widths.max())} entries, the first {first} and that of row {row} "
             f"{int(widths[row])}; give rows of equal length",
@@ -134,7 +149,8 @@ def first_null(values: Any) -> int:
     return int(np.flatnonzero(values.is_null().to_numpy(zero_copy_only=False))[0])
 
 
-def _at(row: int, message: str) -> InvalidInputError:
+def at_row(row: int, message: str) -> InvalidInputError:
+    """An error about a row, which callers that know it by another name can name."""
     error = InvalidInputError(message)
     error.row = row
     return error
@@ -155,13 +171,10 @@ def keys(argument: str, values: Any) -> np.ndarray:
     """
     column = of(argument, values)
     if column is not None:
-        if hasattr(column, "combine_chunks"):
-            column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
-        if hasattr(column, "dictionary_decode"):
-            column = column.dictionary_decode()
+        column = _plain(column)
         if column.null_count:
             row = first_null(column)
-            raise _at(row, f"{argument}: the key of row {row} is null; every row needs a unique one")
+            raise at_row(row, f"{argument}: the key of row {row} is null; every row needs a unique one")
         if str(column.type) in ("string", "large_string", "string_view"):
             return _of_arrow_texts(column)
         values = column.to_numpy(zero_copy_only=False)
@@ -170,21 +183,37 @@ def keys(argument: str, values: Any) -> np.ndarray:
         raise InvalidInputError(f"{argument}: keys are one per row, a vector")
     if array.dtype.kind in "iu":
         return np.ascontiguousarray(array.astype(np.int64 if array.dtype.kind == "i" else np.uint64, copy=False)).view(np.uint64)
-    if array.dtype.kind in "OUST" and all(isinstance(key, str) for key in array.tolist()):
-        texts = [key.encode() for key in array.tolist()]
+    given = array.tolist()
+    if array.dtype.kind in "OUST" and all(isinstance(key, str) for key in given):
+        texts = [key.encode() for key in given]
         offsets = np.concatenate([[0], np.cumsum([len(text) for text in texts])]).astype(np.int64)
         return _evenkeel.keys_of_texts(offsets, np.frombuffer(b"".join(texts), np.uint8))
-    found = array.tolist()[0] if array.size else f"elements of type {array.dtype}"
-    raise InvalidInputError(f"{argument}: it holds {found!r}; keys are whole numbers or texts, a unique one for each row")
+    whole = [isinstance(key, (int, np.integer)) and not isinstance(key, bool) and -(2**63) <= key < 2**64 for key in given]
+    if given and all(whole):
+        return np.array([int(key) % 2**64 for key in given], dtype=np.uint64)
+    if not given:
+        raise InvalidInputError(f"{argument}: it holds elements of type {array.dtype}; keys are whole numbers or texts")
+    # The first that is neither, or the first that is not what the first one is.
+    row = next((row for row, key in enumerate(given) if not whole[row] and not isinstance(key, str)), None)
+    if row is None:
+        row = next(row for row in range(len(given)) if whole[row] != whole[0])
+        raise at_row(row, f"{argument}: the key of row {row} is {given[row]!r}, that of row 0 {given[0]!r}; give whole numbers alone, or texts")
+    raise at_row(
+        row,
+        f"{argument}: the key of row {row} is {given[row]!r}; keys are whole numbers or texts, a unique one for each row, and numbers have "
+        "at most 64 bits",
+    )
 
 
 def codes(argument: str, column: Any) -> Tuple[list, np.ndarray]:
     """The different values of a column, and the place of its value there for each row."""
     if hasattr(column, "combine_chunks"):
         column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    if not hasattr(column, "dictionary_decode"):
+        column = _plain(column)
     if column.null_count:
         row = first_null(column)
-        raise _at(row, f"{argument}: row {row} has no group (null); give every row one")
+        raise at_row(row, f"{argument}: row {row} has no group (null); give every row one")
     coded = column if hasattr(column, "dictionary_decode") else column.dictionary_encode()
     return coded.dictionary.to_pylist(), np.ascontiguousarray(coded.indices.to_numpy(zero_copy_only=False), dtype=np.uint32)
 

@@ -28,6 +28,9 @@ class EvenkeelError(Exception):
     #: The row at fault, counted from 0 in the array that was given; None where it is about no single row.
     row: Optional[int] = None
 
+    #: The key it is about, where that is no row at hand: given twice, or of a row that did not come. Of a text id, its hash.
+    key: Optional[int] = None
+
 
 class InvalidInputError(EvenkeelError, ValueError):
     """The data are not what they should be."""

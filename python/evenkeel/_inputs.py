@@ -157,14 +157,14 @@ def groups(argument: str, values: Any) -> List[str]:
     if array.dtype.kind == "f":
         gaps = np.flatnonzero(np.isnan(array))
         if gaps.size:
-            raise InvalidInputError(f"{argument}: row {gaps[0]} has no group (NaN); give every row one")
+            raise _arrow.at_row(int(gaps[0]), f"{argument}: row {gaps[0]} has no group (NaN); give every row one")
         raise InvalidInputError(f"{argument}: it holds floats; groups are texts or integers (array.astype(int))")
     names = []
     for row, value in enumerate(array.tolist()):
         if value is None or value != value:
-            raise InvalidInputError(f"{argument}: row {row} has no group ({value}); give every row one")
+            raise _arrow.at_row(row, f"{argument}: row {row} has no group ({value}); give every row one")
         if not isinstance(value, (str, int)):
-            raise InvalidInputError(f"{argument}: row {row} is {_short(value)}; groups are texts or integers")
+            raise _arrow.at_row(row, f"{argument}: row {row} is {_short(value)}; groups are texts or integers")
         names.append(str(value))
     return names
 
@@ -330,7 +330,8 @@ def optional_number(argument: str, value: Any) -> Any:
 def count(argument: str, value: Any) -> int:
     """A setting that is a whole number from 0."""
     try:
-        whole = operator.index(value)
+        # True would count as 1.
+        whole = -1 if isinstance(value, bool) else operator.index(value)
     except TypeError:
         whole = -1
     if not 0 <= whole < 2**63:

@@ -10,7 +10,7 @@ from typing import Any, Callable, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
-from evenkeel import _inputs
+from evenkeel import _arrow, _inputs
 from evenkeel._errors import InvalidInputError
 
 
@@ -46,18 +46,36 @@ def table(
         )
     if columns is None or len(columns) != matrix.shape[1] or len(columns) < 2:
         return Table(matrix, None)
+    numbered = _places_by_number(argument, columns)
+    return Table(matrix, columns) if numbered is None else Table(_taken(matrix, numbered), None)
+
+
+def _places_by_number(argument: str, columns: Sequence[str]) -> Optional[List[int]]:
+    """Where the columns 0, 1, 2, ... are, if they are called so; None for other names, an error for one that is there twice."""
     numbers = [str(place) for place in range(len(columns))]
     # The first of equal names, by walking back: a search for each name would take the square of their number.
     places = {name: place for place, name in reversed(list(enumerate(columns)))}
     if places.keys() == set(numbers):
-        return Table(_taken(matrix, [places[number] for number in numbers]), None)
+        return [places[number] for number in numbers]
     twice = next((name for place, name in enumerate(columns) if places[name] != place), None)
     if twice is not None:
         # Taken for columns without names they would be taken in their order, and that may be another one.
         raise InvalidInputError(
             f"{argument}: two columns are called {twice!r}; give every class a column of its own name, or an array without names"
         )
-    return Table(matrix, columns)
+    return None
+
+
+def in_order(argument: str, given: Sequence[str], columns: Optional[Sequence[str]], other: str) -> List[str]:
+    """Names of columns in the order in which `table` and `aligned` would put a table that has them."""
+    if len(given) < 2:  # Of lists, maybe: no name of a class.
+        return list(given)
+    numbered = _places_by_number(argument, given)
+    if numbered is not None:
+        return [given[place] for place in numbered]
+    if columns is None or list(columns) == list(given):
+        return list(given)
+    return [given[place] for place in _places_by_name(argument, given, columns, other)]
 
 
 def _refuse_words(argument: str, values: Any, columns: Optional[List[str]]) -> None:
@@ -108,15 +126,20 @@ def aligned(argument: str, given: Table, columns: Optional[Sequence[str]], other
     """The matrix with its columns in the order of `columns`, which `other` has; an error if they are not the same."""
     if columns is None or given.columns is None or list(columns) == given.columns:
         return given.values
-    places = {name: place for place, name in enumerate(given.columns)}
+    return _taken(given.values, _places_by_name(argument, given.columns, columns, other))
+
+
+def _places_by_name(argument: str, given: Sequence[str], columns: Sequence[str], other: str) -> List[int]:
+    """Where each of `columns` is among those given; an error if they are not the same."""
+    places = {name: place for place, name in enumerate(given)}
     known = set(columns)
     missing = [name for name in columns if name not in places]
-    surplus = [name for name in given.columns if name not in known]
+    surplus = [name for name in given if name not in known]
     if missing or surplus:
         found = [f"it has no column for {_some(missing)}"] if missing else []
         found += [f"{_some(surplus)} are not among the columns of {other}"] if surplus else []
         raise InvalidInputError(f"{argument}: {', and '.join(found)}; give the outputs of the same model")
-    return _taken(given.values, [places[name] for name in columns])
+    return [places[name] for name in columns]
 
 
 def second_models(second: Any, columns: Optional[Sequence[str]], other: str) -> Tuple[list, list]:
@@ -276,6 +299,11 @@ def _words(argument: str, y: Any, names: Optional[Sequence[str]]) -> Optional[Li
     return values
 
 
+def are_words(argument: str, y: Any) -> bool:
+    """Whether labels are names of classes, and not numbers."""
+    return _words(argument, y, None) is not None
+
+
 def _distinct(argument: str, y: Any, words: Sequence[Any], matrix: str, n_classes: int) -> List[str]:
     categories = getattr(getattr(y, "cat", y), "categories", None)  # pandas: a class that does not occur is one all the same
     found = sorted({_key(word) for word in (words if categories is None else categories)})
@@ -293,9 +321,13 @@ def _looked_up(argument: str, words: Sequence[Any], names: Sequence[str]) -> np.
     place = {name: number for number, name in enumerate(names)}
     found = np.empty(len(words), dtype=np.int64)
     for row, word in enumerate(words):
-        number = place.get(_key(word))
+        # None is no label, also where a class is called so.
+        number = None if word is None else place.get(_key(word))
         if number is None:
-            raise InvalidInputError(f"{argument}[{row}] is {word!r}, which names no class; the classes are {_some(names)}")
+            raise _arrow.at_row(
+                row,
+                f"{argument}[{row}] is {word!r}, which names no class; the classes are {_some(names)}: remove the row, or give its label",
+            )
         found[row] = number
     return found
 

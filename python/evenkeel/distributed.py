@@ -34,11 +34,21 @@ if TYPE_CHECKING:
 
 Columns = Union[str, Sequence[str]]
 
+#: Column of keys where any will do: errors do not show them.
+NO_KEY = "__evenkeel_row"
+
 
 class _Job:
     """What a driver does, whatever the job."""
 
     _running: Any
+
+    #: Whether a state was merged since the last pass ended, and whether all have ended.
+    _merged: bool = False
+    _over: bool = False
+
+    #: The labels' ids that are texts, by their keys.
+    _texts: Mapping[int, str] = {}
 
     def plan(self) -> bytes:
         """What workers need for this pass: give it to `evenkeel.partial`."""
@@ -47,6 +57,17 @@ class _Job:
     def merge(self, state: Any) -> None:
         """Takes the state of a part, or several from `evenkeel.merge_states`. One that is refused leaves the job as it was."""
         self._running.merge(_bytes("state", state))
+        self._merged = True
+
+    def _end_pass(self) -> bool:
+        if not self._merged and not self._over:
+            raise InvalidParameterError("no state was merged in this pass; merge those of all parts, then end it")
+        try:
+            again = self._running.end_pass()
+        except EvenkeelError as error:
+            raise _of_key(error, self._texts) from None
+        self._merged, self._over = False, not again
+        return again
 
 
 class FitJob(_Job):
@@ -85,6 +106,8 @@ class FitJob(_Job):
         if per not in (None, "class") and groups_cal is None:
             raise InvalidParameterError(f"per is {per!r}, which needs groups_cal, and groups in every batch; give them, or per=\"class\"")
         cal = _tables.table("probs_cal", probs_cal, ("y_cal", y_cal))
+        if rows is not None:
+            _refuse_all_rows_here(method, options, _inputs.count("rows", rows), cal.values.shape[1])
         labels, names = _tables.encoded("y_cal", y_cal, "probs_cal", cal.values.shape[1], classes, cal.columns)
         second = _second("second_cal", second_cal, cal.columns, "probs_cal")
         self._running = _evenkeel.RunningFit.begin(
@@ -105,12 +128,13 @@ class FitJob(_Job):
             None if rows is None else _inputs.count("rows", rows),
             dict(options),
         )
+        self._texts = _texts_by_key(y_target)
         self._columns = cal.columns
         self._made: Union[Calibration, GroupedCalibration, None] = None
 
     def end_pass(self) -> bool:
         """Ends a pass over the rows; True if all rows are needed once more, with a new plan."""
-        return self._running.end_pass()
+        return self._end_pass()
 
     @property
     def reads_groups_only(self) -> bool:
@@ -177,11 +201,12 @@ class CheckJob(_Job):
             None if rows is None else _inputs.count("rows", rows),
             dict(options),
         )
+        self._texts = _texts_by_key(y_target)
         self._columns = columns
 
     def end_pass(self) -> bool:
         """Ends a pass over the rows; True if all rows are needed once more, with a new plan."""
-        return self._running.end_pass()
+        return self._end_pass()
 
     def finish(self) -> ShiftReport:
         """The report, once `end_pass` has given False: that of `evenkeel.check` on the same rows with the same keys."""
@@ -198,6 +223,12 @@ class EvaluateJob(_Job):
                 "on one machine"
             )
         self._running = _evenkeel.RunningEvaluation.begin(calibration._core, _inputs.optional_number("alpha", alpha))
+
+    def again(self) -> "EvaluateJob":
+        """The same job without any rows, for another group of rows: their states have the same plan."""
+        job = EvaluateJob.__new__(EvaluateJob)
+        job._running = self._running.again()
+        return job
 
     def end_pass(self) -> bool:
         """False: rows are needed once."""
@@ -221,6 +252,7 @@ def partial(
     label: Optional[str] = None,
     groups: Optional[str] = None,
     features: Optional[Columns] = None,
+    ratios: Optional[str] = None,
     second: Sequence[Columns] = (),
     classes: Optional[Sequence[str]] = None,
     logits: Union[bool, Literal["force"]] = False,
@@ -236,38 +268,48 @@ def partial(
         are refused.
     batches : iterable
         Arrow record batches or tables, `(probs, keys)` or `(probs, keys, labels)`, or dicts with the names `probs`, `keys`, `labels`,
-        `groups`, `features` and `second`. They are read one after the other.
+        `groups`, `features`, `ratios` and `second`. They are read one after the other.
     probs : str or sequence of str
-        In Arrow batches, the column of lists of probabilities, or one column for each class.
+        In Arrow batches, the column of lists of probabilities, or one column for each class, in the order of the classes. The columns of an
+        `EvaluateJob` are matched by name with those of the calibration, where it has names. A frame with names as `probs` of a dict or
+        tuple is put in this order; where the plan does not know one it is needed.
     key : str
         In Arrow batches, the column of unique ids: whole numbers or texts. They choose samples and address random draws, so that two
         rows of one key are a mistake, and a hash of the row's content is no id. Where they are the numbers of the rows from 0 the result
         has the bytes of one process that reads the rows in that order. Of a text the key is the first eight bytes of its SHA-256.
     label : str
-        The column of true labels, for an `EvaluateJob`; `classes` are names of the classes where labels are words.
+        The column of true labels, for an `EvaluateJob`. Where labels are words the calibration's names of classes or columns say which;
+        where it has none, `classes` names the classes in the order of the columns.
     groups : str
         The column with the group of each row, texts or integers, for a `FitJob` with `groups_cal`.
-    features, second : str or sequence of str
-        Columns of features; for each second model its column or columns of probabilities.
+    features, ratios, second : str or sequence of str
+        Columns of features; the column of likelihood ratios, where the calibration of an `EvaluateJob` needs them; for each second model
+        its column or columns of probabilities.
     logits : bool or "force"
         As in the job.
     """
     part = _evenkeel.RunningPart.begin(_bytes("plan", plan), _inputs.count("part_id", part_id))
-    chosen = _Chosen(probs, key, label, groups, features, list(second))
+    chosen = Chosen(probs, key, label, groups, features, ratios, list(second))
+    return state_of(part, f"part {part_id}", batches, chosen, classes, logits)
+
+
+def state_of(
+    part: _evenkeel.RunningPart, where: str, batches: Any, chosen: "Chosen", classes: Optional[Sequence[str]], logits: Any
+) -> bytes:
+    """The state of a part once it has read its batches; `where` names it in errors."""
     kind = _inputs.kind(logits)
     for batch in _each(batches):
-        if part.reads_groups_only:
-            keys_and_groups = chosen.keys_and_groups(batch)
-            if len(keys_and_groups[0]):
-                _count(part, keys_and_groups, part_id)
-            continue
-        given = chosen.of(batch)
-        if not len(given.probs):
-            continue
         try:
-            _add(part, given, kind, classes)
+            if part.reads_groups_only:
+                keys, groups = chosen.keys_and_groups(batch)
+                if len(keys):
+                    part.add_groups(_arrow.keys("key", keys), _inputs.group_codes("groups", groups))
+                continue
+            given = chosen.of(batch, part)
+            if len(given.probs):
+                _add(part, given, kind, classes)
         except EvenkeelError as error:
-            raise _named(error, part_id, given.keys) from None
+            raise located(error, where, chosen.keys_of(batch)) from None
     return part.state()
 
 
@@ -287,10 +329,11 @@ class _Batch(NamedTuple):
     labels: Any
     groups: Any
     features: Any
+    ratios: Any
     second: List[Any]
 
 
-class _Chosen(NamedTuple):
+class Chosen(NamedTuple):
     """Which columns of Arrow batches are what."""
 
     probs: Columns
@@ -298,25 +341,63 @@ class _Chosen(NamedTuple):
     label: Optional[str]
     groups: Optional[str]
     features: Optional[Columns]
+    ratios: Optional[str]
     second: List[Columns]
 
-    def of(self, batch: Any) -> _Batch:
+    def of(self, batch: Any, part: _evenkeel.RunningPart) -> _Batch:
         if isinstance(batch, Mapping):
-            return _of_dict(batch)
+            return self._of_dict(batch, part)
         if isinstance(batch, (tuple, list)):
             if len(batch) not in (2, 3):
                 raise InvalidInputError("a batch is (probs, keys) or (probs, keys, labels), a dict, or an Arrow record batch")
             probs, keys, *labels = batch
-            return _Batch(_inputs.matrix("probs", probs), keys, labels[0] if labels else None, None, None, [])
+            return _Batch(self._ordered(probs, part), keys, labels[0] if labels else None, None, None, None, [])
         table = self._table(batch)
+        columns = self.probs if isinstance(self.probs, str) else _tables.in_order("probs", list(self.probs), part.columns, "the calibration")
         return _Batch(
-            matrix_of(table, "probs", self.probs),
+            matrix_of(table, "probs", columns),
             column_of(table, "key", self.key or ""),
             None if self.label is None else column_of(table, "label", self.label),
             None if self.groups is None else column_of(table, "groups", self.groups),
             None if self.features is None else matrix_of(table, "features", self.features),
+            None if self.ratios is None else column_of(table, "ratios", self.ratios),
             [matrix_of(table, f"second[{place}]", columns) for place, columns in enumerate(self.second)],
         )
+
+    def _of_dict(self, batch: Mapping[Any, Any], part: _evenkeel.RunningPart) -> _Batch:
+        known = ("probs", "keys", "labels", "groups", "features", "ratios", "second")
+        unknown = [name for name in batch if name not in known]
+        if unknown or "probs" not in batch or "keys" not in batch:
+            raise InvalidInputError(
+                f"a batch has the names {', '.join(map(str, batch))}; it needs probs and keys, and may have {', '.join(known[2:])}"
+            )
+        beside = (batch.get(name) for name in ("labels", "groups", "features", "ratios"))
+        return _Batch(self._ordered(batch["probs"], part), batch["keys"], *beside, list(batch.get("second", ())))
+
+    def _ordered(self, probs: Any, part: _evenkeel.RunningPart) -> np.ndarray:
+        """A matrix with the columns in the order of the classes; an error for names of which nobody says the order."""
+        found = _tables.table("probs", probs)
+        if part.columns is not None:
+            return _tables.aligned("probs", found, part.columns, "the calibration")
+        if not isinstance(self.probs, str):
+            return _tables.aligned("probs", found, list(self.probs), "the argument probs")
+        # The calibration of an evaluation is known to have no names; the plans of other jobs do not tell those of the calibration data.
+        if found.columns is not None and not part.needs_labels:
+            names = ", ".join(found.columns[:20])
+            raise InvalidInputError(
+                f"probs: its columns are called {names}, and the plan does not say in which order the calibration data have them; name them in "
+                "that order (probs=[...] of partial), or give an array in it"
+            )
+        return found.values
+
+    def keys_of(self, batch: Any) -> Any:
+        """The keys of a batch that may be of no use otherwise; none where there are none to be found."""
+        if isinstance(batch, Mapping):
+            return batch.get("keys", ())
+        if isinstance(batch, (tuple, list)):
+            return batch[1] if len(batch) > 1 else ()
+        table = _arrow.of("batches", batch)
+        return table.column(self.key) if self.key != NO_KEY and self.key in getattr(table, "column_names", ()) else ()
 
     def keys_and_groups(self, batch: Any) -> Tuple[Any, Any]:
         """What a pass that counts groups reads."""
@@ -342,22 +423,18 @@ class _Chosen(NamedTuple):
         return table
 
 
-def _of_dict(batch: Mapping[Any, Any]) -> _Batch:
-    known = ("probs", "keys", "labels", "groups", "features", "second")
-    unknown = [name for name in batch if name not in known]
-    if unknown or "probs" not in batch or "keys" not in batch:
-        raise InvalidInputError(f"a batch has the names {', '.join(map(str, batch))}; it needs probs and keys, and may have {', '.join(known[2:])}")
-    probs = _inputs.matrix("probs", batch["probs"])
-    return _Batch(
-        probs, batch["keys"], batch.get("labels"), batch.get("groups"), batch.get("features"), list(batch.get("second", ()))
-    )
-
-
 def _each(batches: Any) -> Iterator[Any]:
-    """Batches one after the other; a table is one."""
-    if hasattr(batches, "column_names") or isinstance(batches, Mapping):
+    """Batches one after the other; a table is one, however it is handed over, but for a reader of batches."""
+    capsule = hasattr(batches, "__arrow_c_stream__") or hasattr(batches, "__arrow_c_array__")
+    if hasattr(batches, "column_names") or isinstance(batches, Mapping) or (capsule and not hasattr(batches, "read_next_batch")):
         return iter([batches])
-    return iter(batches)
+    try:
+        return iter(batches)
+    except TypeError:
+        raise InvalidInputError(
+            f"batches is {type(batches).__name__}; give a list or an iterator of batches, each (probs, keys) or (probs, keys, labels), a dict, "
+            "or an Arrow record batch"
+        ) from None
 
 
 def column_of(table: Any, argument: str, name: str) -> Any:
@@ -381,38 +458,82 @@ def _add(part: _evenkeel.RunningPart, given: _Batch, kind: str, classes: Optiona
     keys = _arrow.keys("key", given.keys)
     labels = None
     if given.labels is not None:
-        labels, _ = _tables.encoded("label", given.labels, "probs", part.classes, classes)
+        labels = _numbers(part, given.labels, classes)
     second = [(f"second[{place}]", _inputs.matrix(f"second[{place}]", values).astype(np.float64)) for place, values in enumerate(given.second)]
-    side = _inputs.side_inputs("", given.features, second=second)
+    side = _inputs.side_inputs("", given.features, given.ratios, second=second)
     if len(keys) != len(given.probs):
         raise InvalidInputError(f"key: there are {len(keys)} keys and {len(given.probs)} rows; give one for each")
     groups = None if given.groups is None else _inputs.group_codes("groups", given.groups)
     part.add(given.probs, keys, side, labels, groups, kind)
 
 
-def _count(part: _evenkeel.RunningPart, given: Tuple[Any, Any], part_id: Any) -> None:
-    """Adds rows to a pass that counts groups."""
-    keys, groups = given
-    try:
-        part.add_groups(_arrow.keys("key", keys), _inputs.group_codes("groups", groups))
-    except EvenkeelError as error:
-        raise _named(error, part_id, keys) from None
+def _numbers(part: _evenkeel.RunningPart, labels: Any, classes: Optional[Sequence[str]]) -> np.ndarray:
+    """Labels of a batch as numbers of the classes, by the names that the calibration has, or else `classes`."""
+    names, columns = part.class_names, part.columns
+    if classes is not None:
+        # Those given must not contradict the calibration's own.
+        names, columns = list(classes), columns if columns is not None else names
+    if names is None and columns is None and _tables.are_words("label", labels):
+        # Not from the words of a batch: which of them it holds says nothing about the order of the columns.
+        raise InvalidInputError(
+            "label: labels are words, and the calibration names no classes; name the classes in the order of the columns (classes=[...])"
+        )
+    return _tables.encoded("label", labels, "probs", part.classes, names, columns)[0]
 
 
-def _named(error: EvenkeelError, part_id: Any, keys: Any) -> EvenkeelError:
-    """The error with the part and the key of the row it is about: row numbers of a batch tell nobody anything."""
-    where = f"part {part_id}"
-    if error.row is not None and error.row < len(keys):
-        where += f", key {key_at(keys, error.row)!r}"
+def located(error: EvenkeelError, where: str, keys: Any) -> EvenkeelError:
+    """The error with a place and the key of the row it is about: row numbers of a batch tell nobody anything."""
+    if error.row is not None:
+        try:
+            where += f", key {key_at(keys, error.row)!r}"
+        except (IndexError, TypeError, ValueError):
+            pass  # Fewer keys than rows, or none that can be read: the error itself is still the one to show.
     named = type(error)(f"{where}: {error}")
-    named.row = error.row
+    named.row, named.key = error.row, error.key
     return named
 
 
 def key_at(keys: Any, row: int) -> Any:
-    """The key of a row of a batch, as it is called there."""
-    key = keys[row]
+    """The key of a row of a batch, as it is called there. By position: `keys[row]` of pandas would look for a label of its index."""
+    column = _arrow.of("key", keys)
+    key = (np.asarray(keys) if column is None else column)[row]
     return key.as_py() if hasattr(key, "as_py") else key.item() if hasattr(key, "item") else key
+
+
+#: Keys below are ids themselves: of a hundred thousand hashes one or two are as small.
+_LEAST_HASH = 2**48
+
+
+def _of_key(error: EvenkeelError, texts: Mapping[int, str]) -> EvenkeelError:
+    """An error about a key with the text it is the hash of, where that is known, and else a word about hashes."""
+    if error.key is None or (error.key not in texts and error.key < _LEAST_HASH):
+        return error
+    words = f"{error.key} is the id {texts[error.key]!r}" if error.key in texts else f"where ids are texts, {error.key} is the hash of one"
+    named = type(error)(f"{error} ({words})")
+    named.row, named.key = error.row, error.key
+    return named
+
+
+def _texts_by_key(labels: Optional[Mapping[Any, Any]]) -> Dict[int, str]:
+    """The text ids of labels by their keys."""
+    texts = [text for text in labels or () if isinstance(text, str)]
+    return dict(zip(_arrow.keys("y_target", np.asarray(texts)).tolist(), texts)) if texts else {}
+
+
+#: What the states of a fit may take on the driver: as much as those of any other method for some hundred parts.
+_MOST_BYTES_OF_ROWS = 200_000_000
+
+
+def _refuse_all_rows_here(method: Any, options: Mapping[str, Any], rows: int, classes: int) -> None:
+    """An error for fits whose states hold every row, where there are many."""
+    keeping = (("sampling", "sampled"), ("objective", "wasserstein"))
+    reason = next((f"{name}={value!r}" for name, value in keeping if options.get(name) == value), None)
+    size = rows * 8 * (classes + 1)
+    if str(method) == "ot" and reason is not None and size > _MOST_BYTES_OF_ROWS:
+        raise InvalidParameterError(
+            f"ot with {reason} needs every row on the driver: {rows} rows of {classes} classes are {size / 1e9:.1f} GB, and at most "
+            f"{_MOST_BYTES_OF_ROWS / 1e9:.1f} are taken; leave {reason.partition('=')[0]} out, or calibrate on a sample"
+        )
 
 
 def _second(argument: str, second: Any, columns: Optional[Sequence[str]], of: str) -> list:

@@ -124,9 +124,10 @@ impl LabelArray<'_> {
     /// The labels as whole numbers.
     pub(crate) fn whole(&self, argument: &str) -> Result<Vec<usize>, Failure> {
         let refused = |row: usize, value: f64| {
-            Failure::Data(format!(
-                "{argument}: labels[{row}] is {value:?}; labels are whole numbers from 0"
-            ))
+            let message = format!(
+                "{argument}: labels[{row}] is {value:?}; labels are whole numbers from 0: remove the row, or give its label"
+            );
+            Failure::Row { row, message }
         };
         match self {
             Self::Whole(array) => {

@@ -25,6 +25,12 @@ pub(crate) enum Failure {
     Job(Box<JobError>),
     /// Data that neither of them sees.
     Data(String),
+    /// The same, about a row.
+    Row {
+        /// Counted from 0 in the array that was given.
+        row: usize,
+        message: String,
+    },
     /// A setting only Python could judge.
     Setting(String),
     /// Ctrl-C, or whatever else a signal handler raised.
@@ -67,7 +73,9 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Job(error) => f.write_str(&error.spelled(&spelled)),
-            Self::Data(message) | Self::Setting(message) => f.write_str(message),
+            Self::Data(message) | Self::Row { message, .. } | Self::Setting(message) => {
+                f.write_str(message)
+            }
             Self::Interrupted(raised) => write!(f, "{raised}"),
         }
     }
@@ -76,16 +84,17 @@ impl fmt::Display for Failure {
 impl From<Failure> for PyErr {
     fn from(failure: Failure) -> Self {
         let message = failure.to_string();
-        let row = match &failure {
-            Failure::Job(error) => error.row(),
-            _ => None,
+        let (row, key) = match &failure {
+            Failure::Job(error) => (error.row(), error.key()),
+            Failure::Row { row, .. } => (Some(*row), None),
+            _ => (None, None),
         };
         let category = match failure {
             Failure::Interrupted(raised) => return raised,
             // Without a category: a source that failed or a stop, neither of which a user's value
             // can mend.
             Failure::Job(error) => error.category().unwrap_or(Category::Incompatible),
-            Failure::Data(_) => Category::InvalidInput,
+            Failure::Data(_) | Failure::Row { .. } => Category::InvalidInput,
             Failure::Setting(_) => Category::InvalidParameter,
         };
         let error = match category {
@@ -97,6 +106,10 @@ impl From<Failure> for PyErr {
             // As data too: who reads rows in batches knows what the row is called elsewhere. Without the attribute the message
             // says it all the same.
             Python::attach(|py| drop(error.value(py).setattr("row", row)));
+        }
+        if let Some(key) = key {
+            // Who knows the ids can say what hashes to it.
+            Python::attach(|py| drop(error.value(py).setattr("key", key)));
         }
         error
     }

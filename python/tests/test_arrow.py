@@ -137,3 +137,18 @@ def test_other_formats_and_keys_without_use_are_refused(fog):
     with pytest.raises(ek.InvalidInputError) as caught:
         cal.predict_set(bad)
     assert caught.value.row == 1
+
+
+def test_tensors_and_runs_are_read(fog):
+    """Ray keeps lists of equal length as tensors, and Arrow repeated values as runs."""
+    values = np.ascontiguousarray(fog.probs_target[:6])
+    tensors = pyarrow.FixedShapeTensorArray.from_numpy_ndarray(values)
+    for given in (tensors, pyarrow.chunked_array([tensors[:2], tensors[2:]]), pyarrow.table({"p": tensors})):
+        assert (_inputs.matrix("probs", given) == values).all()
+    runs = pyarrow.RunEndEncodedArray.from_arrays([2, 6], [7, 9])
+    assert _inputs.vector("ratios", runs).tolist() == [7, 7, 9, 9, 9, 9]
+    assert _inputs.group_codes("groups", pyarrow.RunEndEncodedArray.from_arrays([2, 3], ["a", "b"]))[1].tolist() == [0, 0, 1]
+    plan = ek.FitJob(fog.probs_cal, fog.y_cal).plan()
+    ids = pyarrow.RunEndEncodedArray.from_arrays([1, 2, 3, 4, 5, 6], [0, 1, 2, 3, 4, 5])
+    table = pyarrow.table({"id": ids, "probs": tensors})
+    assert ek.partial(plan, 0, [table], key="id") == ek.partial(plan, 0, [(values, np.arange(6))])

@@ -6,10 +6,12 @@ import itertools
 import json
 
 import numpy as np
+import pandas
 import pyarrow
 import pytest
 
 import evenkeel as ek
+from evenkeel import _evenkeel, distributed
 
 #: Every method with its options, and what stands beside the rows.
 METHODS = {
@@ -535,3 +537,203 @@ def test_plans_and_states_can_be_given_as_any_bytes(world):
     for part in (-1, 1.5, "a"):
         with pytest.raises(ek.InvalidParameterError, match="part_id"):
             ek.partial(plan, part, [])
+
+
+@pytest.fixture(scope="module")
+def pets():
+    """Two classes whose names are not in the order of the alphabet."""
+    rng = np.random.default_rng(1)
+    probs = rng.dirichlet([1, 1], 400)
+    numbers = (rng.random(400) < probs[:, 1]).astype(int)
+    return probs, numbers, np.array(["dog", "cat"])[numbers]
+
+
+def evaluated(calibration, *batches, **chosen):
+    job = ek.EvaluateJob(calibration)
+    for number, batch in enumerate(batches):
+        job.merge(ek.partial(job.plan(), number, [batch], **chosen))
+    return dict(job.finish())
+
+
+def test_labels_that_are_words_are_those_of_the_calibration(pets):
+    """Each batch named its classes anew, in the order of the alphabet."""
+    probs, numbers, words = pets
+    keys, frame = np.arange(400), pandas.DataFrame(probs, columns=["dog", "cat"])
+    for cal in (ek.calibrate(frame, numbers, None, "uncorrected"), ek.calibrate(probs, words, None, "uncorrected", classes=["dog", "cat"])):
+        expected = dict(cal.evaluate(probs, words))
+        assert expected["coverage"] > 0.85
+        # The second batch has one of the two words.
+        dogs = numbers == 0
+        parts = [(probs[~dogs], keys[~dogs], words[~dogs]), (probs[dogs], keys[dogs], words[dogs])]
+        assert evaluated(cal, (probs, keys, words)) == evaluated(cal, *parts) == expected
+        with pytest.raises(ek.InvalidInputError, match="classes has cat in another place"):
+            evaluated(cal, (probs, keys, words), classes=["cat", "dog"])
+        unknown = words.copy()
+        unknown[7] = "cow"
+        with pytest.raises(ek.InvalidInputError, match=r"part 0, key 7: label\[7\] is 'cow', .*remove the row, or give its label"):
+            evaluated(cal, (probs, keys, unknown))
+    reversed_names = ek.calibrate(probs, 1 - numbers, None, "uncorrected", classes=["1", "0"])
+    assert evaluated(reversed_names, (probs, keys, 1 - numbers)) == dict(reversed_names.evaluate(probs, 1 - numbers))
+    unnamed = ek.calibrate(probs, numbers, None, "uncorrected")
+    with pytest.raises(ek.InvalidInputError, match=r"labels are words, and the calibration names no classes; .*classes=\[...\]"):
+        evaluated(unnamed, (probs, keys, words))
+    assert evaluated(unnamed, (probs, keys, words), classes=["dog", "cat"]) == dict(unnamed.evaluate(probs, numbers))
+
+
+def test_columns_are_matched_by_their_names(pets):
+    """They were read by position, also those of another model."""
+    probs, numbers, words = pets
+    keys, frame = np.arange(400), pandas.DataFrame(probs, columns=["dog", "cat"])
+    cal = ek.calibrate(frame, numbers, None, "uncorrected")
+    expected, swapped = dict(cal.evaluate(probs, numbers)), frame[["cat", "dog"]]
+    assert evaluated(cal, {"probs": swapped, "keys": keys, "labels": numbers}) == evaluated(cal, (swapped, keys, numbers)) == expected
+    table = pyarrow.table({"dog": probs[:, 0], "cat": probs[:, 1], "id": keys, "y": words})
+    for probs_of in (["dog", "cat"], ["cat", "dog"]):
+        assert evaluated(cal, table, probs=probs_of, key="id", label="y") == expected
+    with pytest.raises(ek.InvalidInputError, match="no column for dog, cat, and bird, fish are not among the columns of the calibration"):
+        evaluated(cal, (frame.set_axis(["bird", "fish"], axis=1), keys, numbers))
+    with pytest.raises(ek.InvalidInputError, match="no column for cat"):
+        evaluated(cal, table.append_column("bird", table["cat"]), probs=["dog", "bird"], key="id", label="y")
+    # A plan of a fit does not know the names of the calibration data.
+    plan = ek.FitJob(frame, numbers, "uncorrected").plan()
+    with pytest.raises(ek.InvalidInputError, match=r"its columns are called cat, dog, and the plan does not say .*probs=\[...\]"):
+        ek.partial(plan, 0, [{"probs": swapped, "keys": keys}])
+    in_order = ek.partial(plan, 0, [(probs, keys)])
+    assert ek.partial(plan, 0, [{"probs": swapped, "keys": keys}], probs=["dog", "cat"]) == in_order
+
+
+def test_errors_about_lists_name_the_part_and_the_key(world):
+    good = world["target"][0].tolist()
+    plan = ek.FitJob(world["cal"], world["y"]).plan()
+    for broken, words in ((None, "is null"), ([*good[:-1], None], "is null"), (good[:-1], "give rows of equal length")):
+        table = pyarrow.table({"id": ["ann", "bob", "cid"], "probs": [good, good, broken]})
+        with pytest.raises(ek.InvalidInputError, match=f"part 4, key 'cid': .*{words}"):
+            ek.partial(plan, 4, [table], key="id")
+    features = pyarrow.table({"id": ["ann", "bob"], "probs": [good, good], "x": pyarrow.array([[1.0, 2.0], None])})
+    plan = ek.FitJob(world["cal"], world["y"], "likelihood-ratio", features_cal=world["features_cal"][:, :2]).plan()
+    with pytest.raises(ek.InvalidInputError, match="part 4, key 'bob': .*is null"):
+        ek.partial(plan, 4, [features], key="id", features="x")
+
+
+def test_keys_of_pandas_are_named_by_position(world):
+    plan = ek.FitJob(world["cal"], world["y"]).plan()
+    bad = world["target"][:5].copy()
+    bad[3, 2] = np.nan
+    for index in ([4, 3, 2, 1, 0], list("abcde")):
+        with pytest.raises(ek.InvalidInputError, match="part 0, key 13: "):
+            ek.partial(plan, 0, [{"probs": bad, "keys": pandas.Series(np.arange(10, 15), index=index)}])
+
+
+def test_keys_that_are_objects(world):
+    plan, count = ek.FitJob(world["cal"], world["y"]).plan(), len(world["target"])
+    expected = ek.partial(plan, 0, [(world["target"], np.arange(count))])
+    assert ek.partial(plan, 0, [(world["target"], np.array(range(count), dtype=object))]) == expected
+    large = np.array([-1, 2**64 - 2], dtype=object)
+    assert ek.partial(plan, 0, [(world["target"][:2], large)]) == ek.partial(plan, 0, [(world["target"][:2], np.array([-1, -2]))])
+    for keys, words in (
+        ([0, None, 2], "the key of row 1 is None"),
+        ([0, 1, "2"], "the key of row 2 is '2', that of row 0 0"),
+        ([0, 1, 2**64], "the key of row 2 is 18446744073709551616; .*at most 64 bits"),
+        ([True, False, True], "the key of row 0 is True"),
+    ):
+        with pytest.raises(ek.InvalidInputError, match=words):
+            ek.partial(plan, 0, [(world["target"][:3], np.array(keys, dtype=object))])
+
+
+def test_labels_that_are_none_are_named_by_their_keys(world):
+    cal = ek.calibrate(world["cal"], world["y"], world["target"], "uncorrected")
+    for label, found in ((None, "nan"), (2.5, "2.5"), (-1, "-1")):
+        table = pyarrow.table({"id": ["ann", "bob"], "probs": world["target"][:2].tolist(), "y": pyarrow.array([1, label], pyarrow.float64())})
+        with pytest.raises(ek.InvalidInputError, match=rf"(?i)part 0, key 'bob': label: labels\[1\] is {found}.*remove the row, or give its label"):
+            evaluated(cal, table, key="id", label="y")
+
+
+def test_ratios_reach_the_evaluation(world):
+    cal = ek.calibrate(world["cal"], world["y"], world["target"], "likelihood-ratio", ratios_cal=world["weights"])
+    ratios, keys = np.linspace(0.5, 2, 300), np.arange(300)
+    expected = dict(cal.evaluate(world["cal"], world["y"], ratios=ratios))
+    assert evaluated(cal, {"probs": world["cal"], "keys": keys, "labels": world["y"], "ratios": ratios}) == expected
+    table = pyarrow.table({"id": keys, "probs": world["cal"].tolist(), "y": world["y"], "r": ratios})
+    assert evaluated(cal, table, key="id", label="y", ratios="r") == expected
+    with pytest.raises(ek.IncompatibleError, match="needs ratios"):
+        evaluated(cal, table, key="id", label="y")
+
+
+def test_states_of_another_job_are_told_from_damaged_ones(world):
+    _, _, (state, *_) = first_pass(world)
+    job = ek.EvaluateJob(ek.calibrate(world["cal"], world["y"], world["target"], "uncorrected"))
+    with pytest.raises(ek.IncompatibleError, match="different jobs: the method is evaluate here and auto there"):
+        job.merge(state)
+    with pytest.raises(ek.IncompatibleError, match="the method is a check, or a fit for each group here and auto there"):
+        ek.CheckJob(world["cal"], world["y"]).merge(state)
+    own = ek.partial(job.plan(), 0, [(world["cal"], np.arange(300), world["y"])])
+    with pytest.raises(ek.EvenkeelError, match="checksum"):
+        job.merge(own[:-1])
+    job.merge(own)
+
+
+def test_an_evaluation_begun_again_has_no_rows(world):
+    """What groups are evaluated with: the plan is read once for all of them."""
+    job = ek.EvaluateJob(ek.calibrate(world["cal"], world["y"], world["target"], "uncorrected"), alpha=0.2)
+    part = _evenkeel.RunningPart.begin(job.plan(), 0)
+    job.merge(ek.partial(job.plan(), 0, [(world["cal"], np.arange(300), world["y"])]))
+    other = job.again()
+    assert other.plan() == job.plan()
+    rows = {"probs": world["cal"][:50], "keys": np.arange(50), "labels": world["y"][:50]}
+    chosen = distributed.Chosen("probs", None, None, None, None, None, [])
+    made = distributed.state_of(part.again(3), "part 3", [rows], chosen, None, False)
+    assert made == ek.partial(job.plan(), 3, [rows])
+    other.merge(made)
+    assert other.finish()["n"] == 50 and job.finish()["n"] == 300
+    with pytest.raises(ek.EvenkeelError, match="begin each part of this job from its plan"):
+        _evenkeel.RunningPart.begin(ek.FitJob(world["cal"], world["y"]).plan(), 0).again(1)
+
+
+def test_a_pass_without_states_goes_on(world):
+    job, _, states = first_pass(world)
+    for _ in range(2):
+        with pytest.raises(ek.InvalidParameterError, match="no state was merged in this pass"):
+            job.end_pass()
+    for state in states:
+        job.merge(state)
+    assert job.end_pass()
+    with pytest.raises(ek.InvalidParameterError, match="no state was merged in this pass"):
+        job.end_pass()
+    job.merge(ek.partial(job.plan(), 0, [(world["target"], np.arange(300))]))
+    assert not job.end_pass() and not job.end_pass()
+    assert job.finish().to_json() == ek.calibrate(world["cal"], world["y"], world["target"]).to_json()
+
+
+def test_text_ids_are_told_from_their_hashes(world):
+    names = [f"id{row}" for row in range(9)]
+    job = ek.FitJob(world["cal"], world["y"])
+    job.merge(ek.partial(job.plan(), 0, [(world["target"][:9], [*names[:8], "id0"])]))
+    with pytest.raises(ek.InvalidInputError, match=r"row key (\d+) was given twice.*where ids are texts, \1 is the hash of one"):
+        job.end_pass()
+    job = ek.CheckJob(world["cal"], world["y"], y_target={"id0": 1, "gone": 2})
+    job.merge(ek.partial(job.plan(), 0, [(world["target"][:9], names)]))
+    with pytest.raises(ek.InvalidInputError, match=r"the first of them row (\d+); .*\1 is the id 'gone'"):
+        job.end_pass()
+
+
+def test_fits_that_keep_every_row_refuse_very_many(world):
+    for options in ({"sampling": "sampled"}, {"objective": "wasserstein"}):
+        with pytest.raises(ek.InvalidParameterError, match="needs every row on the driver: 10000000 rows of 10 classes are 0.9 GB.*on a sample"):
+            ek.FitJob(world["cal"], world["y"], "ot", rows=10_000_000, **options)
+        ek.FitJob(world["cal"], world["y"], "ot", rows=100_000, **options)
+    ek.FitJob(world["cal"], world["y"], "ot", rows=10_000_000)
+
+
+def test_batches_that_are_none_or_one(world):
+    plan, keys = ek.FitJob(world["cal"], world["y"]).plan(), np.arange(300)
+    for given in (None, 3):
+        with pytest.raises(ek.InvalidInputError, match="batches is (NoneType|int); give a list"):
+            ek.partial(plan, 0, given)
+    table = pyarrow.table({"id": keys, "probs": world["target"].tolist()})
+
+    class Capsule:
+        def __arrow_c_stream__(self, requested_schema=None):
+            return table.__arrow_c_stream__(requested_schema)
+
+    expected = ek.partial(plan, 0, [table], key="id")
+    assert ek.partial(plan, 0, Capsule(), key="id") == ek.partial(plan, 0, table.to_reader(), key="id") == expected

@@ -263,6 +263,16 @@ impl JobError {
         }
     }
 
+    /// The key it is about, where that is no row at hand: one of two rows, or of a row that did not come.
+    pub fn key(&self) -> Option<u64> {
+        match self {
+            Self::Core(error) => key_of(error),
+            Self::In { error, .. } => key_of(error),
+            Self::Group { error, .. } => error.key(),
+            _ => None,
+        }
+    }
+
     /// The message, with errors of the core in a shell's own words.
     pub fn spelled(&self, spell: Spell<'_>) -> String {
         match self {
@@ -332,6 +342,13 @@ pub(crate) fn row_of(error: &Error) -> Option<usize> {
         | Error::NoGroup { row, .. }
         | Error::UnknownGroup { row, .. }
         | Error::LabelOutOfRange { index: row, .. } => Some(*row),
+        _ => None,
+    }
+}
+
+fn key_of(error: &Error) -> Option<u64> {
+    match error {
+        Error::DuplicateKey { key } | Error::LabelWithoutRow { key, .. } => Some(*key),
         _ => None,
     }
 }

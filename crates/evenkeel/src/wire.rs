@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::error::Result;
-use crate::sketch::state::{JobHeader, Kind, open, open_header, open_parts, seal};
+use crate::sketch::state::{JobHeader, Kind, contents, open, open_header, open_parts, seal};
 pub use crate::sketch::{PartIds, RowMarks};
 
 /// The name of a job on the wire: states of another one are refused with the setting that differs.
@@ -61,9 +61,11 @@ impl WireJob {
     /// # Errors
     /// If the bytes are damaged, or belong to another job.
     pub fn open<T: DeserializeOwned>(&self, state: &[u8]) -> Result<(PartIds, T)> {
-        let (header, found) = open::<(PartIds, T)>(Kind::State, state)?;
+        let (header, payload) = open_header(Kind::State, state)?;
+        // Before its contents: those of another job cannot be read as this one's, and "damaged" would send people looking for a
+        // fault that is none.
         self.0.require_same(&header)?;
-        Ok(found)
+        contents(Kind::State, payload)
     }
 
     /// The parts of a state of this job, without what they found.

@@ -36,6 +36,14 @@ impl RunningEvaluation {
         Ok(Self { evaluation: Mutex::new(evaluation), points, seed, classes })
     }
 
+    /// The same evaluation without any rows, for another group: its states have the same plan.
+    fn again(&self) -> PyResult<Self> {
+        let evaluation = self.evaluation.lock().map_err(|_| ended())?;
+        let again = evaluation.again().map_err(Failure::from)?;
+        let (points, seed, classes) = (self.points, self.seed, self.classes.clone());
+        Ok(Self { evaluation: Mutex::new(again), points, seed, classes })
+    }
+
     /// What workers need.
     fn plan<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let evaluation = self.evaluation.lock().map_err(|_| ended())?;

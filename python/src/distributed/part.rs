@@ -2,6 +2,7 @@
 
 use std::sync::Mutex;
 
+use evenkeel::calibration::ClassNames;
 use evenkeel::error::PointSet;
 use evenkeel::rows::RowKeys;
 use evenkeel_jobs::RowSource;
@@ -25,6 +26,17 @@ pub(crate) struct RunningPart {
     /// Whether every row needs its label, and its group.
     needs: (bool, bool),
     reads_groups_only: bool,
+    /// Of an evaluation: labels may be words, and columns are matched by their names.
+    names: Option<ClassNames>,
+}
+
+impl RunningPart {
+    fn of(part: RowsPart) -> Self {
+        let (classes, reads_groups_only) = (part.classes(), part.reads_groups_only());
+        let needs = (part.needs_labels(), part.needs_groups());
+        let names = part.class_names().cloned();
+        Self { part: Mutex::new(Some(part)), classes, needs, reads_groups_only, names }
+    }
 }
 
 #[pymethods]
@@ -32,10 +44,24 @@ impl RunningPart {
     /// From the plan of any job.
     #[staticmethod]
     fn begin(plan: &[u8], number: u64) -> PyResult<Self> {
-        let part = RowsPart::begin(plan, number).map_err(Failure::from)?;
-        let (classes, reads_groups_only) = (part.classes(), part.reads_groups_only());
-        let needs = (part.needs_labels(), part.needs_groups());
-        Ok(Self { part: Mutex::new(Some(part)), classes, needs, reads_groups_only })
+        Ok(Self::of(RowsPart::begin(plan, number).map_err(Failure::from)?))
+    }
+
+    /// Another part of an evaluation, without any rows; the plan is not read again.
+    fn again(&self, number: u64) -> PyResult<Self> {
+        Ok(Self::of(look(&self.part, |part| Ok(part.again(number)?))?))
+    }
+
+    /// Names of the columns of an evaluation's calibration, where it has them.
+    #[getter]
+    fn columns(&self) -> Option<Vec<String>> {
+        self.names.as_ref().and_then(|names| names.columns.clone())
+    }
+
+    /// Names of the classes of an evaluation's calibration, where it has them.
+    #[getter]
+    fn class_names(&self) -> Option<Vec<String>> {
+        self.names.as_ref().and_then(|names| names.classes.clone())
     }
 
     /// Number of classes of the rows it reads.

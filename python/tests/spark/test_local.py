@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 
 import numpy as np
+import pandas
 import pyarrow
 import pyarrow.parquet
 import pytest
@@ -279,3 +281,196 @@ def test_states_added_up_on_the_executors_are_the_same(df, monkeypatch):
     monkeypatch.setattr(eks, "_MANY_ROWS", 100)
     cal = eks.calibrate(cut(df, 7), data.cal_probs, data.cal_y, sample=None, **GIVEN)
     assert cal.to_json() == expected("auto").to_json()
+
+
+def failure(action):
+    """What a call or an action is refused with, from the driver or an executor."""
+    with pytest.raises(Exception) as caught:
+        action()
+    return str(caught.value)
+
+
+@pytest.fixture(scope="module")
+def pets(spark):
+    """Two classes whose names are not in the order of the alphabet: a frame of the calibration data, their labels, and rows on Spark."""
+    rng = np.random.default_rng(1)
+    probs = rng.dirichlet([1, 1], 400)
+    numbers = (rng.random(400) < probs[:, 1]).astype(int)
+    words = np.array(["dog", "cat"])[numbers]
+    columns = {"id": range(400), "dog": probs[:, 0], "cat": probs[:, 1], "bird": probs[:, 0], "label": words, "g": numbers}
+    return pandas.DataFrame(probs, columns=["dog", "cat"]), words, spark.createDataFrame(pandas.DataFrame(columns)).coalesce(1)
+
+
+def test_labels_that_are_words_are_those_of_the_calibration(pets):
+    frame, words, rows = pets
+    cal = ek.calibrate(frame, words, None, "uncorrected")
+    here = cal.evaluate(frame, words)
+    assert here["coverage"] > 0.85
+    for probs in (["dog", "cat"], ["cat", "dog"]):
+        assert dict(eks.evaluate(rows, cal, probs=probs)) == dict(here)
+    found = {row.g: row.coverage for row in eks.evaluate(rows, cal, probs=["dog", "cat"], by="g").collect()}
+    assert found == {g: cal.evaluate(frame[words == word], words[words == word])["coverage"] for g, word in enumerate(["dog", "cat"])}
+
+
+def test_columns_of_another_model_are_refused(pets):
+    frame, words, rows = pets
+    cal, given = ek.calibrate(frame, words, None, "uncorrected"), {"probs": ["dog", "bird"], "key": "id"}
+    for call in (
+        lambda: eks.predict_set(rows, cal, **given),
+        lambda: eks.evaluate(rows, cal, **given),
+        lambda: eks.check(rows, calibration=cal, sample=None, **given),
+        lambda: eks.calibrate(rows, frame, words, sample=None, **given),
+        lambda: eks.calibrate(rows, frame, words, **given),
+    ):
+        with pytest.raises(ek.InvalidInputError, match="no column for cat, and bird are not among the columns"):
+            call()
+
+
+@pytest.fixture(scope="module")
+def few(spark):
+    """120 rows in 3 partitions, whose ids are texts."""
+    table = data.table(data.target[:120].copy(), label=data.test_y[:120], g=[f"g{row % 3}" for row in range(120)])
+    table = table.set_column(0, "id", pyarrow.array([f"row-{row}" for row in range(120)]))
+    rows = spark.createDataFrame(table.to_pandas()).repartition(3, "id").cache()
+    rows.count()
+    return rows
+
+
+def broken(rows, **columns):
+    """The rows with other values in the row `row-17`."""
+    from pyspark.sql import functions as F
+
+    for name, value in columns.items():
+        rows = rows.withColumn(name, F.when(F.col("id") == "row-17", F.expr(value)).otherwise(F.col(name)))
+    return rows
+
+
+def test_errors_name_the_key_whatever_is_wrong(few):
+    cal, where = expected("uncorrected"), "partition [0-2], key 'row-17': "
+    words = failure(lambda: eks.calibrate(broken(few, probs="null"), data.cal_probs, data.cal_y, "uncorrected", sample=None, **GIVEN))
+    assert re.search(where + ".*is null", words), words
+    words = failure(lambda: eks.calibrate(broken(few, probs="transform(probs, x -> float('nan'))"), data.cal_probs, data.cal_y, **GIVEN))
+    assert re.search("the sample, key 'row-17': ", words), words
+    words = failure(lambda: eks.evaluate(broken(few, label="null"), cal, key="id"))
+    assert re.search(where + ".*remove the row, or give its label", words), words
+    # Without a key there is none to be named.
+    assert re.search("partition [0-2]: label: ", failure(lambda: eks.evaluate(broken(few, label="null"), cal)))
+    groups = {"groups_cal": data.groups_cal, "groups_target": data.groups, "per": "region", "method": "uncorrected", "other_groups": "pooled"}
+    grouped = ek.calibrate(data.cal_probs, data.cal_y, data.target, **groups)
+    words = failure(lambda: eks.predict_set(broken(few, g="null"), grouped, groups="g", key="id").collect())
+    assert re.search(where + ".*no group", words), words
+
+
+def test_the_partition_of_a_group_is_that_of_its_rows(few):
+    from pyspark.sql import functions as F
+
+    # All rows in one group that does not hash to partition 0, which all groups were said to be of.
+    rows = few.withColumn("one", F.concat(F.substring("id", 1, 3), F.lit("2")))
+    (place,) = rows.repartition("one").select(F.spark_partition_id()).distinct().first()
+    assert place > 0
+    bad = broken(rows, probs="transform(probs, x -> float('nan'))")
+    words = failure(lambda: eks.evaluate(bad, expected("uncorrected"), key="id", by="one").collect())
+    assert f"partition {place}, key 'row-17': " in words, words
+
+
+def test_null_vectors_are_refused_with_their_key(few):
+    from pyspark.ml.functions import array_to_vector
+    from pyspark.sql import functions as F
+
+    vectors = few.select("id", F.when(F.col("id") != "row-17", array_to_vector("probs")).alias("probs"))
+    words = failure(lambda: eks.predict_set(vectors, expected("uncorrected"), key="id").collect())
+    assert re.search("partition [0-2], key 'row-17': .*is null", words), words
+
+
+def test_ids_that_are_there_twice_are_an_error(few):
+    rows = broken(few, id="'row-16'")
+    labels = {"row-16": 1, "row-3": 2}
+    for given in ({}, {"y_target": labels}):
+        with pytest.raises(ek.InvalidInputError, match="key 'row-16' was given twice; .*remove one of the rows"):
+            eks.check(rows, data.cal_probs, data.cal_y, **GIVEN, **given)
+    with pytest.raises(ek.InvalidInputError, match="was given twice.*: 'row-16'"):
+        eks.calibrate(rows, data.cal_probs, data.cal_y, sample=None, **GIVEN)
+    # Labeled rows come beside the sample, once each.
+    assert eks.check(few, data.cal_probs, data.cal_y, sample=10, y_target=labels, **GIVEN).m in (10, 11, 12)
+
+
+def test_any_name_of_a_column_will_do(few):
+    names = {"id": "row.id", "probs": "my`probs", "label": "true label", "g": "a.b", "p0": "p.0"}
+    rows = few.select(*(few[name].alias(called) for name, called in names.items()))
+    cal, given = expected("uncorrected"), {"probs": "my`probs", "key": "row.id"}
+    sets = eks.predict_set(rows, cal, **given)
+    assert sets.columns == [*names.values(), "set"]
+    found = {row[0]: list(row[5]) for row in sets.collect()}
+    assert found == {f"row-{row}": labels for row, labels in enumerate(cal.predict_set(data.target[:120]).to_labels())}
+    groups = eks.evaluate(rows, cal, label="true label", by="a.b", **given)
+    assert groups.columns[0] == "a.b" and {row[0]: row.n for row in groups.collect()} == {"g0": 40, "g1": 40, "g2": 40}
+    made = [eks.calibrate(rows, data.cal_probs, data.cal_y, "uncorrected", sample=sample, **given).to_json() for sample in (None, 1000)]
+    assert made[0] == made[1]
+    assert eks.check(rows, data.cal_probs, data.cal_y, y_target={"row-3": 1}, **given).m == 120
+
+
+def test_ratios_reach_the_evaluation(df):
+    from pyspark.sql import functions as F
+
+    cal = ek.calibrate(data.cal_probs, data.cal_y, data.target, "likelihood-ratio", ratios_cal=data.weights_cal)
+    rows = df.withColumn("r", 0.5 + F.col("id") / 600)
+    here = cal.evaluate(data.target, data.test_y, ratios=0.5 + np.arange(data.ROWS) / 600)
+    assert dict(eks.evaluate(rows, cal, ratios="r")) == dict(here)
+
+
+def test_many_groups_of_one_row_take_little_time(df):
+    """The plan was read anew for each: five milliseconds a group."""
+    import time
+
+    cal = expected("auto")
+    part = eks._Rows(ek.EvaluateJob(cal).plan(), ["probs", "label", "id"], "probs", None, "label", None, [], False)
+    groups = eks._Groups(part, ["id"], cal._core.to_slim_json(), None)
+    batch = data.table(label=data.test_y).select(["probs", "label", "id"]).combine_chunks().to_batches()[0]
+    began = time.process_time()
+    (found,) = groups.batches(iter([batch]))
+    assert time.process_time() - began < 1.5
+    assert found.column("id").to_pylist() == list(range(data.ROWS)) and set(found.column("n").to_pylist()) == {1}
+
+
+def test_more_mistakes_are_found_on_the_driver(spark, df):
+    cal = expected("uncorrected")
+    ratios = ek.calibrate(data.cal_probs, data.cal_y, data.target, "likelihood-ratio", ratios_cal=data.weights_cal)
+    learned = expected("likelihood-ratio on features")
+    grouped = ek.calibrate(data.cal_probs, data.cal_y, data.target, **data.here("auto, each group"))
+    for words, call in (
+        ("by names 'N', and the result", lambda: eks.evaluate(df.withColumnRenamed("group", "N"), cal, by="N")),
+        ("by names 'group' twice", lambda: eks.evaluate(df, cal, by=["group", "group"])),
+        ("by names no columns", lambda: eks.evaluate(df, cal, by=[])),
+        ("by names 'x', a column of array<double>", lambda: eks.evaluate(df, cal, by="x")),
+        ("two columns 'group'", lambda: eks.evaluate(df.select("probs", "label", "group", "group"), cal, by="group")),
+        ("output is 'set', which the table has already", lambda: eks.predict_set(df.withColumnRenamed("group", "SET"), cal)),
+        ("alpha is 2.0", lambda: eks.predict_set(df, cal, alpha=2.0)),
+        ("alpha is 2.0", lambda: eks.evaluate(df, cal, alpha=2.0, by="group")),
+        ("logits is 'yes'", lambda: eks.predict_set(df, cal, logits="yes")),
+        ("needs ratios", lambda: eks.predict_set(df, ratios)),
+        ("needs ratios", lambda: eks.evaluate(df, ratios)),
+        ("does not use ratios", lambda: eks.predict_set(df, cal, ratios="p0")),
+        ("needs features", lambda: eks.evaluate(df, learned, by="group")),
+        ("does not use features", lambda: eks.predict_set(df, cal, features="x")),
+        ("the calibration is one for each group", lambda: eks.predict_set(df, grouped)),
+        ("groups have no use here", lambda: eks.predict_set(df, cal, groups="region")),
+        ("calibration is str", lambda: eks.predict_set(df, "cal.json")),
+        ("sample is True", lambda: eks.calibrate(df, data.cal_probs, data.cal_y, sample=True, **GIVEN)),
+    ):
+        with pytest.raises(ek.EvenkeelError, match=re.escape(words)):
+            call()
+    assert eks.predict_set(df, learned, features="x").columns[-1] == "set"
+    assert eks.predict_set(df, grouped, groups="region").columns[-1] == "set"
+    given = {"checkpoint": "unused", "query": "fog", **GIVEN}
+    for words, change in (
+        ("there is no column 'scores'", {"probs": "scores"}),
+        ("leave / and \\ out", {"query": "../x"}),
+        ("leave / and \\ out", {"query": "..\\x"}),
+        ("alpha is 2.0", {"alpha": 2.0}),
+        ("permutation is no argument of check", {"permutation": 9}),
+        ("sample is 0", {"sample": 0}),
+    ):
+        with pytest.raises(ek.InvalidParameterError, match=re.escape(words)):
+            eks.watch(df, cal, eks.FolderSink("unused"), **{**given, **change})
+    with pytest.raises(ek.InvalidParameterError, match="watch takes a calibration with one threshold"):
+        eks.watch(df, grouped, eks.FolderSink("unused"), **given)

@@ -46,9 +46,25 @@ def test_ray(files):
     ray.init(num_cpus=2, include_dashboard=False, logging_level="ERROR", object_store_memory=100_000_000)
     try:
         report = code("check_on_ray")["check_on_ray"](files, data.cal_probs, data.cal_y, data.ROWS)
+        blocks_of_a_dataset_have_the_states_of_arrays(ray)
     finally:
         ray.shutdown()
     assert report.coverage_estimate == ek.check(data.cal_probs, data.cal_y, data.target).coverage_estimate
+
+
+def blocks_of_a_dataset_have_the_states_of_arrays(ray):
+    """What the page says of `to_arrow_refs`: lists of equal length are tensors there."""
+    import ray.data
+
+    plan = ek.FitJob(data.cal_probs, data.cal_y).plan()
+    state = ray.remote(lambda number, block: ek.partial(plan, number, [block], key="id"))
+    dataset = ray.data.from_items([{"id": row, "probs": data.target[row]} for row in range(20)])
+    made = ray.get([state.remote(number, block) for number, block in enumerate(dataset.to_arrow_refs())])
+    blocks = ray.get(dataset.to_arrow_refs())
+    assert any("ensor" in str(block.schema.field("probs").type) for block in blocks)
+    ids = [block.column("id").to_numpy() for block in blocks]
+    assert sorted(np.concatenate(ids)) == list(range(20))
+    assert made == [ek.partial(plan, number, [(data.target[keys], keys)]) for number, keys in enumerate(ids)]
 
 
 def test_processes():

@@ -1,6 +1,8 @@
 //! An evaluation whose labeled rows lie elsewhere.
 
-use evenkeel::calibration::Calibration;
+use std::sync::Arc;
+
+use evenkeel::calibration::{Calibration, ClassNames};
 use evenkeel::error::Error;
 use evenkeel::evaluation::{EvaluationCounts, LabelScoreCounts};
 use evenkeel::level::Miscoverage;
@@ -53,10 +55,10 @@ impl Counts {
 /// An evaluation in the making, on the driver.
 #[derive(Debug)]
 pub struct DistributedEvaluation {
-    calibration: Calibration,
+    calibration: Arc<Calibration>,
     alpha: Option<Miscoverage>,
     job: WireJob,
-    plan: Vec<u8>,
+    plan: Arc<[u8]>,
     counts: Counts,
     parts: PartIds,
 }
@@ -76,7 +78,19 @@ impl DistributedEvaluation {
         let job = WireJob::new(EVALUATE, settings, digest);
         let plan = job.plan(&Plan { calibration: text, alpha: alpha.map(Miscoverage::get) })?;
         let counts = Counts::new(&calibration)?;
+        let (calibration, plan) = (Arc::new(calibration), plan.into());
         Ok(Self { calibration, alpha, job, plan, counts, parts: PartIds::default() })
+    }
+
+    /// The same evaluation without any rows: of another group, with the same plan. Nothing is written anew.
+    ///
+    /// # Errors
+    /// As [`begin`](Self::begin).
+    pub fn again(&self) -> Result<Self> {
+        let counts = Counts::new(&self.calibration)?;
+        let (calibration, plan) = (Arc::clone(&self.calibration), Arc::clone(&self.plan));
+        let (job, parts) = (self.job.clone(), PartIds::default());
+        Ok(Self { calibration, alpha: self.alpha, job, plan, counts, parts })
     }
 
     /// What workers need.
@@ -119,7 +133,7 @@ impl DistributedEvaluation {
 #[derive(Debug)]
 pub(super) struct EvaluationPart {
     job: WireJob,
-    calibration: Calibration,
+    calibration: Arc<Calibration>,
     alpha: Option<Miscoverage>,
     counts: Counts,
     ids: PartIds,
@@ -129,11 +143,22 @@ impl EvaluationPart {
     /// From a plan; without a number it only merges.
     pub(super) fn begin(plan: &[u8], number: Option<u64>) -> Result<Self> {
         let (job, Plan { calibration, alpha }) = WireJob::read::<Plan>(plan)?;
-        let calibration = parse_calibration(&calibration)?;
+        let calibration = Arc::new(parse_calibration(&calibration)?);
         let alpha = alpha.map(Miscoverage::new).transpose()?;
         let counts = Counts::new(&calibration)?;
         let ids = number.map_or_else(PartIds::default, PartIds::one);
         Ok(Self { job, calibration, alpha, counts, ids })
+    }
+
+    /// A part of the same plan, which is not read again, without any rows.
+    pub(super) fn again(&self, number: u64) -> evenkeel::Result<Self> {
+        let (job, calibration) = (self.job.clone(), Arc::clone(&self.calibration));
+        let (counts, ids) = (Counts::new(&calibration)?, PartIds::one(number));
+        Ok(Self { job, calibration, alpha: self.alpha, counts, ids })
+    }
+
+    pub(super) fn class_names(&self) -> Option<&ClassNames> {
+        self.calibration.class_names()
     }
 
     pub(super) fn classes(&self) -> usize {

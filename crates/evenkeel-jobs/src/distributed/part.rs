@@ -1,5 +1,6 @@
 //! A worker's share of the rows of any job.
 
+use evenkeel::calibration::ClassNames;
 use evenkeel::calibrator::Part;
 use evenkeel::check::CheckPart;
 use evenkeel::error::Error;
@@ -81,6 +82,29 @@ impl RowsPart {
                 }))
             }
         }))
+    }
+
+    /// Another part of an evaluation, without any rows; the plan is not read again.
+    ///
+    /// # Errors
+    /// If the job is no evaluation.
+    pub fn again(&self, number: u64) -> Result<Self> {
+        match &self.0 {
+            Kind::Evaluate(part) => Ok(Self(Kind::Evaluate(Box::new(part.again(number)?)))),
+            _ => Err(Error::Unsupported {
+                what: "a part made of another one",
+                instead: "begin each part of this job from its plan",
+            }
+            .into()),
+        }
+    }
+
+    /// Names of the classes and of their columns, where the job is an evaluation of a calibration that has them.
+    pub fn class_names(&self) -> Option<&ClassNames> {
+        match &self.0 {
+            Kind::Evaluate(part) => part.class_names(),
+            _ => None,
+        }
     }
 
     /// Number of classes of the rows it reads.

@@ -23,8 +23,8 @@ use crate::any_rows::with_rows;
 use crate::error::{JobError, PerRow, Result};
 use crate::grouped::GatheredRows;
 
-/// The kind of job on the wire.
-pub(super) const SEVERAL: &str = "several readers";
+/// The kind of job on the wire, in words: errors about states of another job show it.
+pub(super) const SEVERAL: &str = "a check, or a fit for each group";
 
 /// What a worker needs.
 #[derive(Debug, Clone, Serialize, Deserialize)]

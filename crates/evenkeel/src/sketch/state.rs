@@ -157,12 +157,20 @@ pub(crate) fn seal(kind: Kind, header: &JobHeader, payload: &impl Serialize) -> 
 /// Nothing of the payload is read before the checksum fits.
 pub(crate) fn open<T: DeserializeOwned>(kind: Kind, bytes: &[u8]) -> Result<(JobHeader, T)> {
     let (header, payload) = open_header(kind, bytes)?;
+    Ok((header, contents(kind, payload)?))
+}
+
+/// What the payload that [`open_header`] gives holds.
+///
+/// # Errors
+/// If it cannot be read, or more follows.
+pub(crate) fn contents<T: DeserializeOwned>(kind: Kind, payload: &[u8]) -> Result<T> {
     let damaged = |why| Error::Damaged { what: kind.what(), why };
     let (value, rest) = postcard::take_from_bytes::<T>(payload)
         .map_err(|_| damaged("its contents cannot be read or contradict themselves"))?;
     // Bytes that nothing reads would be accepted unchecked, and lost when the state is written
     // again.
-    if rest.is_empty() { Ok((header, value)) } else { Err(damaged("bytes follow its end")) }
+    if rest.is_empty() { Ok(value) } else { Err(damaged("bytes follow its end")) }
 }
 
 /// The job and the parts of a state, without its sums.
