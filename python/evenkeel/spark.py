@@ -98,7 +98,7 @@ def predict_set(
         raise InvalidParameterError("key is missing; this score draws at random, by the id of each row: name the column")
     _require(df, _named(probs), *([] if features is None else [_named(features)]), [key, groups, ratios])
     _try(calibration, alpha, groups, features, ratios, logits)
-    rows = _numbered(df)
+    rows = _readable(df)
     wanted = _Sets(
         names=df.columns,
         text=_slim(calibration),
@@ -387,6 +387,13 @@ def _numbered(df: DataFrame) -> DataFrame:
             column = F.col(field.name)
             rows = rows.withColumn(field.name, F.when(column.isNotNull(), vector_to_array(column)))
     return rows
+
+
+def _readable(df: DataFrame) -> DataFrame:
+    """The table itself where Spark and Arrow take it as it is, which needs no step more on the way to Python; else with numbered columns."""
+    plain = all("." not in name and "`" not in name for name in df.columns) and len(set(df.columns)) == len(df.columns)
+    vectors = any(type(field.dataType).__name__ == "VectorUDT" for field in df.schema.fields)
+    return df if plain and not vectors else _numbered(df)
 
 
 class _Table:
