@@ -194,13 +194,13 @@ def keys(argument: str, values: Any) -> np.ndarray:
     if not given:
         raise InvalidInputError(f"{argument}: it holds elements of type {array.dtype}; keys are whole numbers or texts")
     # The first that is neither, or the first that is not what the first one is.
-    row = next((row for row, key in enumerate(given) if not whole[row] and not isinstance(key, str)), None)
-    if row is None:
+    neither = next((row for row, key in enumerate(given) if not whole[row] and not isinstance(key, str)), None)
+    if neither is None:
         row = next(row for row in range(len(given)) if whole[row] != whole[0])
         raise at_row(row, f"{argument}: the key of row {row} is {given[row]!r}, that of row 0 {given[0]!r}; give whole numbers alone, or texts")
     raise at_row(
-        row,
-        f"{argument}: the key of row {row} is {given[row]!r}; keys are whole numbers or texts, a unique one for each row, and numbers have "
+        neither,
+        f"{argument}: the key of row {neither} is {given[neither]!r}; keys are whole numbers or texts, a unique one for each row, and numbers have "
         "at most 64 bits",
     )
 

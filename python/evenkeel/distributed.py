@@ -371,8 +371,9 @@ class Chosen(NamedTuple):
             raise InvalidInputError(
                 f"a batch has the names {', '.join(map(str, batch))}; it needs probs and keys, and may have {', '.join(known[2:])}"
             )
-        beside = (batch.get(name) for name in ("labels", "groups", "features", "ratios"))
-        return _Batch(self._ordered(batch["probs"], part), batch["keys"], *beside, list(batch.get("second", ())))
+        labels, groups, features, ratios = (batch.get(name) for name in ("labels", "groups", "features", "ratios"))
+        second = list(batch.get("second", ()))
+        return _Batch(self._ordered(batch["probs"], part), batch["keys"], labels, groups, features, ratios, second)
 
     def _ordered(self, probs: Any, part: _evenkeel.RunningPart) -> np.ndarray:
         """A matrix with the columns in the order of the classes; an error for names of which nobody says the order."""
@@ -396,7 +397,7 @@ class Chosen(NamedTuple):
             return batch.get("keys", ())
         if isinstance(batch, (tuple, list)):
             return batch[1] if len(batch) > 1 else ()
-        table = _arrow.of("batches", batch)
+        table: Any = _arrow.of("batches", batch)
         return table.column(self.key) if self.key != NO_KEY and self.key in getattr(table, "column_names", ()) else ()
 
     def keys_and_groups(self, batch: Any) -> Tuple[Any, Any]:

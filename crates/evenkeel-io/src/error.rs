@@ -343,7 +343,9 @@ pub enum IoError {
         matrix: String,
     },
     /// A number that is not a label.
-    #[error("{origin}: labels[{row}] is {value:?}; labels are whole numbers from 0")]
+    #[error(
+        "{origin}: labels[{row}] is {value:?}; labels are whole numbers from 0: remove the row, or give its label"
+    )]
     NotALabel {
         /// The input as the user typed it.
         origin: Arc<str>,

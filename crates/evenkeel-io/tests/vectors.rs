@@ -44,7 +44,10 @@ fn gaps_of_parquet_columns_are_labels_to_come() {
 fn what_is_no_label_is_named_with_its_row() {
     let scratch = Scratch::new();
     for (text, words) in [
-        ("0\n1\n-1\n", "l.csv: labels[2] is -1.0; labels are whole numbers from 0"),
+        (
+            "0\n1\n-1\n",
+            "l.csv: labels[2] is -1.0; labels are whole numbers from 0: remove the row, or give its label",
+        ),
         ("y\n0\n1.5\n", "labels[1] is 1.5"),
         ("0\nnan\n", "labels[1] is NaN"),
         ("0\ninf\n", "labels[1] is inf"),

@@ -83,7 +83,7 @@ impl Tails {
         for (law, kept) in other.kept.into_iter().enumerate() {
             match kept {
                 Some(atoms) => {
-                    atoms.into_iter().for_each(|(score, mass)| self.add(law, score, mass))
+                    atoms.into_iter().for_each(|(score, mass)| self.add(law, score, mass));
                 }
                 None => self.gather(law),
             }
@@ -319,7 +319,7 @@ mod tests {
             let stored: Vec<StoredTail> = postcard::from_bytes(&bytes).unwrap();
             let again = Tails::of_stored(0.5, 1.0, stored);
             assert!(postcard::to_extend(&again, Vec::new()).unwrap() == bytes, "{few}");
-            let expected = vec![one.atoms(), other.atoms()].concat();
+            let expected = [one.atoms(), other.atoms()].concat();
             assert_eq!((found.atoms(), again.atoms()), (expected.clone(), expected), "{few}");
         }
     }
