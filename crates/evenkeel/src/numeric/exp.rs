@@ -4,7 +4,7 @@
 //! one C library to the next. This one is plain arithmetic that the compiler turns into vector code, with the same bits
 //! everywhere.
 //!
-//! Multiplications and additions are fused, and rounded once: two thirds of the instructions. A processor without fused
+//! Multiplications and additions are fused, and rounded once: three quarters of the instructions. A processor without fused
 //! multiply-adds gets the same bits from the C library, which computes them exactly, in many times the time. So what calls this
 //! in a loop stands in `in_widest_registers`, where the compiler knows that the processor has them.
 
