@@ -30,13 +30,7 @@ impl LabelLists {
 
     /// Adds the lists of sets.
     pub(crate) fn add(&mut self, sets: &LabelSets) {
-        self.labels.reserve((0..sets.rows()).map(|row| sets.size(row)).sum());
-        for row in 0..sets.rows() {
-            // Classes are columns of a matrix in memory, far fewer than 2^31.
-            self.labels
-                .extend(sets.labels(row).map(|label| i32::try_from(label).unwrap_or(i32::MAX)));
-            self.offsets.push(i64::try_from(self.labels.len()).unwrap_or(i64::MAX));
-        }
+        sets.write_lists(&mut self.labels, &mut self.offsets);
     }
 
     /// Offsets and labels; offsets of 32 bits unless there are more labels than these can count.
@@ -44,13 +38,13 @@ impl LabelLists {
         self,
         py: Python<'_>,
     ) -> PyResult<(Bound<'_, PyAny>, Bound<'_, PyArray1<i32>>)> {
-        let narrow: Option<Vec<i32>> = match i32::try_from(self.labels.len()) {
-            Ok(_) => self.offsets.iter().map(|offset| i32::try_from(*offset).ok()).collect(),
-            Err(_) => None,
-        };
-        let offsets = match narrow {
-            Some(narrow) => vector(py, narrow).into_any(),
-            None => vector(py, self.offsets).into_any(),
+        let offsets = match i32::try_from(self.labels.len()) {
+            // None is beyond the last, which has room.
+            Ok(last) => {
+                let narrow = |offset: &i64| i32::try_from(*offset).unwrap_or(last);
+                vector(py, self.offsets.iter().map(narrow).collect()).into_any()
+            }
+            Err(_) => vector(py, self.offsets).into_any(),
         };
         Ok((offsets, vector(py, self.labels)))
     }

@@ -41,6 +41,24 @@ static BYTES: [[u8; WINDOW]; 256] = {
     bytes
 };
 
+/// The numbers of the bits that are set in each byte, lowest first; zeros follow.
+static LABELS: [[u8; WINDOW]; 256] = {
+    let mut labels = [[0; WINDOW]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let (mut bit, mut found) = (0, 0);
+        while bit < WINDOW {
+            if BOOLS[byte][bit] {
+                labels[byte][found] = bit as u8;
+                found += 1;
+            }
+            bit += 1;
+        }
+        byte += 1;
+    }
+    labels
+};
+
 /// How many labels some sets have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SetSizes {
@@ -260,6 +278,33 @@ impl LabelSets {
         }
     }
 
+    /// Adds the labels of every set to `labels`, row after row and increasing, and to `ends` where each set ends among them.
+    ///
+    /// Eight labels at a time, looked up by their byte, and written whether they are in the set or not: short rows take no branch.
+    pub fn write_lists(&self, labels: &mut Vec<i32>, ends: &mut Vec<i64>) {
+        let (width, begun) = (self.words_per_row(), labels.len());
+        let more: usize = self.words.iter().map(|word| word.count_ones() as usize).sum();
+        // The last labels of the last set are written with up to a window of others.
+        labels.resize(begun + more + WINDOW, 0);
+        let mut lists = Lists { labels, end: begun };
+        ends.reserve(self.rows());
+        if width == 1 && self.classes <= 2 * WINDOW {
+            for word in &self.words {
+                lists.add(0, *word as u8);
+                lists.add(WINDOW, (*word >> WINDOW) as u8);
+                ends.push((lists.end as u64).cast_signed());
+            }
+        } else {
+            for words in self.words.chunks_exact(width) {
+                for (first, word) in words.iter().enumerate() {
+                    lists.add_word(first * WORD, *word);
+                }
+                ends.push((lists.end as u64).cast_signed());
+            }
+        }
+        labels.truncate(begun + more);
+    }
+
     /// Labels of all sets, and how many sets have none or all of them.
     pub fn sizes(&self) -> SetSizes {
         sizes(&self.words, self.words_per_row(), self.classes)
@@ -294,6 +339,34 @@ impl LabelSets {
         sets.words.reserve_exact(later.iter().map(|block| block.words.len()).sum());
         later.iter().try_for_each(|block| sets.append(block))?;
         Ok(sets)
+    }
+}
+
+/// Labels that are written one set after the other, with room for a window after the last.
+struct Lists<'a> {
+    labels: &'a mut [i32],
+    end: usize,
+}
+
+impl Lists<'_> {
+    /// Adds the labels of a byte whose lowest bit is label `first`.
+    #[inline(always)]
+    fn add(&mut self, first: usize, byte: u8) {
+        let first = (first as u32).cast_signed();
+        let window = LABELS[usize::from(byte)].map(|label| first + i32::from(label));
+        self.labels[self.end..][..WINDOW].copy_from_slice(&window);
+        self.end += byte.count_ones() as usize;
+    }
+
+    /// Adds the labels of a word; bytes without any are passed over.
+    #[inline(always)]
+    fn add_word(&mut self, first: usize, mut word: u64) {
+        while word != 0 {
+            let at = word.trailing_zeros() as usize / WINDOW * WINDOW;
+            let byte = (word >> at) as u8;
+            self.add(first + at, byte);
+            word &= !(u64::from(byte) << at);
+        }
     }
 }
 
@@ -382,3 +455,31 @@ impl Iterator for SetLabels<'_> {
 }
 
 impl ExactSizeIterator for SetLabels<'_> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seed::Seed;
+
+    /// Of sets that are empty, full, sparse and dense, after labels that were there before.
+    #[test]
+    fn lists_are_the_labels_of_every_set() {
+        let mut stream = Seed::new(5).stream("lists");
+        for classes in [1, 2, 7, 8, 9, 10, 15, 16, 17, 40, 63, 64, 65, 128, 200] {
+            let members: Vec<bool> = (0..60)
+                .flat_map(|row| vec![[0.0, 0.05, 0.5, 1.1][row % 4]; classes])
+                .map(|share| stream.uniform() < share)
+                .collect();
+            let sets = LabelSets::from_bools(&members, classes).expect("whole rows");
+            let (mut labels, mut ends) = (vec![-1, -2], vec![2]);
+            sets.write_lists(&mut labels, &mut ends);
+            sets.write_lists(&mut labels, &mut ends);
+            let (mut all, mut each) = (vec![-1, -2], vec![2]);
+            for set in sets.iter().chain(sets.iter()) {
+                all.extend(set.map(|label| i32::try_from(label).expect("few classes")));
+                each.push(i64::try_from(all.len()).expect("few labels"));
+            }
+            assert_eq!((labels, ends), (all, each), "{classes} classes");
+        }
+    }
+}
