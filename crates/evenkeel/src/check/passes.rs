@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::target_laws::{GatheredTarget, TargetLawsRecipe};
 use crate::error::{Error, Result};
+use crate::label_law::Unsampled;
 use crate::method::fit::{Pass, Seen};
 use crate::method::label_plan::{FirstPass, PlanFirstPass, PreparedPlan, SecondPass};
 use crate::rows::{AnyRows, Real, RowKeys, Rows, of_their_type};
@@ -63,7 +64,9 @@ impl Pass for FirstCheckPass {
         side: &SideInputs<'_>,
     ) -> Result<FirstCheckState> {
         self.laws.add(&mut state.target, keys, block)?;
-        state.plan = self.plan.add(state.plan, keys, block, side)?;
+        // The laws have read every row of the block, and refused those that are no probabilities.
+        let read = Unsampled::WereRead;
+        state.plan = self.plan.add_rows(state.plan, keys, block, side, read)?;
         Ok(state)
     }
 

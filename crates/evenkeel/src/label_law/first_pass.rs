@@ -36,6 +36,15 @@ fn least_said(classes: usize) -> usize {
     (SAID_CELLS / classes.max(1)).clamp(LEAST_WIDE_SAID, LEAST_SAID)
 }
 
+/// What is done about rows that are in no sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unsampled {
+    /// They are read, to refuse those that are no probabilities.
+    Read,
+    /// They are passed over: whoever calls has read them all, and refused those.
+    WereRead,
+}
+
 /// What the first pass leaves: what the model says of rows, and kept rows.
 ///
 /// States of parts of the rows merge in any order into the state of all of them, bit for bit.
@@ -158,9 +167,20 @@ impl FirstPass {
     /// # Errors
     /// As [`add`](Self::add), and if there are more or fewer models than the pass was begun with.
     pub fn add_with<T: Real>(
+        self,
+        keys: RowKeys<'_>,
+        block: &TargetRows<'_, T>,
+        second: Option<Rows<'_, f64>>,
+    ) -> Result<Self> {
+        self.add_rows_with(keys, block, Unsampled::Read, second)
+    }
+
+    /// [`add_with`](Self::add_with), where another reader of the same block may have found its rows sound.
+    pub(crate) fn add_rows_with<T: Real>(
         mut self,
         keys: RowKeys<'_>,
         block: &TargetRows<'_, T>,
+        unsampled: Unsampled,
         second: Option<Rows<'_, f64>>,
     ) -> Result<Self> {
         let classes = self.classes;
@@ -169,7 +189,7 @@ impl FirstPass {
             return Err(Error::OneSided { what: SideInput::Second });
         }
         let others = std::mem::take(&mut self.others);
-        self = self.add(keys, block)?;
+        self = self.add_rows(keys, block, unsampled)?;
         let Some(table) = second else { return Ok(self) };
         require_same_length("rows of the second model", table.rows(), "rows", block.rows())?;
         let mut values = vec![0.0; table.rows() * classes];
@@ -188,7 +208,16 @@ impl FirstPass {
     ///
     /// # Errors
     /// If a value is not finite or not a probability, or the block or its keys have another shape.
-    pub fn add<T: Real>(mut self, keys: RowKeys<'_>, block: &TargetRows<'_, T>) -> Result<Self> {
+    pub fn add<T: Real>(self, keys: RowKeys<'_>, block: &TargetRows<'_, T>) -> Result<Self> {
+        self.add_rows(keys, block, Unsampled::Read)
+    }
+
+    fn add_rows<T: Real>(
+        mut self,
+        keys: RowKeys<'_>,
+        block: &TargetRows<'_, T>,
+        unsampled: Unsampled,
+    ) -> Result<Self> {
         keys.check(block.rows())?;
         let classes = self.classes;
         require_same_length("target classes", block.classes(), "calibration classes", classes)?;
@@ -196,7 +225,9 @@ impl FirstPass {
         for offset in 0..block.rows() {
             let row = keys.key(offset);
             if !self.said.takes(row) {
-                block.require_row(offset, row)?;
+                if unsampled == Unsampled::Read {
+                    block.require_row(offset, row)?;
+                }
                 continue;
             }
             reader.read_logits(block, offset, row)?;

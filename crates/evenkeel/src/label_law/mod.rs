@@ -41,7 +41,7 @@ pub(crate) use calibration_outputs::CalibrationOutputs;
 pub use class_groups::ClassGroups;
 pub(crate) use class_groups::POINTS_PER_GROUP;
 pub use first_pass::FirstPass;
-pub(crate) use first_pass::Said;
+pub(crate) use first_pass::{Said, Unsampled};
 pub(crate) use kept_rows::{KeptRow, KeptRows};
 pub use label_shares::LabelShares;
 pub(crate) use label_shares::{CONFIDENCES_MOVED, HISTOGRAMS_MOVED, Predicted, label_shares};

@@ -6,40 +6,28 @@
 //! upper   mass += floor(1 / unit / C)  moment += floor(s (1/C) / unit)       the first from a count
 //! ```
 //! The same whole numbers as [`SketchedLaw::add`] adds one by one. The terms of a few hundred labels are made in vector
-//! registers; each label then costs one load to find its bin and one cache line of sums.
+//! registers, in two parts each (`whole_parts`); each label then costs one load to find its bin and two additions in one cache line.
 
 use super::distance_cells::DistanceCells;
 use super::sketched_law::{SketchedLaw, UNIT, WHOLE};
+use super::whole_parts::{PartSums, Parts, TOGETHER, add_to_bins, parts_of};
 use crate::numeric::simd::in_widest_registers;
 use crate::rows::Real;
 use crate::score::scaled;
 
-/// Labels whose terms are made together: enough for vector registers, few enough for the first cache.
-const TOGETHER: usize = 256;
-
-/// What the labels of one bin add up to; one cache line. The number of stores is what a label costs.
-#[derive(Debug, Clone, Copy, Default)]
-#[repr(align(64))]
-struct Sums {
-    mass: u128,
-    moment: u128,
-    /// The uniform law's moment, and above it the number of labels: one addition serves both.
-    uniform: u128,
-}
-
-/// Where the number of labels stands. Moments of `2^32` labels, each at most `2^62`, stay below it.
-const COUNT: u32 = 96;
 /// Labels after which the sums are handed on, before their number could overflow.
 const MOST_LABELS: u32 = 1 << 30;
+/// Entries of a row from which asking for vector registers is paid back by widening in them.
+const LONG_ROW: usize = 32;
 
 /// Terms of labels before they are summed; each array has room for the same labels.
 struct Terms {
     probabilities: [f64; TOGETHER],
     scores: [f64; TOGETHER],
-    masses: [f64; TOGETHER],
-    moments: [f64; TOGETHER],
-    uniform_moments: [f64; TOGETHER],
-    cells: [u32; TOGETHER],
+    /// Of the mass and the moment of the model's law, and of the moment of the uniform one.
+    parts: Parts,
+    /// Cells and then bins.
+    bins: [u32; TOGETHER],
 }
 
 /// Sums of both laws in every bin.
@@ -52,7 +40,7 @@ pub(super) struct LacSums<'a> {
     /// Labels waiting in `terms`.
     waiting: usize,
     /// Shape `(K + 1,)`.
-    bins: Vec<Sums>,
+    bins: Vec<PartSums>,
     /// Labels in the bins.
     labels: u32,
 }
@@ -61,21 +49,15 @@ impl<'a> LacSums<'a> {
     /// No rows yet, of so many classes, over points with these cells.
     pub(super) fn new(cells: &'a DistanceCells, points: &'a [f64], classes: usize) -> Self {
         let none = [0.0; TOGETHER];
-        let terms = Terms {
-            probabilities: none,
-            scores: none,
-            masses: none,
-            moments: none,
-            uniform_moments: none,
-            cells: [0; TOGETHER],
-        };
+        let parts = [[0; TOGETHER]; 6];
+        let terms = Terms { probabilities: none, scores: none, parts, bins: [0; TOGETHER] };
         Self {
             cells,
             points,
             classes: classes as u64,
             terms: Box::new(terms),
             waiting: 0,
-            bins: vec![Sums::default(); points.len() + 1],
+            bins: vec![PartSums::default(); points.len() + 1],
             labels: 0,
         }
     }
@@ -86,9 +68,13 @@ impl<'a> LacSums<'a> {
         let mut rest = values;
         while !rest.is_empty() {
             let (now, later) = rest.split_at(rest.len().min(TOGETHER - self.waiting));
-            let room = &mut self.terms.probabilities[self.waiting..];
-            for (slot, probability) in room.iter_mut().zip(scaled(now, scale)) {
-                *slot = probability;
+            let room = &mut self.terms.probabilities[self.waiting..][..now.len()];
+            if now.len() < LONG_ROW {
+                for (slot, probability) in room.iter_mut().zip(scaled(now, scale)) {
+                    *slot = probability;
+                }
+            } else {
+                widen_long(now, scale, room);
             }
             self.waiting += now.len();
             rest = later;
@@ -103,7 +89,12 @@ impl<'a> LacSums<'a> {
         let Self { cells, points, classes, terms, waiting, bins, labels } = self;
         let uniform = 1.0 / *classes as f64;
         make_terms(terms, cells, uniform);
-        sum_terms(terms, *waiting, cells, points, bins);
+        // A loop by itself: beside the sums, a wrong guess about a cut cell would throw away their work.
+        let found = &mut terms.bins[..*waiting];
+        for (bin, score) in found.iter_mut().zip(&terms.scores) {
+            *bin = cells.bin(*bin, *score, points) as u32;
+        }
+        add_to_bins(&terms.parts, found, bins);
         *labels += *waiting as u32;
         *waiting = 0;
     }
@@ -121,10 +112,18 @@ impl<'a> LacSums<'a> {
         // Whole units divide with a remainder, for each label alike.
         let uniform_mass = u128::from(WHOLE / self.classes);
         for (bin, sums) in self.bins.iter_mut().enumerate() {
-            let Sums { mass, moment, uniform } = std::mem::take(sums);
-            let count = uniform >> COUNT;
+            let (count, [mass, moment, uniform]) = std::mem::take(sums).wholes();
             lower.add_whole(bin, mass, moment);
-            upper.add_whole(bin, count * uniform_mass, uniform - (count << COUNT));
+            upper.add_whole(bin, u128::from(count) * uniform_mass, uniform);
+        }
+    }
+}
+
+in_widest_registers! {
+    fn widen_long[T: Real](values: &[T], scale: f64, out: &mut [f64]) -> () {
+        for (slot, value) in out.iter_mut().zip(values) {
+            let wide: f64 = (*value).into();
+            *slot = wide * scale;
         }
     }
 }
@@ -132,33 +131,18 @@ impl<'a> LacSums<'a> {
 in_widest_registers! {
     /// Scores, cells and terms of all places; those where no label waits hold what an earlier one left.
     fn make_terms[](terms: &mut Terms, cells: &DistanceCells, uniform: f64) -> () {
-        let Terms { probabilities, scores, masses, moments, uniform_moments, cells: found } = terms;
+        let Terms { probabilities, scores, parts, bins } = terms;
+        let [mass_high, mass_low, moment_high, moment_low, uniform_high, uniform_low] = parts;
         for place in 0..TOGETHER {
             let probability = probabilities[place];
             let score = 1.0 - probability;
             scores[place] = score;
-            found[place] = cells.cell(score);
+            bins[place] = cells.cell(score);
             // In this order, which is that of a law's own `add`: another one rounds differently.
-            masses[place] = probability * UNIT;
-            moments[place] = score * probability * UNIT;
-            uniform_moments[place] = score * uniform * UNIT;
+            [mass_high[place], mass_low[place]] = parts_of(probability * UNIT);
+            [moment_high[place], moment_low[place]] = parts_of(score * probability * UNIT);
+            [uniform_high[place], uniform_low[place]] = parts_of(score * uniform * UNIT);
         }
-    }
-}
-
-fn sum_terms(
-    terms: &Terms,
-    labels: usize,
-    cells: &DistanceCells,
-    points: &[f64],
-    bins: &mut [Sums],
-) {
-    for place in 0..labels.min(TOGETHER) {
-        let bin = cells.bin(terms.cells[place], terms.scores[place], points);
-        let sums = &mut bins[bin];
-        sums.mass += u128::from(whole(terms.masses[place]));
-        sums.moment += u128::from(whole(terms.moments[place]));
-        sums.uniform += u128::from(whole(terms.uniform_moments[place])) + (1 << COUNT);
     }
 }
 

@@ -7,6 +7,7 @@
 //! sketched_law       mass and first moment in (t_(k-1), t_k], whole multiples of 2^-62
 //! sandwich_sketch    two pairs of such laws, from one scan
 //! lac_sums           its f-u pair for 1 - p, many rows at once
+//! whole_parts        sums of whole parts in vector registers, for it
 //! target_table       every probability while they are few, a sandwich_sketch when they are many
 //! law_sums           three laws of the label plan at the calibration scores, and a tail
 //! tails              what lies beyond the largest calibration score: atoms, or masses in cells
@@ -42,6 +43,7 @@ mod tails;
 pub(crate) mod target_table;
 #[cfg(test)]
 mod tests;
+mod whole_parts;
 
 pub use abscissae::Abscissae;
 pub(crate) use confidences::Confidences;

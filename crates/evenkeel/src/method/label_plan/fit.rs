@@ -12,6 +12,7 @@ use super::{
     TargetRows,
 };
 use crate::error::Result;
+use crate::label_law::Unsampled;
 use crate::method::fit::{Next, Open, Pass, Scored, Stage};
 use crate::method::{About, Concluded, Evidence, Need, Needs, Rule, Sorted};
 use crate::rows::{Real, RowKeys, Rows, Share};
@@ -130,6 +131,32 @@ pub(crate) struct PlanFirstPass {
     pub empty: FirstPass,
 }
 
+impl PlanFirstPass {
+    /// [`add`](Pass::add), where another reader of the same block may have found its rows sound.
+    pub(crate) fn add_rows<T: Real>(
+        &self,
+        state: FirstPass,
+        keys: RowKeys<'_>,
+        block: Rows<'_, T>,
+        side: &SideInputs<'_>,
+        unsampled: Unsampled,
+    ) -> Result<FirstPass> {
+        // Parts of a block are states of their own and merged like those of other processes: there
+        // is one way to add rows, and it is tested for any cut.
+        let beside = SideInputs { second: side.second, ..SideInputs::default() };
+        block.add_in_shares(
+            keys,
+            state,
+            FirstPass::emptied,
+            |pass, Share { first, keys, rows }| {
+                let second = beside.of_rows(first..first + rows.rows())?.second;
+                pass.add_rows_with(keys, &TargetRows::Probabilities(rows), unsampled, second)
+            },
+            FirstPass::merge,
+        )
+    }
+}
+
 impl Pass for PlanFirstPass {
     type State = FirstPass;
 
@@ -146,19 +173,7 @@ impl Pass for PlanFirstPass {
         block: Rows<'_, T>,
         side: &SideInputs<'_>,
     ) -> Result<FirstPass> {
-        // Parts of a block are states of their own and merged like those of other processes: there
-        // is one way to add rows, and it is tested for any cut.
-        let beside = SideInputs { second: side.second, ..SideInputs::default() };
-        block.add_in_shares(
-            keys,
-            state,
-            FirstPass::emptied,
-            |pass, Share { first, keys, rows }| {
-                let second = beside.of_rows(first..first + rows.rows())?.second;
-                pass.add_with(keys, &TargetRows::Probabilities(rows), second)
-            },
-            FirstPass::merge,
-        )
+        self.add_rows(state, keys, block, side, Unsampled::Read)
     }
 
     fn merge(&self, state: FirstPass, other: FirstPass) -> Result<FirstPass> {
