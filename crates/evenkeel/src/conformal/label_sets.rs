@@ -352,7 +352,8 @@ impl Lists<'_> {
     /// Adds the labels of a byte whose lowest bit is label `first`.
     #[inline(always)]
     fn add(&mut self, first: usize, byte: u8) {
-        let first = (first as u32).cast_signed();
+        // A table whose rows have more than 2^31 classes fits into no memory that a row was ever read into.
+        let first = (first.min((i32::MAX as usize) - WINDOW) as u32).cast_signed();
         let window = LABELS[usize::from(byte)].map(|label| first + i32::from(label));
         self.labels[self.end..][..WINDOW].copy_from_slice(&window);
         self.end += byte.count_ones() as usize;

@@ -69,3 +69,19 @@ pub(crate) fn has_avx512() -> bool {
 pub(crate) fn has_avx2() -> bool {
     std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma")
 }
+
+/// Has a place of a slice brought into the first cache before it is read; does nothing where there is no such place.
+#[inline(always)]
+pub(crate) fn prefetch<T>(values: &[T], place: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(value) = values.get(place) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        #[expect(unsafe_code, reason = "prefetching takes an address")]
+        // SAFETY: every x86-64 processor has the instruction, which reads nothing that a program could see.
+        unsafe {
+            _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(value).cast());
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (values, place);
+}

@@ -86,19 +86,58 @@ impl DistanceCells {
     }
 
     /// Index of the first of the points at or after a score that lies in this cell.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn bin(&self, cell: u32, score: f64, points: &[f64]) -> usize {
         let entry = self.bins[cell as usize];
-        if entry & CUT == 0 { entry as usize } else { self.bin_in_cut_cell(cell, score, points) }
+        let lowest = (entry & !CUT) as usize;
+        if entry & CUT == 0 { lowest } else { past_cut(lowest, score, points) }
     }
 
-    fn bin_in_cut_cell(&self, cell: u32, score: f64, points: &[f64]) -> usize {
-        let lowest = (self.bins[cell as usize] & !CUT) as usize;
-        let is_outside = cell as usize + 1 == self.bins.len();
-        let before = (cell as usize).checked_sub(1).filter(|_| !is_outside);
-        let end = before.map_or(points.len(), |before| (self.bins[before] & !CUT) as usize);
-        lowest + points[lowest..end].partition_point(|point| *point < score)
+    /// Replaces the cells of some scores by their bins. There is a score for each cell.
+    pub(crate) fn find_bins(&self, scores: &[f64], points: &[f64], cells: &mut [u32]) {
+        for (cells, scores) in cells.chunks_mut(TOGETHER).zip(scores.chunks(TOGETHER)) {
+            let (mut cut, mut count) = ([0_u8; TOGETHER], 0);
+            for (group, cells) in cells.chunks_mut(GROUP).enumerate() {
+                let mut any = 0;
+                for cell in cells.iter_mut() {
+                    *cell = self.bins[*cell as usize];
+                    any |= *cell;
+                }
+                if any & CUT == 0 {
+                    continue;
+                }
+                for (lane, entry) in cells.iter_mut().enumerate() {
+                    // Noted always and counted where it holds: which of them are cut is nothing a processor could guess.
+                    cut[count % TOGETHER] = (group * GROUP + lane) as u8;
+                    count += usize::from(*entry & CUT != 0);
+                    *entry &= !CUT;
+                }
+            }
+            for place in &cut[..count] {
+                let place = usize::from(*place);
+                cells[place] = past_cut(cells[place] as usize, scores[place], points) as u32;
+            }
+        }
     }
+}
+
+/// Cells of which is asked at once whether any is cut.
+const GROUP: usize = 8;
+/// Cells that are looked up before those that are cut are looked at again; a byte numbers them.
+const TOGETHER: usize = 256;
+
+/// Index of the first of the points at or after a score, where the first `lowest` are known to lie before it.
+#[inline]
+fn past_cut(lowest: usize, score: f64, points: &[f64]) -> usize {
+    let is_before = |index: usize| points.get(index).is_some_and(|point| *point < score);
+    // Nearly all cut cells hold one point: whether a score is past it is added, not asked.
+    let next = lowest + usize::from(is_before(lowest));
+    if is_before(next) { past_several(next, score, points) } else { next }
+}
+
+#[cold]
+fn past_several(lowest: usize, score: f64, points: &[f64]) -> usize {
+    lowest + points[lowest..].partition_point(|point| *point < score)
 }
 
 #[cfg(test)]
@@ -106,13 +145,17 @@ mod tests {
     use super::*;
     use crate::seed::Seed;
 
-    fn agrees(range: Interval, points: &[f64], scores: impl Iterator<Item = f64>) {
+    fn agrees(range: Interval, points: &[f64], scores: &[f64]) {
         let cells = DistanceCells::new(range, points).unwrap();
-        for score in scores {
+        for score in scores.iter().copied() {
             let expected = points.partition_point(|point| *point < score);
             let found = cells.bin(cells.cell(score), score, points);
             assert_eq!(found, expected, "{score:e} among {} points", points.len());
         }
+        let mut found: Vec<u32> = scores.iter().map(|score| cells.cell(*score)).collect();
+        cells.find_bins(scores, points, &mut found);
+        let one_by_one = scores.iter().map(|score| cells.bin(cells.cell(*score), *score, points));
+        assert!(found.iter().map(|bin| *bin as usize).eq(one_by_one));
     }
 
     /// Grids with crowds of points, at both ends and in one cell; scores at, beside and between points, and outside the range.
@@ -141,11 +184,11 @@ mod tests {
                     .iter()
                     .flat_map(|point| [point.next_down(), *point, point.next_up()])
                     .collect::<Vec<f64>>();
-                agrees(range, &points, beside.into_iter());
+                agrees(range, &points, &beside);
                 let drawn = (0..2000).map(|_| high - width * stream.uniform().powi(9));
-                agrees(range, &points, drawn.collect::<Vec<f64>>().into_iter());
+                agrees(range, &points, &drawn.collect::<Vec<f64>>());
                 let far = [low - width, high + width, f64::MAX, f64::MIN, high, low, 0.0, -0.0];
-                agrees(range, &points, far.into_iter());
+                agrees(range, &points, &far);
             }
         }
     }
@@ -160,7 +203,8 @@ mod tests {
         points.dedup();
         let cells = DistanceCells::new(Interval::UNIT, &points).unwrap();
         let scores = (0..10_000).map(|_| 1.0 - 0.02 * stream.uniform());
-        let cut = scores.filter(|score| cells.bins[cells.cell(*score) as usize] & CUT != 0).count();
+        let is_cut = |score: &f64| cells.bins[cells.cell(*score) as usize] & CUT != 0;
+        let cut = scores.filter(is_cut).count();
         assert!(cut < 400, "{cut} of 10 000");
     }
 }

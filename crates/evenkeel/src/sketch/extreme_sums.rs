@@ -68,9 +68,11 @@ impl<'a> ExtremeSums<'a> {
             let (smallest, largest) = make_terms(terms, *waiting, cells);
             law.saw(smallest);
             law.saw(largest);
-            for place in 0..(*waiting).min(TOGETHER) {
-                let bin = cells.bin(terms.cells[place], terms.scores[place], points);
-                bins[bin] += u128::from(whole(terms.moments[place])) + (1 << COUNT);
+            let Terms { scores, moments, cells: found } = terms;
+            let found = &mut found[..(*waiting).min(TOGETHER)];
+            cells.find_bins(scores, points, found);
+            for (bin, moment) in found.iter().zip(moments) {
+                bins[*bin as usize] += u128::from(whole(*moment)) + (1 << COUNT);
             }
             if *rows > MOST_ROWS {
                 hand_on(bins, law);

@@ -8,7 +8,10 @@
 //! cell.
 
 use super::log_bins::CELLS;
-use crate::numeric::simd::in_widest_registers;
+use crate::numeric::simd::{in_widest_registers, prefetch};
+
+/// Labels whose places are fetched together: few enough for the first cache.
+const FETCHED: usize = 128;
 
 /// Masses in units of `2^-52`; shape `(CELLS, laws)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,14 +44,25 @@ impl GatheredMasses {
     /// Adds the masses of some labels under the only law, each to the cell of its label.
     #[inline(always)]
     pub(super) fn add_each(&mut self, labels: &[u32], cells: &[u32], mass: impl Fn(usize) -> u64) {
-        for label in labels {
-            let label = *label as usize;
-            let cell = cells[label] as usize;
-            let (sum, carried) = self.low[cell].overflowing_add(mass(label));
-            self.low[cell] = sum;
-            if carried {
-                self.carry(cell, 1);
+        for labels in labels.chunks(FETCHED) {
+            self.fetch(labels, cells);
+            for label in labels {
+                let label = *label as usize;
+                let cell = cells[label] as usize;
+                let (sum, carried) = self.low[cell].overflowing_add(mass(label));
+                self.low[cell] = sum;
+                if carried {
+                    self.carry(cell, 1);
+                }
             }
+        }
+    }
+
+    /// Has the places of some labels brought near: one after the other, each addition would wait for its own.
+    #[inline(always)]
+    fn fetch(&self, labels: &[u32], cells: &[u32]) {
+        for label in labels {
+            prefetch(&self.low, cells[*label as usize] as usize * self.laws);
         }
     }
 
@@ -61,16 +75,19 @@ impl GatheredMasses {
         one: impl Fn(usize) -> u64,
         other: impl Fn(usize) -> u64,
     ) {
-        for label in labels {
-            let label = *label as usize;
-            let cell = cells[label] as usize;
-            let pair = &mut self.low.as_chunks_mut::<2>().0[cell];
-            let (first, first_carried) = pair[0].overflowing_add(one(label));
-            let (second, second_carried) = pair[1].overflowing_add(other(label));
-            *pair = [first, second];
-            if first_carried | second_carried {
-                self.carry(2 * cell, u64::from(first_carried));
-                self.carry(2 * cell + 1, u64::from(second_carried));
+        for labels in labels.chunks(FETCHED) {
+            self.fetch(labels, cells);
+            for label in labels {
+                let label = *label as usize;
+                let cell = cells[label] as usize;
+                let pair = &mut self.low.as_chunks_mut::<2>().0[cell];
+                let (first, first_carried) = pair[0].overflowing_add(one(label));
+                let (second, second_carried) = pair[1].overflowing_add(other(label));
+                *pair = [first, second];
+                if first_carried | second_carried {
+                    self.carry(2 * cell, u64::from(first_carried));
+                    self.carry(2 * cell + 1, u64::from(second_carried));
+                }
             }
         }
     }

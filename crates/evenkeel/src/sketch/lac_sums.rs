@@ -5,27 +5,27 @@
 //! lower   mass += floor(p / unit)      moment += floor(s p / unit)
 //! upper   mass += floor(1 / unit / C)  moment += floor(s (1/C) / unit)       the first from a count
 //! ```
-//! The same whole numbers as [`SketchedLaw::add`] adds one by one. The terms of a few hundred labels are made in vector
-//! registers, in two parts each (`whole_parts`); each label then costs one load to find its bin and two additions in one cache line.
+//! The same whole numbers as [`SketchedLaw::add`] adds one by one. A few hundred labels wait for each other, so that vector registers
+//! are full: each costs one load to find its bin, and two additions in one cache line of what is made of it (`whole_parts`).
 
 use super::distance_cells::DistanceCells;
-use super::sketched_law::{SketchedLaw, UNIT, WHOLE};
-use super::whole_parts::{PartSums, Parts, TOGETHER, add_to_bins, parts_of};
+use super::sketched_law::{SketchedLaw, WHOLE};
+use super::whole_parts::{PartSums, add_labels};
 use crate::numeric::simd::in_widest_registers;
 use crate::rows::Real;
 use crate::score::scaled;
 
+/// Labels that are added together: few enough for the first cache.
+const TOGETHER: usize = 256;
 /// Labels after which the sums are handed on, before their number could overflow.
 const MOST_LABELS: u32 = 1 << 30;
 /// Entries of a row from which asking for vector registers is paid back by widening in them.
 const LONG_ROW: usize = 32;
 
-/// Terms of labels before they are summed; each array has room for the same labels.
+/// Labels before they are summed; each array has room for the same ones.
 struct Terms {
     probabilities: [f64; TOGETHER],
     scores: [f64; TOGETHER],
-    /// Of the mass and the moment of the model's law, and of the moment of the uniform one.
-    parts: Parts,
     /// Cells and then bins.
     bins: [u32; TOGETHER],
 }
@@ -49,8 +49,7 @@ impl<'a> LacSums<'a> {
     /// No rows yet, of so many classes, over points with these cells.
     pub(super) fn new(cells: &'a DistanceCells, points: &'a [f64], classes: usize) -> Self {
         let none = [0.0; TOGETHER];
-        let parts = [[0; TOGETHER]; 6];
-        let terms = Terms { probabilities: none, scores: none, parts, bins: [0; TOGETHER] };
+        let terms = Terms { probabilities: none, scores: none, bins: [0; TOGETHER] };
         Self {
             cells,
             points,
@@ -88,15 +87,18 @@ impl<'a> LacSums<'a> {
     fn add_waiting(&mut self) {
         let Self { cells, points, classes, terms, waiting, bins, labels } = self;
         let uniform = 1.0 / *classes as f64;
-        make_terms(terms, cells, uniform);
+        find_cells(terms, cells);
         // A loop by itself: beside the sums, a wrong guess about a cut cell would throw away their work.
         let found = &mut terms.bins[..*waiting];
-        for (bin, score) in found.iter_mut().zip(&terms.scores) {
-            *bin = cells.bin(*bin, *score, points) as u32;
-        }
-        add_to_bins(&terms.parts, found, bins);
+        cells.find_bins(&terms.scores, points, found);
+        add_labels(&terms.probabilities, uniform, found, bins);
         *labels += *waiting as u32;
         *waiting = 0;
+    }
+
+    /// Whether sums that are not full have room for another row of so many classes: its labels may all lie in one bin.
+    pub(super) fn hold(classes: usize) -> bool {
+        classes <= MOST_LABELS as usize
     }
 
     /// Whether the sums must be handed on before another row of the classes at hand.
@@ -129,19 +131,12 @@ in_widest_registers! {
 }
 
 in_widest_registers! {
-    /// Scores, cells and terms of all places; those where no label waits hold what an earlier one left.
-    fn make_terms[](terms: &mut Terms, cells: &DistanceCells, uniform: f64) -> () {
-        let Terms { probabilities, scores, parts, bins } = terms;
-        let [mass_high, mass_low, moment_high, moment_low, uniform_high, uniform_low] = parts;
+    /// Scores and cells of all places; those where no label waits hold what an earlier one left.
+    fn find_cells[](terms: &mut Terms, cells: &DistanceCells) -> () {
+        let Terms { probabilities, scores, bins } = terms;
         for place in 0..TOGETHER {
-            let probability = probabilities[place];
-            let score = 1.0 - probability;
-            scores[place] = score;
-            bins[place] = cells.cell(score);
-            // In this order, which is that of a law's own `add`: another one rounds differently.
-            [mass_high[place], mass_low[place]] = parts_of(probability * UNIT);
-            [moment_high[place], moment_low[place]] = parts_of(score * probability * UNIT);
-            [uniform_high[place], uniform_low[place]] = parts_of(score * uniform * UNIT);
+            scores[place] = 1.0 - probabilities[place];
+            bins[place] = cells.cell(scores[place]);
         }
     }
 }

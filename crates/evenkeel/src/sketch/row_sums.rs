@@ -97,13 +97,12 @@ impl Wide<'_> {
         bins.resize(scores.len(), 0);
         beyond.resize(scores.len(), 0);
         find_cells(cells, scores, bins);
+        cells.find_bins(scores, points, bins);
         let mut count = 0;
-        for (label, (bin, score)) in bins.iter_mut().zip(scores).enumerate() {
-            let found = cells.bin(*bin, *score, points);
-            *bin = found as u32;
+        for (label, bin) in bins.iter().enumerate() {
             // Written always and counted where it holds: whether a label is in the tail is nothing a processor could guess.
             beyond[count] = label as u32;
-            count += usize::from(found > largest);
+            count += usize::from(*bin as usize > largest);
         }
         beyond.truncate(count);
     }

@@ -459,7 +459,9 @@ impl SandwichSketch {
         let mut sums = match (&model_uniform, cells) {
             (None, _) => None,
             // In other ranges positions are not the scores themselves.
-            (Some(_), Some(cells)) if abscissae.range() == Interval::UNIT => {
+            (Some(_), Some(cells))
+                if abscissae.range() == Interval::UNIT && LacSums::hold(block.columns()) =>
+            {
                 Some(LacSums::new(cells, points, block.columns()))
             }
             (Some(_), _) => return Ok(Added::No),

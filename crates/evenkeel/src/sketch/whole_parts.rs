@@ -8,6 +8,8 @@
 //! Bits are summed as they stand, modulo `2^64`; what stands there besides the parts is the same for every label and is taken away
 //! once, from their number. Conversions to whole numbers, which AVX2 does one by one, and carries to a second word are not needed.
 
+use super::sketched_law::UNIT;
+
 /// A number whose last bit is worth `2^32`.
 const COARSE: f64 = (1_u128 << 84) as f64;
 /// A number whose last bit is worth one, with room on both sides.
@@ -22,12 +24,6 @@ pub(super) fn parts_of(number: f64) -> [u64; 2] {
     [rounded.to_bits(), (rest.floor() + FINE).to_bits()]
 }
 
-/// Labels whose parts are made together.
-pub(super) const TOGETHER: usize = 256;
-
-/// Parts of three numbers of each label: high, low, high, low, high, low.
-pub(super) type Parts = [[u64; TOGETHER]; 6];
-
 /// Sums of the parts of some labels, and their number, in one cache line; the last place is empty.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(align(64))]
@@ -35,14 +31,12 @@ pub(super) struct PartSums([[u64; 4]; 2]);
 
 impl PartSums {
     #[inline(always)]
-    fn add(&mut self, parts: &Parts, label: usize) {
-        let [first, second] = &mut self.0;
-        for (place, sum) in first.iter_mut().enumerate() {
-            *sum = sum.wrapping_add(parts[place][label]);
+    fn add(&mut self, numbers: [f64; 3]) {
+        let [[a_high, a_low], [b_high, b_low], [c_high, c_low]] = numbers.map(parts_of);
+        let more = [[a_high, a_low, b_high, b_low], [c_high, c_low, 1, 0]];
+        for (sum, more) in self.0.as_flattened_mut().iter_mut().zip(more.as_flattened()) {
+            *sum = sum.wrapping_add(*more);
         }
-        second[0] = second[0].wrapping_add(parts[4][label]);
-        second[1] = second[1].wrapping_add(parts[5][label]);
-        second[2] += 1;
     }
 
     /// The number of labels, at most `2^31`, and the sums of the whole parts of their three numbers.
@@ -58,67 +52,101 @@ impl PartSums {
     }
 }
 
-/// Adds the parts of the first labels, each to the sums of its bin; there is a bin for each of them.
-pub(super) fn add_to_bins(parts: &Parts, bins: &[u32], sums: &mut [PartSums]) {
+/// Three numbers of a label of probability `p`, in units: its mass `p`, its moment `s p` and its uniform moment `s u`.
+#[inline(always)]
+fn numbers_of(probability: f64, uniform: f64) -> [f64; 3] {
+    let score = 1.0 - probability;
+    // In this order, which is that of a law's own `add`: another one rounds differently.
+    [probability * UNIT, score * probability * UNIT, score * uniform * UNIT]
+}
+
+/// Adds the parts of labels of these probabilities, each to the sums of its bin; there is a bin for each of them.
+pub(super) fn add_labels(probabilities: &[f64], uniform: f64, bins: &[u32], sums: &mut [PartSums]) {
     #[cfg(target_arch = "x86_64")]
     if crate::numeric::simd::has_avx2() {
         #[expect(unsafe_code, reason = "the processor was asked on the line above")]
         // SAFETY: the function needs these instructions and no others, and this processor has them.
-        return unsafe { in_registers::add_to_bins(parts, bins, sums) };
+        return unsafe { in_registers::add_labels(probabilities, uniform, bins, sums) };
     }
-    add_from(0, parts, bins, sums);
+    add_each(probabilities, uniform, bins, sums);
 }
 
 #[inline(always)]
-fn add_from(first: usize, parts: &Parts, bins: &[u32], sums: &mut [PartSums]) {
-    for (label, bin) in bins.iter().enumerate().take(TOGETHER).skip(first) {
-        sums[*bin as usize].add(parts, label);
+fn add_each(probabilities: &[f64], uniform: f64, bins: &[u32], sums: &mut [PartSums]) {
+    for (bin, probability) in bins.iter().zip(probabilities) {
+        sums[*bin as usize].add(numbers_of(*probability, uniform));
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 mod in_registers {
     use std::arch::x86_64::{
-        __m256i, _mm256_add_epi64, _mm256_loadu_si256, _mm256_permute2x128_si256,
-        _mm256_set1_epi64x, _mm256_setzero_si256, _mm256_storeu_si256, _mm256_unpackhi_epi64,
-        _mm256_unpacklo_epi64,
+        __m256d, __m256i, _mm256_add_epi64, _mm256_add_pd, _mm256_castpd_si256, _mm256_floor_pd,
+        _mm256_loadu_pd, _mm256_loadu_si256, _mm256_mul_pd, _mm256_permute2x128_si256,
+        _mm256_set1_epi64x, _mm256_set1_pd, _mm256_setzero_si256, _mm256_storeu_si256,
+        _mm256_sub_pd, _mm256_unpackhi_epi64, _mm256_unpacklo_epi64,
     };
 
-    use super::{PartSums, Parts, TOGETHER};
+    use super::{COARSE, FINE, PartSums, UNIT};
 
-    /// Two additions of four words a label. Left to the compiler, the square of four labels is turned round word by word.
+    /// Four labels at a time: their parts are made, turned round and added without leaving the registers, two additions of four
+    /// words a label. The compiler, left to itself, would turn the square of four labels word by word.
     #[target_feature(enable = "avx2")]
-    pub(super) fn add_to_bins(parts: &Parts, bins: &[u32], sums: &mut [PartSums]) {
-        let (fours, rest) = bins[..bins.len().min(TOGETHER)].as_chunks::<4>();
-        for (at, bins) in fours.iter().enumerate() {
-            let part = |place: usize| load(&parts[place].as_chunks::<4>().0[at]);
-            let first = turned([part(0), part(1), part(2), part(3)]);
-            let second = turned([part(4), part(5), _mm256_set1_epi64x(1), _mm256_setzero_si256()]);
+    pub(super) fn add_labels(
+        probabilities: &[f64],
+        uniform: f64,
+        bins: &[u32],
+        sums: &mut [PartSums],
+    ) {
+        let (unit, one) = (_mm256_set1_pd(UNIT), _mm256_set1_pd(1.0));
+        let share = _mm256_set1_pd(uniform);
+        let (fours, rest) = bins.as_chunks::<4>();
+        let (probability_fours, last) = probabilities[..bins.len()].as_chunks::<4>();
+        for (bins, probabilities) in fours.iter().zip(probability_fours) {
+            let probability = numbers(probabilities);
+            let score = _mm256_sub_pd(one, probability);
+            let moment = _mm256_mul_pd(_mm256_mul_pd(score, probability), unit);
+            let uniform_moment = _mm256_mul_pd(_mm256_mul_pd(score, share), unit);
+            let [a, b] = parts_of(_mm256_mul_pd(probability, unit));
+            let [c, d] = parts_of(moment);
+            let [e, f] = parts_of(uniform_moment);
+            let first = turned([a, b, c, d]);
+            let second = turned([e, f, _mm256_set1_epi64x(1), _mm256_setzero_si256()]);
             for ((bin, first), second) in bins.iter().zip(first).zip(second) {
                 let [first_sums, second_sums] = &mut sums[*bin as usize].0;
                 add(first_sums, first);
                 add(second_sums, second);
             }
         }
-        super::add_from(4 * fours.len(), parts, &bins[..4 * fours.len() + rest.len()], sums);
+        super::add_each(last, uniform, rest, sums);
+    }
+
+    /// [`parts_of`](super::parts_of) four numbers.
+    #[target_feature(enable = "avx2")]
+    fn parts_of(number: __m256d) -> [__m256i; 2] {
+        let coarse = _mm256_set1_pd(COARSE);
+        let rounded = _mm256_add_pd(number, coarse);
+        let rest = _mm256_sub_pd(number, _mm256_sub_pd(rounded, coarse));
+        let fine = _mm256_add_pd(_mm256_floor_pd(rest), _mm256_set1_pd(FINE));
+        [_mm256_castpd_si256(rounded), _mm256_castpd_si256(fine)]
     }
 
     #[target_feature(enable = "avx2")]
-    fn load(words: &[u64; 4]) -> __m256i {
+    fn numbers(numbers: &[f64; 4]) -> __m256d {
         #[expect(unsafe_code, reason = "vector registers are loaded by address")]
-        // SAFETY: four words are the 32 bytes that are read, and they need not be aligned.
+        // SAFETY: four numbers are the 32 bytes that are read, and they need not be aligned.
         unsafe {
-            _mm256_loadu_si256(words.as_ptr().cast())
+            _mm256_loadu_pd(numbers.as_ptr())
         }
     }
 
     #[target_feature(enable = "avx2")]
     fn add(sums: &mut [u64; 4], more: __m256i) {
-        let sum = _mm256_add_epi64(load(sums), more);
-        #[expect(unsafe_code, reason = "vector registers are stored by address")]
-        // SAFETY: four words are the 32 bytes that are written, and they need not be aligned.
+        let place = sums.as_mut_ptr().cast();
+        #[expect(unsafe_code, reason = "vector registers are loaded and stored by address")]
+        // SAFETY: four words are the 32 bytes that are read and written, and they need not be aligned.
         unsafe {
-            _mm256_storeu_si256(sums.as_mut_ptr().cast(), sum);
+            _mm256_storeu_si256(place, _mm256_add_epi64(_mm256_loadu_si256(place), more));
         }
     }
 
@@ -141,47 +169,59 @@ mod tests {
     use super::*;
     use crate::seed::Seed;
 
-    /// Whole parts of small, large, whole and half numbers, with and without vector registers, of any number of labels.
+    /// Whole parts of small, large, whole and half numbers.
     #[test]
-    fn sums_of_parts_are_sums_of_whole_parts() {
+    fn parts_are_those_of_the_whole_part() {
         let mut stream = Seed::new(8).stream("parts");
         let largest = (1_u64 << 62) as f64;
-        let mut numbers = [[0.0; TOGETHER]; 3];
+        for round in 0..300_000 {
+            let number = match round % 7 {
+                0 => 0.0,
+                1 => largest,
+                2 => largest * stream.uniform(),
+                3 => (stream.bits() >> (2 + stream.below(60))) as f64,
+                4 => (stream.bits() >> 40) as f64 + 0.5,
+                5 => largest * stream.uniform().powi(60),
+                _ => ((stream.bits() >> (33 + stream.below(20))) as f64 * 4294967296.0)
+                    .min(largest)
+                    .next_down()
+                    .max(0.0),
+            };
+            let [high, low] = parts_of(number);
+            let high = high.wrapping_sub(COARSE.to_bits()).cast_signed();
+            let low = low.wrapping_sub(FINE.to_bits()).cast_signed();
+            assert_eq!((i128::from(high) << 32) + i128::from(low), number.floor() as i128);
+        }
+    }
+
+    /// Sums of whole parts, with and without vector registers, of any number of labels.
+    #[test]
+    fn sums_of_parts_are_sums_of_whole_parts() {
+        let mut stream = Seed::new(9).stream("parts");
         for round in 0..300 {
-            for number in numbers.iter_mut().flatten() {
-                *number = match stream.below(7) {
+            let uniform = 1.0 / (1 + stream.below(2000)) as f64;
+            let labels = if round % 2 == 0 { 256 } else { stream.below(257) };
+            let probabilities: Vec<f64> = (0..labels)
+                .map(|_| match stream.below(5) {
                     0 => 0.0,
-                    1 => largest,
-                    2 => largest * stream.uniform(),
-                    3 => (stream.bits() >> (2 + stream.below(60))) as f64,
-                    4 => (stream.bits() >> 40) as f64 + 0.5,
-                    5 => largest * stream.uniform().powi(60),
-                    _ => ((stream.bits() >> (33 + stream.below(20))) as f64 * 4294967296.0)
-                        .min(largest)
-                        .next_down()
-                        .max(0.0),
-                };
-            }
-            let labels = if round % 2 == 0 { TOGETHER } else { stream.below(TOGETHER + 1) };
+                    1 => 1.0,
+                    2 => stream.uniform(),
+                    3 => stream.uniform().powi(60),
+                    _ => f64::from(stream.uniform() as f32).next_up().min(1.0),
+                })
+                .collect();
             let bins: Vec<u32> = (0..labels).map(|_| stream.below(5) as u32).collect();
-            let mut parts: Parts = [[0; TOGETHER]; 6];
             let mut expected = [(0_u64, [0_u128; 3]); 5];
-            for label in 0..TOGETHER {
-                for (place, numbers) in numbers.iter().enumerate() {
-                    let [high, low] = parts_of(numbers[label]);
-                    parts[2 * place][label] = high;
-                    parts[2 * place + 1][label] = low;
-                }
-                let Some(bin) = bins.get(label) else { continue };
+            for (bin, probability) in bins.iter().zip(&probabilities) {
                 let (count, sums) = &mut expected[*bin as usize];
                 *count += 1;
-                for (sum, numbers) in sums.iter_mut().zip(&numbers) {
-                    *sum += u128::from(numbers[label] as u64);
+                for (sum, number) in sums.iter_mut().zip(numbers_of(*probability, uniform)) {
+                    *sum += u128::from(number as u64);
                 }
             }
             let (mut wide, mut narrow) = ([PartSums::default(); 5], [PartSums::default(); 5]);
-            add_to_bins(&parts, &bins, &mut wide);
-            add_from(0, &parts, &bins, &mut narrow);
+            add_labels(&probabilities, uniform, &bins, &mut wide);
+            add_each(&probabilities, uniform, &bins, &mut narrow);
             assert_eq!(wide.map(|sums| sums.wholes()), expected);
             assert_eq!(narrow.map(|sums| sums.wholes()), expected);
         }
