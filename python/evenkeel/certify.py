@@ -16,6 +16,8 @@ def choose_rows(m: int, budget: int, random_state: Any = 0) -> np.ndarray:
 
     A larger budget begins with the rows of a smaller one, so that labels already there are never wasted.
 
+    Examples
+    --------
     >>> import evenkeel as ek
     >>> ek.choose_rows(1000, 5)
     array([174, 367, 861, 716, 926])
@@ -32,6 +34,8 @@ def coverage_interval(
     With `chosen_with_labels` the threshold may have been chosen with the same labels, in whatever way: the interval is wider
     and holds for all thresholds at once.
 
+    Examples
+    --------
     >>> import evenkeel as ek
     >>> low, high = ek.coverage_interval(45, 50)
     >>> print(f"{low:.3f} {high:.3f}")
@@ -48,6 +52,8 @@ def coverage_interval(
 def label_budget(half_width: float, level: float = 0.9, confidence: float = 0.95) -> int:
     """How many labels tell a coverage near `level` to within `half_width`, a share: 0.05 is plus or minus 5 points.
 
+    Examples
+    --------
     >>> import evenkeel as ek
     >>> ek.label_budget(0.05)
     155
@@ -81,6 +87,8 @@ class CoverageSequence:
     confidence : float
         Probability with which all intervals hold together.
 
+    Examples
+    --------
     >>> import evenkeel as ek
     >>> sequence = ek.CoverageSequence()
     >>> state = sequence.update([True] * 45 + [False] * 5)
@@ -145,6 +153,8 @@ class CoverageAlarm:
     delta : float
         Probability that it ever goes off although coverage is at least the level.
 
+    Examples
+    --------
     >>> import evenkeel as ek
     >>> alarm = ek.CoverageAlarm(level=0.9, delta=0.05)
     >>> alarm.update(True).fired

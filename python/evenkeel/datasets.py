@@ -1,8 +1,10 @@
 """Data that ship with the package: no download, the same bits on every machine.
 
-    demo = ek.datasets.demo()
-    fog = demo["fog_3"]
-    ek.check(demo.probs_cal, demo.y_cal, fog.probs_target)
+```python
+demo = ek.datasets.demo()
+fog = demo["fog_3"]
+ek.check(demo.probs_cal, demo.y_cal, fog.probs_target)
+```
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # From 30 % coverage to a guarantee, with fifty labels
+# # From 30 % coverage to a guarantee, in Python
 #
 # A classifier of clothes was calibrated on clean photographs. Then the camera begins to shake. Its prediction sets should contain
 # the true label 90 times in 100; under heavy motion blur they do so 29 times. Nobody has told you that yet.
@@ -44,7 +44,8 @@ print("rows to label:", *rows[:8], "...")
 print(f"{ek.label_budget(0.05)} labels would tell coverage to within 5 points")
 
 # %% [markdown]
-# Somebody labels them. Here the answers are looked up.
+# Somebody labels them. Here the answers are looked up. They are other rows than those of
+# [the same story on the command line](../../docs/tutorials/few-labels.md), so the numbers differ a little.
 
 # %%
 labels = {int(row): demo.class_names[blur.y_target[row]] for row in rows}

@@ -74,7 +74,7 @@ pyplot.show()
 # %% [markdown]
 # Two honest observations. Under fog and blur the repair costs large sets: without labels it is better to say little than to say
 # something wrong. Under shear the model is confident and wrong, which outputs alone do not show: the repair falls short there.
-# Fifty labels settle both; see the notebook `few_labels`.
+# Fifty labels settle both; see [a few labels](few_labels.ipynb).
 #
 # ## Any classifier of scikit-learn
 #

@@ -1,4 +1,4 @@
-//! What a field trial found and no other test holds: docs/tables.md names the test of each of its defects.
+//! What a field trial found and no other test holds: docs/reliability.md names the test of each of its defects.
 
 use crate::running::{demo, run};
 use crate::{CLEAN, FOG};
