@@ -15,6 +15,7 @@ mod monitor_args;
 mod output;
 mod outputs;
 mod page;
+mod panics;
 mod per_args;
 mod progress;
 mod reference;
@@ -42,7 +43,7 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return exit::of_usage(&error),
     };
-    memory::watch();
+    panics::watch();
     // A server ends in good order when it is told to; everything else removes what is unfinished and is gone.
     if !commands::ends_by_itself(&cli.command) {
         signals::watch();

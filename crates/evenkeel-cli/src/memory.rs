@@ -6,6 +6,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::io::Write;
+use std::panic::PanicHookInfo;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::exit::COULD_NOT_RUN;
@@ -50,22 +51,18 @@ fn found(memory: *mut u8, bytes: usize) -> *mut u8 {
     memory
 }
 
-/// Threads that cannot get their first pages panic inside the standard library, before anything could catch it, and abort.
-/// Their panic is called what it is; every other panic is shown as ever.
-pub(crate) fn watch() {
-    let usual = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |panic| {
-        // A panic with values in its words has a `String` for a payload, one without has a `str`.
-        let payload = panic.payload();
-        let words = payload.downcast_ref::<String>().map(String::as_str);
-        let words = words.or_else(|| payload.downcast_ref().copied()).unwrap_or_default();
-        if words.starts_with("failed to allocate an alternative stack")
-            || words.starts_with("failed to set up alternative stack guard page")
-        {
-            end(ALTERNATIVE_STACK);
-        }
-        usual(panic);
-    }));
+/// Threads that cannot get their first pages panic inside the standard library, before anything could catch it, and abort: ends the
+/// process with a sentence if that is what a panic says.
+pub(crate) fn end_if_none_was_left(panic: &PanicHookInfo<'_>) {
+    // A panic with values in its words has a `String` for a payload, one without has a `str`.
+    let payload = panic.payload();
+    let words = payload.downcast_ref::<String>().map(String::as_str);
+    let words = words.or_else(|| payload.downcast_ref().copied()).unwrap_or_default();
+    if words.starts_with("failed to allocate an alternative stack")
+        || words.starts_with("failed to set up alternative stack guard page")
+    {
+        end(ALTERNATIVE_STACK);
+    }
 }
 
 /// What a thread asks for first; more on some machines.
@@ -103,7 +100,7 @@ fn end(bytes: usize) -> ! {
 
 /// Ends the process without tidying up: that waits for what this thread may be in the middle of, such as the making of
 /// stdout's buffer, and would wait forever.
-fn exit_at_once() -> ! {
+pub(crate) fn exit_at_once() -> ! {
     let code = i32::from(COULD_NOT_RUN);
     #[cfg(unix)]
     signal_hook::low_level::exit(code);

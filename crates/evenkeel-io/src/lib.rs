@@ -91,7 +91,9 @@ pub use matrix::{Matrix, read_matrix};
 pub use memory_input::hold;
 pub use npy::{MAX_HEADER_BYTES, NpyProblem};
 pub use npz::{FORTRAN_MEMORY_CAP, NpzProblem};
-pub use parquet::{MAX_PAGE_BYTES, ParquetProblem};
+#[doc(hidden)]
+pub use parquet::no_panic;
+pub use parquet::{MAX_PAGE_BYTES, ParquetProblem, undecodable_here};
 pub use reader::{MAX_COLUMNS, MatrixReader};
 pub use source::{Format, Gaps, MatrixSource, text_of_path};
 pub use table_reading::TableReading;

@@ -7,12 +7,14 @@ mod columns;
 mod footer;
 mod guard;
 mod leaf_reader;
+mod net;
 mod number;
 mod problem;
 mod rows;
 mod text;
 
 pub use guard::MAX_PAGE_BYTES;
+pub use net::{no_panic, undecodable_here};
 pub use problem::ParquetProblem;
 pub(crate) use text::ParquetText;
 

@@ -3,6 +3,7 @@
 use super::columns::{Layout, Leaf};
 use super::guard::{GuardedFile, GuardedPages};
 use super::leaf_reader::LeafReader;
+use super::net::no_panic;
 use super::problem::ParquetProblem;
 use crate::block::{Precision, Values};
 use crate::error::{IoError, Result};
@@ -12,7 +13,6 @@ use ::parquet::column::reader::{ColumnReader, get_column_reader};
 use ::parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use ::parquet::file::serialized_reader::SerializedPageReader;
 use ::parquet::schema::types::ColumnDescPtr;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 /// Values read from a column at a time, so that the memory of levels and of claimed row counts stays small.
@@ -55,7 +55,7 @@ impl ParquetRows {
         }
         let width = match &layout {
             Layout::Columns(leaves) => leaves.len() as u64,
-            Layout::Lists(leaf) => list_width(&file, &metadata, leaf).map_err(fail)?,
+            Layout::Lists(leaf) => list_width(origin, &file, &metadata, leaf).map_err(fail)?,
         };
         let columns = check_columns(origin, width)?;
         let (readers, origin) = (Vec::new(), Arc::clone(origin));
@@ -128,12 +128,13 @@ impl ParquetRows {
 
 /// Numbers in the first list; the others are held to it as they are read.
 fn list_width(
+    origin: &Arc<str>,
     file: &Arc<GuardedFile>,
     metadata: &ParquetMetaData,
     leaf: &Leaf,
 ) -> Result<u64, ParquetProblem> {
     match metadata.row_groups().iter().find(|group| group.num_rows() > 0) {
-        Some(group) => no_panic(|| open_leaf(file, group, leaf)?.first_length()),
+        Some(group) => no_panic(origin, || open_leaf(file, group, leaf)?.first_length()),
         None => Ok(0),
     }
 }
@@ -171,15 +172,6 @@ pub(super) fn open_column(
     Ok(get_column_reader(descriptor.clone(), Box::new(pages)))
 }
 
-/// A net under the decoder: it has panicked on damaged pages in a few ways, which [`super::guard`] now refuses, and a
-/// way not yet known must not end the program. A reader is not used again after an error.
-pub(super) fn no_panic<T>(
-    decode: impl FnOnce() -> Result<T, ParquetProblem>,
-) -> Result<T, ParquetProblem> {
-    let undecodable = ParquetProblem::Damaged { what: "a page cannot be decoded" };
-    catch_unwind(AssertUnwindSafe(decode)).unwrap_or(Err(undecodable))
-}
-
 impl RowStream for ParquetRows {
     fn columns(&self) -> usize {
         self.columns
@@ -202,12 +194,13 @@ impl RowStream for ParquetRows {
             Values::F32(values) => values.clear(),
             Values::F64(values) => values.clear(),
         }
+        let origin = Arc::clone(&self.origin);
         let mut filled = 0;
         let outcome = loop {
             if filled == rows {
                 break Ok(());
             }
-            match no_panic(|| self.open_group()) {
+            match no_panic(&origin, || self.open_group()) {
                 Ok(true) => {}
                 Ok(false) => break Ok(()),
                 Err(problem) => break Err(problem),
@@ -215,14 +208,14 @@ impl RowStream for ParquetRows {
             let left = usize::try_from(self.group_left).unwrap_or(usize::MAX);
             // In steps: a group may claim billions of rows, and levels are kept for all that are asked for at once.
             let count = left.min(rows - filled).min(self.step_rows());
-            if let Err(problem) = no_panic(|| self.read_rows(count, values)) {
+            if let Err(problem) = no_panic(&origin, || self.read_rows(count, values)) {
                 break Err(problem);
             }
             filled += count;
         };
         match outcome {
             Ok(()) => Ok(filled),
-            Err(problem) => Err(IoError::Parquet { origin: Arc::clone(&self.origin), problem }),
+            Err(problem) => Err(IoError::Parquet { origin, problem }),
         }
     }
 }

@@ -2,9 +2,10 @@
 
 use super::columns::type_words;
 use super::guard::GuardedFile;
+use super::net::no_panic;
 use super::problem::ParquetProblem;
 use super::read_footer;
-use super::rows::{no_panic, open_column};
+use super::rows::open_column;
 use crate::column_problem::ColumnProblem;
 use crate::decimal::{decimal, from_high_byte_first};
 use crate::error::{IoError, Result, some_of};
@@ -163,14 +164,14 @@ impl ParquetText {
 
     /// The next rows, fewer only at the end.
     pub(crate) fn next_rows(&mut self, rows: usize) -> Result<Vec<Vec<String>>> {
-        let mut found = Vec::new();
+        let (mut found, origin) = (Vec::new(), Arc::clone(&self.origin));
         while found.len() < rows {
             let wanted = rows - found.len();
-            match no_panic(|| self.step(wanted)) {
+            match no_panic(&origin, || self.step(wanted)) {
                 Ok(step) if step.is_empty() => break,
                 Ok(step) => found.extend(step),
                 Err(problem) => {
-                    return Err(IoError::Parquet { origin: Arc::clone(&self.origin), problem });
+                    return Err(IoError::Parquet { origin, problem });
                 }
             }
         }
