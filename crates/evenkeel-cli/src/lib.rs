@@ -44,6 +44,9 @@ pub fn main() -> ExitCode {
         Err(error) => return exit::of_usage(&error),
     };
     panics::watch();
+    if exit::wants_json() {
+        memory::tell_as_json();
+    }
     // A server ends in good order when it is told to; everything else removes what is unfinished and is gone.
     if !commands::ends_by_itself(&cli.command) {
         signals::watch();

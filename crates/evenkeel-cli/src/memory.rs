@@ -93,10 +93,42 @@ fn end(bytes: usize) -> ! {
     // stderr is not buffered. If it is gone there is nobody to tell.
     drop(writeln!(
         std::io::stderr(),
-        "error: out of memory: {bytes} bytes more could not be had; give fewer rows, or use fewer threads with --threads"
+        "error: out of memory: {bytes} bytes more could not be had; {REMEDY}"
     ));
+    tell_program(bytes);
     exit_at_once()
 }
+
+const REMEDY: &str = "give fewer rows, or use fewer threads with --threads";
+
+/// Whether results were asked for as JSON.
+static WANTS_JSON: AtomicBool = AtomicBool::new(false);
+
+/// From here on the end for want of memory is told as JSON too.
+pub(crate) fn tell_as_json() {
+    // Made now: its buffer could not be had later.
+    drop(std::io::stdout());
+    WANTS_JSON.store(true, Ordering::SeqCst);
+}
+
+/// The document of `error_document.rs`, past the buffer of stdout, which this thread may be in the middle of.
+#[cfg(unix)]
+fn tell_program(bytes: usize) {
+    use std::os::fd::AsFd;
+    if !WANTS_JSON.load(Ordering::SeqCst) {
+        return;
+    }
+    if let Ok(stdout) = std::io::stdout().as_fd().try_clone_to_owned() {
+        // The code still tells if stdout is gone.
+        drop(writeln!(
+            std::fs::File::from(stdout),
+            r#"{{"error":{{"kind":"system","message":"out of memory: {bytes} bytes more could not be had; {REMEDY}"}}}}"#
+        ));
+    }
+}
+
+#[cfg(not(unix))]
+fn tell_program(_: usize) {}
 
 /// Ends the process without tidying up: that waits for what this thread may be in the middle of, such as the making of
 /// stdout's buffer, and would wait forever.

@@ -443,6 +443,18 @@ pub enum IoError {
         /// What the system said.
         error: io::Error,
     },
+    /// What came on stdin could not be kept, which it must be to be read twice.
+    #[error(
+        "-: what comes on stdin cannot be kept in {}: {}; make room there, or set TMPDIR to a folder that has it",
+        folder.display(),
+        reason(error)
+    )]
+    KeepStdin {
+        /// The folder for temporary files.
+        folder: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
     /// A class name that the format cannot hold unambiguously.
     #[error(
         "{}: class name {name:?} contains '{separator}', which separates labels here; write .jsonl or .parquet",
@@ -488,7 +500,10 @@ impl IoError {
             | Self::Folder { .. }
             | Self::GivenTwice { .. }
             | Self::NameWithSeparator { .. } => Category::Argument,
-            Self::Open { .. } | Self::Write { .. } | Self::OutOfMemory { .. } => Category::System,
+            Self::Open { .. }
+            | Self::Write { .. }
+            | Self::KeepStdin { .. }
+            | Self::OutOfMemory { .. } => Category::System,
             Self::Read { .. }
             | Self::NoRows { .. }
             | Self::TargetLabels { .. }

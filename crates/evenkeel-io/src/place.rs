@@ -44,7 +44,8 @@ impl IoError {
             | Self::IdColumn { path, .. }
             | Self::NameWithSeparator { path, .. }
             | Self::Folder { path, .. }
-            | Self::Write { path, .. } => named(path),
+            | Self::Write { path, .. }
+            | Self::KeepStdin { folder: path, .. } => named(path),
             Self::ClassName { path, line, .. } => {
                 ErrorPlace { line: Some(*line as u64), ..named(path) }
             }

@@ -5,7 +5,7 @@ use crate::input::open_text;
 use crate::source::Format;
 use crate::write::create_temporary;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -16,14 +16,26 @@ struct Spooled {
     _file: File,
 }
 
-static SPOOLED: OnceLock<std::result::Result<Spooled, io::ErrorKind>> = OnceLock::new();
+/// What went wrong; errors of the system cannot be copied, and everybody who asks is told.
+#[derive(Debug, Clone, Copy)]
+enum Trouble {
+    Reading(io::ErrorKind),
+    Keeping(io::ErrorKind),
+}
+
+static SPOOLED: OnceLock<std::result::Result<Spooled, Trouble>> = OnceLock::new();
 
 /// The file that holds stdin, and its format by its first bytes. Read once, whoever asks.
 pub(crate) fn spooled() -> Result<(&'static Path, Format)> {
-    let found = SPOOLED.get_or_init(|| spool().map_err(|error| error.kind()));
+    let found = SPOOLED.get_or_init(spool);
     match found {
         Ok(spooled) => Ok((&spooled.path, spooled.format)),
-        Err(kind) => Err(IoError::Read { origin: "-".into(), error: (*kind).into() }),
+        Err(Trouble::Reading(kind)) => {
+            Err(IoError::Read { origin: "-".into(), error: (*kind).into() })
+        }
+        Err(Trouble::Keeping(kind)) => {
+            Err(IoError::KeepStdin { folder: std::env::temp_dir(), error: (*kind).into() })
+        }
     }
 }
 
@@ -44,19 +56,36 @@ fn text_format(path: &Path) -> io::Result<Format> {
     })
 }
 
-fn spool() -> io::Result<Spooled> {
-    let (mut file, path) = create_temporary(&std::env::temp_dir())?;
-    io::copy(&mut io::stdin().lock(), &mut file)?;
+fn spool() -> std::result::Result<Spooled, Trouble> {
+    let reading = |error: io::Error| Trouble::Reading(error.kind());
+    let keeping = |error: io::Error| Trouble::Keeping(error.kind());
+    let (mut file, path) = create_temporary(&std::env::temp_dir()).map_err(keeping)?;
+    // Not `io::copy`: whether a read or a write failed decides what there is to do.
+    let (mut stdin, mut buffer) = (io::stdin().lock(), vec![0; BUFFER_BYTES]);
+    loop {
+        let count = match stdin.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(count) => count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(reading(error)),
+        };
+        file.write_all(&buffer[..count]).map_err(keeping)?;
+    }
+    let format = format_of(&path).map_err(reading)?;
+    Ok(Spooled { path, format, _file: file })
+}
+
+const BUFFER_BYTES: usize = 1 << 16;
+
+/// The format of what was kept, by its first bytes.
+fn format_of(path: &Path) -> io::Result<Format> {
     let mut head = Vec::new();
-    let mut again = File::open(&path)?;
-    again.seek(SeekFrom::Start(0))?;
-    again.take(6).read_to_end(&mut head)?;
-    let format = match &head[..] {
+    File::open(path)?.take(6).read_to_end(&mut head)?;
+    Ok(match &head[..] {
         [b'P', b'A', b'R', b'1', ..] => Format::Parquet,
         [0x93, b'N', b'U', b'M', b'P', b'Y'] => Format::Npy,
         [b'P', b'K', 3, 4, ..] => Format::Npz,
         b"ARROW1" | [0xff, 0xff, 0xff, 0xff, ..] => Format::Arrow,
-        _ => text_format(&path)?,
-    };
-    Ok(Spooled { path, format, _file: file })
+        _ => text_format(path)?,
+    })
 }

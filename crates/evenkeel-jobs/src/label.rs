@@ -69,8 +69,7 @@ pub struct Drawn {
     pub before: Vec<RowToLabel>,
 }
 
-/// Draws rows of a source: it is read once to count them where that is not known, and once to show what the model says of those
-/// that were drawn. Memory is that of a block and of the rows drawn.
+/// Draws rows of a source: it is read once to count them, and once to show what the model says of those that were drawn. Memory is that of a block and of the rows drawn.
 ///
 /// # Errors
 /// If there are not as many rows, a row of the sheet is not among them, the calibration is of other classes or needs more than
@@ -87,10 +86,8 @@ pub fn label(
     require_classes(source, classes)?;
     let (sheet, taken) = job.taken;
     let mut draw = RowDraw::new(job.budget, taken.iter().copied(), job.seed)?;
-    let m = match source.rows() {
-        Some(rows) => rows,
-        None => each_block(source, classes, (Stage::Reading, observer), |_| Ok(()))? as u64,
-    };
+    // Counted, also where a file says how many rows it has: a damaged one may say anything, and rows that are not there would be drawn.
+    let m = each_block(source, classes, (Stage::Reading, observer), |_| Ok(()))? as u64;
     if let Some(row) = taken.iter().find(|row| **row >= m) {
         return Err(JobError::NoSuchRow { input: sheet.to_owned(), row: *row as usize });
     }

@@ -70,6 +70,12 @@ pub enum MonitorError {
         /// What it said.
         why: String,
     },
+    /// A copy of a store under a name that is taken.
+    #[error("{}: the file exists; choose a new name for the copy, or remove the file", path.display())]
+    CopyExists {
+        /// The file.
+        path: PathBuf,
+    },
     /// A name that cannot be one.
     #[error(
         "{name:?} cannot be the name of a model; use 1 to 64 letters, digits, dots, dashes and underscores, beginning with a letter or digit"
@@ -243,6 +249,7 @@ impl MonitorError {
             | Self::BadTime { .. } => Kind::Invalid,
             Self::NoSuchModel { .. } | Self::NoSuch { .. } => Kind::NotFound,
             Self::ModelExists { .. }
+            | Self::CopyExists { .. }
             | Self::KeyReused { .. }
             | Self::Decided { .. }
             | Self::NotJudged { .. }

@@ -22,6 +22,34 @@ fn class_names(scratch: &Scratch) -> String {
     scratch.file("names.txt", names)
 }
 
+/// Files that claim rows which are not there: 5000 of 60, and 2^37, which took for ever to draw from.
+#[test]
+fn rows_that_are_not_there_are_not_drawn() {
+    let scratch = Scratch::new();
+    let fixture =
+        |name: &str| format!("{}/../evenkeel-io/tests/fixtures/{name}", env!("CARGO_MANIFEST_DIR"));
+    let sheet = scratch.at("rows.csv");
+    let claims = [
+        vec![
+            "--unlabeled".to_owned(),
+            fixture("bad-claims-5000-rows.parquet"),
+            "--prob-cols".to_owned(),
+            "p_*".to_owned(),
+        ],
+        vec!["--unlabeled".to_owned(), fixture("bad-claims-rows.arrow:probs")],
+    ];
+    for files in claims {
+        for more in [
+            &["--budget", "5", "--out", &sheet][..],
+            &["--budget", "5", "--out", &sheet, "--blind"],
+        ] {
+            let ran = run(&call("label", files.clone(), more));
+            assert!(ran.code == 2 && ran.stderr.contains("damaged"), "{ran:?}");
+            assert!(scratch.contents().is_empty());
+        }
+    }
+}
+
 #[test]
 fn a_sheet_is_drawn_filled_in_and_used() {
     let scratch = Scratch::new();

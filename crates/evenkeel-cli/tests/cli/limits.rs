@@ -130,7 +130,16 @@ fn out_of_memory_is_an_error_and_leaves_nothing() {
         assert!(words.iter().any(|words| ran.stderr.contains(words)), "{ran:?}");
         assert_eq!(ran.stderr.lines().count(), 1, "{ran:?}");
         assert_eq!(before, scratch.contents());
-        ended += usize::from(ran.stderr.contains("out of memory"));
+        let out_of_memory = ran.stderr.contains("out of memory");
+        ended += usize::from(out_of_memory);
+        if out_of_memory {
+            let told = run_limited(
+                &format!("ulimit -v {kilobytes}"),
+                &[&arguments[..], &["--json".to_owned()]].concat(),
+            );
+            let document: serde_json::Value = serde_json::from_str(&told.stdout).unwrap();
+            assert_eq!(document["error"]["kind"], "system", "{told:?}");
+        }
     }
     assert!(ended >= 4, "only {ended} of 8 ended in the allocator");
 }

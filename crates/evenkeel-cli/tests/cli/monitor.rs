@@ -106,6 +106,28 @@ fn thirty_nights_are_quiet_then_noisy_then_foggy() {
     );
 }
 
+/// A copy that fails leaves nothing where the next one is to lie.
+#[test]
+fn a_backup_is_whole_or_absent() {
+    let scratch = nights();
+    let nights =
+        "monitor run --reference cal.json --batches nights/2026-10-0?.npy --store ek.sqlite";
+    run(&scratch, nights).done();
+    let mut store = fs::read(scratch.at("ek.sqlite")).unwrap();
+    // Of every page but the first, the byte that says what kind it is.
+    for page in store.chunks_mut(4096).skip(1) {
+        page[0] ^= 0x55;
+    }
+    fs::write(scratch.at("damaged.sqlite"), store).unwrap();
+    let before = scratch.contents();
+    let failed = run(&scratch, "monitor backup --store damaged.sqlite --out copy.sqlite");
+    assert_eq!(failed.code, 2, "{failed:?}");
+    assert_eq!(before, scratch.contents());
+    run(&scratch, "monitor backup --store ek.sqlite --out copy.sqlite --quiet").done();
+    let again = run(&scratch, "monitor backup --store ek.sqlite --out copy.sqlite --quiet");
+    assert!(again.code == 2 && again.stderr.contains("choose a new name"), "{again:?}");
+}
+
 #[test]
 fn mistakes_are_told_and_leave_nothing_behind() {
     let scratch = nights();

@@ -65,6 +65,11 @@ impl AtomicFile {
         Ok(started)
     }
 
+    /// Where the file lies until it is finished, for what writes to files by their names; none when writing to a device.
+    pub fn beside(&self) -> Option<&Path> {
+        self.temporary.as_deref()
+    }
+
     /// Writes over bytes at `offset`, then returns to the end.
     pub(super) fn overwrite(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         self.writer.seek(SeekFrom::Start(offset))?;

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use evenkeel::stream::StreamAlarm;
+use evenkeel_io::write::AtomicFile;
 use rusqlite::{Connection, Row, Transaction, params};
 use sha2::{Digest, Sha256};
 
@@ -112,27 +113,23 @@ impl SqliteStore {
         })
     }
 
+    /// Under a name beside the last one until it is whole: a copy that fails leaves nothing where the next one is to lie.
     pub(super) fn copy_to(&mut self, to: &Path) -> Result<()> {
         if to.exists() {
-            return Err(MonitorError::Sql {
-                path: to.to_path_buf(),
-                why: "the file exists; choose a new name for the copy".to_owned(),
-            });
+            return Err(MonitorError::CopyExists { path: to.to_path_buf() });
         }
-        let Some(name) = to.to_str() else {
-            return Err(MonitorError::Sql {
-                path: to.to_path_buf(),
-                why: "the name is no text".to_owned(),
-            });
-        };
+        let failed = |why: &str| MonitorError::Sql { path: to.to_path_buf(), why: why.to_owned() };
+        let file = AtomicFile::create(to)?;
+        let name = file.beside().and_then(Path::to_str);
+        let name = name.ok_or_else(|| failed("the name of its folder is no text"))?;
         // A whole database in one file, without a journal: restoring is copying it back.
         self.connection.execute("VACUUM INTO ?1", [name]).map_err(|error| {
             match self.said(&error) {
-                MonitorError::Sql { why, .. } => MonitorError::Sql { path: to.to_path_buf(), why },
+                MonitorError::Sql { why, .. } => failed(&why),
                 other => other,
             }
         })?;
-        Ok(())
+        Ok(file.commit()?)
     }
 
     pub(super) fn checked_whole(&mut self) -> Result<()> {
