@@ -5,7 +5,7 @@ use crate::{exit, memory};
 
 /// From here on they are called what they are; every other panic is shown as ever.
 pub(crate) fn watch() {
-    // The program that is handed out ends where it panics, which makes it a fifth smaller. Elsewhere the readers catch the decoder's
+    // The program that is handed out ends where it panics, which makes it smaller. Elsewhere the readers catch the decoder's
     // panics, and report them as errors.
     watch_where_panics(if cfg!(panic = "abort") { Panics::End } else { Panics::AreCaught });
 }
