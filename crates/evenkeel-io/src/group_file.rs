@@ -272,7 +272,7 @@ mod tests {
         let plain = cells(&fixture("none"), Some("label")).unwrap();
         assert_eq!(plain.len(), 60);
         assert!(plain.iter().all(|word| ["cat", "dog", "eel"].contains(&word.as_str())));
-        for codec in ["snappy", "gzip", "zstd", "lz4", "brotli"] {
+        for codec in ["snappy", "gzip", "zstd", "lz4", "brotli", "brotli_v2"] {
             assert_eq!(cells(&format!("{}:label", fixture(codec)), None).unwrap(), plain);
         }
         // The table that holds the rows has the column, or it has not.

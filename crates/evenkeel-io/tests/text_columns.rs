@@ -26,7 +26,7 @@ fn cells_of_parquet_are_written_as_people_write_them() {
     assert_eq!(expected.len(), 60);
     assert_eq!(expected[59][..2], ["1970-01-01T00:00:59".to_owned(), "row 59".to_owned()]);
     assert!(expected[0][2].parse::<f64>().unwrap() < 1.0);
-    for codec in ["snappy", "gzip", "zstd", "lz4", "brotli"] {
+    for codec in ["snappy", "gzip", "zstd", "lz4", "brotli", "zstd_v2", "brotli_v2"] {
         let file = fixture(&format!("codec_{codec}.parquet"));
         assert_eq!(read(&file, &["when", "id", "p_cat"], 7).unwrap(), expected, "{codec}");
     }

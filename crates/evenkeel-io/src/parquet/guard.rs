@@ -9,6 +9,8 @@ use ::parquet::schema::types::{ColumnDescPtr, ColumnDescriptor};
 use bytes::Bytes;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Largest page that is read, uncompressed. Writers aim at 1 MB; some go to 100 MB.
 pub const MAX_PAGE_BYTES: u64 = 256 << 20;
@@ -22,7 +24,7 @@ const LARGEST_RATIO: u64 = 1032;
 /// Most numbers in a page of lists. The runs of its levels can claim billions in a few bytes, and a list is read whole.
 const MAX_LIST_PAGE_VALUES: u64 = 1 << 24;
 
-/// A file whose page headers are looked at as they are read.
+/// A file, read in pieces that lie in it.
 pub(super) struct GuardedFile {
     file: File,
     length: u64,
@@ -34,25 +36,43 @@ impl GuardedFile {
     }
 }
 
-impl Length for GuardedFile {
-    fn len(&self) -> u64 {
-        self.length
+/// A column of it, whose page headers are looked at as they are read.
+pub(super) struct GuardedColumn {
+    file: Arc<GuardedFile>,
+    /// Bytes that the page whose header was read last claims to hold, unpacked.
+    claimed: Arc<AtomicUsize>,
+}
+
+impl GuardedColumn {
+    pub(super) fn new(file: Arc<GuardedFile>) -> Self {
+        Self { file, claimed: Arc::default() }
+    }
+
+    pub(super) fn claimed(&self) -> Arc<AtomicUsize> {
+        Arc::clone(&self.claimed)
     }
 }
 
-impl ChunkReader for GuardedFile {
+impl Length for GuardedColumn {
+    fn len(&self) -> u64 {
+        self.file.length
+    }
+}
+
+impl ChunkReader for GuardedColumn {
     type T = PageHeaderReader;
 
     fn get_read(&self, start: u64) -> Result<PageHeaderReader> {
-        Ok(PageHeaderReader { input: self.file.get_read(start)?, checked: false })
+        let input = self.file.file.get_read(start)?;
+        Ok(PageHeaderReader { input, claimed: self.claimed(), checked: false })
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
         // Before the bytes are asked for: the decoder would reserve them first.
-        if start.checked_add(length as u64).is_none_or(|end| end > self.length) {
+        if start.checked_add(length as u64).is_none_or(|end| end > self.len()) {
             return Err(ParquetError::EOF("a page reaches past the end of the file".into()));
         }
-        self.file.get_bytes(start, length)
+        self.file.file.get_bytes(start, length)
     }
 }
 
@@ -62,26 +82,30 @@ impl ChunkReader for GuardedFile {
 /// stand anywhere.
 pub(super) struct PageHeaderReader {
     input: BufReader<File>,
+    claimed: Arc<AtomicUsize>,
     checked: bool,
 }
 
 impl Read for PageHeaderReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if !self.checked {
-            check_header(self.input.fill_buf()?)?;
+            let claimed = claimed_bytes(self.input.fill_buf()?)?;
+            self.claimed.store(claimed, Ordering::Relaxed);
             self.checked = true;
         }
         self.input.read(buffer)
     }
 }
 
+/// Bytes that a page claims to hold, unpacked.
+///
 /// A page header starts with its type, its uncompressed and its compressed size; a checksum may follow, then comes the
 /// structure that belongs to the type. The decoder takes that order for granted, so it is checked here.
 ///
 /// ```text
 /// 1 type  2 uncompressed size  3 compressed size  [4 checksum]  5 data page | 6 index | 7 dictionary | 8 data page v2
 /// ```
-fn check_header(header: &[u8]) -> io::Result<()> {
+fn claimed_bytes(header: &[u8]) -> io::Result<usize> {
     const NEXT_FIELD_I32: u8 = 0x15;
     const STRUCTURE: u8 = 12;
     let mut bytes = header.iter().copied();
@@ -111,7 +135,7 @@ fn check_header(header: &[u8]) -> io::Result<()> {
         let message = format!("a page of {compressed} bytes claims to hold {uncompressed}");
         return Err(io::Error::new(io::ErrorKind::InvalidData, message));
     }
-    Ok(())
+    usize::try_from(uncompressed).map_err(|_| damaged())
 }
 
 fn damaged() -> io::Error {
@@ -120,15 +144,15 @@ fn damaged() -> io::Error {
 
 /// Pages of a column chunk that together hold no more values than the footer says, dictionaries no more than their
 /// bytes can, and nothing that the decoder takes for granted and a damaged file lacks.
-pub(super) struct GuardedPages<P> {
-    pages: P,
+pub(super) struct GuardedPages {
+    pages: Box<dyn PageReader>,
     values_left: u64,
     column: ColumnDescPtr,
     has_dictionary: bool,
 }
 
-impl<P: PageReader> GuardedPages<P> {
-    pub(super) fn new(pages: P, values: u64, column: &ColumnDescPtr) -> Self {
+impl GuardedPages {
+    pub(super) fn new(pages: Box<dyn PageReader>, values: u64, column: &ColumnDescPtr) -> Self {
         Self { pages, values_left: values, column: column.clone(), has_dictionary: false }
     }
 
@@ -212,7 +236,7 @@ fn data_bytes(page: &Page, column: &ColumnDescriptor) -> u64 {
     rest.len() as u64
 }
 
-impl<P: PageReader> Iterator for GuardedPages<P> {
+impl Iterator for GuardedPages {
     type Item = Result<Page>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -220,7 +244,7 @@ impl<P: PageReader> Iterator for GuardedPages<P> {
     }
 }
 
-impl<P: PageReader> PageReader for GuardedPages<P> {
+impl PageReader for GuardedPages {
     fn get_next_page(&mut self) -> Result<Option<Page>> {
         let page = self.pages.get_next_page()?;
         page.iter().try_for_each(|page| self.check(page))?;

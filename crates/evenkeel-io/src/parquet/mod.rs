@@ -3,6 +3,7 @@
 //! Read with the column readers of the `parquet` crate (no arrow). Memory is that of the block and of one page per
 //! column: a file of a thousand plain columns holds a thousand open pages, where one list column holds one.
 
+mod brotli;
 mod columns;
 mod footer;
 mod guard;

@@ -1,7 +1,8 @@
 //! Rows from the columns of row groups.
 
+use super::brotli::BrotliPages;
 use super::columns::{Layout, Leaf};
-use super::guard::{GuardedFile, GuardedPages};
+use super::guard::{GuardedColumn, GuardedFile, GuardedPages};
 use super::leaf_reader::LeafReader;
 use super::net::no_panic;
 use super::problem::ParquetProblem;
@@ -9,6 +10,8 @@ use crate::block::{Precision, Values};
 use crate::error::{IoError, Result};
 use crate::reader::{RowStream, check_columns};
 use crate::source::Gaps;
+use ::parquet::basic::Compression;
+use ::parquet::column::page::PageReader;
 use ::parquet::column::reader::{ColumnReader, get_column_reader};
 use ::parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use ::parquet::file::serialized_reader::SerializedPageReader;
@@ -167,7 +170,18 @@ pub(super) fn open_column(
         return Err(damaged);
     };
     let rows = usize::try_from(group.num_rows()).map_err(|_| damaged)?;
-    let pages = SerializedPageReader::new(Arc::clone(file), chunk, rows, None)?;
+    let brotli = matches!(chunk.compression(), Compression::BROTLI(_));
+    let chunk = match brotli {
+        true => chunk.clone().into_builder().set_compression(Compression::UNCOMPRESSED).build()?,
+        false => chunk.clone(),
+    };
+    let file = GuardedColumn::new(Arc::clone(file));
+    let claimed = file.claimed();
+    let pages = SerializedPageReader::new(Arc::new(file), &chunk, rows, None)?;
+    let pages: Box<dyn PageReader> = match brotli {
+        true => Box::new(BrotliPages::new(pages, claimed)),
+        false => Box::new(pages),
+    };
     let pages = GuardedPages::new(pages, values, descriptor);
     Ok(get_column_reader(descriptor.clone(), Box::new(pages)))
 }

@@ -1,5 +1,7 @@
 //! `bit y of row x = [y in C(x)]`: prediction sets of many points, one bit per label.
 
+use super::label_cells::{self, BOOLS};
+use super::label_lists;
 use super::thresholds::Thresholds;
 use crate::error::{Error, Result, require_same_length};
 use crate::numeric::simd::in_widest_registers;
@@ -7,57 +9,6 @@ use crate::score::{CandidateScores, is_allowed};
 
 /// Labels in one word of a row.
 pub(crate) const WORD: usize = u64::BITS as usize;
-
-/// Labels written at a time.
-const WINDOW: usize = 8;
-
-/// The bits of each byte, lowest first.
-static BOOLS: [[bool; WINDOW]; 256] = {
-    let mut bools = [[false; WINDOW]; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let mut bit = 0;
-        while bit < WINDOW {
-            bools[byte][bit] = byte >> bit & 1 == 1;
-            bit += 1;
-        }
-        byte += 1;
-    }
-    bools
-};
-
-/// The same as numbers 0 and 1.
-static BYTES: [[u8; WINDOW]; 256] = {
-    let mut bytes = [[0; WINDOW]; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let mut bit = 0;
-        while bit < WINDOW {
-            bytes[byte][bit] = BOOLS[byte][bit] as u8;
-            bit += 1;
-        }
-        byte += 1;
-    }
-    bytes
-};
-
-/// The numbers of the bits that are set in each byte, lowest first; zeros follow.
-static LABELS: [[u8; WINDOW]; 256] = {
-    let mut labels = [[0; WINDOW]; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let (mut bit, mut found) = (0, 0);
-        while bit < WINDOW {
-            if BOOLS[byte][bit] {
-                labels[byte][found] = bit as u8;
-                found += 1;
-            }
-            bit += 1;
-        }
-        byte += 1;
-    }
-    labels
-};
 
 /// How many labels some sets have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -190,6 +141,11 @@ impl LabelSets {
         self.classes.div_ceil(WORD)
     }
 
+    /// The words of the sets from `first` on.
+    fn onward(&self, first: usize) -> &[u64] {
+        &self.words[first * self.words_per_row()..]
+    }
+
     /// The words of one set.
     fn row_words(&self, row: usize) -> &[u64] {
         &self.words[row * self.words_per_row()..][..self.words_per_row()]
@@ -248,7 +204,7 @@ impl LabelSets {
     /// # Panics
     /// If there are not as many sets.
     pub fn write_bools(&self, first: usize, members: &mut [bool]) {
-        self.write(first, members, &BOOLS);
+        label_cells::write(self.onward(first), self.classes, members, &BOOLS);
     }
 
     /// [`write_bools`](Self::write_bools) as numbers 0 and 1.
@@ -256,53 +212,12 @@ impl LabelSets {
     /// # Panics
     /// If there are not as many sets.
     pub fn write_bytes(&self, first: usize, members: &mut [u8]) {
-        self.write(first, members, &BYTES);
-    }
-
-    /// Eight labels at a time, looked up by their byte: what a set costs does not depend on how many labels it has.
-    fn write<T: Copy>(&self, first: usize, members: &mut [T], windows: &[[T; WINDOW]; 256]) {
-        let (classes, width) = (self.classes, self.words_per_row());
-        let words = &self.words[first * width..];
-        let rows = members.chunks_exact_mut(classes);
-        assert!(rows.len() <= words.len() / width, "there are not as many sets");
-        if width == 1 {
-            // Short rows are many: no loop over words for each.
-            words.iter().zip(rows).for_each(|(word, row)| write_word(*word, row, windows));
-            return;
-        }
-        for (words, row) in words.chunks_exact(width).zip(rows) {
-            words
-                .iter()
-                .zip(row.chunks_mut(WORD))
-                .for_each(|(word, labels)| write_word(*word, labels, windows));
-        }
+        label_cells::write_bytes(self.onward(first), self.classes, members);
     }
 
     /// Adds the labels of every set to `labels`, row after row and increasing, and to `ends` where each set ends among them.
-    ///
-    /// Eight labels at a time, looked up by their byte, and written whether they are in the set or not: short rows take no branch.
     pub fn write_lists(&self, labels: &mut Vec<i32>, ends: &mut Vec<i64>) {
-        let (width, begun) = (self.words_per_row(), labels.len());
-        let more: usize = self.words.iter().map(|word| word.count_ones() as usize).sum();
-        // The last labels of the last set are written with up to a window of others.
-        labels.resize(begun + more + WINDOW, 0);
-        let mut lists = Lists { labels, end: begun };
-        ends.reserve(self.rows());
-        if width == 1 && self.classes <= 2 * WINDOW {
-            for word in &self.words {
-                lists.add(0, *word as u8);
-                lists.add(WINDOW, (*word >> WINDOW) as u8);
-                ends.push((lists.end as u64).cast_signed());
-            }
-        } else {
-            for words in self.words.chunks_exact(width) {
-                for (first, word) in words.iter().enumerate() {
-                    lists.add_word(first * WORD, *word);
-                }
-                ends.push((lists.end as u64).cast_signed());
-            }
-        }
-        labels.truncate(begun + more);
+        label_lists::add_lists(&self.words, self.classes, labels, ends);
     }
 
     /// Labels of all sets, and how many sets have none or all of them.
@@ -339,54 +254,6 @@ impl LabelSets {
         sets.words.reserve_exact(later.iter().map(|block| block.words.len()).sum());
         later.iter().try_for_each(|block| sets.append(block))?;
         Ok(sets)
-    }
-}
-
-/// Labels that are written one set after the other, with room for a window after the last.
-struct Lists<'a> {
-    labels: &'a mut [i32],
-    end: usize,
-}
-
-impl Lists<'_> {
-    /// Adds the labels of a byte whose lowest bit is label `first`.
-    #[inline(always)]
-    fn add(&mut self, first: usize, byte: u8) {
-        // A table whose rows have more than 2^31 classes fits into no memory that a row was ever read into.
-        let first = (first.min((i32::MAX as usize) - WINDOW) as u32).cast_signed();
-        let window = LABELS[usize::from(byte)].map(|label| first + i32::from(label));
-        self.labels[self.end..][..WINDOW].copy_from_slice(&window);
-        self.end += byte.count_ones() as usize;
-    }
-
-    /// Adds the labels of a word; bytes without any are passed over.
-    #[inline(always)]
-    fn add_word(&mut self, first: usize, mut word: u64) {
-        while word != 0 {
-            let at = word.trailing_zeros() as usize / WINDOW * WINDOW;
-            let byte = (word >> at) as u8;
-            self.add(first + at, byte);
-            word &= !(u64::from(byte) << at);
-        }
-    }
-}
-
-/// The labels of one word, of which there are at most 64, at least 1.
-#[inline(always)]
-fn write_word<T: Copy>(word: u64, labels: &mut [T], windows: &[[T; WINDOW]; 256]) {
-    let count = labels.len();
-    let of = |first: usize| windows[usize::from((word >> first) as u8)];
-    let Some(last) = count.checked_sub(WINDOW) else {
-        labels.copy_from_slice(&of(0)[..count]);
-        return;
-    };
-    for (k, window) in labels.as_chunks_mut::<WINDOW>().0.iter_mut().enumerate() {
-        *window = of(k * WINDOW);
-    }
-    // The window that ends with the last label writes some labels again: copies of a length that is known take one instruction,
-    // others a call.
-    if let Some(window) = labels.last_chunk_mut::<WINDOW>() {
-        *window = of(last);
     }
 }
 

@@ -160,9 +160,7 @@ fn wide<T: Real>(
         }
         *last_word = edges.compare_each(rest, &mut sums, &mut doubt);
         let values = _mm256_and_pd(load(last), inside);
-        // In its turn: the rest takes the sums one after the other.
-        let place = rest.len() % 2;
-        sums[place] = _mm256_add_pd(sums[place], values);
+        sums[1] = _mm256_add_pd(sums[1], values);
         *last_word |= edges.compare(values, &mut doubt) << (rest.len() * QUAD);
         *last_word &= members;
         let sum = _mm256_add_pd(sums[0], sums[1]);
@@ -202,6 +200,8 @@ impl Edges {
     }
 
     /// The same of the quads of a word, which are added to both sums in turn.
+    ///
+    /// By pairs: a sum that is picked by a number lies in memory, and every addition would wait for the one before to be stored.
     #[target_feature(enable = "avx2")]
     #[inline]
     fn compare_each<T: Real>(
@@ -211,10 +211,18 @@ impl Edges {
         doubt: &mut __m256d,
     ) -> u64 {
         let mut bits = 0;
-        for (k, quad) in quads.iter().enumerate() {
-            let values = load(quad);
-            sums[k % 2] = _mm256_add_pd(sums[k % 2], values);
-            bits |= self.compare(values, doubt) << (k * QUAD);
+        let (pairs, odd) = quads.as_chunks::<2>();
+        for (k, [first, second]) in pairs.iter().enumerate() {
+            let (first, second) = (load(first), load(second));
+            sums[0] = _mm256_add_pd(sums[0], first);
+            sums[1] = _mm256_add_pd(sums[1], second);
+            let both = self.compare(first, doubt) | self.compare(second, doubt) << QUAD;
+            bits |= both << (k * 2 * QUAD);
+        }
+        if let [last] = odd {
+            let values = load(last);
+            sums[0] = _mm256_add_pd(sums[0], values);
+            bits |= self.compare(values, doubt) << (pairs.len() * 2 * QUAD);
         }
         bits
     }

@@ -6,6 +6,10 @@
 //! ```
 //! A block of rows has one threshold, one per row or one per label ([`Thresholds`]), depending on the method.
 
+mod label_cells;
+#[cfg(target_arch = "x86_64")]
+mod label_cells_avx2;
+mod label_lists;
 mod label_sets;
 mod lac_bands;
 #[cfg(target_arch = "x86_64")]
