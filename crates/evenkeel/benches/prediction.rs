@@ -13,7 +13,7 @@ use evenkeel::level::Miscoverage;
 use evenkeel::method::Method;
 use evenkeel::method::few_labels::FewLabelsSettings;
 use evenkeel::method::label_plan::LabelPlanSettings;
-use evenkeel::rows::Rows;
+use evenkeel::rows::{Real, Rows};
 use evenkeel::score::{Labels, Probabilities, Score};
 use evenkeel::seed::Seed;
 use evenkeel::side_inputs::{Labeled, SideInputs, TargetLabels};
@@ -73,6 +73,49 @@ fn lac_bytes(bencher: Bencher, classes: usize) {
         let sets = predict_rows(0, black_box(rows), &Score::Lac, threshold(classes));
         sets.expect("rows of probabilities").write_bytes(0, &mut members);
     });
+}
+
+/// Sets of a table that lies column after column, by pieces of 512 rows.
+#[divan::bench(args = CLASSES, types = [f32, f64])]
+fn lac_sets_of_columns<T: Real + Number>(bencher: Bencher, classes: usize) {
+    let table = probabilities(classes);
+    let rows = table.len() / classes;
+    let columns: Vec<Vec<T>> = (0..classes)
+        .map(|label| table.iter().skip(label).step_by(classes).map(|p| T::of(*p)).collect())
+        .collect();
+    let head = Probabilities::new(&table[..1000 * classes], classes).expect("probabilities");
+    let labels = Labels::new(vec![0; 1000], classes).expect("labels");
+    let calibrator = ShiftCalibrator {
+        method: Method::Uncorrected,
+        score: Score::Lac,
+        alpha: Miscoverage::new(0.1).expect("a rate"),
+        seed: Seed::new(0),
+    };
+    let calibration = calibrator.calibrate(&head, &labels, &head).expect("a calibration");
+    bencher.counter(BytesCount::new(table.len() * size_of::<T>())).bench_local(|| {
+        for first in (0..rows).step_by(2048) {
+            let last = rows.min(first + 2048);
+            let piece: Vec<&[T]> = columns.iter().map(|column| &column[first..last]).collect();
+            black_box(calibration.predict_columns(black_box(&piece), None));
+        }
+    });
+}
+
+/// A number from one of single precision.
+trait Number {
+    fn of(value: f32) -> Self;
+}
+
+impl Number for f32 {
+    fn of(value: f32) -> Self {
+        value
+    }
+}
+
+impl Number for f64 {
+    fn of(value: f32) -> Self {
+        value.into()
+    }
 }
 
 /// The label law of a plan as score, by the calibration that keeps it.

@@ -117,6 +117,12 @@ impl LabelSets {
         &mut self.words[filled..]
     }
 
+    /// Puts the set of `other`'s row `place` in the place of this `row`'s; both are over the same labels.
+    pub(super) fn replace_row(&mut self, row: usize, other: &Self, place: usize) {
+        let width = self.words_per_row();
+        self.words[row * width..][..width].copy_from_slice(other.row_words(place));
+    }
+
     /// The sets of rows that were predicted in parts: row `k` of a part goes to row `rows[k]` of the whole. Rows of no part
     /// hold every label.
     ///

@@ -20,7 +20,7 @@ use crate::threshold::Threshold;
 
 /// The band that rows share is for sums within this of one, as a softmax in single precision gives them, until a row's
 /// sum is farther off.
-const USUAL_DEVIATION: f64 = 5e-6;
+pub(super) const USUAL_DEVIATION: f64 = 5e-6;
 
 /// Entries in a stretch of rows: few enough for its sets and bands to stay in the nearest cache while they are written.
 const STRETCH: usize = 1 << 14;

@@ -16,12 +16,16 @@ mod lac_bands;
 mod lac_bands_avx2;
 #[cfg(target_arch = "x86_64")]
 mod lac_bands_avx2_f64;
+mod lac_columns;
+#[cfg(target_arch = "x86_64")]
+mod lac_columns_avx2;
 mod lac_rows;
 mod law_sets;
 mod prediction;
 mod thresholds;
 
 pub use label_sets::{LabelSets, SetLabels, SetSizes};
+pub(crate) use lac_columns::lac_sets_of_columns;
 pub(crate) use prediction::{Scoring, label_scores_by, predict_scored};
 pub use prediction::{label_scores_of_rows, predict_rows};
 pub use thresholds::{Cutoffs, Thresholds, ThresholdsDifferBy};

@@ -39,7 +39,7 @@ pub(crate) enum Scoring<'a> {
 
 impl Scoring<'_> {
     /// Whether scores are `1 - p`.
-    fn is_lac(&self) -> bool {
+    pub(crate) fn is_lac(&self) -> bool {
         matches!(self, Self::Function(Score::Lac | Score::Plan))
     }
 }

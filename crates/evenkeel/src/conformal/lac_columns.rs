@@ -1,0 +1,144 @@
+//! `C(x) = {y : 1 - p_y <= t}` of a table that lies column after column, without turning it round.
+//!
+//! ```text
+//! 64 rows of a column    64 comparisons with t, one word of bits           the rows' sums and doubts on the way
+//! 64 such words          transposed as bits: a word of the set of each row
+//! ```
+//! A row is decided as in [`lac_rows`](super::lac_rows): by a band around the threshold, where its sum is near one. The few others
+//! are gathered and go that way, which has the last word.
+
+use std::any::TypeId;
+
+use super::label_sets::{LabelSets, WORD};
+use super::lac_bands::{Band, Lane};
+#[cfg(target_arch = "x86_64")]
+use super::lac_columns_avx2 as avx2;
+use super::lac_rows::{RowThresholds, USUAL_DEVIATION, lac_sets};
+use crate::rows::{Real, Rows};
+use crate::score::NORMALISATION_TOLERANCE;
+use crate::threshold::Threshold;
+
+/// Columns taken at a time.
+pub(super) const ABREAST: usize = 4;
+
+/// Of so many rows, at most one may be gathered: where sums are far from one everywhere, turning the table round is faster.
+const ROWS_PER_GATHERED: usize = 4;
+
+/// What decides the entries of a row whose sum is near one.
+pub(super) struct Rule<F> {
+    /// Where entries are in, out or in doubt.
+    pub(super) band: Band<F>,
+    /// Least and largest sum of a row for which the band holds.
+    pub(super) sums: (F, F),
+}
+
+/// The sets of rows under the `lac` score, from the columns of their table, all of one length; none where another way is better or
+/// has to say what is wrong.
+pub(crate) fn lac_sets_of_columns<T: Real>(
+    columns: &[&[T]],
+    threshold: Threshold,
+) -> Option<LabelSets> {
+    let rows = columns.first()?.len();
+    if columns.iter().any(|column| column.len() != rows) {
+        return None;
+    }
+    let mut sets = LabelSets::with_capacity(rows, columns.len());
+    let settled = if TypeId::of::<T>() == TypeId::of::<f32>() {
+        settle::<T, f32>(columns, threshold, sets.extend(rows))?
+    } else {
+        settle::<T, f64>(columns, threshold, sets.extend(rows))?
+    };
+    let mut left = Vec::new();
+    for (group, settled) in settled.iter().enumerate() {
+        let mut doubts = !settled;
+        while doubts != 0 {
+            left.push(group * WORD + doubts.trailing_zeros() as usize);
+            doubts &= doubts - 1;
+        }
+    }
+    // What is no whole group has not been looked at.
+    left.extend(settled.len() * WORD..rows);
+    if left.is_empty() {
+        return Some(sets);
+    }
+    if left.len() > rows.div_ceil(ROWS_PER_GATHERED) {
+        return None;
+    }
+    let gathered: Vec<T> =
+        left.iter().flat_map(|row| columns.iter().map(move |column| column[*row])).collect();
+    let block = Rows::new("probabilities", &gathered, columns.len()).ok()?;
+    // An error would name a row of those gathered.
+    let rest = lac_sets(0, block, RowThresholds::Shared(threshold)).ok()?;
+    for (place, row) in left.iter().enumerate() {
+        sets.replace_row(*row, &rest, place);
+    }
+    Some(sets)
+}
+
+/// Writes the sets of whole groups of 64 rows; `F` is `T`. Gives a word for each group, with a bit for every row that is settled.
+fn settle<T: Real, F: Lane>(
+    columns: &[&[T]],
+    threshold: Threshold,
+    words: &mut [u64],
+) -> Option<Vec<u64>> {
+    // One sum for all columns, to which they come four at a time: half is for rounding the band, as in `Lane::sum_rounding`.
+    let additions = columns.len() / ABREAST + 2 * ABREAST;
+    let rounding = additions as f64 * F::EPSILON + 4e-12;
+    let deviation = USUAL_DEVIATION.min(NORMALISATION_TOLERANCE - 3.0 * rounding);
+    if deviation <= 0.0 {
+        return None;
+    }
+    let rule = Rule {
+        band: Band::<F>::new(threshold, 1.0, deviation + rounding),
+        sums: (F::nearest(1.0 - deviation), F::nearest(1.0 + deviation)),
+    };
+    #[cfg(target_arch = "x86_64")]
+    return avx2::settle(columns, &rule, words);
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        let _ = (rule, words);
+        None
+    }
+}
+
+/// Side of the small squares in which bits of few columns change places.
+const FEW: usize = 16;
+
+/// The words of 64 rows from those of `columns` columns: bit `i` of word `j` becomes bit `j` of word `i`. Words of other columns are zero.
+#[inline(always)]
+pub(super) fn rows_of_tile<'a>(
+    tile: &mut [u64; WORD],
+    columns: usize,
+    rows: impl Iterator<Item = &'a mut u64>,
+) {
+    if columns <= FEW
+        && let Some(few) = tile.first_chunk_mut::<FEW>()
+    {
+        // Four squares beside each other, one in each quarter of the words.
+        transpose(few);
+        let parts = (0..WORD).map(|row| few[row % FEW] >> (row / FEW * FEW) & 0xffff);
+        rows.zip(parts).for_each(|(row, word)| *row = word);
+        return;
+    }
+    transpose(tile);
+    rows.zip(tile.iter()).for_each(|(row, word)| *row = *word);
+}
+
+/// Rows and columns of bits change places in each of the squares that lie beside each other in `SIDE` words.
+#[inline(always)]
+fn transpose<const SIDE: usize>(bits: &mut [u64; SIDE]) {
+    let mut width = SIDE / 2;
+    while width > 0 {
+        // Every other group of `width` bits: 2^width - 1, again and again.
+        let lower = u64::MAX / ((1 << width) + 1);
+        for pair in bits.chunks_exact_mut(2 * width) {
+            let (first, second) = pair.split_at_mut(width);
+            for (a, b) in first.iter_mut().zip(second) {
+                let moved = (*a >> width ^ *b) & lower;
+                *b ^= moved;
+                *a ^= moved << width;
+            }
+        }
+        width /= 2;
+    }
+}
