@@ -2,13 +2,18 @@
 //!
 //! ```text
 //! rows      p_11 p_12 ... p_1C p_21 ...        handed on where they lie
-//! columns   p_11 p_21 ... , p_12 p_22 ...      a block at a time is turned round, in memory that stays in the cache
+//! columns   p_11 p_21 ... , p_12 p_22 ...      a block at a time is turned round, in memory that stays in the cache;
+//!                                              sets that follow from comparisons are made without
 //! ```
 
 use std::ops::Range;
 
 use evenkeel::Result;
+use evenkeel::calibration::Calibration;
+use evenkeel::conformal::LabelSets;
 use evenkeel::error::Error;
+use evenkeel::level::Miscoverage;
+use evenkeel::rows::Real;
 use rayon::prelude::*;
 
 use crate::any_rows::AnyRows;
@@ -72,6 +77,34 @@ impl<'a, T: Copy + Send + Sync> Columns<'a, T> {
             cells.zip(&column[rows.clone()]).for_each(|(cell, value)| *cell = *value);
         }
     }
+}
+
+impl<T: Real> Columns<'_, T> {
+    /// The sets of these rows, made by all threads; none where columns are not the way to make them.
+    fn sets(
+        &self,
+        rows: Range<usize>,
+        calibration: &Calibration,
+        alpha: Option<Miscoverage>,
+    ) -> Option<LabelSets> {
+        let step = set_rows(self.columns.len());
+        let piece = |first: usize| {
+            let piece = first..rows.end.min(first + step);
+            let columns: Vec<&[T]> =
+                self.columns.iter().map(|column| &column[piece.clone()]).collect();
+            calibration.predict_columns(&columns, alpha)
+        };
+        let firsts: Vec<usize> = rows.clone().step_by(step).collect();
+        let pieces: Option<Vec<LabelSets>> = firsts.into_par_iter().map(piece).collect();
+        LabelSets::concatenate(&pieces?).ok()
+    }
+}
+
+/// Rows whose sets a thread makes at a time, straight from `columns` columns: whole words of bits, and what is known of the rows stays
+/// in the nearest cache.
+fn set_rows(columns: usize) -> usize {
+    const MOST: usize = 2048;
+    (MOST * 16 / columns).next_multiple_of(64).clamp(PIECE_ROWS, MOST)
 }
 
 /// Rows turned by a thread at a time: pieces of columns long enough for the processor to fetch them ahead.
@@ -158,6 +191,32 @@ impl<'a> AnyTable<'a> {
         let (row, threads) = (self.columns() * number, rayon::current_num_threads());
         let most = (MOST_TURNED / row).max(1);
         (threads * CACHED_BYTES / row).max(threads * fewest).min(most)
+    }
+
+    /// Whether it lies column after column.
+    pub(crate) fn lies_apart(&self) -> bool {
+        !matches!(self, Self::Rows(_))
+    }
+
+    /// Rows of which sets are made at a time, straight from the columns.
+    pub(crate) fn set_rows(&self) -> usize {
+        // Several shares for each thread: one may be held up.
+        4 * rayon::current_num_threads() * set_rows(self.columns())
+    }
+
+    /// The sets of these of the rows, straight from their columns; none where there is another way to make them, or something is wrong
+    /// with a row.
+    pub(crate) fn sets(
+        &self,
+        rows: Range<usize>,
+        calibration: &Calibration,
+        alpha: Option<Miscoverage>,
+    ) -> Option<LabelSets> {
+        match self {
+            Self::Rows(_) => None,
+            Self::F32(columns) => columns.sets(rows, calibration, alpha),
+            Self::F64(columns) => columns.sets(rows, calibration, alpha),
+        }
     }
 
     /// These of the rows, row after row.

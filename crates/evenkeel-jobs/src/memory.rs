@@ -131,6 +131,12 @@ impl RowSource for MemorySource<'_> {
         Ok(())
     }
 
+    fn apart(&self) -> Option<(AnyTable<'_>, usize)> {
+        // Logits are no probabilities before their rows are known.
+        let as_they_lie = self.kind == ValueKind::Probabilities;
+        (as_they_lie && self.rows.lies_apart()).then_some((self.rows, self.first_row))
+    }
+
     fn next_block(&mut self) -> Result<Option<Block<'_>>> {
         let start = self.next;
         let end = self.rows.rows().min(start + self.block_rows);

@@ -10,10 +10,11 @@ use evenkeel::threshold::Threshold;
 use rayon::prelude::*;
 
 use crate::any_rows::with_rows;
-use crate::blocks::{each_block, shares};
+use crate::any_table::Turned;
+use crate::blocks::{each_block, first_bad_row, require_classes, shares};
 use crate::documents::PredictDocument;
 use crate::error::{JobError, Result};
-use crate::observer::{Observer, Stage};
+use crate::observer::{Observer, Stage, go_on};
 use crate::source::{Block, RowSource};
 
 /// What is known of the sets once all are made.
@@ -92,14 +93,58 @@ pub fn predict(
         empty: 0,
         full: 0,
     };
-    each_block(source, classes, (Stage::Predicting, observer), |block| {
-        // A whole block before the sink sees any: threads finish in any order, files are written in
-        // one.
-        let sets = sets_of(block, calibration, alpha)?;
-        predicted.count(&sets);
-        sink(&sets)
-    })?;
+    let each = &mut |sets: &LabelSets| {
+        predicted.count(sets);
+        sink(sets)
+    };
+    if !predict_apart(source, (calibration, alpha), each, observer)? {
+        each_block(source, classes, (Stage::Predicting, observer), |block| {
+            // A whole block before the sink sees any: threads finish in any order, files are written in
+            // one.
+            each(&sets_of(block, calibration, alpha)?)
+        })?;
+    }
     Ok(predicted)
+}
+
+/// The same straight from columns, without turning them into rows first; says whether it could.
+fn predict_apart(
+    source: &dyn RowSource,
+    (calibration, alpha): (&Calibration, Option<Miscoverage>),
+    each: &mut dyn FnMut(&LabelSets) -> Result<()>,
+    observer: &mut dyn Observer,
+) -> Result<bool> {
+    let Some((table, key)) = source.apart() else { return Ok(false) };
+    require_classes(source, calibration.provenance().classes)?;
+    let rows = table.rows();
+    let part = |first: usize| first..rows.min(first + table.set_rows());
+    let mut made = table.sets(part(0), calibration, alpha);
+    if made.is_none() {
+        return Ok(false);
+    }
+    observer.begin(Stage::Predicting, source.rows());
+    let (mut turned, mut next) = (Turned::default(), part(0));
+    while !next.is_empty() {
+        let sets = match made.take() {
+            Some(sets) => sets,
+            None => {
+                // By rows, which also know what is wrong with them. What stands beside them is not used where columns are enough.
+                let rows = table.part(next.clone(), &mut turned)?;
+                let (first_row, side) = (key + next.start, SideInputs::default());
+                let block = Block { first_row, rows, side, labels: &[] };
+                sets_of(&block, calibration, alpha).map_err(|error| {
+                    first_bad_row(&block, error.into()).while_reading(source.name())
+                })?
+            }
+        };
+        each(&sets)?;
+        go_on(observer, next.end as u64)?;
+        next = part(next.end);
+        // Also after a block that columns could not settle: the next may be another kind of rows.
+        made = table.sets(next.clone(), calibration, alpha);
+    }
+    observer.end();
+    Ok(true)
 }
 
 /// The sets of a block, made by all threads.

@@ -5,6 +5,7 @@ use std::any::Any;
 use evenkeel::side_inputs::SideInputs;
 
 use crate::any_rows::AnyRows;
+use crate::any_table::AnyTable;
 use crate::error::Result;
 
 /// Consecutive rows, with what stands beside them.
@@ -48,6 +49,11 @@ pub trait RowSource {
     /// # Errors
     /// If they cannot be read, or what stands beside them does not fit them.
     fn next_block(&mut self) -> Result<Option<Block<'_>>>;
+
+    /// The table and the key of its first row, where it lies in memory column after column: sets can be made of it as it lies.
+    fn apart(&self) -> Option<(AnyTable<'_>, usize)> {
+        None
+    }
 
     /// The same rows for several threads, which take blocks in turn; none for a source that cannot give them away.
     fn in_turns(&mut self) -> Option<&mut dyn TakeBlocks> {

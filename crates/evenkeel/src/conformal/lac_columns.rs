@@ -142,3 +142,108 @@ fn transpose<const SIDE: usize>(bits: &mut [u64; SIDE]) {
         width /= 2;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seed::Seed;
+
+    /// Rows whose sums miss one by up to `deviation`, as rows and as columns.
+    fn table<T: Real>(
+        (rows, classes): (usize, usize),
+        deviation: f64,
+        of: impl Fn(f64) -> T,
+    ) -> (Vec<T>, Vec<Vec<T>>) {
+        let mut stream = Seed::new(4).stream("columns");
+        let mut values = Vec::new();
+        for _ in 0..rows {
+            let raw: Vec<f64> = (0..classes).map(|_| (8.0 * stream.uniform()).exp()).collect();
+            let scale = 1.0 + deviation * (2.0 * stream.uniform() - 1.0);
+            let total = raw.iter().sum::<f64>() / scale;
+            values.extend(raw.iter().map(|value| of(value / total)));
+        }
+        let columns = (0..classes)
+            .map(|label| values.iter().skip(label).step_by(classes).copied().collect())
+            .collect();
+        (values, columns)
+    }
+
+    fn of_columns<T: Real>(columns: &[Vec<T>], threshold: Threshold) -> Option<LabelSets> {
+        let columns: Vec<&[T]> = columns.iter().map(Vec::as_slice).collect();
+        lac_sets_of_columns(&columns, threshold)
+    }
+
+    /// Thresholds at scores, where one rounding more would move a label, beside them, and beyond all.
+    fn agree<T: Real>(of: impl Fn(f64) -> T + Copy) -> usize {
+        let mut made = 0;
+        for classes in [1, 2, 3, 4, 5, 10, 16, 17, 63, 64, 65, 67, 100, 130] {
+            for rows in [64, 200, 256] {
+                for deviation in [0.0, 4e-6, 9e-4] {
+                    let (values, columns) = table((rows, classes), deviation, of);
+                    let block = Rows::new("probabilities", &values, classes).unwrap();
+                    let scores = values.iter().step_by(values.len() / 5).take(5);
+                    let scores = scores.map(|value| 1.0 - (*value).into());
+                    let near = scores.flat_map(|t| [t, t.next_up(), t.next_down()]);
+                    let finite = near.chain([-0.5, 0.0, 0.7, 1.0]).map(Threshold::Finite);
+                    for threshold in finite.chain([Threshold::AllLabels]) {
+                        let by_rows = lac_sets(0, block, RowThresholds::Shared(threshold)).unwrap();
+                        if let Some(sets) = of_columns(&columns, threshold) {
+                            assert_eq!(sets, by_rows, "{rows} x {classes}, {threshold:?}");
+                            made += 1;
+                        }
+                    }
+                }
+            }
+        }
+        made
+    }
+
+    #[test]
+    fn columns_give_the_sets_of_rows() {
+        let single = agree(|value| value as f32);
+        let double = agree(|value| value);
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx2") {
+            // Of 2520 each; where sums are far from one, rows are the better way.
+            assert!(single > 1200 && double > 1200, "{single} and {double}");
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        assert_eq!((single, double), (0, 0));
+    }
+
+    /// A row that is wrong is left to the rows, which name it.
+    #[test]
+    fn what_is_wrong_is_never_settled() {
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.25, 1.25] {
+            for place in [0, 63, 64, 129] {
+                let (_, mut columns) = table((130, 6), 0.0, |value| value);
+                assert!(
+                    of_columns(&columns, Threshold::Finite(0.7)).is_none_or(|s| s.rows() == 130)
+                );
+                columns[5][place] = bad;
+                assert_eq!(of_columns(&columns, Threshold::Finite(0.7)), None, "{bad} in {place}");
+                assert_eq!(of_columns(&columns, Threshold::AllLabels), None, "{bad} in {place}");
+            }
+        }
+        let ragged: [&[f64]; 2] = [&[0.5; 64], &[0.5; 65]];
+        assert_eq!(lac_sets_of_columns(&ragged, Threshold::AllLabels), None);
+        assert_eq!(lac_sets_of_columns::<f64>(&[], Threshold::AllLabels), None);
+    }
+
+    #[test]
+    fn tiles_change_places() {
+        let mut stream = Seed::new(9).stream("tiles");
+        for columns in [1, 5, 15, 16, 17, 33, 64] {
+            let tile: [u64; WORD] = std::array::from_fn(|column| {
+                if column < columns { (stream.uniform() * 1.8e19) as u64 } else { 0 }
+            });
+            let mut rows = [7; WORD];
+            rows_of_tile(&mut tile.clone(), columns, rows.iter_mut());
+            for (row, word) in rows.iter().enumerate() {
+                for (column, bits) in tile.iter().enumerate() {
+                    assert_eq!(word >> column & 1, bits >> row & 1, "{columns}: {row}, {column}");
+                }
+            }
+        }
+    }
+}

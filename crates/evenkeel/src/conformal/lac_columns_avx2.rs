@@ -83,10 +83,15 @@ macro_rules! columns_of {
                         [a, b, c] => take(&[*a, *b, *c], first, rule, &mut tallies, &mut tiles),
                         _ => {}
                     }
-                    for (tile, words) in tiles.iter_mut().zip(words.chunks_exact_mut(WORD * width)) {
+                    for (tile, words) in tiles.iter_mut().zip(words.chunks_exact_mut(WORD * width))
+                    {
                         // Words of columns that are not there would be those of the columns before.
                         tile[own.len()..].fill(0);
-                        rows_of_tile(tile, own.len(), words.chunks_exact_mut(width).map(|row| &mut row[place]));
+                        rows_of_tile(
+                            tile,
+                            own.len(),
+                            words.chunks_exact_mut(width).map(|row| &mut row[place]),
+                        );
                     }
                 }
                 tallies.iter().map(|tally| settled(tally, rule)).collect()
@@ -122,7 +127,8 @@ macro_rules! columns_of {
                             let perhaps = $compare::<_CMP_GE_OQ>(values, low);
                             // The values themselves are in the `or`: the sign of a negative entry is a doubt without a comparison.
                             doubt = $or(doubt, $or(values, $xor(surely, perhaps)));
-                            *bits |= u64::from($signs(surely).cast_unsigned()) << (register * $lanes);
+                            *bits |=
+                                u64::from($signs(surely).cast_unsigned()) << (register * $lanes);
                         }
                         tally.sums[register] = $add(tally.sums[register], sum);
                         tally.doubts[register] = doubt;
@@ -173,10 +179,30 @@ fn four(v: &[f64; 4]) -> __m256d {
 }
 
 columns_of!(
-    single, f32, __m256, 8, _mm256_setzero_ps, _mm256_set1_ps, eight, _mm256_add_ps, _mm256_cmp_ps, _mm256_or_ps, _mm256_xor_ps,
+    single,
+    f32,
+    __m256,
+    8,
+    _mm256_setzero_ps,
+    _mm256_set1_ps,
+    eight,
+    _mm256_add_ps,
+    _mm256_cmp_ps,
+    _mm256_or_ps,
+    _mm256_xor_ps,
     _mm256_movemask_ps
 );
 columns_of!(
-    double, f64, __m256d, 4, _mm256_setzero_pd, _mm256_set1_pd, four, _mm256_add_pd, _mm256_cmp_pd, _mm256_or_pd, _mm256_xor_pd,
+    double,
+    f64,
+    __m256d,
+    4,
+    _mm256_setzero_pd,
+    _mm256_set1_pd,
+    four,
+    _mm256_add_pd,
+    _mm256_cmp_pd,
+    _mm256_or_pd,
+    _mm256_xor_pd,
     _mm256_movemask_pd
 );
