@@ -14,15 +14,24 @@ mod sealed {
 
     pub trait Sealed: Sized {
         fn any(rows: Rows<'_, Self>) -> AnyRows<'_>;
+        fn single(values: &[Self]) -> Option<&[f32]>;
     }
     impl Sealed for f32 {
         fn any(rows: Rows<'_, Self>) -> AnyRows<'_> {
             AnyRows::Single(rows)
         }
+        #[inline]
+        fn single(values: &[Self]) -> Option<&[f32]> {
+            Some(values)
+        }
     }
     impl Sealed for f64 {
         fn any(rows: Rows<'_, Self>) -> AnyRows<'_> {
             AnyRows::Double(rows)
+        }
+        #[inline]
+        fn single(_: &[Self]) -> Option<&[f32]> {
+            None
         }
     }
 }
@@ -54,6 +63,12 @@ pub(crate) use of_their_type;
 pub trait Real: Copy + PartialOrd + Into<f64> + Send + Sync + sealed::Sealed + 'static {}
 impl Real for f32 {}
 impl Real for f64 {}
+
+/// Numbers as single precision, if that is what they are.
+#[inline]
+pub(crate) fn as_single<T: Real>(values: &[T]) -> Option<&[f32]> {
+    T::single(values)
+}
 
 /// A row-major matrix of `f32` or `f64` borrowed from the caller; shape `(rows, columns)`.
 #[derive(Debug, Clone, Copy)]

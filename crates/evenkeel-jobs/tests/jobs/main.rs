@@ -1,6 +1,7 @@
 //! The jobs: any cut into blocks, errors with the input's name, stopping, and the names of all JSON fields.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod apart;
 mod blocks;
 mod distributed;
 mod distributed_groups;

@@ -67,7 +67,9 @@ pub(crate) fn has_avx512() -> bool {
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(crate) fn has_avx2() -> bool {
-    std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma")
+    std::arch::is_x86_feature_detected!("avx2")
+        && std::arch::is_x86_feature_detected!("fma")
+        && std::arch::is_x86_feature_detected!("popcnt")
 }
 
 /// Has a place of a slice brought into the first cache before it is read; does nothing where there is no such place.

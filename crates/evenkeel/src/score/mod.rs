@@ -23,6 +23,8 @@ mod probabilities;
 mod quantile;
 mod raps;
 mod residual;
+#[cfg(target_arch = "x86_64")]
+mod row_extremes_x86;
 
 pub use ambiguous::ambiguous_scores;
 pub use aps::{Aps, Randomisation};
@@ -31,10 +33,10 @@ pub use candidates::{CandidateScores, LabelMask};
 pub use labels::Labels;
 pub use lac::Lac;
 pub use margin::Margin;
-pub use probabilities::{NORMALISATION_TOLERANCE, Probabilities, softmax_rows, softmax_rows_into};
 pub(crate) use probabilities::{
-    RowExtremes, extremes_of_rows, row_extremes, row_scale, scaled, widen_scaled,
+    ExtremesOfRows, ROWS_TOGETHER, row_extremes, row_scale, scaled, widen_scaled,
 };
+pub use probabilities::{NORMALISATION_TOLERANCE, Probabilities, softmax_rows, softmax_rows_into};
 pub use quantile::{conformalised_quantile_score, conformalised_quantile_scores};
 pub use raps::Raps;
 pub use residual::{absolute_residual, absolute_residuals};

@@ -6,9 +6,13 @@
 //! beyond               refused, with row, column or sum
 //! ```
 
+#[cfg(target_arch = "x86_64")]
+use super::row_extremes_x86::extremes_of_groups;
 use crate::error::{At, Error, Result};
 use crate::numeric::simd::in_widest_registers;
 use crate::numeric::softmax;
+#[cfg(target_arch = "x86_64")]
+use crate::rows::as_single;
 use crate::rows::{AnyRows, Real, Rows, of_their_type, row_number};
 
 /// Rows may miss a sum of one by this much (rounded to three digits on their way here); they are then renormalised.
@@ -139,7 +143,7 @@ impl RowExtremes {
 }
 
 /// Lanes of the row pass: enough independent chains for two-wide to eight-wide vector units.
-const LANES: usize = 16;
+pub(super) const LANES: usize = 16;
 
 /// One pass over a row. The sum is added up in `f64` in a fixed order, whatever the entries' type and the machine's
 /// vector units, so that every path through the library normalises a row by the same bits.
@@ -153,19 +157,104 @@ pub(crate) fn row_extremes<T: Real>(values: &[T]) -> RowExtremes {
     row_extremes_in_wide_lanes(values)
 }
 
-/// [`row_extremes`] of rows that follow each other, `columns` entries each; one for each of `out`.
+/// Rows that are looked at together.
+pub(crate) const ROWS_TOGETHER: usize = 64;
+
+/// [`row_extremes`] of rows that follow each other, side by side; of rows that are not there it says something harmless.
 ///
 /// One look at what the processor can do for many rows, and no row waits for the one before it.
-///
-/// # Panics
-/// If there are fewer rows.
-pub(crate) fn extremes_of_rows<T: Real>(values: &[T], columns: usize, out: &mut [RowExtremes]) {
-    if columns < LANES {
-        for (out, row) in out.iter_mut().zip(values.chunks_exact(columns)) {
-            *out = short_row_extremes(row);
+#[derive(Debug, Clone)]
+pub(crate) struct ExtremesOfRows {
+    pub(super) smallest: [f64; ROWS_TOGETHER],
+    pub(super) largest: [f64; ROWS_TOGETHER],
+    pub(super) sums: [f64; ROWS_TOGETHER],
+    /// What each row must be multiplied with.
+    scales: [f64; ROWS_TOGETHER],
+    /// `1 - p` of its largest and of its smallest entry, after that.
+    ends: [[f64; ROWS_TOGETHER]; 2],
+    rows: usize,
+}
+
+impl ExtremesOfRows {
+    /// Of no rows yet.
+    pub(crate) fn new() -> Self {
+        let (zeros, ones) = ([0.0; ROWS_TOGETHER], [1.0; ROWS_TOGETHER]);
+        Self { smallest: zeros, largest: zeros, sums: ones, scales: ones, ends: [ones; 2], rows: 0 }
+    }
+
+    /// Looks at rows of `columns` entries, at most [`ROWS_TOGETHER`]; `what` and `key` name one in errors.
+    ///
+    /// # Errors
+    /// For the first that is not a probability vector.
+    pub(crate) fn read<T: Real>(
+        &mut self,
+        what: &'static str,
+        key: impl Fn(usize) -> u64,
+        values: &[T],
+        columns: usize,
+    ) -> Result<()> {
+        self.rows = (values.len() / columns).min(ROWS_TOGETHER);
+        // Many rows of single precision are put together at the end; the others follow one by one.
+        #[cfg(target_arch = "x86_64")]
+        let done = as_single(values)
+            .map_or(0, |values| extremes_of_groups(values, columns, self.rows, self));
+        #[cfg(not(target_arch = "x86_64"))]
+        let done = 0;
+        for (row, values) in values.chunks_exact(columns).enumerate().take(self.rows).skip(done) {
+            let RowExtremes { smallest, largest, sum } = row_extremes(values);
+            (self.smallest[row], self.largest[row], self.sums[row]) = (smallest, largest, sum);
         }
-    } else {
-        extremes_in_wide_lanes(values, columns, out);
+        if !scale_rows(self) {
+            for (row, values) in values.chunks_exact(columns).enumerate().take(self.rows) {
+                self.row(row).scale(what, key(row), values)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn row(&self, row: usize) -> RowExtremes {
+        let (smallest, largest) = (self.smallest[row], self.largest[row]);
+        RowExtremes { smallest, largest, sum: self.sums[row] }
+    }
+
+    /// What each row must be multiplied with to sum to one, as [`RowExtremes::scale`] has it.
+    pub(crate) fn scales(&self) -> &[f64] {
+        &self.scales[..self.rows]
+    }
+
+    /// The smallest score `1 - p` of each row.
+    pub(crate) fn lowest(&self) -> &[f64] {
+        &self.ends[0][..self.rows]
+    }
+
+    /// The largest score `1 - p` of each row.
+    pub(crate) fn highest(&self) -> &[f64] {
+        &self.ends[1][..self.rows]
+    }
+
+    /// Whether each row has no zero.
+    pub(crate) fn are_positive(&self) -> impl Iterator<Item = bool> + '_ {
+        self.smallest[..self.rows].iter().map(|smallest| *smallest > 0.0)
+    }
+}
+
+in_widest_registers! {
+    /// Scales and ends of all rows; whether all are probability vectors.
+    fn scale_rows[](rows: &mut ExtremesOfRows) -> bool {
+        let ExtremesOfRows { smallest, largest, sums, scales, ends: [lowest, highest], .. } = rows;
+        let mut refused = 0_u64;
+        for row in 0..ROWS_TOGETHER {
+            let off = (sums[row] - 1.0).abs();
+            // As in `RowExtremes::scale`; the comparison is false for a NaN too.
+            let fits = (smallest[row] >= 0.0) & (off <= NORMALISATION_TOLERANCE);
+            refused |= u64::from(!fits);
+            let as_it_is = (off <= EXACT_TOLERANCE) & (largest[row] <= 1.0);
+            let scale = if as_it_is { 1.0 } else { 1.0 / sums[row] };
+            scales[row] = scale;
+            lowest[row] = 1.0 - largest[row] * scale;
+            highest[row] = 1.0 - smallest[row] * scale;
+        }
+        refused == 0
     }
 }
 
@@ -173,15 +262,6 @@ in_widest_registers! {
     /// [`row_extremes_in_lanes`] of one row, in the widest registers there are.
     fn row_extremes_in_wide_lanes[T: Real](values: &[T]) -> RowExtremes {
         row_extremes_in_lanes(values, values.len())
-    }
-}
-
-in_widest_registers! {
-    /// The same of many rows.
-    fn extremes_in_wide_lanes[T: Real](values: &[T], columns: usize, out: &mut [RowExtremes]) -> () {
-        for (row, out) in out.iter_mut().enumerate() {
-            *out = row_extremes_in_lanes(&values[row * columns..], columns);
-        }
     }
 }
 
@@ -341,6 +421,62 @@ mod tests {
     use super::*;
     use crate::seed::Seed;
 
+    /// What is said of some rows, and the scale and the ends of each, or the error.
+    fn read<T: Real>(
+        values: &[T],
+        columns: usize,
+    ) -> (Vec<RowExtremes>, std::result::Result<Vec<[u64; 3]>, String>) {
+        let mut rows = ExtremesOfRows::new();
+        let read = rows.read("table", |row| row as u64, values, columns);
+        let found = (0..values.len() / columns).map(|row| rows.row(row)).collect();
+        let scales = rows.scales().iter().zip(rows.lowest()).zip(rows.highest());
+        let scales = scales.map(|((scale, low), high)| [*scale, *low, *high].map(f64::to_bits));
+        (found, read.map(|()| scales.collect()).map_err(|error| error.to_string()))
+    }
+
+    /// Scales and errors are those of the rows by themselves, for sums of any distance from one.
+    #[test]
+    fn rows_together_are_scaled_and_refused_as_each() {
+        let mut stream = Seed::new(4).stream("scales");
+        for columns in [1, 2, 5, 10, 16, 17, 40] {
+            for round in 0..200 {
+                let count = 1 + stream.below(ROWS_TOGETHER);
+                let bad = if round % 3 == 0 { stream.below(count) } else { count };
+                let mut values: Vec<f64> = Vec::new();
+                for row in 0..count {
+                    let sum = match stream.below(4) {
+                        0 => 1.0,
+                        1 => 1.0 + 1e-13 * stream.uniform(),
+                        2 => 1.0 + 9e-4 * (2.0 * stream.uniform() - 1.0),
+                        _ => 1.0 - 2e-12 * stream.uniform(),
+                    };
+                    let raw: Vec<f64> = (0..columns).map(|_| stream.uniform().powi(4)).collect();
+                    let total = raw.iter().sum::<f64>() / sum;
+                    values.extend(raw.iter().map(|value| value / total));
+                    if row == bad {
+                        let place = row * columns + stream.below(columns);
+                        values[place] = [f64::NAN, -0.5, 1.7, f64::INFINITY][stream.below(4)];
+                    }
+                }
+                let single: Vec<f32> = values.iter().map(|value| *value as f32).collect();
+                let one_by_one = |values: &[f64]| {
+                    let scale = |(row, values): (usize, &[f64])| {
+                        let extremes = row_extremes(values);
+                        let scale = extremes.scale("table", row as u64, values)?;
+                        let ends =
+                            [1.0 - extremes.largest * scale, 1.0 - extremes.smallest * scale];
+                        Ok([scale, ends[0], ends[1]].map(f64::to_bits))
+                    };
+                    let rows = values.chunks_exact(columns).enumerate().map(scale);
+                    rows.collect::<Result<Vec<_>>>().map_err(|error| error.to_string())
+                };
+                assert_eq!(read(&values, columns).1, one_by_one(&values), "{columns} columns");
+                let wide: Vec<f64> = single.iter().copied().map(f64::from).collect();
+                assert_eq!(read(&single, columns).1, one_by_one(&wide), "{columns} columns");
+            }
+        }
+    }
+
     /// Rows together as rows one by one, to the bit, with whatever follows them: a row's last lanes must not see the next row.
     #[test]
     fn rows_together_have_the_extremes_of_each() {
@@ -353,10 +489,7 @@ mod tests {
             values[4 * columns..5 * columns].fill(f32::NAN);
             values[6 * columns] = f32::INFINITY;
             let wide: Vec<f64> = values.iter().copied().map(f64::from).collect();
-            let mut found = vec![RowExtremes::default(); rows];
-            let mut found_wide = found.clone();
-            extremes_of_rows(&values, columns, &mut found);
-            extremes_of_rows(&wide, columns, &mut found_wide);
+            let (found, found_wide) = (read(&values, columns).0, read(&wide, columns).0);
             for (row, found) in found.iter().zip(&found_wide).enumerate() {
                 let one = row_extremes(&values[row * columns..][..columns]);
                 let one_wide = row_extremes(&wide[row * columns..][..columns]);

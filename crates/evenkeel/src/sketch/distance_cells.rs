@@ -96,23 +96,11 @@ impl DistanceCells {
     /// Replaces the cells of some scores by their bins. There is a score for each cell.
     pub(crate) fn find_bins(&self, scores: &[f64], points: &[f64], cells: &mut [u32]) {
         for (cells, scores) in cells.chunks_mut(TOGETHER).zip(scores.chunks(TOGETHER)) {
-            let (mut cut, mut count) = ([0_u8; TOGETHER], 0);
-            for (group, cells) in cells.chunks_mut(GROUP).enumerate() {
-                let mut any = 0;
-                for cell in cells.iter_mut() {
-                    *cell = self.bins[*cell as usize];
-                    any |= *cell;
-                }
-                if any & CUT == 0 {
-                    continue;
-                }
-                for (lane, entry) in cells.iter_mut().enumerate() {
-                    // Noted always and counted where it holds: which of them are cut is nothing a processor could guess.
-                    cut[count % TOGETHER] = (group * GROUP + lane) as u8;
-                    count += usize::from(*entry & CUT != 0);
-                    *entry &= !CUT;
-                }
+            for cell in &mut *cells {
+                *cell = self.bins[*cell as usize];
             }
+            let mut cut = [0; TOGETHER + GROUP];
+            let count = unmark(cells, &mut cut);
             for place in &cut[..count] {
                 let place = usize::from(*place);
                 cells[place] = past_cut(cells[place] as usize, scores[place], points) as u32;
@@ -121,10 +109,93 @@ impl DistanceCells {
     }
 }
 
-/// Cells of which is asked at once whether any is cut.
+/// Entries of which is asked at once whether any is cut.
 const GROUP: usize = 8;
 /// Cells that are looked up before those that are cut are looked at again; a byte numbers them.
 const TOGETHER: usize = 256;
+
+/// Takes the marks off some entries, and notes the places of those that had one; gives their number.
+fn unmark(entries: &mut [u32], cut: &mut [u8; TOGETHER + GROUP]) -> usize {
+    let (groups, rest) = entries.as_chunks_mut::<GROUP>();
+    let first = groups.len() * GROUP;
+    #[cfg(target_arch = "x86_64")]
+    let noted = match crate::numeric::simd::has_avx2() {
+        #[expect(unsafe_code, reason = "the processor was asked on the line above")]
+        // SAFETY: the function needs these instructions and no others, and this processor has them.
+        true => unsafe { in_registers::unmark(groups, cut) },
+        false => unmark_each(groups.as_flattened_mut(), 0, cut, 0),
+    };
+    #[cfg(not(target_arch = "x86_64"))]
+    let noted = unmark_each(groups.as_flattened_mut(), 0, cut, 0);
+    unmark_each(rest, first, cut, noted)
+}
+
+/// The same of entries from the place `first` on, one by one, after so many that are noted.
+fn unmark_each(
+    entries: &mut [u32],
+    first: usize,
+    cut: &mut [u8; TOGETHER + GROUP],
+    mut noted: usize,
+) -> usize {
+    for (place, entry) in entries.iter_mut().enumerate() {
+        // Noted always and counted where it holds: which of them are cut is nothing a processor could guess.
+        cut[noted % TOGETHER] = (first + place) as u8;
+        noted += usize::from(*entry & CUT != 0);
+        *entry &= !CUT;
+    }
+    noted
+}
+
+/// The places of the bits of a byte, one after the other.
+const PLACES: [u64; 256] = {
+    let mut places = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let (mut bit, mut count) = (0, 0);
+        while bit < 8 {
+            if byte >> bit & 1 == 1 {
+                places[byte] |= bit << (8 * count);
+                count += 1;
+            }
+            bit += 1;
+        }
+        byte += 1;
+    }
+    places
+};
+
+#[cfg(target_arch = "x86_64")]
+mod in_registers {
+    use std::arch::x86_64::*;
+
+    use super::{CUT, GROUP, PLACES, TOGETHER};
+
+    /// Eight entries at a time: their marks are their signs, and the places of all that are set are written at once.
+    #[target_feature(enable = "avx2,popcnt")]
+    pub(super) fn unmark(groups: &mut [[u32; GROUP]], cut: &mut [u8; TOGETHER + GROUP]) -> usize {
+        let unmarked = _mm256_set1_epi32((!CUT).cast_signed());
+        let mut noted = 0;
+        for (group, entries) in groups.iter_mut().enumerate() {
+            let place = entries.as_mut_ptr().cast();
+            #[expect(unsafe_code, reason = "vector registers are loaded and stored by address")]
+            // SAFETY: eight entries are the 32 bytes that are read and written, and they need not be aligned.
+            let found = unsafe {
+                let found = _mm256_loadu_si256(place);
+                _mm256_storeu_si256(place, _mm256_and_si256(found, unmarked));
+                found
+            };
+            let signs = _mm256_movemask_ps(_mm256_castsi256_ps(found)).cast_unsigned() as u8;
+            // Each of eight bytes more by the first place of the group.
+            let places =
+                PLACES[usize::from(signs)] + (group * GROUP) as u64 * 0x0101_0101_0101_0101;
+            if let Some(room) = cut[noted..].first_chunk_mut::<GROUP>() {
+                *room = places.to_le_bytes();
+            }
+            noted += signs.count_ones() as usize;
+        }
+        noted
+    }
+}
 
 /// Index of the first of the points at or after a score, where the first `lowest` are known to lie before it.
 #[inline]

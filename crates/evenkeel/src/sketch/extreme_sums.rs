@@ -7,6 +7,7 @@
 //! The same whole numbers as [`SketchedLaw::add`] adds one by one. A score costs one load to find its bin and one addition there: the number
 //! of scores of a bin stands above the sum of their moments.
 
+use super::crowded_bins::CrowdedBins;
 use super::distance_cells::DistanceCells;
 use super::lac_sums::whole;
 use super::sketched_law::{SketchedLaw, UNIT, WHOLE};
@@ -33,8 +34,9 @@ pub(super) struct ExtremeSums<'a> {
     terms: Box<[Terms; 2]>,
     /// Rows waiting in `terms`.
     waiting: usize,
-    /// Moments and numbers of each law; shape `(K + 1,)`.
-    bins: [Vec<u128>; 2],
+    /// Moments and numbers of each law; shape `(places,)`.
+    sums: [Vec<u128>; 2],
+    places: CrowdedBins,
     /// Rows in the bins.
     rows: u32,
 }
@@ -44,38 +46,50 @@ impl<'a> ExtremeSums<'a> {
     pub(super) fn new(cells: &'a DistanceCells, points: &'a [f64]) -> Self {
         let none =
             || Terms { scores: [0.0; TOGETHER], moments: [0.0; TOGETHER], cells: [0; TOGETHER] };
-        let bins = vec![0; points.len() + 1];
-        let (terms, bins) = (Box::new([none(), none()]), [bins.clone(), bins]);
-        Self { cells, points, terms, waiting: 0, bins, rows: 0 }
+        let places = CrowdedBins::new(points.len() + 1);
+        let sums = vec![0; places.places()];
+        let (terms, sums) = (Box::new([none(), none()]), [sums.clone(), sums]);
+        Self { cells, points, terms, waiting: 0, sums, places, rows: 0 }
     }
 
-    /// Adds the smallest and the largest score of a row, in `[0, 1]`. Sums are handed to the laws where they are full.
-    #[inline]
-    pub(super) fn add(&mut self, low: f64, high: f64, laws: [&mut SketchedLaw; 2]) {
-        let [lower, upper] = &mut *self.terms;
-        lower.scores[self.waiting] = low;
-        upper.scores[self.waiting] = high;
-        self.waiting += 1;
-        if self.waiting == TOGETHER {
-            self.add_waiting(laws);
+    /// Adds the smallest and the largest scores of some rows, in `[0, 1]`. Sums are handed to the laws where they are full.
+    pub(super) fn add(
+        &mut self,
+        lowest: &[f64],
+        highest: &[f64],
+        [lower, upper]: [&mut SketchedLaw; 2],
+    ) {
+        let (mut lowest, mut highest) = (lowest, highest);
+        while !lowest.is_empty() {
+            let count = lowest.len().min(TOGETHER - self.waiting);
+            let room = self.waiting..self.waiting + count;
+            let (low, high) = (lowest.split_at(count), highest.split_at(count));
+            self.terms[0].scores[room.clone()].copy_from_slice(low.0);
+            self.terms[1].scores[room].copy_from_slice(high.0);
+            (lowest, highest) = (low.1, high.1);
+            self.waiting += count;
+            if self.waiting == TOGETHER {
+                self.add_waiting([&mut *lower, &mut *upper]);
+            }
         }
     }
 
     /// Adds the rows that wait.
     fn add_waiting(&mut self, laws: [&mut SketchedLaw; 2]) {
-        let Self { cells, points, terms, waiting, bins, rows } = self;
-        for ((terms, bins), law) in terms.iter_mut().zip(&mut *bins).zip(laws) {
+        let Self { cells, points, terms, waiting, sums, places, rows } = self;
+        for ((terms, sums), law) in terms.iter_mut().zip(&mut *sums).zip(laws) {
             let (smallest, largest) = make_terms(terms, *waiting, cells);
             law.saw(smallest);
             law.saw(largest);
             let Terms { scores, moments, cells: found } = terms;
             let found = &mut found[..(*waiting).min(TOGETHER)];
             cells.find_bins(scores, points, found);
-            for (bin, moment) in found.iter().zip(moments) {
-                bins[*bin as usize] += u128::from(whole(*moment)) + (1 << COUNT);
+            places.find_places(found);
+            for (place, moment) in found.iter().zip(moments) {
+                sums[*place as usize] += u128::from(whole(*moment)) + (1 << COUNT);
             }
             if *rows > MOST_ROWS {
-                hand_on(bins, law);
+                hand_on(sums, places, law);
             }
         }
         *rows = if *rows > MOST_ROWS { 0 } else { *rows + *waiting as u32 };
@@ -87,15 +101,16 @@ impl<'a> ExtremeSums<'a> {
         if self.waiting > 0 {
             self.add_waiting([&mut *lower, &mut *upper]);
         }
-        for (bins, law) in self.bins.iter_mut().zip([lower, upper]) {
-            hand_on(bins, law);
+        for (sums, law) in self.sums.iter_mut().zip([lower, upper]) {
+            hand_on(sums, &self.places, law);
         }
     }
 }
 
 /// Moves the sums of a law to it.
-fn hand_on(bins: &mut [u128], law: &mut SketchedLaw) {
-    for (bin, sum) in bins.iter_mut().enumerate() {
+fn hand_on(sums: &mut [u128], places: &CrowdedBins, law: &mut SketchedLaw) {
+    for (place, sum) in sums.iter_mut().enumerate() {
+        let bin = places.bin_of(place);
         let sum = std::mem::take(sum);
         let count = sum >> COUNT;
         law.add_whole(bin, count * u128::from(WHOLE), sum - (count << COUNT));

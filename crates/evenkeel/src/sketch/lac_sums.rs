@@ -8,23 +8,24 @@
 //! The same whole numbers as [`SketchedLaw::add`] adds one by one. A few hundred labels wait for each other, so that vector registers
 //! are full: each costs one load to find its bin, and two additions in one cache line of what is made of it (`whole_parts`).
 
+use super::crowded_bins::CrowdedBins;
 use super::distance_cells::DistanceCells;
 use super::sketched_law::{SketchedLaw, WHOLE};
 use super::whole_parts::{PartSums, add_labels};
 use crate::numeric::simd::in_widest_registers;
 use crate::rows::Real;
-use crate::score::scaled;
 
 /// Labels that are added together: few enough for the first cache.
 const TOGETHER: usize = 256;
 /// Labels after which the sums are handed on, before their number could overflow.
 const MOST_LABELS: u32 = 1 << 30;
-/// Entries of a row from which asking for vector registers is paid back by widening in them.
-const LONG_ROW: usize = 32;
+/// Probabilities that are widened together.
+const ABREAST: usize = 16;
 
 /// Labels before they are summed; each array has room for the same ones.
 struct Terms {
-    probabilities: [f64; TOGETHER],
+    /// With room for what is written past the end of a row.
+    probabilities: [f64; TOGETHER + ABREAST],
     scores: [f64; TOGETHER],
     /// Cells and then bins.
     bins: [u32; TOGETHER],
@@ -39,8 +40,9 @@ pub(super) struct LacSums<'a> {
     terms: Box<Terms>,
     /// Labels waiting in `terms`.
     waiting: usize,
-    /// Shape `(K + 1,)`.
-    bins: Vec<PartSums>,
+    /// Of each place; shape `(places,)`.
+    sums: Vec<PartSums>,
+    places: CrowdedBins,
     /// Labels in the bins.
     labels: u32,
 }
@@ -48,33 +50,63 @@ pub(super) struct LacSums<'a> {
 impl<'a> LacSums<'a> {
     /// No rows yet, of so many classes, over points with these cells.
     pub(super) fn new(cells: &'a DistanceCells, points: &'a [f64], classes: usize) -> Self {
-        let none = [0.0; TOGETHER];
-        let terms = Terms { probabilities: none, scores: none, bins: [0; TOGETHER] };
+        let terms = Terms {
+            probabilities: [0.0; TOGETHER + ABREAST],
+            scores: [0.0; TOGETHER],
+            bins: [0; TOGETHER],
+        };
+        let places = CrowdedBins::new(points.len() + 1);
         Self {
             cells,
             points,
             classes: classes as u64,
             terms: Box::new(terms),
             waiting: 0,
-            bins: vec![PartSums::default(); points.len() + 1],
+            sums: vec![PartSums::default(); places.places()],
+            places,
             labels: 0,
         }
     }
 
-    /// Adds a row of probabilities, each multiplied by `scale`; the products lie in `[0, 1]`.
-    #[inline]
-    pub(super) fn add_row<T: Real>(&mut self, values: &[T], scale: f64) {
+    /// Adds rows of probabilities, each multiplied by its scale; the products lie in `[0, 1]`. Sums are handed to the laws where they are
+    /// full.
+    pub(super) fn add<T: Real>(
+        &mut self,
+        values: &[T],
+        scales: &[f64],
+        lower: &mut SketchedLaw,
+        upper: &mut SketchedLaw,
+    ) {
+        let columns = self.classes as usize;
+        let rows_at_once = TOGETHER / columns;
+        if rows_at_once < 2 {
+            for (values, scale) in values.chunks_exact(columns).zip(scales) {
+                self.add_long_row(values, *scale);
+                if self.labels > MOST_LABELS {
+                    self.move_to(lower, upper);
+                }
+            }
+            return;
+        }
+        for (values, scales) in
+            values.chunks(rows_at_once * columns).zip(scales.chunks(rows_at_once))
+        {
+            if self.waiting + values.len() > TOGETHER {
+                self.add_waiting();
+            }
+            widen_rows(values, scales, &mut self.terms.probabilities[self.waiting..]);
+            self.waiting += values.len();
+            if self.labels > MOST_LABELS {
+                self.move_to(lower, upper);
+            }
+        }
+    }
+
+    fn add_long_row<T: Real>(&mut self, values: &[T], scale: f64) {
         let mut rest = values;
         while !rest.is_empty() {
             let (now, later) = rest.split_at(rest.len().min(TOGETHER - self.waiting));
-            let room = &mut self.terms.probabilities[self.waiting..][..now.len()];
-            if now.len() < LONG_ROW {
-                for (slot, probability) in room.iter_mut().zip(scaled(now, scale)) {
-                    *slot = probability;
-                }
-            } else {
-                widen_long(now, scale, room);
-            }
+            widen_rows(now, &[scale], &mut self.terms.probabilities[self.waiting..]);
             self.waiting += now.len();
             rest = later;
             if self.waiting == TOGETHER {
@@ -85,13 +117,14 @@ impl<'a> LacSums<'a> {
 
     /// Sums the labels that wait.
     fn add_waiting(&mut self) {
-        let Self { cells, points, classes, terms, waiting, bins, labels } = self;
+        let Self { cells, points, classes, terms, waiting, sums, places, labels } = self;
         let uniform = 1.0 / *classes as f64;
         find_cells(terms, cells);
         // A loop by itself: beside the sums, a wrong guess about a cut cell would throw away their work.
         let found = &mut terms.bins[..*waiting];
         cells.find_bins(&terms.scores, points, found);
-        add_labels(&terms.probabilities, uniform, found, bins);
+        places.find_places(found);
+        add_labels(&terms.probabilities, uniform, found, sums);
         *labels += *waiting as u32;
         *waiting = 0;
     }
@@ -101,19 +134,14 @@ impl<'a> LacSums<'a> {
         classes <= MOST_LABELS as usize
     }
 
-    /// Whether the sums must be handed on before another row of the classes at hand.
-    #[inline]
-    pub(super) fn is_full(&self) -> bool {
-        self.labels > MOST_LABELS
-    }
-
     /// Moves the sums to the laws of a pair.
     pub(super) fn move_to(&mut self, lower: &mut SketchedLaw, upper: &mut SketchedLaw) {
         self.add_waiting();
         self.labels = 0;
         // Whole units divide with a remainder, for each label alike.
         let uniform_mass = u128::from(WHOLE / self.classes);
-        for (bin, sums) in self.bins.iter_mut().enumerate() {
+        for (place, sums) in self.sums.iter_mut().enumerate() {
+            let bin = self.places.bin_of(place);
             let (count, [mass, moment, uniform]) = std::mem::take(sums).wholes();
             lower.add_whole(bin, mass, moment);
             upper.add_whole(bin, u128::from(count) * uniform_mass, uniform);
@@ -122,10 +150,26 @@ impl<'a> LacSums<'a> {
 }
 
 in_widest_registers! {
-    fn widen_long[T: Real](values: &[T], scale: f64, out: &mut [f64]) -> () {
-        for (slot, value) in out.iter_mut().zip(values) {
-            let wide: f64 = (*value).into();
-            *slot = wide * scale;
+    /// Rows of equal length, each multiplied by its scale, one after the other. What is behind them in `out` may change.
+    fn widen_rows[T: Real](values: &[T], scales: &[f64], out: &mut [f64]) -> () {
+        let columns = values.len() / scales.len().max(1);
+        for (row, scale) in scales.iter().enumerate() {
+            let (end, mut first) = ((row + 1) * columns, row * columns);
+            // A few at a time, past the end of the row too: the next one writes over them.
+            while first < end
+                && let Some(now) = values[first..].first_chunk::<ABREAST>()
+                && let Some(out) = out[first..].first_chunk_mut::<ABREAST>()
+            {
+                for lane in 0..ABREAST {
+                    let wide: f64 = now[lane].into();
+                    out[lane] = wide * scale;
+                }
+                first += ABREAST;
+            }
+            for place in first..end {
+                let wide: f64 = values[place].into();
+                out[place] = wide * scale;
+            }
         }
     }
 }

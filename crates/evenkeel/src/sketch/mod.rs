@@ -6,7 +6,8 @@
 //! distance_cells     the bin of a score by the high bits of its distance from the end
 //! sketched_law       mass and first moment in (t_(k-1), t_k], whole multiples of 2^-62
 //! sandwich_sketch    two pairs of such laws, from one scan
-//! lac_sums           its f-u pair for 1 - p, many rows at once
+//! lac_block          a block of rows of 1 - p for both, many rows at once
+//! lac_sums           its f-u pair; extreme_sums its min-max pair; crowded_bins where both are summed
 //! whole_parts        sums of whole parts in vector registers, for it
 //! target_table       every probability while they are few, a sandwich_sketch when they are many
 //! law_sums           three laws of the label plan at the calibration scores, and a tail
@@ -24,9 +25,11 @@
 
 mod abscissae;
 mod confidences;
+mod crowded_bins;
 mod distance_cells;
 mod extreme_sums;
 mod gathered_masses;
+mod lac_block;
 mod lac_sums;
 mod law_sums;
 pub(crate) mod log_bins;
@@ -44,6 +47,8 @@ pub(crate) mod target_table;
 #[cfg(test)]
 mod tests;
 mod whole_parts;
+#[cfg(target_arch = "x86_64")]
+mod whole_parts_avx512;
 
 pub use abscissae::Abscissae;
 pub(crate) use confidences::Confidences;

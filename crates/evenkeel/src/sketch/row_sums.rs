@@ -7,6 +7,7 @@
 //! 64 bits hold the sums of thousands of rows, and four laws of a label are one addition in a vector register.
 
 use super::abscissae::Abscissae;
+use super::crowded_bins::CrowdedBins;
 use super::distance_cells::DistanceCells;
 use super::law_sums::{LawSums, MOST_LAWS, fixed};
 use crate::error::Result;
@@ -31,10 +32,11 @@ struct Wide<'a> {
     cells: &'a DistanceCells,
     /// Registers of a bin.
     registers: usize,
-    /// Masses since the last widening, bin after bin.
+    /// Masses since the last widening, place after place.
     narrow: Vec<[u64; ABREAST]>,
+    places: CrowdedBins,
     rows: u32,
-    /// Cells and then bins of a row's labels.
+    /// Cells, then bins and then places of a row's labels.
     bins: Vec<u32>,
     /// Labels in the tails.
     beyond: Vec<u32>,
@@ -49,10 +51,11 @@ impl<'a> RowSums<'a> {
     pub(crate) fn new(sums: &'a mut LawSums, points: &'a Abscissae, scores: usize) -> Self {
         let wide = points.cells_for(scores).map(|cells| {
             let registers = sums.laws().div_ceil(ABREAST);
-            let narrow = vec![[0; ABREAST]; (points.points().len() + 1) * registers];
+            let places = CrowdedBins::new(points.points().len() + 1);
+            let narrow = vec![[0; ABREAST]; places.places() * registers];
             let (bins, beyond, tail_cells) = (Vec::new(), Vec::new(), Vec::new());
             let nothing = Vec::new();
-            Wide { cells, registers, narrow, rows: 0, bins, beyond, tail_cells, nothing }
+            Wide { cells, registers, narrow, places, rows: 0, bins, beyond, tail_cells, nothing }
         });
         Self { sums, points, wide }
     }
@@ -65,7 +68,7 @@ impl<'a> RowSums<'a> {
         let Self { sums, points, wide: Some(wide) } = self else {
             return self.sums.add_row(row, scores, self.points, laws);
         };
-        wide.find_bins(scores, points.points(), sums.largest());
+        wide.find_places(scores, points.points(), sums.largest());
         wide.nothing.resize(scores.len(), 0.0);
         let law = |place: usize| laws.get(place).copied().unwrap_or(&wide.nothing);
         for register in 0..wide.registers.min(MOST_REGISTERS) {
@@ -91,9 +94,9 @@ impl<'a> RowSums<'a> {
 }
 
 impl Wide<'_> {
-    /// Bins of a row's scores, and which of them lie beyond that of the largest calibration score.
-    fn find_bins(&mut self, scores: &[f64], points: &[f64], largest: usize) {
-        let Self { cells, bins, beyond, .. } = self;
+    /// Places of a row's scores, and which of them lie beyond the bin of the largest calibration score.
+    fn find_places(&mut self, scores: &[f64], points: &[f64], largest: usize) {
+        let Self { cells, bins, beyond, places, .. } = self;
         bins.resize(scores.len(), 0);
         beyond.resize(scores.len(), 0);
         find_cells(cells, scores, bins);
@@ -105,10 +108,12 @@ impl Wide<'_> {
             count += usize::from(*bin as usize > largest);
         }
         beyond.truncate(count);
+        places.find_places(bins);
     }
 
     fn widen(&mut self, sums: &mut LawSums) {
-        for (bin, registers) in self.narrow.chunks_exact_mut(self.registers).enumerate() {
+        for (place, registers) in self.narrow.chunks_exact_mut(self.registers).enumerate() {
+            let bin = self.places.bin_of(place);
             sums.add_to_bin(bin, registers.iter().flatten().copied());
             registers.fill([0; ABREAST]);
         }
@@ -136,7 +141,8 @@ in_widest_registers! {
         // Four labels of four laws: the compiler turns the square round in registers.
         let fours = laws.map(|law| law[..bins.len()].as_chunks::<4>().0);
         for (at, bins) in bins.as_chunks::<4>().0.iter().enumerate() {
-            let square = fours.map(|law| law[at]);
+            // Written out: `map` is a call where the program is built small.
+            let square = [fours[0][at], fours[1][at], fours[2][at], fours[3][at]];
             let masses: [[u64; ABREAST]; 4] =
                 std::array::from_fn(|label| std::array::from_fn(|law| fixed(square[law][label])));
             for (bin, masses) in bins.iter().zip(masses) {

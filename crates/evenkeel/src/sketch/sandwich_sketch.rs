@@ -16,20 +16,15 @@
 use serde::{Deserialize, Serialize};
 
 use super::abscissae::Abscissae;
-use super::extreme_sums::ExtremeSums;
-use super::lac_sums::LacSums;
+use super::lac_block::{Added, LawsOfLac};
 use super::row_count::{MOST_ROWS, TOO_MANY_ROWS, contradiction, rows_of_both};
 use super::sketched_law::{Rounding, SketchedLaw, WHOLE, fixed};
 use crate::error::{At, Error, Result, require_same_length};
-use crate::interval::Interval;
 use crate::measure::Dominance;
 use crate::rows::{Real, RowKeys, Rows, row_number};
 use crate::sandwich::extremes::row_range;
 use crate::sandwich::{Construction, Sandwich};
-use crate::score::{
-    LabelMask, RowExtremes, RowScratch, Score, extremes_of_rows, is_allowed, row_scale,
-    widen_scaled,
-};
+use crate::score::{LabelMask, RowScratch, Score, is_allowed, row_scale, widen_scaled};
 
 /// Which laws a sketch keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -236,8 +231,16 @@ impl SandwichSketch {
     ) -> Result<Self> {
         keys.check(block.rows())?;
         self.require_labels(block.columns())?;
-        if *score == Score::Lac && self.add_lac(keys, block)? == Added::Yes {
-            return Ok(self);
+        if *score == Score::Lac {
+            let laws = LawsOfLac {
+                abscissae: &self.abscissae,
+                extremes: self.extremes.as_mut().map(pair_of),
+                model_uniform: self.model_uniform.as_mut().map(pair_of),
+            };
+            if laws.add(keys, block)? == Added::Yes {
+                self.rows += block.rows() as u64;
+                return Ok(self);
+            }
         }
         self.add_one_by_one(keys, block, score)
     }
@@ -443,89 +446,6 @@ impl SandwichSketch {
         Err(Error::IncompatibleSketches { what: "number of labels" })
     }
 
-    /// The fast path for scores `1 - p`: one look at a row gives both extremes and the check that it holds probabilities, and
-    /// the `f-u` pair is summed over many rows at once. Nothing was added where the block or the range does not suit it.
-    ///
-    /// # Errors
-    /// If a row does not hold probabilities.
-    fn add_lac<T: Real>(&mut self, keys: RowKeys<'_>, block: Rows<'_, T>) -> Result<Added> {
-        let Self { abscissae, extremes: kept, model_uniform, .. } = self;
-        // One pair needs two lookups a row, the other one for every label.
-        let lookups = match model_uniform {
-            Some(_) => block.values().len(),
-            None => 2 * block.rows(),
-        };
-        let (cells, points) = (abscissae.cells_for(lookups), abscissae.points());
-        let mut sums = match (&model_uniform, cells) {
-            (None, _) => None,
-            // In other ranges positions are not the scores themselves.
-            (Some(_), Some(cells))
-                if abscissae.range() == Interval::UNIT && LacSums::hold(block.columns()) =>
-            {
-                Some(LacSums::new(cells, points, block.columns()))
-            }
-            (Some(_), _) => return Ok(Added::No),
-        };
-        let mut counts = match (&kept, cells) {
-            // Fewer rows than bins cost more to move on than to add one by one.
-            (Some(_), Some(cells))
-                if abscissae.range() == Interval::UNIT && block.rows() > points.len() =>
-            {
-                Some(ExtremeSums::new(cells, points))
-            }
-            _ => None,
-        };
-        let columns = block.columns();
-        let mut found = [RowExtremes::default(); TOGETHER];
-        for (group, values) in block.values().chunks(TOGETHER * columns).enumerate() {
-            let found = &mut found[..values.len() / columns];
-            extremes_of_rows(values, columns, found);
-            for (place, extremes) in found.iter().enumerate() {
-                let values = &values[place * columns..][..columns];
-                let row = keys.key(group * TOGETHER + place);
-                let scale = extremes.scale(block.what(), row, values)?;
-                let (low, high) = (1.0 - extremes.largest * scale, 1.0 - extremes.smallest * scale);
-                match (&mut *kept, &mut counts) {
-                    (Some(pair), Some(counts)) => counts.add(low, high, pair_of(pair)),
-                    (Some(pair), None) => {
-                        for (law, score) in [(&mut pair.lower, low), (&mut pair.upper, high)] {
-                            let bin = match cells {
-                                Some(cells) => cells.bin(cells.cell(score), score, points),
-                                None => abscissae.locate(score),
-                            };
-                            // Scores 1 - p lie in [0, 1]; the abscissae may cover another range.
-                            law.add(bin, position(abscissae, row, score)?, 1.0, WHOLE);
-                            law.saw(score);
-                        }
-                    }
-                    (None, _) => {}
-                }
-                if let (Some(pair), Some(sums)) = (&mut *model_uniform, &mut sums) {
-                    if sums.is_full() {
-                        sums.move_to(&mut pair.lower, &mut pair.upper);
-                    }
-                    sums.add_row(values, scale);
-                    pair.upper.saw(low);
-                    pair.upper.saw(high);
-                    pair.lower.saw(low);
-                    // A label without mass is no atom of the lower law and must not widen its extremes.
-                    pair.lower.saw(match extremes.smallest > 0.0 {
-                        true => high,
-                        false => 1.0 - smallest_positive(values) * scale,
-                    });
-                }
-            }
-        }
-        if let (Some(pair), Some(mut counts)) = (kept, counts) {
-            counts.move_to(pair_of(pair));
-        }
-        if let (Some(pair), Some(mut sums)) = (model_uniform, sums) {
-            sums.move_to(&mut pair.lower, &mut pair.upper);
-        }
-        self.rows += block.rows() as u64;
-        Ok(Added::Yes)
-    }
-
     /// Adds one row to the laws kept: scores `(C,)`, and the plausibilities `(C,)` that `f-u`
     /// needs.
     ///
@@ -580,28 +500,9 @@ impl SandwichSketch {
     }
 }
 
-/// Rows that are looked at together.
-const TOGETHER: usize = 64;
-
 /// Both laws of a pair.
 fn pair_of(pair: &mut Pair) -> [&mut SketchedLaw; 2] {
     [&mut pair.lower, &mut pair.upper]
-}
-
-/// Whether a path took a block of rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Added {
-    Yes,
-    No,
-}
-
-/// The smallest entry above zero of a row that has one.
-fn smallest_positive<T: Real>(values: &[T]) -> f64 {
-    let smallest = values.iter().map(|value| -> f64 { (*value).into() });
-    smallest.fold(
-        f64::INFINITY,
-        |least, value| if value > 0.0 && value < least { value } else { least },
-    )
 }
 
 /// Where a score lies, from the low end in units of the range: 0 and 1 at its ends.
@@ -609,7 +510,7 @@ fn smallest_positive<T: Real>(values: &[T]) -> f64 {
 /// # Errors
 /// If it lies a million ranges away, or is not finite.
 #[inline]
-fn position(abscissae: &Abscissae, row: u64, score: f64) -> Result<f64> {
+pub(super) fn position(abscissae: &Abscissae, row: u64, score: f64) -> Result<f64> {
     let range = abscissae.range();
     let position = (score - range.low()) / range.width();
     // Also false for a NaN, which would otherwise be added to a moment as 0.

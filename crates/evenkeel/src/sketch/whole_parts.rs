@@ -1,4 +1,4 @@
-//! Sums of whole parts of numbers, four numbers of a label in one vector register.
+//! Sums of whole parts of numbers, four or all eight numbers of a label in one vector register.
 //!
 //! ```text
 //! x in [0, 2^62]      floor(x) = 2^32 high + low      |low| <= 2^31
@@ -11,9 +11,9 @@
 use super::sketched_law::UNIT;
 
 /// A number whose last bit is worth `2^32`.
-const COARSE: f64 = (1_u128 << 84) as f64;
+pub(super) const COARSE: f64 = (1_u128 << 84) as f64;
 /// A number whose last bit is worth one, with room on both sides.
-const FINE: f64 = 6_755_399_441_055_744.0;
+pub(super) const FINE: f64 = 6_755_399_441_055_744.0;
 
 /// Bits that hold the high and the low part of `floor(number)`, for numbers in `[0, 2^62]`.
 #[inline(always)]
@@ -63,16 +63,24 @@ fn numbers_of(probability: f64, uniform: f64) -> [f64; 3] {
 /// Adds the parts of labels of these probabilities, each to the sums of its bin; there is a bin for each of them.
 pub(super) fn add_labels(probabilities: &[f64], uniform: f64, bins: &[u32], sums: &mut [PartSums]) {
     #[cfg(target_arch = "x86_64")]
-    if crate::numeric::simd::has_avx2() {
+    if crate::numeric::simd::has_avx512() {
         #[expect(unsafe_code, reason = "the processor was asked on the line above")]
         // SAFETY: the function needs these instructions and no others, and this processor has them.
+        return unsafe {
+            super::whole_parts_avx512::add_labels(probabilities, uniform, bins, sums)
+        };
+    }
+    #[cfg(target_arch = "x86_64")]
+    if crate::numeric::simd::has_avx2() {
+        #[expect(unsafe_code, reason = "the processor was asked on the line above")]
+        // SAFETY: as above.
         return unsafe { in_registers::add_labels(probabilities, uniform, bins, sums) };
     }
     add_each(probabilities, uniform, bins, sums);
 }
 
 #[inline(always)]
-fn add_each(probabilities: &[f64], uniform: f64, bins: &[u32], sums: &mut [PartSums]) {
+pub(super) fn add_each(probabilities: &[f64], uniform: f64, bins: &[u32], sums: &mut [PartSums]) {
     for (bin, probability) in bins.iter().zip(probabilities) {
         sums[*bin as usize].add(numbers_of(*probability, uniform));
     }
@@ -219,11 +227,25 @@ mod tests {
                     *sum += u128::from(number as u64);
                 }
             }
-            let (mut wide, mut narrow) = ([PartSums::default(); 5], [PartSums::default(); 5]);
-            add_labels(&probabilities, uniform, &bins, &mut wide);
-            add_each(&probabilities, uniform, &bins, &mut narrow);
-            assert_eq!(wide.map(|sums| sums.wholes()), expected);
-            assert_eq!(narrow.map(|sums| sums.wholes()), expected);
+            let made = |add: &dyn Fn(&mut [PartSums])| {
+                let mut sums = [PartSums::default(); 5];
+                add(&mut sums);
+                sums.map(|sums| sums.wholes())
+            };
+            let added = made(&|sums| add_labels(&probabilities, uniform, &bins, sums));
+            assert_eq!(added, expected);
+            assert_eq!(made(&|sums| add_each(&probabilities, uniform, &bins, sums)), expected);
+            #[cfg(target_arch = "x86_64")]
+            if crate::numeric::simd::has_avx2() {
+                let narrow = |sums: &mut [PartSums]| {
+                    #[expect(unsafe_code, reason = "the processor was asked two lines above")]
+                    // SAFETY: the function needs these instructions and no others.
+                    unsafe {
+                        in_registers::add_labels(&probabilities, uniform, &bins, sums);
+                    }
+                };
+                assert_eq!(made(&narrow), expected);
+            }
         }
     }
 }
