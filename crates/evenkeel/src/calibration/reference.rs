@@ -8,7 +8,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::error::{Error, Result};
 use crate::rows::Real;
@@ -20,8 +20,8 @@ use crate::sketch::row_sample::RowSample;
 const MOST_CELLS: usize = 1 << 20;
 
 /// Labeled rows of the calibration data, as they were given.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(into = "Stored", try_from = "Stored")]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(try_from = "Stored<String, Vec<usize>>")]
 pub struct Reference {
     probabilities: ReferenceRows,
     labels: Vec<usize>,
@@ -114,12 +114,12 @@ impl Reference {
 }
 
 /// As it stands in a file: numbers as base64 of their little-endian bytes, which keeps every bit in half the space.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct Stored {
+#[derive(Serialize, Deserialize)]
+struct Stored<P, L> {
     of: usize,
     precision: Precision,
-    probabilities: String,
-    labels: Vec<usize>,
+    probabilities: P,
+    labels: L,
 }
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -129,25 +129,35 @@ enum Precision {
     Float64,
 }
 
-impl From<Reference> for Stored {
-    fn from(reference: Reference) -> Self {
-        let (precision, bytes): (_, Vec<u8>) = match &reference.probabilities {
-            ReferenceRows::F32(values) => {
-                (Precision::Float32, values.iter().flat_map(|value| value.to_le_bytes()).collect())
-            }
-            ReferenceRows::F64(values) => {
-                (Precision::Float64, values.iter().flat_map(|value| value.to_le_bytes()).collect())
-            }
+// By hand: `serde(into)` would copy all rows before they become text.
+impl Serialize for Reference {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let (precision, probabilities) = match &self.probabilities {
+            ReferenceRows::F32(values) => (Precision::Float32, text_of(values, f32::to_le_bytes)),
+            ReferenceRows::F64(values) => (Precision::Float64, text_of(values, f64::to_le_bytes)),
         };
-        let probabilities = STANDARD.encode(bytes);
-        Self { of: reference.of, precision, probabilities, labels: reference.labels }
+        Stored { of: self.of, precision, probabilities, labels: &self.labels }.serialize(serializer)
     }
 }
 
-impl TryFrom<Stored> for Reference {
+/// Bytes of numbers as base64.
+fn text_of<T: Copy, const N: usize>(values: &[T], bytes_of: impl Fn(T) -> [u8; N]) -> String {
+    // Whole groups of three bytes, so that nothing but the last piece is padded.
+    const PIECE: usize = 3 << 10;
+    let mut text = String::with_capacity((values.len() * N).div_ceil(3) * 4);
+    let mut bytes = Vec::with_capacity(PIECE * N);
+    for piece in values.chunks(PIECE) {
+        bytes.clear();
+        piece.iter().for_each(|value| bytes.extend_from_slice(&bytes_of(*value)));
+        STANDARD.encode_string(&bytes, &mut text);
+    }
+    text
+}
+
+impl TryFrom<Stored<String, Vec<usize>>> for Reference {
     type Error = Error;
 
-    fn try_from(stored: Stored) -> Result<Self> {
+    fn try_from(stored: Stored<String, Vec<usize>>) -> Result<Self> {
         let bytes = STANDARD
             .decode(stored.probabilities)
             .map_err(|_| damaged("its calibration rows are not base64"))?;
@@ -193,6 +203,19 @@ mod tests {
             let read: Reference = serde_json::from_str(&text).unwrap();
             assert_eq!(read, reference);
             read.check(2).unwrap();
+        }
+    }
+
+    /// Made piece by piece, the text is that of all bytes at once.
+    #[test]
+    fn text_does_not_show_its_pieces() {
+        for count in [0, 1, 2, 3, 3071, 3072, 3073, 10_000] {
+            let values: Vec<f64> = (0..count).map(|index| f64::from(index).sqrt()).collect();
+            let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+            assert_eq!(text_of(&values, f64::to_le_bytes), STANDARD.encode(bytes));
+            let single: Vec<f32> = values.iter().map(|value| *value as f32).collect();
+            let bytes: Vec<u8> = single.iter().flat_map(|value| value.to_le_bytes()).collect();
+            assert_eq!(text_of(&single, f32::to_le_bytes), STANDARD.encode(bytes));
         }
     }
 

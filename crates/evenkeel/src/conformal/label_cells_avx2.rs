@@ -14,8 +14,11 @@ use super::label_sets::WORD;
 /// Labels in a register.
 const LANES: usize = 32;
 
+/// Writes whole rows of zeros and ones from their words, over so many labels.
+type Write = fn(&[u64], usize, &mut [u8]);
+
 /// The way through AVX2 for sets over so many labels, where it is the faster one and the processor has it.
-pub(super) fn if_faster(classes: usize) -> Option<fn(&[u64], usize, &mut [u8])> {
+pub(super) fn if_faster(classes: usize) -> Option<Write> {
     if classes < LANES || !std::arch::is_x86_feature_detected!("avx2") {
         return None;
     }

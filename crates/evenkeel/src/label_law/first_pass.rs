@@ -19,6 +19,7 @@ use crate::error::{Error, Result, SideInput, require_same_length};
 use crate::numeric::simd::in_widest_registers;
 use crate::numeric::tempered_log_sum_exp;
 use crate::rows::{Real, RowKeys, Rows};
+use crate::score::ROWS_TOGETHER;
 use crate::shift::Prediction;
 use crate::sketch::row_sample::RowSample;
 use crate::sketch::{Confidences, contradiction, rows_of_both};
@@ -223,11 +224,12 @@ impl FirstPass {
         require_same_length("target classes", block.classes(), "calibration classes", classes)?;
         let mut reader = RowReader::new(classes);
         for offset in 0..block.rows() {
+            if unsampled == Unsampled::Read && offset % ROWS_TOGETHER == 0 {
+                // Those that the sample takes too, though reading them asks again: many rows are looked at in the time of a few.
+                block.require_rows(offset..block.rows().min(offset + ROWS_TOGETHER), keys)?;
+            }
             let row = keys.key(offset);
             if !self.said.takes(row) {
-                if unsampled == Unsampled::Read {
-                    block.require_row(offset, row)?;
-                }
                 continue;
             }
             reader.read_logits(block, offset, row)?;

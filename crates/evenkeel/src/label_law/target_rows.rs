@@ -7,6 +7,8 @@
 //! candidates      ln max(f_y, floor)   as given
 //! ```
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::kept_rows::KeptRow;
@@ -15,8 +17,10 @@ use super::law_map::LabelLawMap;
 use crate::error::{Error, Result};
 use crate::numeric::simd::in_widest_registers;
 use crate::numeric::softmax;
-use crate::rows::{Real, Rows, row_number};
-use crate::score::{CandidateScores, RowScratch, Score, row_scale, widen_scaled};
+use crate::rows::{Real, RowKeys, Rows, row_number};
+use crate::score::{
+    CandidateScores, ExtremesOfRows, ROWS_TOGETHER, RowScratch, Score, row_scale, widen_scaled,
+};
 
 /// Rows of a table in memory that a thread takes at a time. No result depends on it: what blocks
 /// leave behind merges exactly.
@@ -50,12 +54,24 @@ impl<T: Real> TargetRows<'_, T> {
         }
     }
 
-    /// An error unless a plan can read the block's row `offset`, which has the key `row`.
-    pub(super) fn require_row(&self, offset: usize, row: u64) -> Result<()> {
+    /// An error unless a plan can read these rows of the block, for the first that it cannot.
+    pub(super) fn require_rows(&self, offsets: Range<usize>, keys: RowKeys<'_>) -> Result<()> {
         match self {
-            Self::Probabilities(rows) => row_scale(rows.what(), row, rows.row(offset)).map(drop),
-            Self::Logits(rows) => require_logits(rows.what(), row_number(row), rows.row(offset)),
-            Self::Candidates(candidates) => plausibility(candidates, offset).map(drop),
+            Self::Probabilities(rows) => {
+                let (columns, mut extremes) = (rows.columns(), ExtremesOfRows::new());
+                let values = &rows.values()[offsets.start * columns..offsets.end * columns];
+                for (group, values) in values.chunks(ROWS_TOGETHER * columns).enumerate() {
+                    let first = offsets.start + group * ROWS_TOGETHER;
+                    extremes.read(rows.what(), |row| keys.key(first + row), values, columns)?;
+                }
+                Ok(())
+            }
+            Self::Logits(rows) => offsets.into_iter().try_for_each(|offset| {
+                require_logits(rows.what(), row_number(keys.key(offset)), rows.row(offset))
+            }),
+            Self::Candidates(candidates) => offsets
+                .into_iter()
+                .try_for_each(|offset| plausibility(candidates, offset).map(drop)),
         }
     }
 }

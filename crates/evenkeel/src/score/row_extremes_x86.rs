@@ -47,7 +47,7 @@ pub(super) fn extremes_of_groups(
 /// fetches ahead by itself, begins anew each time.
 #[inline(always)]
 fn prefetch_ahead(chunk: &[f32]) {
-    const AHEAD: usize = 2048;
+    const AHEAD: usize = 8192;
     #[expect(unsafe_code, reason = "prefetching takes an address")]
     // SAFETY: every x86-64 processor has the instruction, which reads nothing that a program could see, whatever the address.
     unsafe {

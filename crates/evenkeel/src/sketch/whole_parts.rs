@@ -9,6 +9,8 @@
 //! once, from their number. Conversions to whole numbers, which AVX2 does one by one, and carries to a second word are not needed.
 
 use super::sketched_law::UNIT;
+#[cfg(target_arch = "x86_64")]
+use crate::numeric::simd::{has_avx2, has_avx512};
 
 /// A number whose last bit is worth `2^32`.
 pub(super) const COARSE: f64 = (1_u128 << 84) as f64;
@@ -63,18 +65,19 @@ fn numbers_of(probability: f64, uniform: f64) -> [f64; 3] {
 /// Adds the parts of labels of these probabilities, each to the sums of its bin; there is a bin for each of them.
 pub(super) fn add_labels(probabilities: &[f64], uniform: f64, bins: &[u32], sums: &mut [PartSums]) {
     #[cfg(target_arch = "x86_64")]
-    if crate::numeric::simd::has_avx512() {
-        #[expect(unsafe_code, reason = "the processor was asked on the line above")]
-        // SAFETY: the function needs these instructions and no others, and this processor has them.
-        return unsafe {
-            super::whole_parts_avx512::add_labels(probabilities, uniform, bins, sums)
-        };
-    }
-    #[cfg(target_arch = "x86_64")]
-    if crate::numeric::simd::has_avx2() {
-        #[expect(unsafe_code, reason = "the processor was asked on the line above")]
-        // SAFETY: as above.
-        return unsafe { in_registers::add_labels(probabilities, uniform, bins, sums) };
+    {
+        use super::whole_parts_avx512 as wide;
+        #[expect(unsafe_code, reason = "the processor is asked right before each")]
+        // SAFETY: each function needs the instructions that were asked for and no others.
+        unsafe {
+            if has_avx512() {
+                wide::add_labels(probabilities, uniform, bins, sums);
+                return;
+            } else if has_avx2() {
+                in_registers::add_labels(probabilities, uniform, bins, sums);
+                return;
+            }
+        }
     }
     add_each(probabilities, uniform, bins, sums);
 }
@@ -236,7 +239,7 @@ mod tests {
             assert_eq!(added, expected);
             assert_eq!(made(&|sums| add_each(&probabilities, uniform, &bins, sums)), expected);
             #[cfg(target_arch = "x86_64")]
-            if crate::numeric::simd::has_avx2() {
+            if has_avx2() {
                 let narrow = |sums: &mut [PartSums]| {
                     #[expect(unsafe_code, reason = "the processor was asked two lines above")]
                     // SAFETY: the function needs these instructions and no others.
