@@ -1,16 +1,26 @@
 //! Rows that are kept on request: as they came, compressed.
 //!
 //! ```text
-//! precision, 1 byte (4 or 8) | classes, 4 bytes | zstd of the numbers, low byte first
+//! precision, 1 byte (4 or 8) | classes, 4 bytes | zlib of the numbers, low byte first
 //! ```
+//! Stores made by earlier states of the repository hold zstd in place of zlib, and are read: the first byte tells. Nothing is packed by
+//! zstd any more, because its packing is a thirtieth of the program.
 
+use std::io::{Read, Write};
+
+use flate2::Compression;
+use flate2::read::ZlibDecoder;
+use flate2::write::ZlibEncoder;
 use evenkeel_jobs::{AnyRows, MemorySource, RowSource};
 
 use crate::error::{MonitorError, Result};
 
 /// Rows larger than this are not kept: 256 MB of numbers a batch.
 const MOST_BYTES: usize = 1 << 28;
-const LEVEL: i32 = 3;
+/// Packing by more than this gains nothing: most of a probability's bits are noise.
+const LEVEL: Compression = Compression::fast();
+/// How what zstd packed begins; what zlib packed begins with another byte.
+const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 /// Row-major numbers in the precision they came in.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,18 +68,16 @@ impl KeptRows {
         };
         let mut bytes = vec![precision];
         bytes.extend_from_slice(&u32::try_from(classes).unwrap_or(u32::MAX).to_le_bytes());
-        let packed = zstd::bulk::compress(&numbers, LEVEL)
-            .map_err(|_| damaged("they cannot be compressed"))?;
-        bytes.extend_from_slice(&packed);
-        Ok(bytes)
+        let mut packing = ZlibEncoder::new(bytes, LEVEL);
+        let packed = packing.write_all(&numbers).and_then(|()| packing.finish());
+        packed.map_err(|_| damaged("they cannot be compressed"))
     }
 
     /// Reads them back.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let (head, packed) =
             bytes.split_at_checked(5).ok_or_else(|| damaged("their end is missing"))?;
-        let numbers = zstd::bulk::decompress(packed, MOST_BYTES)
-            .map_err(|_| damaged("they cannot be unpacked"))?;
+        let numbers = unpacked(packed).ok_or_else(|| damaged("they cannot be unpacked"))?;
         let classes = u32::from_le_bytes([head[1], head[2], head[3], head[4]]) as usize;
         let whole =
             classes > 0 && numbers.len().is_multiple_of(classes * usize::from(head[0]).max(1));
@@ -130,6 +138,19 @@ impl KeptRows {
     }
 }
 
+/// The numbers as bytes; none if they cannot be unpacked, or are more than are ever kept.
+fn unpacked(packed: &[u8]) -> Option<Vec<u8>> {
+    let mut numbers = Vec::new();
+    let most = MOST_BYTES as u64 + 1;
+    let read = if packed.starts_with(&ZSTD) {
+        zstd::stream::read::Decoder::with_buffer(packed)
+            .and_then(|unpacking| unpacking.take(most).read_to_end(&mut numbers))
+    } else {
+        ZlibDecoder::new(packed).take(most).read_to_end(&mut numbers)
+    };
+    read.is_ok_and(|length| length <= MOST_BYTES).then_some(numbers)
+}
+
 fn damaged(why: &'static str) -> MonitorError {
     evenkeel::Error::Damaged { what: "the rows that were kept", why }.into()
 }
@@ -152,5 +173,30 @@ mod tests {
         assert_eq!(both.rows(), 3);
         assert!(KeptRows::from_bytes(&[4, 2, 0]).is_err());
         assert!(KeptRows::from_bytes(&[4, 2, 0, 0, 0, 9, 9]).is_err());
+    }
+
+    #[test]
+    fn rows_packed_by_zstd_come_back() {
+        // As stores held them: 0.25 and 0.75, in single precision.
+        let mut bytes = vec![4, 2, 0, 0, 0];
+        bytes.extend(ZSTD);
+        bytes.extend([0x20, 8, 65, 0, 0, 0, 0, 0x80, 0x3e, 0, 0, 0x40, 0x3f]);
+        let kept = KeptRows::from_bytes(&bytes).unwrap();
+        assert_eq!(kept, KeptRows::F32(vec![0.25, 0.75], 2));
+        for cut in 5..bytes.len() {
+            assert!(KeptRows::from_bytes(&bytes[..cut]).is_err(), "{cut}");
+        }
+    }
+
+    #[test]
+    fn what_is_cut_or_too_long_is_refused() {
+        let packed = KeptRows::F64(vec![0.1, 0.9], 2).to_bytes().unwrap();
+        for cut in 0..packed.len() {
+            assert!(KeptRows::from_bytes(&packed[..cut]).is_err(), "{cut}");
+        }
+        let mut bomb = ZlibEncoder::new(vec![4, 1, 0, 0, 0], Compression::best());
+        let zeros = vec![0; 1 << 20];
+        (0..=MOST_BYTES >> 20).for_each(|_| bomb.write_all(&zeros).unwrap());
+        assert!(KeptRows::from_bytes(&bomb.finish().unwrap()).is_err());
     }
 }
