@@ -1,6 +1,8 @@
-//! What goes to stdout.
+//! What goes to stdout, and documents that go to files.
 
 use std::io::Write;
+
+use evenkeel_io::AtomicFile;
 
 use crate::failure::Failure;
 
@@ -22,7 +24,14 @@ pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     print(&format!("{text}\n"))
 }
 
-/// One line of JSON.
-pub(crate) fn to_json(value: &impl serde::Serialize) -> Result<String, Failure> {
-    serde_json::to_string(value).map_err(Failure::Json)
+/// Puts one line of JSON in the place of a file, written while it is made: a calibration may keep megabytes of rows.
+pub(crate) fn write_json(
+    mut out: AtomicFile,
+    value: &impl serde::Serialize,
+) -> Result<(), Failure> {
+    match serde_json::to_writer(&mut out, value) {
+        Ok(()) => Ok(out.write_whole("\n")?),
+        Err(error) if error.is_io() => Err(out.error(error.into()).into()),
+        Err(error) => Err(Failure::Json(error)),
+    }
 }

@@ -8,10 +8,10 @@
 
 use std::io::{Read, Write};
 
+use evenkeel_jobs::{AnyRows, MemorySource, RowSource};
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
-use evenkeel_jobs::{AnyRows, MemorySource, RowSource};
 
 use crate::error::{MonitorError, Result};
 

@@ -23,7 +23,7 @@ use crate::args::CalibrateArgs;
 use crate::exit::Outcome;
 use crate::failure::Failure;
 use crate::files::{load_calibration, named_by};
-use crate::output::{print, print_json, to_json};
+use crate::output::{print, print_json, write_json};
 use crate::per_args::Per;
 use crate::progress::Verbosity;
 use crate::settings::{Rates, calibrator, low_levels, on_threads, score};
@@ -252,12 +252,11 @@ fn store(
     let made = job(&mut target, &mut progress)?.named(known)?;
     // Stored before anything is printed: a reader of stdout that goes away must not cost the
     // result.
-    let stored = match &made {
-        Made::One(made) => to_json(&made.calibration)?,
-        Made::PerClass(made) => to_json(&made.calibration)?,
-        Made::PerGroup(made) => to_json(&made.calibration)?,
-    };
-    out.write_whole(format!("{stored}\n"))?;
+    match &made {
+        Made::One(made) => write_json(out, &made.calibration)?,
+        Made::PerClass(made) => write_json(out, &made.calibration)?,
+        Made::PerGroup(made) => write_json(out, &made.calibration)?,
+    }
     let names = known.classes.as_deref();
     match (&made, args.common.show.json) {
         (Made::One(made), true) => {

@@ -6,6 +6,8 @@
 //! Kept: up to [`MOST_CELLS`] probabilities, 4 bytes each where single precision holds them exactly and 8 where not, and
 //! the labels. Of more rows a uniform sample is kept, the same for the same seed.
 
+use std::fmt;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize, Serializer};
@@ -38,13 +40,27 @@ pub enum ReferenceRows {
 }
 
 impl ReferenceRows {
-    /// The narrowest precision that keeps every bit.
-    fn narrowest(values: Vec<f64>) -> Self {
-        if values.iter().all(|value| f64::from(*value as f32).to_bits() == value.to_bits()) {
-            Self::F32(values.into_iter().map(|value| value as f32).collect())
-        } else {
-            Self::F64(values)
+    /// Rows of so many numbers in all, in the narrowest precision that keeps every bit.
+    fn narrowest<'a, T: Real, I: Iterator<Item = &'a [T]>>(
+        rows: impl Fn() -> I,
+        count: usize,
+    ) -> Self {
+        let mut single = Vec::with_capacity(count);
+        for row in rows() {
+            let kept = row.iter().all(|value| {
+                let wide: f64 = (*value).into();
+                f64::from(wide as f32).to_bits() == wide.to_bits()
+            });
+            if !kept {
+                let mut double = Vec::with_capacity(count);
+                for row in rows() {
+                    double.extend(row.iter().map(|value| -> f64 { (*value).into() }));
+                }
+                return Self::F64(double);
+            }
+            single.extend(row.iter().map(|value| (*value).into() as f32));
         }
+        Self::F32(single)
     }
 
     fn len(&self) -> usize {
@@ -75,10 +91,9 @@ impl Reference {
             kept.add_with(row as u64, || row);
         }
         let kept = kept.into_values()?;
-        let given = |row: &usize| probabilities.as_given(*row).iter().map(|value| (*value).into());
-        let values: Vec<f64> = kept.iter().flat_map(given).collect();
+        let given = || kept.iter().map(|row| probabilities.as_given(*row));
         Ok(Self {
-            probabilities: ReferenceRows::narrowest(values),
+            probabilities: ReferenceRows::narrowest(given, kept.len() * classes),
             labels: kept.iter().map(|row| labels[*row]).collect(),
             of: rows,
         })
@@ -132,26 +147,51 @@ enum Precision {
 // By hand: `serde(into)` would copy all rows before they become text.
 impl Serialize for Reference {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let (precision, probabilities) = match &self.probabilities {
-            ReferenceRows::F32(values) => (Precision::Float32, text_of(values, f32::to_le_bytes)),
-            ReferenceRows::F64(values) => (Precision::Float64, text_of(values, f64::to_le_bytes)),
+        let precision = match &self.probabilities {
+            ReferenceRows::F32(_) => Precision::Float32,
+            ReferenceRows::F64(_) => Precision::Float64,
         };
+        let probabilities = Base64(&self.probabilities);
         Stored { of: self.of, precision, probabilities, labels: &self.labels }.serialize(serializer)
     }
 }
 
-/// Bytes of numbers as base64.
-fn text_of<T: Copy, const N: usize>(values: &[T], bytes_of: impl Fn(T) -> [u8; N]) -> String {
+/// Bytes of numbers as base64, made while they are written.
+struct Base64<'a>(&'a ReferenceRows);
+
+impl Serialize for Base64<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl fmt::Display for Base64<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            ReferenceRows::F32(values) => write_base64(values, f32::to_le_bytes, out),
+            ReferenceRows::F64(values) => write_base64(values, f64::to_le_bytes, out),
+        }
+    }
+}
+
+/// Piece by piece, each in the first cache.
+fn write_base64<T: Copy, const N: usize>(
+    values: &[T],
+    bytes_of: impl Fn(T) -> [u8; N],
+    out: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
     // Whole groups of three bytes, so that nothing but the last piece is padded.
-    const PIECE: usize = 3 << 10;
-    let mut text = String::with_capacity((values.len() * N).div_ceil(3) * 4);
+    const PIECE: usize = 3 << 8;
     let mut bytes = Vec::with_capacity(PIECE * N);
+    let mut text = String::new();
     for piece in values.chunks(PIECE) {
         bytes.clear();
         piece.iter().for_each(|value| bytes.extend_from_slice(&bytes_of(*value)));
+        text.clear();
         STANDARD.encode_string(&bytes, &mut text);
+        out.write_str(&text)?;
     }
-    text
+    Ok(())
 }
 
 impl TryFrom<Stored<String, Vec<usize>>> for Reference {
@@ -209,13 +249,15 @@ mod tests {
     /// Made piece by piece, the text is that of all bytes at once.
     #[test]
     fn text_does_not_show_its_pieces() {
-        for count in [0, 1, 2, 3, 3071, 3072, 3073, 10_000] {
+        for count in [0, 1, 2, 3, 767, 768, 769, 10_000] {
             let values: Vec<f64> = (0..count).map(|index| f64::from(index).sqrt()).collect();
             let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-            assert_eq!(text_of(&values, f64::to_le_bytes), STANDARD.encode(bytes));
             let single: Vec<f32> = values.iter().map(|value| *value as f32).collect();
+            let text = Base64(&ReferenceRows::F64(values)).to_string();
+            assert_eq!(text, STANDARD.encode(bytes));
             let bytes: Vec<u8> = single.iter().flat_map(|value| value.to_le_bytes()).collect();
-            assert_eq!(text_of(&single, f32::to_le_bytes), STANDARD.encode(bytes));
+            let text = Base64(&ReferenceRows::F32(single)).to_string();
+            assert_eq!(text, STANDARD.encode(bytes));
         }
     }
 

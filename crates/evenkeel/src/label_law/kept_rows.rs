@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::first_pass::FirstPass;
@@ -12,6 +13,9 @@ use crate::error::Result;
 use crate::numeric::{ABREAST, RowsAbreast};
 use crate::score::row_scale;
 use crate::sketch::contradiction;
+
+/// Rows that are worth another thread.
+const LEAST_ROWS: usize = 256;
 
 /// A row as a pass keeps it; shape `(C,)`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -65,13 +69,17 @@ impl KeptRows {
     pub(crate) fn of(first: &FirstPass) -> Result<Self> {
         // What was seen is in the sample, up to its capacity; a state that was cut or made up may say otherwise.
         let sampled = first.rows.min(first.kept.capacity() as u64);
-        let rows = first.kept.sampled()?.into_iter();
-        let (hashes, logits): (Vec<u64>, Vec<Box<[f64]>>) =
-            rows.map(|row| (row.hash, row.value.logits())).unzip();
-        if logits.len() as u64 != sampled {
+        let rows = first.kept.sampled()?;
+        if rows.len() as u64 != sampled {
             return Err(contradiction("its sample does not hold as many rows as were seen"));
         }
-        let top = logits.iter().map(|row| predicted(row)).collect();
+        let hashes = rows.iter().map(|row| row.hash).collect();
+        let read = rows.into_par_iter().with_min_len(LEAST_ROWS).map(|row| {
+            let logits = row.value.logits();
+            let top = predicted(&logits);
+            (logits, top)
+        });
+        let (logits, top) = read.unzip();
         Ok(Self { logits, top, hashes, abreast: OnceLock::new() })
     }
 
