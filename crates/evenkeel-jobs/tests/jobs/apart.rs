@@ -28,7 +28,9 @@ fn said(calibration: &Calibration, source: MemorySource<'_>) -> Result<String, S
 }
 
 fn columns_of<T: Copy>(values: &[T]) -> Vec<Vec<T>> {
-    (0..CLASSES).map(|class| values.iter().skip(class).step_by(CLASSES).copied().collect()).collect()
+    (0..CLASSES)
+        .map(|class| values.iter().skip(class).step_by(CLASSES).copied().collect())
+        .collect()
 }
 
 /// Both precisions, with any number of threads, as probabilities or logits, from the start of a stream or its middle.
@@ -39,10 +41,7 @@ fn agree(calibration: &Calibration, values: &[f64]) -> Result<String, String> {
     let own: Vec<&[f64]> = own.iter().map(Vec::as_slice).collect();
     let single_own: Vec<&[f32]> = single_own.iter().map(Vec::as_slice).collect();
     let pairs: [(AnyTable<'_>, AnyTable<'_>); 2] = [
-        (
-            AnyRows::f64(values, CLASSES).unwrap().into(),
-            AnyTable::F64(Columns::new(&own).unwrap()),
-        ),
+        (AnyRows::f64(values, CLASSES).unwrap().into(), AnyTable::F64(Columns::new(&own).unwrap())),
         (
             AnyRows::f32(&single, CLASSES).unwrap().into(),
             AnyTable::F32(Columns::new(&single_own).unwrap()),
@@ -56,7 +55,8 @@ fn agree(calibration: &Calibration, values: &[f64]) -> Result<String, String> {
                     |table| MemorySource::new("target", table).of_kind(kind).starting_at(first_row);
                 let by_rows = said(calibration, source(rows));
                 for threads in [1, 2, 5] {
-                    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                    let pool =
+                        rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
                     let by_columns = pool.install(|| said(calibration, source(columns)));
                     assert!(by_columns == by_rows, "{kind:?}, {threads} threads, {first_row}");
                 }
