@@ -100,6 +100,31 @@ fn files_cut_off_at_every_eighth_are_refused() {
     }
 }
 
+/// A page header that says its size again behind all else: the decoder believes the last. It stands in the place of statistics, so that
+/// no page lies elsewhere.
+#[test]
+fn pages_of_two_sizes_are_refused() {
+    let scratch = Scratch::new();
+    let mut bytes = std::fs::read(fixture("codec_snappy.parquet")).unwrap();
+    let after = |bytes: &[u8], first: usize, sought: &[u8]| {
+        let found = bytes[first..].windows(sought.len()).position(|window| window == sought);
+        first + found.unwrap() + sought.len()
+    };
+    // A data page of sixty numbers by a dictionary; its statistics; their end, that of the structure around them and of the header.
+    let start = after(&bytes, 0, b"\x2c\x15\x78\x15\x10\x15\x06\x15\x06\x1c\x18\x08") - 3;
+    let end = after(&bytes, start, b"\x11\x11\x00\x00\x00");
+    // The end of the structure, field 2 as 2^30 bytes, and a field that nothing reads.
+    let twice = b"\x00\x05\x04\x80\x80\x80\x80\x08\x08\xc8\x01";
+    let left = end - start - twice.len() - 2;
+    let header = [twice.as_slice(), &[left as u8], &vec![7; left], &[0]].concat();
+    bytes.splice(start..end, header);
+    let (good, memory) = read_and_measure(&scratch.file("a.parquet", &bytes));
+    assert!(!good && memory < MEMORY_LIMIT, "{memory} bytes");
+    assert!(
+        corpus::message(&scratch.file("a.parquet", &bytes)).contains("a page header is damaged")
+    );
+}
+
 /// How a file is damaged: a place (as a share of the file), and the byte to put there.
 fn damage() -> impl Strategy<Value = Vec<(f64, u8)>> {
     let byte = prop_oneof![any::<u8>(), Just(0xff), Just(0x7f), Just(0x00), Just(0x80)];

@@ -205,3 +205,43 @@ fn a_line_of_commas_is_too_wide_before_it_is_too_long() {
     let message = message(&scratch.file("a.csv", vec![b','; 9 << 20]));
     assert!(message.ends_with("line 1: the row has more than 4194304 cells, the most that can be read; is the matrix transposed?"), "{message}");
 }
+
+/// Pages packed by brotli whose headers claim another length, and such that are damaged: the error says so and names the file.
+#[test]
+fn pages_of_brotli_that_lie() {
+    let scratch = Scratch::new();
+    // The start of the header of the first page of numbers, to its unpacked size, and where the header ends: a dictionary of 480 bytes,
+    // and a page of the second version of 482, levels and numbers.
+    for (name, start, end) in [
+        ("codec_brotli.parquet", &[0x15, 0x04, 0x15, 0xc0, 0x07][..], &[0x12, 0x00, 0x00][..]),
+        ("codec_brotli_v2.parquet", &[0x15, 0x06, 0x15, 0xc4, 0x07], &[0x11, 0x00, 0x00, 0x00]),
+    ] {
+        let bytes = std::fs::read(fixture(name)).unwrap();
+        let after = |first: usize, sought: &[u8]| {
+            let found = bytes[first..].windows(sought.len()).position(|window| window == sought);
+            first + found.unwrap() + sought.len()
+        };
+        let size = after(0, start) - 2;
+        let packed = after(size, end);
+        let claim = (u64::from(bytes[size + 1]) << 7 | u64::from(bytes[size] & 0x7f)) / 2;
+        for (change, words) in [(-1, "longer"), (1, "shorter"), (-200, "longer"), (200, "shorter")]
+        {
+            let claim = claim.checked_add_signed(change).unwrap();
+            let mut bytes = bytes.clone();
+            bytes[size] = (2 * claim) as u8 | 0x80;
+            bytes[size + 1] = (claim >> 6) as u8;
+            let message = message(&scratch.file(name, &bytes));
+            let expected = format!("a page packed with brotli is {words} than the {claim} bytes");
+            assert!(message.contains(&expected) && message.contains(name), "{message}");
+        }
+        // Half of what was packed, and noise.
+        let mut half = bytes.clone();
+        half[size + 3..size + 5].copy_from_slice(&[0xd8, 0x04]);
+        let mut noise = bytes.clone();
+        noise[packed + 2..packed + 400].fill(0xff);
+        for bytes in [half, noise] {
+            let message = message(&scratch.file(name, &bytes));
+            assert!(message.contains(name), "{message}");
+        }
+    }
+}

@@ -225,6 +225,7 @@ fn parquet_of_brotli() {
             assert_eq!(numbers(&format!("codec_{codec}.parquet:{column}")), expected, "{codec}");
         }
     }
+    assert_eq!(numbers("nulls_brotli_v2.parquet:p"), numbers("nulls_zstd_v2.parquet:p"));
     assert_reads("lists_brotli_v2.parquet", &reference("reference.csv"), 5, true);
     assert_reads("lists_zstd_v2.parquet", &reference("reference.csv"), 5, true);
 }

@@ -34,6 +34,62 @@ fn cells_of_parquet_are_written_as_people_write_them() {
     assert!(words.iter().all(|row| ["cat", "dog", "eel"].contains(&row[0].as_str())));
 }
 
+/// A page of nulls alone holds nothing to unpack, whether its header calls it packed or not; one that is no shorter packed lies as it is.
+#[test]
+fn pages_of_brotli_that_are_not_packed() {
+    let expected = read(&fixture("nulls_zstd_v2.parquet"), &["none", "p"], 1000).unwrap();
+    assert_eq!(expected.len(), 40);
+    assert!(expected.iter().all(|row| row[0].is_empty() && row[1].parse::<f64>().is_ok()));
+    let mut bytes = std::fs::read(fixture("nulls_brotli_v2.parquet")).unwrap();
+    let scratch = Scratch::new();
+    for flag in [0x12, 0x11] {
+        // The first page is that of the nulls; its flag stands before its statistics.
+        let place = bytes.windows(4).position(|window| window[1..] == [0x1c, 0x36, 0x50]).unwrap();
+        bytes[place] = flag;
+        let path = scratch.file("a.parquet", &bytes);
+        assert_eq!(read(&path, &["none", "p"], 7).unwrap(), expected, "{flag}");
+    }
+}
+
+/// Statistics in a page header may be longer than what is read of a file at a time, 8192 bytes.
+#[test]
+fn headers_of_pages_may_be_long() {
+    use parquet::data_type::{ByteArray, ByteArrayType};
+    use parquet::file::properties::{EnabledStatistics, WriterProperties};
+    const LONGEST: usize = 4096;
+    let ids: Vec<String> = (0..7).map(|row| row.to_string().repeat(LONGEST)).collect();
+    let values: Vec<ByteArray> = ids.iter().map(|id| id.as_str().into()).collect();
+    let written = |statistics: bool| {
+        let schema = "message table { required binary id (UTF8); }";
+        let schema = parquet::schema::parser::parse_message_type(schema).unwrap().into();
+        let properties = WriterProperties::builder()
+            .set_statistics_enabled(EnabledStatistics::Page)
+            .set_write_page_header_statistics(statistics)
+            .set_statistics_truncate_length(None)
+            .set_data_page_row_count_limit(2)
+            .set_write_batch_size(1)
+            .build();
+        let mut writer =
+            parquet::file::writer::SerializedFileWriter::new(Vec::new(), schema, properties.into())
+                .unwrap();
+        let mut group = writer.next_row_group().unwrap();
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<ByteArrayType>().write_batch(&values, None, None).unwrap();
+        column.close().unwrap();
+        group.close().unwrap();
+        writer.into_inner().unwrap()
+    };
+    let bytes = written(true);
+    // A smallest and a largest id for each of four pages.
+    assert!(bytes.len() > written(false).len() + 8 * LONGEST);
+    let scratch = Scratch::new();
+    for at_a_time in [1, 3, 100] {
+        let path = scratch.file("a.parquet", &bytes);
+        let found = read(&path, &["id"], at_a_time).unwrap();
+        assert!(found.iter().flatten().eq(&ids), "{at_a_time} at a time");
+    }
+}
+
 #[test]
 fn cells_of_arrow_are_those_of_parquet() {
     let names = ["when", "id", "p_cat", "label"];

@@ -3,7 +3,7 @@
 
 use ::parquet::column::page::{Page, PageMetadata, PageReader};
 use ::parquet::errors::{ParquetError, Result};
-use brotli_decompressor::Decompressor;
+use brotli_decompressor::{BrotliDecoderParameter, Decompressor};
 use bytes::Bytes;
 use std::io::Read;
 use std::sync::Arc;
@@ -41,8 +41,11 @@ fn unpacked(page: &Bytes, plain: usize, claimed: usize) -> Result<Bytes> {
     whole.extend_from_slice(levels);
     // A page of nulls alone has no numbers, and nothing that could be unpacked.
     if length > 0 {
+        let mut numbers = Decompressor::new(packed, BUFFER_BYTES);
+        // RFC 7932, which parquet means, ends at windows of 16 MB; an extension, which the decoder takes unless told, has room for 1 GB.
+        numbers.set_parameter(BrotliDecoderParameter::BROTLI_DECODER_PARAM_LARGE_WINDOW, 0);
         // One byte more than is claimed is enough to see that there are more.
-        Decompressor::new(packed, BUFFER_BYTES).take(length as u64 + 1).read_to_end(&mut whole)?;
+        numbers.take(length as u64 + 1).read_to_end(&mut whole)?;
     }
     match whole.len() {
         found if found < claimed => Err(differ("shorter")),
@@ -126,5 +129,14 @@ mod tests {
             assert!(unpacked(&Bytes::copy_from_slice(&PACKED[..cut]), 0, 100).is_err());
         }
         assert!(unpacked(&Bytes::from_static(&[0xff; 40]), 0, 100).is_err());
+    }
+
+    /// Four bytes, stored as they are, behind the size of a window: 2^16 bytes, and 2^30 by an extension that parquet does not mean.
+    #[test]
+    fn large_windows_are_refused() {
+        let [plain, large] = [&[0x30, 0x00, 0x10][..], &[0x11, 0x1e, 0x06, 0x00, 0x02]]
+            .map(|window| Bytes::from([window, b"keel", &[0x03]].concat()));
+        assert_eq!(unpacked(&plain, 0, 4).unwrap(), Bytes::from("keel"));
+        assert!(unpacked(&large, 0, 4).is_err());
     }
 }

@@ -1,6 +1,6 @@
 //! Sizes in page headers against the bytes of the pages, checked before the decoder allocates what they claim.
 
-use super::number::{from_zigzag, varint};
+use super::page_header::PageHeader;
 use ::parquet::basic::{Encoding, Type};
 use ::parquet::column::page::{Page, PageMetadata, PageReader};
 use ::parquet::errors::{ParquetError, Result};
@@ -8,7 +8,7 @@ use ::parquet::file::reader::{ChunkReader, Length};
 use ::parquet::schema::types::{ColumnDescPtr, ColumnDescriptor};
 use bytes::Bytes;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufReader, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -89,57 +89,23 @@ pub(super) struct PageHeaderReader {
 impl Read for PageHeaderReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if !self.checked {
-            let claimed = claimed_bytes(self.input.fill_buf()?)?;
-            self.claimed.store(claimed, Ordering::Relaxed);
+            let header = PageHeader::read(&mut self.input)?;
+            self.claimed.store(claimed_bytes(header)?, Ordering::Relaxed);
+            self.input.seek_relative(-header.length.cast_signed())?;
             self.checked = true;
         }
         self.input.read(buffer)
     }
 }
 
-/// Bytes that a page claims to hold, unpacked.
-///
-/// A page header starts with its type, its uncompressed and its compressed size; a checksum may follow, then comes the
-/// structure that belongs to the type. The decoder takes that order for granted, so it is checked here.
-///
-/// ```text
-/// 1 type  2 uncompressed size  3 compressed size  [4 checksum]  5 data page | 6 index | 7 dictionary | 8 data page v2
-/// ```
-fn claimed_bytes(header: &[u8]) -> io::Result<usize> {
-    const NEXT_FIELD_I32: u8 = 0x15;
-    const STRUCTURE: u8 = 12;
-    let mut bytes = header.iter().copied();
-    let mut next = || bytes.next().ok_or_else(damaged);
-    let mut integers = [0_u64; 3];
-    for integer in &mut integers {
-        if next()? != NEXT_FIELD_I32 {
-            return Err(damaged());
-        }
-        let value = varint(&mut next)?.map(from_zigzag).ok_or_else(damaged)?;
-        *integer = u64::try_from(value).map_err(|_| damaged())?;
-    }
-    let [kind, uncompressed, compressed] = integers;
-    let (mut field, mut head) = (3, next()?);
-    if head == NEXT_FIELD_I32 {
-        varint(&mut next)?.ok_or_else(damaged)?;
-        (field, head) = (4, next()?);
-    }
-    // The decoder would take the structure of another type for the page's own, and rely on what it
-    // lacks.
-    if head & 0x0f != STRUCTURE || u64::from(field + (head >> 4)) != kind + 5 {
-        return Err(damaged());
-    }
-    // The decoder allocates what a header claims before it sees a byte of the page.
-    let plausible = MODEST_PAGE_BYTES.max(compressed.saturating_mul(LARGEST_RATIO));
-    if uncompressed > plausible.min(MAX_PAGE_BYTES) {
-        let message = format!("a page of {compressed} bytes claims to hold {uncompressed}");
+/// Bytes that a page claims to hold, unpacked, which the decoder allocates before it sees a byte of the page.
+fn claimed_bytes(PageHeader { packed, unpacked, .. }: PageHeader) -> io::Result<usize> {
+    let plausible = MODEST_PAGE_BYTES.max(packed.saturating_mul(LARGEST_RATIO));
+    if unpacked > plausible.min(MAX_PAGE_BYTES) {
+        let message = format!("a page of {packed} bytes claims to hold {unpacked}");
         return Err(io::Error::new(io::ErrorKind::InvalidData, message));
     }
-    usize::try_from(uncompressed).map_err(|_| damaged())
-}
-
-fn damaged() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, "a page header is damaged")
+    usize::try_from(unpacked).map_err(io::Error::other)
 }
 
 /// Pages of a column chunk that together hold no more values than the footer says, dictionaries no more than their

@@ -10,6 +10,7 @@ mod guard;
 mod leaf_reader;
 mod net;
 mod number;
+mod page_header;
 mod problem;
 mod rows;
 mod text;

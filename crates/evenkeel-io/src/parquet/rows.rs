@@ -171,13 +171,17 @@ pub(super) fn open_column(
     };
     let rows = usize::try_from(group.num_rows()).map_err(|_| damaged)?;
     let brotli = matches!(chunk.compression(), Compression::BROTLI(_));
-    let chunk = match brotli {
-        true => chunk.clone().into_builder().set_compression(Compression::UNCOMPRESSED).build()?,
-        false => chunk.clone(),
+    let plain;
+    let chunk = if brotli {
+        let builder = chunk.clone().into_builder();
+        plain = builder.set_compression(Compression::UNCOMPRESSED).build()?;
+        &plain
+    } else {
+        chunk
     };
     let file = GuardedColumn::new(Arc::clone(file));
     let claimed = file.claimed();
-    let pages = SerializedPageReader::new(Arc::new(file), &chunk, rows, None)?;
+    let pages = SerializedPageReader::new(Arc::new(file), chunk, rows, None)?;
     let pages: Box<dyn PageReader> = match brotli {
         true => Box::new(BrotliPages::new(pages, claimed)),
         false => Box::new(pages),
