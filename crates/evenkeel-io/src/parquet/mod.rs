@@ -3,13 +3,13 @@
 //! Read with the column readers of the `parquet` crate (no arrow). Memory is that of the block and of one page per
 //! column: a file of a thousand plain columns holds a thousand open pages, where one list column holds one.
 
-mod brotli;
 mod columns;
 mod footer;
 mod guard;
 mod leaf_reader;
 mod net;
 mod number;
+mod packed_pages;
 mod page_header;
 mod problem;
 mod rows;

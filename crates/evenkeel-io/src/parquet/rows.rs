@@ -1,10 +1,10 @@
 //! Rows from the columns of row groups.
 
-use super::brotli::BrotliPages;
 use super::columns::{Layout, Leaf};
 use super::guard::{GuardedColumn, GuardedFile, GuardedPages};
 use super::leaf_reader::LeafReader;
 use super::net::no_panic;
+use super::packed_pages::{PackedPages, Unpacker};
 use super::problem::ParquetProblem;
 use crate::block::{Precision, Values};
 use crate::error::{IoError, Result};
@@ -170,9 +170,9 @@ pub(super) fn open_column(
         return Err(damaged);
     };
     let rows = usize::try_from(group.num_rows()).map_err(|_| damaged)?;
-    let brotli = matches!(chunk.compression(), Compression::BROTLI(_));
+    let unpacker = Unpacker::of(chunk.compression())?;
     let plain;
-    let chunk = if brotli {
+    let chunk = if unpacker.is_some() {
         let builder = chunk.clone().into_builder();
         plain = builder.set_compression(Compression::UNCOMPRESSED).build()?;
         &plain
@@ -182,9 +182,9 @@ pub(super) fn open_column(
     let file = GuardedColumn::new(Arc::clone(file));
     let claimed = file.claimed();
     let pages = SerializedPageReader::new(Arc::new(file), chunk, rows, None)?;
-    let pages: Box<dyn PageReader> = match brotli {
-        true => Box::new(BrotliPages::new(pages, claimed)),
-        false => Box::new(pages),
+    let pages: Box<dyn PageReader> = match unpacker {
+        Some(unpacker) => Box::new(PackedPages::new(pages, unpacker, claimed)),
+        None => Box::new(pages),
     };
     let pages = GuardedPages::new(pages, values, descriptor);
     Ok(get_column_reader(descriptor.clone(), Box::new(pages)))
