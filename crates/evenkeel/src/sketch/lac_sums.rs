@@ -256,9 +256,22 @@ mod tests {
     #[test]
     fn the_sums_are_those_of_one_label_after_the_other() {
         let mut stream = Seed::new(11).stream("lac-sums");
-        for (classes, calibration) in
-            [(1, 5), (2, 300), (3, 0), (10, 1000), (37, 100), (97, 3000), (1000, 40)]
-        {
+        for (classes, calibration) in [
+            (1, 5),
+            (2, 300),
+            (3, 0),
+            (10, 1000),
+            (37, 100),
+            (97, 3000),
+            // Around half of what waits together, and all of it.
+            (127, 50),
+            (128, 50),
+            (129, 50),
+            (255, 50),
+            (256, 50),
+            (257, 50),
+            (1000, 40),
+        ] {
             let grid = Grid::new(Interval::UNIT, 1000).unwrap();
             let further: Vec<f64> =
                 (0..calibration).map(|_| 1.0 - stream.uniform().powi(8)).collect();
