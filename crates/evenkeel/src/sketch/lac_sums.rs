@@ -6,7 +6,8 @@
 //! upper   mass += floor(1 / unit / C)  moment += floor(s (1/C) / unit)       the first from a count
 //! ```
 //! The same whole numbers as [`SketchedLaw::add`] adds one by one. A few hundred labels wait for each other, so that vector registers
-//! are full: each costs one load to find its bin, and two additions in one cache line of what is made of it (`whole_parts`).
+//! are full: each costs one load to find its bin, and two additions (with AVX-512 one) in one cache line of what is made of it
+//! (`whole_parts`).
 
 use super::crowded_bins::CrowdedBins;
 use super::distance_cells::DistanceCells;
