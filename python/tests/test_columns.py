@@ -183,12 +183,18 @@ def test_bad_rows_of_columns_that_lie_apart_are_named():
     draws = np.random.default_rng(3)
     probs = draws.dirichlet(np.ones(10), 9000)
     cal = ek.calibrate(probs[:200], draws.integers(0, 10, 200), method="uncorrected")
-    for value, words in [(np.nan, "row 7123"), (-0.5, "row 7123"), (0.9, "row 7123")]:
-        bad = probs.copy()
-        bad[7123, 4] = value
-        for table in (np.asfortranarray(bad), pandas.DataFrame(bad), polars.DataFrame(bad)):
-            with pytest.raises(ek.InvalidInputError, match=words):
-                cal.predict_set(table)
+    wrong = np.tile(probs[7123], (5, 1))
+    wrong[:3, 4] = [np.nan, -0.5, 0.9]
+    # Their sums are one.
+    wrong[3] = [-0.25, 1.25] + [0.0] * 8
+    wrong[4] = [-1e-5, 0.5 + 1e-5, 0.5] + [0.0] * 7
+    for row in wrong:
+        for kind in (np.float32, np.float64):
+            bad = probs.astype(kind)
+            bad[7123] = row
+            for table in (np.asfortranarray(bad), pandas.DataFrame(bad), polars.DataFrame(bad)):
+                with pytest.raises(ek.InvalidInputError, match="row 7123"):
+                    cal.predict_set(table)
     gap = polars.DataFrame(probs).with_columns(polars.when(polars.arange(9000) == 41).then(None).otherwise(polars.col("column_4")).alias("column_4"))
     with pytest.raises(ek.InvalidInputError, match="row 41"):
         cal.predict_set(gap)

@@ -244,6 +244,11 @@ impl<'a> AnyTable<'a> {
 
 #[cfg(test)]
 mod tests {
+    use evenkeel::calibrator::ShiftCalibrator;
+    use evenkeel::method::Method;
+    use evenkeel::score::{Labels, Probabilities, Score};
+    use evenkeel::seed::Seed;
+
     use super::*;
 
     #[test]
@@ -267,6 +272,42 @@ mod tests {
                     assert!(found.iter().copied().eq(expected.copied().map(f64::from)));
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// However few rows the last piece has, the sets of a table are made of its columns.
+    #[test]
+    fn sets_are_made_of_columns_of_any_length() -> Result<()> {
+        let classes = 100;
+        let mut stream = Seed::new(6).stream("sets");
+        let mut columns = vec![Vec::new(); classes];
+        for _ in 0..1100 {
+            let row: Vec<f64> = (0..classes).map(|_| stream.uniform()).collect();
+            let total: f64 = row.iter().sum();
+            columns.iter_mut().zip(row).for_each(|(column, p)| column.push(p / total));
+        }
+        let values: Vec<f64> =
+            (0..200).flat_map(|row| columns.iter().map(move |column| column[row])).collect();
+        let labels = Labels::new((0..200).map(|row| row % classes).collect(), classes)?;
+        let rows = Probabilities::new(&values, classes)?;
+        let calibrator = ShiftCalibrator {
+            method: Method::Uncorrected,
+            score: Score::Lac,
+            alpha: Miscoverage::new(0.1)?,
+            seed: Seed::new(0),
+        };
+        let calibration = calibrator.calibrate(&rows, &labels, &rows)?;
+        #[cfg(target_arch = "x86_64")]
+        let is_wide = std::arch::is_x86_feature_detected!("avx2");
+        #[cfg(not(target_arch = "x86_64"))]
+        let is_wide = false;
+        // Pieces have 512 rows.
+        for length in [1, 40, 512, 513, 1024, 1030, 1087, 1088, 1100] {
+            let columns: Vec<&[f64]> = columns.iter().map(|column| &column[..length]).collect();
+            let table = AnyTable::F64(Columns::new(&columns)?);
+            let sets = table.sets(0..length, &calibration, None);
+            assert_eq!(sets.map(|sets| sets.rows()), is_wide.then_some(length));
         }
         Ok(())
     }

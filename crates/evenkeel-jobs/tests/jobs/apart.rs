@@ -1,5 +1,7 @@
 //! Tables that lie column after column give the sets, and the errors, of their rows.
 
+use std::ops::Range;
+
 use evenkeel::calibration::Calibration;
 use evenkeel::conformal::LabelSets;
 use evenkeel_jobs::{
@@ -10,8 +12,10 @@ use crate::world::{CLASSES, Points, calibrator, methods};
 
 /// More than the parts that one thread is given at a time, and no whole number of words.
 const ROWS: usize = 20_011;
-/// The part of a first thread ends before it.
+/// The second part of one thread ends before it.
 const LATE: usize = 17_003;
+/// Rows of that part, so many that its columns are not the way to its sets.
+const MANY: Range<usize> = 9000..9800;
 
 /// The sets one after the other and what is said of them, or the error.
 fn said(calibration: &Calibration, source: MemorySource<'_>) -> Result<String, String> {
@@ -88,25 +92,61 @@ fn sets() {
     }
 }
 
-/// A part whose rows only just pass for probabilities is made by rows, the others as they lie.
+/// Whether sets of these rows can be made of their columns.
+fn are_made_of_columns(calibration: &Calibration, values: &[f64], rows: Range<usize>) -> bool {
+    let columns = columns_of(&values[rows.start * CLASSES..rows.end * CLASSES]);
+    let columns: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+    calibration.predict_columns(&columns, None).is_some()
+}
+
+fn has_avx2() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return std::arch::is_x86_feature_detected!("avx2");
+    #[cfg(not(target_arch = "x86_64"))]
+    false
+}
+
+/// A few rows that only just pass for probabilities are gathered; a part with many of them is made by rows, the parts before and behind
+/// it as they lie.
 #[test]
 fn sums_that_are_not_one() {
-    let mut test = Points::new(ROWS, 2.0, 3);
-    for value in &mut test.values[LATE * CLASSES..][..CLASSES * 200] {
-        *value *= 1.0 + 9e-4;
+    let calibration = &calibrations()[0];
+    let spoiled = |rows: Range<usize>| {
+        let mut test = Points::new(ROWS, 2.0, 3);
+        for value in &mut test.values[rows.start * CLASSES..rows.end * CLASSES] {
+            *value *= 1.0 + 9e-4;
+        }
+        agree(calibration, &test.values).unwrap();
+        test.values
+    };
+    let values = spoiled(LATE..LATE + 200);
+    assert_eq!(are_made_of_columns(calibration, &values, 16_384..18_432), has_avx2());
+    let values = spoiled(MANY);
+    // Pieces of 2048 rows, four of them a part of one thread.
+    for (first, is_made) in [(0, true), (8192, false), (16_384, true)] {
+        let made = are_made_of_columns(calibration, &values, first..first + 2048);
+        assert_eq!(made, is_made && has_avx2(), "from row {first}");
     }
-    agree(&calibrations()[0], &test.values).unwrap();
 }
 
 /// The first bad row is named, whichever thread meets which.
 #[test]
 fn errors() {
     let calibration = &calibrations()[0];
-    for bad in [f64::NAN, -0.25, 3.0] {
-        for place in [0, 63, LATE] {
+    for bad in [
+        [0.5, f64::NAN, 0.5],
+        [0.5, -0.25, 0.5],
+        [0.5, 3.0, 0.5],
+        // Whose sums are one.
+        [1.25, -0.25, 0.0],
+        [0.5 + 1e-5, -1e-5, 0.5],
+    ] {
+        for place in [0, 63, LATE, ROWS - 1] {
             let mut test = Points::new(ROWS, 2.0, 3);
-            test.values[place * CLASSES + 1] = bad;
-            test.values[(LATE + 700) * CLASSES] = f64::INFINITY;
+            if place <= LATE {
+                test.values[(LATE + 700) * CLASSES] = f64::INFINITY;
+            }
+            test.values[place * CLASSES..][..CLASSES].copy_from_slice(&bad);
             let error = agree(calibration, &test.values).unwrap_err();
             assert!(error.contains(&(1000 + place).to_string()), "{error}");
         }

@@ -222,14 +222,20 @@ impl FirstPass {
         keys.check(block.rows())?;
         let classes = self.classes;
         require_same_length("target classes", block.classes(), "calibration classes", classes)?;
+        // Many rows of probabilities at once, those that the sample takes too, though reading them asks again: of single precision they
+        // are looked at in the time of a few.
+        let is_read = unsampled == Unsampled::Read;
+        let looks_ahead = is_read && matches!(block, TargetRows::Probabilities(_));
         let mut reader = RowReader::new(classes);
         for offset in 0..block.rows() {
-            if unsampled == Unsampled::Read && offset % ROWS_TOGETHER == 0 {
-                // Those that the sample takes too, though reading them asks again: many rows are looked at in the time of a few.
+            if looks_ahead && offset % ROWS_TOGETHER == 0 {
                 block.require_rows(offset..block.rows().min(offset + ROWS_TOGETHER), keys)?;
             }
             let row = keys.key(offset);
             if !self.said.takes(row) {
+                if is_read && !looks_ahead {
+                    block.require_rows(offset..offset + 1, keys)?;
+                }
                 continue;
             }
             reader.read_logits(block, offset, row)?;
@@ -345,4 +351,41 @@ in_widest_registers! {
 pub(super) fn confidence_of(log_total: f64) -> f64 {
     const DIGITS: f64 = (1_u64 << 40) as f64;
     (((-log_total).exp() * DIGITS).round() / DIGITS).min(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows that no sample takes are read all the same, in any form, and the first bad one is named.
+    #[test]
+    fn bad_rows_are_named_whether_the_sample_takes_them_or_not() {
+        let rows = 3 * LEAST_SAID;
+        let good = vec![0.25_f32; 4 * rows];
+        let pass = || FirstPass::new(4, 1.0, 1, 10).expecting(rows);
+        let keys = RowKeys::From(0);
+        let (mut taken, mut passed_over) = (0, 0);
+        for bad in [0, 1, 63, 64, 70, 5000, rows - 2, rows - 1] {
+            match pass().said.takes(bad as u64) {
+                true => taken += 1,
+                false => passed_over += 1,
+            }
+            let mut values = good.clone();
+            values[4 * bad + 2] = f32::NAN;
+            values[4 * rows - 1] = f32::INFINITY;
+            let wide: Vec<f64> = values.iter().copied().map(f64::from).collect();
+            let (single, double) =
+                (Rows::new("rows", &values, 4).unwrap(), Rows::new("rows", &wide, 4).unwrap());
+            for error in [
+                pass().add(keys, &TargetRows::Probabilities(single)).err(),
+                pass().add(keys, &TargetRows::Probabilities(double)).err(),
+                pass().add(keys, &TargetRows::Logits(single)).err(),
+                pass().add(keys, &TargetRows::Logits(double)).err(),
+            ] {
+                let error = error.unwrap().to_string();
+                assert!(error.contains(&format!("row {bad},")), "{error}");
+            }
+        }
+        assert!(taken > 0 && passed_over > 0, "{taken} and {passed_over}");
+    }
 }

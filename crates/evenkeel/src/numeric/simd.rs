@@ -63,7 +63,8 @@ pub(crate) fn has_avx512() -> bool {
         && std::arch::is_x86_feature_detected!("fma")
 }
 
-/// Whether the processor has the instructions of the AVX2 build.
+/// Whether the processor has the instructions of the AVX2 build, and the one that counts bits, which loops written in vector
+/// instructions (`sketch/distance_cells.rs`) use beside them; no processor with AVX2 lacks it.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(crate) fn has_avx2() -> bool {

@@ -477,6 +477,43 @@ mod tests {
         }
     }
 
+    /// Rows whose sums are one, and an entry of which is negative, among good ones.
+    fn negative_entries_are_refused<T: Real>(of: impl Fn(f64) -> T + Copy) {
+        for bad in [[1.25, -0.25, 0.0], [0.5, 0.5 + 1e-5, -1e-5], [-0.0, 1.0, 0.0]] {
+            for columns in [3, 16, 17, 40] {
+                for (count, place) in [(1, 0), (9, 0), (9, 7), (9, 8), (64, 63)] {
+                    let mut values = vec![of(1.0 / columns as f64); count * columns];
+                    let row = &mut values[place * columns..][..columns];
+                    row.fill(of(0.0));
+                    // The last entries, among them those behind the last whole register.
+                    row[columns - 3..].copy_from_slice(&bad.map(of));
+                    let (column, negative) = match bad.iter().position(|value| *value < 0.0) {
+                        Some(column) => (columns - 3 + column, true),
+                        None => (0, false),
+                    };
+                    let found = read(&values, columns).1;
+                    let extremes = row_extremes(&values[place * columns..][..columns]);
+                    let alone = extremes.scale("table", place as u64, &values[place * columns..]);
+                    assert_eq!(found.is_err(), negative, "{bad:?} in {columns} columns");
+                    assert_eq!(found.err(), alone.err().map(|error| error.to_string()));
+                    if negative {
+                        let error = row_scale("table", 7, &values[place * columns..][..columns]);
+                        let at = At::Cell { row: 7, column };
+                        assert!(
+                            matches!(error, Err(Error::Negative { at: found, .. }) if found == at)
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_negative_entry_is_refused_though_the_sum_is_one() {
+        negative_entries_are_refused(|value| value as f32);
+        negative_entries_are_refused(|value| value);
+    }
+
     /// Rows together as rows one by one, to the bit, with whatever follows them: a row's last lanes must not see the next row.
     #[test]
     fn rows_together_have_the_extremes_of_each() {

@@ -264,6 +264,46 @@ mod tests {
         }
     }
 
+    /// Entries of which none, some and all are marked, as many as are looked at together and fewer.
+    #[test]
+    fn marks_are_taken_off_and_noted() {
+        let mut stream = Seed::new(7).stream("marks");
+        for count in [0, 1, 7, 8, 9, 64, 250, 255, TOGETHER] {
+            for marked in [0.0, 0.1, 0.5, 1.0] {
+                let entries: Vec<u32> = (0..count)
+                    .map(|_| {
+                        let mark = if stream.uniform() < marked { CUT } else { 0 };
+                        stream.below(1 << 30) as u32 | mark
+                    })
+                    .collect();
+                let places = (0..count).filter(|place| entries[*place] & CUT != 0);
+                let places: Vec<u8> = places.map(|place| place as u8).collect();
+                let unmarked: Vec<u32> = entries.iter().map(|entry| entry & !CUT).collect();
+                let holds = |found: &[u32], cut: &[u8], noted: usize, way: &str| {
+                    assert_eq!(cut[..noted], places, "{way}, {count} entries");
+                    assert!(found == unmarked, "{way}, {count} entries");
+                };
+                let (mut found, mut cut) = (entries.clone(), [0; TOGETHER + GROUP]);
+                let noted = unmark_each(&mut found, 0, &mut cut, 0);
+                holds(&found, &cut, noted, "one by one");
+                let (mut found, mut cut) = (entries.clone(), [0; TOGETHER + GROUP]);
+                let noted = unmark(&mut found, &mut cut);
+                holds(&found, &cut, noted, "as they are");
+                #[cfg(target_arch = "x86_64")]
+                if crate::numeric::simd::has_avx2() {
+                    let (mut found, mut cut) = (entries.clone(), [0; TOGETHER + GROUP]);
+                    let (groups, rest) = found.as_chunks_mut::<GROUP>();
+                    let first = groups.len() * GROUP;
+                    #[expect(unsafe_code, reason = "the processor was asked above")]
+                    // SAFETY: the function needs these instructions and no others.
+                    let noted = unsafe { in_registers::unmark(groups, &mut cut) };
+                    let noted = unmark_each(rest, first, &mut cut, noted);
+                    holds(&found, &cut, noted, "in registers");
+                }
+            }
+        }
+    }
+
     #[test]
     fn few_scores_of_wide_rows_fall_into_cut_cells() {
         let grid = (0..=1000).map(|index| f64::from(index) / 1000.0);

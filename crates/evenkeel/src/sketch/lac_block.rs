@@ -37,6 +37,10 @@ impl LawsOfLac<'_> {
     /// If a row does not hold probabilities.
     pub(super) fn add<T: Real>(self, keys: RowKeys<'_>, block: Rows<'_, T>) -> Result<Added> {
         let Self { abscissae, mut extremes, mut model_uniform } = self;
+        // Many rows are looked at before any is added: where scores may be refused, another row than the first might be named.
+        if [0.0, 1.0].iter().any(|end| position(abscissae, 0, *end).is_err()) {
+            return Ok(Added::No);
+        }
         // One pair needs two lookups a row, the other one for every label.
         let lookups = match model_uniform {
             Some(_) => block.values().len(),
@@ -140,4 +144,79 @@ fn smallest_positive<T: Real>(values: &[T]) -> f64 {
         f64::INFINITY,
         |least, value| if value > 0.0 && value < least { value } else { least },
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::error::Result;
+    use crate::interval::Interval;
+    use crate::measure::Grid;
+    use crate::rows::{RowKeys, Rows};
+    use crate::score::Score;
+    use crate::sketch::{Abscissae, SandwichSketch, SketchedLaws};
+
+    /// What becomes of rows, or the error, where a path is given so many rows at a time.
+    fn added(
+        empty: &SandwichSketch,
+        values: &[f64],
+        rows: usize,
+        add: impl Fn(SandwichSketch, RowKeys<'_>, Rows<'_, f64>) -> Result<SandwichSketch>,
+    ) -> std::result::Result<SandwichSketch, String> {
+        let blocks = values.chunks(2 * rows).enumerate();
+        let added = blocks.into_iter().try_fold(empty.clone(), |sketch, (block, values)| {
+            add(sketch, RowKeys::From((block * rows) as u64), Rows::new("table", values, 2)?)
+        });
+        added.map_err(|error| error.to_string())
+    }
+
+    /// Rows and scores that are refused, in ranges of any width: the first is named, however the rows are cut.
+    #[test]
+    fn the_first_bad_row_is_named_in_any_block() {
+        let good = [[0.5, 0.5], [0.3, 0.7], [0.0, 1.0]];
+        let tables: [&[[f64; 2]]; 5] = [
+            &[[1.0, 0.0], [0.5, 0.5]],
+            &[[0.5, 0.5], [1.0, 0.0], [0.5, -0.5]],
+            &[[0.9, 0.2]],
+            &good,
+            &[],
+        ];
+        for (low, high) in
+            [(0.0, 1e-7), (1.0 - 1e-7, 1.0), (0.0, 1.0), (-1.0, 2.0), (1e7, 1e7 + 1.0)]
+        {
+            let grid = Grid::new(Interval::new(low, high).unwrap(), 50).unwrap();
+            let empty = SandwichSketch::new(Abscissae::of_grid(&grid), SketchedLaws::Extremes);
+            for (start, end) in [(0, 0), (1, 3), (70, 0), (63, 140)] {
+                for rows in tables {
+                    let values: Vec<f64> = good
+                        .iter()
+                        .cycle()
+                        .take(start)
+                        .chain(rows)
+                        .chain(good.iter().cycle().take(end))
+                        .flatten()
+                        .copied()
+                        .collect();
+                    let expected = added(&empty, &values, 1, |sketch, keys, rows| {
+                        sketch.add_one_by_one(keys, rows, &Score::Lac)
+                    });
+                    for cut in [1, 2, 63, 64, 65, 1000] {
+                        let found = added(&empty, &values, cut, |sketch, keys, rows| {
+                            sketch.add_probabilities(keys, rows, &Score::Lac)
+                        });
+                        match (&found, &expected) {
+                            (Ok(found), Ok(expected)) => assert_eq!(
+                                found.min_max_summary().ok(),
+                                expected.min_max_summary().ok()
+                            ),
+                            _ => assert_eq!(
+                                found.as_ref().err(),
+                                expected.as_ref().err(),
+                                "blocks of {cut} in {low}..{high}"
+                            ),
+                        }
+                    }
+                }
+            }
+        }
+    }
 }

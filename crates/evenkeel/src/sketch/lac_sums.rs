@@ -6,7 +6,8 @@
 //! upper   mass += floor(1 / unit / C)  moment += floor(s (1/C) / unit)       the first from a count
 //! ```
 //! The same whole numbers as [`SketchedLaw::add`] adds one by one. A few hundred labels wait for each other, so that vector registers
-//! are full: each costs one load to find its bin, and two additions in one cache line of what is made of it (`whole_parts`).
+//! are full: each costs one load to find its bin, and two additions (with AVX-512 one) in one cache line of what is made of it
+//! (`whole_parts`).
 
 use super::crowded_bins::CrowdedBins;
 use super::distance_cells::DistanceCells;
@@ -256,9 +257,22 @@ mod tests {
     #[test]
     fn the_sums_are_those_of_one_label_after_the_other() {
         let mut stream = Seed::new(11).stream("lac-sums");
-        for (classes, calibration) in
-            [(1, 5), (2, 300), (3, 0), (10, 1000), (37, 100), (97, 3000), (1000, 40)]
-        {
+        for (classes, calibration) in [
+            (1, 5),
+            (2, 300),
+            (3, 0),
+            (10, 1000),
+            (37, 100),
+            (97, 3000),
+            // Around half of what waits together, and all of it.
+            (127, 50),
+            (128, 50),
+            (129, 50),
+            (255, 50),
+            (256, 50),
+            (257, 50),
+            (1000, 40),
+        ] {
             let grid = Grid::new(Interval::UNIT, 1000).unwrap();
             let further: Vec<f64> =
                 (0..calibration).map(|_| 1.0 - stream.uniform().powi(8)).collect();

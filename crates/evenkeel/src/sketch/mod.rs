@@ -7,8 +7,9 @@
 //! sketched_law       mass and first moment in (t_(k-1), t_k], whole multiples of 2^-62
 //! sandwich_sketch    two pairs of such laws, from one scan
 //! lac_block          a block of rows of 1 - p for both, many rows at once
-//! lac_sums           its f-u pair; extreme_sums its min-max pair; crowded_bins where both are summed
-//! whole_parts        sums of whole parts in vector registers, for it
+//! lac_sums           its f-u pair; extreme_sums its min-max pair
+//! crowded_bins       where these two and row_sums are summed
+//! whole_parts        sums of whole parts in vector registers, for lac_sums
 //! target_table       every probability while they are few, a sandwich_sketch when they are many
 //! law_sums           three laws of the label plan at the calibration scores, and a tail
 //! tails              what lies beyond the largest calibration score: atoms, or masses in cells
