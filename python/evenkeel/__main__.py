@@ -3,22 +3,10 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
-import sysconfig
-from typing import List, Optional
 
-
-def program() -> Optional[str]:
-    """Where the program is: beside this interpreter, in the user's folder of scripts, or on the path."""
-    user = sysconfig.get_preferred_scheme("user") if sys.version_info >= (3, 10) else f"{os.name}_user"
-    folders: List[str] = [sysconfig.get_path("scripts"), sysconfig.get_path("scripts", scheme=user)]
-    for folder in folders:
-        found = shutil.which("evenkeel", path=folder)
-        if found is not None:
-            return found
-    return shutil.which("evenkeel")
+from evenkeel._program import program
 
 
 def main() -> int:

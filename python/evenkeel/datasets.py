@@ -9,11 +9,16 @@ ek.check(demo.probs_cal, demo.y_cal, fog.probs_target)
 
 from __future__ import annotations
 
+import subprocess
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Dict, List
 
 import numpy as np
+
+from evenkeel._errors import EvenkeelError
+from evenkeel._program import program
 
 __all__ = ["Demo", "DemoCondition", "demo"]
 
@@ -82,12 +87,38 @@ def demo() -> Demo:
     roles, and a role has the same images under every condition. Rows are in random order, so the first hundred are a sample too.
     The arrays are yours to change. Made from Fashion-MNIST (Zalando SE, MIT licence); no image is contained.
     """
-    with np.load(Path(__file__).with_name("demo.npz")) as stored:
-        labels = {name: stored[name].astype(np.int64) for name in ("y_cal", "y_target", "y_test", "fifty_rows")}
-        conditions = {
-            name: DemoCondition(
-                name, what, stored[f"{name}_target"], labels["y_target"].copy(), stored[f"{name}_test"], labels["y_test"].copy()
-            )
-            for name, what in _CONDITIONS.items()
-        }
-        return Demo(stored["probs_cal"], labels["y_cal"], list(_CLASSES), conditions, labels["fifty_rows"])
+    here = Path(__file__)
+    with np.load(here.with_name("demo_labels.npz")) as stored:
+        labels = {name: stored[name].astype(np.int64) for name in stored.files}
+    probs = here.with_name("demo_probs.npz")
+    if probs.exists():
+        with np.load(probs) as stored:
+            arrays = {name: stored[name] for name in stored.files}
+    else:
+        arrays = _probabilities_of_program()
+    conditions = {
+        name: DemoCondition(
+            name, what, arrays[f"{name}_target"], labels["y_target"].copy(), arrays[f"{name}_test"], labels["y_test"].copy()
+        )
+        for name, what in _CONDITIONS.items()
+    }
+    return Demo(arrays["probs_cal"], labels["y_cal"], list(_CLASSES), conditions, labels["fifty_rows"])
+
+
+def _probabilities_of_program() -> Dict[str, np.ndarray]:
+    """A wheel with the program inside has the probabilities once, in the program."""
+    found = program()
+    if found is None:
+        raise EvenkeelError(
+            "the probabilities of the demo are in the program `evenkeel`, which is neither beside this Python nor on the path; "
+            "install the wheel with its scripts, or put the program on the path"
+        )
+    names = {"probs_cal": "calibration_probs"}
+    for name in _CONDITIONS:
+        names.update({f"{name}_target": f"{name}_unlabeled", f"{name}_test": f"{name}_test_probs"})
+    with tempfile.TemporaryDirectory() as folder:
+        command = [found, "demo", "--quiet", "--data", folder]
+        wrote = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        if wrote.returncode != 0:
+            raise EvenkeelError(f"the data of the demo: {found} ended with exit code {wrote.returncode}: {wrote.stderr.strip()}")
+        return {name: np.load(Path(folder) / f"{file}.npy") for name, file in names.items()}

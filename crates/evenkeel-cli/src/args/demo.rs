@@ -12,6 +12,9 @@ pub(crate) struct DemoArgs {
     /// Folder for the data and report.html.
     #[arg(long, value_name = "DIR", default_value = "evenkeel-demo")]
     pub out: PathBuf,
+    /// Write the data alone into this folder, and nothing else.
+    #[arg(long, value_name = "DIR", conflicts_with = "nights")]
+    pub data: Option<PathBuf>,
     /// Write thirty nights of batches for the tutorial on monitoring into this folder, and nothing else.
     #[arg(long, value_name = "DIR")]
     pub nights: Option<PathBuf>,

@@ -34,30 +34,33 @@ use crate::table::{Align, Table, colour_on_stdout, percent};
 
 /// The data that ship: softmax outputs of the project's classifier on Fashion-MNIST, clean and corrupted.
 macro_rules! shipped {
-    ($($name:literal),* $(,)?) => {
-        &[$(($name, include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/data/demo/", $name)))),*]
+    ($name:literal) => {
+        include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/data/demo/", $name))
     };
 }
 
-const FILES: &[(&str, &[u8])] = shipped![
-    "calibration_probs.npy",
-    "calibration_labels.npy",
-    "fifty_labels.csv",
-    "clean_unlabeled.npy",
-    "clean_test_probs.npy",
-    "clean_test_labels.npy",
-    "gaussian_noise_1_unlabeled.npy",
-    "gaussian_noise_1_test_probs.npy",
-    "gaussian_noise_1_test_labels.npy",
-    "fog_3_unlabeled.npy",
-    "fog_3_test_probs.npy",
-    "fog_3_test_labels.npy",
-    "motion_blur_5_unlabeled.npy",
-    "motion_blur_5_test_probs.npy",
-    "motion_blur_5_test_labels.npy",
-    "shear_5_unlabeled.npy",
-    "shear_5_test_probs.npy",
-    "shear_5_test_labels.npy",
+/// The same test images under every condition, and so the same labels.
+const TEST_LABELS: &[u8] = shipped!("clean_test_labels.npy");
+
+const FILES: &[(&str, &[u8])] = &[
+    ("calibration_probs.npy", shipped!("calibration_probs.npy")),
+    ("calibration_labels.npy", shipped!("calibration_labels.npy")),
+    ("fifty_labels.csv", shipped!("fifty_labels.csv")),
+    ("clean_unlabeled.npy", shipped!("clean_unlabeled.npy")),
+    ("clean_test_probs.npy", shipped!("clean_test_probs.npy")),
+    ("clean_test_labels.npy", TEST_LABELS),
+    ("gaussian_noise_1_unlabeled.npy", shipped!("gaussian_noise_1_unlabeled.npy")),
+    ("gaussian_noise_1_test_probs.npy", shipped!("gaussian_noise_1_test_probs.npy")),
+    ("gaussian_noise_1_test_labels.npy", TEST_LABELS),
+    ("fog_3_unlabeled.npy", shipped!("fog_3_unlabeled.npy")),
+    ("fog_3_test_probs.npy", shipped!("fog_3_test_probs.npy")),
+    ("fog_3_test_labels.npy", TEST_LABELS),
+    ("motion_blur_5_unlabeled.npy", shipped!("motion_blur_5_unlabeled.npy")),
+    ("motion_blur_5_test_probs.npy", shipped!("motion_blur_5_test_probs.npy")),
+    ("motion_blur_5_test_labels.npy", TEST_LABELS),
+    ("shear_5_unlabeled.npy", shipped!("shear_5_unlabeled.npy")),
+    ("shear_5_test_probs.npy", shipped!("shear_5_test_probs.npy")),
+    ("shear_5_test_labels.npy", TEST_LABELS),
 ];
 
 /// The days of the demo, and what they are.
@@ -153,17 +156,14 @@ fn run_on_pool(args: &DemoArgs) -> Result<Outcome, Failure> {
     if let Some(folder) = &args.nights {
         return nights(folder, args);
     }
-    let folder = args.out.join("data");
-    fs::create_dir_all(&folder).map_err(|error| {
-        Failure::Argument(format!(
-            "could not make {}: {}; choose another --out",
-            folder.display(),
-            system_words(&error)
-        ))
-    })?;
-    for (name, bytes) in FILES {
-        write_file(&folder.join(name), bytes)?;
+    if let Some(folder) = &args.data {
+        write_data(folder, "--data")?;
+        Verbosity::of(args.common.show.quiet)
+            .note(&format!("wrote the data to {}", folder.display()));
+        return Ok(Outcome::Done);
     }
+    let folder = args.out.join("data");
+    write_data(&folder, "--out")?;
     let path = |name: &str| folder.join(name).display().to_string();
     let (probs, labels) = (path("calibration_probs.npy"), path("calibration_labels.npy"));
     let files = LabeledFiles::read(&probs, &labels, ValueKind::Probabilities)?;
@@ -194,6 +194,21 @@ fn run_on_pool(args: &DemoArgs) -> Result<Outcome, Failure> {
         print(&summary(&document, &text_of_check, rates.alpha.get(), &folder))?;
     }
     Ok(Outcome::Done)
+}
+
+/// Writes the data into a folder, which an option chose.
+fn write_data(folder: &Path, option: &str) -> Result<(), Failure> {
+    fs::create_dir_all(folder).map_err(|error| {
+        Failure::Argument(format!(
+            "could not make {}: {}; choose another {option}",
+            folder.display(),
+            system_words(&error)
+        ))
+    })?;
+    for (name, bytes) in FILES {
+        write_file(&folder.join(name), bytes)?;
+    }
+    Ok(())
 }
 
 /// What every day of the demo shares.

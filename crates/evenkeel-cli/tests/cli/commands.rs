@@ -1,5 +1,7 @@
 //! stdout, stderr and exit code of every command.
 
+use std::path::Path;
+
 use crate::running::{Scratch, assert_snapshot, run};
 use crate::{CLEAN, FOG, normalise};
 
@@ -104,6 +106,25 @@ fn compare_with_its_files() {
     {
         assert!(!page.contains(remote), "{remote}");
     }
+}
+
+/// The files of the repository, to the byte; those of the target rows' labels and ids are not handed out.
+#[test]
+fn demo_writes_its_data_alone() {
+    let scratch = Scratch::new();
+    let ran = run(&["demo", "--data", &scratch.at("data")]);
+    assert_eq!((ran.code, &ran.stdout[..]), (0, ""), "{}", ran.stderr);
+    let mut written = 0;
+    for entry in std::fs::read_dir(scratch.at("data")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap();
+        let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/demo").join(name);
+        assert_eq!(std::fs::read(&path).unwrap(), std::fs::read(shipped).unwrap(), "{name:?}");
+        written += 1;
+    }
+    assert_eq!(written, 18);
+    let both = run(&["demo", "--data", &scratch.at("data"), "--nights", &scratch.at("nights")]);
+    assert_eq!(both.code, 2, "{}", both.stderr);
 }
 
 #[test]

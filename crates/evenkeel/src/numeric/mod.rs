@@ -21,6 +21,8 @@ pub(crate) mod gamma;
 pub(crate) mod ln;
 mod rows_abreast;
 pub(crate) mod simd;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod turned_x86;
 
 pub(crate) use exp::{
     add_lanes, dot_in_lanes, exp_of_negative, largest_in_lanes, running_sums, softmax,

@@ -11,6 +11,7 @@ use std::arch::x86_64::*;
 
 use super::probabilities::{ExtremesOfRows, LANES, ROWS_TOGETHER};
 use crate::numeric::simd::{has_avx2, has_avx512};
+use crate::numeric::turned_x86::{turned_eight, turned_four};
 
 /// Rows taken at a time.
 const ABREAST: usize = 8;
@@ -77,21 +78,23 @@ impl Found {
 macro_rules! fold_rows {
     ($rows:ident, $pick:ident) => {{
         // Lanes 0 to 3 of two rows, and lanes 4 to 7.
-        let fours: [__m256; 4] = std::array::from_fn(|row| {
+        let mut fours = [_mm256_setzero_ps(); 4];
+        for (row, four) in fours.iter_mut().enumerate() {
             let (one, other) = ($rows[row], $rows[row + 4]);
-            $pick(
+            *four = $pick(
                 _mm256_permute2f128_ps::<0x31>(one, other),
                 _mm256_permute2f128_ps::<0x20>(one, other),
-            )
-        });
-        let twos: [__m256; 2] = std::array::from_fn(|pair| {
+            );
+        }
+        let mut twos = [_mm256_setzero_ps(); 2];
+        for (pair, two) in twos.iter_mut().enumerate() {
             let (one, other) =
                 (_mm256_castps_pd(fours[2 * pair]), _mm256_castps_pd(fours[2 * pair + 1]));
-            $pick(
+            *two = $pick(
                 _mm256_castpd_ps(_mm256_unpackhi_pd(one, other)),
                 _mm256_castpd_ps(_mm256_unpacklo_pd(one, other)),
-            )
-        });
+            );
+        }
         $pick(
             _mm256_shuffle_ps::<0xdd>(twos[0], twos[1]),
             _mm256_shuffle_ps::<0x88>(twos[0], twos[1]),
@@ -113,10 +116,13 @@ mod wide {
             largest[row] = lanes.1;
             [sums[0][row], sums[1][row]] = lanes.2;
         }
-        let [first, second] = sums.map(|rows| turned(rows));
         let mut sum = _mm512_setzero_pd();
-        for lane in first.into_iter().chain(second) {
-            sum = _mm512_add_pd(sum, lane);
+        for rows in sums {
+            let lanes =
+                turned_eight!(rows, _mm512_unpacklo_pd, _mm512_unpackhi_pd, _mm512_shuffle_f64x2);
+            for lane in lanes {
+                sum = _mm512_add_pd(sum, lane);
+            }
         }
         let smallest = fold_rows!(smallest, _mm256_min_ps);
         let largest = fold_rows!(largest, _mm256_max_ps);
@@ -181,27 +187,6 @@ mod wide {
             _mm512_maskz_loadu_ps(mask, entries.as_ptr())
         }
     }
-
-    /// Rows of a square as its columns.
-    #[target_feature(enable = "avx512f,avx512dq,avx512vl,fma")]
-    #[inline]
-    fn turned(rows: [__m512d; 8]) -> [__m512d; 8] {
-        let pairs = [0, 2, 4, 6];
-        let even = pairs.map(|row| _mm512_unpacklo_pd(rows[row], rows[row + 1]));
-        let odd = pairs.map(|row| _mm512_unpackhi_pd(rows[row], rows[row + 1]));
-        // Quarters 0 and 2 of two registers, or 1 and 3.
-        let near = |pair: [__m512d; 4]| {
-            [0, 2].map(|row| _mm512_shuffle_f64x2::<0x88>(pair[row], pair[row + 1]))
-        };
-        let far = |pair: [__m512d; 4]| {
-            [0, 2].map(|row| _mm512_shuffle_f64x2::<0xdd>(pair[row], pair[row + 1]))
-        };
-        // Columns 0 and 4, 1 and 5, 2 and 6, 3 and 7.
-        let quarters = [near(even), near(odd), far(even), far(odd)];
-        let first = quarters.map(|[a, b]| _mm512_shuffle_f64x2::<0x88>(a, b));
-        let last = quarters.map(|[a, b]| _mm512_shuffle_f64x2::<0xdd>(a, b));
-        [first[0], first[1], first[2], first[3], last[0], last[1], last[2], last[3]]
-    }
 }
 
 /// In registers of 256 bits.
@@ -222,7 +207,14 @@ mod narrow {
         for (rows, out) in sums.as_chunks::<4>().0.iter().zip(found.sums.as_chunks_mut::<4>().0) {
             let mut sum = _mm256_setzero_pd();
             for quarter in 0..4 {
-                for lane in turned(rows.map(|row| row[quarter])) {
+                let [a, b, c, d] = rows;
+                let lanes = turned_four!(
+                    [a[quarter], b[quarter], c[quarter], d[quarter]],
+                    _mm256_unpacklo_pd,
+                    _mm256_unpackhi_pd,
+                    _mm256_permute2f128_pd
+                );
+                for lane in lanes {
                     sum = _mm256_add_pd(sum, lane);
                 }
             }
@@ -296,21 +288,6 @@ mod narrow {
         unsafe {
             _mm256_loadu_ps(entries.as_ptr())
         }
-    }
-
-    /// Rows of a square as its columns.
-    #[target_feature(enable = "avx2,fma")]
-    #[inline]
-    fn turned(rows: [__m256d; 4]) -> [__m256d; 4] {
-        let [a, b, c, d] = rows;
-        let even = [_mm256_unpacklo_pd(a, b), _mm256_unpacklo_pd(c, d)];
-        let odd = [_mm256_unpackhi_pd(a, b), _mm256_unpackhi_pd(c, d)];
-        [
-            _mm256_permute2f128_pd::<0x20>(even[0], even[1]),
-            _mm256_permute2f128_pd::<0x20>(odd[0], odd[1]),
-            _mm256_permute2f128_pd::<0x31>(even[0], even[1]),
-            _mm256_permute2f128_pd::<0x31>(odd[0], odd[1]),
-        ]
     }
 }
 

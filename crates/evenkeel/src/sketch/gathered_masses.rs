@@ -23,6 +23,11 @@ pub(super) struct GatheredMasses {
     laws: usize,
 }
 
+/// The mass that a row gives to a label. No closure: loops over labels should hold it whatever a compiler is told about size.
+pub(super) trait MassOfLabel: Copy {
+    fn of(&self, label: usize) -> u64;
+}
+
 impl GatheredMasses {
     /// No mass in any cell, of so many laws.
     pub(super) fn new(laws: usize) -> Self {
@@ -43,13 +48,13 @@ impl GatheredMasses {
 
     /// Adds the masses of some labels under the only law, each to the cell of its label.
     #[inline(always)]
-    pub(super) fn add_each(&mut self, labels: &[u32], cells: &[u32], mass: impl Fn(usize) -> u64) {
+    pub(super) fn add_each(&mut self, labels: &[u32], cells: &[u32], mass: impl MassOfLabel) {
         for labels in labels.chunks(FETCHED) {
             self.fetch(labels, cells);
             for label in labels {
                 let label = *label as usize;
                 let cell = cells[label] as usize;
-                let (sum, carried) = self.low[cell].overflowing_add(mass(label));
+                let (sum, carried) = self.low[cell].overflowing_add(mass.of(label));
                 self.low[cell] = sum;
                 if carried {
                     self.carry(cell, 1);
@@ -72,8 +77,8 @@ impl GatheredMasses {
         &mut self,
         labels: &[u32],
         cells: &[u32],
-        one: impl Fn(usize) -> u64,
-        other: impl Fn(usize) -> u64,
+        one: impl MassOfLabel,
+        other: impl MassOfLabel,
     ) {
         for labels in labels.chunks(FETCHED) {
             self.fetch(labels, cells);
@@ -81,8 +86,8 @@ impl GatheredMasses {
                 let label = *label as usize;
                 let cell = cells[label] as usize;
                 let pair = &mut self.low.as_chunks_mut::<2>().0[cell];
-                let (first, first_carried) = pair[0].overflowing_add(one(label));
-                let (second, second_carried) = pair[1].overflowing_add(other(label));
+                let (first, first_carried) = pair[0].overflowing_add(one.of(label));
+                let (second, second_carried) = pair[1].overflowing_add(other.of(label));
                 *pair = [first, second];
                 if first_carried | second_carried {
                     self.carry(2 * cell, u64::from(first_carried));
@@ -143,6 +148,15 @@ mod tests {
     use crate::seed::Seed;
     use crate::sketch::log_bins::cell_of;
 
+    #[derive(Clone, Copy)]
+    struct Drawn<'m>(&'m [u64]);
+
+    impl MassOfLabel for Drawn<'_> {
+        fn of(&self, label: usize) -> u64 {
+            self.0[label]
+        }
+    }
+
     /// Sums are those of 128 bits, with carries, by every way in, of one law and of two.
     #[test]
     fn sums_are_exact() {
@@ -156,15 +170,8 @@ mod tests {
                 let masses: Vec<u64> =
                     (0..18).map(|_| stream.bits() >> (8 * (round % 8))).collect();
                 match laws {
-                    1 => found.add_each(&labels, &cells, |label| masses[label]),
-                    _ => {
-                        found.add_pairs(
-                            &labels,
-                            &cells,
-                            |label| masses[label],
-                            |label| masses[9 + label],
-                        );
-                    }
+                    1 => found.add_each(&labels, &cells, Drawn(&masses)),
+                    _ => found.add_pairs(&labels, &cells, Drawn(&masses), Drawn(&masses[9..])),
                 }
                 for (law, expected) in expected.iter_mut().enumerate() {
                     for label in labels.iter().map(|label| *label as usize) {

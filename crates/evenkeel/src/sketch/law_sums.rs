@@ -12,7 +12,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::gathered_masses::find_tail_cells;
+use super::gathered_masses::{MassOfLabel, find_tail_cells};
 use super::row_count::{MOST_ROWS, contradiction, rows_of_both};
 use super::tails::{StoredTail, Tails};
 use crate::error::{At, Error, Result};
@@ -34,6 +34,28 @@ const RANGE_SLACK: f64 = 1e-9;
 #[inline(always)]
 pub(super) fn fixed(mass: f64) -> u64 {
     (mass + 1.0).to_bits().wrapping_sub(1f64.to_bits())
+}
+
+/// Masses under a law; shape `(C,)`.
+#[derive(Clone, Copy)]
+struct OfLaw<'l>(&'l [f64]);
+
+impl MassOfLabel for OfLaw<'_> {
+    #[inline(always)]
+    fn of(&self, label: usize) -> u64 {
+        fixed(self.0[label])
+    }
+}
+
+/// Twice the masses under the mean of two laws.
+#[derive(Clone, Copy)]
+struct OfBoth<'l>(&'l [f64], &'l [f64]);
+
+impl MassOfLabel for OfBoth<'_> {
+    #[inline(always)]
+    fn of(&self, label: usize) -> u64 {
+        fixed(self.0[label]) + fixed(self.1[label])
+    }
 }
 
 /// What thresholds are made of, by the places of laws.
@@ -152,12 +174,12 @@ impl LawSums {
     ///
     /// # Errors
     /// If a score is outside the range.
-    pub(super) fn add_to_tails<'l>(
+    pub(super) fn add_to_tails(
         &mut self,
         row: u64,
         labels: &[u32],
         scores: &[f64],
-        laws: &[&'l [f64]],
+        laws: &[&[f64]],
         cells: &mut Vec<u32>,
     ) -> Result<()> {
         let Self { aims, tails, range, .. } = self;
@@ -174,26 +196,22 @@ impl LawSums {
             }
         }
         let law = |place: u8| laws[usize::from(place)];
-        let of_law = |law: &'l [f64]| move |label: usize| fixed(law[label]);
-        let of_both = |one: &'l [f64], other: &'l [f64]| {
-            move |label: usize| fixed(one[label]) + fixed(other[label])
-        };
         match (&aims[..], tails.all_gathered()) {
-            ([Aim::Law(a)], Some(masses)) => masses.add_each(labels, cells, of_law(law(*a))),
+            ([Aim::Law(a)], Some(masses)) => masses.add_each(labels, cells, OfLaw(law(*a))),
             ([Aim::Mean(a, b)], Some(masses)) => {
-                masses.add_each(labels, cells, of_both(law(*a), law(*b)));
+                masses.add_each(labels, cells, OfBoth(law(*a), law(*b)));
             }
             ([Aim::Law(a), Aim::Law(b)], Some(masses)) => {
-                masses.add_pairs(labels, cells, of_law(law(*a)), of_law(law(*b)));
+                masses.add_pairs(labels, cells, OfLaw(law(*a)), OfLaw(law(*b)));
             }
             ([Aim::Law(a), Aim::Mean(b, c)], Some(masses)) => {
-                masses.add_pairs(labels, cells, of_law(law(*a)), of_both(law(*b), law(*c)));
+                masses.add_pairs(labels, cells, OfLaw(law(*a)), OfBoth(law(*b), law(*c)));
             }
             ([Aim::Mean(a, b), Aim::Law(c)], Some(masses)) => {
-                masses.add_pairs(labels, cells, of_both(law(*a), law(*b)), of_law(law(*c)));
+                masses.add_pairs(labels, cells, OfBoth(law(*a), law(*b)), OfLaw(law(*c)));
             }
             ([Aim::Mean(a, b), Aim::Mean(c, d)], Some(masses)) => {
-                let (one, other) = (of_both(law(*a), law(*b)), of_both(law(*c), law(*d)));
+                let (one, other) = (OfBoth(law(*a), law(*b)), OfBoth(law(*c), law(*d)));
                 masses.add_pairs(labels, cells, one, other);
             }
             _ => {

@@ -99,6 +99,7 @@ mod in_registers {
     };
 
     use super::{COARSE, FINE, PartSums, UNIT};
+    use crate::numeric::turned_x86::turned_four;
 
     /// Four labels at a time: their parts are made, turned round and added without leaving the registers, two additions of four
     /// words a label. The compiler, left to itself, would turn the square of four labels word by word.
@@ -121,8 +122,18 @@ mod in_registers {
             let [a, b] = parts_of(_mm256_mul_pd(probability, unit));
             let [c, d] = parts_of(moment);
             let [e, f] = parts_of(uniform_moment);
-            let first = turned([a, b, c, d]);
-            let second = turned([e, f, _mm256_set1_epi64x(1), _mm256_setzero_si256()]);
+            let first = turned_four!(
+                [a, b, c, d],
+                _mm256_unpacklo_epi64,
+                _mm256_unpackhi_epi64,
+                _mm256_permute2x128_si256
+            );
+            let second = turned_four!(
+                [e, f, _mm256_set1_epi64x(1), _mm256_setzero_si256()],
+                _mm256_unpacklo_epi64,
+                _mm256_unpackhi_epi64,
+                _mm256_permute2x128_si256
+            );
             for ((bin, first), second) in bins.iter().zip(first).zip(second) {
                 let [first_sums, second_sums] = &mut sums[*bin as usize].0;
                 add(first_sums, first);
@@ -134,6 +145,7 @@ mod in_registers {
 
     /// [`parts_of`](super::parts_of) four numbers.
     #[target_feature(enable = "avx2")]
+    #[inline]
     fn parts_of(number: __m256d) -> [__m256i; 2] {
         let coarse = _mm256_set1_pd(COARSE);
         let rounded = _mm256_add_pd(number, coarse);
@@ -143,6 +155,7 @@ mod in_registers {
     }
 
     #[target_feature(enable = "avx2")]
+    #[inline]
     fn numbers(numbers: &[f64; 4]) -> __m256d {
         #[expect(unsafe_code, reason = "vector registers are loaded by address")]
         // SAFETY: four numbers are the 32 bytes that are read, and they need not be aligned.
@@ -152,6 +165,7 @@ mod in_registers {
     }
 
     #[target_feature(enable = "avx2")]
+    #[inline]
     fn add(sums: &mut [u64; 4], more: __m256i) {
         let place = sums.as_mut_ptr().cast();
         #[expect(unsafe_code, reason = "vector registers are loaded and stored by address")]
@@ -159,19 +173,6 @@ mod in_registers {
         unsafe {
             _mm256_storeu_si256(place, _mm256_add_epi64(_mm256_loadu_si256(place), more));
         }
-    }
-
-    /// Rows of a square as its columns.
-    #[target_feature(enable = "avx2")]
-    fn turned(rows: [__m256i; 4]) -> [__m256i; 4] {
-        let even = [0, 2].map(|row| _mm256_unpacklo_epi64(rows[row], rows[row + 1]));
-        let odd = [0, 2].map(|row| _mm256_unpackhi_epi64(rows[row], rows[row + 1]));
-        [
-            _mm256_permute2x128_si256::<0x20>(even[0], even[1]),
-            _mm256_permute2x128_si256::<0x20>(odd[0], odd[1]),
-            _mm256_permute2x128_si256::<0x31>(even[0], even[1]),
-            _mm256_permute2x128_si256::<0x31>(odd[0], odd[1]),
-        ]
     }
 }
 

@@ -4,6 +4,7 @@ use std::arch::x86_64::*;
 
 use super::sketched_law::UNIT;
 use super::whole_parts::{COARSE, FINE, PartSums, add_each};
+use crate::numeric::turned_x86::turned_eight;
 
 /// Adds the parts of labels of these probabilities, each to the sums of its bin; there is a bin for each of them.
 #[target_feature(enable = "avx512f")]
@@ -21,7 +22,12 @@ pub(super) fn add_labels(probabilities: &[f64], uniform: f64, bins: &[u32], sums
         let [c, d] = parts_of(moment);
         let [e, f] = parts_of(uniform_moment);
         let last = [_mm512_set1_epi64(1), _mm512_setzero_si512()];
-        let labels = turned([a, b, c, d, e, f, last[0], last[1]]);
+        let labels = turned_eight!(
+            [a, b, c, d, e, f, last[0], last[1]],
+            _mm512_unpacklo_epi64,
+            _mm512_unpackhi_epi64,
+            _mm512_shuffle_i64x2
+        );
         for (bin, more) in bins.iter().zip(labels) {
             add(&mut sums[*bin as usize], more);
         }
@@ -61,25 +67,4 @@ fn add(sums: &mut PartSums, more: __m512i) {
     unsafe {
         _mm512_storeu_si512(place, _mm512_add_epi64(_mm512_loadu_si512(place), more));
     }
-}
-
-/// Rows of a square as its columns.
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn turned(rows: [__m512i; 8]) -> [__m512i; 8] {
-    let pairs = [0, 2, 4, 6];
-    let even = pairs.map(|row| _mm512_unpacklo_epi64(rows[row], rows[row + 1]));
-    let odd = pairs.map(|row| _mm512_unpackhi_epi64(rows[row], rows[row + 1]));
-    // Quarters 0 and 2 of two registers, or 1 and 3.
-    let near = |pair: [__m512i; 4]| {
-        [0, 2].map(|row| _mm512_shuffle_i64x2::<0x88>(pair[row], pair[row + 1]))
-    };
-    let far = |pair: [__m512i; 4]| {
-        [0, 2].map(|row| _mm512_shuffle_i64x2::<0xdd>(pair[row], pair[row + 1]))
-    };
-    // Columns 0 and 4, 1 and 5, 2 and 6, 3 and 7.
-    let quarters = [near(even), near(odd), far(even), far(odd)];
-    let first = quarters.map(|[a, b]| _mm512_shuffle_i64x2::<0x88>(a, b));
-    let last = quarters.map(|[a, b]| _mm512_shuffle_i64x2::<0xdd>(a, b));
-    [first[0], first[1], first[2], first[3], last[0], last[1], last[2], last[3]]
 }
