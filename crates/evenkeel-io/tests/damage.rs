@@ -125,6 +125,33 @@ fn pages_of_two_sizes_are_refused() {
     );
 }
 
+/// A schema whose count of columns the decoder would read, and reserve room for, though it is of another type or beyond it.
+#[test]
+fn columns_that_are_not_there_are_refused() {
+    let scratch = Scratch::new();
+    let bytes = std::fs::read(fixture("plain.parquet")).unwrap();
+    let end = bytes.len() - 8;
+    let footer = end - u32::from_le_bytes(*bytes[end..].first_chunk().unwrap()) as usize;
+    // The name of the root, and five children.
+    let root = b"\x06schema\x15\x0a";
+    let root = bytes[footer..].windows(root.len()).position(|window| window == root).unwrap();
+    let children = footer + root + 7;
+    for count in [
+        // 2^27, and as many less 2^32, in 64 bits and in 32.
+        &b"\x16\x80\x80\x80\x80\x01"[..],
+        b"\x15\xff\xff\xff\xff\x1e",
+        b"\x15\x80\x80\x80\x80\x01",
+    ] {
+        let mut bytes = bytes.clone();
+        bytes.splice(children..children + 2, count.iter().copied());
+        let end = bytes.len() - 8;
+        let length = ((end - footer) as u32).to_le_bytes();
+        bytes[end..end + 4].copy_from_slice(&length);
+        let (good, memory) = read_and_measure(&scratch.file("a.parquet", &bytes));
+        assert!(!good && memory < MEMORY_LIMIT, "{count:02x?} took {memory} bytes");
+    }
+}
+
 /// How a file is damaged: a place (as a share of the file), and the byte to put there.
 fn damage() -> impl Strategy<Value = Vec<(f64, u8)>> {
     let byte = prop_oneof![any::<u8>(), Just(0xff), Just(0x7f), Just(0x00), Just(0x80)];

@@ -14,12 +14,14 @@ mod sealed {
 
     pub trait Sealed: Sized {
         fn any(rows: Rows<'_, Self>) -> AnyRows<'_>;
+        #[cfg(target_arch = "x86_64")]
         fn single(values: &[Self]) -> Option<&[f32]>;
     }
     impl Sealed for f32 {
         fn any(rows: Rows<'_, Self>) -> AnyRows<'_> {
             AnyRows::Single(rows)
         }
+        #[cfg(target_arch = "x86_64")]
         #[inline]
         fn single(values: &[Self]) -> Option<&[f32]> {
             Some(values)
@@ -29,6 +31,7 @@ mod sealed {
         fn any(rows: Rows<'_, Self>) -> AnyRows<'_> {
             AnyRows::Double(rows)
         }
+        #[cfg(target_arch = "x86_64")]
         #[inline]
         fn single(_: &[Self]) -> Option<&[f32]> {
             None
@@ -65,6 +68,7 @@ impl Real for f32 {}
 impl Real for f64 {}
 
 /// Numbers as single precision, if that is what they are.
+#[cfg(target_arch = "x86_64")]
 #[inline]
 pub(crate) fn as_single<T: Real>(values: &[T]) -> Option<&[f32]> {
     T::single(values)

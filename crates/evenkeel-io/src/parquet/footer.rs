@@ -2,7 +2,8 @@
 //!
 //! The decoder reserves room for as many children as a schema element claims, up to 16 GB. This walk over the thrift
 //! bytes checks every count against the bytes that are left, and every number of children against the schema. It also recurses once for
-//! every level of columns in columns, and keeps the whole path of each: both are bounded here.
+//! every level of columns in columns, and keeps the whole path of each: both are bounded here. It asks no field of the schema for its
+//! type and cuts numbers off at 32 bits, so that the walk has to insist on both: else the two would see other schemas.
 
 use super::problem::ParquetProblem;
 use std::fs::File;
@@ -18,6 +19,9 @@ const MAX_PATH_NAMES: usize = 1 << 22;
 /// Field of `FileMetaData` that holds the schema, and of its elements that counts their children.
 const SCHEMA_FIELD: i16 = 2;
 const CHILDREN_FIELD: i16 = 5;
+const LOGICAL_TYPE_FIELD: i16 = 10;
+/// Field of a time that holds its unit.
+const UNIT_FIELD: i16 = 2;
 
 const CUT_OFF: ParquetProblem = ParquetProblem::Damaged { what: "its footer is cut off" };
 const CONTRADICTION: ParquetProblem =
@@ -52,12 +56,66 @@ pub(super) fn check(mut file: &File, length: u64) -> Result<(), ParquetProblem> 
     Walk::over(&footer).structure(0, Place::File)
 }
 
-/// Where in the footer a structure stands, as far as it matters.
+/// Where in the footer a structure stands, as far as it matters: up to the end of the schema, of which the decoder takes the first.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     File,
     SchemaElement,
+    /// One field of several possible ones, each a structure: a logical type, or the unit of one.
+    Union,
+    /// The parameters of the logical type with this number.
+    LogicalType(i16),
     Elsewhere,
+}
+
+/// Kinds of values in thrift's compact protocol; in a field, true and false are kinds of their own.
+const BYTE: u8 = 3;
+const I32: u8 = 5;
+const TEXT: u8 = 8;
+const LIST: u8 = 9;
+const STRUCTURE: u8 = 12;
+
+impl Place {
+    /// Whether the decoder passes the bytes that a field of this kind has.
+    fn allows(self, field: i16, kind: u8) -> bool {
+        match (self, field) {
+            (Self::Elsewhere, _) => true,
+            (Self::File, 1) => kind == I32,
+            (Self::File, SCHEMA_FIELD) => kind == LIST,
+            // Nothing else stands before the schema.
+            (Self::File, _) => false,
+            (Self::SchemaElement, 4) => kind == TEXT,
+            (Self::SchemaElement, LOGICAL_TYPE_FIELD) => kind == STRUCTURE,
+            (Self::SchemaElement, 1..10) => kind == I32,
+            (Self::Union, _) => kind == STRUCTURE,
+            // Decimals.
+            (Self::LogicalType(5), 1 | 2) => kind == I32,
+            // Times of day and instants: a flag and a unit.
+            (Self::LogicalType(7 | 8), 1) => kind < BYTE,
+            (Self::LogicalType(7 | 8), UNIT_FIELD) => kind == STRUCTURE,
+            // Whole numbers: their width and a flag; the version of a variant.
+            (Self::LogicalType(10 | 16), 1) => kind == BYTE,
+            (Self::LogicalType(10), 2) => kind < BYTE,
+            // Places: a system of coordinates, and how edges run.
+            (Self::LogicalType(17 | 18), 1) => kind == TEXT,
+            (Self::LogicalType(18), 2) => kind == I32,
+            // Skipped by its kind; in lists the decoder takes flags to have no bytes.
+            _ => kind <= TEXT || kind == STRUCTURE,
+        }
+    }
+
+    /// The place of the structures in a field.
+    fn inside(self, field: i16) -> Self {
+        match (self, field) {
+            (Self::File, SCHEMA_FIELD) => Self::SchemaElement,
+            (Self::SchemaElement, LOGICAL_TYPE_FIELD) | (Self::LogicalType(7 | 8), UNIT_FIELD) => {
+                Self::Union
+            }
+            (Self::Union, _) => Self::LogicalType(field),
+            (Self::SchemaElement | Self::LogicalType(_), _) => Self::LogicalType(0),
+            _ => Self::Elsewhere,
+        }
+    }
 }
 
 /// A walk over the compact protocol of thrift.
@@ -101,7 +159,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    fn structure(&mut self, depth: usize, place: Place) -> Result<(), ParquetProblem> {
+    fn structure(&mut self, depth: usize, mut place: Place) -> Result<(), ParquetProblem> {
         if depth > MAX_DEPTH {
             return Err(CONTRADICTION);
         }
@@ -116,9 +174,12 @@ impl<'a> Walk<'a> {
                 step => field.wrapping_add(i16::from(step)),
             };
             let kind = head & 0x0f;
+            if !place.allows(field, kind) {
+                return Err(CONTRADICTION);
+            }
             match (place, field) {
-                (Place::SchemaElement, CHILDREN_FIELD) if kind == 5 => {
-                    let children = self.zigzag()?;
+                (Place::SchemaElement, CHILDREN_FIELD) => {
+                    let children = i32::try_from(self.zigzag()?).map_err(|_| CONTRADICTION)?;
                     // A schema is a list of elements, so that none can have more children than
                     // there are others.
                     if u64::try_from(children).is_ok_and(|count| count >= self.schema_elements) {
@@ -126,10 +187,13 @@ impl<'a> Walk<'a> {
                     }
                     self.children = u64::try_from(children).unwrap_or(0);
                 }
-                (Place::File, SCHEMA_FIELD) => self.value(kind, depth, Place::SchemaElement)?,
                 // In a field, true and false are types of their own without a byte of value.
                 _ if kind == 1 || kind == 2 => {}
-                _ => self.value(kind, depth, Place::Elsewhere)?,
+                _ => self.value(kind, depth, place.inside(field))?,
+            }
+            if (place, field) == (Place::File, SCHEMA_FIELD) {
+                // What follows changes no schema.
+                place = Place::Elsewhere;
             }
         }
     }
@@ -216,6 +280,53 @@ mod tests {
             value >>= 7;
         }
         bytes.push(value as u8);
+    }
+
+    /// A footer with one element, behind what stands before the schema.
+    fn walked_element(before: &[u8], element: &[u8]) -> Result<(), ParquetProblem> {
+        let field = if before.is_empty() { 0x29 } else { 0x19 };
+        let footer = [before, &[field, 0x1c], element, &[0, 0]].concat();
+        Walk::over(&footer).structure(0, Place::File)
+    }
+
+    /// Fields of other kinds, which the decoder would read as what they should be, and so see another schema.
+    #[test]
+    fn fields_of_the_schema_have_their_kinds() {
+        let version = [0x15, 0x02];
+        for (element, is_sound) in [
+            (&[0x15, 0x0c, 0x25, 0x02, 0x18, 0x01, b'p'][..], true),
+            // No children, and as many as -2^32 and one, of which the decoder would take the one.
+            (&[0x55, 0x00], true),
+            (&[0x55, 0x01], true),
+            (&[0x55, 0xfd, 0xff, 0xff, 0xff, 0x1f], false),
+            // Of 64 bits; a name that is a number; a type that is a structure.
+            (&[0x56, 0x00], false),
+            (&[0x45, 0x00], false),
+            (&[0x1c, 0x00], false),
+            // Text; a decimal; an instant in milliseconds; 16 bits with a sign; a kind that is not known.
+            (&[0xac, 0x1c, 0x00, 0x00], true),
+            (&[0xac, 0x5c, 0x15, 0x04, 0x15, 0x12, 0x00, 0x00], true),
+            (&[0xac, 0x8c, 0x11, 0x1c, 0x1c, 0x00, 0x00, 0x00, 0x00], true),
+            (&[0xac, 0xac, 0x13, 0x10, 0x11, 0x00, 0x00], true),
+            (&[0xac, 0x0c, 0x50, 0x1c, 0x15, 0x00, 0x00, 0x00, 0x00], true),
+            // The scale of the decimal as text, its precision in a list; the unit as eight bytes; the width as text.
+            (&[0xac, 0x5c, 0x18, 0x00, 0x15, 0x12, 0x00, 0x00], false),
+            (&[0xac, 0x5c, 0x15, 0x04, 0x19, 0x01, 0x00, 0x00, 0x00], false),
+            (&[0xac, 0x8c, 0x11, 0x17, 0, 0, 0, 0, 0, 0, 0, 0, 0x00, 0x00], false),
+            (&[0xac, 0x8c, 0x11, 0x1c, 0x17, 0, 0, 0, 0, 0, 0, 0, 0, 0x00, 0x00, 0x00], false),
+            (&[0xac, 0xac, 0x18, 0x00, 0x11, 0x00, 0x00], false),
+            // A list of flags, which the decoder takes to have no bytes.
+            (&[0xb9, 0x11, 0x01], false),
+        ] {
+            for before in [&[][..], &version] {
+                let expected = if is_sound { Ok(()) } else { Err(CONTRADICTION) };
+                assert_eq!(walked_element(before, element), expected, "{element:02x?}");
+            }
+        }
+        // A version that is a structure, and a field that no footer has there.
+        assert_eq!(walked_element(&[0x1c, 0x00], &[0x55, 0x00]), Err(CONTRADICTION));
+        let behind = [0x05, 0x50, 0x00, 0x05, 0x02, 0x00];
+        assert_eq!(walked_element(&behind, &[0x55, 0x00]), Err(CONTRADICTION));
     }
 
     #[test]

@@ -1,11 +1,12 @@
-//! Pages that are packed with brotli or zstd, unpacked here and not by the `parquet` crate: with its decoders it links their encoders,
-//! which nothing calls, a twelfth of the program.
+//! Pages that are packed with brotli, gzip or zstd, unpacked here and not by the `parquet` crate: with its decoders it links their
+//! encoders, which nothing calls, a twelfth of the program, and pages of gzip may hold more than they claim.
 
 use ::parquet::basic::Compression;
 use ::parquet::column::page::{Page, PageMetadata, PageReader};
 use ::parquet::errors::{ParquetError, Result};
 use brotli_decompressor::{BrotliDecoderParameter, Decompressor};
 use bytes::Bytes;
+use flate2::read::MultiGzDecoder;
 use std::io::{Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,6 +18,7 @@ const BUFFER_BYTES: usize = 1 << 16;
 /// What unpacks pages.
 pub(super) enum Unpacker {
     Brotli,
+    Gzip,
     Zstd(bulk::Decompressor<'static>),
 }
 
@@ -28,6 +30,7 @@ impl Unpacker {
     pub(super) fn of(codec: Compression) -> Result<Option<Self>> {
         Ok(match codec {
             Compression::BROTLI(_) => Some(Self::Brotli),
+            Compression::GZIP(_) => Some(Self::Gzip),
             Compression::ZSTD(_) => Some(Self::Zstd(bulk::Decompressor::new()?)),
             _ => None,
         })
@@ -36,6 +39,7 @@ impl Unpacker {
     fn name(&self) -> &'static str {
         match self {
             Self::Brotli => "brotli",
+            Self::Gzip => "gzip",
             Self::Zstd(_) => "zstd",
         }
     }
@@ -65,6 +69,9 @@ impl Unpacker {
                 // for 1 GB.
                 numbers.set_parameter(BrotliDecoderParameter::BROTLI_DECODER_PARAM_LARGE_WINDOW, 0);
                 numbers.take(length as u64 + 1).read_to_end(&mut whole)?;
+            }
+            Self::Gzip => {
+                MultiGzDecoder::new(packed).take(length as u64 + 1).read_to_end(&mut whole)?;
             }
             // Straight to where they belong, so that a window may be of any size and takes no memory.
             Self::Zstd(unpacking) => {
@@ -148,6 +155,8 @@ impl<P: PageReader> PageReader for PackedPages<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flate2::write::GzEncoder;
+    use std::io::Write;
 
     /// A hundred bytes, "keel" and again, as Node packs them.
     const BROTLI: [u8; 13] = [27, 99, 0, 248, 37, 203, 214, 216, 2, 180, 0, 64, 199];
@@ -156,10 +165,14 @@ mod tests {
         Unpacker::Zstd(bulk::Decompressor::new().unwrap())
     }
 
-    /// The same bytes by both codecs.
-    fn packed() -> [(Unpacker, Vec<u8>); 2] {
-        let by_zstd = bulk::compress("keel".repeat(25).as_bytes(), 3).unwrap();
-        [(Unpacker::Brotli, BROTLI.to_vec()), (zstd(), by_zstd)]
+    /// The same bytes by each codec.
+    fn packed() -> [(Unpacker, Vec<u8>); 3] {
+        let text = "keel".repeat(25);
+        let by_zstd = bulk::compress(text.as_bytes(), 3).unwrap();
+        let mut by_gzip = GzEncoder::new(Vec::new(), flate2::Compression::default());
+        by_gzip.write_all(text.as_bytes()).unwrap();
+        let by_gzip = by_gzip.finish().unwrap();
+        [(Unpacker::Brotli, BROTLI.to_vec()), (Unpacker::Gzip, by_gzip), (zstd(), by_zstd)]
     }
 
     #[test]

@@ -10,21 +10,28 @@
 use std::any::TypeId;
 
 use super::label_sets::{LabelSets, WORD};
-use super::lac_bands::{Band, Lane};
+#[cfg(target_arch = "x86_64")]
+use super::lac_bands::Band;
+use super::lac_bands::Lane;
 #[cfg(target_arch = "x86_64")]
 use super::lac_columns_avx2 as avx2;
-use super::lac_rows::{RowThresholds, USUAL_DEVIATION, lac_sets};
+#[cfg(target_arch = "x86_64")]
+use super::lac_rows::USUAL_DEVIATION;
+use super::lac_rows::{RowThresholds, lac_sets};
 use crate::rows::{Real, Rows};
+#[cfg(target_arch = "x86_64")]
 use crate::score::NORMALISATION_TOLERANCE;
 use crate::threshold::Threshold;
 
 /// Columns taken at a time.
+#[cfg(target_arch = "x86_64")]
 pub(super) const ABREAST: usize = 4;
 
 /// Of so many rows in whole groups, at most one may be gathered: where sums are far from one everywhere, turning the table round is faster.
 const ROWS_PER_GATHERED: usize = 4;
 
 /// What decides the entries of a row whose sum is near one.
+#[cfg(target_arch = "x86_64")]
 pub(super) struct Rule<F> {
     /// Where entries are in, out or in doubt.
     pub(super) band: Band<F>,
@@ -76,6 +83,7 @@ pub(crate) fn lac_sets_of_columns<T: Real>(
 }
 
 /// Writes the sets of whole groups of 64 rows; `F` is `T`. Gives a word for each group, with a bit for every row that is settled.
+#[cfg(target_arch = "x86_64")]
 fn settle<T: Real, F: Lane>(
     columns: &[&[T]],
     threshold: Threshold,
@@ -92,19 +100,21 @@ fn settle<T: Real, F: Lane>(
         band: Band::<F>::new(threshold, 1.0, deviation + rounding),
         sums: (F::nearest(1.0 - deviation), F::nearest(1.0 + deviation)),
     };
-    #[cfg(target_arch = "x86_64")]
-    return avx2::settle(columns, &rule, words);
-    #[cfg(not(target_arch = "x86_64"))]
-    {
-        let _ = (rule, words);
-        None
-    }
+    avx2::settle(columns, &rule, words)
+}
+
+/// Elsewhere rows are the better way.
+#[cfg(not(target_arch = "x86_64"))]
+fn settle<T: Real, F: Lane>(_: &[&[T]], _: Threshold, _: &mut [u64]) -> Option<Vec<u64>> {
+    None
 }
 
 /// Side of the small squares in which bits of few columns change places.
+#[cfg(any(test, target_arch = "x86_64"))]
 const FEW: usize = 16;
 
 /// The words of 64 rows from those of `columns` columns: bit `i` of word `j` becomes bit `j` of word `i`. Words of other columns are zero.
+#[cfg(any(test, target_arch = "x86_64"))]
 #[inline(always)]
 pub(super) fn rows_of_tile<'a>(
     tile: &mut [u64; WORD],
@@ -125,6 +135,7 @@ pub(super) fn rows_of_tile<'a>(
 }
 
 /// Rows and columns of bits change places in each of the squares that lie beside each other in `SIDE` words.
+#[cfg(any(test, target_arch = "x86_64"))]
 #[inline(always)]
 fn transpose<const SIDE: usize>(bits: &mut [u64; SIDE]) {
     let mut width = SIDE / 2;

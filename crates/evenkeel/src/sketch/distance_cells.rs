@@ -146,29 +146,29 @@ fn unmark_each(
     noted
 }
 
-/// The places of the bits of a byte, one after the other.
-const PLACES: [u64; 256] = {
-    let mut places = [0; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let (mut bit, mut count) = (0, 0);
-        while bit < 8 {
-            if byte >> bit & 1 == 1 {
-                places[byte] |= bit << (8 * count);
-                count += 1;
-            }
-            bit += 1;
-        }
-        byte += 1;
-    }
-    places
-};
-
 #[cfg(target_arch = "x86_64")]
 mod in_registers {
     use std::arch::x86_64::*;
 
-    use super::{CUT, GROUP, PLACES, TOGETHER};
+    use super::{CUT, GROUP, TOGETHER};
+
+    /// The places of the bits of a byte, one after the other.
+    const PLACES: [u64; 256] = {
+        let mut places = [0; 256];
+        let mut byte = 0;
+        while byte < 256 {
+            let (mut bit, mut count) = (0, 0);
+            while bit < 8 {
+                if byte >> bit & 1 == 1 {
+                    places[byte] |= bit << (8 * count);
+                    count += 1;
+                }
+                bit += 1;
+            }
+            byte += 1;
+        }
+        places
+    };
 
     /// Eight entries at a time: their marks are their signs, and the places of all that are set are written at once.
     #[target_feature(enable = "avx2,popcnt")]
