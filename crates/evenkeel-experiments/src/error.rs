@@ -96,6 +96,12 @@ pub enum Error {
         /// The name found.
         found: String,
     },
+    /// Data that should be inside the program.
+    #[error("{name} should be inside the program and is not; install or build the program anew")]
+    NotShipped {
+        /// The file's name in the folder `data`.
+        name: String,
+    },
     /// A file that cannot be parsed as safetensors.
     #[error(
         "the classifier file cannot be read: {source}; retrain it with the example train_classifier"

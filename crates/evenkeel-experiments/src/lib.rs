@@ -6,6 +6,7 @@
 //! classifier      training images                 -> a small convolutional network, kept in a safetensors file
 //! performance     images, condition, classifier   -> how often it is right, and how sure
 //! demo            all of it                       -> the softmax files in `data/demo`
+//! shipped         nothing                         -> the files of `data`, which are inside the program
 //! trial           a calibrator, points in memory  -> the jobs calibrate and evaluate: the methods of images and regression
 //! airfoil         the user's UCI file             -> coverage under a tilt, by likelihood ratios (no images)
 //! ```
@@ -25,6 +26,8 @@ pub mod npy;
 pub mod performance;
 pub mod regression;
 pub mod run;
+mod shipped;
 mod trial;
 
 pub use error::{Error, Result};
+pub use shipped::shipped;

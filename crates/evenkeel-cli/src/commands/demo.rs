@@ -33,35 +33,31 @@ use crate::settings::{Rates, on_threads};
 use crate::table::{Align, Table, colour_on_stdout, percent};
 
 /// The data that ship: softmax outputs of the project's classifier on Fashion-MNIST, clean and corrupted.
-macro_rules! shipped {
-    ($name:literal) => {
-        include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/data/demo/", $name))
-    };
-}
-
-/// The same test images under every condition, and so the same labels.
-const TEST_LABELS: &[u8] = shipped!("clean_test_labels.npy");
-
-const FILES: &[(&str, &[u8])] = &[
-    ("calibration_probs.npy", shipped!("calibration_probs.npy")),
-    ("calibration_labels.npy", shipped!("calibration_labels.npy")),
-    ("fifty_labels.csv", shipped!("fifty_labels.csv")),
-    ("clean_unlabeled.npy", shipped!("clean_unlabeled.npy")),
-    ("clean_test_probs.npy", shipped!("clean_test_probs.npy")),
-    ("clean_test_labels.npy", TEST_LABELS),
-    ("gaussian_noise_1_unlabeled.npy", shipped!("gaussian_noise_1_unlabeled.npy")),
-    ("gaussian_noise_1_test_probs.npy", shipped!("gaussian_noise_1_test_probs.npy")),
-    ("gaussian_noise_1_test_labels.npy", TEST_LABELS),
-    ("fog_3_unlabeled.npy", shipped!("fog_3_unlabeled.npy")),
-    ("fog_3_test_probs.npy", shipped!("fog_3_test_probs.npy")),
-    ("fog_3_test_labels.npy", TEST_LABELS),
-    ("motion_blur_5_unlabeled.npy", shipped!("motion_blur_5_unlabeled.npy")),
-    ("motion_blur_5_test_probs.npy", shipped!("motion_blur_5_test_probs.npy")),
-    ("motion_blur_5_test_labels.npy", TEST_LABELS),
-    ("shear_5_unlabeled.npy", shipped!("shear_5_unlabeled.npy")),
-    ("shear_5_test_probs.npy", shipped!("shear_5_test_probs.npy")),
-    ("shear_5_test_labels.npy", TEST_LABELS),
+const FILES: [&str; 18] = [
+    "calibration_probs.npy",
+    "calibration_labels.npy",
+    "fifty_labels.csv",
+    "clean_unlabeled.npy",
+    "clean_test_probs.npy",
+    "clean_test_labels.npy",
+    "gaussian_noise_1_unlabeled.npy",
+    "gaussian_noise_1_test_probs.npy",
+    "gaussian_noise_1_test_labels.npy",
+    "fog_3_unlabeled.npy",
+    "fog_3_test_probs.npy",
+    "fog_3_test_labels.npy",
+    "motion_blur_5_unlabeled.npy",
+    "motion_blur_5_test_probs.npy",
+    "motion_blur_5_test_labels.npy",
+    "shear_5_unlabeled.npy",
+    "shear_5_test_probs.npy",
+    "shear_5_test_labels.npy",
 ];
+
+/// The bytes of a shipped file of the demo.
+fn shipped(name: &str) -> Result<Vec<u8>, Failure> {
+    Ok(evenkeel_experiments::shipped(&format!("demo/{name}"))?)
+}
 
 /// The days of the demo, and what they are.
 const DAYS: [(&str, &str); 5] = [
@@ -88,18 +84,12 @@ struct Document {
 
 /// Writes the nights of the tutorial on monitoring.
 fn nights(folder: &Path, args: &DemoArgs) -> Result<Outcome, Failure> {
-    // Every name stands in the list above; an empty file is refused as damaged.
-    let shipped = |name: &str| {
-        FILES.iter().find(|(known, _)| *known == name).map_or(&[][..], |(_, bytes)| *bytes)
-    };
+    let both = |probs, labels| Ok::<_, Failure>([shipped(probs)?, shipped(labels)?]);
     let sources = Sources {
-        calibration: [shipped("calibration_probs.npy"), shipped("calibration_labels.npy")],
-        clean: [shipped("clean_test_probs.npy"), shipped("clean_unlabeled.npy")],
-        noise: [
-            shipped("gaussian_noise_1_test_probs.npy"),
-            shipped("gaussian_noise_1_test_labels.npy"),
-        ],
-        fog: [shipped("fog_3_test_probs.npy"), shipped("fog_3_test_labels.npy")],
+        calibration: both("calibration_probs.npy", "calibration_labels.npy")?,
+        clean: both("clean_test_probs.npy", "clean_unlabeled.npy")?,
+        noise: both("gaussian_noise_1_test_probs.npy", "gaussian_noise_1_test_labels.npy")?,
+        fog: both("fog_3_test_probs.npy", "fog_3_test_labels.npy")?,
     };
     super::nights::write(folder, &sources)?;
     Verbosity::of(args.common.show.quiet)
@@ -205,8 +195,8 @@ fn write_data(folder: &Path, option: &str) -> Result<(), Failure> {
             system_words(&error)
         ))
     })?;
-    for (name, bytes) in FILES {
-        write_file(&folder.join(name), bytes)?;
+    for name in FILES {
+        write_file(&folder.join(name), &shipped(name)?)?;
     }
     Ok(())
 }

@@ -20,19 +20,19 @@ const ROWS: usize = 100;
 const LABELED: usize = 40;
 
 /// Files that the nights are cut from.
-pub(super) struct Sources<'a> {
+pub(super) struct Sources {
     /// Probabilities of the calibration data, and their labels.
-    pub calibration: [&'a [u8]; 2],
+    pub calibration: [Vec<u8>; 2],
     /// Rows of the quiet nights, and of other nights beside the corrupted ones.
-    pub clean: [&'a [u8]; 2],
+    pub clean: [Vec<u8>; 2],
     /// Rows with noise, and their labels.
-    pub noise: [&'a [u8]; 2],
+    pub noise: [Vec<u8>; 2],
     /// Rows with fog, and their labels.
-    pub fog: [&'a [u8]; 2],
+    pub fog: [Vec<u8>; 2],
 }
 
 /// Writes the nights, and sheets of labels for those that are not quiet, into a folder.
-pub(super) fn write(folder: &Path, sources: &Sources<'_>) -> Result<(), Failure> {
+pub(super) fn write(folder: &Path, sources: &Sources) -> Result<(), Failure> {
     let beside = folder.join("calibration");
     fs::create_dir_all(&beside).map_err(|error| {
         Failure::Argument(format!(
@@ -41,7 +41,7 @@ pub(super) fn write(folder: &Path, sources: &Sources<'_>) -> Result<(), Failure>
             system_words(&error)
         ))
     })?;
-    for (name, bytes) in ["probs.npy", "labels.npy"].into_iter().zip(sources.calibration) {
+    for (name, bytes) in ["probs.npy", "labels.npy"].into_iter().zip(&sources.calibration) {
         write_file(&beside.join(name), bytes)?;
     }
     let damaged =
@@ -58,16 +58,16 @@ pub(super) fn write(folder: &Path, sources: &Sources<'_>) -> Result<(), Failure>
 }
 
 /// The file of a night, and the sheet of labels that come late for it.
-fn cut(night: usize, sources: &Sources<'_>) -> Option<(Vec<u8>, Option<String>)> {
-    let clean = Table::of(sources.clean[0])?;
+fn cut(night: usize, sources: &Sources) -> Option<(Vec<u8>, Option<String>)> {
+    let clean = Table::of(&sources.clean[0])?;
     if night < QUIET {
         let rows = (night * ROWS..(night + 1) * ROWS).map(|row| clean.row(row));
         return Some((clean.with_rows(&rows.collect::<Option<Vec<_>>>()?)?, None));
     }
-    let beside = Table::of(sources.clean[1])?;
+    let beside = Table::of(&sources.clean[1])?;
     let (of_kind, [rows, labels]) = match night - QUIET {
-        step @ 0..5 => (step, sources.noise),
-        step => (step - 5, sources.fog),
+        step @ 0..5 => (step, &sources.noise),
+        step => (step - 5, &sources.fog),
     };
     let (corrupted, labels) = (Table::of(rows)?, Table::of(labels)?);
     let share = 20 * (of_kind + 1);

@@ -10,6 +10,7 @@ use crate::classifier::Classifier;
 use crate::corruption::{Condition, Corruption, Severity, images_under};
 use crate::error::{Error, Result};
 use crate::fashion_mnist::{CLASSES, LabeledImages, Split};
+use crate::shipped::shipped;
 
 /// One of the two classifiers that ship: `docs/images.md` says how they were trained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,15 +23,10 @@ pub enum WhichClassifier {
 
 impl WhichClassifier {
     fn read(self) -> Result<Classifier> {
-        Classifier::from_bytes(match self {
-            Self::First => {
-                include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/data/classifier.safetensors"))
-            }
-            Self::Second => include_bytes!(concat!(
-                env!("CARGO_MANIFEST_DIR"),
-                "/data/second_classifier.safetensors"
-            )),
-        })
+        Classifier::from_bytes(&shipped(match self {
+            Self::First => "classifier.safetensors",
+            Self::Second => "second_classifier.safetensors",
+        })?)
     }
 }
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::bound::{Integrator, integrated_gap};
 use crate::error::{At, Error, Result, require_some};
 use crate::measure::WeightedEmpirical;
+use crate::numeric::sort_numbers;
 use crate::sketch::{contradiction, rows_of_both, sum_of_counts};
 
 /// Average over all miscoverage rates of how far the coverage on `Q` is from the nominal one:
@@ -61,7 +62,7 @@ impl LabelScoreCounts {
     /// Nothing counted yet; the law of the counted scores will be exact at these places.
     pub(crate) fn at(mut places: Vec<f64>) -> Self {
         // `dedup` compares by value: -0.0 and 0.0, which sort apart, are one place.
-        places.sort_by(f64::total_cmp);
+        sort_numbers(&mut places);
         places.dedup();
         let counts = vec![0; places.len() + 1];
         Self { atoms: places, counts }

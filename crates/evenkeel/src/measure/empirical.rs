@@ -10,6 +10,7 @@ use super::grid::Grid;
 use super::weights::Weights;
 use crate::error::{Result, require_finite, require_same_length, require_some};
 use crate::level::Level;
+use crate::numeric::sort_pairs;
 
 /// Slack of a quantile's comparison `F(s) >= q`.
 ///
@@ -47,7 +48,7 @@ impl WeightedEmpirical {
         let mut pairs: Vec<(f64, f64)> =
             scores.iter().copied().zip(weights.as_slice().iter().copied()).collect();
         // Stable: masses of ties are added in the order given, hence to the same bits.
-        pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
+        sort_pairs(&mut pairs);
         Ok(Self::from_sorted(&pairs, weights.effective_sample_size()))
     }
 

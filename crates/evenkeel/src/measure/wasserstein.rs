@@ -7,6 +7,7 @@
 
 use super::empirical::WeightedEmpirical;
 use crate::error::{Result, require_finite, require_same_length, require_some};
+use crate::numeric::{places_in_order, sort_numbers};
 
 /// `W1(mu, nu) = integral |F_mu - F_nu|`, exactly: one merge of the two sorted supports. In the
 /// units of the score, not raised to any power.
@@ -70,11 +71,10 @@ impl TransportToFixed {
     pub fn new(scores: &[f64], nu: &WeightedEmpirical) -> Result<Self> {
         require_some("scores", scores)?;
         require_finite("scores", scores)?;
-        let mut order: Vec<usize> = (0..scores.len()).collect();
-        order.sort_by(|a, b| scores[*a].total_cmp(&scores[*b]));
+        let order = places_in_order(scores);
 
         let mut merged: Vec<f64> = scores.iter().chain(nu.atoms()).copied().collect();
-        merged.sort_unstable_by(f64::total_cmp);
+        sort_numbers(&mut merged);
         merged.dedup();
 
         let intervals = merged.len() - 1;

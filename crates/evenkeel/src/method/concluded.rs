@@ -13,6 +13,7 @@ use crate::error::Result;
 use crate::label_law::LabelLawMap;
 use crate::learning::optimise::{StopReason, Trace};
 use crate::measure::Weights;
+use crate::numeric::places_in_order;
 use crate::sandwich::Sandwich;
 use crate::threshold::TestMass;
 use crate::warning::Warning;
@@ -112,11 +113,9 @@ pub(crate) struct Sorted {
 impl Sorted {
     /// Sorts finite scores, shape `(n,)`.
     pub(crate) fn new(scores: &[f64]) -> Self {
-        let mut order: Vec<usize> = (0..scores.len()).collect();
-        // A stable sort: stored weights are given back to the rows of the input by this order, and
-        // equal scores must not change places between two runs. `total_cmp` needs no answer for
-        // NaN.
-        order.sort_by(|a, b| scores[*a].total_cmp(&scores[*b]));
+        // Equal scores keep their order: stored weights are given back to the rows of the input by it, and must not change places
+        // between two runs.
+        let order = places_in_order(scores);
         let scores = order.iter().map(|index| scores[*index]).collect();
         Self { order, scores }
     }

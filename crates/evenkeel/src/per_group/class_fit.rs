@@ -22,6 +22,7 @@ use crate::label_law::LabelLawMap;
 use crate::method::MethodName;
 use crate::method::few_labels::Guarantee;
 use crate::method::label_plan::LabelPlan;
+use crate::numeric::sort_pairs;
 use crate::score::{Labels, Score};
 use crate::side_inputs::TargetLabels;
 use crate::sketch::RowMarks;
@@ -138,7 +139,7 @@ pub fn per_class(fitted: Fitted, of: &ClassFitOf<'_>) -> Result<ClassFit> {
             .flat_map(|class| scores[*class].iter().copied().zip(masses[*class].iter().copied()))
             .collect();
         // Stable: weights of equal scores keep the order of their classes.
-        pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
+        sort_pairs(&mut pairs);
         let (scores, masses): (Vec<f64>, Vec<f64>) = pairs.into_iter().unzip();
         let size = total(&masses);
         let law = match weights {

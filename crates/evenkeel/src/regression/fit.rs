@@ -16,6 +16,7 @@ use crate::error::{Error, Result, require_finite, require_same_length, require_s
 use crate::level::FailureProbability;
 use crate::measure::Weights;
 use crate::method::likelihood_ratio::shrunk_log_ratios;
+use crate::numeric::places_in_order;
 use crate::rows::Rows;
 use crate::seed::Seed;
 use crate::shift::{CovariateTest, covariate_test, permutations_for};
@@ -230,8 +231,7 @@ impl RegressionFit {
                 sum / readings.len() as f64
             })
             .collect();
-        let mut order: Vec<usize> = (0..n).collect();
-        order.sort_by(|a, b| points.scores[*a].total_cmp(&points.scores[*b]));
+        let order = places_in_order(points.scores);
         let sorted: Vec<f64> = order.iter().map(|index| points.scores[*index]).collect();
         let arranged = Weights::normalised(order.iter().map(|index| mean[*index]).collect())?;
         let found = shrinkage(&sorted, &arranged)?;

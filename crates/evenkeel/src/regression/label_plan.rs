@@ -12,6 +12,7 @@
 use crate::error::{Result, require_same_length};
 use crate::learning::projection::project;
 use crate::measure::Weights;
+use crate::numeric::places_in_order;
 use crate::sandwich::{LabelBins, residual_candidates};
 use crate::score::absolute_residuals;
 
@@ -82,8 +83,7 @@ pub fn binned_plan_weights(
         }
     }
 
-    let mut order: Vec<usize> = (0..scores.len()).collect();
-    order.sort_by(|a, b| scores[*a].total_cmp(&scores[*b]));
+    let order = places_in_order(&scores);
     let sorted: Vec<f64> = order.iter().map(|index| scores[*index]).collect();
     // Masses by the first score that reaches them, then a running sum: increasing by construction.
     let mut masses = vec![0.0; sorted.len() + 1];

@@ -141,10 +141,14 @@ in_widest_registers! {
         // Four labels of four laws: the compiler turns the square round in registers.
         let fours = laws.map(|law| law[..bins.len()].as_chunks::<4>().0);
         for (at, bins) in bins.as_chunks::<4>().0.iter().enumerate() {
-            // Written out: `map` is a call where the program is built small.
+            // Written out: `map` and `from_fn` are calls where the program is built small.
             let square = [fours[0][at], fours[1][at], fours[2][at], fours[3][at]];
-            let masses: [[u64; ABREAST]; 4] =
-                std::array::from_fn(|label| std::array::from_fn(|law| fixed(square[law][label])));
+            let mut masses = [[0; ABREAST]; 4];
+            for (label, masses) in masses.iter_mut().enumerate() {
+                for (mass, law) in masses.iter_mut().zip(&square) {
+                    *mass = fixed(law[label]);
+                }
+            }
             for (bin, masses) in bins.iter().zip(masses) {
                 let sums = &mut narrow[*bin as usize * registers + register];
                 for (sum, mass) in sums.iter_mut().zip(masses) {

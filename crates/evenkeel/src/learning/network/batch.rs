@@ -5,6 +5,7 @@ use super::mlp::Mlp;
 use super::parameters::LayersMut;
 use super::tail::{self, Activations};
 use crate::error::{Result, require_finite, require_same_length, require_some};
+use crate::numeric::places_in_order;
 use crate::numeric::simd::in_widest_registers;
 
 /// Scores a network is trained on, sorted once, with room for all that a pass over them leaves behind.
@@ -40,8 +41,7 @@ impl<const H1: usize, const H2: usize, const H3: usize> Batch<H1, H2, H3> {
         require_finite("scores", scores)?;
         let n = scores.len();
         // Sorted once: a pass then walks scores and hinges together instead of searching for each score.
-        let mut order: Vec<usize> = (0..n).collect();
-        order.sort_by(|a, b| scores[*a].total_cmp(&scores[*b]));
+        let order = places_in_order(scores);
         Ok(Self {
             scores: order.iter().map(|i| scores[*i]).collect(),
             order,

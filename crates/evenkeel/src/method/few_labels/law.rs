@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::posterior::TableWeights;
 use super::tables::{Families, LabelTables, MIDDLE, TEMPERATURES};
 use crate::label_law::{LabelLawMap, floored_logs};
+use crate::numeric::{sort_numbers, sort_pairs};
 use crate::score::{RowScratch, Score};
 use crate::sketch::Abscissae;
 
@@ -117,7 +118,7 @@ impl ScoreLaw {
             atoms.extend(reader.scores.iter().copied().zip(reader.mean.iter().copied()));
         }
         // Stable: equal scores keep the order of the keys, so that their masses add up to the same bits.
-        atoms.sort_by(|a, b| a.0.total_cmp(&b.0));
+        sort_pairs(&mut atoms);
         let total: f64 = atoms.iter().map(|(_, mass)| mass).sum();
         let (mut scores, mut cdf): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
         let mut reached = 0.0;
@@ -160,7 +161,7 @@ impl ScoreLaw {
             kept
         };
         kept.extend(needed.iter().filter(|score| score.is_finite()));
-        kept.sort_by(f64::total_cmp);
+        sort_numbers(&mut kept);
         kept.dedup();
         kept
     }

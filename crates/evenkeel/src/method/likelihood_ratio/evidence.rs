@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::measure::Weights;
+use crate::numeric::sort_numbers;
 
 /// Whether the ratio tells the calibration data from the target data without a single error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,7 +97,7 @@ impl RatioEvidence {
 /// search in the sorted calibration values, `O((n + m) log n)` instead of `O(n m)`.
 fn area_under_curve(labeled: &[f64], target: &[f64]) -> f64 {
     let mut sorted = labeled.to_vec();
-    sorted.sort_by(f64::total_cmp);
+    sort_numbers(&mut sorted);
     let wins = |value: &f64| {
         let below = sorted.partition_point(|other| other < value);
         let not_above = sorted.partition_point(|other| other <= value);
