@@ -45,6 +45,6 @@ def test_the_quickstart_says_what_it_prints(root):
 def test_pictures_are_those_of_the_program(root, binary, tmp_path):
     subprocess.run([sys.executable, root / "scripts" / "make-figures", binary, tmp_path], check=True)
     names = sorted(path.name for path in tmp_path.iterdir())
-    assert len(names) == 5
+    assert len(names) == 9
     same, other, errors = filecmp.cmpfiles(tmp_path, root / "docs" / "figures", names, shallow=False)
     assert (sorted(same), other, errors) == (names, [], []), "scripts/make-figures writes them anew"

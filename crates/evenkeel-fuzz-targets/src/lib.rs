@@ -65,3 +65,9 @@ pub const TARGETS: [Target; 15] = [
     ("arguments", arguments),
     ("core", core),
 ];
+
+/// The Rust block of the repository's README, compiled and run as a test. It stands here because this crate is not published: what is
+/// published asks for nothing outside of its own folder.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+pub struct Readme;

@@ -86,7 +86,7 @@ pub mod wire;
 
 pub use error::{Error, Result};
 
-/// The README's Rust block, compiled and run as a test.
+/// The Rust block of this crate's README, compiled and run as a test. `evenkeel-fuzz-targets` does so with that of the repository.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 pub struct Readme;
