@@ -55,6 +55,18 @@ pub(crate) enum Failure {
     Stdout(std::io::Error),
 }
 
+impl Failure {
+    /// Whether something was written that nobody reads any more, as by `| head`.
+    pub(crate) fn is_of_a_reader_gone(&self) -> bool {
+        let io = match self {
+            Self::Io(error) => Some(error),
+            Self::Job(JobError::Source(source)) => source.downcast_ref::<IoError>(),
+            _ => None,
+        };
+        matches!(io, Some(IoError::Write { error, .. }) if error.kind() == std::io::ErrorKind::BrokenPipe)
+    }
+}
+
 /// What a job found. A file that was read for it speaks for itself, with flags spelled.
 fn job_words(error: &JobError) -> String {
     match error {

@@ -23,7 +23,7 @@ use crate::args::CalibrateArgs;
 use crate::exit::Outcome;
 use crate::failure::Failure;
 use crate::files::{load_calibration, named_by};
-use crate::output::{print, print_json, write_json};
+use crate::output::{print, print_json, warning_line, write_json};
 use crate::per_args::Per;
 use crate::progress::Verbosity;
 use crate::settings::{Rates, calibrator, low_levels, on_threads, score};
@@ -280,7 +280,7 @@ fn store(
         }
         (made, false) => {
             let mut said = text(made, &rates, args, names);
-            said.extend(told.iter().map(|doubt| format!("Warning: {doubt}.\n")));
+            said.extend(told.iter().map(|doubt| warning_line(doubt)));
             print(&said)?;
         }
     }
@@ -322,6 +322,6 @@ fn text(
         "Stored in {0}. Next: evenkeel predict --calibration {0} --probs FILE{groups} --out FILE",
         args.out.display()
     ));
-    said.extend(warnings.iter().map(|warning| format!("Warning: {warning}.")));
-    said.join("\n") + "\n"
+    let warnings: String = warnings.iter().map(|warning| warning_line(warning)).collect();
+    said.join("\n") + "\n" + &warnings
 }

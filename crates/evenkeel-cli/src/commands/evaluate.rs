@@ -15,7 +15,7 @@ use crate::args::EvaluateArgs;
 use crate::exit::Outcome;
 use crate::failure::Failure;
 use crate::files::load_any_calibration;
-use crate::output::{print, print_json};
+use crate::output::{print, print_json, warning_line};
 use crate::page::{date, provenance, quoted};
 use crate::per_args::GroupsOfPoints;
 use crate::progress::Verbosity;
@@ -87,7 +87,7 @@ fn run_on_pool(args: &EvaluateArgs) -> Result<Outcome, Failure> {
     } else {
         let said = sentences::evaluated(&evaluated.evaluation).join("\n");
         let warnings: String =
-            document.warnings.iter().map(|said| format!("\nWarning: {said}.\n")).collect();
+            document.warnings.iter().map(|said| format!("\n{}", warning_line(said))).collect();
         let levels = levels_table(&document);
         print(&format!("{said}\n\n{levels}{}{warnings}", tables(&document)))?;
     }
