@@ -16,6 +16,7 @@ use crate::exit::Outcome;
 use crate::failure::Failure;
 use crate::files::load_any_calibration;
 use crate::output::{print, print_json, warning_line};
+use crate::outputs::name_beside_evaluated;
 use crate::page::{date, provenance, quoted};
 use crate::per_args::GroupsOfPoints;
 use crate::progress::Verbosity;
@@ -131,8 +132,9 @@ fn recalibrate(args: &EvaluateArgs, labels: &str) -> String {
     let [calibration, probs, labels] = words;
     let columns: String = args.reading.words().iter().map(|word| format!(" {word}")).collect();
     let logits = args.reading.flag().map_or_else(String::new, |flag| format!(" {flag}"));
+    let out = name_beside_evaluated(args, ["new", "newer"], "json");
     format!(
-        "evenkeel calibrate --calibration {calibration} --unlabeled {probs} --target-labels {labels} --out new.json{columns}{logits}"
+        "evenkeel calibrate --calibration {calibration} --unlabeled {probs} --target-labels {labels} --out {out}{columns}{logits}"
     )
 }
 
