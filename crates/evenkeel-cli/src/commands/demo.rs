@@ -254,7 +254,6 @@ impl Job<'_> {
 
     /// The command that repairs a condition.
     fn command(&self, day: &str) -> String {
-        let data = self.folder.display();
         format!(
             "evenkeel calibrate {} --method auto --out cal.json",
             labeled_and_unlabeled(self.folder, day)
@@ -285,6 +284,9 @@ impl Job<'_> {
         let mut page = check_page(&shown.checked, "lac", &about)?;
         let advised = page.warnings.len();
         add_comparison(&mut page, &shown.compared, Some(self.names));
+        // The page holds five conditions: a table of one of them says which.
+        let of_one = |method: String| format!("{method}, under {}", shown.what);
+        page.classes_under = page.classes_under.map(of_one);
         // Warnings of methods that are only compared belong to the evidence, not to the advice.
         let of_others = page.warnings.split_off(advised);
         page.account.extend(of_others);
@@ -305,8 +307,6 @@ impl Job<'_> {
     }
 }
 
-fn condition_row(found: &Found) -> ConditionRow {
-    let estimate = &found.checked.report.coverage_estimate;
 /// The files of a condition as options of a command, as a shell takes them.
 fn labeled_and_unlabeled(data: &Path, day: &str) -> String {
     let file = |name: &str| quoted(&data.join(name).display().to_string());
@@ -318,6 +318,8 @@ fn labeled_and_unlabeled(data: &Path, day: &str) -> String {
     )
 }
 
+fn condition_row(found: &Found) -> ConditionRow {
+    let estimate = &found.checked.report.coverage_estimate;
     let (before, after) = (found.of(MethodName::Uncorrected), found.of(MethodName::Auto));
     let mut row = ConditionRow::new(found.what);
     row.estimated = Some(Estimate::assumed(estimate.value, [estimate.low, estimate.high]));
@@ -384,6 +386,6 @@ fn summary(document: &Document, shown: &str, alpha: f64, folder: &Path) -> Strin
         percent(1.0 - alpha),
         table.render(colour_on_stdout()),
         document.report.display(),
+        labeled_and_unlabeled(folder, MAIN_DAY),
     )
 }
-        labeled_and_unlabeled(folder, MAIN_DAY),

@@ -215,4 +215,22 @@ fn the_demo_quotes_its_folder() {
     }
     let page = fs::read_to_string(scratch.at("a b/report.html")).unwrap();
     assert!(!page.contains("--cal-probs a b/"));
+    // Five conditions stand on the page: the table of classes says whose they are.
+    assert!(page.contains(">Class by class: auto, under fog<"));
+}
+
+/// The documentation has `serve`; a program without it says how to get it.
+#[cfg(not(feature = "serve"))]
+#[test]
+fn a_program_without_the_server_says_so() {
+    for line in ["evenkeel serve --store ek.sqlite", "evenkeel serve --help", "evenkeel serve"] {
+        let ran = typed(&Scratch::new(), line);
+        let words = "error: serve: this program was built without the server; `cargo install evenkeel-cli --features serve` builds \
+                     one with it\n";
+        assert_eq!((ran.code, ran.stderr.as_str(), ran.stdout.as_str()), (2, words, ""), "{line}");
+    }
+    let json = typed(&Scratch::new(), "evenkeel serve --json");
+    assert!(json.code == 2 && json.stdout.contains("--features serve"), "{json:?}");
+    let other = typed(&Scratch::new(), "evenkeel server");
+    assert!(other.stderr.contains("unrecognized subcommand"), "{other:?}");
 }
