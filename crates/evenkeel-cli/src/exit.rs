@@ -53,6 +53,14 @@ pub(crate) fn wants_json() -> bool {
     std::env::args_os().any(|word| word == "--json")
 }
 
+/// Whether `serve` was typed, which this program does not know.
+#[cfg(not(feature = "serve"))]
+pub(crate) fn is_of_serve(error: &clap::Error) -> bool {
+    use clap::error::{ContextKind, ContextValue};
+    let asked = error.get(ContextKind::InvalidSubcommand);
+    matches!(asked, Some(ContextValue::String(name)) if name == "serve")
+}
+
 /// Help and version are successes; anything else that clap says is a failure to run.
 pub(crate) fn of_usage(error: &clap::Error) -> ExitCode {
     // Printing can only fail when the terminal is gone.

@@ -107,3 +107,12 @@ pub(crate) fn system_words(error: &std::io::Error) -> String {
     // Cut off the words, because the standard library has no call without the number.
     words.split(" (os error").next().unwrap_or_default().to_owned()
 }
+
+/// What `serve` gets for an answer where it was left out: the documentation has it, and this program does not.
+#[cfg(not(feature = "serve"))]
+pub(crate) fn without_server() -> Failure {
+    Failure::Argument(
+        "serve: this program was built without the server; `cargo install evenkeel-cli --features serve` builds one with it"
+            .into(),
+    )
+}
