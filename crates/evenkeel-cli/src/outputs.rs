@@ -68,7 +68,7 @@ pub(crate) fn require_apart(command: &Command) -> Result<(), Failure> {
 /// Where the command that follows a check may write: the first of the names that is no file of the check, then the last of
 /// them with a number. [`require_apart`] would refuse one that is.
 pub(crate) fn name_beside(args: &CheckArgs, names: [&str; 2], extension: &str) -> String {
-    free_name(of_check(args).0, names, extension)
+    free_name(&of_check(args).0, names, extension)
 }
 
 /// The same for the command that follows an evaluation.
@@ -77,10 +77,10 @@ pub(crate) fn name_beside_evaluated(
     names: [&str; 2],
     extension: &str,
 ) -> String {
-    free_name(of_evaluate(args).0, names, extension)
+    free_name(&of_evaluate(args).0, names, extension)
 }
 
-fn free_name(inputs: Vec<Named>, [first, other]: [&str; 2], extension: &str) -> String {
+fn free_name(inputs: &[Named], [first, other]: [&str; 2], extension: &str) -> String {
     let read: Vec<FileIdentity> = inputs.iter().filter_map(|(_, path)| identity(path)).collect();
     // A folder of that name has no identity, and cannot be written to.
     let is_free =
