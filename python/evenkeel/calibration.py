@@ -149,8 +149,8 @@ def calibrate(
     classes : sequence of C names
         Names of the classes in the order of the columns.
     **options
-        Options of the method and the score, named as in `docs/options.md` and typed in `evenkeel._options`. An option
-        that neither uses is an error.
+        Options of the method and the score, named as in
+        https://evenkeel.github.io/evenkeel/options.html and typed in `evenkeel._options`. An option that neither uses is an error.
     """
     made = fitted(
         probs_cal,
