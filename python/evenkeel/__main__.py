@@ -6,18 +6,16 @@ import os
 import subprocess
 import sys
 
+from evenkeel._errors import EvenkeelError
 from evenkeel._program import program
 
 
 def main() -> int:
     """Runs the program with the arguments given, and ends as it does."""
-    found = program()
-    if found is None:
-        print(
-            "error: the program `evenkeel` is not in this environment: wheels hold it, packages built from source do not; "
-            "install a wheel, or run `cargo install evenkeel-cli`",
-            file=sys.stderr,
-        )
+    try:
+        found = program()
+    except EvenkeelError as error:
+        print(f"error: {error}", file=sys.stderr)
         return 2
     arguments = [found, *sys.argv[1:]]
     if sys.platform != "win32":

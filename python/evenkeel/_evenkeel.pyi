@@ -47,8 +47,9 @@ def option_names() -> List[str]: ...
 def options_of_method(method: str) -> List[str]: ...
 def address(matrix: np.ndarray) -> int: ...
 def calibrate(
-    probs_cal: np.ndarray,
-    y_cal: np.ndarray,
+    probs_cal: Optional[np.ndarray],
+    y_cal: Optional[np.ndarray],
+    calibration: Optional[FittedCalibration],
     probs_target: np.ndarray,
     target_labels: List[Tuple[int, int]],
     side_cal: Dict[str, Any],

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Dict, Final, List, Literal, NamedTuple, O
 import numpy as np
 
 from evenkeel import _errors, _evenkeel, _files, _format, _inputs, _tables
-from evenkeel._errors import EvenkeelError, InvalidParameterError
+from evenkeel._errors import EvenkeelError, InvalidInputError, InvalidParameterError
 from evenkeel._stored import StoredCalibration
 from evenkeel.grouped import GroupedCalibration
 
@@ -36,13 +36,14 @@ class Trace(NamedTuple):
 
 @overload
 def calibrate(
-    probs_cal: Any,
-    y_cal: Any,
+    probs_cal: Any = ...,
+    y_cal: Any = ...,
     probs_target: Any = ...,
     method: MethodName = ...,
     alpha: float = ...,
     random_state: Any = ...,
     *,
+    calibration: Optional["Calibration"] = ...,
     logits: Union[bool, Literal["force"]] = ...,
     features_cal: Any = ...,
     features_target: Any = ...,
@@ -58,13 +59,14 @@ def calibrate(
 ) -> "Calibration": ...
 @overload
 def calibrate(
-    probs_cal: Any,
-    y_cal: Any,
+    probs_cal: Any = ...,
+    y_cal: Any = ...,
     probs_target: Any = ...,
     method: MethodName = ...,
     alpha: float = ...,
     random_state: Any = ...,
     *,
+    calibration: Optional["Calibration"] = ...,
     logits: Union[bool, Literal["force"]] = ...,
     features_cal: Any = ...,
     features_target: Any = ...,
@@ -81,13 +83,14 @@ def calibrate(
     **options: Unpack[MethodOptions],
 ) -> "GroupedCalibration": ...
 def calibrate(
-    probs_cal: Any,
-    y_cal: Any,
+    probs_cal: Any = None,
+    y_cal: Any = None,
     probs_target: Any = None,
     method: MethodName = DEFAULT_METHOD,
     alpha: float = 0.1,
     random_state: Any = 0,
     *,
+    calibration: Optional["Calibration"] = None,
     logits: Union[bool, Literal["force"]] = False,
     features_cal: Any = None,
     features_target: Any = None,
@@ -122,6 +125,9 @@ def calibrate(
         Miscoverage rate; any other can be asked for later.
     random_state : int
         Root of all randomness: the same seed and inputs give the same bits as the command line.
+    calibration : Calibration
+        A calibration that keeps its data, in place of `probs_cal` and `y_cal`: these are calibrated anew. Its score, its names of
+        classes and of columns are kept; `alpha` and `random_state` are those given here.
     logits : bool or "force"
         Every matrix of probabilities given holds logits; a stable softmax is applied. Rows that are probabilities already are an
         error, unless "force" says that they are logits all the same.
@@ -149,8 +155,8 @@ def calibrate(
     classes : sequence of C names
         Names of the classes in the order of the columns.
     **options
-        Options of the method and the score, named as in `docs/options.md` and typed in `evenkeel._options`. An option
-        that neither uses is an error.
+        Options of the method and the score, named as in
+        https://evenkeel.github.io/evenkeel/options.html and typed in `evenkeel._options`. An option that neither uses is an error.
     """
     made = fitted(
         probs_cal,
@@ -159,6 +165,7 @@ def calibrate(
         method,
         alpha,
         random_state,
+        calibration=calibration,
         logits=logits,
         features_cal=features_cal,
         ratios_cal=ratios_cal,
@@ -182,6 +189,7 @@ def fitted(
     alpha: Any,
     random_state: Any,
     *,
+    calibration: Optional["Calibration"] = None,
     logits: Union[bool, Literal["force"]] = False,
     features_cal: Any = None,
     ratios_cal: Any = None,
@@ -194,25 +202,40 @@ def fitted(
     **options: Any,
 ) -> Any:
     """`calibrate` without its warnings, for calls that are steps of another."""
-    cal = _tables.table("probs_cal", probs_cal, ("y_cal", y_cal))
-    if probs_target is None and str(method) != "uncorrected":
-        raise InvalidParameterError(
-            f"probs_target is missing; method {method} learns from unlabeled target data, or use uncorrected"
+    if calibration is not None:
+        if not isinstance(calibration, StoredCalibration):
+            raise InvalidInputError(f"calibration is of type {type(calibration).__name__}; give a calibration, such as evenkeel.load reads")
+        _refuse_beside_calibration(
+            probs_cal=probs_cal, y_cal=y_cal, features_cal=features_cal, ratios_cal=ratios_cal, weights_cal=weights_cal, classes=classes
         )
-    # Rows that nothing is learned from: any will do.
-    given = cal if probs_target is None else _tables.table("probs_target", probs_target)
-    target = _tables.aligned("probs_target", given, cal.columns, "probs_cal")
-    labels, names = _tables.encoded("y_cal", y_cal, "probs_cal", cal.values.shape[1], classes, cal.columns)
-    second_cal, second_target = _tables.second_models(second, cal.columns, "probs_cal")
+    elif probs_cal is None or y_cal is None:
+        raise InvalidInputError("give probs_cal and y_cal, or calibration")
+    if probs_target is None and (calibration is not None or str(method) != "uncorrected"):
+        raise InvalidParameterError(
+            f"probs_target is missing; method {method} learns from unlabeled target data, or use uncorrected on probs_cal and y_cal"
+        )
+    if calibration is None:
+        cal = _tables.table("probs_cal", probs_cal, ("y_cal", y_cal))
+        columns, of, values = cal.columns, "probs_cal", cal.values
+        # Rows that nothing is learned from: any will do.
+        given = cal if probs_target is None else _tables.table("probs_target", probs_target)
+        labels, names = _tables.encoded("y_cal", y_cal, "probs_cal", cal.values.shape[1], classes, cal.columns)
+    else:
+        labels, values = None, None
+        columns, of, names = calibration.columns_, "the calibration", calibration.classes_
+        given = _tables.table("probs_target", probs_target)
+    target = _tables.aligned("probs_target", given, columns, of)
+    second_cal, second_target = _tables.second_models(second, columns, of)
     core = _evenkeel.calibrate(
-        cal.values,
+        values,
         labels,
+        None if calibration is None else calibration._core,
         target,
         _tables.encoded_target("y_target", y_target, len(target), names),
         _inputs.side_inputs("_cal", features_cal, ratios_cal, weights_cal, second=second_cal),
         _inputs.side_inputs("_target", features_target, second=second_target),
         per,
-        cal.columns,
+        columns,
         names,
         str(method),
         _inputs.number("alpha", alpha),
@@ -222,6 +245,13 @@ def fitted(
     )
     said = core.class_warning
     return _of_kind(core, [] if said is None else [said])
+
+
+def _refuse_beside_calibration(**given: Any) -> None:
+    """An error for what a calibration keeps, or has nothing to compare with."""
+    for name, value in given.items():
+        if value is not None:
+            raise InvalidInputError(f"{name} has no use with calibration, which keeps its own data; leave one of the two out")
 
 
 def _of_kind(core: _evenkeel.FittedCalibration, notes: Any = ()) -> Any:

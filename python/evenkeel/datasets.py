@@ -107,18 +107,27 @@ def demo() -> Demo:
 
 def _probabilities_of_program() -> Dict[str, np.ndarray]:
     """A wheel with the program inside has the probabilities once, in the program."""
-    found = program()
-    if found is None:
-        raise EvenkeelError(
-            "the probabilities of the demo are in the program `evenkeel`, which is neither beside this Python nor on the path; "
-            "install the wheel with its scripts, or put the program on the path"
-        )
+    try:
+        found = program()
+    except EvenkeelError as error:
+        raise EvenkeelError(f"the probabilities of the demo are in the program: {error}") from None
     names = {"probs_cal": "calibration_probs"}
     for name in _CONDITIONS:
         names.update({f"{name}_target": f"{name}_unlabeled", f"{name}_test": f"{name}_test_probs"})
     with tempfile.TemporaryDirectory() as folder:
         command = [found, "demo", "--quiet", "--data", folder]
-        wrote = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        try:
+            wrote = subprocess.run(
+                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", errors="replace"
+            )
+        except OSError as error:
+            raise EvenkeelError(f"the data of the demo: {found} cannot be run: {error}; install the wheel again") from None
         if wrote.returncode != 0:
             raise EvenkeelError(f"the data of the demo: {found} ended with exit code {wrote.returncode}: {wrote.stderr.strip()}")
+        absent = [file for file in names.values() if not (Path(folder) / f"{file}.npy").is_file()]
+        if absent:
+            raise EvenkeelError(
+                f"the data of the demo: {found} ended well and wrote no {absent[0]}.npy, so it is another program of that name; "
+                "remove it, or install the wheel of evenkeel-conformal again"
+            )
         return {name: np.load(Path(folder) / f"{file}.npy") for name, file in names.items()}

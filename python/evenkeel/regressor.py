@@ -72,7 +72,7 @@ class ShiftConformalRegressor(RegressorMixin, ShiftConformalEstimator):
     of its bins, and its sets of bins are unions of intervals.
 
     The method "auto" does no harm: where the target data show no shift, or none that the residuals feel, it is split conformal
-    prediction, exactly. See `docs/regression.md`.
+    prediction, exactly. See https://evenkeel.github.io/evenkeel/regression.html.
 
     Parameters
     ----------

@@ -112,16 +112,43 @@ def check(
 ) -> ShiftReport:
     """Is there a shift, how much coverage is at risk, what to do.
 
-    `probs_cal` (n, C) and `y_cal` (n,) are labeled points of the calibration data, `probs_target` (m, C) points of the
-    target data. With `calibration`, a calibration in use, in their place: does it still hold? `alpha` (0.1) and
-    `random_state` (0) are then its own unless they are given.
-    `y_target` holds labels of some target rows: one for each row with -1 or NaN where unknown, or a dict from row to label.
-    With labels the verdict is theirs.
-    `classes` are names of the classes in the order of the columns; labels may be words, and tables are matched by the names of their
-    columns, as in `evenkeel.calibrate`.
-    `delta` is the failure probability of each confidence statement and the level of the shift test, which draws
-    `permutations` relabelings (999 by default, or `2 / delta` if that is more). `second` holds what other models say of the same
-    rows: `[(probs_cal_B, probs_target_B), ...]`. Options are those of the score, `assume`, `accuracy` and `bound_grid`.
+    Parameters
+    ----------
+    probs_cal : array (n, C)
+        Class probabilities of the calibration data. Tables (pandas, polars, pyarrow) are matched by the names of their columns, as in
+        `evenkeel.calibrate`.
+    y_cal : array (n,)
+        Their labels: integers from 0, or names of the classes.
+    probs_target : array (m, C)
+        Class probabilities of the target data, which need no labels.
+    alpha : float
+        Miscoverage rate: 0.1, or that of `calibration`.
+    delta : float
+        Failure probability of each confidence statement, and level of the shift test.
+    random_state : int
+        Root of all randomness: 0, or that of `calibration`.
+    calibration : Calibration
+        A calibration in use, in place of `probs_cal` and `y_cal`: does it still hold?
+    y_target : array (m,) or dict
+        Labels of some target rows: one for each row with -1 or NaN where unknown, or a dict from row to label. With labels the
+        verdict is theirs.
+    classes : sequence of C names
+        Names of the classes in the order of the columns.
+    logits : bool or "force"
+        Every matrix of probabilities given holds logits; a stable softmax is applied. Rows that are probabilities already are an
+        error, unless "force" says that they are logits all the same.
+    permutations : int
+        Relabelings that the shift test draws: 999, or `2 / delta` if that is more.
+    second : sequence of pairs of arrays (n, C), (m, C)
+        What other models say of the same rows: `[(probs_cal_B, probs_target_B), ...]`.
+    **options
+        `score` and its options, `assume`, `accuracy` and `bound_grid`, as in https://evenkeel.github.io/evenkeel/options.html and
+        typed in `evenkeel._options`.
+
+    Returns
+    -------
+    ShiftReport
+        The verdict with its number, and in `command` the call that does what is recommended.
     """
     if probs_target is None:
         raise InvalidInputError("probs_target is missing; give the probabilities of the target data")

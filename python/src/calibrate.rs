@@ -1,19 +1,21 @@
 //! Probabilities -> a calibration: with one threshold, or with one for each class or group.
 
-use evenkeel::calibration::ClassNames;
+use evenkeel::calibration::{Calibration, ClassNames};
 use evenkeel::calibrator::ShiftCalibrator;
 use evenkeel::error::{PointSet, SideInput};
 use evenkeel::method::{FewLabelsSettings, Method, MethodName, require_and_refuse};
 use evenkeel::per_group::SmallGroups;
+use evenkeel::score::Score;
 use evenkeel_jobs::grouped::{
     AnyCalibration, GroupJob, MemoryGroups, OtherGroups, calibrate_per_class, calibrate_per_group,
 };
-use evenkeel_jobs::{LabeledData, MemorySource, TargetLabels};
+use evenkeel_jobs::{JobError, LabeledData, MemorySource, TargetLabels};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arrays::{LabelArray, Matrix};
 use crate::calibration::FittedCalibration;
+use crate::check_given::CalibrationSide;
 use crate::detached::{Watcher, detached};
 use crate::errors::Failure;
 use crate::methods::Settings;
@@ -41,17 +43,19 @@ impl Grouping {
     }
 }
 
-/// Learns a calibration from labeled probabilities of the calibration data and unlabeled ones of the target data.
+/// Learns a calibration from labeled probabilities of the calibration data, or from a calibration that keeps them, and from
+/// unlabeled ones of the target data.
 #[pyfunction]
 #[pyo3(signature = (
-    probs_cal, y_cal, probs_target, target_labels, side_cal, side_target, per, columns, classes, method, alpha, seed, logits,
-    options
+    probs_cal, y_cal, calibration, probs_target, target_labels, side_cal, side_target, per, columns, classes, method, alpha, seed,
+    logits, options
 ))]
 #[allow(clippy::too_many_arguments, reason = "the keywords of a Python function")]
 pub(crate) fn calibrate(
     py: Python<'_>,
-    probs_cal: Matrix<'_>,
-    y_cal: LabelArray<'_>,
+    probs_cal: Option<Matrix<'_>>,
+    y_cal: Option<LabelArray<'_>>,
+    calibration: Option<Bound<'_, FittedCalibration>>,
     probs_target: Matrix<'_>,
     target_labels: Vec<(usize, usize)>,
     side_cal: &Bound<'_, PyDict>,
@@ -67,14 +71,16 @@ pub(crate) fn calibrate(
 ) -> PyResult<FittedCalibration> {
     let (side_cal, side_target) = (SideArrays::of(side_cal)?, SideArrays::of(side_target)?);
     let settings = Settings::new(alpha, seed, options)?;
-    let calibrator = settings.calibrator(method, side_cal.known_ratios())?;
+    let mut calibrator = settings.calibrator(method, side_cal.known_ratios())?;
+    let stored = calibration.as_ref().map(|found| found.get().one()).transpose()?;
+    if let Some(stored) = stored {
+        calibrator.score = score_of(stored, &settings)?;
+    }
     // Before the data are looked at: a wrong argument is the cheaper mistake to report.
     require_sides(&calibrator, (&side_cal, &side_target), !target_labels.is_empty())?;
-    let second_cal = side_cal.second(logits, seen("probs_cal", &probs_cal)?)?;
     let second_target = side_target.second(logits, seen("probs_target", &probs_target)?)?;
-    let cal = Points::new(("probs_cal", PointSet::Calibration), &probs_cal, &side_cal, logits)?
-        .with_second(&second_cal);
-    let labels = y_cal.whole("y_cal")?;
+    let given = (probs_cal.as_ref(), y_cal.as_ref());
+    let cal = CalibrationSide::of(given, stored, &side_cal, logits)?;
     let target =
         Points::new(("probs_target", PointSet::Target), &probs_target, &side_target, logits)?
             .with_second(&second_target);
@@ -86,7 +92,7 @@ pub(crate) fn calibrate(
     detached(py, |watcher| {
         // Inside the work: the probabilities of logits live as long as the job and no longer.
         let mut softmax = Vec::new();
-        let labeled = cal.labeled(&mut softmax, "y_cal", labels)?;
+        let labeled = cal.labeled(&mut softmax)?;
         let labeled = match target_labels.is_empty() {
             true => labeled,
             false => labeled.with_target_labels(&target_labels),
@@ -97,8 +103,23 @@ pub(crate) fn calibrate(
             return FittedCalibration::per_group(made).named_by(names);
         }
         let fitted = evenkeel_jobs::calibrate(&calibrator, &labeled, &mut source, watcher)?;
-        FittedCalibration::of_job(fitted, cal.count(), names)
+        FittedCalibration::of_job(fitted, labeled.rows(), names)
     })
+}
+
+/// The score of a calibration whose data are calibrated anew; an error where another one was asked for, or where it does not
+/// keep all of its data.
+fn score_of(stored: &Calibration, settings: &Settings) -> Result<Score, Failure> {
+    settings.require_no_score()?;
+    match stored.reference() {
+        Some(kept) if kept.labels().len() < kept.of_rows() => {
+            Err(Failure::from(JobError::NotCheckable {
+                input: "calibration".to_owned(),
+                why: "it does not keep all of its calibration data; give probs_cal and y_cal",
+            }))
+        }
+        _ => Ok(stored.provenance().score),
+    }
 }
 
 /// An error if the method lacks something that must stand beside the rows, or has no use for what does.

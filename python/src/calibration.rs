@@ -448,8 +448,16 @@ impl FittedCalibration {
         })?;
         let names = per_group::class_names(&self.calibration);
         let document = json(&evaluated.document(names))?;
-        let again = "evenkeel.calibrate(probs_cal, y_cal, probs, y_target=y)".to_owned();
-        let command = matches!(self.calibration, AnyCalibration::One(_)).then_some(again);
+        let command = match &self.calibration {
+            AnyCalibration::One(one) if one.reference().is_some() => {
+                Some("evenkeel.calibrate(calibration=calibration, probs_target=probs, y_target=y)")
+            }
+            AnyCalibration::One(_) => {
+                Some("evenkeel.calibrate(probs_cal, y_cal, probs, y_target=y)")
+            }
+            AnyCalibration::PerClass(_) | AnyCalibration::PerGroup(_) => None,
+        };
+        let command = command.map(str::to_owned);
         let found = Found::Evaluation { evaluated, points: self.calibration.points() };
         let page = Page::new(found, provenance.seed.get(), names.map(<[String]>::to_vec));
         Ok((document, page.with_command(command)))

@@ -5,7 +5,6 @@ use evenkeel::error::PointSet;
 use evenkeel::level::FailureProbability;
 use evenkeel::measure::WeightedEmpirical;
 use evenkeel::method::OptionValue;
-use evenkeel::score::Score;
 use evenkeel_jobs::sentences::check::NextStep;
 use evenkeel_jobs::{CheckJob, Checked, TargetLabels, ValueKind, sentences};
 use numpy::PyArray1;
@@ -183,7 +182,12 @@ fn recalibrate(
     (labeled, second): (bool, bool),
 ) -> String {
     let CheckSettings { alpha, delta, seed, .. } = job.settings;
-    let mut call = "evenkeel.calibrate(probs_cal, y_cal, probs_target".to_owned();
+    // Whoever gave a calibration may have nothing else.
+    let mut call = match stored {
+        true => "evenkeel.calibrate(calibration=calibration, probs_target=probs_target",
+        false => "evenkeel.calibrate(probs_cal, y_cal, probs_target",
+    }
+    .to_owned();
     if labeled {
         call += ", y_target=y_target";
     } else if second {
@@ -199,16 +203,6 @@ fn recalibrate(
     }
     if seed.get() != 0 {
         set("random_state", seed.get().to_string());
-    }
-    // The score of a calibration in use; any other stands among the options.
-    for (name, value) in job.score.options().iter().filter(|_| stored && job.score != Score::Lac) {
-        let value = match value.as_str() {
-            "true" => "True".to_owned(),
-            "false" => "False".to_owned(),
-            number if number.parse::<f64>().is_ok() => number.to_owned(),
-            word => format!("\"{word}\""),
-        };
-        set(&keyword(name), value);
     }
     match kind(logits) {
         ValueKind::Probabilities => {}

@@ -1,4 +1,4 @@
-//! What a check is given, whether its target rows lie here or elsewhere.
+//! What a check is given, whether its target rows lie here or elsewhere; and calibration data, whoever keeps them.
 
 use evenkeel::calibration::Calibration;
 use evenkeel::error::PointSet;
@@ -38,6 +38,7 @@ impl<'a> CheckGiven<'a, '_> {
         settings.options.require_used_by_check().map_err(Failure::from)?;
         let mut job = match self.stored()? {
             Some(calibration) => {
+                settings.require_no_score()?;
                 let alpha = alpha.map(|_| settings.alpha);
                 let mut job = CheckJob::of_calibration(calibration, "calibration", alpha, delta)
                     .map_err(Failure::from)?;
@@ -63,15 +64,30 @@ impl<'a> CheckGiven<'a, '_> {
         &self,
         side: &'a SideArrays<'_>,
     ) -> Result<CalibrationSide<'a>, Failure> {
-        let stored = self.stored()?;
-        let points = match self.probs {
-            Some(probs) => {
-                let named = ("probs_cal", PointSet::Calibration);
-                Some(Points::new(named, probs, side, self.logits)?)
-            }
-            None => None,
-        };
-        let rows = match (self.probs, stored.and_then(|found| Some((found, found.reference()?)))) {
+        CalibrationSide::of((self.probs, self.labels), self.stored()?, side, self.logits)
+    }
+}
+
+/// The calibration data of a call, borrowed from the caller's arrays or from a calibration that keeps them; free of the
+/// interpreter.
+pub(crate) struct CalibrationSide<'a> {
+    points: Option<Points<'a>>,
+    labels: Option<Vec<usize>>,
+    stored: Option<&'a Calibration>,
+    second: Vec<f64>,
+}
+
+impl<'a> CalibrationSide<'a> {
+    /// Arrays, or what a calibration keeps; `side` holds what stands beside them.
+    pub(crate) fn of(
+        (probs, labels): (Option<&'a Matrix<'_>>, Option<&'a LabelArray<'_>>),
+        stored: Option<&'a Calibration>,
+        side: &'a SideArrays<'_>,
+        logits: &str,
+    ) -> Result<Self, Failure> {
+        let named = ("probs_cal", PointSet::Calibration);
+        let points = probs.map(|probs| Points::new(named, probs, side, logits)).transpose()?;
+        let rows = match (probs, stored.and_then(|found| Some((found, found.reference()?)))) {
             (Some(probs), _) => seen("probs_cal", probs)?,
             (None, Some((found, kept))) => SeenRows {
                 name: "calibration",
@@ -81,20 +97,10 @@ impl<'a> CheckGiven<'a, '_> {
             // Said where the data are read, as nothing can be compared with.
             (None, None) => SeenRows { name: "calibration", rows: 0, classes: 0 },
         };
-        let labels = self.labels.map(|labels| labels.whole("y_cal")).transpose()?;
-        Ok(CalibrationSide { points, labels, stored, second: side.second(self.logits, rows)? })
+        let labels = labels.map(|labels| labels.whole("y_cal")).transpose()?;
+        Ok(Self { points, labels, stored, second: side.second(logits, rows)? })
     }
-}
 
-/// The calibration data of a check, borrowed from the caller's arrays; free of the interpreter.
-pub(crate) struct CalibrationSide<'a> {
-    points: Option<Points<'a>>,
-    labels: Option<Vec<usize>>,
-    stored: Option<&'a Calibration>,
-    second: Vec<f64>,
-}
-
-impl CalibrationSide<'_> {
     /// Whether second models were asked.
     pub(crate) fn has_second(&self) -> bool {
         !self.second.is_empty()

@@ -75,6 +75,19 @@ impl Settings {
         Ok(ShiftCalibrator { method, score: self.score()?, alpha: self.alpha, seed: self.seed })
     }
 
+    /// An error for an option of scores, where the score is that of a calibration.
+    pub(crate) fn require_no_score(&self) -> Result<(), Failure> {
+        let given =
+            |spec: &&OptionSpec| spec.is_of_scores() && self.options.get(spec.name).is_some();
+        match OPTIONS.iter().find(given) {
+            None => Ok(()),
+            Some(spec) => Err(Failure::Setting(format!(
+                "{} has no use with calibration: the score is that of the calibration; leave it out",
+                keyword(spec.name)
+            ))),
+        }
+    }
+
     /// The score function.
     pub(crate) fn score(&self) -> Result<Score, Failure> {
         Ok(Score::from_options(&self.options, self.seed)?)

@@ -92,6 +92,48 @@ def test_a_report_recommends_what_calibrate_does(report, fog):
     assert not calm.shift.detected and calm.recommended is None and "recommended" not in calm.to_dict()
 
 
+@pytest.mark.parametrize("labeled", [False, True])
+@pytest.mark.parametrize("asked", [{}, {"alpha": 0.2, "delta": 0.1, "random_state": 3, "assume": "matched"}])
+@pytest.mark.parametrize("score", [{}, {"score": "margin"}])
+def test_what_a_report_on_a_calibration_recommends_runs(fog, tmp_path, labeled, asked, score):
+    """Whoever gave a calibration may have nothing else: the call recommended takes what the check took."""
+    ek.calibrate(fog.probs_cal, fog.y_cal, method="uncorrected", **score).save(tmp_path / "cal.json")
+    calibration, probs_target = ek.load(tmp_path / "cal.json"), fog.probs_test[:500]
+    y_target = {row: int(fog.y_test[row]) for row in range(60)} if labeled else None
+    report = ek.check(calibration=calibration, probs_target=probs_target, y_target=y_target, **asked)
+    assert report.command.startswith("evenkeel.calibrate(calibration=calibration, probs_target=probs_target")
+    assert "calibration=calibration" in report.to_html()
+    given = {"calibration": calibration, "probs_target": probs_target, "y_target": y_target}
+    made = eval(report.command, {"evenkeel": ek, **given})
+    assert made.threshold() == report.recommended.threshold and made.score == calibration.score
+    # As from the data themselves.
+    settings = {"alpha": asked.get("alpha", 0.1), "shift_level": asked.get("delta", 0.05), "random_state": asked.get("random_state", 0)}
+    assume = {} if labeled else {name: value for name, value in asked.items() if name == "assume"}
+    again = ek.calibrate(fog.probs_cal, fog.y_cal, probs_target, y_target=y_target, **settings, **assume, **score)
+    assert made == again and made.weights_.tolist() == again.weights_.tolist()
+
+
+def test_a_calibration_is_calibrated_anew_in_place_of_its_data(run, fog, fog_files, tmp_path):
+    in_use = ek.calibrate(fog.probs_cal, fog.y_cal, method="uncorrected")
+    in_use.save(tmp_path / "in use.json")
+    ran = run("calibrate", "--calibration", tmp_path / "in use.json", "--unlabeled", fog_files.probs_target, "--out", tmp_path / "new.json")
+    assert ran.code == 0, ran.stderr
+    assert ek.calibrate(calibration=in_use, probs_target=fog.probs_target) == ek.load(tmp_path / "new.json")
+    for wrong, message in (
+        ({"probs_cal": fog.probs_cal}, "probs_cal has no use with calibration"),
+        ({"features_cal": fog.probs_cal}, "features_cal has no use with calibration"),
+        ({"classes": list("abcdefghij")}, "classes has no use with calibration"),
+        ({"score": "aps"}, "score has no use with calibration"),
+        ({"calibration": "cal.json"}, "such as evenkeel.load reads"),
+        ({"calibration": None}, "give probs_cal and y_cal, or calibration"),
+        ({"probs_target": None, "method": "uncorrected"}, "probs_target is missing"),
+    ):
+        with pytest.raises(ek.EvenkeelError, match=message):
+            ek.calibrate(**{"calibration": in_use, "probs_target": fog.probs_target, **wrong})
+    with pytest.raises(ek.InvalidParameterError, match="score has no use with calibration"):
+        ek.check(calibration=in_use, probs_target=fog.probs_target, score="aps")
+
+
 def test_a_report_does_not_change(report):
     with pytest.raises(AttributeError, match="n cannot be set"):
         report.n = 3

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use crate::error_document::ErrorDocument;
 use crate::failure::Failure;
-use crate::output::print_json;
+use crate::output::{in_one_line, print_json};
 
 /// Added to the number of the signal that ended a run, as shells count it: 130 for Ctrl-C, 143 for a request to
 /// terminate, 129 for a terminal that was closed.
@@ -32,31 +32,11 @@ pub(crate) fn of_outcome(outcome: Result<Outcome, Failure>) -> ExitCode {
         Err(failure) => {
             // One line, on stderr: stdout may be a JSON document that someone parses.
             // Not `eprintln!`, which panics when stderr is gone; the code still tells.
-            let _ = writeln!(std::io::stderr(), "error: {}", one_line(&failure.to_string()));
+            let _ = writeln!(std::io::stderr(), "error: {}", in_one_line(&failure.to_string()));
             tell_program(|| ErrorDocument::of_failure(&failure));
             ExitCode::from(COULD_NOT_RUN)
         }
     }
-}
-
-/// Characters of an error that are shown; its JSON has all.
-const MOST_SHOWN: usize = 4000;
-
-/// An error as one line for a terminal. Names of columns and files are anybody's: a line break in one would begin a sentence of its own, and an
-/// escape sequence would be obeyed.
-fn one_line(words: &str) -> String {
-    let mut line = String::with_capacity(words.len());
-    for (count, character) in words.chars().enumerate() {
-        if count == MOST_SHOWN {
-            line.push_str(" ...");
-            break;
-        }
-        match character.is_control() {
-            true => line.extend(character.escape_default()),
-            false => line.push(character),
-        }
-    }
-    line
 }
 
 /// Prints what went wrong as JSON where results were asked for as JSON: a program must not find an empty document.
@@ -73,6 +53,14 @@ pub(crate) fn wants_json() -> bool {
     std::env::args_os().any(|word| word == "--json")
 }
 
+/// Whether `serve` was typed, which this program does not know.
+#[cfg(not(feature = "serve"))]
+pub(crate) fn is_of_serve(error: &clap::Error) -> bool {
+    use clap::error::{ContextKind, ContextValue};
+    let asked = error.get(ContextKind::InvalidSubcommand);
+    matches!(asked, Some(ContextValue::String(name)) if name == "serve")
+}
+
 /// Help and version are successes; anything else that clap says is a failure to run.
 pub(crate) fn of_usage(error: &clap::Error) -> ExitCode {
     // Printing can only fail when the terminal is gone.
@@ -81,16 +69,4 @@ pub(crate) fn of_usage(error: &clap::Error) -> ExitCode {
         tell_program(|| ErrorDocument::of_usage(error));
     }
     ExitCode::from(if error.use_stderr() { COULD_NOT_RUN } else { 0 })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_that_are_anybodys_stay_in_their_line() {
-        assert_eq!(one_line("column p\nerror: x\u{1b}[31m é"), "column p\\nerror: x\\u{1b}[31m é");
-        let long = one_line(&"x".repeat(60_000));
-        assert!(long.len() == MOST_SHOWN + 4 && long.ends_with(" ..."), "{}", long.len());
-    }
 }

@@ -55,6 +55,18 @@ pub(crate) enum Failure {
     Stdout(std::io::Error),
 }
 
+impl Failure {
+    /// Whether something was written that nobody reads any more, as by `| head`.
+    pub(crate) fn is_of_a_reader_gone(&self) -> bool {
+        let io = match self {
+            Self::Io(error) => Some(error),
+            Self::Job(JobError::Source(source)) => source.downcast_ref::<IoError>(),
+            _ => None,
+        };
+        matches!(io, Some(IoError::Write { error, .. }) if error.kind() == std::io::ErrorKind::BrokenPipe)
+    }
+}
+
 /// What a job found. A file that was read for it speaks for itself, with flags spelled.
 fn job_words(error: &JobError) -> String {
     match error {
@@ -94,4 +106,13 @@ pub(crate) fn system_words(error: &std::io::Error) -> String {
     let words = error.to_string();
     // Cut off the words, because the standard library has no call without the number.
     words.split(" (os error").next().unwrap_or_default().to_owned()
+}
+
+/// What `serve` gets for an answer where it was left out: the documentation has it, and this program does not.
+#[cfg(not(feature = "serve"))]
+pub(crate) fn without_server() -> Failure {
+    Failure::Argument(
+        "serve: this program was built without the server; `cargo install evenkeel-cli --features serve` builds one with it"
+            .into(),
+    )
 }

@@ -41,6 +41,10 @@ pub use understood::{Refusal, understand};
 pub fn main() -> ExitCode {
     let cli = match args::Cli::try_parse() {
         Ok(cli) => cli,
+        #[cfg(not(feature = "serve"))]
+        Err(error) if exit::is_of_serve(&error) => {
+            return exit::of_outcome(Err(failure::without_server()));
+        }
         Err(error) => return exit::of_usage(&error),
     };
     panics::watch();

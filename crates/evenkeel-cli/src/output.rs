@@ -35,3 +35,43 @@ pub(crate) fn write_json(
         Err(error) => Err(Failure::Json(error)),
     }
 }
+
+/// A warning as people read it, on a line of its own.
+pub(crate) fn warning_line(said: &str) -> String {
+    format!("Warning: {}.\n", in_one_line(said))
+}
+
+/// Characters of an error or a warning that are shown; its JSON has all.
+const MOST_SHOWN: usize = 4000;
+
+/// An error or a warning as one line for a terminal. Names of columns and files are anybody's: a line break in one would begin
+/// a sentence of its own, and an escape sequence would be obeyed.
+pub(crate) fn in_one_line(words: &str) -> String {
+    let mut line = String::with_capacity(words.len());
+    for (count, character) in words.chars().enumerate() {
+        if count == MOST_SHOWN {
+            line.push_str(" ...");
+            break;
+        }
+        match character.is_control() {
+            true => line.extend(character.escape_default()),
+            false => line.push(character),
+        }
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_are_anybodys_stay_in_their_line() {
+        assert_eq!(
+            in_one_line("column p\nerror: x\u{1b}[31m é"),
+            "column p\\nerror: x\\u{1b}[31m é"
+        );
+        let long = in_one_line(&"x".repeat(60_000));
+        assert!(long.len() == MOST_SHOWN + 4 && long.ends_with(" ..."), "{}", long.len());
+    }
+}

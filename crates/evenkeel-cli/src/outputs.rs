@@ -65,6 +65,32 @@ pub(crate) fn require_apart(command: &Command) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Where the command that follows a check may write: the first of the names that is no file of the check, then the last of
+/// them with a number. [`require_apart`] would refuse one that is.
+pub(crate) fn name_beside(args: &CheckArgs, names: [&str; 2], extension: &str) -> String {
+    free_name(&of_check(args).0, names, extension)
+}
+
+/// The same for the command that follows an evaluation.
+pub(crate) fn name_beside_evaluated(
+    args: &EvaluateArgs,
+    names: [&str; 2],
+    extension: &str,
+) -> String {
+    free_name(&of_evaluate(args).0, names, extension)
+}
+
+fn free_name(inputs: &[Named], [first, other]: [&str; 2], extension: &str) -> String {
+    let read: Vec<FileIdentity> = inputs.iter().filter_map(|(_, path)| identity(path)).collect();
+    // A folder of that name has no identity, and cannot be written to.
+    let is_free =
+        |name: &String| identity(Path::new(name)).is_some_and(|found| !read.contains(&found));
+    let numbered = (2..=read.len() + 2).map(|number| format!("{other}-{number}"));
+    let mut names = [first.to_owned(), other.to_owned()].into_iter().chain(numbered);
+    let named = names.find_map(|name| Some(format!("{name}.{extension}")).filter(is_free));
+    named.unwrap_or_else(|| format!("{first}.{extension}"))
+}
+
 /// The inputs that stand for all tables of a folder, or for those that fit a pattern.
 fn of_folders(inputs: &[Named]) -> Vec<(&'static str, MatrixSource)> {
     let source = |(flag, path): &Named| {

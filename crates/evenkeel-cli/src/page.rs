@@ -41,7 +41,8 @@ fn command_line() -> String {
 /// A word as a shell takes it.
 pub(crate) fn quoted(word: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:,=@%+~".contains(letter);
-    if !word.is_empty() && word.chars().all(plain) {
+    // A shell takes ~ at the beginning for a folder of its own.
+    if !word.is_empty() && !word.starts_with('~') && word.chars().all(plain) {
         word.to_owned()
     } else {
         format!("'{}'", word.replace('\'', r"'\''"))

@@ -83,10 +83,15 @@ fn spelled(option: &Arg) -> String {
     format!("`{}{more}`", typed.trim_end())
 }
 
-/// What an option does, with its words, its default and whether it is needed or repeatable.
+/// What an option does, with its words, its default and whether it is needed or repeatable: a sentence each.
 fn meaning(option: &Arg) -> String {
     let help = option.get_help().or(option.get_long_help());
-    let mut text = one_line(help).replace('|', "\\|");
+    let help = one_line(help).replace('|', "\\|");
+    let (help, default_in_words) = without_default(&help);
+    let mut text = help.to_owned();
+    if !text.ends_with('.') {
+        text.push('.');
+    }
     let possible: Vec<String> = match option.get_action().takes_values() {
         true => option
             .get_possible_values()
@@ -105,6 +110,8 @@ fn meaning(option: &Arg) -> String {
         .collect();
     if option.get_action().takes_values() && !defaults.is_empty() {
         let _ = write!(text, " Default: `{}`.", defaults.join(","));
+    } else if let Some(default) = default_in_words {
+        let _ = write!(text, " Default: {default}.");
     }
     if option.is_required_set() {
         text.push_str(" Required.");
@@ -115,7 +122,34 @@ fn meaning(option: &Arg) -> String {
     text
 }
 
+/// Help without the default that stands at its end, where it takes more than a value to say it, and that default.
+fn without_default(help: &str) -> (&str, Option<&str>) {
+    let found = help.trim_end_matches('.').strip_suffix(']');
+    let parts = found.and_then(|rest| rest.rsplit_once(" [default: "));
+    parts.map_or((help, None), |(words, default)| (words, Some(default)))
+}
+
 fn one_line(text: Option<&StyledStr>) -> String {
     let text = text.map(ToString::to_string).unwrap_or_default();
     text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_of_an_option_is_sentences() {
+        let option = Arg::new("out").long("out").value_name("DIR").help("Folder for the data");
+        assert_eq!(meaning(&option), "Folder for the data.");
+        assert_eq!(
+            meaning(&option.clone().default_value("d")),
+            "Folder for the data. Default: `d`."
+        );
+        let in_words =
+            option.clone().help("Score [default: lac; in auto plan]").value_parser(["lac"]);
+        assert_eq!(meaning(&in_words), "Score. One of `lac`. Default: lac; in auto plan.");
+        let needed = option.help("File. Made where there is none.").required(true);
+        assert_eq!(meaning(&needed), "File. Made where there is none. Required.");
+    }
 }

@@ -16,6 +16,9 @@ pub use spelling::{Input, PointSet, SideInput, User};
 pub use spelling::{Neutral, Spelling};
 use spelling::{listed, not_used};
 
+/// Most relabelings of a shift test that can be asked for: each keeps two distances until the p-value is known.
+pub(crate) const ALLOWED_PERMUTATIONS: usize = 10_000_000;
+
 /// Result of every fallible operation of the core.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -424,10 +427,9 @@ pub enum Error {
     /// The smallest p-value of `B` relabelings is `1 / (B + 1)`.
     #[error(
         "the shift test cannot reach a false-alarm rate of {delta:?}: the smallest p-value of {found} permutations is \
-         1/{}, so it could never reject; ask for a rate of 1/{} or more, or for at least {least} permutations where their number \
-         can be chosen",
+         1/{0}, so it could never reject; ask for a rate of 1/{0} or more{1}",
         found.saturating_add(1),
-        found.saturating_add(1)
+        or_for_more(*least)
     )]
     TooFewPermutations {
         /// How many relabelings were asked for.
@@ -737,6 +739,16 @@ fn excludes(
 ) -> String {
     let [name, other] = [name, other].map(|name| spelling.spell(Input::Option(name)));
     format!("{name} {value} does not go with {other}, {why}")
+}
+
+/// What else helps where a level takes this many permutations; nothing where so many cannot be asked for.
+fn or_for_more(least: usize) -> String {
+    match least {
+        0..=ALLOWED_PERMUTATIONS => {
+            format!(", or for at least {least} permutations where their number can be chosen")
+        }
+        _ => String::new(),
+    }
 }
 
 /// "... works with the score lac only", after the name of the method.

@@ -23,7 +23,8 @@ use crate::args::CalibrateArgs;
 use crate::exit::Outcome;
 use crate::failure::Failure;
 use crate::files::{load_calibration, named_by};
-use crate::output::{print, print_json, write_json};
+use crate::output::{print, print_json, warning_line, write_json};
+use crate::page::quoted;
 use crate::per_args::Per;
 use crate::progress::Verbosity;
 use crate::settings::{Rates, calibrator, low_levels, on_threads, score};
@@ -280,7 +281,7 @@ fn store(
         }
         (made, false) => {
             let mut said = text(made, &rates, args, names);
-            said.extend(told.iter().map(|doubt| format!("Warning: {doubt}.\n")));
+            said.extend(told.iter().map(|doubt| warning_line(doubt)));
             print(&said)?;
         }
     }
@@ -318,10 +319,11 @@ fn text(
     // Of groups that stand in the table, the table is enough.
     let of_file = matches!(made, Made::PerGroup(_)) && args.per.cal_groups.is_some();
     let groups = if of_file { " --groups FILE" } else { "" };
+    let out = args.out.display();
     said.push(format!(
-        "Stored in {0}. Next: evenkeel predict --calibration {0} --probs FILE{groups} --out FILE",
-        args.out.display()
+        "Stored in {out}. Next: evenkeel predict --calibration {} --probs FILE{groups} --out FILE",
+        quoted(&out.to_string())
     ));
-    said.extend(warnings.iter().map(|warning| format!("Warning: {warning}.")));
-    said.join("\n") + "\n"
+    let warnings: String = warnings.iter().map(|warning| warning_line(warning)).collect();
+    said.join("\n") + "\n" + &warnings
 }

@@ -12,7 +12,7 @@ use evenkeel_report::job_pages::{AboutRun, compare_page};
 use crate::args::{BesideArgs, CompareArgs};
 use crate::exit::Outcome;
 use crate::failure::{Failure, spelled};
-use crate::output::{print, print_json};
+use crate::output::{print, print_json, warning_line};
 use crate::page::{date, in_words, provenance};
 use crate::progress::Verbosity;
 use crate::settings::{Rates, calibrator, low_levels, on_threads, score};
@@ -147,7 +147,7 @@ fn run_on_pool(args: &CompareArgs) -> Result<Outcome, Failure> {
         }
         document.warnings.extend(low_levels(&all_rates).into_iter().chain(files.doubts()));
         for warning in &document.warnings {
-            text += &format!("Warning: {warning}.\n");
+            text += &warning_line(warning);
         }
         print(&text)?;
     }

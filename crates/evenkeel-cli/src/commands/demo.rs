@@ -27,7 +27,7 @@ use crate::args::DemoArgs;
 use crate::exit::Outcome;
 use crate::failure::{Failure, system_words};
 use crate::output::{print, print_json};
-use crate::page::{date, provenance};
+use crate::page::{date, provenance, quoted};
 use crate::progress::Verbosity;
 use crate::settings::{Rates, on_threads};
 use crate::table::{Align, Table, colour_on_stdout, percent};
@@ -244,10 +244,9 @@ impl Job<'_> {
 
     /// The command that repairs a condition.
     fn command(&self, day: &str) -> String {
-        let data = self.folder.display();
         format!(
-            "evenkeel calibrate --cal-probs {data}/calibration_probs.npy --cal-labels {data}/calibration_labels.npy \
-             --unlabeled {data}/{day}_unlabeled.npy --method auto --out cal.json"
+            "evenkeel calibrate {} --method auto --out cal.json",
+            labeled_and_unlabeled(self.folder, day)
         )
     }
 
@@ -275,6 +274,9 @@ impl Job<'_> {
         let mut page = check_page(&shown.checked, "lac", &about)?;
         let advised = page.warnings.len();
         add_comparison(&mut page, &shown.compared, Some(self.names));
+        // The page holds five conditions: a table of one of them says which.
+        let of_one = |method: String| format!("{method}, under {}", shown.what);
+        page.classes_under = page.classes_under.map(of_one);
         // Warnings of methods that are only compared belong to the evidence, not to the advice.
         let of_others = page.warnings.split_off(advised);
         page.account.extend(of_others);
@@ -293,6 +295,17 @@ impl Job<'_> {
         };
         Ok(page)
     }
+}
+
+/// The files of a condition as options of a command, as a shell takes them.
+fn labeled_and_unlabeled(data: &Path, day: &str) -> String {
+    let file = |name: &str| quoted(&data.join(name).display().to_string());
+    format!(
+        "--cal-probs {} --cal-labels {} --unlabeled {}",
+        file("calibration_probs.npy"),
+        file("calibration_labels.npy"),
+        file(&format!("{day}_unlabeled.npy"))
+    )
 }
 
 fn condition_row(found: &Found) -> ConditionRow {
@@ -349,7 +362,6 @@ fn summary(document: &Document, shown: &str, alpha: f64, folder: &Path) -> Strin
             size("few-labels"),
         ]);
     }
-    let data = folder.display();
     format!(
         "A Fashion-MNIST classifier, calibrated on 1000 clean images, meets five conditions. Coverage asked for: {}.\n\n{}\n\
          estimated   coverage of the sets in use, from 1000 unlabeled images\n\
@@ -360,9 +372,10 @@ fn summary(document: &Document, shown: &str, alpha: f64, folder: &Path) -> Strin
          What `evenkeel check` says of the fog:\n\n{shown}\n\
          The page with figures: {}\n\
          Next, with your own files in place of these:\n  \
-         evenkeel check --cal-probs {data}/calibration_probs.npy --cal-labels {data}/calibration_labels.npy --unlabeled {data}/fog_3_unlabeled.npy\n",
+         evenkeel check {}\n",
         percent(1.0 - alpha),
         table.render(colour_on_stdout()),
         document.report.display(),
+        labeled_and_unlabeled(folder, MAIN_DAY),
     )
 }

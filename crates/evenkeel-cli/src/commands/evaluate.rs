@@ -15,7 +15,8 @@ use crate::args::EvaluateArgs;
 use crate::exit::Outcome;
 use crate::failure::Failure;
 use crate::files::load_any_calibration;
-use crate::output::{print, print_json};
+use crate::output::{print, print_json, warning_line};
+use crate::outputs::name_beside_evaluated;
 use crate::page::{date, provenance, quoted};
 use crate::per_args::GroupsOfPoints;
 use crate::progress::Verbosity;
@@ -87,7 +88,7 @@ fn run_on_pool(args: &EvaluateArgs) -> Result<Outcome, Failure> {
     } else {
         let said = sentences::evaluated(&evaluated.evaluation).join("\n");
         let warnings: String =
-            document.warnings.iter().map(|said| format!("\nWarning: {said}.\n")).collect();
+            document.warnings.iter().map(|said| format!("\n{}", warning_line(said))).collect();
         let levels = levels_table(&document);
         print(&format!("{said}\n\n{levels}{}{warnings}", tables(&document)))?;
     }
@@ -131,8 +132,9 @@ fn recalibrate(args: &EvaluateArgs, labels: &str) -> String {
     let [calibration, probs, labels] = words;
     let columns: String = args.reading.words().iter().map(|word| format!(" {word}")).collect();
     let logits = args.reading.flag().map_or_else(String::new, |flag| format!(" {flag}"));
+    let out = name_beside_evaluated(args, ["new", "newer"], "json");
     format!(
-        "evenkeel calibrate --calibration {calibration} --unlabeled {probs} --target-labels {labels} --out new.json{columns}{logits}"
+        "evenkeel calibrate --calibration {calibration} --unlabeled {probs} --target-labels {labels} --out {out}{columns}{logits}"
     )
 }
 

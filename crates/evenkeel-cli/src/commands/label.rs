@@ -21,9 +21,10 @@ use crate::failure::Failure;
 use crate::files::{load_calibration, named_by};
 use crate::label_args::LabelArgs;
 use crate::output::{print, print_json};
+use crate::page::quoted;
 use crate::progress::Verbosity;
 use crate::settings::{levels, on_threads};
-use crate::table_args::named_together;
+use crate::table_args::{named_together, option_words};
 
 /// Column of the most probable class.
 const PREDICTED: &str = "predicted";
@@ -332,21 +333,20 @@ fn text(
 /// What to do once labels are filled in.
 fn next_command(args: &LabelArgs, calibration: Option<&Calibration>) -> Option<String> {
     let out = args.out.as_ref().filter(|_| !args.unlabeled.is_empty())?;
-    let unlabeled = args.unlabeled.join(" ");
+    let file = |path: &Path| quoted(&path.display().to_string());
+    let unlabeled = option_words("--unlabeled", &args.unlabeled).join(" ");
     let delta = FailureProbability::FIVE_PERCENT;
     // What a check refuses is checked by its calibration data.
     let checkable = |found: &&Calibration| CheckJob::of_calibration(found, "", None, delta).is_ok();
     let reference = match (calibration.filter(checkable), &args.calibration) {
-        (Some(_), Some(path)) => format!("--calibration {}", path.display()),
+        (Some(_), Some(path)) => format!("--calibration {}", file(path)),
         _ => "--cal-probs FILE --cal-labels FILE".to_owned(),
     };
     let names = args
         .reading
         .class_names
         .as_ref()
-        .map_or_else(String::new, |names| format!(" --class-names {}", names.display()));
-    let sheet = if to_stdout(args) { "SHEET.csv".to_owned() } else { out.display().to_string() };
-    Some(format!(
-        "Next: evenkeel check {reference} --unlabeled {unlabeled} --target-labels {sheet}{names}"
-    ))
+        .map_or_else(String::new, |names| format!(" --class-names {}", file(names)));
+    let sheet = if to_stdout(args) { "SHEET.csv".to_owned() } else { file(out) };
+    Some(format!("Next: evenkeel check {reference} {unlabeled} --target-labels {sheet}{names}"))
 }

@@ -12,13 +12,20 @@ use crate::args::PredictArgs;
 use crate::exit::Outcome;
 use crate::failure::Failure;
 use crate::files::load_any_calibration;
-use crate::output::{print, print_json};
+use crate::output::{print, print_json, warning_line};
 use crate::progress::Verbosity;
 use crate::settings::{levels, on_threads};
 use crate::table_args::listed;
 
 pub(crate) fn run(args: &PredictArgs) -> Result<Outcome, Failure> {
-    on_threads(args.common.show.threads, || run_on_pool(args))
+    let done = on_threads(args.common.show.threads, || run_on_pool(args));
+    match done {
+        // As for all that is printed: see `output::print`.
+        Err(failure) if args.out.as_os_str() == STDOUT && failure.is_of_a_reader_gone() => {
+            Ok(Outcome::Done)
+        }
+        other => other,
+    }
 }
 
 fn run_on_pool(args: &PredictArgs) -> Result<Outcome, Failure> {
@@ -150,12 +157,8 @@ fn say(args: &PredictArgs, made: &[(Predicted, PathBuf)]) -> Result<Outcome, Fai
     let mut text = String::new();
     for (predicted, out) in made {
         let said = sentences::predicted(predicted);
-        let warnings: String = predicted
-            .document()
-            .warnings
-            .iter()
-            .map(|said| format!("Warning: {said}.\n"))
-            .collect();
+        let warnings: String =
+            predicted.document().warnings.iter().map(|said| warning_line(said)).collect();
         text += &format!("{said}\nWritten to {}.\n{warnings}", out.display());
     }
     print(&text)?;

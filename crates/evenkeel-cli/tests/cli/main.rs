@@ -3,6 +3,7 @@
 //! Golden texts are in `snapshots`; `EVENKEEL_UPDATE_SNAPSHOTS=1` writes them anew.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod advised;
 mod agreement;
 mod assume;
 mod commands;

@@ -32,6 +32,25 @@ fn no_escape_codes_in_pipes() {
     }
 }
 
+/// Names of classes are anybody's: what a terminal would obey is shown, in warnings as in errors.
+#[test]
+fn warnings_obey_no_name() {
+    let scratch = Scratch::new();
+    let names: String = (0..10).map(|class| format!("\x1b[31m\x07kind {class}\n")).collect();
+    let names = ["--class-names", &scratch.file("names.txt", names)];
+    let plain = ["--method", "uncorrected"];
+    let out = scratch.at("cal.json");
+    let mut warned = 0;
+    for ran in [FOG.calibrate(&out, &[&names[..], &plain].concat()), FOG.check(&names)] {
+        let said = ran.done().stdout;
+        for line in said.lines().filter(|line| line.starts_with("Warning: ")) {
+            assert!(!line.contains(char::is_control), "{line:?}");
+            warned += usize::from(line.contains("\\u{1b}[31m\\u{7}kind 6"));
+        }
+    }
+    assert_eq!(warned, 2);
+}
+
 #[test]
 fn quiet_runs_say_nothing_on_stderr() {
     let scratch = Scratch::new();
@@ -59,11 +78,14 @@ fn a_reader_that_leaves_is_no_error() {
     let calibration = scratch.at("cal.json");
     FOG.calibrate(&calibration, &[]).done();
     let evaluate = options(&[
-        ("--calibration", calibration),
+        ("--calibration", calibration.clone()),
         ("--probs", FOG.test_probs()),
         ("--labels", FOG.test_labels()),
     ]);
+    let predict = options(&[("--calibration", calibration), ("--probs", FOG.test_probs())]);
     for arguments in [
+        call("predict", predict.clone(), &["--out", "-", "--quiet"]),
+        call("predict", predict, &["--out", "-", "--quiet", "--format", "jsonl"]),
         call("check", FOG.labeled_and_unlabeled(), &[]),
         call("check", FOG.labeled_and_unlabeled(), &["--json"]),
         call("evaluate", evaluate, &[]),

@@ -64,9 +64,14 @@ fn values_out_of_range() {
     let out = scratch.at("cal.json");
     let ran = FOG.calibrate(&out, &["--method", "auto", "--shift-level", "1e-9"]);
     let words = "the shift test cannot reach a false-alarm rate of 1e-9: the smallest p-value of 1000000 permutations is 1/1000001, so \
-                 it could never reject; ask for a rate of 1/1000001 or more, or for at least 999999999 permutations where their \
-                 number can be chosen";
+                 it could never reject; ask for a rate of 1/1000001 or more";
     assert_eq!((ran.code, ran.stderr), (2, format!("error: {words}\n")));
+    // No more relabelings are advised than can be asked for: ten million.
+    for (delta, advised) in [("1e-12", false), ("2e-7", true)] {
+        let ran = FOG.check(&["--delta", delta]);
+        assert!(ran.code == 2 && ran.stderr.contains("could never reject"), "{}", ran.stderr);
+        assert_eq!(ran.stderr.contains("permutations where"), advised, "{}", ran.stderr);
+    }
     assert!(!std::fs::exists(&out).unwrap());
 }
 

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::drawn_set::SetDraw;
 use super::streams_abreast::{LANES, StreamsAbreast};
 use super::walk::{Room, Walk};
-use crate::error::{Error, Result, require_some};
+use crate::error::{ALLOWED_PERMUTATIONS, Error, Result, require_some};
 use crate::level::FailureProbability;
 use crate::seed::Seed;
 
@@ -39,9 +39,6 @@ pub fn permutations_for(level: FailureProbability) -> usize {
     let needed = (2.0 / level.get()).ceil().min(MOST_PERMUTATIONS) as usize;
     DEFAULT_PERMUTATIONS.max(needed)
 }
-
-/// Most relabelings that can be asked for: each keeps two distances until the p-value is known.
-const ALLOWED_PERMUTATIONS: usize = 10_000_000;
 
 /// An error unless this many relabelings can be drawn and kept.
 pub(crate) fn require_drawable(permutations: usize) -> Result<()> {

@@ -15,7 +15,7 @@ use evenkeel_report::job_pages::{add_checked_groups, check_page};
 use crate::args::CheckArgs;
 use crate::exit::Outcome;
 use crate::failure::Failure;
-use crate::output::{print, print_json};
+use crate::output::{print, print_json, warning_line};
 use crate::per_args::Per;
 use crate::progress::Verbosity;
 use crate::settings::{levels, low_levels, on_threads};
@@ -107,7 +107,7 @@ fn run_on_pool(args: &CheckArgs) -> Result<Outcome, Failure> {
         said += &class_lines(&checked, of_classes.as_deref(), names.as_deref());
         said += &group_lines(&of_groups);
         let told = low_levels(&rates).into_iter().chain(reference.doubts());
-        said.extend(told.collect::<Vec<_>>().iter().map(|doubt| format!("Warning: {doubt}.\n")));
+        said.extend(told.map(|doubt| warning_line(&doubt)));
         print(&said)?;
     }
     Ok(outcome(&failed))

@@ -6,6 +6,7 @@ use evenkeel_jobs::sentences::check::NextStep;
 use evenkeel_jobs::{CheckJob, Checked, sentences};
 
 use crate::args::CheckArgs;
+use crate::outputs::name_beside;
 use crate::page::quoted;
 use crate::table_args::option_words;
 
@@ -24,7 +25,7 @@ fn label(args: &CheckArgs, rows: u64) -> String {
     words.extend(option_words("--unlabeled", &args.unlabeled));
     let mut option = |name: &str, value: &str| words.extend([name.to_owned(), quoted(value)]);
     option("--budget", &rows.to_string());
-    option("--out", "rows.csv");
+    option("--out", &name_beside(args, ["rows", "more_rows"], "csv"));
     words.extend(args.reading.words());
     words.extend(args.reading.flag().map(str::to_owned));
     words.join(" ")
@@ -76,7 +77,7 @@ fn recalibrate(args: &CheckArgs, job: &CheckJob, checked: &Checked) -> String {
     for (name, value, _) in set.iter().filter(|(_, value, default)| value != default) {
         option(name, value);
     }
-    option("--out", "cal.json");
+    option("--out", &name_beside(args, ["cal", "new"], "json"));
     words.extend(args.reading.words());
     // A calibration brings its score along.
     for (name, value) in

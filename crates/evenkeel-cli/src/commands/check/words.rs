@@ -2,6 +2,7 @@
 
 use evenkeel_jobs::{Checked, sentences};
 
+use crate::output::warning_line;
 use crate::table::{Align, Table, colour_on_stdout, percent};
 
 /// Three lines: the verdict with its number, what to do, what it rests on; then warnings, and the evidence on request.
@@ -25,7 +26,7 @@ pub(crate) fn text(
         text += "\n";
     }
     for warning in warnings {
-        text += &format!("Warning: {warning}.\n");
+        text += &warning_line(&warning);
     }
     if explain {
         text += &explanation(checked, names);

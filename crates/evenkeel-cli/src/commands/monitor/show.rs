@@ -11,6 +11,7 @@ use evenkeel_monitor::{
 use super::now;
 use crate::failure::Failure;
 use crate::monitor_args::StoreArgs;
+use crate::output::in_one_line;
 use crate::page::quoted;
 
 /// One line for a batch.
@@ -87,7 +88,12 @@ pub(super) fn status_lines(status: &ModelStatus, store: &StoreArgs) -> String {
         said += &format!("  {advice}\n");
     }
     if let Some(proposal) = &status.proposal {
-        said.extend(proposal.warnings.iter().map(|warning| format!("  warning: {warning}\n")));
+        said.extend(
+            proposal
+                .warnings
+                .iter()
+                .map(|warning| format!("  warning: {}\n", in_one_line(warning))),
+        );
         for command in commands(proposal, store) {
             said += &format!("\n    {command}");
         }
