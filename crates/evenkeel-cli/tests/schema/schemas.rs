@@ -201,6 +201,9 @@ impl<'a> Schemas<'a> {
                     ("String" | "str" | "PathBuf" | "char", _) => json!({ "type": "string" }),
                     // Written by hand: 2026-11-17T02:00:00Z.
                     ("Instant", _) => json!({ "type": "string", "format": "date-time" }),
+                    // Written by hand, piece by piece, and as this type.
+                    ("Base64", _) => json!({ "type": "string" }),
+                    ("Reference", _) => self.of_type("StoredReference", file, &[]),
                     // A document that is handed on.
                     ("Value", _) => json!({ "type": "object" }),
                     ("Option", [of]) => json!({ "anyOf": [self.of(of, file), { "type": "null" }] }),

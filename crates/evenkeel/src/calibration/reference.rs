@@ -23,7 +23,7 @@ const MOST_CELLS: usize = 1 << 20;
 
 /// Labeled rows of the calibration data, as they were given.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(try_from = "Stored<String, Vec<usize>>")]
+#[serde(try_from = "Stored")]
 pub struct Reference {
     probabilities: ReferenceRows,
     labels: Vec<usize>,
@@ -129,12 +129,21 @@ impl Reference {
 }
 
 /// As it stands in a file: numbers as base64 of their little-endian bytes, which keeps every bit in half the space.
-#[derive(Serialize, Deserialize)]
-struct Stored<P, L> {
+#[derive(Deserialize)]
+struct Stored {
     of: usize,
     precision: Precision,
-    probabilities: P,
-    labels: L,
+    probabilities: String,
+    labels: Vec<usize>,
+}
+
+/// The labeled rows of the calibration data: numbers as base64 of their little-endian bytes, which keeps every bit.
+#[derive(Serialize)]
+struct StoredReference<'a> {
+    of: usize,
+    precision: Precision,
+    probabilities: Base64<'a>,
+    labels: &'a [usize],
 }
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -152,7 +161,8 @@ impl Serialize for Reference {
             ReferenceRows::F64(_) => Precision::Float64,
         };
         let probabilities = Base64(&self.probabilities);
-        Stored { of: self.of, precision, probabilities, labels: &self.labels }.serialize(serializer)
+        let labels = self.labels.as_slice();
+        StoredReference { of: self.of, precision, probabilities, labels }.serialize(serializer)
     }
 }
 
@@ -194,10 +204,10 @@ fn write_base64<T: Copy, const N: usize>(
     Ok(())
 }
 
-impl TryFrom<Stored<String, Vec<usize>>> for Reference {
+impl TryFrom<Stored> for Reference {
     type Error = Error;
 
-    fn try_from(stored: Stored<String, Vec<usize>>) -> Result<Self> {
+    fn try_from(stored: Stored) -> Result<Self> {
         let bytes = STANDARD
             .decode(stored.probabilities)
             .map_err(|_| damaged("its calibration rows are not base64"))?;
