@@ -210,22 +210,36 @@ impl Iterator for GuardedPages {
     }
 }
 
+/// Pages without values are passed over, as if they were not there: the decoder takes one for the end of the column, and one behind the
+/// last list for its continuation. pyarrow writes such pages, where a page is full before the last list of a group.
 impl PageReader for GuardedPages {
     fn get_next_page(&mut self) -> Result<Option<Page>> {
-        let page = self.pages.get_next_page()?;
-        page.iter().try_for_each(|page| self.check(page))?;
-        Ok(page)
+        loop {
+            let Some(page) = self.pages.get_next_page()? else { return Ok(None) };
+            if !page.is_data_page() || page.num_values() > 0 {
+                self.check(&page)?;
+                return Ok(Some(page));
+            }
+        }
     }
 
     fn peek_next_page(&mut self) -> Result<Option<PageMetadata>> {
-        self.pages.peek_next_page()
+        loop {
+            let next = self.pages.peek_next_page()?;
+            if !next.as_ref().is_some_and(|page| page.num_levels == Some(0)) {
+                return Ok(next);
+            }
+            self.pages.skip_next_page()?;
+        }
     }
 
     fn skip_next_page(&mut self) -> Result<()> {
+        self.peek_next_page()?;
         self.pages.skip_next_page()
     }
 
     fn at_record_boundary(&mut self) -> Result<bool> {
+        self.peek_next_page()?;
         self.pages.at_record_boundary()
     }
 }
