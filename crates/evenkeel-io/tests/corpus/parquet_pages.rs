@@ -138,6 +138,7 @@ pub(crate) enum Shape {
 }
 
 /// A page as it lies in the file, header first.
+#[derive(Clone)]
 pub(crate) struct Page {
     bytes: Vec<u8>,
     unpacked: usize,
