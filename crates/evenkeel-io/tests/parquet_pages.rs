@@ -185,7 +185,7 @@ fn pages_of_every_encoding_have_room() {
     let whole = [PLAIN, DELTA_BINARY_PACKED, BYTE_STREAM_SPLIT];
     let narrow = move |row| far(row) as i32;
     reads_all::<Int32Type>(("int32 p", &whole), (narrow, move |row| f64::from(narrow(row))));
-    let wide = move |row| far(row) as i64;
+    let wide = move |row| far(row).cast_signed();
     reads_all::<Int64Type>(("int64 p", &whole), (wide, move |row| wide(row) as f64));
     let broken = [PLAIN, BYTE_STREAM_SPLIT];
     let single = move |row| far(row) as f32;

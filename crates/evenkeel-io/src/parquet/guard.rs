@@ -268,11 +268,10 @@ impl PageReader for GuardedPages {
 
     fn peek_next_page(&mut self) -> Result<Option<PageMetadata>> {
         loop {
-            let next = self.pages.peek_next_page()?;
-            if !next.as_ref().is_some_and(|page| page.num_levels == Some(0)) {
-                return Ok(next);
+            match self.pages.peek_next_page()? {
+                Some(page) if page.num_levels == Some(0) => self.pages.skip_next_page()?,
+                next => return Ok(next),
             }
-            self.pages.skip_next_page()?;
         }
     }
 
