@@ -259,7 +259,7 @@ def _lone_column(values: Any) -> Any:
 def _floats_of_nullable(values: Any) -> Optional[np.dtype]:
     """The floats that hold the numbers of a pandas frame whose types know `pd.NA`, which to_numpy makes objects; None for all others.
 
-    A column alone of whole numbers or booleans is such another: it may be labels or groups, which stay whole.
+    A column alone of whole numbers or booleans stays whole, if none is missing: it may be labels or groups.
     """
     if type(values).__module__.partition(".")[0] != "pandas":
         return None
@@ -267,11 +267,12 @@ def _floats_of_nullable(values: Any) -> Optional[np.dtype]:
     kinds = set(values.dtypes) if frame else {getattr(values, "dtype", None)}
     if all(isinstance(kind, np.dtype) for kind in kinds):
         return None
-    plain = [kind if isinstance(kind, np.dtype) else getattr(kind, "numpy_dtype", None) for kind in kinds]
-    numbers = [kind for kind in plain if kind is not None and kind.kind in ("fiub" if frame else "f")]
-    if len(numbers) < len(plain):
+    numbers = [kind if isinstance(kind, np.dtype) else getattr(kind, "numpy_dtype", None) for kind in kinds]
+    if any(kind is None or kind.kind not in "fiub" for kind in numbers):
         return None
-    return np.result_type(*numbers) if all(kind.kind == "f" for kind in numbers) else np.dtype(np.float64)
+    if all(kind.kind == "f" for kind in numbers):
+        return np.result_type(*numbers)
+    return np.dtype(np.float64) if frame or values.isna().any() else None
 
 
 def _stacked(argument: str, array: np.ndarray) -> np.ndarray:
