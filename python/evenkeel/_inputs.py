@@ -267,7 +267,7 @@ def _floats_of_nullable(values: Any) -> Optional[np.dtype]:
     kinds = set(values.dtypes) if frame else {getattr(values, "dtype", None)}
     if all(isinstance(kind, np.dtype) for kind in kinds):
         return None
-    numbers = [kind if isinstance(kind, np.dtype) else getattr(kind, "numpy_dtype", None) for kind in kinds]
+    numbers: List[Any] = [kind if isinstance(kind, np.dtype) else getattr(kind, "numpy_dtype", None) for kind in kinds]
     if any(kind is None or kind.kind not in "fiub" for kind in numbers):
         return None
     if all(kind.kind == "f" for kind in numbers):
