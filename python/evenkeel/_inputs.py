@@ -161,7 +161,8 @@ def groups(argument: str, values: Any) -> List[str]:
         raise InvalidInputError(f"{argument}: it holds floats; groups are texts or integers (array.astype(int))")
     names = []
     for row, value in enumerate(array.tolist()):
-        if value is None or value != value:
+        # pd.NA is neither equal to itself nor not.
+        if value is None or type(value).__name__ == "NAType" or value != value:
             raise _arrow.at_row(row, f"{argument}: row {row} has no group ({value}); give every row one")
         if not isinstance(value, (str, int)):
             raise _arrow.at_row(row, f"{argument}: row {row} is {_short(value)}; groups are texts or integers")
@@ -228,7 +229,9 @@ def _as_numpy(argument: str, values: Any) -> np.ndarray:
     if column is not None:
         return _arrow.as_numpy(argument, column)
     if hasattr(values, "to_numpy"):  # pandas, polars
-        return np.asarray(_lone_column(values).to_numpy())
+        values = _lone_column(values)
+        floats = _floats_of_nullable(values)
+        return np.asarray(values.to_numpy() if floats is None else values.to_numpy(dtype=floats, na_value=np.nan))
     if hasattr(values, "detach"):  # torch: a tensor that wants gradients has no array of its own
         values = values.detach()
         if getattr(getattr(values, "device", None), "type", "cpu") != "cpu":
@@ -251,6 +254,25 @@ def _lone_column(values: Any) -> Any:
     if getattr(values, "ndim", 2) != 2 or len(getattr(values, "columns", ())) != 1:
         return values
     return values.iloc[:, 0] if hasattr(values, "iloc") else values.to_series(0)
+
+
+def _floats_of_nullable(values: Any) -> Optional[np.dtype]:
+    """The floats that hold the numbers of a pandas frame whose types know `pd.NA`, which to_numpy makes objects; None for all others.
+
+    A column alone of whole numbers or booleans stays whole, if none is missing: it may be labels or groups.
+    """
+    if type(values).__module__.partition(".")[0] != "pandas":
+        return None
+    frame = getattr(values, "ndim", 1) == 2
+    kinds = set(values.dtypes) if frame else {getattr(values, "dtype", None)}
+    if all(isinstance(kind, np.dtype) for kind in kinds):
+        return None
+    numbers: List[Any] = [kind if isinstance(kind, np.dtype) else getattr(kind, "numpy_dtype", None) for kind in kinds]
+    if any(kind is None or kind.kind not in "fiub" for kind in numbers):
+        return None
+    if all(kind.kind == "f" for kind in numbers):
+        return np.result_type(*numbers)
+    return np.dtype(np.float64) if frame or values.isna().any() else None
 
 
 def _stacked(argument: str, array: np.ndarray) -> np.ndarray:

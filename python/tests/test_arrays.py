@@ -133,6 +133,7 @@ class HalfTensor(Tensor):
 FRAMEWORKS = {
     "list": lambda values: values.tolist(),
     "pandas": pandas.DataFrame,
+    "pandas nullable": lambda values: pandas.DataFrame(values).astype("Float32" if values.dtype == np.float32 else "Float64"),
     "polars": lambda values: polars.DataFrame(values, schema=[f"p{column}" for column in range(values.shape[1])]),
     "polars list column": lambda values: polars.Series(values.tolist(), dtype=polars.List(polars.Float32)),
     "polars array column": lambda values: polars.Series(values.tolist(), dtype=polars.Array(polars.Float32, values.shape[1])),
@@ -162,6 +163,40 @@ def test_every_framework_gives_the_same_sets(fog, name):
     # A list holds Python floats: the same numbers as float64, and so the same scores.
     assert cal.threshold() == expected.threshold()
     assert np.array_equal(cal.predict_set(make(fog.probs_test[:50])), expected.predict_set(fog.probs_test[:50]))
+
+
+NULLABLE = {"Float32": np.float32, "Float64": np.float64, "float[pyarrow]": np.float32, "double[pyarrow]": np.float64}
+
+
+@pytest.mark.parametrize("kind", NULLABLE)
+def test_frames_of_nullable_numbers_are_numpys_and_say_where_one_is_missing(fog, kind):
+    values = fog.probs_test[:600].astype(NULLABLE[kind])
+    frame = pandas.DataFrame(values).astype(kind)
+    read = _inputs.columns_or_matrix("probs", frame)
+    assert read.dtype == values.dtype and np.array_equal(read, values)
+    cal = ek.calibrate(fog.probs_cal, fog.y_cal, method="uncorrected")
+    assert np.array_equal(cal.predict_set(frame), cal.predict_set(values))
+    frame.iloc[500, 3] = pandas.NA
+    with pytest.raises(ek.InvalidInputError, match=r"probs: probabilities\[row 500, column 3\] is NaN; remove the point"):
+        cal.predict_set(frame)
+    # Beside columns that cannot lack values, and alone.
+    mixed = pandas.DataFrame(values).astype({3: kind})
+    assert _inputs.matrix("probs", mixed).dtype == values.dtype and np.array_equal(_inputs.matrix("probs", mixed), values)
+    assert np.isnan(_inputs.vector("weights", frame[[3]])[500]) and np.isnan(_inputs.vector("weights", frame[3])[500])
+
+
+def test_nullable_whole_numbers_stay_whole_but_in_a_matrix():
+    whole = pandas.DataFrame({"a": [0, 1], "b": [1, 0]}, dtype="Int64")
+    for column in (whole["a"], whole[["a"]]):  # Objects in old releases of pandas.
+        assert all(isinstance(value, int) for value in _inputs.array_of("y", column).tolist())
+    assert _inputs.groups("groups", whole["a"]) == ["0", "1"]
+    assert np.array_equal(_inputs.matrix("probs", whole), [[0, 1], [1, 0]])
+    whole.iloc[1, 0] = pandas.NA
+    assert np.array_equal(_inputs.matrix("probs", whole), [[0, 1], [np.nan, 0]], equal_nan=True)
+    assert np.array_equal(_inputs.labels("y", whole["a"], "probs"), [0, np.nan], equal_nan=True)
+    for missing in (whole["a"], pandas.Series([True, None], dtype="boolean"), pandas.Series([1, pandas.NA], dtype=object)):
+        with pytest.raises(ek.InvalidInputError, match=r"row 1 has no group"):
+            _inputs.groups("groups", missing)
 
 
 def test_dlpack_is_not_copied():

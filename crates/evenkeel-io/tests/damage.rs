@@ -3,6 +3,7 @@
 
 mod corpus;
 
+use corpus::parquet_pages::{CODECS, Codec, Shape, Version, data_page, dictionary_page, file};
 use corpus::{Scratch, all_fixtures, fixture, read_in_blocks};
 use evenkeel_io::{MatrixSource, TextRows};
 use proptest::prelude::*;
@@ -123,6 +124,54 @@ fn pages_of_two_sizes_are_refused() {
     assert!(
         corpus::message(&scratch.file("a.parquet", &bytes)).contains("a page header is damaged")
     );
+}
+
+/// A page header that claims far more bytes than its numbers take, in each of many columns, whose pages are held at once.
+#[test]
+fn pages_larger_than_their_numbers_are_refused() {
+    const COLUMNS: usize = 100;
+    const ROWS: usize = 40;
+    let scratch = Scratch::new();
+    // Numbers, and room for more than a million behind them.
+    let mut large = 0.5_f64.to_le_bytes().repeat(ROWS);
+    large.resize(12 << 20, 0);
+    let small = 0.5_f64.to_le_bytes().repeat(ROWS);
+    // Codecs that pack zeros well, so that a header could claim as much in a small file.
+    for codec in [Codec::Gzip, Codec::Zstd, Codec::Lz4] {
+        // A page may also say that it has the values, which the column has not.
+        for values in [ROWS, 1 << 20] {
+            let of_data = |version| {
+                let kind = (version, codec, Shape::Required);
+                vec![data_page(kind, (values, 1), &large)]
+            };
+            let of_dictionary = || {
+                let kind = (Version::One, codec, Shape::Required);
+                vec![dictionary_page(codec, values, &large), data_page(kind, (ROWS, 1), &small)]
+            };
+            let kinds: [(&str, &dyn Fn() -> Vec<_>); 3] = [
+                ("v1", &|| of_data(Version::One)),
+                ("v2", &|| of_data(Version::Two)),
+                ("dictionary", &of_dictionary),
+            ];
+            for (kind, pages) in kinds {
+                let columns = vec![pages(); COLUMNS];
+                let path = scratch.file("a.parquet", file(codec, Shape::Required, ROWS, &columns));
+                let (good, memory) = read_and_measure(&path);
+                let what = format!("{kind} by {codec:?} of {values}");
+                assert!(!good && memory < 8 << 20, "{what} took {memory} bytes");
+                let message = corpus::message(&path);
+                let words = "column \"p0\" has a page that claims to hold 12582912 bytes, where its numbers take at most 66496";
+                assert!(message.contains(words), "{message}");
+            }
+        }
+    }
+    // What they are is not refused.
+    for codec in CODECS {
+        let kind = (Version::One, codec, Shape::Required);
+        let pages = vec![dictionary_page(codec, ROWS, &small), data_page(kind, (ROWS, 1), &small)];
+        let path = scratch.file("a.parquet", file(codec, Shape::Required, ROWS, &[pages]));
+        assert!(read_and_measure(&path).0, "{codec:?}");
+    }
 }
 
 /// A schema whose count of columns the decoder would read, and reserve room for, though it is of another type or beyond it.

@@ -15,7 +15,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Largest page that is read, uncompressed. Writers aim at 1 MB; some go to 100 MB.
 pub const MAX_PAGE_BYTES: u64 = 256 << 20;
 
-/// Pages up to this size may shrink as much as they like: a constant column is a few bytes of zstd.
+/// Pages up to this size may shrink as much as they like: a constant column is a few bytes of zstd. Those of numbers hold no more than
+/// their numbers take ([`Room`]).
 const MODEST_PAGE_BYTES: u64 = 16 << 20;
 
 /// Above it, a page grows by less than this; deflate's limit, beyond what numbers that differ can reach.
@@ -36,16 +37,66 @@ impl GuardedFile {
     }
 }
 
+/// Bytes that a value may take in a page beside itself: each of its two levels takes two where runs are as short as can be, a place in a
+/// dictionary five, and the difference from the value before no more than the value, and its share of what leads a block.
+const VALUE_SLACK_BYTES: u64 = 16;
+
+/// Bytes that a page may hold beside its values: lengths of levels, and places of a block of differences that are left empty.
+const PAGE_SLACK_BYTES: u64 = 64 << 10;
+
+/// How much the pages of a column can hold.
+struct Room {
+    column: ColumnDescPtr,
+    /// Values of the column in its group of rows.
+    values: u64,
+}
+
+impl Room {
+    /// Most bytes of a page that says to hold so many values; none where a value may be of any length.
+    fn of_page(&self, values: u64) -> Option<u64> {
+        let width = match self.column.physical_type() {
+            Type::BYTE_ARRAY => return None,
+            Type::INT96 => 12,
+            _ => value_bytes(&self.column),
+        };
+        // No page and no dictionary has more values than the column, whatever it says.
+        let values = values.min(self.values);
+        Some(values.saturating_mul(width + VALUE_SLACK_BYTES).saturating_add(PAGE_SLACK_BYTES))
+    }
+
+    /// Bytes that a page claims to hold, unpacked, which the decoder allocates before it sees a byte of the page.
+    fn claimed_bytes(&self, header: PageHeader) -> io::Result<usize> {
+        let PageHeader { packed, unpacked, values, .. } = header;
+        let fail = |message| Err(io::Error::new(io::ErrorKind::InvalidData, message));
+        let plausible = MODEST_PAGE_BYTES.max(packed.saturating_mul(LARGEST_RATIO));
+        if unpacked > plausible.min(MAX_PAGE_BYTES) {
+            return fail(format!("a page of {packed} bytes claims to hold {unpacked}"));
+        }
+        match values.and_then(|values| self.of_page(values)) {
+            Some(most) if unpacked > most => {
+                let column = self.column.path().parts().first().map_or("", String::as_str);
+                fail(format!(
+                    "column {column:?} has a page that claims to hold {unpacked} bytes, where its numbers take at most {most}"
+                ))
+            }
+            _ => usize::try_from(unpacked).map_err(io::Error::other),
+        }
+    }
+}
+
 /// A column of it, whose page headers are looked at as they are read.
 pub(super) struct GuardedColumn {
     file: Arc<GuardedFile>,
+    room: Arc<Room>,
     /// Bytes that the page whose header was read last claims to hold, unpacked.
     claimed: Arc<AtomicUsize>,
 }
 
 impl GuardedColumn {
-    pub(super) fn new(file: Arc<GuardedFile>) -> Self {
-        Self { file, claimed: Arc::default() }
+    /// A column that has this many values in its group of rows.
+    pub(super) fn new(file: Arc<GuardedFile>, values: u64, column: &ColumnDescPtr) -> Self {
+        let room = Room { column: column.clone(), values };
+        Self { file, room: Arc::new(room), claimed: Arc::default() }
     }
 
     pub(super) fn claimed(&self) -> Arc<AtomicUsize> {
@@ -64,7 +115,8 @@ impl ChunkReader for GuardedColumn {
 
     fn get_read(&self, start: u64) -> Result<PageHeaderReader> {
         let input = self.file.file.get_read(start)?;
-        Ok(PageHeaderReader { input, claimed: self.claimed(), checked: false })
+        let room = Arc::clone(&self.room);
+        Ok(PageHeaderReader { input, room, claimed: self.claimed(), checked: false })
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
@@ -82,6 +134,7 @@ impl ChunkReader for GuardedColumn {
 /// stand anywhere.
 pub(super) struct PageHeaderReader {
     input: BufReader<File>,
+    room: Arc<Room>,
     claimed: Arc<AtomicUsize>,
     checked: bool,
 }
@@ -90,22 +143,12 @@ impl Read for PageHeaderReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if !self.checked {
             let header = PageHeader::read(&mut self.input)?;
-            self.claimed.store(claimed_bytes(header)?, Ordering::Relaxed);
+            self.claimed.store(self.room.claimed_bytes(header)?, Ordering::Relaxed);
             self.input.seek_relative(-header.length.cast_signed())?;
             self.checked = true;
         }
         self.input.read(buffer)
     }
-}
-
-/// Bytes that a page claims to hold, unpacked, which the decoder allocates before it sees a byte of the page.
-fn claimed_bytes(PageHeader { packed, unpacked, .. }: PageHeader) -> io::Result<usize> {
-    let plausible = MODEST_PAGE_BYTES.max(packed.saturating_mul(LARGEST_RATIO));
-    if unpacked > plausible.min(MAX_PAGE_BYTES) {
-        let message = format!("a page of {packed} bytes claims to hold {unpacked}");
-        return Err(io::Error::new(io::ErrorKind::InvalidData, message));
-    }
-    usize::try_from(unpacked).map_err(io::Error::other)
 }
 
 /// Pages of a column chunk that together hold no more values than the footer says, dictionaries no more than their
@@ -210,22 +253,77 @@ impl Iterator for GuardedPages {
     }
 }
 
+/// Pages without values are passed over, as if they were not there: the decoder takes one for the end of the column, and one behind the
+/// last list for its continuation. pyarrow writes such pages, where a page is full before the last list of a group.
 impl PageReader for GuardedPages {
     fn get_next_page(&mut self) -> Result<Option<Page>> {
-        let page = self.pages.get_next_page()?;
-        page.iter().try_for_each(|page| self.check(page))?;
-        Ok(page)
+        loop {
+            let Some(page) = self.pages.get_next_page()? else { return Ok(None) };
+            if !page.is_data_page() || page.num_values() > 0 {
+                self.check(&page)?;
+                return Ok(Some(page));
+            }
+        }
     }
 
     fn peek_next_page(&mut self) -> Result<Option<PageMetadata>> {
-        self.pages.peek_next_page()
+        loop {
+            match self.pages.peek_next_page()? {
+                Some(page) if page.num_levels == Some(0) => self.pages.skip_next_page()?,
+                next => return Ok(next),
+            }
+        }
     }
 
     fn skip_next_page(&mut self) -> Result<()> {
+        self.peek_next_page()?;
         self.pages.skip_next_page()
     }
 
     fn at_record_boundary(&mut self) -> Result<bool> {
+        self.peek_next_page()?;
         self.pages.at_record_boundary()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ::parquet::schema::parser::parse_message_type;
+    use ::parquet::schema::types::SchemaDescriptor;
+
+    fn room(column: &str, values: u64) -> Room {
+        let schema = parse_message_type(&format!("message table {{ required {column}; }}"));
+        let column = SchemaDescriptor::new(Arc::new(schema.unwrap())).column(0);
+        Room { column, values }
+    }
+
+    #[test]
+    fn numbers_take_so_many_bytes_and_text_any() {
+        for (column, width) in [
+            ("boolean p", 1),
+            ("int32 p", 4),
+            ("float p", 4),
+            ("int64 p", 8),
+            ("double p", 8),
+            ("fixed_len_byte_array(2) p", 2),
+            ("fixed_len_byte_array(16) p", 16),
+        ] {
+            let room = room(column, 1000);
+            for (values, counted) in [(0, 0), (40, 40), (1000, 1000), (1001, 1000), (1 << 31, 1000)]
+            {
+                let most = counted * (width + 16) + 65536;
+                assert_eq!(room.of_page(values), Some(most), "{column} {values}");
+                let claim = |unpacked| {
+                    let (packed, length) = (100, 20);
+                    let header = PageHeader { packed, unpacked, values: Some(values), length };
+                    room.claimed_bytes(header).is_ok()
+                };
+                assert!(claim(0) && claim(most) && !claim(most + 1), "{column} {values}");
+            }
+        }
+        assert_eq!(room("binary p", 1000).of_page(40), None);
+        // No sum is so large that it wraps around.
+        assert_eq!(room("double p", u64::MAX).of_page(u64::MAX), Some(u64::MAX));
     }
 }

@@ -16,6 +16,8 @@ pub(super) struct PageHeader {
     pub(super) packed: u64,
     /// Bytes that it claims to hold.
     pub(super) unpacked: u64,
+    /// Values that it claims to hold; an index has none.
+    pub(super) values: Option<u64>,
     /// Bytes of the header.
     pub(super) length: u64,
 }
@@ -37,10 +39,10 @@ impl PageHeader {
         if head & 0x0f != STRUCTURE || u64::from(field + (head >> 4)) != kind + 5 {
             return Err(damaged());
         }
-        walk.own_structure(kind)?;
+        let values = walk.own_structure(kind)?;
         // Nothing follows it: neither a structure of another type nor, once more, a size.
         match walk.byte()? & 0x0f {
-            0 => Ok(Self { packed, unpacked, length: walk.length }),
+            0 => Ok(Self { packed, unpacked, values, length: walk.length }),
             _ => Err(damaged()),
         }
     }
@@ -67,16 +69,21 @@ struct Walk<'a> {
 impl Walk<'_> {
     /// A number of 32 bits, not negative, in the next field.
     fn size(&mut self) -> io::Result<u64> {
-        if self.byte()? != NEXT_I32 {
-            return Err(damaged());
+        match self.byte()? {
+            NEXT_I32 => self.count(),
+            _ => Err(damaged()),
         }
+    }
+
+    /// Such a number itself.
+    fn count(&mut self) -> io::Result<u64> {
         // The decoder would cut a larger one off.
         let size = i32::try_from(from_zigzag(self.varint()?)).map_err(|_| damaged())?;
         u64::try_from(size).map_err(|_| damaged())
     }
 
-    /// The structure of a page's type: numbers, a flag, and what the decoder skips.
-    fn own_structure(&mut self, kind: u64) -> io::Result<()> {
+    /// The structure of a page's type: numbers, of which the first counts the values, a flag, and what the decoder skips.
+    fn own_structure(&mut self, kind: u64) -> io::Result<Option<u64>> {
         // The last of its numbers, which are its first fields, and the field of its flag.
         let (numbers, flag) = match kind {
             0 => (4, None),
@@ -84,17 +91,20 @@ impl Walk<'_> {
             3 => (6, Some(7)),
             _ => (0, None),
         };
-        let mut field = 0_i16;
+        let (mut field, mut values) = (0_i16, None);
         loop {
             let head = self.byte()?;
             let (step, kind) = (i16::from(head >> 4), head & 0x0f);
             match (kind, step) {
-                (0, _) => return Ok(()),
+                // The decoder refuses a page that does not say it, but what it allocates first rests on this.
+                (0, _) if numbers > 0 && values.is_none() => return Err(damaged()),
+                (0, _) => return Ok(values),
                 // A field that says its own number may be one of those before.
                 (_, 0) => return Err(damaged()),
                 _ => field = field.checked_add(step).ok_or_else(damaged)?,
             }
             match kind {
+                I32 if field == 1 && numbers > 0 => values = Some(self.count()?),
                 I32 if field <= numbers => drop(self.varint()?),
                 1 | 2 if Some(field) == flag => {}
                 _ if field <= numbers || Some(field) == flag => return Err(damaged()),
@@ -185,7 +195,7 @@ mod tests {
         for statistics in [&[][..], &STATISTICS] {
             let mut bytes = of_data(statistics);
             let length = bytes.len() as u64;
-            let header = PageHeader { packed: 615, unpacked: 622, length };
+            let header = PageHeader { packed: 615, unpacked: 622, values: Some(60), length };
             assert_eq!(read(&bytes), Some(header));
             for cut in 0..bytes.len() {
                 assert_eq!(read(&bytes[..cut]), None, "cut at {cut}");
@@ -203,7 +213,8 @@ mod tests {
             ],
         ] {
             let length = bytes.len() as u64;
-            assert_eq!(read(bytes), Some(PageHeader { packed: 2, unpacked: 2, length }));
+            let header = PageHeader { packed: 2, unpacked: 2, values: Some(1), length };
+            assert_eq!(read(bytes), Some(header));
         }
     }
 
@@ -239,6 +250,11 @@ mod tests {
             bytes[place] = byte;
             bytes.extend([0; 8]);
             assert_eq!(read(&bytes), None, "byte {place}");
+        }
+        // A page that does not say how many values it has, less than none, and more than its type can say.
+        for own in [&[0x25, 0x10][..], &[0x15, 0x01], &[0x15, 0x84, 0x80, 0x80, 0x80, 0x20]] {
+            let sizes = [0x15, 0x00, 0x15, 0xdc, 0x09, 0x15, 0xce, 0x09, 0x2c];
+            assert_eq!(read(&[&sizes, own, &[0x00, 0x00]].concat()), None);
         }
         // Statistics that are a list, and structures in structures without an end.
         assert_eq!(read(&of_data(&[0x19, 0x15, 0x00])), None);

@@ -34,6 +34,8 @@ impl From<ParquetError> for ParquetProblem {
         let reason = match error {
             ParquetError::General(reason) | ParquetError::NYI(reason) => reason,
             ParquetError::EOF(_) => return Self::Damaged { what: "it ends early" },
+            // What the guards found in a header.
+            ParquetError::External(reason) => reason.to_string(),
             other => other.to_string(),
         };
         Self::Undecodable { reason }

@@ -179,7 +179,9 @@ pub(super) fn open_column(
     } else {
         chunk
     };
-    let file = GuardedColumn::new(Arc::clone(file));
+    // A column that holds no lists has a value for each row, whatever it says.
+    let most = if descriptor.max_rep_level() == 0 { values.min(rows as u64) } else { values };
+    let file = GuardedColumn::new(Arc::clone(file), most, descriptor);
     let claimed = file.claimed();
     let pages = SerializedPageReader::new(Arc::new(file), chunk, rows, None)?;
     let pages: Box<dyn PageReader> = match unpacker {

@@ -1,6 +1,8 @@
 //! The files of `tests/fixtures`, a place for new ones, and whole reads through small blocks.
 #![allow(dead_code, clippy::unwrap_used, clippy::panic)]
 
+pub(crate) mod parquet_pages;
+
 use evenkeel_io::{IoError, MatrixReader, MatrixSource, Values};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
