@@ -82,6 +82,24 @@ struct Document {
     days: Vec<Day>,
 }
 
+/// Files that were written, and nothing else.
+#[derive(Debug, Serialize)]
+struct WrittenDocument<'a> {
+    /// The folder they are in.
+    wrote: &'a Path,
+}
+
+/// Says that files were written into a folder.
+fn wrote(what: &str, folder: &Path, args: &DemoArgs) -> Result<Outcome, Failure> {
+    if args.common.show.json {
+        print_json(&WrittenDocument { wrote: folder })?;
+    } else {
+        Verbosity::of(args.common.show.quiet)
+            .note(&format!("wrote {what} to {}", folder.display()));
+    }
+    Ok(Outcome::Done)
+}
+
 /// Writes the nights of the tutorial on monitoring.
 fn nights(folder: &Path, args: &DemoArgs) -> Result<Outcome, Failure> {
     let both = |probs, labels| Ok::<_, Failure>([shipped(probs)?, shipped(labels)?]);
@@ -92,9 +110,7 @@ fn nights(folder: &Path, args: &DemoArgs) -> Result<Outcome, Failure> {
         fog: both("fog_3_test_probs.npy", "fog_3_test_labels.npy")?,
     };
     super::nights::write(folder, &sources)?;
-    Verbosity::of(args.common.show.quiet)
-        .note(&format!("wrote thirty nights to {}", folder.display()));
-    Ok(Outcome::Done)
+    wrote("thirty nights", folder, args)
 }
 
 /// What was found under one condition.
@@ -148,9 +164,7 @@ fn run_on_pool(args: &DemoArgs) -> Result<Outcome, Failure> {
     }
     if let Some(folder) = &args.data {
         write_data(folder, "--data")?;
-        Verbosity::of(args.common.show.quiet)
-            .note(&format!("wrote the data to {}", folder.display()));
-        return Ok(Outcome::Done);
+        return wrote("the data", folder, args);
     }
     let folder = args.out.join("data");
     write_data(&folder, "--out")?;

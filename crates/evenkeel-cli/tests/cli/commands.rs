@@ -118,13 +118,17 @@ fn demo_writes_its_data_alone() {
     for entry in std::fs::read_dir(scratch.at("data")).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap();
-        let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/demo").join(name);
+        let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/demo").join(name);
         assert_eq!(std::fs::read(&path).unwrap(), std::fs::read(shipped).unwrap(), "{name:?}");
         written += 1;
     }
     assert_eq!(written, 18);
     let both = run(&["demo", "--data", &scratch.at("data"), "--nights", &scratch.at("nights")]);
     assert_eq!(both.code, 2, "{}", both.stderr);
+    for (option, folder) in [("--data", "again"), ("--nights", "nights")] {
+        let ran = run(&["demo", option, &scratch.at(folder), "--json"]).done();
+        assert_eq!(ran.json(), serde_json::json!({ "wrote": scratch.at(folder) }));
+    }
 }
 
 #[test]

@@ -22,7 +22,6 @@ mod mistakes;
 mod monitor;
 mod no_harm;
 mod options;
-mod packaging;
 #[cfg(unix)]
 mod replacing;
 #[path = "../running/mod.rs"]

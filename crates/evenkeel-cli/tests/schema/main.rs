@@ -38,7 +38,7 @@ const JOBS: &str = "evenkeel-jobs/src/documents.rs";
 const GROUPED: &str = "evenkeel-jobs/src/grouped/documents.rs";
 const MONITOR: &str = "evenkeel-cli/src/commands/monitor/status.rs";
 
-const DOCUMENTS: [Document; 20] = [
+const DOCUMENTS: [Document; 21] = [
     document("check", JOBS, "CheckDocument", "evenkeel check --json"),
     document("calibrate", JOBS, "CalibrateDocument", "evenkeel calibrate --json"),
     document(
@@ -58,6 +58,12 @@ const DOCUMENTS: [Document; 20] = [
     document("compare", JOBS, "CompareDocument", "evenkeel compare --json"),
     document("label", JOBS, "LabelDocument", "evenkeel label --json"),
     document("demo", "evenkeel-cli/src/commands/demo.rs", "Document", "evenkeel demo --json"),
+    document(
+        "demo-data",
+        "evenkeel-cli/src/commands/demo.rs",
+        "WrittenDocument",
+        "evenkeel demo --data or --nights, with --json",
+    ),
     document(
         "error",
         "evenkeel-cli/src/error_document.rs",

@@ -198,7 +198,9 @@ impl<'a> Schemas<'a> {
                     }
                     ("i32" | "i64" | "isize", _) => json!({ "type": "integer" }),
                     ("bool", _) => json!({ "type": "boolean" }),
-                    ("String" | "str" | "PathBuf" | "char", _) => json!({ "type": "string" }),
+                    ("String" | "str" | "PathBuf" | "Path" | "char", _) => {
+                        json!({ "type": "string" })
+                    }
                     // Written by hand: 2026-11-17T02:00:00Z.
                     ("Instant", _) => json!({ "type": "string", "format": "date-time" }),
                     // Written by hand, piece by piece, and as this type.

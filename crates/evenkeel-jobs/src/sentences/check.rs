@@ -1,5 +1,7 @@
 //! What a check says: the verdict with its number, what to do, and what that rests on; the rest on request.
 
+use std::sync::{Mutex, PoisonError};
+
 use evenkeel::certify::{HalfWidth, label_budget};
 use evenkeel::check::ShiftReport;
 use evenkeel::level::{FailureProbability, Level};
@@ -197,8 +199,16 @@ fn repair(checked: &Checked, recommended: &Recommended) -> String {
 
 /// How many labels tell coverage within five points; none at a level that no number of labels tells.
 fn labels_wanted(level: f64) -> Option<u64> {
-    let (width, level) = HalfWidth::new(USEFUL_HALF_WIDTH).ok().zip(Level::new(level).ok())?;
-    Some(label_budget(width, level, FailureProbability::FIVE_PERCENT))
+    /// The level asked for last, and its answer: every check asks up to three times, and the next one of the same level again.
+    static LAST: Mutex<Option<(f64, u64)>> = Mutex::new(None);
+    let (width, wanted) = HalfWidth::new(USEFUL_HALF_WIDTH).ok().zip(Level::new(level).ok())?;
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, rows)) = last.filter(|(known, _)| *known == level) {
+        return Some(rows);
+    }
+    let rows = label_budget(width, wanted, FailureProbability::FIVE_PERCENT);
+    *last = Some((level, rows));
+    Some(rows)
 }
 
 /// Whether the model's outputs changed since the calibration data.

@@ -3,10 +3,20 @@
 //!
 //! By `total_cmp`, which needs no answer for a NaN and puts -0.0 before 0.0.
 
-/// Sorts numbers.
+/// Fewer numbers are sorted before another thread has begun.
+const WORTH_A_THREAD: usize = 1 << 14;
+
+/// Sorts numbers, very many by two threads.
 pub(crate) fn sort_numbers(numbers: &mut [f64]) {
     // Numbers that compare as equal have the same bits, so that nobody can tell in which order they were.
-    numbers.sort_unstable_by(f64::total_cmp);
+    let sort = |numbers: &mut [f64]| numbers.sort_unstable_by(f64::total_cmp);
+    if numbers.len() < WORTH_A_THREAD || rayon::current_num_threads() == 1 {
+        return sort(numbers);
+    }
+    let (some, others) = numbers.split_at_mut(numbers.len() / 2);
+    rayon::join(|| sort(some), || sort(others));
+    // This sort looks for runs first, and merges the two that it finds.
+    numbers.sort_by(f64::total_cmp);
 }
 
 /// Sorts pairs by the first of each; those that tie keep their order, so that what is summed over them has the same bits.
@@ -24,6 +34,27 @@ pub(crate) fn places_in_order(numbers: &[f64]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::seed::Seed;
+
+    #[test]
+    fn two_threads_sort_as_one() {
+        let mut stream = Seed::new(3).stream("order");
+        for count in [WORTH_A_THREAD - 1, WORTH_A_THREAD, 3 * WORTH_A_THREAD + 1] {
+            let numbers: Vec<f64> = (0..count)
+                .map(|_| [0.0, -0.0, 1.0, stream.uniform(), -stream.uniform()][stream.below(5)])
+                .collect();
+            let sorted = |threads| {
+                let mut sorted = numbers.clone();
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                pool.install(|| sort_numbers(&mut sorted));
+                sorted.into_iter().map(f64::to_bits).collect::<Vec<u64>>()
+            };
+            let mut expected = numbers.clone();
+            expected.sort_by(f64::total_cmp);
+            let expected: Vec<u64> = expected.into_iter().map(f64::to_bits).collect();
+            assert!(sorted(1) == expected && sorted(2) == expected && sorted(3) == expected);
+        }
+    }
 
     #[test]
     fn ties_keep_their_order() {

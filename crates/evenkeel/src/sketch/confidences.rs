@@ -5,6 +5,8 @@
 //! mean      = 1/m sum_j confidence_j
 //! ```
 
+use crate::numeric::sort_numbers;
+
 /// The multiset of confidences of target rows, or of a uniform sample of them: in increasing order, so that no bit depends on how they
 /// arrived.
 #[derive(Debug, Clone)]
@@ -13,7 +15,7 @@ pub(crate) struct Confidences(Vec<f64>);
 impl Confidences {
     /// From confidences in any order.
     pub(crate) fn new(mut confidences: Vec<f64>) -> Self {
-        confidences.sort_unstable_by(f64::total_cmp);
+        sort_numbers(&mut confidences);
         Self(confidences)
     }
 
