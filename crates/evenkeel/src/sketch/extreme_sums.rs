@@ -20,7 +20,8 @@ const COUNT: u32 = 96;
 /// Rows after which the sums are handed on, before their number could overflow.
 const MOST_ROWS: u32 = 1 << 30;
 
-/// Scores of one law that wait, and what is made of them.
+/// Scores of one law that wait, and what is made of them; each array begins where a cache line does.
+#[repr(align(64))]
 struct Terms {
     scores: [f64; TOGETHER],
     moments: [f64; TOGETHER],

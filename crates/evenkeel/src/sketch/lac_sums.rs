@@ -23,7 +23,9 @@ const MOST_LABELS: u32 = 1 << 30;
 /// Probabilities that are widened together.
 const ABREAST: usize = 16;
 
-/// Labels before they are summed; each array has room for the same ones.
+/// Labels before they are summed; each array has room for the same ones. Each begins where a cache line does: registers as wide as a
+/// line would otherwise be loaded and stored in two parts.
+#[repr(align(64))]
 struct Terms {
     /// With room for what is written past the end of a row.
     probabilities: [f64; TOGETHER + ABREAST],
