@@ -59,7 +59,7 @@ pub(crate) fn on_threads<R: Send>(
     threads: Option<usize>,
     work: impl FnOnce() -> Result<R, Failure> + Send,
 ) -> Result<R, Failure> {
-    // The variable that the pool itself would obey; 0 and what is no number stand for all cores there.
+    // The variable that the pool itself would obey; 0 and what is not a number stand for all cores there.
     let variable =
         || std::env::var("RAYON_NUM_THREADS").ok()?.parse().ok().filter(|asked| *asked > 0);
     let (source, asked) = match threads {

@@ -356,7 +356,7 @@ fn has_truth(source: &MatrixSource) -> Result<bool, IoError> {
     Ok(false)
 }
 
-/// Whether labels may be words: what was found is no number.
+/// Whether labels may be words: what was found is not a number.
 pub(crate) fn is_about_words(error: &IoError) -> bool {
     match error {
         IoError::Csv { problem, .. } => matches!(problem, CsvProblem::NotANumber { .. }),

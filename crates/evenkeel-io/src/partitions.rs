@@ -86,7 +86,7 @@ pub(crate) struct FolderNumbers {
 
 impl FolderNumbers {
     /// # Errors
-    /// If the folder's cell is no number, or the file cannot be read.
+    /// If the folder's cell is not a number, or the file cannot be read.
     pub(crate) fn open(
         source: &MatrixSource,
         column: &str,

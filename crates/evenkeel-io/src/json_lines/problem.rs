@@ -58,7 +58,7 @@ pub enum JsonLineProblem {
         /// Name of the field.
         field: String,
     },
-    /// A value that is no number.
+    /// A value that is not a number.
     #[error("{field:?} is {found}, not a number; {}", hint(found))]
     NotANumber {
         /// Name of the field, or its place in a list.

@@ -349,7 +349,7 @@ mod tests {
         }
     }
 
-    /// What is no number, or infinite, is never lost: the sum is not near one.
+    /// What is not a number, or infinite, is never lost: the sum is not near one.
     #[test]
     fn what_is_no_number_shows_in_the_sum() {
         for columns in [1, 3, 15, 16, 17, 40] {

@@ -132,7 +132,7 @@ impl OptionValues {
     /// If there is no such option, or the text is none of its values.
     pub fn set_text(&mut self, name: &str, text: &str) -> Result<()> {
         let spec = known(name)?;
-        // Text that is no number goes on as a word: its refusal then shows what was typed.
+        // Text that is not a number goes on as a word: its refusal then shows what was typed.
         let number = || text.parse().map_or(GivenValue::Word(text), GivenValue::Number);
         let value = match spec.kind {
             OptionKind::Choice(_) => GivenValue::Word(text),
